@@ -1,0 +1,83 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+// Build switches, all off by default, so that a package which depends on Earshot gets a plain manifest
+// (SwiftPM refuses unsafeFlags in dependencies).
+//   EARSHOT_CORE=1   leaves out the command line and what only it needs: sanitizer, fuzz, benchmark builds
+//   EARSHOT_RTSAN=P  links RealtimeSanitizer's runtime at path P and wraps every render call in it
+//   EARSHOT_FUZZ=1   adds the libFuzzer targets (docs/architecture.md, "Fuzzing")
+let core = Context.environment["EARSHOT_CORE"] == "1"
+let rtsan = Context.environment["EARSHOT_RTSAN"]
+let fuzz = Context.environment["EARSHOT_FUZZ"] == "1"
+
+let settings: [SwiftSetting] =
+    (rtsan == nil ? [] : [.unsafeFlags(["-Xcc", "-DEARSHOT_RTSAN"])])
+    + (fuzz ? [.unsafeFlags(["-sanitize=fuzzer,address", "-parse-as-library"])] : [])
+let linker: [LinkerSetting] =
+    (rtsan.map { [.unsafeFlags([$0, "-lstdc++", "-lm"])] } ?? [])
+    + (fuzz ? [.unsafeFlags(["-sanitize=fuzzer,address"])] : [])
+
+/// One layer: a library product, a folder under Sources/, and its tests under Tests/.
+func layer(_ name: String, _ dependencies: [Target.Dependency]) -> [Target] {
+    [
+        .target(name: name, dependencies: dependencies, swiftSettings: settings, linkerSettings: linker),
+        .testTarget(
+            name: "\(name)Tests", dependencies: [.byName(name: name)] + dependencies + ["TestSupport"],
+            swiftSettings: settings, linkerSettings: linker),
+    ]
+}
+
+func system(_ name: String, pkgConfig: String? = nil) -> Target {
+    .systemLibrary(name: name, path: "Sources/System/\(name)", pkgConfig: pkgConfig)
+}
+
+// From the bottom to the top; docs/architecture.md has the same table and Tests/LayerTests reads both.
+let layers: [(name: String, dependencies: [Target.Dependency])] = [
+    ("AudioBase", ["CRealtime"]),
+    ("AudioDSP", ["AudioBase"]),
+    ("AudioCodecs", ["AudioBase", "COpus", "CLibAV"]),
+    ("AudioFiles", ["AudioBase", "AudioDSP", "CSndfile"]),
+    ("AudioDevices", ["AudioBase", "CRealtime", "CJACK"]),
+    ("Playout", ["AudioBase", "AudioDSP", "AudioCodecs"]),
+    ("MediaTransport", ["AudioBase"]),
+    ("Nearby", ["MediaTransport"]),
+    (
+        "Call",
+        ["AudioBase", "AudioDSP", "AudioCodecs", "AudioDevices", "Playout", "MediaTransport", "Nearby", "CRealtime"]
+    ),
+    ("Diagnostics", ["AudioBase", "AudioFiles", "CKissFFT", "CCairo"]),
+]
+
+let package = Package(
+    name: "Earshot",
+    products: layers.map { .library(name: $0.name, targets: [$0.name]) },
+    targets: [
+        system("CRealtime"),
+        system("CJACK", pkgConfig: "jack"),
+        system("COpus", pkgConfig: "opus"),
+        system("CLibAV", pkgConfig: "libavcodec"),
+        system("CSndfile", pkgConfig: "sndfile"),
+        system("CKissFFT"),
+        system("CCairo", pkgConfig: "cairo"),
+        .target(name: "TestSupport", dependencies: ["AudioBase"], path: "Tests/TestSupport", swiftSettings: settings),
+    ] + layers.flatMap { layer($0.name, $0.dependencies) },
+    swiftLanguageModes: [.v6]
+)
+
+if !core {
+    package.products.append(.executable(name: "earshot", targets: ["earshot"]))
+    package.dependencies += [
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.5.0"),
+        .package(url: "https://github.com/apple/swift-docc-plugin", from: "1.4.0"),
+        .package(url: "https://github.com/HdrHistogram/hdrhistogram-swift", from: "0.1.0"),
+    ]
+    package.targets.append(
+        .executableTarget(
+            name: "earshot",
+            dependencies: [
+                "Call", "Diagnostics", "AudioFiles",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                .product(name: "Histogram", package: "hdrhistogram-swift"),
+            ],
+            swiftSettings: settings, linkerSettings: linker))
+}

@@ -1,0 +1,64 @@
+import Synchronization
+
+/// Hands the newest of a stream of small values from one thread to another, wait-free on both sides.
+///
+/// A triple buffer: the writer always has a slot of its own to fill, the reader one to look at, and the third changes
+/// hands. Older values are overwritten; for values that must all arrive there is ``MessageQueue``.
+public final class LatestValue<Value: BitwiseCopyable & Sendable>: @unchecked Sendable {  // slots change hands through `middle`
+    @usableFromInline let slots: UnsafeMutablePointer<Value>
+    @usableFromInline let middle: UnsafeMutablePointer<Atomic<Int>>  // slot index, plus 4 when not looked at yet
+    @usableFromInline let own: UnsafeMutablePointer<Int>
+
+    /// A box that reads as `initial` until something is stored.
+    public init(_ initial: Value) {
+        slots = .allocate(capacity: 3)
+        slots.initialize(repeating: initial, count: 3)
+        middle = .allocate(capacity: 1)
+        middle.initialize(to: Atomic(1))
+        own = .allocate(capacity: 2)
+        own[0] = 0  // the writer's slot
+        own[1] = 2  // the reader's slot
+    }
+
+    deinit {
+        slots.deallocate()
+        middle.deinitialize(count: 1)
+        middle.deallocate()
+        own.deallocate()
+    }
+
+    /// The writer's handle; must not outlive the box.
+    public var writer: Writer { Writer(slots: slots, middle: middle, own: own) }
+
+    /// For the one writing thread.
+    public struct Writer: @unchecked Sendable {
+        @usableFromInline let slots: UnsafeMutablePointer<Value>
+        @usableFromInline let middle: UnsafeMutablePointer<Atomic<Int>>
+        @usableFromInline let own: UnsafeMutablePointer<Int>
+
+        init(
+            slots: UnsafeMutablePointer<Value>, middle: UnsafeMutablePointer<Atomic<Int>>,
+            own: UnsafeMutablePointer<Int>
+        ) {
+            self.slots = slots
+            self.middle = middle
+            self.own = own
+        }
+
+        /// Makes `value` the newest. Render-safe.
+        @inlinable
+        public func store(_ value: Value) {
+            slots[own[0]] = value
+            own[0] = middle.pointee.exchange(own[0] | 4, ordering: .acquiringAndReleasing) & 3
+        }
+    }
+
+    /// The newest value. Render-safe; for the one reading thread.
+    @inlinable
+    public func load() -> Value {
+        if middle.pointee.load(ordering: .relaxed) & 4 != 0 {
+            own[1] = middle.pointee.exchange(own[1], ordering: .acquiringAndReleasing) & 3
+        }
+        return slots[own[1]]
+    }
+}

@@ -1,0 +1,66 @@
+import Synchronization
+
+/// A queue of plain records from one writing to one reading thread, wait-free on both sides.
+///
+/// When it is full a new record is dropped and counted; nothing waits.
+public final class MessageQueue<Element: BitwiseCopyable & Sendable>: Sendable {
+    /// The writer's handle; must not outlive the queue.
+    public let writer: Writer
+
+    /// - Parameter capacity: rounded up to a power of two; at least 2.
+    public init(capacity: Int) {
+        writer = Writer(capacity: max(2, 1 << (Int.bitWidth - (capacity - 1).leadingZeroBitCount)))
+    }
+
+    deinit { writer.deallocate() }
+
+    /// For the one writing thread.
+    public struct Writer: @unchecked Sendable {  // `head` has one writing thread, `tail` the other
+        @usableFromInline let elements: UnsafeMutablePointer<Element>
+        @usableFromInline let head: UnsafeMutablePointer<Atomic<Int>>
+        @usableFromInline let tail: UnsafeMutablePointer<Atomic<Int>>
+        @usableFromInline let dropped: UnsafeMutablePointer<Atomic<Int>>
+        @usableFromInline let capacity: Int
+
+        init(capacity: Int) {
+            self.capacity = capacity
+            elements = .allocate(capacity: capacity)
+            head = .allocate(capacity: 33)  // three counters, each on a cache line of its own
+            tail = head + 16
+            dropped = head + 32
+            for counter in [head, tail, dropped] { counter.initialize(to: Atomic(0)) }
+        }
+
+        func deallocate() {
+            elements.deallocate()
+            for counter in [head, tail, dropped] { counter.deinitialize(count: 1) }
+            head.deallocate()
+        }
+
+        /// Appends a record, or drops and counts it. Render-safe.
+        @inlinable @discardableResult
+        public func push(_ element: Element) -> Bool {
+            let at = head.pointee.load(ordering: .relaxed)
+            guard at &- tail.pointee.load(ordering: .acquiring) < capacity else {
+                dropped.pointee.store(dropped.pointee.load(ordering: .relaxed) &+ 1, ordering: .relaxed)
+                return false
+            }
+            elements[at & (capacity &- 1)] = element
+            head.pointee.store(at &+ 1, ordering: .releasing)
+            return true
+        }
+    }
+
+    /// The oldest record, or nil. Render-safe; for the one reading thread.
+    @inlinable
+    public func pop() -> Element? {
+        let at = writer.tail.pointee.load(ordering: .relaxed)
+        guard at != writer.head.pointee.load(ordering: .acquiring) else { return nil }
+        let element = writer.elements[at & (writer.capacity &- 1)]
+        writer.tail.pointee.store(at &+ 1, ordering: .releasing)
+        return element
+    }
+
+    /// Records dropped so far because the queue was full. Any thread.
+    public var droppedCount: Int { writer.dropped.pointee.load(ordering: .relaxed) }
+}

@@ -1,0 +1,3 @@
+// Cairo, for pictures.
+#pragma once
+#include <cairo.h>

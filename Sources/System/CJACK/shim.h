@@ -1,0 +1,17 @@
+// libjack. Its variadic open needs a shim; its per-cycle calls are declared again with @_noLocks.
+#pragma once
+#include <jack/jack.h>
+#include <jack/statistics.h>
+#define EARSHOT_NO_LOCKS __attribute__((swift_attr("@_noLocks")))
+
+static inline jack_client_t *earshot_jack_open(const char *name, const char *server, jack_status_t *status) {
+    return server ? jack_client_open(name, JackNoStartServer | JackServerName, status, server)
+                  : jack_client_open(name, JackNoStartServer, status);
+}
+static inline EARSHOT_NO_LOCKS void *earshot_jack_buffer(jack_port_t *port, jack_nframes_t frames) {
+    return jack_port_get_buffer(port, frames);
+}
+static inline EARSHOT_NO_LOCKS int earshot_jack_cycle_times(
+    const jack_client_t *client, jack_nframes_t *frames, jack_time_t *now, jack_time_t *next, float *period) {
+    return jack_get_cycle_times(client, frames, now, next, period);
+}

@@ -1,0 +1,4 @@
+// kissfft, float. Its pkg-config file carries -D flags that SwiftPM refuses; the default scalar is float anyway.
+#pragma once
+#include <kissfft/kiss_fft.h>
+#include <kissfft/kiss_fftr.h>

@@ -1,0 +1,16 @@
+// libopus. opus_encoder_ctl is variadic; decoding is declared again with @_noLocks (it only uses its own state and stack).
+#pragma once
+#include <opus/opus.h>
+#define EARSHOT_NO_LOCKS __attribute__((swift_attr("@_noLocks")))
+
+static inline int earshot_opus_set_bitrate(OpusEncoder *e, opus_int32 v) { return opus_encoder_ctl(e, OPUS_SET_BITRATE(v)); }
+static inline int earshot_opus_set_complexity(OpusEncoder *e, opus_int32 v) { return opus_encoder_ctl(e, OPUS_SET_COMPLEXITY(v)); }
+static inline int earshot_opus_get_lookahead(OpusEncoder *e, opus_int32 *v) { return opus_encoder_ctl(e, OPUS_GET_LOOKAHEAD(v)); }
+static inline int earshot_opus_reset_decoder(OpusDecoder *d) { return opus_decoder_ctl(d, OPUS_RESET_STATE); }
+static inline EARSHOT_NO_LOCKS int earshot_opus_decode(
+    OpusDecoder *d, const unsigned char *data, opus_int32 bytes, float *pcm, int frames) {
+    return opus_decode_float(d, data, bytes, pcm, frames, 0);
+}
+static inline EARSHOT_NO_LOCKS int earshot_opus_frames(const unsigned char *data, opus_int32 bytes, opus_int32 rate) {
+    return opus_packet_get_nb_samples(data, bytes, rate);
+}

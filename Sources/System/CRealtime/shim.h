@@ -1,0 +1,72 @@
+// What the render side needs of the system, each a call that neither waits nor allocates. The attribute
+// tells Swift's @_noLocks checker what the header cannot: that the C function is safe on a render thread.
+#pragma once
+#include <errno.h>
+#include <math.h>
+#include <poll.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <time.h>
+#include <unistd.h>
+
+#define EARSHOT_NO_LOCKS __attribute__((swift_attr("@_noLocks")))
+
+#ifdef EARSHOT_RTSAN
+void __rtsan_realtime_enter(void);
+void __rtsan_realtime_exit(void);
+#else
+static inline void __rtsan_realtime_enter(void) {}
+static inline void __rtsan_realtime_exit(void) {}
+#endif
+
+/// CLOCK_MONOTONIC in nanoseconds; read through the vDSO, so no system call.
+static inline EARSHOT_NO_LOCKS int64_t earshot_monotonic_ns(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+/// Wakes whoever polls the eventfd. It never blocks: the descriptor is non-blocking and the counter cannot fill.
+static inline EARSHOT_NO_LOCKS void earshot_wake(int fd) { (void)eventfd_write(fd, 1); }
+
+static inline EARSHOT_NO_LOCKS void earshot_copy(void *to, const void *from, size_t bytes) { memcpy(to, from, bytes); }
+static inline EARSHOT_NO_LOCKS void earshot_zero(void *to, size_t bytes) { memset(to, 0, bytes); }
+static inline EARSHOT_NO_LOCKS int64_t earshot_round(double x) { return llrint(x); }
+static inline EARSHOT_NO_LOCKS double earshot_exp2(double x) { return exp2(x); }
+
+/// Calls a render function through its pointer, inside RealtimeSanitizer where that is built in.
+typedef void (*earshot_render_function)(void *context, const void *cycle);
+static inline EARSHOT_NO_LOCKS void earshot_render(earshot_render_function f, void *context, const void *cycle) {
+    __rtsan_realtime_enter();
+    f(context, cycle);
+    __rtsan_realtime_exit();
+}
+
+/// Sleeps until an absolute CLOCK_MONOTONIC time; for device clocks, never in a render callback.
+static inline void earshot_sleep_until_ns(int64_t at) {
+    struct timespec t = {.tv_sec = at / 1000000000, .tv_nsec = at % 1000000000};
+    while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &t, NULL) == EINTR) {}
+}
+
+/// SCHED_FIFO for the calling thread; 0 or an errno.
+static inline int earshot_set_fifo(int priority) {
+    struct sched_param p = {.sched_priority = priority};
+    return pthread_setschedparam(pthread_self(), SCHED_FIFO, &p);
+}
+static inline void earshot_name_thread(const char *name) { prctl(PR_SET_NAME, name, 0, 0, 0); }
+
+typedef void *(*earshot_thread_function)(void *);
+/// Starts a thread; 0 or an errno. The stack is small and fully touched by no one: 512 KiB.
+static inline int earshot_start_thread(pthread_t *thread, earshot_thread_function f, void *context) {
+    pthread_attr_t a;
+    pthread_attr_init(&a);
+    pthread_attr_setstacksize(&a, 512 * 1024);
+    int e = pthread_create(thread, &a, f, context);
+    pthread_attr_destroy(&a);
+    return e;
+}
