@@ -34,11 +34,11 @@ func system(_ name: String, pkgConfig: String? = nil) -> Target {
 // From the bottom to the top; docs/architecture.md has the same table and Tests/LayerTests reads both.
 let layers: [(name: String, dependencies: [Target.Dependency])] = [
     ("AudioBase", ["CRealtime"]),
-    ("AudioDSP", ["AudioBase"]),
+    ("AudioDSP", ["AudioBase", "CRealtime"]),
     ("AudioCodecs", ["AudioBase", "COpus", "CLibAV"]),
     ("AudioFiles", ["AudioBase", "AudioDSP", "CSndfile"]),
     ("AudioDevices", ["AudioBase", "CRealtime", "CJACK"]),
-    ("Playout", ["AudioBase", "AudioDSP", "AudioCodecs"]),
+    ("Playout", ["AudioBase", "AudioDSP", "AudioCodecs", "CRealtime"]),
     ("MediaTransport", ["AudioBase"]),
     ("Nearby", ["MediaTransport"]),
     (

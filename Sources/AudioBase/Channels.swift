@@ -6,6 +6,12 @@ public func copySamples(_ to: UnsafeMutablePointer<Float>, _ from: UnsafePointer
     earshot_copy(to, from, count &* 4)
 }
 
+/// Moves samples within a buffer; the ranges may overlap. Render-safe.
+@_noLocks @inlinable
+public func moveSamples(_ to: UnsafeMutablePointer<Float>, _ from: UnsafePointer<Float>, _ count: Int) {
+    earshot_move(to, from, count &* 4)
+}
+
 /// Fills a buffer with silence. Render-safe.
 @_noLocks @inlinable
 public func clearSamples(_ samples: UnsafeMutablePointer<Float>, _ count: Int) { earshot_zero(samples, count &* 4) }

@@ -35,9 +35,10 @@ static inline EARSHOT_NO_LOCKS int64_t earshot_monotonic_ns(void) {
 static inline EARSHOT_NO_LOCKS void earshot_wake(int fd) { (void)eventfd_write(fd, 1); }
 
 static inline EARSHOT_NO_LOCKS void earshot_copy(void *to, const void *from, size_t bytes) { memcpy(to, from, bytes); }
+static inline EARSHOT_NO_LOCKS void earshot_move(void *to, const void *from, size_t bytes) { memmove(to, from, bytes); }
 static inline EARSHOT_NO_LOCKS void earshot_zero(void *to, size_t bytes) { memset(to, 0, bytes); }
 static inline EARSHOT_NO_LOCKS int64_t earshot_round(double x) { return llrint(x); }
-static inline EARSHOT_NO_LOCKS double earshot_exp2(double x) { return exp2(x); }
+static inline EARSHOT_NO_LOCKS double earshot_sin(double x) { return sin(x); }
 
 /// Calls a render function through its pointer, inside RealtimeSanitizer where that is built in.
 typedef void (*earshot_render_function)(void *context, const void *cycle);

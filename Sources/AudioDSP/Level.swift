@@ -1,0 +1,35 @@
+import AudioBase
+
+/// Peak and mean square of a block, for meters.
+@frozen
+public struct Level: BitwiseCopyable, Sendable {
+    /// The greatest magnitude, 1 being full scale.
+    public var peak: Float
+    /// The mean of the squares.
+    public var meanSquare: Float
+
+    /// Measures one block over all its channels. Render-safe.
+    @_noLocks
+    public init(of channels: Channels, frameCount: Int) {
+        var top: Float = 0
+        var sum: Float = 0
+        for c in 0..<channels.count {
+            let samples = channels[c]
+            for i in 0..<frameCount {
+                let x = samples[i]
+                let magnitude = x < 0 ? -x : x
+                top = magnitude > top ? magnitude : top
+                sum += x * x
+            }
+        }
+        peak = top
+        meanSquare = sum / Float(max(1, frameCount &* channels.count))
+    }
+
+    /// Silence.
+    @_noLocks
+    public init() {
+        peak = 0
+        meanSquare = 0
+    }
+}

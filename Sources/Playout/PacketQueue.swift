@@ -1,0 +1,103 @@
+import AudioBase
+import CRealtime
+import Synchronization
+
+/// What the media thread knows of a packet that it hands to the render callback.
+@frozen
+public struct PacketHeader: BitwiseCopyable, Sendable {
+    /// Place of the packet in the order of sending, unwrapped.
+    public var sequence: Int
+    /// Place of its first frame on the stream's timeline, in frames at the stream's rate, unwrapped.
+    public var position: Int
+    /// Frames it lasts.
+    public var frameCount: Int
+    /// Bytes of payload.
+    public var byteCount: Int
+    /// When the media thread had it ready for playing.
+    public var arrival: HostTime
+
+    @inlinable
+    public init(sequence: Int, position: Int, frameCount: Int, byteCount: Int, arrival: HostTime) {
+        self.sequence = sequence
+        self.position = position
+        self.frameCount = frameCount
+        self.byteCount = byteCount
+        self.arrival = arrival
+    }
+}
+
+/// Packets on their way from the media thread to the render callback: a wait-free queue of slots of one size.
+///
+/// When it is full a packet is dropped and counted: the callback has stopped, and what is queued is stale already.
+public final class PacketQueue: Sendable {
+    let storage: Storage
+
+    /// - Parameters:
+    ///   - capacity: packets, rounded up to a power of two.
+    ///   - payloadCapacity: bytes a slot holds at most.
+    public init(capacity: Int, payloadCapacity: Int) {
+        storage = Storage(
+            capacity: max(2, 1 << (Int.bitWidth - (capacity - 1).leadingZeroBitCount)), payloadCapacity: payloadCapacity)
+    }
+
+    deinit { storage.deallocate() }
+
+    struct Storage: @unchecked Sendable {  // `head` has one writing thread, `tail` the other
+        let headers: UnsafeMutablePointer<PacketHeader>
+        let payloads: UnsafeMutableRawPointer
+        let head: UnsafeMutablePointer<Atomic<Int>>
+        let tail: UnsafeMutablePointer<Atomic<Int>>
+        let capacity: Int
+        let payloadCapacity: Int
+
+        init(capacity: Int, payloadCapacity: Int) {
+            self.capacity = capacity
+            self.payloadCapacity = (payloadCapacity + 15) & ~15
+            headers = .allocate(capacity: capacity)
+            payloads = .allocate(byteCount: capacity * self.payloadCapacity, alignment: 16)
+            payloads.initializeMemory(as: UInt8.self, repeating: 0, count: capacity * self.payloadCapacity)
+            head = .allocate(capacity: 17)
+            tail = head + 16
+            head.initialize(to: Atomic(0))
+            tail.initialize(to: Atomic(0))
+        }
+
+        func deallocate() {
+            headers.deallocate()
+            payloads.deallocate()
+            head.deallocate()
+        }
+    }
+
+    /// Appends a packet; false when the queue is full or the payload too large for a slot. For the one media thread.
+    public func push(_ header: PacketHeader, payload: UnsafeRawBufferPointer) -> Bool {
+        guard payload.count <= storage.payloadCapacity else { return false }
+        return push(header) { slot in
+            if let bytes = payload.baseAddress { slot.copyMemory(from: bytes, byteCount: payload.count) }
+        }
+    }
+
+    /// Appends a packet whose payload `fill` writes in place. For the one media thread.
+    public func push(_ header: PacketHeader, fill: (UnsafeMutableRawPointer) -> Void) -> Bool {
+        let at = storage.head.pointee.load(ordering: .relaxed)
+        guard at - storage.tail.pointee.load(ordering: .acquiring) < storage.capacity else { return false }
+        let slot = at & (storage.capacity - 1)
+        fill(storage.payloads + slot * storage.payloadCapacity)
+        (storage.headers + slot).initialize(to: header)
+        storage.head.pointee.store(at + 1, ordering: .releasing)
+        return true
+    }
+}
+
+extension PacketQueue.Storage {
+    /// The oldest packet's slot, or nil; it stays the reader's until ``removeFirst()``.
+    var first: Int? {
+        @_noLocks get {
+            let at = tail.pointee.load(ordering: .relaxed)
+            return at == head.pointee.load(ordering: .acquiring) ? nil : at & (capacity &- 1)
+        }
+    }
+
+    @_noLocks
+    func removeFirst() { tail.pointee.store(tail.pointee.load(ordering: .relaxed) &+ 1, ordering: .releasing) }
+}
