@@ -37,7 +37,8 @@ public final class PacketQueue: Sendable {
     ///   - payloadCapacity: bytes a slot holds at most.
     public init(capacity: Int, payloadCapacity: Int) {
         storage = Storage(
-            capacity: max(2, 1 << (Int.bitWidth - (capacity - 1).leadingZeroBitCount)), payloadCapacity: payloadCapacity)
+            capacity: max(2, 1 << (Int.bitWidth - (capacity - 1).leadingZeroBitCount)), payloadCapacity: payloadCapacity
+        )
     }
 
     deinit { storage.deallocate() }
