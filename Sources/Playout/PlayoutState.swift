@@ -81,7 +81,8 @@ struct PlayoutState: ~Copyable {
         let arrival = now + header.arrival.seconds(since: hostTime)
         let offset = arrival - Double(header.position) / configuration.streamRate
         statistics.packets &+= 1
-        let isAnew = header.startsStream || tracker.isForeign(offset) || header.sequence >= nextSequence &+ buffer.capacity
+        let isAnew =
+            header.startsStream || tracker.isForeign(offset) || header.sequence >= nextSequence &+ buffer.capacity
         if started, isAnew {
             statistics.restarts &+= 1
             concealer.begin()
