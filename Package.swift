@@ -43,7 +43,7 @@ let layers: [(name: String, dependencies: [Target.Dependency])] = [
     ("Nearby", ["MediaTransport"]),
     (
         "Call",
-        ["AudioBase", "AudioDSP", "AudioCodecs", "AudioDevices", "Playout", "MediaTransport", "Nearby", "CRealtime"]
+        ["AudioBase", "AudioDSP", "AudioCodecs", "AudioDevices", "Playout", "MediaTransport", "CRealtime"]
     ),
     ("Diagnostics", ["AudioBase", "AudioFiles", "CKissFFT", "CCairo"]),
 ]
@@ -75,7 +75,8 @@ if !core {
         .executableTarget(
             name: "earshot",
             dependencies: [
-                "Call", "Diagnostics", "AudioFiles",
+                "AudioBase", "AudioCodecs", "AudioDevices", "AudioFiles", "MediaTransport", "Nearby", "Call",
+                "Diagnostics",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Histogram", package: "hdrhistogram-swift"),
             ],

@@ -61,8 +61,8 @@ extension PlayoutState {
             cursor &+= frameCount
             return frameCount
         }
-        if let opus, gap >= configuration.framesPerPacket, staged == 0, !concealer.isActive {
-            let frames = opus.conceal(into: stage, offset: 0, frameCount: configuration.framesPerPacket)
+        if let opus, gap >= framesPerPacket, staged == 0, !concealer.isActive {
+            let frames = opus.conceal(into: stage, offset: 0, frameCount: framesPerPacket)
             if frames > 0 {
                 statistics.concealedFrames &+= frames
                 setStage(position: cursor, frameCount: frames, isConcealment: true)
@@ -96,7 +96,9 @@ extension PlayoutState {
             for c in 0..<configuration.channelCount { copySamples(stage[c], samples + c &* frames, frames) }
         }
         // A packet that does not decode leaves a gap, which is bridged as any other.
-        if frames > 0 { setStage(position: header.position, frameCount: frames, isConcealment: false) }
+        guard frames > 0 else { return }
+        framesPerPacket = frames
+        setStage(position: header.position, frameCount: frames, isConcealment: false)
     }
 
     @_noLocks

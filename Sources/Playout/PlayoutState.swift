@@ -19,6 +19,7 @@ struct PlayoutState: ~Copyable {
     var cursor = 0
     var nextSequence = 0
     var started = false
+    var framesPerPacket: Int  // of the packet played last
     var sounded = false  // whether any packet was played since the start
     var expectedSampleTime: Int64 = .min
 
@@ -35,6 +36,7 @@ struct PlayoutState: ~Copyable {
         self.configuration = configuration
         self.queue = queue
         self.opus = opus
+        framesPerPacket = configuration.framesPerPacket
         buffer = JitterBuffer(capacity: 512, payloadCapacity: queue.payloadCapacity)
         resampler = Resampler(
             from: configuration.streamRate, to: configuration.deviceRate, channelCount: configuration.channelCount,
