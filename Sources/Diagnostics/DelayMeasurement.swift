@@ -24,6 +24,7 @@ public struct DelayMeasurement: Codable, Equatable, Sendable {
         /// A window with less counts as not heard.
         public var minimumConfidence = 0.2
 
+        /// The defaults.
         public init() {}
     }
 

@@ -8,13 +8,14 @@ struct DelaySearch {
     private let sent: [Float]
     private let heard: [Float]
     private let heardEnergy: [Double]  // sums of squares of `heard` before each index
-    /// Where, in frames of `heard`, the first sent frame arrives if its delay is the least of the search range.
+    /// Where, in frames of `heard`, the first sent frame arrives at lag 0: with the least delay, less the margin.
     private let offset: Int
     /// What `offset` leaves of that, in frames, 0 to 1.
     private let remainder: Double
     private let lagCount: Int
     private let windowCount: Int
     private static let binSeconds = 0.0025
+    private static let margin = 4  // lags searched on either side of the range, so that a peak on its edge is whole
 
     init(sent: TimedSignal, heard: TimedSignal, options: DelayMeasurement.Options) {
         self.options = options
@@ -29,10 +30,10 @@ struct DelaySearch {
                 return sum
             }
         let least = sent.firstFrameTime.seconds(since: heard.firstFrameTime) + options.searchRange.lowerBound
-        let frames = max(-1e12, min(1e12, least * rate))
+        let frames = max(-1e12, min(1e12, least * rate)) - Double(Self.margin)
         offset = Int(frames.rounded(.down))
         remainder = frames - frames.rounded(.down)
-        lagCount = Int((options.searchRange.upperBound - options.searchRange.lowerBound) * rate) + 3
+        lagCount = Int((options.searchRange.upperBound - options.searchRange.lowerBound) * rate) + 2 * Self.margin + 1
         windowCount = max(16, Int(options.windowLength * rate))
     }
 
@@ -86,7 +87,7 @@ struct DelaySearch {
         return (windows, mean * distinct)
     }
 
-    /// Where the windows begin that are at most 45 dB below the loudest.
+    /// Where the windows begin that are at most 30 dB below the loudest.
     private func audibleStarts() throws(DelayMeasurementError) -> [Int] {
         let count = max(1, sent.count / windowCount)
         let energies = (0..<count).map { window in
@@ -95,7 +96,7 @@ struct DelaySearch {
         }
         let loudest = energies.max() ?? 0
         guard loudest > 1e-10 * Double(windowCount) else { throw .sentIsSilent }
-        return (0..<count).filter { energies[$0] > loudest * 3e-5 }.map { $0 * windowCount }
+        return (0..<count).filter { energies[$0] > loudest * 1e-3 }.map { $0 * windowCount }
     }
 
     /// The normalised correlation, −1 to 1, of the sent window at `start` with what was heard, for each lag; nil where
@@ -139,7 +140,7 @@ struct DelaySearch {
         )
         let bend = left - 2 * top + right
         let fraction = bend < 0 ? max(-0.5, min(0.5, (left - right) / (2 * bend))) : 0
-        let frames = Double(best) + fraction - remainder
+        let frames = Double(best - Self.margin) + fraction - remainder
         return DelayMeasurement.Window(
             start: Double(start) / rate,
             milliseconds: (options.searchRange.lowerBound + frames / rate) * 1000,

@@ -10,6 +10,7 @@ public struct TimedSignal: Sendable {
     /// When the first sample was at the converter.
     public var firstFrameTime: HostTime
 
+    /// - Precondition: `sampleRate` is 8,000 to 384,000 Hz.
     public init(samples: [Float], sampleRate: Double, firstFrameTime: HostTime) {
         precondition(AudioFormat.sampleRates.contains(sampleRate))
         self.samples = samples
