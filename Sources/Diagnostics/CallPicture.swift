@@ -61,8 +61,12 @@ public struct CallPicture: Sendable {
         guard let zero = starts.map(\.firstFrameTime).min() else { throw .nothingToShow }
         let end = starts.map { $0.firstFrameTime.seconds(since: zero) + $0.duration }.max() ?? 1
         let canvas = try Canvas(width: width, height: height)
-        canvas.text(title, Layout.edge + Layout.left, 36, size: 21, Style.ink, bold: true)
-        for (i, direction) in directions.enumerated() {
+        let headline = canvas.fitted(title, width: Double(width) - 2 * Layout.left, size: 21, bold: true)
+        canvas.text(headline, Layout.edge + Layout.left, 36, size: 21, Style.ink, bold: true)
+        for (i, given) in directions.enumerated() {
+            var direction = given
+            direction.sent = given.sent.cleaned
+            direction.heard = given.heard.cleaned
             let column = DirectionDrawing(
                 canvas: canvas, direction: direction, zero: zero, duration: max(0.01, end),
                 x: Layout.edge + Double(i * Layout.columnWidth(panelWidth)) + Layout.left, width: Double(panelWidth))

@@ -71,6 +71,7 @@ final class Canvas {
 
     func polygon(_ points: [(x: Double, y: Double)], _ colour: Colour) {
         use(colour)
+        cairo_new_path(context)  // text leaves a point behind
         for point in points { cairo_line_to(context, point.x, point.y) }
         cairo_close_path(context)
         cairo_fill(context)
@@ -88,6 +89,17 @@ final class Canvas {
         cairo_move_to(context, left, y)
         cairo_show_text(context, string)
         return length
+    }
+
+    /// The text, its middle left out where it is wider than `width`.
+    func fitted(_ string: String, width: Double, size: Double, bold: Bool = false) -> String {
+        var kept = string.count
+        var result = string
+        while kept > 2, measure(result, size: size, bold: bold) > width {
+            kept -= 1
+            result = string.prefix(kept / 2) + "…" + string.suffix(kept - kept / 2 - 1)
+        }
+        return result
     }
 
     /// The width that text will take; also selects its font.

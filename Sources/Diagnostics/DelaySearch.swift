@@ -20,8 +20,8 @@ struct DelaySearch {
     init(sent: TimedSignal, heard: TimedSignal, options: DelayMeasurement.Options) {
         self.options = options
         rate = min(16_000, sent.sampleRate, heard.sampleRate)
-        self.sent = Self.emphasised(sent.resampled(to: rate))
-        self.heard = Self.emphasised(heard.resampled(to: rate))
+        self.sent = Self.emphasised(sent.cleaned.resampled(to: rate))
+        self.heard = Self.emphasised(heard.cleaned.resampled(to: rate))
         var sum = 0.0
         heardEnergy =
             [0]
@@ -42,7 +42,7 @@ struct DelaySearch {
         var last: Float = 0
         return samples.map { sample in
             defer { last = sample }
-            return sample.isFinite && last.isFinite ? sample - 0.95 * last : 0
+            return sample - 0.95 * last
         }
     }
 
@@ -107,18 +107,17 @@ struct DelaySearch {
         let count = window.count
         let first = start + offset
         let energy = window.reduce(0) { $0 + Double($1) * Double($1) }
-        func heardEnergy(_ lag: Int) -> Double {
-            let low = min(max(0, first + lag), heard.count)
-            let high = min(max(0, first + lag + count), heard.count)
-            return self.heardEnergy[high] - self.heardEnergy[low]
+        // The energy of what was heard under the window at each lag.
+        let energies = heardEnergy.withUnsafeBufferPointer { sums in
+            (0..<lagCount).map { lag in
+                sums[min(max(0, first + lag + count), heard.count)] - sums[min(max(0, first + lag), heard.count)]
+            }
         }
-        var loudest = 0.0
-        for lag in 0..<lagCount { loudest = max(loudest, heardEnergy(lag)) }
+        let loudest = energies.max() ?? 0
         guard loudest > 1e-10 * Double(count) else { return nil }
         var result = correlator.correlate(window, heard, first)
         for lag in 0..<lagCount {
-            let scale = (energy * max(heardEnergy(lag), loudest * 1e-4)).squareRoot()
-            result[lag] = Float(Double(result[lag]) / scale)
+            result[lag] /= Float((energy * max(energies[lag], loudest * 1e-4)).squareRoot())
         }
         return result
     }
@@ -180,12 +179,15 @@ private final class Correlator {
         }
         fft.inverse(b, into: &time)
         let scale = 1 / Float(fft.count)
-        return (0..<lags).map { time[$0] * scale }
+        return time[..<lags].map { $0 * scale }
     }
 
     /// Puts a slice into the transform's input, its index `first` at 0.
     private func fill(_ slice: ArraySlice<Float>, _ first: Int) {
-        for i in time.indices { time[i] = 0 }
-        for i in slice.indices { time[i - first] = slice[i] }
+        let at = slice.startIndex - first
+        time.withUnsafeMutableBufferPointer { time in
+            time.update(repeating: 0)
+            slice.withUnsafeBufferPointer { _ = time[at...].update(fromContentsOf: $0) }
+        }
     }
 }

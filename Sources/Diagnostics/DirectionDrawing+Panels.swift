@@ -32,7 +32,7 @@ extension DirectionDrawing {
             let bottom = min(box.bottom, level.pixel(Double(low)) + 0.5)
             canvas.fill(Box(x: at, y: top, width: 1, height: max(1, bottom - top)), colour)
         }
-        for value in level.ticks(atLeast: 34) {
+        for value in level.ticks(atLeast: 26) {
             let y = level.pixel(value)
             canvas.line(box.x - 5, y, box.x - 1, y, Style.rule)
             canvas.text(Axis.label(value, digits: 4), box.x - 8, y + 4, size: 11, Style.faint, align: .right)

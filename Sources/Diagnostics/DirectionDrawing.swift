@@ -44,39 +44,45 @@ struct DirectionDrawing {
             let wave = Box(x: x, y: y, width: width, height: Layout.waveHeight)
             let below = Box(x: x, y: wave.bottom + 6, width: width, height: Layout.spectrumHeight)
             caption(word, name, signal, colour, y - 8)
+            if let mark { shade(mark, wave, below, time) }
             waveform(signal, start: start, in: wave, time: time, peak: peak, colour: colour)
             let frequency = Axis(values: 0...(top / 1000).rounded(.up) * 1000, from: below.bottom, to: below.y)
             spectrogram(spectrum, start: start, in: below, time: time, frequency: frequency, scale: scale)
             scale.draw(canvas, x: below.right + 12, y: below.y, height: below.height)
             if let mark {
-                let range = time.pixel(max(0, mark.range.lowerBound))...time.pixel(mark.range.upperBound)
-                for box in [wave, below] {
-                    let visible = Box(
-                        x: range.lowerBound, y: box.y, width: min(range.upperBound, box.right) - range.lowerBound,
-                        height: box.height)
-                    canvas.fill(visible, Style.zoom, alpha: 0.22)
-                    let at = time.pixel(colour == Style.sent ? mark.said : mark.heard)
-                    canvas.line(at, box.y, at, box.bottom, colour, width: 1.2, alpha: 0.9)
-                }
+                let at = time.pixel(colour == Style.sent ? mark.said : mark.heard)
+                canvas.line(at, wave.y, at, below.bottom, colour, width: 1.2, alpha: 0.9)
             }
         }
         timeAxis(time, y: Layout.axisTop, step: 70, unit: true)
         if let mark { zoom(mark, peak: peak, main: time) } else { noDelay() }
     }
 
+    /// Shows what is enlarged: a tint behind the waveform, and a bar above the spectrogram, whose colours mean levels.
+    private func shade(_ mark: Mark, _ wave: Box, _ spectrum: Box, _ time: Axis) {
+        let from = max(wave.x, time.pixel(mark.range.lowerBound))
+        let to = min(wave.right, time.pixel(mark.range.upperBound))
+        canvas.fill(Box(x: from, y: wave.y, width: to - from, height: wave.height), Style.zoom, alpha: 0.35)
+        canvas.fill(Box(x: from, y: spectrum.y - 5, width: to - from, height: 4), Style.zoom)
+    }
+
     private func title() {
-        canvas.text(direction.title, x, Layout.titleTop, size: 15, Style.ink, bold: true)
-        guard let delay = direction.delay else { return }
-        let text =
-            "mouth to ear \(Axis.label(delay.milliseconds, digits: 1)) ms   (95 % of windows below "
-            + "\(Axis.label(delay.p95, digits: 1)), confidence \(Axis.label(delay.confidence, digits: 2)))"
-        canvas.text(text, x + width, Layout.titleTop, size: 13, Style.faint, align: .right)
+        var room = width
+        if let delay = direction.delay {
+            let text =
+                "mouth to ear \(Axis.label(delay.milliseconds, digits: 1)) ms   (95 % of windows at most "
+                + "\(Axis.label(delay.p95, digits: 1)), confidence \(Axis.label(delay.confidence, digits: 2)))"
+            room -= 20 + canvas.text(text, x + width, Layout.titleTop, size: 13, Style.faint, align: .right)
+        }
+        let text = canvas.fitted(direction.title, width: room, size: 15, bold: true)
+        canvas.text(text, x, Layout.titleTop, size: 15, Style.ink, bold: true)
     }
 
     private func caption(_ word: String, _ name: String, _ signal: TimedSignal, _ colour: Colour, _ y: Double) {
-        let used = canvas.text(word, x, y, size: 13, colour, bold: true)
-        let rate = Axis.label(signal.sampleRate / 1000, digits: 2)
-        canvas.text("\(name)  ·  \(rate) kHz", x + used + 10, y, size: 13, Style.faint)
+        let used = 10 + canvas.text(word, x, y, size: 13, colour, bold: true)
+        let rate = "  ·  \(Axis.label(signal.sampleRate / 1000, digits: 2)) kHz"
+        let room = width - used - canvas.measure(rate, size: 13)
+        canvas.text(canvas.fitted(name, width: room, size: 13) + rate, x + used, y, size: 13, Style.faint)
     }
 
     private func noDelay() {

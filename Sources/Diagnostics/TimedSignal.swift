@@ -35,6 +35,13 @@ public struct TimedSignal: Sendable {
     /// In seconds.
     public var duration: Double { Double(samples.count) / sampleRate }
 
+    /// The same with what no converter gives left out: not a number, infinite, or beyond 16 times full scale.
+    var cleaned: TimedSignal {
+        var copy = self
+        copy.samples = samples.map { $0.isFinite ? max(-16, min(16, $0)) : 0 }
+        return copy
+    }
+
     /// The samples at another rate.
     func resampled(to rate: Double) -> [Float] {
         if rate == sampleRate || samples.isEmpty { return samples }

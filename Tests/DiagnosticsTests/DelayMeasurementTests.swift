@@ -8,7 +8,7 @@ import Testing
     private let voice = Voice()
 
     @Test(
-        "A known delay is found to a few microseconds", arguments: [0.0, 0.004, 0.0761234, 0.08333333, 0.3, 1.9],
+        "A known delay is found to a few microseconds", arguments: [0.0, 0.0761234, 0.3, 1.9],
         [(16_000.0, 16_000.0), (48_000, 44_100), (8_000, 48_000)])
     func known(delay: Double, rates: (Double, Double)) throws {
         let sent = voice.recorded(3, rate: rates.0, at: start)
