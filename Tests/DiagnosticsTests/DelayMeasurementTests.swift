@@ -8,8 +8,11 @@ import Testing
     private let voice = Voice()
 
     @Test(
-        "A known delay is found to a few microseconds", arguments: [0.0, 0.0761234, 0.3, 1.9],
-        [(16_000.0, 16_000.0), (48_000, 44_100), (8_000, 48_000)])
+        "A known delay is found to a few microseconds",
+        arguments: [
+            (0.0, (16_000.0, 16_000.0)), (0.0761234, (16_000, 16_000)), (1.9, (16_000, 16_000)), (2.0, (8_000, 8_000)),
+            (0.08333333, (48_000, 44_100)), (0.0, (8_000, 48_000)), (0.3, (16_000, 48_000)),
+        ])
     func known(delay: Double, rates: (Double, Double)) throws {
         let sent = voice.recorded(3, rate: rates.0, at: start)
         let heard = voice.recorded(3 + delay, rate: rates.1, at: start) { _ in delay }
