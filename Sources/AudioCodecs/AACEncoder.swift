@@ -80,12 +80,11 @@ public final class AACEncoder {
         min(bitRate * 7 / 32, 20_000, Int(sampleRate * 0.45))
     }
 
-    /// Encodes the 1,024 frames that begin at `offset`.
+    /// Encodes the 1,024 frames that begin at `offset`; NaN counts as 0, and ±8 is the most.
     /// - Parameter channels: at least ``channelCount``.
     /// - Returns: a packet of whatever length the codec made it, valid until the next call, or nil: the first block
     ///   gives none.
-    /// - Throws: ``CodecError/libraryFailure(codec:call:code:)``, which a block with NaN or infinite samples gets too (the
-    ///   next block may be good), and ``CodecError/encoderFinished(codec:)`` after ``flush()``.
+    /// - Throws: ``CodecError/encoderFinished(codec:)`` after ``flush()``; ``CodecError/libraryFailure(codec:call:code:)``.
     public func encode(_ channels: Channels, offset: Int = 0) throws(CodecError) -> UnsafeRawBufferPointer? {
         precondition(channels.count >= channelCount, "fewer channels than the encoder has")
         guard !isFinished else { throw .encoderFinished(codec: "AAC") }
@@ -96,8 +95,12 @@ public final class AACEncoder {
         }
         for c in 0..<channelCount {
             guard let plane = planes[c] else { continue }
-            UnsafeMutableRawPointer(plane).copyMemory(
-                from: channels[c] + offset, byteCount: Self.blockFrameCount * MemoryLayout<Float>.size)
+            let from = channels[c] + offset
+            let to = UnsafeMutableRawPointer(plane).assumingMemoryBound(to: Float.self)
+            for i in 0..<Self.blockFrameCount {  // after a NaN the library refuses later, good blocks too
+                let x = from[i]
+                to[i] = x == x ? max(-8, min(8, x)) : 0
+            }
         }
         frame.pointee.pts = position
         position += Int64(Self.blockFrameCount)

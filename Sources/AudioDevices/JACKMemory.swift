@@ -22,7 +22,8 @@ struct JACKState: ~Copyable {
     let isShutDown = Atomic<Bool>(false)
     var shutdownReason = ""  // written before `isShutDown` is set
 
-    var callback: RenderCallback?  // this and the rest: the control thread's until activation, then the process thread's
+    // From here on: the control thread's until activation, then the process thread's.
+    var callback: RenderCallback?
     var isFirstCycle = true
     var sampleTime: Int64 = 0
     var nextFrame: UInt32 = 0  // the server's frame counter where the next cycle should begin

@@ -103,6 +103,10 @@ public final class JACKServer: Sendable {
             for _ in 0..<400 where waitpid(pid, &status, WNOHANG) == 0 { usleep(10_000) }
             kill(-pid, SIGKILL)  // the group it leads, should one be left
             pid = 0
+            // A client that outlived the server leaves its semaphore behind.
+            let folder = "/dev/shm"
+            for file in (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+            where file.hasPrefix("jack_") && file.contains("_\(name)_") { unlink("\(folder)/\(file)") }
         }
     }
 
