@@ -60,6 +60,7 @@ let package = Package(
         system("CKissFFT"),
         system("CCairo", pkgConfig: "cairo"),
         .target(name: "TestSupport", dependencies: ["AudioBase"], path: "Tests/TestSupport", swiftSettings: settings),
+        .testTarget(name: "LayerTests", swiftSettings: settings, linkerSettings: linker),
     ] + layers.flatMap { layer($0.name, $0.dependencies) },
     swiftLanguageModes: [.v6]
 )

@@ -54,7 +54,7 @@ struct AudioRingMemory: @unchecked Sendable {  // each field has one writing thr
     @usableFromInline let takenSeen: UnsafeMutablePointer<Int>  // the writer's last look at `taken`
     @usableFromInline let overrun: UnsafeMutablePointer<Bool>  // the writer's: rejecting until the ring is empty
     @usableFromInline let acceptedSeen: UnsafeMutablePointer<Int>  // the reader's last look at `accepted`
-    @usableFromInline let rejectedSeen: UnsafeMutablePointer<Int>  // the reader's: rejected frames already in its position
+    @usableFromInline let rejectedSeen: UnsafeMutablePointer<Int>  // the reader's: rejected, and in its position
     @usableFromInline let samples: UnsafeMutablePointer<Float>
     @usableFromInline let capacity: Int
     @usableFromInline let channelCount: Int
@@ -135,6 +135,7 @@ extension AudioRing {
         /// are rejected, since a gap lies only behind all that is held.
         @_noLocks @inlinable
         public func skip(_ frameCount: Int) {
+            guard frameCount > 0 else { return }
             memory.overrun.pointee = true
             let rejected = memory.offer.pointee.rejected.load(ordering: .relaxed)
             memory.offer.pointee.rejected.store(rejected &+ frameCount, ordering: .releasing)
