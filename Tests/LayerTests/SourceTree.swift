@@ -52,7 +52,8 @@ struct SourceTree {
         let process = Process()
         process.executableURL = URL(filePath: "/usr/bin/env")
         process.arguments = [
-            "-u", "EARSHOT_CORE", "-u", "EARSHOT_RTSAN", "-u", "EARSHOT_FUZZ", "-u", "LD_PRELOAD",
+            "-u", "EARSHOT_CORE", "-u", "EARSHOT_LAYERS", "-u", "EARSHOT_RTSAN", "-u", "EARSHOT_FUZZ", "-u",
+            "LD_PRELOAD",
             "swift", "package", "--package-path", root.path, "--scratch-path", scratch.path, "dump-package",
         ]
         let output = Pipe()
