@@ -221,17 +221,14 @@ extension AudioRing {
             }
         }
 
-        /// Looks at the writer's counters. Frames stored after a gap are only ever stored into an empty ring, so a
-        /// change of `rejectedBefore` that is seen with new frames lies before all of them.
+        /// Looks at the writer's counters. Frames stored after a gap are only ever stored into an empty ring, so that
+        /// `rejectedBefore` cannot change while any are held, and one value serves all that are.
         @_noLocks @inlinable
         func refresh(_ taken: Int) -> Int {
             let accepted = memory.offer.pointee.accepted.load(ordering: .acquiring)
             if accepted != memory.acceptedSeen.pointee {
-                let wasEmpty = memory.acceptedSeen.pointee == taken
                 memory.acceptedSeen.pointee = accepted
-                if wasEmpty {
-                    memory.rejectedSeen.pointee = memory.offer.pointee.rejectedBefore.load(ordering: .relaxed)
-                }
+                memory.rejectedSeen.pointee = memory.offer.pointee.rejectedBefore.load(ordering: .relaxed)
             }
             return accepted &- taken
         }
