@@ -87,6 +87,31 @@ struct AudioRingMemory: @unchecked Sendable {  // each field has one writing thr
     }
 }
 
+// Blocks that run over the end of the memory. Out of line: the block that does not is the one to be fast.
+extension AudioRingMemory {
+    @_noLocks @inline(never) @usableFromInline
+    func copyInWrapped(_ channels: Channels, frameCount: Int, offset: Int, at: Int) {
+        let first = capacity &- at
+        for c in 0..<channelCount {
+            let from = channels[c] + offset
+            let to = samples + c &* capacity
+            copySamples(to + at, from, first)
+            copySamples(to, from + first, frameCount &- first)
+        }
+    }
+
+    @_noLocks @inline(never) @usableFromInline
+    func copyOutWrapped(_ channels: Channels, frameCount: Int, offset: Int, at: Int) {
+        let first = capacity &- at
+        for c in 0..<channelCount {
+            let to = channels[c] + offset
+            let from = samples + c &* capacity
+            copySamples(to, from + at, first)
+            copySamples(to + first, from, frameCount &- first)
+        }
+    }
+}
+
 extension AudioRing {
     /// The writing side. One thread; every method is render-safe and wait-free.
     public struct Writer: Sendable {
@@ -120,12 +145,14 @@ extension AudioRing {
                 }
             }
             let at = accepted & (m.capacity &- 1)
-            let first = min(frameCount, m.capacity &- at)
-            for c in 0..<m.channelCount {
-                let from = channels[c] + offset
-                let to = m.samples + (c &* m.capacity)
-                copySamples(to + at, from, first)
-                if first < frameCount { copySamples(to, from + first, frameCount &- first) }
+            if frameCount <= m.capacity &- at {
+                var c = 0
+                while c < m.channelCount {
+                    copySamples(m.samples + (c &* m.capacity &+ at), channels[c] + offset, frameCount)
+                    c &+= 1
+                }
+            } else {
+                m.copyInWrapped(channels, frameCount: frameCount, offset: offset, at: at)
             }
             m.offer.pointee.accepted.store(accepted &+ frameCount, ordering: .releasing)
             return true
@@ -194,12 +221,14 @@ extension AudioRing {
             }
             let count = min(held, frameCount)
             let at = taken & (m.capacity &- 1)
-            let first = min(count, m.capacity &- at)
-            for c in 0..<m.channelCount {
-                let to = channels[c] + offset
-                let from = m.samples + c &* m.capacity
-                copySamples(to, from + at, first)
-                if first < count { copySamples(to + first, from, count &- first) }
+            if count <= m.capacity &- at {
+                var c = 0
+                while c < m.channelCount {
+                    copySamples(channels[c] + offset, m.samples + (c &* m.capacity &+ at), count)
+                    c &+= 1
+                }
+            } else {
+                m.copyOutWrapped(channels, frameCount: count, offset: offset, at: at)
             }
             m.take.pointee.taken.store(taken &+ count, ordering: .releasing)
             return Slice(frameCount: count, position: taken &+ m.rejectedSeen.pointee)
