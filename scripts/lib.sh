@@ -1,6 +1,6 @@
 # Sourced by the other scripts: which packages are needed and why, what is checked before anything is touched, and how
 # lines look. Nothing here downloads a toolchain, and apt-get never removes a package.
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC2034
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 
