@@ -44,7 +44,7 @@ let allLayers: [(name: String, dependencies: [Target.Dependency])] = [
     ("Nearby", ["MediaTransport"]),
     (
         "Call",
-        ["AudioBase", "AudioDSP", "AudioCodecs", "AudioDevices", "Playout", "MediaTransport", "Nearby", "CRealtime"]
+        ["AudioBase", "AudioDSP", "AudioCodecs", "AudioDevices", "Playout", "MediaTransport", "CRealtime"]
     ),
     ("Diagnostics", ["AudioBase", "AudioFiles", "CKissFFT", "CCairo"]),
 ]
@@ -79,7 +79,8 @@ if !core {
         .executableTarget(
             name: "earshot",
             dependencies: [
-                "Call", "Diagnostics", "AudioFiles",
+                "AudioBase", "AudioCodecs", "AudioDevices", "AudioFiles", "MediaTransport", "Nearby", "Call",
+                "Diagnostics",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Histogram", package: "hdrhistogram-swift"),
             ],

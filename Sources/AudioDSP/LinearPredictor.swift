@@ -74,7 +74,7 @@ public struct LinearPredictor: ~Copyable {
         return sum
     }
 
-    /// Burg's reflection coefficient: 2 Σ f b / Σ (f² + b²), damped by a hair against rounding.
+    /// Burg's reflection coefficient: 2 Σ f b / Σ (f² + b²), kept inside the unit circle against rounding.
     @_noLocks @inline(__always)
     private func reflection(from start: Int) -> Float {
         var cross = SIMD4<Float>(repeating: 0)
@@ -89,7 +89,7 @@ public struct LinearPredictor: ~Copyable {
         }
         let numerator = cross[0] + cross[1] + cross[2] + cross[3]
         let denominator = power[0] + power[1] + power[2] + power[3]
-        return denominator > 1e-9 ? 1.9998 * numerator / denominator : 0
+        return denominator > 1e-9 ? max(-0.999_999, min(0.999_999, 2 * numerator / denominator)) : 0
     }
 
     /// Both prediction errors, one order on. The backward error is read one frame back, so it is updated from the end.

@@ -83,8 +83,10 @@ public struct Resampler: ~Copyable {
     @_noLocks
     public func outputAvailable(afterAdding frameCount: Int) -> Int {
         let last = inputOffset &+ frameCount &- halfLength &- 1  // the newest whole position that has its taps
-        let span = Double(last &+ 1) - position
-        return span <= 0 ? 0 : Int((span - 1e-9) / step) &+ 1
+        var count = max(0, Int((Double(last &+ 1) - position) / step))
+        while inputNeeded(for: count &+ 1) <= frameCount { count &+= 1 }
+        while count > 0, inputNeeded(for: count) > frameCount { count &-= 1 }
+        return count
     }
 
     /// How far, in input frames, the next output frame lies before the next frame to be written; the delay of the filter
@@ -101,15 +103,16 @@ public struct Resampler: ~Copyable {
         inputOffset = inputOffset &+ added
         let taps = 2 &* halfLength
         for i in 0..<frameCount {
-            let whole = Int(position)
-            let phase = (position - Double(whole)) * Double(Self.phases)
+            let at = position + step * Double(i)  // as inputNeeded(for:) has it, to the last bit
+            let whole = Int(at)
+            let phase = (at - Double(whole)) * Double(Self.phases)
             let index = Int(phase)
             interpolate(table + index &* taps, by: Float(phase - Double(index)), taps: taps)
             for c in 0..<input.count {
                 output[c][offset &+ i] = dot(row, input[c] + (whole &- halfLength &+ 1), taps)
             }
-            position += step
         }
+        position += step * Double(frameCount)
         let used = Int(position) &- halfLength &+ 1
         if used > 0 {
             for c in 0..<input.count { moveSamples(input[c], input[c] + used, inputOffset &- used) }

@@ -17,7 +17,8 @@ struct JitterBuffer: ~Copyable {
         self.payloadCapacity = payloadCapacity
         headers = .allocate(capacity: capacity)
         headers.initialize(
-            repeating: PacketHeader(sequence: -1, position: 0, frameCount: 0, byteCount: 0, arrival: HostTime(nanoseconds: 0)),
+            repeating: PacketHeader(
+                sequence: -1, position: 0, frameCount: 0, byteCount: 0, arrival: HostTime(nanoseconds: 0)),
             count: capacity)
         payloads = .allocate(byteCount: capacity * payloadCapacity, alignment: 16)
         payloads.initializeMemory(as: UInt8.self, repeating: 0, count: capacity * payloadCapacity)

@@ -5,7 +5,7 @@ import Synchronization
 /// What the media thread knows of a packet that it hands to the render callback.
 @frozen
 public struct PacketHeader: BitwiseCopyable, Sendable {
-    /// Place of the packet in the order of sending, unwrapped.
+    /// Place of the packet in the order of sending, unwrapped; not negative.
     public var sequence: Int
     /// Place of its first frame on the stream's timeline, in frames at the stream's rate, unwrapped.
     public var position: Int
@@ -15,14 +15,19 @@ public struct PacketHeader: BitwiseCopyable, Sendable {
     public var byteCount: Int
     /// When the media thread had it ready for playing.
     public var arrival: HostTime
+    /// Whether the sender has begun, or started anew: places before and after do not compare.
+    public var startsStream: Bool
 
     @inlinable
-    public init(sequence: Int, position: Int, frameCount: Int, byteCount: Int, arrival: HostTime) {
+    public init(
+        sequence: Int, position: Int, frameCount: Int, byteCount: Int, arrival: HostTime, startsStream: Bool = false
+    ) {
         self.sequence = sequence
         self.position = position
         self.frameCount = frameCount
         self.byteCount = byteCount
         self.arrival = arrival
+        self.startsStream = startsStream
     }
 }
 
@@ -37,7 +42,8 @@ public final class PacketQueue: Sendable {
     ///   - payloadCapacity: bytes a slot holds at most.
     public init(capacity: Int, payloadCapacity: Int) {
         storage = Storage(
-            capacity: max(2, 1 << (Int.bitWidth - (capacity - 1).leadingZeroBitCount)), payloadCapacity: payloadCapacity)
+            capacity: max(2, 1 << (Int.bitWidth - (capacity - 1).leadingZeroBitCount)), payloadCapacity: payloadCapacity
+        )
     }
 
     deinit { storage.deallocate() }

@@ -1,0 +1,33 @@
+/// What a codec could not do.
+public enum CodecError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// A rate, channel count, bit rate or the like that the codec does not have; `detail` says which and what it has.
+    case unsupportedFormat(codec: String, detail: String)
+    /// The library on this machine was built without the codec.
+    case codecMissing(codec: String)
+    /// The decoder's configuration, which came with the session description, is not one it can use.
+    case badConfiguration(codec: String, detail: String)
+    /// A packet that is not of this codec, damaged, or of another format than the session's. The next may be good.
+    case badPacket(codec: String, detail: String)
+    /// A block was handed in after ``AACEncoder/flush()``.
+    case encoderFinished(codec: String)
+    /// The library reported a failure that no input explains; `code` is its own.
+    case libraryFailure(codec: String, call: String, code: Int)
+
+    /// One line: what is wrong, and what to do next.
+    public var description: String {
+        switch self {
+        case .unsupportedFormat(let codec, let detail):
+            "\(codec) cannot do this format: \(detail)"
+        case .codecMissing(let codec):
+            "this machine's libavcodec has no \(codec) codec: install the distribution's libavcodec or choose --codec opus"
+        case .badConfiguration(let codec, let detail):
+            "the peer's \(codec) configuration cannot be used (\(detail)): let it offer \(codec) as mono or stereo LC, or Opus"
+        case .badPacket(let codec, let detail):
+            "a \(codec) packet cannot be decoded (\(detail)): skip it and conceal"
+        case .encoderFinished(let codec):
+            "the \(codec) encoder was flushed: make a new one"
+        case .libraryFailure(let codec, let call, let code):
+            "\(codec): \(call) failed with code \(code): make the codec anew, and report it with the codec library's version"
+        }
+    }
+}

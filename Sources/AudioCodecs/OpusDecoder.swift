@@ -1,0 +1,92 @@
+import AudioBase
+import COpus
+
+/// Decodes Opus (RFC 6716) to 48 kHz planar audio, and conceals what is missing.
+///
+/// The object owns the memory and is made and freed on the control thread; ``renderer`` does the work.
+public final class OpusDecoder: Sendable {
+    /// The longest packet's frames: 120 ms.
+    public static let maximumFrameCount = 5_760
+
+    /// 1 or 2. Packets of the other count are mixed down or doubled by the codec.
+    public let channelCount: Int
+    /// The working side; must not outlive the decoder.
+    public let renderer: Renderer
+
+    /// - Throws: ``CodecError/unsupportedFormat(codec:detail:)`` unless `channelCount` is 1 or 2.
+    public init(channelCount: Int) throws(CodecError) {
+        guard (1...2).contains(channelCount) else { throw .opus("\(channelCount) channels; it takes 1 or 2") }
+        var code: Int32 = 0
+        guard let decoder = opus_decoder_create(48_000, Int32(channelCount), &code) else {
+            throw .libraryFailure(codec: "Opus", call: "opus_decoder_create", code: Int(code))
+        }
+        let scratch = UnsafeMutablePointer<Float>.allocate(capacity: Self.maximumFrameCount * channelCount)
+        scratch.initialize(repeating: 0, count: Self.maximumFrameCount * channelCount)
+        self.channelCount = channelCount
+        renderer = Renderer(decoder: decoder, scratch: scratch, channelCount: channelCount)
+    }
+
+    deinit {
+        opus_decoder_destroy(renderer.decoder)
+        renderer.scratch.deallocate()
+    }
+}
+
+extension OpusDecoder {
+    /// A handle to decode with. One thread at a time; every method is render-safe.
+    public struct Renderer: @unchecked Sendable {  // the decoder's state has one user at a time, by contract
+        let decoder: OpaquePointer
+        let scratch: UnsafeMutablePointer<Float>
+        let channelCount: Int
+
+        /// Decodes a packet, any bytes at all.
+        /// - Parameters:
+        ///   - packet: nil conceals exactly `frameCount` frames instead.
+        ///   - channels: those above the decoder's count are left alone.
+        ///   - offset: where in the channels the first frame goes.
+        ///   - frameCount: room behind `offset`; for concealment a multiple of 120, as the codec steps by 2.5 ms.
+        /// - Returns: frames written, or, with nothing written, a negative code of the library to be counted: −1 a
+        ///   `frameCount` that cannot be concealed, −2 a packet longer than the room, −4 a packet that is not Opus.
+        @_noLocks
+        public func decode(
+            _ packet: UnsafePointer<UInt8>?, byteCount: Int, into channels: Channels, offset: Int, frameCount: Int
+        ) -> Int {
+            if packet != nil && (byteCount <= 0 || byteCount > 65_536) { return Int(OPUS_INVALID_PACKET) }
+            let room = min(frameCount, OpusDecoder.maximumFrameCount)
+            if packet == nil && (room <= 0 || room != frameCount || room % 120 != 0) { return Int(OPUS_BAD_ARG) }
+            if room <= 0 { return Int(OPUS_BUFFER_TOO_SMALL) }
+            let frames = Int(
+                earshot_opus_decode(
+                    decoder, packet, packet == nil ? 0 : Int32(truncatingIfNeeded: byteCount), scratch,
+                    Int32(truncatingIfNeeded: room)))
+            guard frames > 0 else { return frames == 0 ? Int(OPUS_INVALID_PACKET) : frames }
+            for c in 0..<min(channelCount, channels.count) {
+                let to = channels[c] + offset
+                if channelCount == 1 {
+                    copySamples(to, scratch, frames)
+                } else {
+                    for i in 0..<frames { to[i] = scratch[i &* channelCount &+ c] }
+                }
+            }
+            return frames
+        }
+
+        /// Conceals `frameCount` frames, a multiple of 120 up to 5,760, from what was decoded before.
+        /// - Returns: `frameCount`, or −1 where it is no such number.
+        @_noLocks
+        public func conceal(into channels: Channels, offset: Int, frameCount: Int) -> Int {
+            decode(nil, byteCount: 0, into: channels, offset: offset, frameCount: frameCount)
+        }
+
+        /// Frames that a packet will decode to, or a negative code where it is not Opus. It looks at the first bytes only.
+        @_noLocks
+        public func frameCount(of packet: UnsafePointer<UInt8>, byteCount: Int) -> Int {
+            guard byteCount > 0, byteCount <= 65_536 else { return Int(OPUS_INVALID_PACKET) }
+            return Int(earshot_opus_frames(packet, Int32(truncatingIfNeeded: byteCount), 48_000))
+        }
+
+        /// Forgets the signal so far, as for a new stream.
+        @_noLocks
+        public func reset() { _ = earshot_opus_reset_decoder(decoder) }
+    }
+}

@@ -1,0 +1,22 @@
+/// How much audio one Opus packet carries.
+public enum OpusFrameDuration: Int, CaseIterable, Hashable, Sendable {
+    /// 2.5 ms: 120 frames.
+    case microseconds2500 = 120
+    /// 5 ms: 240 frames.
+    case milliseconds5 = 240
+    /// 10 ms: 480 frames.
+    case milliseconds10 = 480
+    /// 20 ms: 960 frames.
+    case milliseconds20 = 960
+
+    /// The duration with this length, or nil where Earshot sends no such packets.
+    public init?(milliseconds: Double) {
+        guard let duration = Self.allCases.first(where: { $0.milliseconds == milliseconds }) else { return nil }
+        self = duration
+    }
+
+    /// Frames at 48 kHz.
+    public var frameCount: Int { rawValue }
+    /// 2.5, 5, 10 or 20.
+    public var milliseconds: Double { Double(rawValue) / 48 }
+}

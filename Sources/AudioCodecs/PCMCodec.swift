@@ -1,0 +1,73 @@
+import AudioBase
+
+/// L16: 16-bit linear PCM, big-endian, interleaved (RFC 3551, section 4.5.11), from and to planar Float32.
+///
+/// Full scale is 32,768 both ways, so every 16-bit value survives decode and encode bit for bit. There is no dither:
+/// it would break that, and a microphone's own noise lies above the rounding error's −98 dB and already dithers it.
+public enum PCMCodec {
+    /// Bytes that one sample of one channel takes.
+    public static let bytesPerSample = 2
+
+    /// Writes frames as L16: clamped, rounded to nearest (ties to even); NaN becomes 0. Render-safe.
+    /// - Parameters:
+    ///   - offset: first frame to take.
+    ///   - bytes: room for `frameCount` × `channels.count` × 2 bytes; any alignment.
+    /// - Returns: the bytes written.
+    @_noLocks
+    public static func encode(
+        _ channels: Channels, offset: Int, frameCount: Int, into bytes: UnsafeMutablePointer<UInt8>
+    ) -> Int {
+        let stride = channels.count &* bytesPerSample
+        for c in 0..<channels.count {
+            let from = channels[c] + offset
+            let to = UnsafeMutableRawPointer(bytes) + c &* bytesPerSample
+            if stride == bytesPerSample {  // mono on its own, so that it becomes vector code
+                for i in 0..<frameCount { to.storeBytes(of: sample(from[i]), toByteOffset: 2 &* i, as: UInt16.self) }
+            } else {
+                for i in 0..<frameCount {
+                    to.storeBytes(of: sample(from[i]), toByteOffset: stride &* i, as: UInt16.self)
+                }
+            }
+        }
+        return frameCount &* stride
+    }
+
+    /// Reads L16. A last frame that is not whole is left out. Render-safe.
+    /// - Parameters:
+    ///   - channelCount: channels in the bytes, at least 1; those that `channels` has no place for are left out.
+    ///   - channels: room for `byteCount / (2 × channelCount)` frames behind `offset`; channels above `channelCount`
+    ///     are left alone.
+    /// - Returns: the frames written.
+    @_noLocks
+    public static func decode(
+        _ bytes: UnsafePointer<UInt8>, byteCount: Int, channelCount: Int, into channels: Channels, offset: Int
+    ) -> Int {
+        let stride = channelCount &* bytesPerSample
+        guard stride > 0, byteCount > 0 else { return 0 }
+        let frames = byteCount / stride
+        for c in 0..<min(channelCount, channels.count) {
+            let to = channels[c] + offset
+            let from = UnsafeRawPointer(bytes) + c &* bytesPerSample
+            if stride == bytesPerSample {
+                for i in 0..<frames { to[i] = value(from.loadUnaligned(fromByteOffset: 2 &* i, as: UInt16.self)) }
+            } else {
+                for i in 0..<frames { to[i] = value(from.loadUnaligned(fromByteOffset: stride &* i, as: UInt16.self)) }
+            }
+        }
+        return frames
+    }
+
+    /// The float of a big-endian sample as it was loaded.
+    @_noLocks @inline(__always)
+    private static func value(_ loaded: UInt16) -> Float {
+        Float(Int16(bitPattern: UInt16(bigEndian: loaded))) * (1 / 32_768)
+    }
+
+    /// The big-endian sample of a float. Adding 1.5 × 2^23 leaves the integer, rounded by the processor, in the low bits.
+    @_noLocks @inline(__always)
+    private static func sample(_ value: Float) -> UInt16 {
+        let scaled = value == value ? value * 32_768 : 0
+        let clamped = scaled > -32_768 ? (scaled < 32_767 ? scaled : 32_767) : -32_768
+        return UInt16(truncatingIfNeeded: (clamped + 12_582_912).bitPattern).bigEndian
+    }
+}

@@ -1,0 +1,103 @@
+import AudioBase
+import AudioCodecs
+import MediaTransport
+import Playout
+
+/// Decodes AAC ahead of its time, in order, on the media thread: the decoder may allocate, and each of its frames overlaps
+/// the one before, so a frame that overtook another waits a little for it.
+struct AACReceiver {
+    /// Access units that came when decoding had passed them, or did not decode.
+    private(set) var lateUnits = 0
+    private(set) var corruptUnits = 0
+
+    private struct Unit {
+        var position: Int
+        var arrival: HostTime
+        var bytes: [UInt8]
+    }
+
+    private let decoder: AACDecoder
+    private let output: AudioBuffer
+    private let channelCount: Int
+    private var held: [Unit] = []
+    private var nextPosition: Int?
+    private var sequence = 0
+    private var startsStream = true
+    private static let unitFrames = 1024
+    /// How long a unit waits for one before it: under a millisecond is usual on one link, and each one costs delay.
+    private static let patience = 0.010
+
+    init(audioSpecificConfig: [UInt8], channelCount: Int) throws(CodecError) {
+        decoder = try AACDecoder(audioSpecificConfig: audioSpecificConfig)
+        output = AudioBuffer(channelCount: channelCount, frameCapacity: 2048)
+        self.channelCount = channelCount
+    }
+
+    /// The far side started anew: what is held belongs to what was before.
+    mutating func restart() {
+        held.removeAll()
+        nextPosition = nil
+        startsStream = true
+    }
+
+    /// When a held unit will have waited long enough.
+    var deadline: HostTime? { held.first?.arrival.advanced(bySeconds: Self.patience) }
+
+    /// Takes one access unit.
+    mutating func receive(_ bytes: UnsafeRawBufferPointer, position: Int, at now: HostTime, into playout: PacketQueue) {
+        guard let next = nextPosition else {
+            play(bytes, position: position, at: now, into: playout)
+            return
+        }
+        if position < next {
+            lateUnits += 1
+        } else if position == next {
+            play(bytes, position: position, at: now, into: playout)
+            playHeld(at: now, into: playout)
+        } else {
+            held.append(Unit(position: position, arrival: now, bytes: Array(bytes)))
+            held.sort { $0.position < $1.position }
+            if held.count > 3 { skipAhead(at: now, into: playout) }
+        }
+    }
+
+    /// Gives up waiting where the deadline has passed.
+    mutating func tick(at now: HostTime, into playout: PacketQueue) {
+        if let deadline, deadline <= now { skipAhead(at: now, into: playout) }
+    }
+
+    private mutating func skipAhead(at now: HostTime, into playout: PacketQueue) {
+        nextPosition = held.first?.position
+        playHeld(at: now, into: playout)
+    }
+
+    private mutating func playHeld(at now: HostTime, into playout: PacketQueue) {
+        while let unit = held.first, let next = nextPosition, unit.position <= next {
+            held.removeFirst()
+            guard unit.position == next else { continue }
+            unit.bytes.withUnsafeBytes { play($0, position: unit.position, at: unit.arrival, into: playout) }
+        }
+    }
+
+    private mutating func play(
+        _ bytes: UnsafeRawBufferPointer, position: Int, at now: HostTime, into playout: PacketQueue
+    ) {
+        sequence += nextPosition.map { 1 + (position - $0) / Self.unitFrames } ?? 1
+        nextPosition = position + Self.unitFrames
+        guard let frames = try? decoder.decode(bytes, into: output.channels), frames > 0 else {
+            corruptUnits += 1
+            return
+        }
+        let header = PacketHeader(
+            sequence: sequence, position: position, frameCount: frames, byteCount: frames * channelCount * 4,
+            arrival: now,
+            startsStream: startsStream)
+        startsStream = false
+        let channels = output.channels
+        _ = playout.push(header) { slot in
+            for c in 0..<channelCount {
+                slot.advanced(by: c * frames * 4).copyMemory(from: channels[c], byteCount: frames * 4)
+            }
+        }
+    }
+}

@@ -1,0 +1,102 @@
+import AudioCodecs
+import MediaTransport
+
+/// What one end of a call can do and would like, turned into an offer, an answer, and what came of them.
+public struct CallPreferences: Sendable {
+    /// The only codec to use; nil for any, Opus first.
+    public var codec: Codec?
+    /// Channels to send, 1 or 2.
+    public var channelCount: Int
+    /// Milliseconds of an Opus packet: 2.5, 5, 10 or 20; nil for what the far side likes, or 10.
+    public var opusFrameMilliseconds: Double?
+    /// Bits a second for AAC and Opus; nil for 64,000 and 48,000 a channel.
+    public var bitRate: Int?
+    /// Frames a second of the device.
+    public var deviceRate: Double
+    /// Frames the device hands over at a time.
+    public var deviceBlock: Int
+
+    public init(
+        codec: Codec? = nil, channelCount: Int = 1, opusFrameMilliseconds: Double? = nil, bitRate: Int? = nil,
+        deviceRate: Double, deviceBlock: Int
+    ) {
+        self.codec = codec
+        self.channelCount = channelCount
+        self.opusFrameMilliseconds = opusFrameMilliseconds
+        self.bitRate = bitRate
+        self.deviceRate = deviceRate
+        self.deviceBlock = deviceBlock
+    }
+
+    /// The rate AAC travels at, whatever the device's.
+    public static let aacRate = 44_100.0
+
+    /// What this end would like, for the far side to choose from.
+    /// - Throws: when the AAC encoder, whose configuration is part of the offer, cannot be made.
+    public func offer(address: IPAddress, port: UInt16, sessionID: UInt64) throws(CodecError) -> SessionDescription {
+        var formats: [MediaFormat] = []
+        for codec in codec.map({ [$0] }) ?? [.opus, .pcm, .aac] {
+            formats.append(try format(codec, pcmRate: Int(deviceRate)))
+        }
+        return .offer(
+            formats: formats, address: address, port: port, packetTime: opusFrameMilliseconds, sessionID: sessionID)
+    }
+
+    /// What this end takes of an offer. PCM comes and goes at the offer's rate.
+    /// - Throws: ``NegotiationError`` when there is nothing in common, ``CodecError`` when a codec cannot be made.
+    public func answer(
+        to offer: SessionDescription, address: IPAddress, port: UInt16, sessionID: UInt64
+    ) throws -> SessionDescription {
+        var formats: [MediaFormat] = []
+        for offered in offer.formats {
+            guard let codec = offered.codec else { continue }
+            if codec == .pcm, !(8_000...192_000).contains(offered.clockRate) { continue }
+            formats.append(try format(codec, pcmRate: offered.clockRate))
+        }
+        return try .answer(
+            to: offer, supporting: formats, preferring: codec, address: address, port: port,
+            packetTime: opusFrameMilliseconds, sessionID: sessionID)
+    }
+
+    /// What was agreed on.
+    /// - Parameters:
+    ///   - mine: the format in this end's description.
+    ///   - remote: the far side's description, and the same format in it.
+    public func configuration(
+        mine: MediaFormat, remote: SessionDescription, format: MediaFormat
+    ) throws(NegotiationError) -> CallConfiguration {
+        guard let codec = mine.codec else {
+            throw .noCommonFormat(offered: [format.description], supported: [mine.description], required: self.codec)
+        }
+        return CallConfiguration(
+            codec: codec, streamRate: Double(mine.clockRate), channelCount: channelCount,
+            framesPerPacket: framesPerPacket(codec, rate: Double(mine.clockRate), wanted: remote.packetTime),
+            bitRate: bitRate(codec), payloadType: mine.payloadType,
+            remoteAudioSpecificConfig: format.configuration ?? [],
+            deviceRate: deviceRate, deviceBlock: deviceBlock)
+    }
+
+    private func format(_ codec: Codec, pcmRate: Int) throws(CodecError) -> MediaFormat {
+        switch codec {
+        case .opus: return .opus(channelCount: channelCount, bitRate: bitRate)
+        case .pcm: return .pcm(sampleRate: pcmRate, channelCount: channelCount)
+        case .aac:
+            let encoder = try AACEncoder(
+                sampleRate: Self.aacRate, channelCount: channelCount, bitRate: bitRate(.aac))
+            return .aac(
+                sampleRate: Int(Self.aacRate), channelCount: channelCount, configuration: encoder.audioSpecificConfig)
+        }
+    }
+
+    private func bitRate(_ codec: Codec) -> Int { bitRate ?? (codec == .aac ? 64_000 : 48_000) * channelCount }
+
+    private func framesPerPacket(_ codec: Codec, rate: Double, wanted: Double?) -> Int {
+        switch codec {
+        case .aac: AACEncoder.blockFrameCount
+        case .opus:
+            (opusFrameMilliseconds ?? wanted).flatMap { OpusFrameDuration(milliseconds: $0) }?.frameCount
+                ?? OpusFrameDuration.milliseconds10.frameCount
+        case .pcm: Int((Double(deviceBlock) * rate / deviceRate).rounded())
+        }
+    }
+}

@@ -1,0 +1,116 @@
+import AudioBase
+import AudioDSP
+import Playout
+
+/// The call's render callback: captured frames go into the ring, the peer's voice comes out of playout.
+final class CallProcessor: Sendable {
+    /// Captured frames on their way to the media thread.
+    let captured: AudioRing
+    /// Levels of the last blocks; for the control thread.
+    let levels: LatestValue<CallLevels>
+    private let state: StatePointer
+
+    struct State: ~Copyable {
+        let capture: AudioRing.Writer
+        let wakeup: Wakeup.Handle
+        let playout: Playout.Renderer
+        let levels: LatestValue<CallLevels>.Writer
+        let block: Channels  // one block at the stream's channel count
+        let capacity: Int
+        var expectedSampleTime: Int64 = .min
+        var level = CallLevels()
+    }
+
+    /// Allocated once, freed with the processor.
+    private struct StatePointer: @unchecked Sendable {  // the device's thread alone looks inside
+        let value: UnsafeMutablePointer<State>
+        let block: AudioBuffer
+    }
+
+    init(channelCount: Int, deviceRate: Double, playout: Playout, wakeup: Wakeup) {
+        // Half a second: the media thread drops what is older than a tenth of that when it comes back from a stall.
+        captured = AudioRing(channelCount: channelCount, capacity: Int(deviceRate / 2))
+        levels = LatestValue(CallLevels())
+        let block = AudioBuffer(channelCount: channelCount, frameCapacity: 8192)
+        let value = UnsafeMutablePointer<State>.allocate(capacity: 1)
+        value.initialize(
+            to: State(
+                capture: captured.writer, wakeup: wakeup.handle, playout: playout.renderer, levels: levels.writer,
+                block: block.channels, capacity: block.frameCapacity))
+        state = StatePointer(value: value, block: block)
+    }
+
+    deinit {
+        state.value.deinitialize(count: 1)
+        state.value.deallocate()
+    }
+
+    /// For the device; valid while this object lives.
+    var callback: RenderCallback {
+        RenderCallback(context: UnsafeMutableRawPointer(state.value)) { context, cycle in
+            guard let context, let cycle else { return }
+            context.assumingMemoryBound(to: State.self).pointee.process(
+                cycle.assumingMemoryBound(to: IOCycle.self).pointee)
+        }
+    }
+}
+
+extension CallProcessor.State {
+    @_noLocks
+    mutating func process(_ cycle: IOCycle) {
+        let frames = min(cycle.frameCount, capacity)
+        capture(cycle, frames)
+        playout.pull(block, frameCount: frames, sampleTime: cycle.sampleTime, hostTime: cycle.hostTime)
+        level.heard = Level(of: block, frameCount: frames)
+        level.heardPeak = max(level.heard.peak, level.heardPeak * 0.99)
+        // Mono to every output; stereo to the first two, or their mean to a single one.
+        for c in 0..<cycle.output.count {
+            if block.count == 2 && cycle.output.count == 1 {
+                for i in 0..<frames { cycle.output[0][i] = 0.5 * (block[0][i] + block[1][i]) }
+            } else if c < block.count || block.count == 1 {
+                copySamples(cycle.output[c], block[min(c, block.count &- 1)], frames)
+            }
+        }
+        levels.store(level)
+    }
+
+    /// Mono is the mean of all inputs; stereo the first two, or a single one twice.
+    @_noLocks
+    private mutating func capture(_ cycle: IOCycle, _ frames: Int) {
+        if expectedSampleTime != .min, cycle.sampleTime > expectedSampleTime {
+            capture.skip(Int(cycle.sampleTime &- expectedSampleTime))
+        }
+        expectedSampleTime = cycle.sampleTime &+ Int64(cycle.frameCount)
+        for c in 0..<block.count {
+            if cycle.input.count == 0 {
+                clearSamples(block[c], frames)
+            } else {
+                copySamples(block[c], cycle.input[min(c, cycle.input.count &- 1)], frames)
+            }
+        }
+        if block.count == 1, cycle.input.count > 1 {
+            for k in 1..<cycle.input.count { for i in 0..<frames { block[0][i] += cycle.input[k][i] } }
+            let share = 1 / Float(cycle.input.count)
+            for i in 0..<frames { block[0][i] *= share }
+        }
+        level.spoken = Level(of: block, frameCount: frames)
+        level.spokenPeak = max(level.spoken.peak, level.spokenPeak * 0.99)
+        capture.write(block, frameCount: frames)
+        wakeup.wake()
+    }
+}
+
+/// What one's own microphone and the far side's voice measure.
+@frozen
+public struct CallLevels: BitwiseCopyable, Sendable {
+    /// The last block captured.
+    public var spoken = Level()
+    /// The last block played.
+    public var heard = Level()
+    /// Peaks that fall by 1 % a block.
+    public var spokenPeak: Float = 0
+    public var heardPeak: Float = 0
+
+    @_noLocks
+    public init() {}
+}

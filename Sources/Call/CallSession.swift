@@ -1,0 +1,116 @@
+import AudioBase
+import AudioCodecs
+import AudioDevices
+import CRealtime
+import MediaTransport
+import Playout
+
+/// A call between two peers: a device, a socket, and all that lies between them.
+///
+/// Made, started and stopped on the control thread. ``start()`` begins to send and play at once; the far side's packets
+/// play from when they come.
+public final class CallSession: Sendable {
+    /// What both sides agreed on.
+    public let configuration: CallConfiguration
+    /// The sound card the call runs on.
+    public let device: any AudioDevice
+
+    private let playout: Playout
+    private let processor: CallProcessor
+    private let wakeup: Wakeup
+    private let media: MediaThread
+
+    /// - Parameters:
+    ///   - socket: bound, and connected to the far side's media address.
+    ///   - cname: names this end in RTCP; no secret, and nothing about the person.
+    /// - Throws: when a codec cannot be had in the agreed form.
+    public init(
+        _ configuration: CallConfiguration, device: any AudioDevice, socket: consuming UDPSocket, cname: String
+    ) throws(CodecError) {
+        self.configuration = configuration
+        self.device = device
+        wakeup = Wakeup()
+        playout = try Playout(configuration.playout)
+        processor = CallProcessor(
+            channelCount: configuration.channelCount, deviceRate: configuration.deviceRate, playout: playout,
+            wakeup: wakeup)
+        let session = RTPSession(
+            ssrc: .random(in: 1 ... .max), cname: cname, payloadType: configuration.payloadType,
+            clockRate: configuration.rtpClockRate, firstSequenceNumber: .random(in: 0 ... .max),
+            firstTimestamp: .random(in: 0 ... .max))
+        let core = try MediaCore(
+            configuration, captured: processor.captured.reader, playout: playout, session: session)
+        // Just under a callback at 60 to 80: 50 is above every normal thread and below the usual sound servers.
+        media = MediaThread(core: core, socket: socket, wakeup: wakeup, priority: 50)
+    }
+
+    /// Starts the media thread and the device.
+    public func start() throws(AudioDeviceError) {
+        media.start()
+        do throws(AudioDeviceError) {
+            try device.start(processor.callback)
+        } catch {
+            media.stop()
+            throw error
+        }
+    }
+
+    /// Stops the device, says goodbye to the far side, ends the media thread. What was recorded is complete after it.
+    public func stop() {
+        device.stop()
+        media.stop()
+    }
+
+    /// How the call stands. For one thread, the control thread.
+    public var statistics: CallStatistics {
+        let outcome = media.outcome
+        return CallStatistics(
+            media: outcome.statistics, playout: playout.statistics, levels: processor.levels.load(),
+            mouthToEar: estimateMouthToEar(outcome.statistics), failure: outcome.error)
+    }
+
+    /// The delay from the far side's microphone to this loudspeaker, as far as one end can know it: the far side's block
+    /// and the codec, half a round trip, what playout holds, this device's output. Nil until both ways are known.
+    private func estimateMouthToEar(_ media: MediaStatistics) -> Double? {
+        let playout = playout.statistics
+        guard playout.isStarted, let roundTrip = media.rtp.roundTrip else { return nil }
+        return configuration.codecDelay + roundTrip / 2 + playout.delay + device.outputLatency
+    }
+}
+
+/// How a call stands: what the wire, playout and the ears say.
+public struct CallStatistics: Sendable {
+    /// What went over the wire.
+    public var media: MediaStatistics
+    /// What was made of it.
+    public var playout: PlayoutStatistics
+    /// Loudness at both ends of this side.
+    public var levels: CallLevels
+    /// Seconds from the far side's microphone to this loudspeaker, estimated.
+    public var mouthToEar: Double?
+    /// Why the media thread ended by itself.
+    public var failure: CodecError?
+}
+
+extension CallConfiguration {
+    /// Opus's RTP clock is 48 kHz whatever it carries (RFC 7587 §4.1), and so is its stream here.
+    var rtpClockRate: Int { Int(streamRate) }
+
+    /// What playout must know of it.
+    public var playout: PlayoutConfiguration {
+        PlayoutConfiguration(
+            coding: codec == .aac ? .decoded : codec == .opus ? .opus : .pcm, streamRate: streamRate,
+            deviceRate: deviceRate,
+            channelCount: channelCount, framesPerPacket: framesPerPacket)
+    }
+
+    /// Seconds that framing and the codec cost: a block or a frame must be full before it is coded, and what the coder
+    /// looks ahead. AAC-LC takes three frames (frame, look-ahead, overlap); Opus its frame and 2.5 ms, 6.5 with 10 and 20 ms.
+    public var codecDelay: Double {
+        switch codec {
+        case .aac: 3 * 1024 / streamRate
+        case .opus: (Double(framesPerPacket) + (framesPerPacket <= 240 ? 120 : 312)) / streamRate
+        case .pcm: Double(deviceBlock) / deviceRate
+        }
+    }
+}

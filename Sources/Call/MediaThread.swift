@@ -1,0 +1,112 @@
+import AudioBase
+import AudioCodecs
+import CRealtime
+import MediaTransport
+import Synchronization
+
+/// The one media thread of a call: socket, encoding, decoding ahead, timers. It sleeps in `poll` until a datagram comes,
+/// the callback has recorded a block, or a timer is due, and runs under SCHED_FIFO just below the device's callback.
+final class MediaThread: @unchecked Sendable {  // `core` belongs to the thread; the rest is constant, atomic or locked
+    private var core: MediaCore
+    private var sendFailures = 0
+    private var isRefused = false
+    private let socket: UDPSocket
+    private let wakeup: Wakeup
+    private let priority: Int?
+    private let running = Atomic<Bool>(false)
+    private let published: Mutex<Outcome>
+    private var thread = pthread_t()
+
+    struct Outcome {
+        var statistics: MediaStatistics
+        var error: CodecError?
+    }
+
+    init(core: consuming MediaCore, socket: consuming UDPSocket, wakeup: Wakeup, priority: Int?) {
+        published = Mutex(Outcome(statistics: core.statistics))
+        self.core = core
+        self.socket = socket
+        self.wakeup = wakeup
+        self.priority = priority
+    }
+
+    /// What the thread has counted, and why it ended if it did by itself. Any thread.
+    var outcome: Outcome { published.withLock { $0 } }
+
+    func start() {
+        running.store(true, ordering: .releasing)
+        let code = earshot_start_thread(
+            &thread,
+            { context in
+                if let context { Unmanaged<MediaThread>.fromOpaque(context).takeUnretainedValue().run() }
+                return nil
+            }, Unmanaged.passUnretained(self).toOpaque())
+        precondition(code == 0, "pthread_create: \(code)")
+    }
+
+    /// Says goodbye to the far side and ends the thread; returns once it has ended.
+    func stop() {
+        guard running.exchange(false, ordering: .acquiringAndReleasing) else { return }
+        earshot_wake(wakeup.fileDescriptor)
+        pthread_join(thread, nil)
+    }
+
+    private func run() {
+        earshot_name_thread("media")
+        if let priority { _ = earshot_set_fifo(CInt(priority)) }
+        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 65_536, alignment: 16)
+        defer { buffer.deallocate() }
+        let transmit: (UnsafeRawBufferPointer) -> Void = { [self] datagram in
+            do throws(UDPSocketError) {
+                if try !socket.send(datagram) { sendFailures += 1 }
+            } catch { sendFailures += 1 }
+        }
+        while running.load(ordering: .acquiring) {
+            sleep()
+            receive(into: buffer)
+            do throws(CodecError) {
+                try core.sendCaptured(at: .now(), transmit: transmit)
+            } catch {
+                published.withLock { $0.error = error }
+                return
+            }
+            core.tick(at: .now(), transmit: transmit)
+            publish()
+        }
+        core.leave(at: .now(), transmit: transmit)
+        publish()
+    }
+
+    /// Takes all that has come.
+    private func receive(into buffer: UnsafeMutableRawBufferPointer) {
+        do throws(UDPSocketError) {
+            while let count = try socket.receive(into: buffer) {
+                core.receive(UnsafeRawBufferPointer(rebasing: buffer[..<count]), at: .now())
+                isRefused = false
+            }
+        } catch { isRefused = true }
+    }
+
+    private func publish() {
+        var statistics = core.statistics
+        statistics.sendFailures = sendFailures
+        statistics.isRefused = isRefused
+        published.withLock { $0.statistics = statistics }
+    }
+
+    /// Waits for work. The look at the clock comes after the wish to be woken, so that no block is missed.
+    private func sleep() {
+        wakeup.prepareToSleep()
+        defer { wakeup.wokeUp() }
+        if core.hasCaptured { return }
+        let due = core.nextDeadline.map { $0.nanoseconds - HostTime.now().nanoseconds } ?? 100_000_000
+        let milliseconds = CInt(max(0, min((due + 999_999) / 1_000_000, 100)))
+        var descriptors = (
+            pollfd(fd: socket.fileDescriptor, events: Int16(POLLIN), revents: 0),
+            pollfd(fd: wakeup.fileDescriptor, events: Int16(POLLIN), revents: 0)
+        )
+        withUnsafeMutablePointer(to: &descriptors) {
+            $0.withMemoryRebound(to: pollfd.self, capacity: 2) { _ = poll($0, 2, milliseconds) }
+        }
+    }
+}

@@ -1,0 +1,112 @@
+import AudioBase
+import AudioCodecs
+
+extension PlayoutState {
+    /// Writes the next frames of the stream, decoded where they have come and made up where they have not.
+    @_noLocks
+    mutating func fill(_ output: Channels, offset: Int, frameCount: Int) {
+        var done = 0
+        while done < frameCount {
+            if staged > 0 {
+                done &+= playStage(output, offset: offset &+ done, frameCount: frameCount &- done)
+            } else if let header = buffer.header(of: nextSequence) {
+                if header.position &+ header.frameCount <= cursor {
+                    statistics.latePackets &+= 1
+                    nextSequence &+= 1
+                } else if header.position > cursor {
+                    let gap = min(header.position &- cursor, frameCount &- done)
+                    done &+= bridge(output, offset: offset &+ done, frameCount: gap, gap: header.position &- cursor)
+                } else {
+                    decode(header)
+                    nextSequence &+= 1
+                }
+            } else if let present = buffer.first(from: nextSequence) {
+                statistics.missingPackets &+= present &- nextSequence
+                nextSequence = present
+            } else {
+                done &+= bridge(output, offset: offset &+ done, frameCount: frameCount &- done, gap: .max)
+            }
+        }
+    }
+
+    /// Plays from the decoded packet; what lies before the cursor is left out, what lies behind a gap waits.
+    @_noLocks
+    private mutating func playStage(_ output: Channels, offset: Int, frameCount: Int) -> Int {
+        let ahead = cursor &- stagePosition
+        if ahead < 0 { return bridge(output, offset: offset, frameCount: min(frameCount, 0 &- ahead), gap: 0) }
+        if ahead > 0 {
+            let left = min(ahead, staged)
+            staged &-= left
+            stageOffset &+= left
+            stagePosition &+= left
+            return 0
+        }
+        let count = min(staged, frameCount)
+        for c in 0..<output.count { copySamples(output[c] + offset, stage[c] + stageOffset, count) }
+        concealer.pass(output, offset: offset, frameCount: count)
+        staged &-= count
+        stageOffset &+= count
+        stagePosition &+= count
+        cursor &+= count
+        return count
+    }
+
+    /// Makes up frames for a gap of `gap` frames (.max where its end is not known). Opus does so by whole packets, so that
+    /// its decoder stays in step with the sender's packets; all else by prediction. Before the first packet there is silence.
+    /// - Returns: the frames written, or 0 when a made-up packet was staged.
+    @_noLocks
+    private mutating func bridge(_ output: Channels, offset: Int, frameCount: Int, gap: Int) -> Int {
+        guard sounded else {
+            for c in 0..<output.count { clearSamples(output[c] + offset, frameCount) }
+            cursor &+= frameCount
+            return frameCount
+        }
+        if let opus, gap >= framesPerPacket, staged == 0, !concealer.isActive {
+            let frames = opus.conceal(into: stage, offset: 0, frameCount: framesPerPacket)
+            if frames > 0 {
+                statistics.concealedFrames &+= frames
+                setStage(position: cursor, frameCount: frames, isConcealment: true)
+                return 0
+            }
+        }
+        concealer.conceal(output, offset: offset, frameCount: frameCount)
+        statistics.concealedFrames &+= frameCount
+        cursor &+= frameCount
+        return frameCount
+    }
+
+    @_noLocks
+    private mutating func decode(_ header: PacketHeader) {
+        let payload = buffer.payload(of: header.sequence)
+        let bytes = payload.assumingMemoryBound(to: UInt8.self)
+        var frames = 0
+        let coding = configuration.coding
+        switch coding {
+        case .pcm:
+            frames = PCMCodec.decode(
+                bytes, byteCount: header.byteCount, channelCount: configuration.channelCount, into: stage, offset: 0)
+        case .opus:
+            if let opus {
+                frames = opus.decode(
+                    bytes, byteCount: header.byteCount, into: stage, offset: 0, frameCount: stageCapacity)
+            }
+        case .decoded:
+            let samples = payload.assumingMemoryBound(to: Float.self)
+            frames = header.frameCount
+            for c in 0..<configuration.channelCount { copySamples(stage[c], samples + c &* frames, frames) }
+        }
+        // A packet that does not decode leaves a gap, which is bridged as any other.
+        guard frames > 0 else { return }
+        framesPerPacket = frames
+        setStage(position: header.position, frameCount: frames, isConcealment: false)
+    }
+
+    @_noLocks
+    private mutating func setStage(position: Int, frameCount: Int, isConcealment: Bool) {
+        sounded = true
+        stagePosition = position
+        stageOffset = 0
+        staged = frameCount
+        stageIsConcealment = isConcealment
+    }
+}

@@ -1,0 +1,33 @@
+/// What playout did so far and how it stands; all counts since the start.
+@frozen
+public struct PlayoutStatistics: BitwiseCopyable, Sendable {
+    /// Packets that reached the callback.
+    public var packets = 0
+    /// Of these, packets that came when their time had passed.
+    public var latePackets = 0
+    /// Packets whose time came before they did; those that came later are among ``latePackets`` too.
+    public var missingPackets = 0
+    /// Frames, at the stream's rate, that were made up for missing ones.
+    public var concealedFrames = 0
+    /// Times the timeline was moved at once, and by how many frames of the stream in all, forwards and back.
+    public var skips = 0
+    /// Frames of the stream left out to shorten the delay or to follow a device that skipped.
+    public var droppedFrames = 0
+    /// Frames added, made up, to lengthen the delay.
+    public var insertedFrames = 0
+    /// Times the sender was found to have started anew.
+    public var restarts = 0
+    /// Seconds by which the promptest packet waits: what the jitter and the margin cost.
+    public var depth = 0.0
+    /// The same, as it should be.
+    public var targetDepth = 0.0
+    /// Seconds from the arrival of the promptest packet to the moment its first frame is rendered.
+    public var delay = 0.0
+    /// The sender's device clock against this one's; 20 is 20 parts in a million fast.
+    public var driftPPM = 0.0
+    /// Whether a packet has come at all.
+    public var isStarted = false
+
+    @_noLocks
+    public init() {}
+}

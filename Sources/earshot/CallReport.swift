@@ -1,0 +1,92 @@
+/// What `--json` prints when a call has ended; `earshot analyze` reads two of them. Times named Monotonic are nanoseconds of
+/// CLOCK_MONOTONIC on the machine of this side.
+struct CallReport: Codable {
+    struct Device: Codable {
+        var kind: String
+        var name: String
+        var rate: Double
+        var block: Int
+        var inputLatencyMs: Double
+        var outputLatencyMs: Double
+        var realTimePriority: Int?
+    }
+
+    /// A file at the simulated card, and when its first frame was at the converter.
+    struct Tape: Codable {
+        var file: String
+        var rate: Double
+        var firstFrameMonotonicNanoseconds: Int64
+        var frames: Int
+        /// Frames of silence that stand for what the disk did not keep up with.
+        var lostFrames: Int
+    }
+
+    struct Sent: Codable {
+        var packets: Int
+        var bytes: Int
+        var lostBeforeEncoding: Int
+        var failures: Int
+    }
+
+    struct Received: Codable {
+        var packets: Int
+        var bytes: Int
+        var lost: Int
+        var late: Int
+        var missing: Int
+        var duplicates: Int
+        var reordered: Int
+        var corrupt: Int
+        var concealedFrames: Int
+        var concealedMs: Double
+        var skips: Int
+        var droppedFrames: Int
+        var insertedFrames: Int
+    }
+
+    struct Delay: Codable {
+        /// From the far side's microphone to this loudspeaker, as this end estimates it.
+        var mouthToEarEstimateMs: Double?
+        var playoutMs: Double
+        var depthMs: Double
+        var roundTripMs: Double?
+        var jitterMs: Double
+        var driftPPM: Double
+    }
+
+    struct Callback: Codable {
+        var calls: Int
+        var p50Microseconds: Double
+        var p99Microseconds: Double
+        var maxMicroseconds: Double
+        var latenessP50Microseconds: Double
+        var latenessP99Microseconds: Double
+        var latenessMaxMicroseconds: Double
+        var overBudget: Int
+        var xruns: Int
+        var skippedFrames: Int
+        var xrunMonotonicNanoseconds: [Int64]
+    }
+
+    var earshot = CallReport.version
+    var role: String
+    var codec: String
+    var rate: Double
+    var channels: Int
+    var packetFrames: Int
+    var bitRate: Int?
+    var encrypted = false
+    var peer: String
+    var seconds: Double
+    var ended: String
+    var device: Device
+    var spoken: Tape?
+    var heard: Tape?
+    var sent: Sent
+    var received: Received
+    var delay: Delay
+    var callback: Callback
+    var memoryAnonymousKiB: Int?
+
+    static let version = "0.1.0"
+}

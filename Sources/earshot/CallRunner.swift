@@ -1,0 +1,148 @@
+import AudioBase
+import AudioDevices
+import Call
+import Foundation
+import MediaTransport
+
+/// Runs one call from the first block to the report: watches over it, shows how it stands, ends it for the right reason.
+struct CallRunner {
+    /// Why a call came to its end.
+    enum Ending {
+        case duration
+        case interrupted
+        case peerLeft
+        case failed(Failure)
+
+        var word: String {
+            switch self {
+            case .duration: "duration"
+            case .interrupted: "interrupted"
+            case .peerLeft: "peer left"
+            case .failed(let failure): failure.line
+            }
+        }
+    }
+
+    let options: CallOptions
+    let role: String
+    let peer: String
+    let card: SoundCard
+    let session: CallSession
+    /// Seconds without a packet after which the far side counts as gone.
+    private static let patience = 5.0
+
+    func run() throws {
+        var times = CallbackTimes()
+        try card.prepare()
+        let began = HostTime.now()
+        let ending: Ending
+        do {
+            try session.start()
+            try card.connect()
+            ending = watch(since: began, &times)
+        } catch {
+            session.stop()
+            card.close()
+            throw error
+        }
+        session.stop()
+        card.close()
+        times.gather(from: card.device.monitor)
+        let seconds = HostTime.now().seconds(since: began)
+        let report = makeReport(ending: ending, seconds: seconds, times)
+        if options.json { try Self.print(report) } else { Terminal.say(summary(report)) }
+        switch ending {
+        case .failed(let failure): throw failure
+        case .interrupted: throw ExitCodes.interrupted
+        case .duration, .peerLeft: break
+        }
+    }
+
+    private func watch(since began: HostTime, _ times: inout CallbackTimes) -> Ending {
+        var line = LiveLine(isPlain: !Terminal.isInteractive)
+        while true {
+            Thread.sleep(forTimeInterval: 0.05)
+            times.gather(from: card.device.monitor)
+            let now = HostTime.now()
+            let statistics = session.statistics
+            if let ending = ending(statistics, now: now, began: began) {
+                Terminal.live("")
+                return ending
+            }
+            line.show(statistics, elapsed: now.seconds(since: began), of: options.duration)
+        }
+    }
+
+    private func ending(_ statistics: CallStatistics, now: HostTime, began: HostTime) -> Ending? {
+        if Interrupt.isRequested { return .interrupted }
+        if let error = card.device.failure { return .failed(Failure(error)) }
+        if let error = statistics.failure { return .failed(Failure(error)) }
+        if let error = card.fileError { return .failed(Failure(error)) }
+        if statistics.media.peerLeft { return .peerLeft }
+        if let duration = options.duration, now.seconds(since: began) >= duration { return .duration }
+        let silence = now.seconds(since: statistics.media.lastMedia ?? began)
+        // A machine that says nobody listens need not be waited for as long; it may still be starting, though.
+        if silence > Self.patience || (statistics.media.isRefused && silence > 1 && statistics.media.lastMedia != nil) {
+            let what =
+                statistics.media.lastMedia == nil
+                ? "no sound ever came from \(peer): check that UDP gets through (ufw, firewalld, nft) and call again"
+                : "\(peer) vanished \(Int(silence.rounded())) s ago: call again when it is back"
+            return .failed(Failure(what, status: Failure.lost))
+        }
+        return nil
+    }
+
+    private static func print(_ report: CallReport) throws {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+        FileHandle.standardOutput.write(try encoder.encode(report) + Data("\n".utf8))
+    }
+
+    private func summary(_ report: CallReport) -> String {
+        let delay =
+            report.delay.mouthToEarEstimateMs.map { String(format: "about %.0f ms mouth to ear", $0) }
+            ?? "delay unknown"
+        var text =
+            "call ended (\(report.ended)) after \(Int(report.seconds)) s: \(report.sent.packets) packets sent, "
+            + "\(report.received.packets) received, \(report.received.lost) lost, "
+            + "\(String(format: "%.0f", report.received.concealedMs)) ms concealed, \(delay)"
+        if let heard = report.heard { text += "\nheard: \(heard.file)" }
+        return text
+    }
+}
+
+extension CallRunner {
+    private func makeReport(ending: Ending, seconds: Double, _ times: CallbackTimes) -> CallReport {
+        let statistics = session.statistics
+        let configuration = session.configuration
+        let rtp = statistics.media.rtp
+        let playout = statistics.playout
+        return CallReport(
+            role: role, codec: configuration.codec.rawValue, rate: configuration.streamRate,
+            channels: configuration.channelCount, packetFrames: configuration.framesPerPacket,
+            bitRate: configuration.codec == .pcm ? nil : configuration.bitRate, peer: peer, seconds: seconds,
+            ended: ending.word, device: card.report, spoken: card.spoken, heard: card.heard,
+            sent: CallReport.Sent(
+                packets: rtp.packetsSent, bytes: rtp.bytesSent, lostBeforeEncoding: statistics.media.captureLostFrames,
+                failures: statistics.media.sendFailures),
+            received: CallReport.Received(
+                packets: rtp.packetsReceived, bytes: rtp.bytesReceived, lost: max(0, rtp.packetsMissing),
+                late: playout.latePackets + statistics.media.lateUnits, missing: playout.missingPackets,
+                duplicates: rtp.packetsDuplicate, reordered: rtp.packetsReordered,
+                corrupt: statistics.media.corruptPackets, concealedFrames: playout.concealedFrames,
+                concealedMs: Double(playout.concealedFrames) / configuration.streamRate * 1e3, skips: playout.skips,
+                droppedFrames: playout.droppedFrames, insertedFrames: playout.insertedFrames),
+            delay: CallReport.Delay(
+                mouthToEarEstimateMs: statistics.mouthToEar.map { $0 * 1e3 }, playoutMs: playout.delay * 1e3,
+                depthMs: playout.depth * 1e3, roundTripMs: rtp.roundTrip.map { $0 * 1e3 }, jitterMs: rtp.jitter * 1e3,
+                driftPPM: playout.driftPPM),
+            callback: times.report(card.device.monitor), memoryAnonymousKiB: Self.anonymousMemory())
+    }
+
+    /// What the kernel counts as this process's own memory, in KiB.
+    private static func anonymousMemory() -> Int? {
+        guard let text = try? String(contentsOfFile: "/proc/self/status", encoding: .utf8) else { return nil }
+        return text.split(separator: "\n").first { $0.hasPrefix("RssAnon:") }?.split(separator: " ").dropFirst().first
+            .flatMap { Int($0) }
+    }
+}

@@ -1,0 +1,64 @@
+import ArgumentParser
+import AudioCodecs
+import AudioDevices
+import AudioFiles
+import Diagnostics
+import Foundation
+import MediaTransport
+import Nearby
+
+/// What ends the program early: one line for the person, a status for the script. Statuses are those of sysexits(3).
+struct Failure: Error {
+    let line: String
+    let status: Int32
+
+    static let usage: Int32 = 64
+    static let data: Int32 = 65
+    static let noInput: Int32 = 66
+    static let noHost: Int32 = 68
+    static let unavailable: Int32 = 69
+    static let cannotCreate: Int32 = 73
+    static let lost: Int32 = 75
+
+    init(_ line: String, status: Int32) {
+        self.line = line
+        self.status = status
+    }
+
+    /// Any of the library's errors, with the status that suits it.
+    init(_ error: any Error) {
+        switch error {
+        case let error as Failure: self = error
+        case let error as AudioFileError: self.init(error.description, status: Self.status(of: error))
+        case let error as SignallingError: self.init(error.description, status: Self.status(of: error))
+        case let error as any CustomStringConvertible & Error: self.init(error.description, status: Self.unavailable)
+        default: self.init("\(error)", status: Self.unavailable)
+        }
+    }
+
+    private static func status(of error: AudioFileError) -> Int32 {
+        switch error {
+        case .missingFolder, .diskFull, .tooLong, .closed, .system: cannotCreate
+        case .notAudio, .unsupportedSampleRate, .unsupportedChannelCount, .damaged: data
+        case .missing, .notPermitted, .directory, .notRegular: noInput
+        }
+    }
+
+    private static func status(of error: SignallingError) -> Int32 {
+        if case .unknownHost = error { return noHost }
+        return unavailable
+    }
+
+    /// Runs a command's work; a failure becomes one line on standard error and the exit status.
+    static func reporting(_ work: () throws -> Void) throws {
+        do {
+            try work()
+        } catch let exit as ExitCode {
+            throw exit
+        } catch {
+            let failure = Failure(error)
+            Terminal.say("earshot: \(failure.line)")
+            throw ExitCode(failure.status)
+        }
+    }
+}

@@ -1,0 +1,103 @@
+import AudioBase
+import Testing
+import TestSupport
+
+@testable import AudioDSP
+
+/// Runs a mono signal through a resampler in blocks.
+private func resample(
+    _ input: [Float], from: Double, to: Double, block: Int, halfLength: Int = 16, step: ((Int) -> Double)? = nil
+) -> [Float] {
+    var resampler = Resampler(
+        from: from, to: to, channelCount: 1, halfLength: halfLength, maximumFrameCount: max(1, block))
+    let buffer = AudioBuffer(channelCount: 1, frameCapacity: block)
+    var output: [Float] = []
+    var taken = 0
+    while true {
+        if let step { resampler.step = step(output.count) }
+        let needed = resampler.inputNeeded(for: block)
+        guard taken + needed <= input.count else { return output }
+        for i in 0..<needed { resampler.input[0][resampler.inputOffset + i] = input[taken + i] }
+        taken += needed
+        resampler.render(buffer.channels, frameCount: block, adding: needed)
+        output.append(contentsOf: UnsafeBufferPointer(start: buffer.channels[0], count: block))
+    }
+}
+
+@Suite struct ResamplerTests {
+    @Test(arguments: [1, 7, 64, 470, 4096])
+    func `at a ratio of one the signal passes unchanged`(block: Int) {
+        let input = (0..<20_000).map { sine($0, frequency: 997, rate: 48_000) }
+        let output = resample(input, from: 48_000, to: 48_000, block: block)
+        #expect(output.count > 15_000)
+        #expect(errorDecibels(output, Array(input.prefix(output.count))) < -120)
+    }
+
+    @Test(arguments: [
+        (44_100.0, 48_000.0, 1_000.0), (48_000.0, 44_100.0, 1_000.0), (48_000.0, 44_100.0, 15_000.0),
+        (16_000.0, 48_000.0, 3_000.0), (96_000.0, 44_100.0, 10_000.0), (8_000.0, 44_100.0, 1_000.0),
+    ])
+    func `a sine keeps its pitch, level and purity`(from: Double, to: Double, frequency: Double) {
+        let input = (0..<Int(from)).map { sine($0, frequency: frequency, rate: from) }
+        let output = resample(input, from: from, to: to, block: 128, halfLength: 32)
+        let expected = output.indices.map { sine($0, frequency: frequency, rate: to) }
+        let inside = 2_000..<(output.count - 100)
+        #expect(errorDecibels(Array(expected[inside]), Array(output[inside])) < -70)
+    }
+
+    @Test func `block sizes do not change a sample`() {
+        let input = (0..<30_000).map { sine($0, frequency: 440, rate: 44_100) }
+        let whole = resample(input, from: 44_100, to: 48_000, block: 1024)
+        for block in [1, 3, 64, 441, 470] {
+            let pieces = resample(input, from: 44_100, to: 48_000, block: block)
+            let count = min(whole.count, pieces.count)
+            #expect(errorDecibels(Array(whole.prefix(count)), Array(pieces.prefix(count))) < -100)
+        }
+    }
+
+    @Test func `what lies above the lower rate does not fold back`() {
+        let input = (0..<48_000).map { sine($0, frequency: 23_000, rate: 48_000) }
+        let output = resample(input, from: 48_000, to: 32_000, block: 128, halfLength: 32)
+        let level = output.dropFirst(2_000).map { abs($0) }.max() ?? 1
+        #expect(decibels(Double(level) / 0.5) < -70)
+    }
+
+    @Test func `a ratio that moves makes no click`() {
+        let input = (0..<96_000).map { sine($0, frequency: 440, rate: 48_000) }
+        let output = resample(input, from: 48_000, to: 48_000, block: 64) { $0 / 4_800 % 2 == 0 ? 0.998 : 1.002 }
+        #expect(sineDefect(Array(output.dropFirst(500)), frequency: 440, rate: 48_000) < -60)
+    }
+
+    @Test func `input asked for is exactly what rendering takes`() {
+        var resampler = Resampler(from: 44_100, to: 48_000, channelCount: 2, maximumFrameCount: 512)
+        let buffer = AudioBuffer(channelCount: 2, frameCapacity: 512)
+        var random = SeededRandom(seed: 3)
+        var taken = 0
+        var made = 0
+        for _ in 0..<5_000 {
+            let frames = Int.random(in: 0...512, using: &random)
+            let needed = resampler.inputNeeded(for: frames)
+            if frames > 0 {
+                #expect(resampler.outputAvailable(afterAdding: needed) >= frames)
+                if needed > 0 { #expect(resampler.outputAvailable(afterAdding: needed - 1) < frames) }
+            }
+            resampler.render(buffer.channels, frameCount: frames, adding: needed)
+            taken += needed
+            made += frames
+        }
+        #expect(abs(Double(made) * 44_100 / 48_000 - Double(taken)) < 40)
+    }
+
+    @Test func `after a reset nothing of the past sounds`() {
+        var resampler = Resampler(from: 48_000, to: 48_000, channelCount: 1, maximumFrameCount: 256)
+        let buffer = AudioBuffer(channelCount: 1, frameCapacity: 256)
+        let needed = resampler.inputNeeded(for: 256)
+        for i in 0..<needed { resampler.input[0][resampler.inputOffset + i] = 1 }
+        resampler.render(buffer.channels, frameCount: 256, adding: needed)
+        resampler.reset()
+        let again = resampler.inputNeeded(for: 256)
+        for i in 0..<again { resampler.input[0][resampler.inputOffset + i] = 0 }
+        resampler.render(buffer.channels, frameCount: 256, adding: again)
+        #expect((0..<256).allSatisfy { buffer.channels[0][$0] == 0 })
+    }
+}

@@ -1,0 +1,138 @@
+import AudioBase
+import Testing
+import TestSupport
+
+@testable import Playout
+
+@Suite struct PlayoutTests {
+    @Test(arguments: [1, 16, 64, 128, 441, 470, 1024, 4096])
+    func `a clean line plays every frame once, at any block size`(block: Int) throws {
+        let rig = PlayoutRig(configuration: .pcm(), block: block, seconds: 6)
+        let r = try rig.run()
+        #expect(r.statistics.missingPackets == 0)
+        #expect(r.statistics.latePackets == 0)
+        #expect(r.statistics.skips == 0)
+        let tail = Array(r.output.suffix(48_000 * 2))
+        #expect(sineDefect(tail, frequency: 440, rate: 48_000) < -60)
+        #expect(r.statistics.depth < 0.0010)
+    }
+
+    @Test func `the delay of a clean line is one block, the filter and the margin`() throws {
+        let r = try PlayoutRig(configuration: .pcm(), block: 64, seconds: 12).run()
+        let expected = 64 / 48_000.0 + 16 / 48_000.0 + 0.0005
+        #expect(abs(r.statistics.delay - expected) < 0.0002, "delay \(r.statistics.delay * 1e3) ms")
+    }
+
+    @Test(arguments: [-300.0, -20, 55, 300])
+    func `drift neither piles up nor runs dry in ten minutes`(ppm: Double) throws {
+        let rig = PlayoutRig(configuration: .pcm(frames: 480), block: 480, seconds: 600, senderPPM: ppm)
+        let r = try rig.run()
+        #expect(r.statistics.missingPackets == 0)
+        #expect(abs(r.statistics.driftPPM - ppm) < 3, "estimated \(r.statistics.driftPPM)")
+        let depths = r.history.filter { $0.time > 20 }.map(\.statistics.depth)
+        #expect((depths.max() ?? 1) < 0.002)
+        #expect((depths.min() ?? 0) > 0.0001)
+    }
+
+    @Test(arguments: [(44_100.0, 48_000.0), (48_000.0, 44_100.0), (48_000.0, 96_000.0), (44_100.0, 32_000.0)])
+    func `different rates keep pitch and delay`(stream: Double, device: Double) throws {
+        let rig = PlayoutRig(
+            configuration: .pcm(rate: stream, device: device, frames: 256), block: 256, seconds: 30, receiverPPM: 80)
+        let r = try rig.run()
+        #expect(r.statistics.missingPackets == 0)
+        #expect(r.statistics.depth < 0.002)
+        // 80 ppm is the device's own error, which its ear hears as pitch too; the sine is still pure.
+        #expect(sineDefect(Array(r.output.suffix(Int(device) * 3)), frequency: 440, rate: device) < -55)
+    }
+
+    @Test func `jitter is learnt and then nothing is late`() throws {
+        var random = SeededRandom(seed: 7)
+        let jitter = (0..<20_000).map { _ in random.unit() * 0.005 }
+        let rig = PlayoutRig(configuration: .pcm(), block: 128, seconds: 40, delay: { s, _ in jitter[s] })
+        let r = try rig.run()
+        let learnt = try #require(r.history.last { $0.time < 10 }).statistics
+        #expect(r.statistics.latePackets == learnt.latePackets)
+        #expect(r.statistics.depth < 0.0065)
+    }
+
+    @Test func `each lost frame is concealed and counted once`() throws {
+        let rig = PlayoutRig(configuration: .pcm(), seconds: 10, delay: { s, _ in s % 100 == 99 ? nil : 0.001 })
+        let r = try rig.run()
+        let lost = 10 * 48_000 / 128 / 100
+        #expect(abs(r.statistics.missingPackets - lost) <= 1)
+        #expect(abs(r.statistics.concealedFrames - lost * 128) <= 128)
+        // Prediction carries a sine across 2.7 ms nearly unhurt.
+        #expect(sineDefect(Array(r.output.suffix(48_000 * 4)), frequency: 440, rate: 48_000) < -40)
+    }
+
+    @Test func `reordered packets play in order`() throws {
+        let rig = PlayoutRig(configuration: .pcm(), seconds: 20, delay: { s, _ in s % 50 == 10 ? 0.0045 : 0.001 })
+        let r = try rig.run()
+        let learnt = try #require(r.history.last { $0.time < 8 }).statistics
+        #expect(r.statistics.missingPackets == learnt.missingPackets)
+        #expect(sineDefect(Array(r.output.suffix(48_000 * 2)), frequency: 440, rate: 48_000) < -60)
+    }
+
+    @Test func `after a stall the delay comes back`() throws {
+        // At 10 s the link holds everything for 400 ms and then delivers it at once.
+        let rig = PlayoutRig(
+            configuration: .pcm(), seconds: 40, delay: { _, t in t > 10 && t < 10.4 ? 10.4 - t + 0.001 : 0.001 })
+        let r = try rig.run()
+        let after = r.history.filter { $0.time > 10.5 }
+        // Never above what the ceiling allows, and back once the stall has left the window of 12 s.
+        #expect((after.map(\.statistics.depth).max() ?? 1) < 0.152)
+        #expect(r.statistics.depth < 0.002)
+    }
+
+    @Test func `a device that skips keeps the delay it had`() throws {
+        let rig = PlayoutRig(configuration: .pcm(), seconds: 10, skip: (at: 5, frames: 1_280))
+        let r = try rig.run()
+        #expect(r.statistics.skips == 1)
+        #expect(abs(r.statistics.droppedFrames - 1_280) <= 2)
+        #expect(r.statistics.depth < 0.001)
+        #expect(r.history.filter { $0.time > 5.1 }.allSatisfy { $0.statistics.depth < 0.001 })
+    }
+
+    @Test func `a gap at the sender is a gap in time, not a change of delay`() throws {
+        let rig = PlayoutRig(
+            configuration: .pcm(), seconds: 10, delay: { _, t in t > 5 && t < 5.02 ? nil : 0.001 })
+        let r = try rig.run()
+        #expect(r.statistics.depth < 0.001)
+        #expect(r.statistics.skips == 0)
+    }
+
+    @Test func `a sender that starts anew is followed`() throws {
+        let r = try PlayoutRig(configuration: .pcm(), seconds: 12, restart: 4).run()
+        #expect(r.statistics.restarts == 1)
+        #expect(r.statistics.depth < 0.001)
+        #expect(sineDefect(Array(r.output.suffix(48_000 * 3)), frequency: 440, rate: 48_000) < -60)
+    }
+
+    @Test(arguments: [120, 240, 480, 960])
+    func `Opus plays, and conceals losses by itself`(frames: Int) throws {
+        let configuration = PlayoutConfiguration(
+            coding: .opus, streamRate: 48_000, deviceRate: 44_100, channelCount: 1, framesPerPacket: frames)
+        let r = try PlayoutRig(
+            configuration: configuration, block: 256, seconds: 10, delay: { s, _ in s % 100 == 99 ? nil : 0.001 }
+        ).run()
+        let lost = 10 * 48_000 / frames / 100
+        #expect(abs(r.statistics.missingPackets - lost) <= 1)
+        #expect(abs(r.statistics.concealedFrames - lost * frames) <= frames)
+        #expect(r.statistics.depth < 0.002)
+        #expect(sineDefect(Array(r.output.suffix(44_100 * 3)), frequency: 440, rate: 44_100) < -20)
+    }
+
+    @Test func `units decoded ahead play, in stereo`() throws {
+        let configuration = PlayoutConfiguration(
+            coding: .decoded, streamRate: 44_100, deviceRate: 44_100, channelCount: 2, framesPerPacket: 1024)
+        let r = try PlayoutRig(configuration: configuration, block: 256, seconds: 8).run()
+        #expect(r.statistics.missingPackets == 0)
+        #expect(sineDefect(Array(r.output.suffix(44_100 * 2)), frequency: 440, rate: 44_100) < -60)
+    }
+
+    @Test func `before the first packet there is silence`() throws {
+        let r = try PlayoutRig(configuration: .pcm(), seconds: 1, delay: { _, _ in nil }).run()
+        #expect(r.output.allSatisfy { $0 == 0 })
+        #expect(!r.statistics.isStarted)
+    }
+}
