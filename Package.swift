@@ -5,6 +5,7 @@ import PackageDescription
 // (SwiftPM refuses unsafeFlags in dependencies).
 //   EARSHOT_CORE=1   leaves out the command line and what only it needs: sanitizer, fuzz, benchmark builds
 //   EARSHOT_RTSAN=P  links RealtimeSanitizer's runtime at path P and wraps every render call in it
+//   EARSHOT_LAYERS=A,B   only these layers (thread sanitizer builds: the 6.3 compiler crashes on some ~Copyable types)
 //   EARSHOT_FUZZ=1   adds the libFuzzer targets (docs/architecture.md, "Fuzzing")
 let core = Context.environment["EARSHOT_CORE"] == "1"
 let rtsan = Context.environment["EARSHOT_RTSAN"]
@@ -32,7 +33,7 @@ func system(_ name: String, pkgConfig: String? = nil) -> Target {
 }
 
 // From the bottom to the top; docs/architecture.md has the same table and Tests/LayerTests reads both.
-let layers: [(name: String, dependencies: [Target.Dependency])] = [
+let allLayers: [(name: String, dependencies: [Target.Dependency])] = [
     ("AudioBase", ["CRealtime"]),
     ("AudioDSP", ["AudioBase", "CRealtime"]),
     ("AudioCodecs", ["AudioBase", "COpus", "CLibAV"]),
@@ -47,6 +48,8 @@ let layers: [(name: String, dependencies: [Target.Dependency])] = [
     ),
     ("Diagnostics", ["AudioBase", "AudioFiles", "CKissFFT", "CCairo"]),
 ]
+let chosen = Context.environment["EARSHOT_LAYERS"]?.split(separator: ",").map(String.init)
+let layers = allLayers.filter { chosen?.contains($0.name) ?? true }
 
 let package = Package(
     name: "Earshot",
@@ -60,6 +63,7 @@ let package = Package(
         system("CKissFFT"),
         system("CCairo", pkgConfig: "cairo"),
         .target(name: "TestSupport", dependencies: ["AudioBase"], path: "Tests/TestSupport", swiftSettings: settings),
+        .testTarget(name: "LayerTests", swiftSettings: settings, linkerSettings: linker),
     ] + layers.flatMap { layer($0.name, $0.dependencies) },
     swiftLanguageModes: [.v6]
 )

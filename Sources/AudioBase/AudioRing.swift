@@ -54,7 +54,7 @@ struct AudioRingMemory: @unchecked Sendable {  // each field has one writing thr
     @usableFromInline let takenSeen: UnsafeMutablePointer<Int>  // the writer's last look at `taken`
     @usableFromInline let overrun: UnsafeMutablePointer<Bool>  // the writer's: rejecting until the ring is empty
     @usableFromInline let acceptedSeen: UnsafeMutablePointer<Int>  // the reader's last look at `accepted`
-    @usableFromInline let rejectedSeen: UnsafeMutablePointer<Int>  // the reader's: rejected frames already in its position
+    @usableFromInline let rejectedSeen: UnsafeMutablePointer<Int>  // the reader's: rejected, and in its position
     @usableFromInline let samples: UnsafeMutablePointer<Float>
     @usableFromInline let capacity: Int
     @usableFromInline let channelCount: Int
@@ -84,6 +84,31 @@ struct AudioRingMemory: @unchecked Sendable {  // each field has one writing thr
         offer.deinitialize(count: 1)
         take.deinitialize(count: 1)
         base.deallocate()
+    }
+}
+
+// Blocks that run over the end of the memory. Out of line: the block that does not is the one to be fast.
+extension AudioRingMemory {
+    @_noLocks @inline(never) @usableFromInline
+    func copyInWrapped(_ channels: Channels, frameCount: Int, offset: Int, at: Int) {
+        let first = capacity &- at
+        for c in 0..<channelCount {
+            let from = channels[c] + offset
+            let to = samples + c &* capacity
+            copySamples(to + at, from, first)
+            copySamples(to, from + first, frameCount &- first)
+        }
+    }
+
+    @_noLocks @inline(never) @usableFromInline
+    func copyOutWrapped(_ channels: Channels, frameCount: Int, offset: Int, at: Int) {
+        let first = capacity &- at
+        for c in 0..<channelCount {
+            let to = channels[c] + offset
+            let from = samples + c &* capacity
+            copySamples(to, from + at, first)
+            copySamples(to + first, from, frameCount &- first)
+        }
     }
 }
 
@@ -120,12 +145,14 @@ extension AudioRing {
                 }
             }
             let at = accepted & (m.capacity &- 1)
-            let first = min(frameCount, m.capacity &- at)
-            for c in 0..<m.channelCount {
-                let from = channels[c] + offset
-                let to = m.samples + (c &* m.capacity)
-                copySamples(to + at, from, first)
-                if first < frameCount { copySamples(to, from + first, frameCount &- first) }
+            if frameCount <= m.capacity &- at {
+                var c = 0
+                while c < m.channelCount {
+                    copySamples(m.samples + (c &* m.capacity &+ at), channels[c] + offset, frameCount)
+                    c &+= 1
+                }
+            } else {
+                m.copyInWrapped(channels, frameCount: frameCount, offset: offset, at: at)
             }
             m.offer.pointee.accepted.store(accepted &+ frameCount, ordering: .releasing)
             return true
@@ -135,6 +162,7 @@ extension AudioRing {
         /// are rejected, since a gap lies only behind all that is held.
         @_noLocks @inlinable
         public func skip(_ frameCount: Int) {
+            guard frameCount > 0 else { return }
             memory.overrun.pointee = true
             let rejected = memory.offer.pointee.rejected.load(ordering: .relaxed)
             memory.offer.pointee.rejected.store(rejected &+ frameCount, ordering: .releasing)
@@ -193,12 +221,14 @@ extension AudioRing {
             }
             let count = min(held, frameCount)
             let at = taken & (m.capacity &- 1)
-            let first = min(count, m.capacity &- at)
-            for c in 0..<m.channelCount {
-                let to = channels[c] + offset
-                let from = m.samples + c &* m.capacity
-                copySamples(to, from + at, first)
-                if first < count { copySamples(to + first, from, count &- first) }
+            if count <= m.capacity &- at {
+                var c = 0
+                while c < m.channelCount {
+                    copySamples(channels[c] + offset, m.samples + (c &* m.capacity &+ at), count)
+                    c &+= 1
+                }
+            } else {
+                m.copyOutWrapped(channels, frameCount: count, offset: offset, at: at)
             }
             m.take.pointee.taken.store(taken &+ count, ordering: .releasing)
             return Slice(frameCount: count, position: taken &+ m.rejectedSeen.pointee)
@@ -220,17 +250,14 @@ extension AudioRing {
             }
         }
 
-        /// Looks at the writer's counters. Frames stored after a gap are only ever stored into an empty ring, so a
-        /// change of `rejectedBefore` that is seen with new frames lies before all of them.
+        /// Looks at the writer's counters. Frames stored after a gap are only ever stored into an empty ring, so that
+        /// `rejectedBefore` cannot change while any are held, and one value serves all that are.
         @_noLocks @inlinable
         func refresh(_ taken: Int) -> Int {
             let accepted = memory.offer.pointee.accepted.load(ordering: .acquiring)
             if accepted != memory.acceptedSeen.pointee {
-                let wasEmpty = memory.acceptedSeen.pointee == taken
                 memory.acceptedSeen.pointee = accepted
-                if wasEmpty {
-                    memory.rejectedSeen.pointee = memory.offer.pointee.rejectedBefore.load(ordering: .relaxed)
-                }
+                memory.rejectedSeen.pointee = memory.offer.pointee.rejectedBefore.load(ordering: .relaxed)
             }
             return accepted &- taken
         }

@@ -26,6 +26,7 @@ public struct Channels: BitwiseCopyable {
     /// How many.
     public let count: Int
 
+    /// A view of memory that the caller keeps.
     @inlinable @_noLocks
     public init(_ pointers: UnsafePointer<UnsafeMutablePointer<Float>>, count: Int) {
         self.pointers = pointers

@@ -9,6 +9,7 @@ public struct HostTime: Hashable, Comparable, Sendable, BitwiseCopyable {
     /// Nanoseconds since the clock's own origin (usually the machine's start).
     public var nanoseconds: Int64
 
+    /// The instant this many nanoseconds after the clock's origin.
     @inlinable @_noLocks
     public init(nanoseconds: Int64) { self.nanoseconds = nanoseconds }
 
@@ -26,6 +27,7 @@ public struct HostTime: Hashable, Comparable, Sendable, BitwiseCopyable {
         HostTime(nanoseconds: nanoseconds &+ earshot_round(seconds * 1e9))
     }
 
+    /// Whether `a` is earlier than `b`.
     @inlinable @_noLocks
     public static func < (a: HostTime, b: HostTime) -> Bool { a.nanoseconds < b.nanoseconds }
 }

@@ -20,6 +20,7 @@ public struct IOCycle: BitwiseCopyable {
     /// Where to render; zeroed by the device before the call.
     public var output: Channels
 
+    /// For devices, each time before they call.
     @inlinable @_noLocks
     public init(
         frameCount: Int, sampleTime: Int64, hostTime: HostTime, inputLatency: Double, outputLatency: Double,

@@ -4,7 +4,7 @@ import Synchronization
 ///
 /// A triple buffer: the writer always has a slot of its own to fill, the reader one to look at, and the third changes
 /// hands. Older values are overwritten; for values that must all arrive there is ``MessageQueue``.
-public final class LatestValue<Value: BitwiseCopyable & Sendable>: @unchecked Sendable {  // slots change hands through `middle`
+public final class LatestValue<Value: BitwiseCopyable & Sendable>: @unchecked Sendable {  // `middle` hands slots over
     @usableFromInline let slots: UnsafeMutablePointer<Value>
     @usableFromInline let middle: UnsafeMutablePointer<Atomic<Int>>  // slot index, plus 4 when not looked at yet
     @usableFromInline let own: UnsafeMutablePointer<Int>

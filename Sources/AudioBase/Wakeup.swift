@@ -45,7 +45,11 @@ public final class Wakeup: Sendable {
     }
 
     /// To be called by the sleeper before it looks at its queues a last time and polls.
-    public func prepareToSleep() { asleep.value.pointee.store(true, ordering: .sequentiallyConsistent) }
+    public func prepareToSleep() {
+        // An exchange, not a store: the two exchanges of one flag have an order, and the later sees what was queued
+        // before the earlier. A store may pass the look at the queues that follows it (Arm's stlr, ldapr).
+        _ = asleep.value.pointee.exchange(true, ordering: .sequentiallyConsistent)
+    }
 
     /// To be called by the sleeper once it is awake; takes the descriptor's count.
     public func wokeUp() {

@@ -1,0 +1,15 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+// Run by scripts/bench. A package of its own, so that Earshot itself depends on nothing that only benchmarks need.
+let package = Package(
+    name: "Benchmarks",
+    dependencies: [.package(name: "Earshot", path: "..")],
+    targets: [
+        .systemLibrary(name: "CJACKRing", pkgConfig: "jack"),
+        .executableTarget(
+            name: "earshot-bench",
+            dependencies: ["CJACKRing", .product(name: "AudioBase", package: "Earshot")]),
+    ],
+    swiftLanguageModes: [.v6]
+)

@@ -1,0 +1,3 @@
+// The ring that comes with JACK, to compare with.
+#pragma once
+#include <jack/ringbuffer.h>

@@ -1,0 +1,26 @@
+import Foundation
+
+// earshot-bench [--check thresholds.json]: prints one line a benchmark, and with --check fails where one is too slow.
+var ratios: [String: Double] = [:]
+
+for (name, what, result) in [
+    ("ring/jack_ringbuffer", "128 samples written and read", RingBenchmark.oneThread()),
+    ("ring/jack_ringbuffer, two threads", "128 samples from thread to thread", RingBenchmark.twoThreads()),
+] {
+    let times = String(format: "%.1f ns, jack_ringbuffer %.1f ns, ratio %.2f", result.ours, result.theirs, result.ratio)
+    print("ring \(what): \(times)")
+    ratios[name] = result.ratio
+}
+
+if CommandLine.arguments.count == 3, CommandLine.arguments[1] == "--check" {
+    let data = try Data(contentsOf: URL(filePath: CommandLine.arguments[2]))
+    var failed = false
+    for (name, limit) in try JSONDecoder().decode([String: Double].self, from: data).sorted(by: { $0.key < $1.key }) {
+        let ratio = ratios[name] ?? .infinity
+        if !(ratio <= limit) {
+            failed = true
+            print("error: \(name) is \(String(format: "%.2f", ratio)), above \(limit)")
+        }
+    }
+    exit(failed ? 1 : 0)
+}

@@ -1,0 +1,103 @@
+import AudioBase
+import Testing
+
+@Suite struct AudioRingTests {
+    @Test(arguments: [(1, 2), (2, 2), (3, 4), (100, 128), (128, 128), (129, 256)])
+    func capacityIsRoundedUpToAPowerOfTwo(asked: Int, got: Int) {
+        #expect(AudioRing(channelCount: 1, capacity: asked).capacity == got)
+    }
+
+    /// S0.7: a fill test that breaks at wrap. Every place in the ring, every fill, every block size.
+    @Test(arguments: 1...3)
+    func theFillTestHoldsAtEveryPlaceOfTheWrap(channelCount: Int) {
+        let block = MarkedBlock(channelCount: channelCount, frameCapacity: 9)
+        for start in 0..<17 {
+            for fill in 0...8 {
+                for size in 0...9 {
+                    let ring = AudioRing(channelCount: channelCount, capacity: 8)
+                    for _ in 0..<start {
+                        ring.writer.write(block.channels, frameCount: 1)
+                        _ = ring.reader.read(block.channels, frameCount: 1)
+                    }
+                    #expect(ring.writer.write(block.channels, frameCount: fill))
+                    #expect(ring.writer.write(block.channels, frameCount: size) == (fill + size <= 8))
+                    #expect(ring.reader.heldFrames == (fill + size <= 8 ? fill + size : fill))
+                }
+            }
+        }
+    }
+
+    /// S3.6: a ring wrote one byte past its end, and read short left stale samples.
+    @Test(arguments: [1, 2, 7, 8, 9, 15, 16])
+    func nothingIsTouchedOutsideTheBlock(frameCount: Int) {
+        let ring = AudioRing(channelCount: 2, capacity: 16)
+        let source = MarkedBlock(channelCount: 2, frameCapacity: 32)
+        let sink = MarkedBlock(channelCount: 2, frameCapacity: 32)
+        for round in 0..<40 {
+            let position = round * frameCount
+            source.wipe()
+            source.fill(position: position, frameCount: frameCount, offset: 3)
+            #expect(ring.writer.write(source.channels, frameCount: frameCount, offset: 3))
+            #expect(source.holds(position: position, frameCount: frameCount, offset: 3))
+            sink.wipe()
+            let slice = ring.reader.read(sink.channels, frameCount: 17, offset: 5)
+            #expect(slice.frameCount == frameCount)
+            #expect(sink.holds(position: position, frameCount: frameCount, offset: 5))
+        }
+    }
+
+    /// A neighbour's samples are intact when a channel is written to its end.
+    @Test func channelsOfTheRingDoNotRunIntoEachOther() {
+        let ring = AudioRing(channelCount: 3, capacity: 8)
+        let block = MarkedBlock(channelCount: 3, frameCapacity: 8)
+        for position in stride(from: 0, to: 88, by: 8) {
+            block.fill(position: position, frameCount: 8, offset: 0)
+            #expect(ring.writer.write(block.channels, frameCount: 8))
+            block.wipe()
+            #expect(ring.reader.read(block.channels, frameCount: 8).position == position)
+            #expect(block.holds(position: position, frameCount: 8, offset: 0))
+        }
+    }
+
+    @Test func aStallDiscardsAllThatIsHeldAndTheGapIsExact() {
+        let ring = AudioRing(channelCount: 1, capacity: 16)
+        let block = MarkedBlock(channelCount: 1, frameCapacity: 16)
+        for _ in 0..<10 { ring.writer.write(block.channels, frameCount: 4) }  // 16 held, 24 rejected
+        #expect(ring.reader.read(block.channels, frameCount: 4, holdingAtMost: 8).frameCount == 0)
+        #expect(ring.writer.write(block.channels, frameCount: 4))
+        let slice = ring.reader.read(block.channels, frameCount: 4, holdingAtMost: 8)
+        #expect(slice.frameCount == 4 && slice.position == 40)
+        #expect(ring.reader.offeredFrames == 44)
+    }
+
+    @Test func theReaderDropsTheOldestAboveItsBound() {
+        let ring = AudioRing(channelCount: 1, capacity: 16)
+        let block = MarkedBlock(channelCount: 1, frameCapacity: 16)
+        block.fill(position: 0, frameCount: 12, offset: 0)
+        ring.writer.write(block.channels, frameCount: 12)
+        block.wipe()
+        let slice = ring.reader.read(block.channels, frameCount: 3, holdingAtMost: 5)
+        #expect(slice.position == 7 && block.holds(position: 7, frameCount: 3, offset: 0))
+        #expect(ring.reader.heldFrames == 2)
+    }
+
+    @Test func skippedFramesLieBehindWhatIsHeld() {
+        let ring = AudioRing(channelCount: 1, capacity: 16)
+        let block = MarkedBlock(channelCount: 1, frameCapacity: 16)
+        ring.writer.write(block.channels, frameCount: 4)
+        ring.writer.skip(100)
+        #expect(!ring.writer.write(block.channels, frameCount: 4))
+        #expect(ring.reader.read(block.channels, frameCount: 8).frameCount == 4)
+        #expect(ring.writer.write(block.channels, frameCount: 4))
+        #expect(ring.reader.read(block.channels, frameCount: 8).position == 108)
+    }
+
+    @Test func skippingNothingChangesNothing() {
+        let ring = AudioRing(channelCount: 1, capacity: 16)
+        let block = MarkedBlock(channelCount: 1, frameCapacity: 16)
+        ring.writer.write(block.channels, frameCount: 4)
+        ring.writer.skip(0)
+        #expect(ring.writer.write(block.channels, frameCount: 4))
+        #expect(ring.reader.heldFrames == 8)
+    }
+}

@@ -1,0 +1,75 @@
+import Foundation
+
+/// What the rules are checked against: a repository's imports, package dependencies and test folders.
+struct SourceTree {
+    /// By folder under `Sources/`: each module that a file of it imports, and one such file.
+    var imports: [String: [String: String]] = [:]
+    /// Folders under `Tests/` that hold Swift.
+    var testFolders: Set<String> = []
+    /// By target: what Package.swift says that it depends on.
+    var packageDependencies: [String: Set<String>] = [:]
+
+    init() {}
+
+    /// Reads a repository. Package.swift is read by SwiftPM itself.
+    init(root: URL) throws {
+        let files = FileManager.default
+        for file in try files.subpathsOfDirectory(atPath: root.appending(path: "Sources").path) {
+            let parts = file.split(separator: "/").map(String.init)
+            if file.hasSuffix(".swift"), let layer = parts.first {
+                let source = try String(contentsOf: root.appending(path: "Sources/\(file)"), encoding: .utf8)
+                for module in ImportScanner.modules(in: source) { imports[layer, default: [:]][module] = file }
+                imports[layer, default: [:]][layer] = nil
+            }
+        }
+        for file in try files.subpathsOfDirectory(atPath: root.appending(path: "Tests").path)
+        where file.hasSuffix(".swift") {
+            if let folder = file.split(separator: "/").first { testFolders.insert(String(folder)) }
+        }
+        packageDependencies = try Self.packageDependencies(root: root)
+    }
+
+    private struct Manifest: Decodable {
+        struct Target: Decodable {
+            var name: String
+            var type: String
+            var dependencies: [[String: [Part?]]]
+        }
+        /// A dependency is named by its first string; conditions and package names follow.
+        enum Part: Decodable {
+            case name(String)
+            case other
+            init(from decoder: any Decoder) throws {
+                self = (try? decoder.singleValueContainer().decode(String.self)).map(Part.name) ?? .other
+            }
+        }
+        var targets: [Target]
+    }
+
+    private static func packageDependencies(root: URL) throws -> [String: Set<String>] {
+        let scratch = FileManager.default.temporaryDirectory.appending(path: "earshot-layers-\(UUID().uuidString)")
+        defer { try? FileManager.default.removeItem(at: scratch) }
+        let process = Process()
+        process.executableURL = URL(filePath: "/usr/bin/env")
+        process.arguments = [
+            "-u", "EARSHOT_CORE", "-u", "EARSHOT_LAYERS", "-u", "EARSHOT_RTSAN", "-u", "EARSHOT_FUZZ", "-u",
+            "LD_PRELOAD",
+            "swift", "package", "--package-path", root.path, "--scratch-path", scratch.path, "dump-package",
+        ]
+        let output = Pipe()
+        process.standardOutput = output
+        try process.run()
+        let json = output.fileHandleForReading.readDataToEndOfFile()
+        process.waitUntilExit()
+        let manifest = try JSONDecoder().decode(Manifest.self, from: json)
+        var dependencies: [String: Set<String>] = [:]
+        for target in manifest.targets where target.type == "regular" || target.type == "executable" {
+            let names = target.dependencies.flatMap(\.values).compactMap { parts -> String? in
+                if case .name(let name)? = parts.first ?? nil { name } else { nil }
+            }
+            dependencies[target.name] = Set(names)
+        }
+        dependencies["TestSupport"] = nil
+        return dependencies
+    }
+}

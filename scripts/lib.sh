@@ -1,0 +1,112 @@
+# Sourced by the other scripts: which packages are needed and why, what is checked before anything is touched, and how
+# lines look. Nothing here downloads a toolchain, and apt-get never removes a package.
+# shellcheck shell=bash disable=SC2034
+
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+
+# To build: the C libraries and what finds them.
+build_packages=(
+    git pkg-config libjack-jackd2-dev libopus-dev libavcodec-dev libavutil-dev libsndfile1-dev libkissfft-dev
+    libcairo2-dev
+)
+# To run scripts/demo: speech and song that others recorded, what converts them, and what plays the result.
+demo_packages=(codec2-examples fretsonfire-songs-sectoid sox alsa-utils)
+# To run scripts/test: a sound server, network tools, independent judges of quality, compilers for them.
+test_packages=(jackd2 ffmpeg iproute2 python3 python3-venv python3-dev gcc g++ binutils man-db shellcheck)
+# In .build/venv, for the quality scores.
+test_python_packages=(numpy scipy pesq pystoi)
+
+swift_wanted=6.3
+
+if [[ -t 1 && -z ${NO_COLOR:-} ]]; then
+    bold=$'\e[1m' red=$'\e[31m' green=$'\e[32m' plain=$'\e[0m'
+else
+    bold='' red='' green='' plain=''
+fi
+
+say() { printf '%s==>%s %s\n' "$bold" "$plain" "$*"; }
+fail() {
+    printf '%s%s%s\n' "$red" "$*" "$plain" >&2
+    exit 1
+}
+
+# Whether version $1 is at least $2.
+at_least() { [[ $(printf '%s\n%s\n' "$2" "$1" | sort -V | head -n 1) == "$2" ]]; }
+
+# Ends the script, with nothing touched, unless the distribution is known and Swift is new enough.
+require_known_system() {
+    require_known_distribution
+    require_swift
+}
+
+require_known_distribution() {
+    [[ -z ${EARSHOT_SKIP_PACKAGES:-} ]] || return 0
+    local ID='' VERSION_ID='' PRETTY_NAME='' file=${EARSHOT_OS_RELEASE:-/etc/os-release}
+    # shellcheck disable=SC1090
+    [[ ! -r $file ]] || . "$file"
+    case $ID in
+    debian) at_least "${VERSION_ID:-99}" 12 && return ;;  # testing and unstable have no number
+    ubuntu) at_least "${VERSION_ID:-0}" 22.04 && return ;;
+    esac
+    fail "Unknown distribution: ${PRETTY_NAME:-$(uname -s)}. Known are Debian 12 and Ubuntu 22.04, and newer ones.
+Install by hand the libraries with their headers: JACK, Opus, FFmpeg (libavcodec, libavutil), libsndfile, kissfft, Cairo,
+and pkg-config. Debian calls these packages:
+    ${build_packages[*]}
+For the demo:
+    ${demo_packages[*]}
+For the tests:
+    ${test_packages[*]}
+Then call this script again with EARSHOT_SKIP_PACKAGES=1. Nothing was changed."
+}
+
+require_swift() {
+    local found='' version
+    found=$(swift --version 2>/dev/null | sed -n 's/.*Swift version \([0-9.]*\).*/\1/p' | head -n 1) || true
+    if [[ -n $found ]] && at_least "$found" "$swift_wanted"; then return; fi
+    version=${found:+"Swift $found is too old"}
+    fail "${version:-Swift is missing}: Earshot needs Swift $swift_wanted or newer. Swift's own installer for this system:
+    curl -O https://download.swift.org/swiftly/linux/swiftly-$(uname -m).tar.gz
+    tar zxf swiftly-$(uname -m).tar.gz
+    ./swiftly init
+    swiftly install --use $swift_wanted
+See https://www.swift.org/install/linux. Nothing was changed."
+}
+
+# Installs those of the named packages that are missing.
+ensure_packages() {
+    [[ -z ${EARSHOT_SKIP_PACKAGES:-} ]] || return 0
+    local package missing=() as_root=()
+    for package in "$@"; do
+        [[ $(dpkg-query -W -f '${db:Status-Status}' "$package" 2>/dev/null) == installed ]] || missing+=("$package")
+    done
+    if ((${#missing[@]} == 0)); then
+        say "All $# packages that this needs are installed"
+        return
+    fi
+    if ((EUID != 0)); then
+        command -v sudo >/dev/null || fail "These packages are missing, and there is no sudo. Install them as root:
+    apt-get install --no-install-recommends ${missing[*]}"
+        as_root=(sudo)
+    fi
+    say "Installing from the distribution (nothing is removed): ${missing[*]}"
+    if [[ " ${missing[*]} " == *" jackd2 "* ]]; then
+        echo "jackd2 jackd/tweak_rt_limits boolean false" | "${as_root[@]}" debconf-set-selections
+    fi
+    local log
+    log=$(mktemp)
+    if ! {
+        "${as_root[@]}" apt-get update -q &&
+            "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive \
+                apt-get install -q -y --no-install-recommends --no-remove "${missing[@]}"
+    } >"$log" 2>&1 </dev/null; then
+        tail -n 20 "$log" >&2
+        rm -f "$log"
+        fail "apt-get could not install: ${missing[*]}"
+    fi
+    rm -f "$log"
+}
+
+# The one release build that the demo, the installation and the tests share.
+release_options=(-c release --static-swift-stdlib)
+build_release() { swift build --package-path "$root" "${release_options[@]}" --product earshot "$@"; }
+release_program() { echo "$(swift build --package-path "$root" "${release_options[@]}" --show-bin-path)/earshot"; }
