@@ -26,6 +26,7 @@ struct JACKState: ~Copyable {
     var callback: RenderCallback?
     var isFirstCycle = true
     var sampleTime: Int64 = 0
+    var loop: DelayLockedLoop
     var nextFrame: UInt32 = 0  // the server's frame counter where the next cycle should begin
     var nextTime: UInt64 = 0  // and its time, microseconds
 
@@ -66,7 +67,7 @@ struct JACKMemory: @unchecked Sendable {  // each field's thread is named at the
                 outputPorts: Self.copy(outputPorts), inputs: .allocate(capacity: max(1, inputCount)),
                 outputs: .allocate(capacity: max(1, outputCount)), inputCount: inputCount, outputCount: outputCount,
                 client: client, blockFrameCount: Atomic(Int(jack_get_buffer_size(client))),
-                newSampleRate: Atomic(Int(sampleRate))))
+                newSampleRate: Atomic(Int(sampleRate)), loop: DelayLockedLoop(sampleRate: sampleRate)))
         jack_set_process_callback(client, jackProcess, state)
         jack_set_xrun_callback(client, jackXRun, state)
         jack_set_buffer_size_callback(client, jackBufferSize, state)

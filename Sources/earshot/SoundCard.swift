@@ -28,9 +28,13 @@ final class SoundCard {
             let source = options.speak == nil ? nil : ring()
             let sink = options.hear == nil ? nil : ring()
             var feeder: FileFeeder?
-            if let path = options.speak, let source { feeder = try FileFeeder(path: path, into: source, sampleRate: rate) }
+            if let path = options.speak, let source {
+                feeder = try FileFeeder(path: path, into: source, sampleRate: rate)
+            }
             var recorder: FileRecorder?
-            if let path = options.hear, let sink { recorder = try FileRecorder(path: path, from: sink, sampleRate: rate) }
+            if let path = options.hear, let sink {
+                recorder = try FileRecorder(path: path, from: sink, sampleRate: rate)
+            }
             let card = try SimulatedDevice(
                 SimulatedCard.Configuration(
                     sampleRate: rate, blockFrameCount: options.block ?? 256, inputChannelCount: options.channels,

@@ -1,0 +1,103 @@
+import ArgumentParser
+import AudioBase
+import Diagnostics
+import Foundation
+
+struct AnalyzeCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "analyze", abstract: "Measure and draw a call from the reports of its two ends.",
+        discussion: """
+            Each report is what `host --json` or `join --json` printed on a simulated card with --speak and --hear. The delay
+            is found by correlating what was heard with what was said, on the one clock both cards are timed by.
+            """)
+
+    @Argument(help: "The reports of the two ends.", completion: .file(extensions: ["json"]))
+    var reports: [String]
+
+    @Option(
+        help: ArgumentHelp("Draw the call into this PNG file.", valueName: "file"),
+        completion: .file(extensions: ["png"]))
+    var picture: String?
+
+    @Flag(help: "Print the result as JSON.")
+    var json = false
+
+    func validate() throws {
+        guard reports.count == 2 else { throw ValidationError("analyze takes the reports of the two ends of one call") }
+    }
+
+    struct Result: Codable {
+        var from: String
+        var to: String
+        var heard: String
+        var delay: DelayMeasurement
+    }
+
+    func run() throws {
+        try Failure.reporting {
+            let ends = try reports.map(Self.read)
+            var results: [Result] = []
+            var directions: [CallPicture.Direction] = []
+            for (from, to) in [(ends[0], ends[1]), (ends[1], ends[0])] {
+                guard let spoken = from.spoken, let heard = to.heard else { continue }
+                let sent = try TimedSignal(spoken)
+                let received = try TimedSignal(heard)
+                let delay = try DelayMeasurement(sent: sent, heard: received)
+                results.append(Result(from: from.role, to: to.role, heard: heard.file, delay: delay))
+                directions.append(
+                    CallPicture.Direction(
+                        title: "\(from.role) to \(to.role)", sentName: Self.name(spoken.file), sent: sent,
+                        heardName: Self.name(heard.file), heard: received, delay: delay))
+            }
+            guard !results.isEmpty else {
+                throw Failure(
+                    "these reports name no files to compare: hold the call with --device simulated --speak FILE --hear FILE",
+                    status: Failure.data)
+            }
+            if let picture {
+                let title = "\(ends[0].codec), \(ends[0].rate / 1000) kHz, blocks of \(ends[0].device.block) frames"
+                try CallPicture(title: title, directions: directions).write(to: picture)
+            }
+            try show(results)
+        }
+    }
+
+    private func show(_ results: [Result]) throws {
+        if json {
+            let encoder = JSONEncoder()
+            encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+            FileHandle.standardOutput.write(try encoder.encode(results) + Data("\n".utf8))
+            return
+        }
+        for result in results {
+            let delay = result.delay
+            print(
+                String(
+                    format: "%@ to %@: mouth to ear %.1f ms (p95 %.1f, max %.1f; confidence %.2f)", result.from,
+                    result.to,
+                    delay.milliseconds, delay.p95, delay.maximum, delay.confidence))
+        }
+        if let picture { print("picture: \(picture)") }
+    }
+
+    private static func read(_ path: String) throws -> CallReport {
+        guard let data = FileManager.default.contents(atPath: path) else {
+            throw Failure("\(path): cannot be read; give what `earshot host --json` printed", status: Failure.noInput)
+        }
+        do {
+            return try JSONDecoder().decode(CallReport.self, from: data)
+        } catch {
+            throw Failure("\(path): is no call report; give what `earshot host --json` printed", status: Failure.data)
+        }
+    }
+
+    private static func name(_ path: String) -> String { URL(fileURLWithPath: path).lastPathComponent }
+}
+
+extension TimedSignal {
+    /// A tape of a simulated card, at the rate its crystal truly ran.
+    init(_ tape: CallReport.Tape) throws {
+        self = try TimedSignal(
+            path: tape.file, firstFrameTime: HostTime(nanoseconds: tape.firstFrameMonotonicNanoseconds))
+    }
+}
