@@ -82,6 +82,17 @@ import Testing
         #expect(to.statistics.packetsIgnored == 6 && to.statistics.packetsReceived == 1)
     }
 
+    @Test func lastHeardIsOfThePeerOnly() {
+        var to = session(ssrc: 1)
+        #expect(to.lastHeard == nil)
+        _ = to.take(rawPacket(sequence: 1, ssrc: 2), at: .seconds(1))
+        _ = to.take(rawPacket(sequence: 2, ssrc: 3), at: .seconds(2))
+        #expect(to.lastHeard == .seconds(1))
+        var peer = session(ssrc: 2)
+        _ = to.take(peer.report(at: .seconds(3)), at: .seconds(3))
+        #expect(to.lastHeard == .seconds(3))
+    }
+
     @Test func sourceThatStartsOverIsANewSource() throws {
         var to = session()
         for n in 0..<10 { _ = to.take(rawPacket(sequence: UInt16(n), timestamp: UInt32(n) * 100)) }

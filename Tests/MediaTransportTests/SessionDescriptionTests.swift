@@ -73,6 +73,7 @@ import Testing
         ("v=0\no=- -1 1 IN IP4 1.2.3.4", 2, .badValue("'o=NAME ID VERSION IN IP4|IP6 ADDRESS'")),
         ("v=0\nc=IN IP4 1.2.3", 2, .badValue("'c=IN IP4|IP6 ADDRESS', the address a number")),
         ("v=0\nc=IN IP6 1.2.3.4", 2, .badValue("'c=IN IP4|IP6 ADDRESS', the address a number")),
+        ("v=0\nc=IN IP6 fe80::1%1", 2, .badValue("'c=IN IP4|IP6 ADDRESS', the address a number")),
         ("v=0\nt=0", 2, .badValue("'t=START STOP'")),
         ("v=0\nm=audio", 2, .badValue("'m=audio PORT RTP/AVP TYPE…'")),
         ("v=0\nm=audio 65536 RTP/AVP 0", 2, .badValue("a port of 0 to 65535")),
@@ -100,6 +101,15 @@ import Testing
             try SessionDescription(parsing: [UInt8](repeating: 65, count: 65_537))
         }
         #expect(error?.reason == .tooLarge(65_537))
+    }
+
+    @Test func parametersWithoutANameAreDropped() throws {
+        let text = "v=0\nc=IN IP4 1.2.3.4\nm=audio 9 RTP/AVP 10\na=fmtp:10 a; = ;=b; c=;d==e ; f = g\n"
+        let description = try SessionDescription(parsing: text)
+        let parameters = description.formats[0].parameters
+        #expect(parameters.map(\.name) == ["a", "c", "d", "f"])
+        #expect(parameters.map(\.value) == ["", "", "=e", "g"])
+        #expect(try SessionDescription(parsing: description.description) == description)
     }
 
     @Test func aNameCannotSmuggleInALine() throws {
