@@ -13,7 +13,7 @@ extension RTPSession {
             } else {
                 receiveMedia(datagram, at: at)
             }
-        if case .ignored = received { totals.packetsIgnored &+= 1 }
+        if case .ignored = received { totals.packetsIgnored &+= 1 } else { lastHeard = at }
         return received
     }
 

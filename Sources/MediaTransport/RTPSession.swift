@@ -35,6 +35,9 @@ public struct RTPSession: Sendable {
     /// When ``writeReport(at:into:)`` is due; nil until a packet has been sent or received.
     public private(set) var nextReportTime: HostTime?
 
+    /// When the peer was last heard, media or report; nil until it has been. A peer that vanishes stops here.
+    public internal(set) var lastHeard: HostTime?
+
     struct SendingState: Sendable {
         var lastPosition = 0
         var lastTime: HostTime?

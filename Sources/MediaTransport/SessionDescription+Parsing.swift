@@ -78,7 +78,10 @@ private struct SDPParser {
     }
 
     private func address(type: Substring, _ text: Substring) -> IPAddress? {
-        guard let address = IPAddress(String(text)), type == (address.isV6 ? "IP6" : "IP4") else { return nil }
+        // A scope is the reading machine's own affair and no part of SDP.
+        guard !text.utf8.contains(37), let address = IPAddress(String(text)),
+            type == (address.isV6 ? "IP6" : "IP4")
+        else { return nil }
         return address
     }
 
@@ -140,7 +143,7 @@ private struct SDPParser {
         }
         parameters[type] = list.split(separator: ";").compactMap { item in
             let (name, value) = item.trimmed.halves(at: 61)
-            return name.isEmpty && value == nil ? nil : .init(String(name.trimmed), String((value ?? "").trimmed))
+            return name.trimmed.isEmpty ? nil : .init(String(name.trimmed), String((value ?? "").trimmed))
         }
     }
 

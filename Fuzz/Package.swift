@@ -1,0 +1,17 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+// Built by scripts/fuzz, which gives the instrumentation and libFuzzer on the command line, so that they reach the
+// library too and no manifest has unsafeFlags.
+let package = Package(
+    name: "Fuzz",
+    dependencies: [.package(name: "Earshot", path: "..")],
+    targets: [
+        .executableTarget(
+            name: "fuzz",
+            dependencies: [
+                .product(name: "MediaTransport", package: "Earshot"), .product(name: "Nearby", package: "Earshot"),
+            ])
+    ],
+    swiftLanguageModes: [.v6]
+)

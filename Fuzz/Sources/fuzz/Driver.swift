@@ -1,0 +1,26 @@
+import Glibc
+
+/// libFuzzer's entry for programs that have a main of their own (FuzzerInterface.h of LLVM's compiler-rt).
+@_silgen_name("LLVMFuzzerRunDriver")
+private func libFuzzerRunDriver(
+    _ count: UnsafeMutablePointer<CInt>,
+    _ arguments: UnsafeMutablePointer<UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>>,
+    _ body: @convention(c) (UnsafePointer<UInt8>?, Int) -> CInt
+) -> CInt
+
+/// Runs a target until libFuzzer ends the process.
+func runFuzzer(_ target: Target, arguments: [String]) -> Never {
+    var count = CInt(arguments.count)
+    var pointers = UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>.allocate(capacity: arguments.count + 1)
+    for (i, argument) in arguments.enumerated() { (pointers + i).initialize(to: strdup(argument)) }
+    (pointers + arguments.count).initialize(to: nil)
+    let body: @convention(c) (UnsafePointer<UInt8>?, Int) -> CInt =
+        switch target {
+        case .session: { fuzzSession(UnsafeRawBufferPointer(start: $0, count: $1)) }
+        case .aac: { fuzzAAC(UnsafeRawBufferPointer(start: $0, count: $1)) }
+        case .opus: { fuzzOpus(UnsafeRawBufferPointer(start: $0, count: $1)) }
+        case .description: { fuzzDescription(UnsafeRawBufferPointer(start: $0, count: $1)) }
+        case .signalling: { fuzzSignalling(UnsafeRawBufferPointer(start: $0, count: $1)) }
+        }
+    exit(libFuzzerRunDriver(&count, &pointers, body))
+}

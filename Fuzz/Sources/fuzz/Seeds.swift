@@ -1,0 +1,68 @@
+import AudioBase
+import Glibc
+import MediaTransport
+import Nearby
+
+/// A few inputs that reach into each parser, so that libFuzzer need not find the formats by itself.
+func seeds(of target: Target) -> [[UInt8]] {
+    switch target {
+    case .session: [call()]
+    case .aac: [[0, 16, 0, 16, 1, 2], [0, 32, 0, 16, 0, 8, 1, 2, 3]]
+    case .opus: [[0xF8, 1], [0xF9, 1, 2], [0xFA, 1, 9, 8], [0xE3, 0xC2, 1, 1, 9, 8, 0]]
+    case .description:
+        [
+            Array(offer.description.utf8),
+            Array("v=0\nc=IN IP6 ::1/3\na=x:y\nm=audio 9 RTP/AVP 10 0\na=maxptime:20\na=recvonly\nb=AS:6\n".utf8),
+        ]
+    case .signalling:
+        [
+            SignallingMessage(.offer, body: Array(offer.description.utf8)).bytes,
+            SignallingMessage(.refused, body: Array("busy".utf8)).bytes,
+        ]
+    }
+}
+
+private let offer = SessionDescription.offer(
+    formats: [.aac(configuration: [0x12, 0x08]), .opus(bitRate: 48_000), .pcm(sampleRate: 48_000)],
+    address: .loopback, port: 5_004, packetTime: 2.5, sessionID: 1)
+
+/// A peer's packets, a report and its goodbye, as ``fuzzSession`` takes them.
+private func call() -> [UInt8] {
+    var peer = RTPSession(
+        ssrc: 2, cname: "peer", payloadType: 96, clockRate: 48_000, firstSequenceNumber: 65_534, firstTimestamp: .max)
+    var datagrams: [[UInt8]] = []
+    for n in 0..<5 {
+        datagrams.append(
+            written { packet in
+                [UInt8](repeating: 7, count: 20).withUnsafeBytes {
+                    peer.packetize(
+                        $0, position: n * 480, marker: n == 0, at: HostTime(nanoseconds: Int64(n) * 10_000_000),
+                        into: packet)
+                }
+            })
+    }
+    // A report on us, so that the report's block names our source.
+    let ours: [UInt8] = [0x80, 96, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1, 5]
+    _ = ours.withUnsafeBytes { peer.receive($0, at: HostTime(nanoseconds: 0)) }
+    datagrams.append(written { peer.writeReport(at: HostTime(nanoseconds: 500_000_000), into: $0) })
+    datagrams.append(written { peer.writeBye(at: HostTime(nanoseconds: 600_000_000), into: $0) })
+    return datagrams.flatMap { [UInt8($0.count >> 8), UInt8($0.count & 255), 200] + $0 }
+}
+
+private func written(_ body: (UnsafeMutableRawBufferPointer) -> Int) -> [UInt8] {
+    var bytes = [UInt8](repeating: 0, count: 1_500)
+    let count = bytes.withUnsafeMutableBytes { body($0) }
+    return Array(bytes.prefix(count))
+}
+
+/// Writes a target's seeds to `directory/target/seed-N`.
+func writeSeeds(of target: Target, below directory: String) -> Bool {
+    mkdir(directory, 0o755)
+    mkdir("\(directory)/\(target.rawValue)", 0o755)
+    for (n, seed) in seeds(of: target).enumerated() {
+        guard let file = fopen("\(directory)/\(target.rawValue)/seed-\(n)", "w") else { return false }
+        let written = fwrite(seed, 1, seed.count, file)
+        guard fclose(file) == 0, written == seed.count else { return false }
+    }
+    return true
+}

@@ -1,0 +1,86 @@
+import AudioBase
+import MediaTransport
+import Nearby
+
+/// What can be fuzzed. Each is a parser and the invariants its results must keep; a broken one traps.
+enum Target: String, CaseIterable {
+    case session, aac, opus, description, signalling
+}
+
+/// Datagrams, each behind two bytes of length and one of milliseconds since the last, into one session.
+func fuzzSession(_ input: UnsafeRawBufferPointer) -> CInt {
+    var session = RTPSession(
+        ssrc: 1, cname: "fuzz", payloadType: 96, clockRate: 48_000, firstSequenceNumber: 0, firstTimestamp: 0)
+    var time = HostTime(nanoseconds: 1_000_000_000)
+    var rest = input[...]
+    withUnsafeTemporaryAllocation(byteCount: RTPSession.maximumReportSize, alignment: 8) { report in
+        while rest.count >= 3 {
+            let start = rest.startIndex
+            time.nanoseconds += Int64(rest[start + 2]) * 1_000_000
+            let size = Int(rest[start]) << 8 | Int(rest[start + 1])
+            let datagram = UnsafeRawBufferPointer(rebasing: rest.dropFirst(3).prefix(size))
+            rest = rest.dropFirst(3 + size)
+            if case .media(let media) = session.receive(datagram, at: time) {
+                precondition(media.payload.lowerBound >= 12 && media.payload.upperBound <= datagram.count)
+            }
+            if let due = session.nextReportTime, due <= time {
+                precondition(session.writeReport(at: time, into: report) % 4 == 0)
+            }
+        }
+        let statistics = session.statistics
+        precondition(statistics.packetsReceived <= statistics.packetsExpected && statistics.packetsMissing >= 0)
+        precondition(statistics.jitter >= 0 && session.peerCanonicalName.utf8.count <= 255 * 3)
+        precondition(session.writeBye(at: time, into: report) <= report.count)
+    }
+    return 0
+}
+
+func fuzzAAC(_ input: UnsafeRawBufferPointer) -> CInt {
+    guard let payload = try? AACPayload(parsing: input) else { return 0 }
+    var end = 2 + 2 * payload.unitCount
+    for unit in payload {
+        precondition(unit.bytes.lowerBound == end && !unit.bytes.isEmpty)
+        end = unit.bytes.upperBound
+    }
+    precondition(end == input.count)
+    return 0
+}
+
+func fuzzOpus(_ input: UnsafeRawBufferPointer) -> CInt {
+    guard let payload = try? OpusPayload(parsing: input) else { return 0 }
+    precondition((120...5_760).contains(payload.ticks) && payload.ticks % 120 == 0)
+    return 0
+}
+
+/// What was read is written, read again, and the same; and it can be answered or not, without a trap.
+func fuzzDescription(_ input: UnsafeRawBufferPointer) -> CInt {
+    guard let description = try? SessionDescription(parsing: Array(input)) else { return 0 }
+    precondition((try? SessionDescription(parsing: description.description)) == description)
+    let answer = try? SessionDescription.answer(
+        to: description, supporting: [.opus(), .pcm(sampleRate: 48_000), .aac(configuration: [0x12, 0x08])],
+        address: .loopback, port: 1, sessionID: 1)
+    if let answer { precondition((try? description.format(chosenBy: answer)) == answer.formats.first) }
+    return 0
+}
+
+/// A message read whole and byte by byte is the same message or the same error.
+func fuzzSignalling(_ input: UnsafeRawBufferPointer) -> CInt {
+    func read(_ size: Int) -> Result<SignallingMessage?, any Error> {
+        var parser = SignallingParser()
+        return Result {
+            var rest = input[...]
+            while !rest.isEmpty {
+                let piece = UnsafeRawBufferPointer(rebasing: rest.prefix(size))
+                rest = rest.dropFirst(size)
+                if let message = try parser.take(piece) { return message }
+            }
+            return nil
+        }
+    }
+    switch (read(.max), read(1)) {
+    case (.success(let a), .success(let b)): precondition(a == b)
+    case (.failure(let a as SignallingParserError), .failure(let b as SignallingParserError)): precondition(a == b)
+    default: preconditionFailure("cut differently, read differently")
+    }
+    return 0
+}

@@ -1,0 +1,27 @@
+import Glibc
+
+/// `stderr` itself is a variable that Swift 6 does not let be read.
+func complain(_ text: String) { _ = Array(text.utf8).withUnsafeBytes { write(2, $0.baseAddress, $0.count) } }
+
+// fuzz TARGET [libFuzzer's arguments]      fuzz -seeds DIRECTORY      fuzz -list
+let arguments = CommandLine.arguments
+switch arguments.dropFirst().first {
+case "-list":
+    for target in Target.allCases { print(target.rawValue) }
+case "-seeds" where arguments.count == 3:
+    for target in Target.allCases {
+        guard writeSeeds(of: target, below: arguments[2]) else {
+            complain("fuzz: cannot write below \(arguments[2])\n")
+            exit(1)
+        }
+    }
+case let name?:
+    guard let target = Target(rawValue: name) else {
+        complain("fuzz: no target '\(name)'; see fuzz -list\n")
+        exit(64)
+    }
+    runFuzzer(target, arguments: [arguments[0]] + arguments.dropFirst(2))
+case nil:
+    complain("usage: fuzz TARGET [libFuzzer's arguments] | -seeds DIRECTORY | -list\n")
+    exit(64)
+}
