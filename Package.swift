@@ -18,12 +18,16 @@ let linker: [LinkerSetting] =
     (rtsan.map { [.unsafeFlags([$0, "-lstdc++", "-lm"])] } ?? [])
     + (fuzz ? [.unsafeFlags(["-sanitize=fuzzer,address"])] : [])
 
+/// What a layer's tests use besides: a call's delay is measured as `earshot analyze` does it.
+let testDependencies: [String: [Target.Dependency]] = ["Call": ["Diagnostics"]]
+
 /// One layer: a library product, a folder under Sources/, and its tests under Tests/.
 func layer(_ name: String, _ dependencies: [Target.Dependency]) -> [Target] {
     [
         .target(name: name, dependencies: dependencies, swiftSettings: settings, linkerSettings: linker),
         .testTarget(
-            name: "\(name)Tests", dependencies: [.byName(name: name)] + dependencies + ["TestSupport"],
+            name: "\(name)Tests",
+            dependencies: [.byName(name: name)] + dependencies + (testDependencies[name] ?? []) + ["TestSupport"],
             swiftSettings: settings, linkerSettings: linker),
     ]
 }
@@ -84,5 +88,9 @@ if !core {
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Histogram", package: "hdrhistogram-swift"),
             ],
+            swiftSettings: settings, linkerSettings: linker))
+    package.targets.append(
+        .testTarget(
+            name: "CommandTests", dependencies: ["earshot", "AudioBase", "AudioFiles", "TestSupport"],
             swiftSettings: settings, linkerSettings: linker))
 }

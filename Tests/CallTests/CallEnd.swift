@@ -1,0 +1,120 @@
+import AudioBase
+import AudioDevices
+import MediaTransport
+import Playout
+import TestSupport
+
+@testable import Call
+
+/// One end of a call on virtual time: a simulated card, the render callback, the media core; the thread is whoever calls.
+final class CallEnd {
+    /// What a microphone hears: frame and channel, counted at the card's rate, to a sample.
+    typealias Sound = (_ frame: Int, _ channel: Int) -> Float
+
+    let configuration: CallConfiguration
+    let card: SimulatedCard
+    let playout: Playout
+    let processor: CallProcessor
+    var core: MediaCore
+    /// What the loudspeaker said, a channel each, from `heardFrom` on.
+    private(set) var heard: [[Float]]
+    /// Frames that were not kept.
+    private(set) var heardFrom = 0
+    /// The delay playout holds, once a call of the card.
+    private(set) var history: [(elapsed: Double, statistics: PlayoutStatistics)] = []
+    /// Seconds of the call in which the media thread does not run.
+    var stalls: [Range<Double>] = []
+
+    private let says: Sound
+    private let keepsFrom: Double
+    private let wakeup = Wakeup()
+    private let air: AudioRing
+    private let room: AudioRing
+    private let block: AudioBuffer
+    private var fed = 0
+    private var played = 0
+    private var inbox: [[UInt8]] = []
+
+    init(
+        _ configuration: CallConfiguration, driftPPM: Double, session: RTPSession, keepsFrom: Double,
+        says: @escaping Sound
+    ) throws {
+        let channels = configuration.channelCount
+        self.configuration = configuration
+        self.says = says
+        self.keepsFrom = keepsFrom
+        air = AudioRing(channelCount: channels, capacity: 4 * configuration.deviceBlock)
+        room = AudioRing(channelCount: channels, capacity: 4 * configuration.deviceBlock)
+        block = AudioBuffer(channelCount: channels, frameCapacity: configuration.deviceBlock)
+        card = try SimulatedCard(
+            SimulatedCard.Configuration(
+                sampleRate: configuration.deviceRate, blockFrameCount: configuration.deviceBlock,
+                inputChannelCount: channels, outputChannelCount: channels, driftPPM: driftPPM, source: air.reader,
+                sink: room.writer))
+        playout = try Playout(configuration.playout)
+        processor = CallProcessor(
+            channelCount: channels, deviceRate: configuration.deviceRate, playout: playout, wakeup: wakeup)
+        core = try MediaCore(configuration, captured: processor.captured.reader, playout: playout, session: session)
+        heard = Array(repeating: [], count: channels)
+    }
+
+    /// The far side's program began anew: other numbers, the same address.
+    func restart(session: RTPSession) throws {
+        core = try MediaCore(configuration, captured: processor.captured.reader, playout: playout, session: session)
+    }
+
+    /// The card's next cycle: microphone, callback, loudspeaker.
+    func runCycle(at now: HostTime, elapsed: Double) {
+        let frames = configuration.deviceBlock
+        for c in 0..<block.channels.count { for i in 0..<frames { block.channels[c][i] = says(fed + i, c) } }
+        fed += frames
+        air.writer.write(block.channels, frameCount: frames)
+        var cycle = card.renderer.beginCycle(at: now)
+        processor.callback(&cycle)
+        card.renderer.endCycle(at: now)
+        let slice = room.reader.read(block.channels, frameCount: frames)
+        if elapsed < keepsFrom {
+            heardFrom += slice.frameCount
+        } else {
+            for c in 0..<heard.count {
+                heard[c].append(contentsOf: UnsafeBufferPointer(start: block.channels[c], count: slice.frameCount))
+            }
+        }
+        played += slice.frameCount
+        history.append((elapsed, playout.statistics))
+    }
+
+    /// What the media thread does when it wakes.
+    func runMedia(at now: HostTime, elapsed: Double, transmit: (UnsafeRawBufferPointer) -> Void) throws {
+        if stalls.contains(where: { $0.contains(elapsed) }) { return }
+        for datagram in inbox { datagram.withUnsafeBytes { core.receive($0, at: now) } }
+        inbox.removeAll(keepingCapacity: true)
+        try core.sendCaptured(at: now, transmit: transmit)
+        core.tick(at: now, transmit: transmit)
+    }
+
+    func receive(_ datagram: [UInt8]) { inbox.append(datagram) }
+
+    /// A second or so of what was said, as the converter saw it.
+    func spoken(_ seconds: Range<Double>, channel: Int = 0) -> (samples: [Float], from: HostTime) {
+        let rate = card.configuration.trueSampleRate
+        let first = Int(seconds.lowerBound * rate)
+        let start = card.firstInputFrameTime ?? HostTime(nanoseconds: 0)
+        return (
+            (first..<Int(seconds.upperBound * rate)).map { says($0, channel) },
+            start.advanced(bySeconds: Double(first) / rate)
+        )
+    }
+
+    /// A part of what was heard, by the card's clock; what was not kept is left out.
+    func heard(_ seconds: Range<Double>, channel: Int = 0) -> (samples: [Float], from: HostTime) {
+        let rate = card.configuration.trueSampleRate
+        let first = max(0, Int(seconds.lowerBound * rate) - heardFrom)
+        let last = min(heard[channel].count, Int(seconds.upperBound * rate) - heardFrom)
+        let start = card.firstOutputFrameTime ?? HostTime(nanoseconds: 0)
+        return (
+            Array(heard[channel][min(first, last)..<last]),
+            start.advanced(bySeconds: Double(first + heardFrom) / rate)
+        )
+    }
+}
