@@ -22,7 +22,7 @@ public struct PlayoutConfiguration: Sendable, Equatable {
     public var framesPerPacket: Int
     /// Output frames one pull may ask for.
     public var maximumFrameCount: Int
-    /// Seconds kept in hand beyond the latest packet of the last 12 s.
+    /// Seconds kept in hand beyond the latest packet of the last 12 s, the worst second left out.
     public var margin: Double
     /// Seconds in hand at the start, when nothing is known of the network.
     public var initialMargin: Double
