@@ -45,11 +45,12 @@ struct CallRunner {
             card.close()
             throw error
         }
+        let device = card.report  // while it runs: a stopped device has no real-time priority
         session.stop()
         card.close()
         times.gather(from: card.device.monitor)
         let seconds = HostTime.now().seconds(since: began)
-        let report = makeReport(ending: ending, seconds: seconds, times)
+        let report = makeReport(ending: ending, seconds: seconds, device: device, times)
         if options.json { try Self.print(report) } else { Terminal.say(summary(report)) }
         switch ending {
         case .failed(let failure): throw failure
@@ -112,7 +113,9 @@ struct CallRunner {
 }
 
 extension CallRunner {
-    private func makeReport(ending: Ending, seconds: Double, _ times: CallbackTimes) -> CallReport {
+    private func makeReport(
+        ending: Ending, seconds: Double, device: CallReport.Device, _ times: CallbackTimes
+    ) -> CallReport {
         let statistics = session.statistics
         let configuration = session.configuration
         let rtp = statistics.media.rtp
@@ -121,7 +124,7 @@ extension CallRunner {
             role: role, codec: configuration.codec.rawValue, rate: configuration.streamRate,
             channels: configuration.channelCount, packetFrames: configuration.framesPerPacket,
             bitRate: configuration.codec == .pcm ? nil : configuration.bitRate, peer: peer, seconds: seconds,
-            ended: ending.word, device: card.report, spoken: card.spoken, heard: card.heard,
+            ended: ending.word, device: device, spoken: card.spoken, heard: card.heard,
             sent: CallReport.Sent(
                 packets: rtp.packetsSent, bytes: rtp.bytesSent, lostBeforeEncoding: statistics.media.captureLostFrames,
                 failures: statistics.media.sendFailures),

@@ -2,6 +2,8 @@
 #pragma once
 #include <jack/jack.h>
 #include <jack/statistics.h>
+#include <jack/thread.h>
+#include <stdlib.h>
 #define EARSHOT_NO_LOCKS __attribute__((swift_attr("@_noLocks")))
 
 static inline jack_client_t *earshot_jack_open(const char *name, const char *server, jack_status_t *status) {
@@ -14,4 +16,16 @@ static inline EARSHOT_NO_LOCKS void *earshot_jack_buffer(jack_port_t *port, jack
 static inline EARSHOT_NO_LOCKS int earshot_jack_cycle_times(
     const jack_client_t *client, jack_nframes_t *frames, jack_time_t *now, jack_time_t *next, float *period) {
     return jack_get_cycle_times(client, frames, now, next, period);
+}
+// Latencies are a read of memory shared with the server.
+static inline unsigned earshot_jack_latency(jack_port_t *port, jack_latency_callback_mode_t mode) {
+    jack_latency_range_t range = {0, 0};
+    jack_port_get_latency_range(port, mode, &range);
+    return range.max;
+}
+static inline void earshot_jack_ignore(const char *message) { (void)message; }
+/// libjack writes to standard error by itself; this process says what went wrong in its own words.
+static inline void earshot_jack_quiet(void) {
+    jack_set_error_function(earshot_jack_ignore);
+    jack_set_info_function(earshot_jack_ignore);
 }

@@ -1,0 +1,124 @@
+import AudioBase
+import Synchronization
+
+/// What a device's callback took, call by call, and the device's xruns: written by the device, read by whoever reports.
+public final class CallbackMonitor: Sendable {
+    /// One call.
+    public struct Record: BitwiseCopyable, Hashable, Sendable {
+        /// Frames in the call.
+        public var frameCount: Int
+        /// Nanoseconds from its start to its end.
+        public var duration: Int64
+        /// Nanoseconds from the cycle's nominal start to the call's; can be slightly negative, as the nominal start is
+        /// smoothed.
+        public var lateness: Int64
+    }
+
+    /// A cycle that the device lost.
+    public struct XRun: BitwiseCopyable, Hashable, Sendable {
+        /// When it was noticed.
+        public var hostTime: HostTime
+    }
+
+    /// For the device.
+    public let recorder: Recorder
+    private let records: MessageQueue<Record>
+    private let xruns: MessageQueue<XRun>
+
+    /// - Parameters:
+    ///   - sampleRate: hertz; a call may take as long as its frames last.
+    ///   - recordCapacity: calls that are kept until they are read; more are dropped and counted.
+    public init(sampleRate: Double, recordCapacity: Int = 8_192) {
+        records = MessageQueue(capacity: recordCapacity)
+        xruns = MessageQueue(capacity: 1_024)
+        recorder = Recorder(records: records.writer, xruns: xruns.writer, nanosecondsPerFrame: 1e9 / sampleRate)
+    }
+
+    deinit { recorder.deallocate() }
+
+    /// The oldest call not yet read, or nil. One reading thread.
+    public func nextRecord() -> Record? { records.pop() }
+    /// The oldest xrun not yet read, or nil. One reading thread.
+    public func nextXRun() -> XRun? { xruns.pop() }
+
+    /// Calls that could not be kept as the queue was full. Any thread.
+    public var droppedRecordCount: Int { records.droppedCount }
+    /// Calls that have ended. Any thread.
+    public var callCount: Int { recorder.counters.pointee.calls.load(ordering: .relaxed) }
+    /// Calls that took longer than their frames last. Any thread.
+    public var overBudgetCount: Int { recorder.counters.pointee.overBudget.load(ordering: .relaxed) }
+    /// Xruns so far, kept in the queue or not. Any thread.
+    public var xrunCount: Int { recorder.counters.pointee.xruns.load(ordering: .relaxed) }
+    /// Frames by which `sampleTime` has jumped so far. Any thread.
+    public var skippedFrameCount: Int { recorder.counters.pointee.skipped.load(ordering: .relaxed) }
+}
+
+extension CallbackMonitor {
+    /// The device's side; must not outlive the monitor. Every method is render-safe.
+    public struct Recorder: @unchecked Sendable {  // each field has one writing thread; what is shared is atomic
+        /// What any thread may read, and the call that runs.
+        struct Counters: ~Copyable {
+            let calls = Atomic<Int>(0)
+            let overBudget = Atomic<Int>(0)
+            let xruns = Atomic<Int>(0)
+            let skipped = Atomic<Int>(0)
+            var start = HostTime(nanoseconds: 0)
+            var lateness: Int64 = 0
+            var frameCount = 0
+        }
+
+        private let records: MessageQueue<Record>.Writer
+        private let xruns: MessageQueue<XRun>.Writer
+        private let nanosecondsPerFrame: Double
+        let counters: UnsafeMutablePointer<Counters>
+
+        init(
+            records: MessageQueue<Record>.Writer, xruns: MessageQueue<XRun>.Writer, nanosecondsPerFrame: Double
+        ) {
+            self.records = records
+            self.xruns = xruns
+            self.nanosecondsPerFrame = nanosecondsPerFrame
+            counters = .allocate(capacity: 1)
+            counters.initialize(to: Counters())
+        }
+
+        func deallocate() {
+            counters.deinitialize(count: 1)
+            counters.deallocate()
+        }
+
+        /// A call begins. The thread that calls.
+        /// - Parameters:
+        ///   - due: the cycle's nominal start.
+        ///   - now: the present time.
+        @_noLocks
+        public func begin(frameCount: Int, due: HostTime, now: HostTime) {
+            counters.pointee.start = now
+            counters.pointee.lateness = now.nanoseconds &- due.nanoseconds
+            counters.pointee.frameCount = frameCount
+        }
+
+        /// The call that began has ended. The same thread.
+        @_noLocks
+        public func end(now: HostTime) {
+            let duration = now.nanoseconds &- counters.pointee.start.nanoseconds
+            let frames = counters.pointee.frameCount
+            counters.pointee.calls.wrappingAdd(1, ordering: .relaxed)
+            if Double(duration) > Double(frames) * nanosecondsPerFrame {
+                counters.pointee.overBudget.wrappingAdd(1, ordering: .relaxed)
+            }
+            records.push(Record(frameCount: frames, duration: duration, lateness: counters.pointee.lateness))
+        }
+
+        /// The device lost a cycle. One thread, which need not be the one that calls.
+        @_noLocks
+        public func xrun(at hostTime: HostTime) {
+            counters.pointee.xruns.wrappingAdd(1, ordering: .relaxed)
+            xruns.push(XRun(hostTime: hostTime))
+        }
+
+        /// The device's frame counter jumps. The thread that calls.
+        @_noLocks
+        public func skip(_ frameCount: Int) { counters.pointee.skipped.wrappingAdd(frameCount, ordering: .relaxed) }
+    }
+}

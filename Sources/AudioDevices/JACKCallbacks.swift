@@ -1,0 +1,112 @@
+import AudioBase
+import CJACK
+import CRealtime
+import Synchronization
+
+// libjack's callbacks, free functions so that no actor and no class is involved; the argument is the JACKState.
+
+private func state(_ argument: UnsafeMutableRawPointer?) -> UnsafeMutablePointer<JACKState>? {
+    argument?.assumingMemoryBound(to: JACKState.self)
+}
+
+/// One cycle, on the process thread.
+@_noLocks
+func jackProcess(_ frames: jack_nframes_t, _ argument: UnsafeMutableRawPointer?) -> CInt {
+    guard let state = argument?.assumingMemoryBound(to: JACKState.self), let callback = state.pointee.callback else {
+        return 0
+    }
+    let now = HostTime.now()
+    let frameCount = Int(frames)
+    let due = jackAdvance(state, frames, now)
+    for i in 0..<state.pointee.inputCount {
+        guard let buffer = earshot_jack_buffer(state.pointee.inputPorts[i], frames) else { return 0 }
+        state.pointee.inputs[i] = buffer.assumingMemoryBound(to: Float.self)
+    }
+    for i in 0..<state.pointee.outputCount {
+        guard let buffer = earshot_jack_buffer(state.pointee.outputPorts[i], frames) else { return 0 }
+        state.pointee.outputs[i] = buffer.assumingMemoryBound(to: Float.self)
+        clearSamples(state.pointee.outputs[i], frameCount)
+    }
+    state.pointee.recorder.begin(frameCount: frameCount, due: due, now: now)
+    var cycle = IOCycle(
+        frameCount: frameCount, sampleTime: state.pointee.sampleTime, hostTime: due,
+        inputLatency: state.pointee.inputLatency / state.pointee.sampleRate,
+        outputLatency: state.pointee.outputLatency / state.pointee.sampleRate,
+        input: Channels(state.pointee.inputs, count: state.pointee.inputCount),
+        output: Channels(state.pointee.outputs, count: state.pointee.outputCount))
+    callback(&cycle)
+    state.pointee.recorder.end(now: .now())
+    state.pointee.sampleTime &+= Int64(frames)
+    return 0
+}
+
+/// Moves `sampleTime` over what was lost before this cycle; returns the cycle's nominal start.
+///
+/// jackd counts on through cycles in which a client was left out, but not through its own xruns, after which only its
+/// clock jumps; so both are looked at. Its clock is continuous otherwise: each cycle begins where the last one's end was
+/// predicted.
+@_noLocks
+private func jackAdvance(_ state: UnsafeMutablePointer<JACKState>, _ frames: UInt32, _ now: HostTime) -> HostTime {
+    var frame: UInt32 = 0
+    var start: UInt64 = 0
+    var next: UInt64 = 0
+    var period: Float = 0
+    guard earshot_jack_cycle_times(state.pointee.client, &frame, &start, &next, &period) == 0 else { return now }
+    if state.pointee.isFirstCycle {
+        state.pointee.isFirstCycle = false
+    } else {
+        let left = max(0, Int64(Int32(truncatingIfNeeded: frame &- state.pointee.nextFrame)))
+        let gap = Double(Int64(truncatingIfNeeded: start &- state.pointee.nextTime)) * 1e-6 * state.pointee.sampleRate
+        let lost = gap - Double(left) > 0.5 * Double(frames) ? earshot_round(gap) : left
+        if lost > 0 {
+            state.pointee.sampleTime &+= lost
+            state.pointee.recorder.skip(Int(lost))
+        }
+    }
+    state.pointee.nextFrame = frame &+ frames
+    state.pointee.nextTime = next
+    return HostTime(nanoseconds: Int64(truncatingIfNeeded: start) &* 1_000)
+}
+
+/// On a notification thread.
+func jackXRun(_ argument: UnsafeMutableRawPointer?) -> CInt {
+    state(argument)?.pointee.recorder.xrun(at: .now())
+    return 0
+}
+
+/// On a notification thread, between cycles.
+func jackBufferSize(_ frames: jack_nframes_t, _ argument: UnsafeMutableRawPointer?) -> CInt {
+    state(argument)?.pointee.blockFrameCount.store(Int(frames), ordering: .relaxed)
+    return 0
+}
+
+/// On a notification thread.
+func jackSampleRate(_ rate: jack_nframes_t, _ argument: UnsafeMutableRawPointer?) -> CInt {
+    state(argument)?.pointee.newSampleRate.store(Int(rate), ordering: .relaxed)
+    return 0
+}
+
+/// On a notification thread, whenever connections or latencies have changed. What is played does not come straight from
+/// the inputs, so nothing is passed on from port to port.
+func jackLatency(_ mode: jack_latency_callback_mode_t, _ argument: UnsafeMutableRawPointer?) {
+    guard let state = state(argument) else { return }
+    var longest = 0
+    if mode == JackCaptureLatency {
+        for i in 0..<state.pointee.inputCount {
+            longest = max(longest, Int(earshot_jack_latency(state.pointee.inputPorts[i], mode)))
+        }
+        state.pointee.inputLatencyFrames.store(longest, ordering: .relaxed)
+    } else {
+        for i in 0..<state.pointee.outputCount {
+            longest = max(longest, Int(earshot_jack_latency(state.pointee.outputPorts[i], mode)))
+        }
+        state.pointee.outputLatencyFrames.store(longest, ordering: .relaxed)
+    }
+}
+
+/// On a notification thread; libjack may not be called from here.
+func jackShutdown(_ code: JackStatus, _ reason: UnsafePointer<CChar>?, _ argument: UnsafeMutableRawPointer?) {
+    guard let state = state(argument), !state.pointee.isShutDown.load(ordering: .relaxed) else { return }
+    state.pointee.shutdownReason = reason.map { String(cString: $0) } ?? ""
+    state.pointee.isShutDown.store(true, ordering: .releasing)
+}

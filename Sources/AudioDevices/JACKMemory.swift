@@ -1,0 +1,95 @@
+import AudioBase
+import CJACK
+import Synchronization
+
+/// What the control thread and libjack's threads share, in memory that does not move: the process thread may retain no
+/// class.
+struct JACKState: ~Copyable {
+    let sampleRate: Double
+    let recorder: CallbackMonitor.Recorder
+    let inputPorts: UnsafeMutablePointer<OpaquePointer>
+    let outputPorts: UnsafeMutablePointer<OpaquePointer>
+    let inputs: UnsafeMutablePointer<UnsafeMutablePointer<Float>>
+    let outputs: UnsafeMutablePointer<UnsafeMutablePointer<Float>>
+    let inputCount: Int
+    let outputCount: Int
+    let client: OpaquePointer
+
+    let blockFrameCount: Atomic<Int>
+    let newSampleRate: Atomic<Int>
+    let inputLatencyFrames = Atomic<Int>(0)
+    let outputLatencyFrames = Atomic<Int>(0)
+    let isShutDown = Atomic<Bool>(false)
+    var shutdownReason = ""  // written before `isShutDown` is set
+
+    // From here on: the control thread's until activation, then the process thread's.
+    var callback: RenderCallback?
+    var isFirstCycle = true
+    var sampleTime: Int64 = 0
+    var nextFrame: UInt32 = 0  // the server's frame counter where the next cycle should begin
+    var nextTime: UInt64 = 0  // and its time, microseconds
+
+    /// Frames, at least one block: what a port that is not connected cannot tell.
+    var inputLatency: Double { @_noLocks get { latency(inputLatencyFrames.load(ordering: .relaxed)) } }
+    var outputLatency: Double { @_noLocks get { latency(outputLatencyFrames.load(ordering: .relaxed)) } }
+
+    @_noLocks
+    private func latency(_ frames: Int) -> Double {
+        Double(frames > 0 ? frames : blockFrameCount.load(ordering: .relaxed))
+    }
+}
+
+/// The owner's view of a ``JACKState``.
+struct JACKMemory: @unchecked Sendable {  // each field's thread is named at the field
+    let state: UnsafeMutablePointer<JACKState>
+    let client: OpaquePointer
+
+    /// Registers the ports and libjack's callbacks. The caller closes the client, also when this fails.
+    init(
+        client: OpaquePointer, sampleRate: Double, recorder: CallbackMonitor.Recorder, inputCount: Int, outputCount: Int
+    ) throws(AudioDeviceError) {
+        func register(_ name: String, _ direction: JackPortFlags) throws(AudioDeviceError) -> OpaquePointer {
+            let flags = UInt(direction.rawValue)
+            guard let port = jack_port_register(client, name, JACK_DEFAULT_AUDIO_TYPE, flags, 0) else {
+                throw .portFailed(name: name)
+            }
+            return port
+        }
+        var inputPorts: [OpaquePointer] = []
+        var outputPorts: [OpaquePointer] = []
+        for i in 0..<inputCount { inputPorts.append(try register(JACKDevice.inputPortName(i), JackPortIsInput)) }
+        for i in 0..<outputCount { outputPorts.append(try register(JACKDevice.outputPortName(i), JackPortIsOutput)) }
+        let state = UnsafeMutablePointer<JACKState>.allocate(capacity: 1)
+        state.initialize(
+            to: JACKState(
+                sampleRate: sampleRate, recorder: recorder, inputPorts: Self.copy(inputPorts),
+                outputPorts: Self.copy(outputPorts), inputs: .allocate(capacity: max(1, inputCount)),
+                outputs: .allocate(capacity: max(1, outputCount)), inputCount: inputCount, outputCount: outputCount,
+                client: client, blockFrameCount: Atomic(Int(jack_get_buffer_size(client))),
+                newSampleRate: Atomic(Int(sampleRate))))
+        jack_set_process_callback(client, jackProcess, state)
+        jack_set_xrun_callback(client, jackXRun, state)
+        jack_set_buffer_size_callback(client, jackBufferSize, state)
+        jack_set_sample_rate_callback(client, jackSampleRate, state)
+        jack_set_latency_callback(client, jackLatency, state)
+        jack_on_info_shutdown(client, jackShutdown, state)
+        self.state = state
+        self.client = client
+    }
+
+    /// After the client was closed.
+    func deallocate() {
+        state.pointee.inputPorts.deallocate()
+        state.pointee.outputPorts.deallocate()
+        state.pointee.inputs.deallocate()
+        state.pointee.outputs.deallocate()
+        state.deinitialize(count: 1)
+        state.deallocate()
+    }
+
+    private static func copy(_ ports: [OpaquePointer]) -> UnsafeMutablePointer<OpaquePointer> {
+        let memory = UnsafeMutablePointer<OpaquePointer>.allocate(capacity: max(1, ports.count))
+        for (i, port) in ports.enumerated() { (memory + i).initialize(to: port) }
+        return memory
+    }
+}

@@ -1,0 +1,78 @@
+import CSndfile
+import Glibc
+
+/// Why a file could not be opened, read or written.
+public enum AudioFileError: Error, Equatable, Sendable, CustomStringConvertible {
+    /// There is no such file.
+    case missing(path: String)
+    /// The folder that the file was to be written to does not exist.
+    case missingFolder(path: String)
+    /// The file's mode, its folder's, or a read-only file system forbids it.
+    case notPermitted(path: String)
+    /// The path names a folder.
+    case directory(path: String)
+    /// The path names a pipe, a socket or a device.
+    case notRegular(path: String)
+    /// Not audio, or of a kind that libsndfile does not read; `reason` is libsndfile's.
+    case notAudio(path: String, reason: String)
+    /// The rate, in hertz, is outside 8 to 384 kHz.
+    case unsupportedSampleRate(path: String, hertz: Int)
+    /// The channel count is outside 1 to 32.
+    case unsupportedChannelCount(path: String, count: Int)
+    /// Reading failed in mid-file; what was read before is good.
+    case damaged(path: String, reason: String)
+    /// The disk, the quota or the process's file size limit is full. What was written before is kept and playable.
+    case diskFull(path: String)
+    /// A WAV file holds 4 GiB; what was written before is kept and playable.
+    case tooLong(path: String)
+    /// The writer was closed, or stopped by an earlier error.
+    case closed(path: String)
+    /// Any other failure of the system; `code` is the errno.
+    case system(path: String, code: Int32)
+
+    /// One line: what is wrong and what to do next.
+    public var description: String {
+        switch self {
+        case .missing(let path): "\(path): there is no such file; check the name"
+        case .missingFolder(let path): "\(path): its folder does not exist; create it first"
+        case .notPermitted(let path): "\(path): permission denied; check its mode and its folder's (ls -l)"
+        case .directory(let path): "\(path): is a folder; name a file"
+        case .notRegular(let path): "\(path): is a pipe, socket or device; name a plain file"
+        case .notAudio(let path, let reason):
+            "\(path): not audio that can be read (\(reason)); convert it with: sox or ffmpeg, to WAV or FLAC"
+        case .unsupportedSampleRate(let path, let hertz):
+            "\(path): a sample rate of \(hertz) Hz is outside 8 to 384 kHz; convert it with: sox FILE -r 48000 OUT.wav"
+        case .unsupportedChannelCount(let path, let count):
+            "\(path): \(count) channels are outside 1 to 32; convert it with: sox FILE -c 2 OUT.wav"
+        case .damaged(let path, let reason): "\(path): damaged (\(reason)); get a fresh copy"
+        case .diskFull(let path): "\(path): the disk is full; free some space (what was written is playable)"
+        case .tooLong(let path): "\(path): a WAV file ends at 4 GiB; begin a new file (what was written is playable)"
+        case .closed(let path): "\(path): is closed already; open a new file"
+        case .system(let path, let code): "\(path): \(Self.message(code)); check the disk and try again"
+        }
+    }
+
+    private static func message(_ code: Int32) -> String {
+        guard let text = strerror(code) else { return "error \(code)" }
+        return String(cString: text)
+    }
+
+    /// The error for an errno that opening or writing `path` gave.
+    static func from(errno code: Int32, path: String, creating: Bool = false) -> AudioFileError {
+        switch code {
+        case ENOENT: creating ? .missingFolder(path: path) : .missing(path: path)
+        case ENOTDIR: .missingFolder(path: path)
+        case EACCES, EPERM, EROFS, ETXTBSY: .notPermitted(path: path)
+        case EISDIR: .directory(path: path)
+        case ENXIO, ENODEV: .notRegular(path: path)
+        case ENOSPC, EDQUOT, EFBIG: .diskFull(path: path)
+        default: .system(path: path, code: code)
+        }
+    }
+
+    /// libsndfile's own words about a file, or about the last failed open where `file` is nil.
+    static func reason(_ file: OpaquePointer?) -> String {
+        guard let text = sf_strerror(file) else { return "unknown" }
+        return String(cString: text)
+    }
+}

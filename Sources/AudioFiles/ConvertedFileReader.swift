@@ -1,0 +1,93 @@
+import AudioBase
+
+/// Reads a file at the rate and channel count that the caller wants.
+///
+/// Mono is copied to every channel; anything to mono is the average; otherwise channels go to their like and channels
+/// that the file lacks are silent. One thread at a time; memory is bounded whatever the file's length.
+public final class ConvertedFileReader {
+    /// What ``read(into:frameCount:offset:)`` gives.
+    public let processingFormat: AudioFormat
+    /// Frames it will give in all, by the file's header.
+    public let frameCount: Int
+
+    private let reader: AudioFileReader
+    private let converter: RateConverter
+    private let raw: AudioBuffer  // as the file has it
+    private let mapped: AudioBuffer  // with the wanted channels, at the file's rate
+    private var mappedFrames = 0
+    private var mappedOffset = 0
+    private var framesRead = 0
+    private var framesGiven = 0
+    private var fileEnded = false
+    private static let blockFrames = 1024
+
+    /// Opens a file; throws as ``AudioFileReader/init(path:)`` does.
+    public init(path: String, as format: AudioFormat) throws(AudioFileError) {
+        reader = try AudioFileReader(path: path)
+        processingFormat = format
+        let file = reader.processingFormat
+        frameCount = Self.frames(reader.frameCount, from: file.sampleRate, to: format.sampleRate)
+        converter = RateConverter(from: file.sampleRate, to: format.sampleRate, channelCount: format.channelCount)
+        raw = AudioBuffer(channelCount: file.channelCount, frameCapacity: Self.blockFrames)
+        mapped = AudioBuffer(channelCount: format.channelCount, frameCapacity: Self.blockFrames)
+    }
+
+    private static func frames(_ count: Int, from: Double, to: Double) -> Int {
+        let frames = (Double(count) * to / from).rounded(.up)
+        return frames < 9e18 ? Int(frames) : Int.max
+    }
+
+    /// Reads the next frames.
+    /// - Returns: fewer frames than asked for only at the end of the file, then 0.
+    public func read(into channels: Channels, frameCount: Int, offset: Int = 0) throws(AudioFileError) -> Int {
+        var done = 0
+        while done < frameCount {
+            if mappedOffset == mappedFrames { try refill() }
+            var room = frameCount - done
+            if fileEnded {
+                // Behind the file comes silence, only to push out what the converter still holds.
+                let total = Self.frames(
+                    framesRead, from: reader.processingFormat.sampleRate, to: processingFormat.sampleRate)
+                room = min(room, total - framesGiven)
+                if room <= 0 { break }
+            }
+            let (consumed, produced) = converter.convert(
+                mapped.channels, frameCount: mappedFrames - mappedOffset, inputOffset: mappedOffset, into: channels,
+                frameCapacity: room, outputOffset: offset + done)
+            mappedOffset += consumed
+            framesGiven += produced
+            done += produced
+        }
+        return done
+    }
+
+    private func refill() throws(AudioFileError) {
+        mappedOffset = 0
+        mappedFrames = Self.blockFrames
+        guard !fileEnded else { return }
+        let got = try reader.read(into: raw.channels, frameCount: Self.blockFrames)
+        framesRead += got
+        map(got)
+        if got < Self.blockFrames {
+            fileEnded = true
+            for c in 0..<mapped.channels.count { clearSamples(mapped.channels[c] + got, Self.blockFrames - got) }
+        }
+    }
+
+    private func map(_ frames: Int) {
+        let from = raw.channels
+        let to = mapped.channels
+        if to.count == 1, from.count > 1 {
+            let gain = 1 / Float(from.count)
+            for i in 0..<frames {
+                var sum: Float = 0
+                for c in 0..<from.count { sum += from[c][i] }
+                to[0][i] = sum * gain
+            }
+            return
+        }
+        for c in 0..<to.count where from.count == 1 || c < from.count {
+            copySamples(to[c], from[from.count == 1 ? 0 : c], frames)
+        }
+    }
+}

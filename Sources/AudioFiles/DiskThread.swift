@@ -1,0 +1,72 @@
+import AudioBase
+import Glibc
+import Synchronization
+
+/// A thread that does a piece of work every 20 ms, or sooner when woken, until the work says that it is done.
+final class DiskThread: Sendable {
+    private let wakeup = Wakeup()
+    private let stopping = Atomic(false)
+    private let thread = Mutex<pthread_t?>(nil)
+    private let name: String
+    private let work: @Sendable () -> Bool
+    private static let interval: CInt = 20  // milliseconds
+
+    /// - Parameters:
+    ///   - name: at most 15 bytes; what `top -H` shows.
+    ///   - work: returns whether to come again.
+    init(name: String, work: @escaping @Sendable () -> Bool) {
+        self.name = name
+        self.work = work
+    }
+
+    /// For whoever wants the work done soon.
+    var handle: Wakeup.Handle { wakeup.handle }
+
+    /// Starts the thread; once. Returns 0 or an errno.
+    func start() -> Int32 {
+        thread.withLock { thread in
+            precondition(thread == nil, "started twice")
+            var new = pthread_t()
+            let box = Unmanaged.passRetained(self)
+            let code = pthread_create(
+                &new, nil,
+                { context in
+                    guard let context else { return nil }
+                    let me = Unmanaged<DiskThread>.fromOpaque(context).takeRetainedValue()
+                    me.takeName()
+                    me.run()
+                    return nil
+                }, box.toOpaque())
+            if code == 0 { thread = new } else { box.release() }
+            return code
+        }
+    }
+
+    private func takeName() {
+        let file = open("/proc/thread-self/comm", O_WRONLY | O_CLOEXEC)
+        guard file >= 0 else { return }
+        _ = name.utf8CString.withUnsafeBytes { write(file, $0.baseAddress, $0.count - 1) }
+        close(file)
+    }
+
+    private func run() {
+        while !stopping.load(ordering: .acquiring), work() {
+            wakeup.prepareToSleep()
+            if stopping.load(ordering: .sequentiallyConsistent) { break }
+            var descriptor = pollfd(fd: wakeup.fileDescriptor, events: Int16(POLLIN), revents: 0)
+            poll(&descriptor, 1, Self.interval)
+            wakeup.wokeUp()
+        }
+    }
+
+    /// Stops the thread and waits until it has ended; nothing where it does not run.
+    func stop() {
+        thread.withLock { thread in
+            guard let running = thread else { return }
+            stopping.store(true, ordering: .sequentiallyConsistent)
+            wakeup.handle.wake()
+            pthread_join(running, nil)
+            thread = nil
+        }
+    }
+}

@@ -1,0 +1,88 @@
+import AudioBase
+import Synchronization
+
+/// Plays a file into a ring, at the rate of the ring's reader: a thread of its own reads ahead and keeps the ring full.
+///
+/// The file is converted to the rate and channel count wanted (``ConvertedFileReader``). Nothing comes after its end;
+/// who reads the ring plays silence then. Every method is for the control thread.
+public final class FileFeeder: Sendable {
+    private let worker: Worker
+    private let thread: DiskThread
+
+    /// Opens a file; throws as ``AudioFileReader/init(path:)`` does.
+    /// - Parameters:
+    ///   - ring: the feeder is its one writer, and keeps it alive. Half a second is a good size.
+    ///   - sampleRate: the ring's, in hertz.
+    public init(path: String, into ring: AudioRing, sampleRate: Double) throws(AudioFileError) {
+        let format = AudioFormat(sampleRate: sampleRate, channelCount: ring.channelCount)
+        let worker = Worker(source: try ConvertedFileReader(path: path, as: format), ring: ring)
+        self.worker = worker
+        thread = DiskThread(name: "file feeder") { worker.fill() }
+    }
+
+    deinit { thread.stop() }
+
+    /// Frames that the whole file gives at the ring's rate, by its header.
+    public var frameCount: Int { worker.frameCount }
+
+    /// Fills the ring, so that the first render finds it full. - Precondition: not started.
+    public func prime() { _ = worker.fill() }
+
+    /// Starts the thread; once. Throws ``AudioFileError/system(path:code:)`` where the system has no thread left.
+    public func start() throws(AudioFileError) {
+        let code = thread.start()
+        if code != 0 { throw .system(path: "file feeder", code: code) }
+    }
+
+    /// Stops the thread and waits for it; what is in the ring stays there. Again does nothing.
+    public func stop() { thread.stop() }
+
+    /// Wakes the thread before its 20 ms are over; render-safe. The handle must not outlive the feeder.
+    public var wakeup: Wakeup.Handle { thread.handle }
+
+    /// Whether nothing more will come: the file's last frame is in the ring, or reading failed. Any thread.
+    public var isAtEnd: Bool { worker.ended.load(ordering: .acquiring) }
+
+    /// Frames put into the ring so far. Any thread.
+    public var framesFed: Int { worker.fed.load(ordering: .relaxed) }
+
+    /// What ended the feed before the file's end. Any thread.
+    public var error: AudioFileError? { worker.error.withLock { $0 } }
+
+    // `source` and `buffer` are the caller's until the thread starts, then the thread's.
+    private final class Worker: @unchecked Sendable {
+        let ended = Atomic(false)
+        let fed = Atomic(0)
+        let error = Mutex<AudioFileError?>(nil)
+        let frameCount: Int
+        private let source: ConvertedFileReader
+        private let ring: AudioRing
+        private let buffer: AudioBuffer
+
+        init(source: ConvertedFileReader, ring: AudioRing) {
+            self.source = source
+            self.ring = ring
+            frameCount = source.frameCount
+            buffer = AudioBuffer(channelCount: ring.channelCount, frameCapacity: min(ring.capacity, 4096))
+        }
+
+        /// Fills what room there is; never offers more, since a rejected block would be a gap. Returns whether there is
+        /// more to come.
+        func fill() -> Bool {
+            while !ended.load(ordering: .relaxed) {
+                let room = min(ring.capacity - ring.writer.heldFrames, buffer.frameCapacity)
+                if room == 0 { return true }
+                do {
+                    let frames = try source.read(into: buffer.channels, frameCount: room)
+                    if frames > 0 { ring.writer.write(buffer.channels, frameCount: frames) }
+                    fed.add(frames, ordering: .relaxed)
+                    if frames < room { ended.store(true, ordering: .releasing) }
+                } catch {
+                    self.error.withLock { $0 = error }
+                    ended.store(true, ordering: .releasing)
+                }
+            }
+            return false
+        }
+    }
+}

@@ -1,0 +1,119 @@
+import AudioBase
+import Synchronization
+
+/// Records a ring into a WAV file: a thread of its own empties the ring and writes.
+///
+/// The file keeps the ring's timeline: frame n of the file is frame n ever offered to the ring, and frames that were
+/// lost (the ring overran, the device skipped) are silence, counted. An error, such as a full disk, ends the recording
+/// and is kept; the ring then fills and rejects, and its writer is never held up. Methods are for the control thread.
+public final class FileRecorder: Sendable {
+    private let worker: Worker
+    private let thread: DiskThread
+
+    /// Creates or empties the file, as ``AudioFileWriter/init(path:format:sampleFormat:)`` does, and throws like it.
+    /// - Parameters:
+    ///   - ring: fresh; the recorder is its one reader, and keeps it alive. Half a second or more rides out a slow disk.
+    ///   - sampleRate: the ring's, in hertz.
+    public init(
+        path: String, from ring: AudioRing, sampleRate: Double,
+        sampleFormat: AudioFileWriter.SampleFormat = .float32
+    ) throws(AudioFileError) {
+        let format = AudioFormat(sampleRate: sampleRate, channelCount: ring.channelCount)
+        let writer = try AudioFileWriter(path: path, format: format, sampleFormat: sampleFormat)
+        let worker = Worker(writer: writer, ring: ring)
+        self.worker = worker
+        thread = DiskThread(name: "file recorder") { worker.drain() }
+    }
+
+    deinit { stop() }
+
+    /// Starts the thread; once. Throws ``AudioFileError/system(path:code:)`` where the system has no thread left.
+    public func start() throws(AudioFileError) {
+        let code = thread.start()
+        if code != 0 { throw .system(path: "file recorder", code: code) }
+    }
+
+    /// Stops the thread, writes what is left in the ring and closes the file; again does nothing.
+    ///
+    /// The ring's writer should have stopped before: what it offers meanwhile may be lost.
+    public func stop() {
+        thread.stop()
+        worker.finish()
+    }
+
+    /// Wakes the thread before its 20 ms are over; render-safe. The handle must not outlive the recorder.
+    public var wakeup: Wakeup.Handle { thread.handle }
+
+    /// Frames in the file, silence in place of lost ones included. Any thread.
+    public var frameCount: Int { worker.written.load(ordering: .relaxed) }
+
+    /// Frames that were lost and are silence in the file. Any thread.
+    public var lostFrameCount: Int { worker.lost.load(ordering: .relaxed) }
+
+    /// How many times frames were lost. Any thread.
+    public var gapCount: Int { worker.gaps.load(ordering: .relaxed) }
+
+    /// What ended the recording early. Any thread.
+    public var error: AudioFileError? { worker.error.withLock { $0 } }
+
+    // All but the atomics are the disk thread's, after its end the caller's.
+    private final class Worker: @unchecked Sendable {
+        let written = Atomic(0)
+        let lost = Atomic(0)
+        let gaps = Atomic(0)
+        let error = Mutex<AudioFileError?>(nil)
+        private let writer: AudioFileWriter
+        private let ring: AudioRing
+        private let buffer: AudioBuffer
+        private var ended = false
+
+        init(writer: AudioFileWriter, ring: AudioRing) {
+            self.writer = writer
+            self.ring = ring
+            buffer = AudioBuffer(channelCount: ring.channelCount, frameCapacity: 4096)
+        }
+
+        /// Writes what the ring holds. Returns whether to come again.
+        func drain() -> Bool {
+            guard !ended else { return false }
+            do {
+                while true {
+                    let slice = ring.reader.read(buffer.channels, frameCount: buffer.frameCapacity)
+                    if slice.frameCount == 0 { return true }
+                    try fillGap(before: slice.position)
+                    try writer.write(buffer.channels, frameCount: slice.frameCount)
+                    written.store(writer.frameCount, ordering: .relaxed)
+                }
+            } catch {
+                end(error)
+                return false
+            }
+        }
+
+        /// Writes the rest, and closes.
+        func finish() {
+            guard drain() else { return }
+            do {
+                try fillGap(before: ring.reader.offeredFrames)
+                try writer.close()
+                ended = true
+            } catch { end(error) }
+        }
+
+        private func fillGap(before position: Int) throws(AudioFileError) {
+            let gap = position - writer.frameCount
+            guard gap > 0 else { return }
+            lost.add(gap, ordering: .relaxed)
+            gaps.add(1, ordering: .relaxed)
+            try writer.writeSilence(frameCount: gap)
+            written.store(writer.frameCount, ordering: .relaxed)
+        }
+
+        private func end(_ error: AudioFileError) {
+            ended = true
+            try? writer.close()
+            written.store(writer.frameCount, ordering: .relaxed)
+            self.error.withLock { $0 = error }
+        }
+    }
+}

@@ -1,0 +1,70 @@
+import AudioBase
+import AudioDSP
+
+/// Changes the sample rate of a stream by a fixed ratio, without delay: output frame n is the input at n · from / to.
+///
+/// ``Resampler`` with 32 taps a side, fed and emptied in pieces of any size. Equal rates pass unchanged. One thread at a
+/// time; allocates only when made.
+public final class RateConverter {
+    /// Channels converted alike.
+    public let channelCount: Int
+    private var resampler: Resampler?  // nil where the rates are equal
+    private let inputPiece: Int  // frames that fit into the resampler at once
+    private static let outputPiece = 1024
+
+    /// - Parameters:
+    ///   - from: input rate in hertz.
+    ///   - to: output rate in hertz.
+    ///   - channelCount: 1 to 32.
+    public init(from: Double, to: Double, channelCount: Int) {
+        precondition(AudioFormat.sampleRates.contains(from) && AudioFormat.sampleRates.contains(to))
+        self.channelCount = channelCount
+        resampler =
+            from == to
+            ? nil
+            : Resampler(
+                from: from, to: to, channelCount: channelCount, halfLength: 32, maximumFrameCount: Self.outputPiece)
+        inputPiece = max(1, Int(Double(Self.outputPiece) * from / to))
+    }
+
+    /// Takes input and gives output until either is used up.
+    /// - Parameters:
+    ///   - input: `frameCount` frames from `inputOffset`.
+    ///   - output: room for `frameCapacity` frames from `outputOffset`.
+    /// - Returns: frames taken and frames given. An output frame appears once 32 zero crossings of input behind it came.
+    public func convert(
+        _ input: Channels, frameCount: Int, inputOffset: Int = 0, into output: Channels, frameCapacity: Int,
+        outputOffset: Int = 0
+    ) -> (consumed: Int, produced: Int) {
+        guard resampler != nil else {
+            let frames = min(frameCount, frameCapacity)
+            for c in 0..<channelCount { copySamples(output[c] + outputOffset, input[c] + inputOffset, frames) }
+            return (frames, frames)
+        }
+        var consumed = 0
+        var produced = 0
+        while consumed < frameCount, produced < frameCapacity {
+            let (taken, given) = step(
+                input, min(frameCount - consumed, inputPiece), inputOffset + consumed, output,
+                min(frameCapacity - produced, Self.outputPiece), outputOffset + produced)
+            consumed += taken
+            produced += given
+        }
+        return (consumed, produced)
+    }
+
+    /// Renders what `available` frames of input allow, or, where that is nothing, keeps them.
+    private func step(
+        _ input: Channels, _ available: Int, _ inputOffset: Int, _ output: Channels, _ capacity: Int,
+        _ outputOffset: Int
+    ) -> (Int, Int) {
+        let frames = min(capacity, resampler?.outputAvailable(afterAdding: available) ?? 0)
+        let needed = frames > 0 ? resampler?.inputNeeded(for: frames) ?? 0 : available
+        for c in 0..<channelCount {
+            guard let to = resampler?.input[c], let offset = resampler?.inputOffset else { break }
+            copySamples(to + offset, input[c] + inputOffset, needed)
+        }
+        resampler?.render(output, frameCount: frames, offset: outputOffset, adding: needed)
+        return (needed, frames)
+    }
+}

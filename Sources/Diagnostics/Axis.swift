@@ -1,0 +1,46 @@
+import Glibc
+
+/// A linear scale from values to pixels, with round ticks.
+struct Axis {
+    let values: ClosedRange<Double>
+    /// Pixel of the lower bound.
+    let from: Double
+    /// Pixel of the upper bound; may be the smaller.
+    let to: Double
+
+    func pixel(_ value: Double) -> Double {
+        from + (value - values.lowerBound) / (values.upperBound - values.lowerBound) * (to - from)
+    }
+
+    func value(_ pixel: Double) -> Double {
+        values.lowerBound + (pixel - from) / (to - from) * (values.upperBound - values.lowerBound)
+    }
+
+    /// Values at 1, 2 or 5 times a power of ten that are at least `pixels` apart.
+    func ticks(atLeast pixels: Double) -> [Double] {
+        let least = (values.upperBound - values.lowerBound) * pixels / (to - from).magnitude
+        let power = pow(10, log10(least).rounded(.down))
+        let step = [1, 2, 5, 10].map { $0 * power }.first { $0 >= least * 0.999 } ?? 10 * power
+        let first = (values.lowerBound / step - 1e-9).rounded(.up)
+        let last = (values.upperBound / step + 1e-9).rounded(.down)
+        return first <= last ? stride(from: first, through: last, by: 1).map { $0 * step } : []
+    }
+
+    /// A number with no more digits after the point than it needs, up to `digits`.
+    static func label(_ value: Double, digits: Int = 3) -> String {
+        let scale = pow(10.0, Double(digits))
+        var units = Int((value.magnitude * scale).rounded())
+        let sign = value < 0 && units > 0 ? "−" : ""
+        var decimals = ""
+        var keep = false
+        for _ in 0..<digits {
+            let digit = units % 10
+            units /= 10
+            if digit != 0 || keep {
+                decimals = "\(digit)" + decimals
+                keep = true
+            }
+        }
+        return sign + "\(units)" + (decimals.isEmpty ? "" : "." + decimals)
+    }
+}

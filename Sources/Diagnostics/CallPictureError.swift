@@ -1,0 +1,21 @@
+import Glibc
+
+/// Why no picture was made.
+public enum CallPictureError: Error, Equatable, Sendable, CustomStringConvertible {
+    /// There is no sound to show.
+    case nothingToShow
+    /// The file could not be written; `code` is the errno.
+    case notWritten(path: String, code: Int32)
+    /// Cairo failed, for want of memory as a rule; `reason` is its own.
+    case notDrawn(reason: String)
+
+    /// One line: what is wrong and what to do next.
+    public var description: String {
+        switch self {
+        case .nothingToShow: "there is no sound to show; give a direction whose files are not empty"
+        case .notWritten(let path, let code):
+            "\(path): \(strerror(code).map { String(cString: $0) } ?? "error \(code)"); name a place that can be written"
+        case .notDrawn(let reason): "the picture could not be drawn (\(reason)); free some memory and try again"
+        }
+    }
+}

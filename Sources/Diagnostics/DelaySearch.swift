@@ -1,0 +1,193 @@
+import CKissFFT
+import Glibc
+
+/// The work behind ``DelayMeasurement``: correlates window by window, agrees on a guide, then reads each window's peak.
+struct DelaySearch {
+    private let options: DelayMeasurement.Options
+    private let rate: Double
+    private let sent: [Float]
+    private let heard: [Float]
+    private let heardEnergy: [Double]  // sums of squares of `heard` before each index
+    /// Where, in frames of `heard`, the first sent frame arrives at lag 0: with the least delay, less the margin.
+    private let offset: Int
+    /// What `offset` leaves of that, in frames, 0 to 1.
+    private let remainder: Double
+    private let lagCount: Int
+    private let windowCount: Int
+    private static let binSeconds = 0.0025
+    private static let margin = 4  // lags searched on either side of the range, so that a peak on its edge is whole
+
+    init(sent: TimedSignal, heard: TimedSignal, options: DelayMeasurement.Options) {
+        self.options = options
+        rate = min(16_000, sent.sampleRate, heard.sampleRate)
+        self.sent = Self.emphasised(sent.cleaned.resampled(to: rate))
+        self.heard = Self.emphasised(heard.cleaned.resampled(to: rate))
+        var sum = 0.0
+        heardEnergy =
+            [0]
+            + self.heard.map { sample in
+                sum += Double(sample) * Double(sample)
+                return sum
+            }
+        let least = sent.firstFrameTime.seconds(since: heard.firstFrameTime) + options.searchRange.lowerBound
+        let frames = max(-1e12, min(1e12, least * rate)) - Double(Self.margin)
+        offset = Int(frames.rounded(.down))
+        remainder = frames - frames.rounded(.down)
+        lagCount = Int((options.searchRange.upperBound - options.searchRange.lowerBound) * rate) + 2 * Self.margin + 1
+        windowCount = max(16, Int(options.windowLength * rate))
+    }
+
+    /// The first difference, nearly: flattens the spectrum of speech.
+    private static func emphasised(_ samples: [Float]) -> [Float] {
+        var last: Float = 0
+        return samples.map { sample in
+            defer { last = sample }
+            return sample - 0.95 * last
+        }
+    }
+
+    /// All windows in which something was said, and the confidence of the whole.
+    mutating func run() throws(DelayMeasurementError) -> (windows: [DelayMeasurement.Window], confidence: Double) {
+        guard sent.count >= windowCount / 2 else { throw .tooShort }
+        let starts = try audibleStarts()
+        guard (heardEnergy.last ?? 0) > 1e-10 * Double(max(1, heard.count)) else { throw .heardIsSilent }
+        let correlator = Correlator(window: windowCount, lags: lagCount)
+        // Two passes over the same correlations: an hour of them would not fit into memory.
+        let bin = max(1, Int(Self.binSeconds * rate))
+        var votes = [Double](repeating: 0, count: (lagCount + bin - 1) / bin)
+        var overlaps = false
+        for start in starts {
+            guard let correlation = correlation(at: start, correlator) else { continue }
+            overlaps = true
+            var peaks = [Float](repeating: 0, count: votes.count)
+            for lag in 0..<lagCount { peaks[lag / bin] = max(peaks[lag / bin], correlation[lag]) }
+            for b in votes.indices {
+                let peak = max(peaks[b], b > 0 ? peaks[b - 1] : 0, b + 1 < peaks.count ? peaks[b + 1] : 0)
+                votes[b] += Double(peak * peak)
+            }
+        }
+        guard overlaps, let best = votes.max(), best > 0 else { throw .noOverlap }
+        // Equal votes side by side: the middle of them.
+        let winners = votes.indices.filter { votes[$0] >= best * 0.999 }
+        let guide = winners[winners.count / 2]
+        let far = max(3, Int(0.015 / Self.binSeconds))
+        let second = votes.indices.filter { abs($0 - guide) > far }.map { votes[$0] }.max() ?? 0
+
+        var windows: [DelayMeasurement.Window] = []
+        for start in starts {
+            guard let correlation = correlation(at: start, correlator) else {
+                continue
+            }
+            windows.append(peak(correlation, near: guide * bin + bin / 2, start: start))
+        }
+        let mean = windows.reduce(0) { $0 + $1.confidence } / Double(windows.count)
+        let distinct = min(1, max(0, 4 * (1 - second / best)))
+        if mean >= 0.5, distinct < 0.2 { throw .ambiguous }
+        guard mean * distinct >= options.minimumConfidence / 2 else { throw .noMatch }
+        return (windows, mean * distinct)
+    }
+
+    /// Where the windows begin that are at most 30 dB below the loudest.
+    private func audibleStarts() throws(DelayMeasurementError) -> [Int] {
+        let count = max(1, sent.count / windowCount)
+        let energies = (0..<count).map { window in
+            sent[window * windowCount..<min(sent.count, (window + 1) * windowCount)]
+                .reduce(0) { $0 + Double($1) * Double($1) }
+        }
+        let loudest = energies.max() ?? 0
+        guard loudest > 1e-10 * Double(windowCount) else { throw .sentIsSilent }
+        return (0..<count).filter { energies[$0] > loudest * 1e-3 }.map { $0 * windowCount }
+    }
+
+    /// The normalised correlation, −1 to 1, of the sent window at `start` with what was heard, for each lag; nil where
+    /// nothing was heard.
+    private func correlation(at start: Int, _ correlator: Correlator) -> [Float]? {
+        let end = min(start + windowCount, sent.count)
+        let window = sent[start..<end]
+        let count = window.count
+        let first = start + offset
+        let energy = window.reduce(0) { $0 + Double($1) * Double($1) }
+        // The energy of what was heard under the window at each lag.
+        let energies = heardEnergy.withUnsafeBufferPointer { sums in
+            (0..<lagCount).map { lag in
+                sums[min(max(0, first + lag + count), heard.count)] - sums[min(max(0, first + lag), heard.count)]
+            }
+        }
+        let loudest = energies.max() ?? 0
+        guard loudest > 1e-10 * Double(count) else { return nil }
+        var result = correlator.correlate(window, heard, first)
+        for lag in 0..<lagCount {
+            result[lag] /= Float((energy * max(energies[lag], loudest * 1e-4)).squareRoot())
+        }
+        return result
+    }
+
+    /// The highest peak within the deviation allowed; where two are alike, the nearer to the guide.
+    private func peak(_ correlation: [Float], near guide: Int, start: Int) -> DelayMeasurement.Window {
+        let reach = max(2, Int(options.windowDeviation * rate))
+        var best = max(1, min(lagCount - 2, guide))
+        var bestScore = -Float.infinity
+        for lag in max(1, guide - reach)..<min(lagCount - 1, guide + reach + 1) {
+            let score = correlation[lag] - 0.1 * Float(abs(lag - guide)) / Float(reach)
+            if score > bestScore {
+                bestScore = score
+                best = lag
+            }
+        }
+        let (left, top, right) = (
+            Double(correlation[best - 1]), Double(correlation[best]), Double(correlation[best + 1])
+        )
+        let bend = left - 2 * top + right
+        let fraction = bend < 0 ? max(-0.5, min(0.5, (left - right) / (2 * bend))) : 0
+        let frames = Double(best - Self.margin) + fraction - remainder
+        return DelayMeasurement.Window(
+            start: Double(start) / rate,
+            milliseconds: (options.searchRange.lowerBound + frames / rate) * 1000,
+            confidence: max(0, min(1, top)))
+    }
+}
+
+/// Cross-correlation of a window with a longer stretch, by FFT.
+private final class Correlator {
+    private let fft: RealFFT
+    private let lags: Int
+    private let stretch: Int
+    private var time: [Float]
+    private var a: [kiss_fft_cpx]
+    private var b: [kiss_fft_cpx]
+
+    init(window: Int, lags: Int) {
+        self.lags = lags
+        stretch = window + lags
+        fft = RealFFT(count: RealFFT.fastCount(atLeast: stretch))
+        time = [Float](repeating: 0, count: fft.count)
+        a = [kiss_fft_cpx](repeating: kiss_fft_cpx(), count: fft.count / 2 + 1)
+        b = a
+    }
+
+    /// Σ window[i] · signal[first + lag + i] for each lag; the signal is zero outside its bounds.
+    func correlate(_ window: ArraySlice<Float>, _ signal: [Float], _ first: Int) -> [Float] {
+        fill(window, window.startIndex)
+        fft.forward(time, into: &a)
+        let low = min(max(0, first), signal.count)
+        fill(signal[low..<min(max(low, first + stretch), signal.count)], first)
+        fft.forward(time, into: &b)
+        for i in b.indices {
+            let (re, im) = (b[i].r * a[i].r + b[i].i * a[i].i, b[i].i * a[i].r - b[i].r * a[i].i)
+            b[i].r = re
+            b[i].i = im
+        }
+        fft.inverse(b, into: &time)
+        let scale = 1 / Float(fft.count)
+        return time[..<lags].map { $0 * scale }
+    }
+
+    /// Puts a slice into the transform's input, its index `first` at 0.
+    private func fill(_ slice: ArraySlice<Float>, _ first: Int) {
+        let at = slice.startIndex - first
+        time.withUnsafeMutableBufferPointer { time in
+            time.update(repeating: 0)
+            slice.withUnsafeBufferPointer { _ = time[at...].update(fromContentsOf: $0) }
+        }
+    }
+}

@@ -1,0 +1,124 @@
+import Glibc
+
+extension DirectionDrawing {
+    /// Draws, for each pixel of time, the least and the greatest sample. `peak` fills the panel.
+    func waveform(
+        _ signal: TimedSignal, start: Double, in box: Box, time: Axis, peak: Double, colour: Colour
+    ) {
+        canvas.frame(box, Style.rule)
+        let level = Axis(values: -peak * 1.05...peak * 1.05, from: box.bottom, to: box.y)
+        canvas.line(box.x, level.pixel(0), box.right, level.pixel(0), Style.rule)
+        var last: ClosedRange<Float>?
+        for column in 0..<Int(box.width) {
+            let at = box.x + Double(column)
+            let first = (time.value(at) - start) * signal.sampleRate
+            let end = (time.value(at + 1) - start) * signal.sampleRate
+            let from = max(0, Int(first.rounded(.down)))
+            let to = min(signal.samples.count, max(from + 1, Int(end.rounded(.down))))
+            guard end > 0, from < to else {
+                last = nil
+                continue
+            }
+            var range = signal.samples[from]...signal.samples[from]
+            for sample in signal.samples[from..<to] {
+                if sample < range.lowerBound { range = sample...range.upperBound }
+                if sample > range.upperBound { range = range.lowerBound...sample }
+            }
+            // Joined to its neighbour, so that a steep slope has no hole.
+            let low = last.map { min(range.lowerBound, $0.upperBound) } ?? range.lowerBound
+            let high = last.map { max(range.upperBound, $0.lowerBound) } ?? range.upperBound
+            last = range
+            let top = max(box.y, level.pixel(Double(high)) - 0.5)
+            let bottom = min(box.bottom, level.pixel(Double(low)) + 0.5)
+            canvas.fill(Box(x: at, y: top, width: 1, height: max(1, bottom - top)), colour)
+        }
+        for value in level.ticks(atLeast: 26) {
+            let y = level.pixel(value)
+            canvas.line(box.x - 5, y, box.x - 1, y, Style.rule)
+            canvas.text(Axis.label(value, digits: 4), box.x - 8, y + 4, size: 11, Style.faint, align: .right)
+        }
+    }
+
+    /// Draws the mean power of what falls into each pixel.
+    func spectrogram(
+        _ spectrum: Spectrogram, start: Double, in box: Box, time: Axis, frequency: Axis, scale: LevelScale
+    ) {
+        let (columns, rows) = (Int(box.width), Int(box.height))
+        var pixels = [UInt32](repeating: Colour(1, 1, 1).pixel, count: columns * rows)
+        let bins = (0..<rows).map { row -> ClosedRange<Int> in
+            let low = frequency.value(box.y + Double(row) + 1) / spectrum.binInterval
+            let high = frequency.value(box.y + Double(row)) / spectrum.binInterval
+            let first = Int(((low + high) / 2 - max(0, (high - low) / 2 - 0.5)).rounded())
+            return first...max(first, Int(((low + high) / 2 + max(0, (high - low) / 2 - 0.5)).rounded()))
+        }
+        for column in 0..<columns where spectrum.columnCount > 0 {
+            func place(_ pixel: Int) -> Double {
+                (time.value(box.x + Double(pixel)) - start - spectrum.firstColumnTime) / spectrum.columnInterval
+            }
+            // The frames whose middle lies in this pixel; the nearest where none does.
+            let first = Int(place(column).rounded(.up))
+            let last = max(first, Int(place(column + 1).rounded(.up)) - 1)
+            let edge = max(1, Int((spectrum.firstColumnTime / spectrum.columnInterval).rounded()))
+            guard last >= -edge, first < spectrum.columnCount + edge else { continue }
+            let low = min(max(0, first), spectrum.columnCount - 1)
+            let high = min(max(low, last), spectrum.columnCount - 1)
+            for row in 0..<rows where bins[row].lowerBound < spectrum.binCount {
+                let range = bins[row].lowerBound...min(bins[row].upperBound, spectrum.binCount - 1)
+                var sum: Float = 0
+                for frame in low...high { for bin in range { sum += spectrum[frame, bin] } }
+                let power = sum / Float((high - low + 1) * range.count)
+                pixels[row * columns + column] = scale.colour(power).pixel
+            }
+        }
+        canvas.image(pixels, width: columns, height: rows, x: box.x, y: box.y)
+        canvas.frame(box, Style.rule)
+        for value in frequency.ticks(atLeast: 34) {
+            let y = frequency.pixel(value)
+            canvas.line(box.x - 5, y, box.x - 1, y, Style.rule)
+            let label = Axis.label(value / 1000) + (value == frequency.values.lowerBound ? " kHz" : "")
+            canvas.text(label, box.x - 8, y + 4, size: 11, Style.faint, align: .right)
+        }
+    }
+
+    /// Draws ticks and seconds below `y`.
+    func timeAxis(_ time: Axis, y: Double, step: Double, unit: Bool) {
+        for value in time.ticks(atLeast: step) {
+            let at = time.pixel(value)
+            canvas.line(at, y - 4, at, y + 2, Style.faint)
+            canvas.text(Axis.label(value) + (unit ? " s" : ""), at, y + 16, size: 12, Style.faint, align: .centre)
+        }
+    }
+}
+
+/// Decibels to colours.
+struct LevelScale {
+    /// The power at the top of the scale.
+    let loudest: Float
+    /// Decibels from there to white.
+    let range: Double
+    private let map = ColourMap()
+
+    init(loudest: Float, range: Double) {
+        self.loudest = loudest
+        self.range = range
+    }
+
+    func colour(_ power: Float) -> Colour { map[1 + 10 * log10(max(1e-30, Double(power / loudest))) / range] }
+
+    /// The scale itself, upright, with its decibels relative to full scale.
+    func draw(_ canvas: Canvas, x: Double, y: Double, height: Double) {
+        let top = 10 * log10(Double(loudest))
+        let axis = Axis(values: top - range...top, from: y + height, to: y)
+        for row in 0..<Int(height) {
+            let level = 1 - (Double(row) + 0.5) / height
+            canvas.fill(Box(x: x, y: y + Double(row), width: 12, height: 1), map[level])
+        }
+        canvas.frame(Box(x: x, y: y, width: 12, height: height), Style.rule)
+        for value in axis.ticks(atLeast: 40) {
+            let at = axis.pixel(value)
+            canvas.line(x + 13, at, x + 16, at, Style.rule)
+            canvas.text(Axis.label(value, digits: 0), x + 19, at + 4, size: 11, Style.faint)
+        }
+        canvas.text("dBFS", x + 32, y - 6, size: 11, Style.faint, align: .right)
+    }
+}

@@ -1,0 +1,41 @@
+import CKissFFT
+import Glibc
+
+/// A real-input FFT and its inverse, by kissfft. One thread at a time.
+final class RealFFT {
+    /// Real samples in a transform.
+    let count: Int
+    private let forwardPlan: kiss_fftr_cfg
+    private let inversePlan: kiss_fftr_cfg
+
+    /// The smallest even size from `count` up that kissfft does fast (products of 2, 3 and 5).
+    static func fastCount(atLeast count: Int) -> Int { Int(kiss_fft_next_fast_size(CInt((count + 1) / 2))) * 2 }
+
+    /// - Precondition: `count` is even and positive.
+    init(count: Int) {
+        precondition(count > 0 && count % 2 == 0)
+        guard let forward = kiss_fftr_alloc(CInt(count), 0, nil, nil),
+            let inverse = kiss_fftr_alloc(CInt(count), 1, nil, nil)
+        else { fatalError("out of memory for an FFT of \(count)") }
+        self.count = count
+        forwardPlan = forward
+        inversePlan = inverse
+    }
+
+    deinit {
+        free(UnsafeMutableRawPointer(forwardPlan))
+        free(UnsafeMutableRawPointer(inversePlan))
+    }
+
+    /// `count` samples to `count / 2 + 1` bins.
+    func forward(_ samples: [Float], into bins: inout [kiss_fft_cpx]) {
+        precondition(samples.count == count && bins.count == count / 2 + 1)
+        kiss_fftr(forwardPlan, samples, &bins)
+    }
+
+    /// `count / 2 + 1` bins to `count` samples, `count` times too large.
+    func inverse(_ bins: [kiss_fft_cpx], into samples: inout [Float]) {
+        precondition(samples.count == count && bins.count == count / 2 + 1)
+        kiss_fftri(inversePlan, bins, &samples)
+    }
+}

@@ -1,0 +1,71 @@
+import AudioBase
+import AudioFiles
+
+/// One channel of sound, and when it met the air.
+public struct TimedSignal: Sendable {
+    /// −1 to 1.
+    public var samples: [Float]
+    /// In hertz.
+    public var sampleRate: Double
+    /// When the first sample was at the converter.
+    public var firstFrameTime: HostTime
+
+    /// - Precondition: `sampleRate` is 8,000 to 384,000 Hz.
+    public init(samples: [Float], sampleRate: Double, firstFrameTime: HostTime) {
+        precondition(AudioFormat.sampleRates.contains(sampleRate))
+        self.samples = samples
+        self.sampleRate = sampleRate
+        self.firstFrameTime = firstFrameTime
+    }
+
+    /// Reads a file whole; several channels become their average. An hour at 48 kHz takes 700 MB.
+    public init(path: String, firstFrameTime: HostTime) throws(AudioFileError) {
+        let rate = try AudioFileReader(path: path).processingFormat.sampleRate
+        let reader = try ConvertedFileReader(path: path, as: AudioFormat(sampleRate: rate, channelCount: 1))
+        let block = AudioBuffer(channelCount: 1, frameCapacity: 8192)
+        var samples: [Float] = []
+        while true {
+            let frames = try reader.read(into: block.channels, frameCount: block.frameCapacity)
+            samples.append(contentsOf: UnsafeBufferPointer(start: block.channels[0], count: frames))
+            if frames < block.frameCapacity { break }
+        }
+        self.init(samples: samples, sampleRate: rate, firstFrameTime: firstFrameTime)
+    }
+
+    /// In seconds.
+    public var duration: Double { Double(samples.count) / sampleRate }
+
+    /// The same with what no converter gives left out: not a number, infinite, or beyond 16 times full scale.
+    var cleaned: TimedSignal {
+        var copy = self
+        copy.samples = samples.map { $0.isFinite ? max(-16, min(16, $0)) : 0 }
+        return copy
+    }
+
+    /// The samples at another rate.
+    func resampled(to rate: Double) -> [Float] {
+        if rate == sampleRate || samples.isEmpty { return samples }
+        let total = Int((Double(samples.count) * rate / sampleRate).rounded())
+        let converter = RateConverter(from: sampleRate, to: rate, channelCount: 1)
+        let input = AudioBuffer(channelCount: 1, frameCapacity: 4096)
+        let output = AudioBuffer(channelCount: 1, frameCapacity: 4096)
+        var result: [Float] = []
+        result.reserveCapacity(total)
+        var at = 0
+        while result.count < total {
+            let frames = min(4096, max(0, samples.count - at))
+            for i in 0..<4096 { input.channels[0][i] = i < frames ? samples[at + i] : 0 }
+            at += frames
+            let room = frames > 0 ? frames : 4096  // behind the end, silence pushes out the rest
+            var taken = 0
+            repeat {
+                let (consumed, produced) = converter.convert(
+                    input.channels, frameCount: room - taken, inputOffset: taken, into: output.channels,
+                    frameCapacity: min(4096, total - result.count))
+                taken += consumed
+                result.append(contentsOf: UnsafeBufferPointer(start: output.channels[0], count: produced))
+            } while taken < room && result.count < total
+        }
+        return result
+    }
+}

@@ -1,0 +1,124 @@
+/// An RTP payload of AAC access units in the mode AAC-hbr (RFC 3640 §3.3.6): 13 bits of size, 3 of index for each.
+///
+/// A packet may carry several units, which is how FFmpeg sends; we send one. Fragments and interleaving are refused.
+/// A view: valid as long as the payload's memory. Does not allocate.
+public struct AACPayload: Sequence {
+    /// One access unit.
+    @frozen
+    public struct Unit: Hashable, Sendable {
+        /// Where in the payload it lies.
+        public var bytes: Range<Int>
+        /// Its first frame, counted from the packet's timestamp: 1,024 for each unit before it.
+        public var frameOffset: Int
+    }
+
+    /// Frames a unit decodes to.
+    public static let framesPerUnit = 1_024
+    /// Bytes of a unit at most, as 13 bits can say.
+    public static let maximumUnitSize = 8_191
+    /// Bytes that ``write(_:into:)`` puts before the unit.
+    public static let headerSize = 4
+
+    /// How many units; at least one.
+    public let unitCount: Int
+    private let payload: UnsafeRawBufferPointer
+
+    /// Reads the headers and checks that they and the units fill the payload exactly.
+    public init(parsing payload: UnsafeRawBufferPointer) throws(AACPayloadError) {
+        guard payload.count >= 2 else { throw .tooShort(payload.count) }
+        let headerBits = Int(payload.bigEndian16(0))
+        guard headerBits > 0, headerBits % 16 == 0 else { throw .badHeaderLength(headerBits) }
+        unitCount = headerBits / 16
+        self.payload = payload
+        var end = 2 + 2 * unitCount
+        guard end <= payload.count else { throw .badHeaderLength(headerBits) }
+        for i in 0..<unitCount {
+            let header = payload.bigEndian16(2 + 2 * i)
+            guard header & 7 == 0 else { throw .interleaved }
+            guard header >> 3 > 0 else { throw .emptyUnit }
+            end += Int(header >> 3)
+        }
+        guard end == payload.count else {
+            let held = payload.count - 2 - 2 * unitCount
+            if unitCount == 1, held < Int(payload.bigEndian16(2) >> 3) {
+                throw .fragmented(size: Int(payload.bigEndian16(2) >> 3), present: held)
+            }
+            throw .sizeMismatch(announced: end, present: payload.count)
+        }
+    }
+
+    /// The units in order.
+    public func makeIterator() -> Iterator { Iterator(payload: payload, unitCount: unitCount) }
+
+    /// Walks the units.
+    public struct Iterator: IteratorProtocol {
+        private let payload: UnsafeRawBufferPointer
+        private let unitCount: Int
+        private var index = 0
+        private var offset: Int
+
+        init(payload: UnsafeRawBufferPointer, unitCount: Int) {
+            self.payload = payload
+            self.unitCount = unitCount
+            offset = 2 + 2 * unitCount
+        }
+
+        /// The next unit, or nil behind the last.
+        public mutating func next() -> Unit? {
+            guard index < unitCount else { return nil }
+            let size = Int(payload.bigEndian16(2 + 2 * index) >> 3)
+            defer {
+                index += 1
+                offset += size
+            }
+            return Unit(bytes: offset..<offset + size, frameOffset: index * AACPayload.framesPerUnit)
+        }
+    }
+
+    /// Writes a payload of one unit.
+    /// - Parameter payload: room for ``headerSize`` bytes more than the unit.
+    /// - Returns: the payload's size in bytes.
+    public static func write(_ unit: UnsafeRawBufferPointer, into payload: UnsafeMutableRawBufferPointer)
+        throws(AACPayloadError) -> Int
+    {
+        guard unit.count > 0 else { throw .emptyUnit }
+        guard unit.count <= maximumUnitSize else { throw .unitTooLarge(unit.count) }
+        payload.put(16 as UInt16, at: 0)
+        payload.put(UInt16(unit.count) << 3, at: 2)
+        payload.put(unit, at: headerSize)
+        return headerSize + unit.count
+    }
+}
+
+/// Why a payload is no AAC-hbr that can be played, or a unit cannot be sent.
+public enum AACPayloadError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// Less than the length of the headers; the value is the payload's size in bytes.
+    case tooShort(Int)
+    /// The length of the headers, in bits, is none of whole headers, or reaches beyond the payload.
+    case badHeaderLength(Int)
+    /// A unit of no bytes.
+    case emptyUnit
+    /// Units out of their order.
+    case interleaved
+    /// A part of a unit.
+    case fragmented(size: Int, present: Int)
+    /// Headers and units do not fill the payload exactly; in bytes.
+    case sizeMismatch(announced: Int, present: Int)
+    /// A unit to send whose size does not fit 13 bits.
+    case unitTooLarge(Int)
+
+    /// One line for a log.
+    public var description: String {
+        switch self {
+        case .tooShort(let size): "an AAC payload of \(size) bytes has no unit headers; the packet was cut"
+        case .badHeaderLength(let bits): "\(bits) bits of AAC unit headers; only whole 16-bit ones (AAC-hbr) are read"
+        case .emptyUnit: "an AAC unit without bytes; the sender's encoder is at fault"
+        case .interleaved: "interleaved AAC units; let the sender send them in order"
+        case .fragmented(let size, let present):
+            "\(present) bytes of an AAC unit of \(size); let the sender use a lower bit rate, one packet a unit"
+        case .sizeMismatch(let announced, let present):
+            "AAC headers announce \(announced) bytes, the packet has \(present); the sender is broken or it was cut"
+        case .unitTooLarge(let size): "an AAC unit of \(size) bytes exceeds 8191; use a lower bit rate"
+        }
+    }
+}

@@ -1,0 +1,12 @@
+/// The codecs a call can use.
+public enum Codec: String, Hashable, Sendable, CaseIterable, CustomStringConvertible {
+    /// AAC-LC in RFC 3640's mode AAC-hbr.
+    case aac
+    /// Opus (RFC 7587).
+    case opus
+    /// 16-bit samples as they are (L16).
+    case pcm
+
+    /// The name, as on the command line.
+    public var description: String { rawValue }
+}

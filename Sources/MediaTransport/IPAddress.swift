@@ -1,0 +1,83 @@
+import Glibc
+
+/// An IPv4 or IPv6 address.
+public enum IPAddress: Hashable, Sendable, CustomStringConvertible {
+    /// In host order: 127.0.0.1 is 0x7F00_0001.
+    case v4(UInt32)
+    /// In host order; the scope is the interface's number for link-local addresses, else 0.
+    case v6(UInt128, scope: UInt32)
+
+    /// Reads a numeric address; an IPv6 one may end in `%` and an interface's name or number.
+    public init?(_ text: String) {
+        let parts = text.split(separator: "%", maxSplits: 1, omittingEmptySubsequences: false)
+        guard let address = parts.first, address.utf8.allSatisfy({ $0 != 0 }) else { return nil }
+        var v4 = in_addr()
+        if parts.count == 1, inet_pton(AF_INET, text, &v4) == 1 {
+            self = .v4(UInt32(bigEndian: v4.s_addr))
+            return
+        }
+        var v6 = in6_addr()
+        guard inet_pton(AF_INET6, String(address), &v6) == 1 else { return nil }
+        var scope: UInt32 = 0
+        if parts.count == 2 {
+            scope = UInt32(parts[1]) ?? if_nametoindex(String(parts[1]))
+            guard scope != 0 else { return nil }
+        }
+        self = .v6(UInt128(v6), scope: scope)
+    }
+
+    /// 127.0.0.1.
+    public static let loopback = IPAddress.v4(0x7F00_0001)
+    /// ::1.
+    public static let loopbackV6 = IPAddress.v6(1, scope: 0)
+    /// 0.0.0.0: every IPv4 address of this machine.
+    public static let any = IPAddress.v4(0)
+
+    /// Whether packets to it stay on this machine: 127.0.0.0/8, ::1, and the former mapped into IPv6.
+    public var isLoopback: Bool {
+        switch self {
+        case .v4(let bits): bits >> 24 == 127
+        case .v6(let bits, _): bits == 1 || bits >> 24 == 0xFFFF_7F
+        }
+    }
+
+    /// Whether it stands for every address: 0.0.0.0 or ::.
+    public var isUnspecified: Bool {
+        switch self {
+        case .v4(let bits): bits == 0
+        case .v6(let bits, _): bits == 0
+        }
+    }
+
+    /// Whether it is an IPv6 address.
+    public var isV6: Bool {
+        if case .v6 = self { true } else { false }
+    }
+
+    /// Numeric, with the scope's number if there is one.
+    public var description: String {
+        switch self {
+        case .v4(let bits):
+            return "\(bits >> 24).\(bits >> 16 & 255).\(bits >> 8 & 255).\(bits & 255)"
+        case .v6(let bits, let scope):
+            var address = in6_addr(bits)
+            let text = withUnsafeTemporaryAllocation(of: CChar.self, capacity: Int(INET6_ADDRSTRLEN)) { buffer in
+                inet_ntop(AF_INET6, &address, buffer.baseAddress, socklen_t(buffer.count)).map { String(cString: $0) }
+            }
+            return (text ?? "::") + (scope == 0 ? "" : "%\(scope)")
+        }
+    }
+}
+
+extension UInt128 {
+    init(_ address: in6_addr) {
+        self = withUnsafeBytes(of: address) { UInt128(bigEndian: $0.loadUnaligned(as: UInt128.self)) }
+    }
+}
+
+extension in6_addr {
+    init(_ bits: UInt128) {
+        self.init()
+        withUnsafeMutableBytes(of: &self) { $0.storeBytes(of: bits.bigEndian, as: UInt128.self) }
+    }
+}

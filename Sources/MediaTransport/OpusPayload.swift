@@ -1,0 +1,119 @@
+/// What the head of an Opus packet says of its length in time. The RTP payload is the packet itself (RFC 7587 §4.2).
+///
+/// All of RFC 6716 §3.4's requirements on a packet are checked; what lies in the frames is the decoder's affair.
+@frozen
+public struct OpusPayload: Hashable, Sendable, BitwiseCopyable {
+    /// Coding mode, bandwidth and frame size: 0 to 31 (RFC 6716 §3.1, table 2).
+    public let configuration: UInt8
+    /// Whether the frames are coded in stereo; a decoder gives out either.
+    public let isStereo: Bool
+    /// 1 to 48.
+    public let frameCount: Int
+
+    /// RTP ticks a second, whatever the audio bandwidth (RFC 7587 §4.1).
+    public static let clockRate = 48_000
+
+    /// Length of one frame in ticks of 48 kHz: 120 (2.5 ms) to 2,880 (60 ms).
+    public var ticksPerFrame: Int {
+        switch configuration {
+        case 0..<12: configuration & 3 == 3 ? 2_880 : 480 << Int(configuration & 3)  // SILK
+        case 12..<16: 480 << (Int(configuration) & 1)  // hybrid
+        default: 120 << (Int(configuration) & 3)  // CELT
+        }
+    }
+
+    /// Length of the packet in ticks of 48 kHz: at most 5,760 (120 ms).
+    public var ticks: Int { ticksPerFrame * frameCount }
+
+    /// Reads a payload's head. Does not allocate.
+    public init(parsing payload: UnsafeRawBufferPointer) throws(OpusPayloadError) {
+        guard payload.count >= 1 else { throw .empty }
+        let head = payload.byte(0)
+        configuration = head >> 3
+        isStereo = head & 4 != 0
+        switch head & 3 {
+        case 0:
+            frameCount = 1
+            guard payload.count - 1 <= Self.maximumFrameSize else { throw .frameTooLarge }
+        case 1:
+            frameCount = 2
+            guard payload.count % 2 == 1 else { throw .badFrameSizes }
+            guard (payload.count - 1) / 2 <= Self.maximumFrameSize else { throw .frameTooLarge }
+        case 2:
+            frameCount = 2
+            var at = 1
+            guard let first = Self.frameSize(payload, &at), first <= payload.count - at else { throw .badFrameSizes }
+            guard payload.count - at - first <= Self.maximumFrameSize else { throw .frameTooLarge }
+        default:
+            guard payload.count >= 2 else { throw .badFrameSizes }
+            frameCount = Int(payload.byte(1) & 0x3F)
+            try Self.checkFrames(payload, count: frameCount)
+        }
+        guard frameCount >= 1, ticks <= 5_760 else { throw .badDuration(ticks: ticks) }
+    }
+
+    private static let maximumFrameSize = 1_275
+
+    /// Code 3 (§3.2.5): padding, then frames of one size or each with its own.
+    private static func checkFrames(_ payload: UnsafeRawBufferPointer, count: Int) throws(OpusPayloadError) {
+        guard count > 0 else { throw .badDuration(ticks: 0) }
+        var at = 2
+        var padding = 0
+        if payload.byte(1) & 0x40 != 0 {
+            var byte: UInt8 = 255
+            while byte == 255 {
+                guard at < payload.count else { throw .badFrameSizes }
+                byte = payload.byte(at)
+                padding += byte == 255 ? 254 : Int(byte)
+                at += 1
+            }
+        }
+        if payload.byte(1) & 0x80 != 0 {
+            var sizes = 0
+            for _ in 1..<count {
+                guard let size = frameSize(payload, &at) else { throw .badFrameSizes }
+                sizes += size
+            }
+            let last = payload.count - at - padding - sizes
+            guard last >= 0 else { throw .badFrameSizes }
+            guard last <= maximumFrameSize else { throw .frameTooLarge }
+        } else {
+            let rest = payload.count - at - padding
+            guard rest >= 0, rest % count == 0 else { throw .badFrameSizes }
+            guard rest / count <= maximumFrameSize else { throw .frameTooLarge }
+        }
+    }
+
+    /// A frame length of one or two bytes (§3.2.1); at most 1,275 by its form.
+    private static func frameSize(_ payload: UnsafeRawBufferPointer, _ at: inout Int) -> Int? {
+        guard at < payload.count else { return nil }
+        let first = Int(payload.byte(at))
+        at += 1
+        if first < 252 { return first }
+        guard at < payload.count else { return nil }
+        defer { at += 1 }
+        return first + 4 * Int(payload.byte(at))
+    }
+}
+
+/// Why bytes are no Opus packet (RFC 6716 §3.4).
+public enum OpusPayloadError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// No bytes.
+    case empty
+    /// Frame lengths or padding that do not fit the packet.
+    case badFrameSizes
+    /// A frame of more than 1,275 bytes.
+    case frameTooLarge
+    /// No frames, or more than 120 ms of them.
+    case badDuration(ticks: Int)
+
+    /// One line for a log.
+    public var description: String {
+        switch self {
+        case .empty: "an Opus packet without bytes; the sender's encoder is at fault"
+        case .badFrameSizes: "Opus frame lengths that do not fit the packet; it was cut or is not Opus"
+        case .frameTooLarge: "an Opus frame above 1275 bytes; the packet is not Opus"
+        case .badDuration(let ticks): "an Opus packet of \(ticks) ticks at 48 kHz; 1 to 5760 are allowed, is it Opus?"
+        }
+    }
+}

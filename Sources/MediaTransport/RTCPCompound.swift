@@ -1,0 +1,104 @@
+/// Walks an RTCP compound packet (RFC 3550 §6.1), validated as a whole first (appendix A.2).
+struct RTCPCompound {
+    enum Kind {
+        static let senderReport: UInt8 = 200
+        static let receiverReport: UInt8 = 201
+        static let sourceDescription: UInt8 = 202
+        static let goodbye: UInt8 = 203
+    }
+
+    struct Packet {
+        var kind: UInt8
+        var count: Int
+        var body: Range<Int>  // what follows the four bytes of the common header
+    }
+
+    struct ReportBlock: Equatable {
+        static let size = 24
+        var ssrc: UInt32
+        var fractionLost: UInt8
+        var cumulativeLost: Int  // 24 bits, signed
+        var highestSequence: UInt32
+        var jitter: UInt32
+        var lastReport: UInt32
+        var delay: UInt32  // since that report, in 65536ths of a second
+
+        init(_ bytes: UnsafeRawBufferPointer, at offset: Int) {
+            ssrc = bytes.bigEndian32(offset)
+            let loss = bytes.bigEndian32(offset + 4)
+            fractionLost = UInt8(loss >> 24)
+            cumulativeLost = Int(Int32(bitPattern: loss << 8) >> 8)
+            highestSequence = bytes.bigEndian32(offset + 8)
+            jitter = bytes.bigEndian32(offset + 12)
+            lastReport = bytes.bigEndian32(offset + 16)
+            delay = bytes.bigEndian32(offset + 20)
+        }
+    }
+
+    private let bytes: UnsafeRawBufferPointer
+    private var offset = 0
+
+    init(_ bytes: UnsafeRawBufferPointer) throws(RTPError) {
+        self.bytes = bytes
+        guard bytes.count >= 8 else { throw .tooShort(bytes.count) }
+        guard bytes.byte(0) >> 6 == 2 else { throw .wrongVersion(bytes.byte(0) >> 6) }
+        guard bytes.byte(0) & 0x20 == 0, (Kind.senderReport...Kind.receiverReport).contains(bytes.byte(1)) else {
+            throw .noReportFirst
+        }
+        var at = 0
+        while at < bytes.count {
+            guard bytes.count - at >= 4 else { throw .badReportLength }
+            let flags = bytes.byte(at)
+            guard flags >> 6 == 2 else { throw .wrongVersion(flags >> 6) }
+            let size = 4 + 4 * Int(bytes.bigEndian16(at + 2))
+            guard size <= bytes.count - at else { throw .badReportLength }
+            var end = at + size
+            if flags & 0x20 != 0 {  // only the last may be padded
+                let padding = Int(bytes.byte(end - 1))
+                guard end == bytes.count, padding > 0, padding % 4 == 0, padding <= size - 4 else { throw .badPadding }
+                end -= padding
+            }
+            let needed =
+                switch bytes.byte(at + 1) {
+                case Kind.senderReport: 24 + ReportBlock.size * Int(flags & 0x1F)
+                case Kind.receiverReport: 4 + ReportBlock.size * Int(flags & 0x1F)
+                case Kind.goodbye: 4 * Int(flags & 0x1F)
+                default: 0
+                }
+            guard needed <= end - at - 4 else { throw .badReportLength }
+            at += size
+        }
+    }
+
+    mutating func next() -> Packet? {
+        guard offset < bytes.count else { return nil }
+        let flags = bytes.byte(offset)
+        let size = 4 + 4 * Int(bytes.bigEndian16(offset + 2))
+        let padding = flags & 0x20 != 0 ? Int(bytes.byte(offset + size - 1)) : 0
+        let packet = Packet(
+            kind: bytes.byte(offset + 1), count: Int(flags & 0x1F), body: offset + 4..<offset + size - padding)
+        offset += size
+        return packet
+    }
+
+    /// Where the canonical name of `ssrc` lies in a source description (§6.5); nil when it is not in it.
+    static func canonicalName(of ssrc: UInt32, in bytes: UnsafeRawBufferPointer, _ packet: Packet) -> Range<Int>? {
+        var at = packet.body.lowerBound
+        let end = packet.body.upperBound
+        for _ in 0..<packet.count {
+            guard end - at >= 4 else { return nil }
+            let chunk = bytes.bigEndian32(at)
+            at += 4
+            while at < end, bytes.byte(at) != 0 {
+                guard end - at >= 2, end - at - 2 >= Int(bytes.byte(at + 1)) else { return nil }
+                let item = bytes.byte(at)
+                let text = at + 2..<at + 2 + Int(bytes.byte(at + 1))
+                if item == 1, chunk == ssrc { return text }
+                at = text.upperBound
+            }
+            // One to four zero bytes end a chunk at a multiple of four; bodies begin at one.
+            at = packet.body.lowerBound + (at - packet.body.lowerBound + 4) / 4 * 4
+        }
+        return nil
+    }
+}

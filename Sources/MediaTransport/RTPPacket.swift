@@ -1,0 +1,79 @@
+/// The header of an RTP packet, and where in its datagram the payload lies (RFC 3550 §5.1).
+@frozen
+public struct RTPPacket: Hashable, Sendable {
+    /// 0 to 127.
+    public var payloadType: UInt8
+    /// What it means is the payload format's affair; in audio the first packet after silence.
+    public var marker: Bool
+    /// Counts packets, modulo 2^16.
+    public var sequenceNumber: UInt16
+    /// The first sampling instant of the payload in clock-rate units, modulo 2^32.
+    public var timestamp: UInt32
+    /// The synchronisation source: who sends.
+    public var ssrc: UInt32
+    /// Where the list of contributing sources lies, four bytes each; empty when there are none.
+    public private(set) var contributingSources: Range<Int>
+    /// Where the header extension's data lies, without its four bytes of profile and length; nil when there is none.
+    public private(set) var headerExtension: Range<Int>?
+    /// Where the payload lies, padding left out; may be empty.
+    public private(set) var payload: Range<Int>
+
+    /// Bytes of a header without contributing sources and extension, as ``writeHeader(into:)`` writes it.
+    public static let headerSize = 12
+
+    /// A packet to send, without contributing sources, extension and padding.
+    /// - Precondition: `payloadType` is at most 127, `payloadSize` not negative.
+    public init(
+        payloadType: UInt8, marker: Bool, sequenceNumber: UInt16, timestamp: UInt32, ssrc: UInt32, payloadSize: Int
+    ) {
+        precondition(payloadType < 128 && payloadSize >= 0)
+        self.payloadType = payloadType
+        self.marker = marker
+        self.sequenceNumber = sequenceNumber
+        self.timestamp = timestamp
+        self.ssrc = ssrc
+        contributingSources = Self.headerSize..<Self.headerSize
+        headerExtension = nil
+        payload = Self.headerSize..<Self.headerSize + payloadSize
+    }
+
+    /// Reads the header of a whole datagram. The ranges count from its first byte. Does not allocate.
+    public init(parsing datagram: UnsafeRawBufferPointer) throws(RTPError) {
+        guard datagram.count >= Self.headerSize else { throw .tooShort(datagram.count) }
+        let flags = datagram.byte(0)
+        guard flags >> 6 == 2 else { throw .wrongVersion(flags >> 6) }
+        var start = Self.headerSize + 4 * Int(flags & 0x0F)
+        guard start <= datagram.count else { throw .headerOverrun }
+        contributingSources = Self.headerSize..<start
+        headerExtension = nil
+        if flags & 0x10 != 0 {
+            guard start + 4 <= datagram.count else { throw .headerOverrun }
+            let end = start + 4 + 4 * Int(datagram.bigEndian16(start + 2))
+            guard end <= datagram.count else { throw .headerOverrun }
+            headerExtension = start + 4..<end
+            start = end
+        }
+        var end = datagram.count
+        if flags & 0x20 != 0 {
+            let padding = Int(datagram.byte(end - 1))
+            guard padding > 0, padding <= end - start else { throw .badPadding }
+            end -= padding
+        }
+        payload = start..<end
+        marker = datagram.byte(1) & 0x80 != 0
+        payloadType = datagram.byte(1) & 0x7F
+        sequenceNumber = datagram.bigEndian16(2)
+        timestamp = datagram.bigEndian32(4)
+        ssrc = datagram.bigEndian32(8)
+    }
+
+    /// Writes the fixed header, ``headerSize`` bytes, to the front of `datagram`. Does not allocate.
+    /// - Precondition: `datagram` has room for it.
+    public func writeHeader(into datagram: UnsafeMutableRawBufferPointer) {
+        datagram.put(0x80 as UInt8, at: 0)
+        datagram.put((marker ? 0x80 : 0) | (payloadType & 0x7F), at: 1)
+        datagram.put(sequenceNumber, at: 2)
+        datagram.put(timestamp, at: 4)
+        datagram.put(ssrc, at: 8)
+    }
+}

@@ -1,0 +1,87 @@
+import AudioBase
+
+extension RTPSession {
+    /// Takes a datagram from the peer, whichever it is, and says what it was. Never traps, whatever the bytes.
+    ///
+    /// The first valid packet fixes the peer's source. When that starts over with other sequence numbers, the first of
+    /// two packets in a row is ignored as a jump and the second starts the source anew (RFC 3550 A.1).
+    public mutating func receive(_ datagram: UnsafeRawBufferPointer, at: HostTime) -> Received {
+        // RFC 5761 §4: RTCP packet types 192 to 223 lie where RTP has the payload types 64 to 95 with the marker set.
+        let received: Received =
+            if datagram.count >= 2, (192...223).contains(datagram.byte(1)) {
+                receiveReport(datagram, at: at)
+            } else {
+                receiveMedia(datagram, at: at)
+            }
+        if case .ignored = received { totals.packetsIgnored &+= 1 }
+        return received
+    }
+
+    private mutating func receiveMedia(_ datagram: UnsafeRawBufferPointer, at: HostTime) -> Received {
+        let packet: RTPPacket
+        do throws(RTPError) {
+            packet = try RTPPacket(parsing: datagram)
+        } catch {
+            return .ignored(.malformed(error))
+        }
+        guard packet.payloadType == payloadType else { return .ignored(.payloadType(packet.payloadType)) }
+        if let reason = refusal(of: packet.ssrc) { return .ignored(reason) }
+        peer = packet.ssrc
+        guard var state = source else { return start(packet, at: at) }
+
+        var sequenceNumber: Int
+        var isNewest = false
+        switch state.sequence.update(packet.sequenceNumber) {
+        case .next(let number):
+            sequenceNumber = number
+            isNewest = true
+        case .late(let number):
+            sequenceNumber = number
+        case .restart:
+            totals.add(state.sequence)
+            totals.restarts &+= 1
+            return start(packet, at: at)
+        case .duplicate:
+            source = state
+            return .ignored(.duplicate)
+        case .jump:
+            source = state
+            return .ignored(.sequenceJump)
+        }
+        let position = state.position &+ Int(Int32(bitPattern: packet.timestamp &- state.timestamp))
+        if isNewest {
+            state.timestamp = packet.timestamp
+            state.position = position
+        }
+        // RFC 3550 A.8, in floating point and from differences, so that nothing wraps.
+        let drift =
+            at.seconds(since: state.lastArrival) * clockRate - Double(position &- state.lastPosition)
+        state.jitter += (abs(drift) - state.jitter) / 16
+        state.lastArrival = at
+        state.lastPosition = position
+        source = state
+        totals.bytesReceived &+= packet.payload.count
+        return .media(
+            ReceivedMedia(
+                sequenceNumber: sequenceNumber, position: position, marker: packet.marker, payload: packet.payload,
+                startsSource: false))
+    }
+
+    private mutating func start(_ packet: RTPPacket, at: HostTime) -> Received {
+        source = SourceState(
+            sequence: SequenceTracker(first: packet.sequenceNumber), timestamp: packet.timestamp, lastArrival: at)
+        totals.bytesReceived &+= packet.payload.count
+        startReporting(at: at)
+        return .media(
+            ReceivedMedia(
+                sequenceNumber: Int(packet.sequenceNumber), position: 0, marker: packet.marker,
+                payload: packet.payload, startsSource: true))
+    }
+
+    /// Why a packet of this source is not the peer's; nil when it is or may be.
+    func refusal(of other: UInt32) -> IgnoredReason? {
+        if other == ssrc { return .ownSource }
+        if let peer, peer != other { return .otherSource(other) }
+        return nil
+    }
+}

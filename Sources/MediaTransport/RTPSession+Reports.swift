@@ -1,0 +1,152 @@
+import AudioBase
+
+extension RTPSession {
+    mutating func receiveReport(_ datagram: UnsafeRawBufferPointer, at: HostTime) -> Received {
+        var packets: RTCPCompound
+        do throws(RTPError) {
+            packets = try RTCPCompound(datagram)
+        } catch {
+            return .ignored(.malformed(error))
+        }
+        let sender = datagram.bigEndian32(4)
+        if let reason = refusal(of: sender) { return .ignored(reason) }
+        peer = sender
+        startReporting(at: at)
+        var left = false
+        while let packet = packets.next() {
+            let body = packet.body.lowerBound
+            switch packet.kind {
+            case RTCPCompound.Kind.senderReport where datagram.bigEndian32(body) == sender:
+                lastReport = (datagram.bigEndian32(body + 4) << 16 | datagram.bigEndian32(body + 8) >> 16, at)
+                takeBlocks(datagram, at: body + 24, count: packet.count, time: at)
+            case RTCPCompound.Kind.receiverReport where datagram.bigEndian32(body) == sender:
+                takeBlocks(datagram, at: body + 4, count: packet.count, time: at)
+            case RTCPCompound.Kind.sourceDescription:
+                if let name = RTCPCompound.canonicalName(of: sender, in: datagram, packet) {
+                    takeName(UnsafeRawBufferPointer(rebasing: datagram[name]))
+                }
+            case RTCPCompound.Kind.goodbye:
+                for i in 0..<packet.count where datagram.bigEndian32(body + 4 * i) == sender { left = true }
+            default: break  // APP and later kinds: skipped (§6.1)
+            }
+        }
+        return left ? .goodbye : .report
+    }
+
+    private mutating func takeName(_ name: UnsafeRawBufferPointer) {
+        guard !peerName.elementsEqual(name) else { return }
+        peerName.removeAll(keepingCapacity: true)
+        peerName.append(contentsOf: name)
+    }
+
+    private mutating func takeBlocks(_ datagram: UnsafeRawBufferPointer, at start: Int, count: Int, time: HostTime) {
+        for i in 0..<count {
+            let block = RTCPCompound.ReportBlock(datagram, at: start + i * RTCPCompound.ReportBlock.size)
+            guard block.ssrc == ssrc else { continue }
+            totals.remote = RemoteReport(
+                fractionLost: Double(block.fractionLost) / 256, cumulativeLost: block.cumulativeLost,
+                jitter: Double(block.jitter) / clockRate)
+            guard block.lastReport != 0 else { continue }
+            // §6.4.1: now less when the report left less how long the peer held it, modulo 2^16 seconds. The peer's
+            // rounding may bring it below zero.
+            let ticks = Int32(bitPattern: NTPTime(time).middle &- block.lastReport &- block.delay)
+            totals.roundTrip = max(0, Double(ticks) / 65_536)
+        }
+    }
+
+    /// Writes the compound report that is due at ``nextReportTime``: what we sent, if we did lately, what we receive,
+    /// and our canonical name.
+    /// - Parameter datagram: room for ``maximumReportSize`` bytes.
+    /// - Returns: the datagram's size in bytes.
+    public mutating func writeReport(at: HostTime, into datagram: UnsafeMutableRawBufferPointer) -> Int {
+        let size = writeReports(at: at, into: datagram)
+        reported(at: at)
+        return size
+    }
+
+    /// Writes a last report, with the word that we leave.
+    /// - Parameter datagram: room for ``maximumReportSize`` bytes.
+    /// - Returns: the datagram's size in bytes.
+    public mutating func writeBye(at: HostTime, into datagram: UnsafeMutableRawBufferPointer) -> Int {
+        let size = writeReport(at: at, into: datagram)
+        datagram.putReportHeader(RTCPCompound.Kind.goodbye, count: 1, size: 8, at: size)
+        datagram.put(ssrc, at: size + 4)
+        return size + 8
+    }
+
+    private mutating func writeReports(at: HostTime, into datagram: UnsafeMutableRawBufferPointer) -> Int {
+        precondition(datagram.count >= Self.maximumReportSize)
+        var end = 8
+        let isSender = totals.packetsSent > sent.atReportBefore  // within the last two intervals (§6.4)
+        if isSender, let lastTime = sent.lastTime {
+            let ntp = NTPTime(at)
+            let elapsed = Int(at.seconds(since: lastTime) * clockRate, clampedTo: -4e9...4e9)
+            let position = sent.lastPosition &+ elapsed
+            datagram.put(ntp.seconds, at: 8)
+            datagram.put(ntp.fraction, at: 12)
+            datagram.put(firstTimestamp &+ UInt32(truncatingIfNeeded: position), at: 16)
+            datagram.put(UInt32(truncatingIfNeeded: totals.packetsSent), at: 20)
+            datagram.put(UInt32(truncatingIfNeeded: totals.bytesSent), at: 24)
+            end = 28
+        }
+        let blocks = writeBlock(at: at, into: datagram, offset: &end)
+        let kind = end > 8 && isSender ? RTCPCompound.Kind.senderReport : RTCPCompound.Kind.receiverReport
+        datagram.putReportHeader(kind, count: blocks, size: end, at: 0)
+        datagram.put(ssrc, at: 4)
+
+        let description = end
+        datagram.put(ssrc, at: end + 4)
+        datagram.put(1 as UInt8, at: end + 8)
+        datagram.put(UInt8(cname.count), at: end + 9)
+        cname.withUnsafeBytes { datagram.put($0, at: description + 10) }
+        end += 10 + cname.count
+        repeat {
+            datagram.put(0 as UInt8, at: end)
+            end += 1
+        } while end % 4 != 0
+        datagram.putReportHeader(
+            RTCPCompound.Kind.sourceDescription, count: 1, size: end - description, at: description)
+        return end
+    }
+
+    private mutating func writeBlock(at: HostTime, into datagram: UnsafeMutableRawBufferPointer, offset: inout Int)
+        -> Int
+    {
+        guard let peer, source != nil else { return 0 }
+        let fraction = source?.sequence.takeFractionLost() ?? 0
+        let lost = max(-0x80_0000, min(0x7F_FFFF, source?.sequence.lost ?? 0))
+        datagram.put(peer, at: offset)
+        datagram.put(UInt32(fraction) << 24 | UInt32(truncatingIfNeeded: lost) & 0xFF_FFFF, at: offset + 4)
+        datagram.put(UInt32(truncatingIfNeeded: source?.sequence.highest ?? 0), at: offset + 8)
+        let jitter = Int(source?.jitter ?? 0, clampedTo: 0...4_294_967_295)
+        datagram.put(UInt32(jitter), at: offset + 12)
+        datagram.put(lastReport?.middle ?? 0, at: offset + 16)
+        let delay = lastReport.map { at.seconds(since: $0.at) * 65_536 } ?? 0
+        datagram.put(UInt32(Int(delay, clampedTo: 0...4_294_967_295)), at: offset + 20)
+        offset += RTCPCompound.ReportBlock.size
+        return 1
+    }
+}
+
+/// Host time as RTCP's 64-bit fixed-point seconds (RFC 3550 §4), counted from the host clock's own origin.
+struct NTPTime {
+    var seconds: UInt32
+    var fraction: UInt32
+
+    init(_ time: HostTime) {
+        let nanoseconds = UInt64(max(0, time.nanoseconds))
+        seconds = UInt32(truncatingIfNeeded: nanoseconds / 1_000_000_000)
+        fraction = UInt32(truncatingIfNeeded: (nanoseconds % 1_000_000_000) << 32 / 1_000_000_000)
+    }
+
+    /// The middle 32 bits: seconds modulo 2^16, in 65536ths.
+    var middle: UInt32 { seconds << 16 | fraction >> 16 }
+}
+
+extension UnsafeMutableRawBufferPointer {
+    fileprivate func putReportHeader(_ kind: UInt8, count: Int, size: Int, at offset: Int) {
+        put(0x80 | UInt8(count), at: offset)
+        put(kind, at: offset + 1)
+        put(UInt16(size / 4 - 1), at: offset + 2)
+    }
+}

@@ -1,0 +1,45 @@
+/// What a datagram given to ``RTPSession/receive(_:at:)`` was.
+public enum Received: Hashable, Sendable {
+    /// Audio.
+    case media(ReceivedMedia)
+    /// RTCP, taken into ``RTPSession/statistics``.
+    case report
+    /// RTCP by which the peer says that it leaves.
+    case goodbye
+    /// Dropped, and counted in ``RTPStatistics/packetsIgnored``.
+    case ignored(IgnoredReason)
+}
+
+/// A media packet, with its 16- and 32-bit counters unwrapped.
+@frozen
+public struct ReceivedMedia: Hashable, Sendable {
+    /// The extended sequence number: grows by one a packet, and begins at the source's first 16-bit number. A packet
+    /// that was overtaken by the very first has a lower one, which may be negative.
+    public var sequenceNumber: Int
+    /// The payload's first frame in clock-rate units, counted from the source's first packet; of a packet overtaken by
+    /// that one it is negative.
+    public var position: Int
+    /// The marker bit.
+    public var marker: Bool
+    /// Where in the datagram the payload lies.
+    public var payload: Range<Int>
+    /// True on the first packet of a source: the peer's first, or the first after it started over. Counters and
+    /// positions of earlier packets do not compare with this one's.
+    public var startsSource: Bool
+}
+
+/// Why a datagram was dropped.
+public enum IgnoredReason: Hashable, Sendable {
+    /// Not RTP or RTCP.
+    case malformed(RTPError)
+    /// A payload type that was not agreed.
+    case payloadType(UInt8)
+    /// A source other than the peer's.
+    case otherSource(UInt32)
+    /// Our own source number: a loop, or both peers drew the same number (RFC 3550 §8.2).
+    case ownSource
+    /// A packet that was received before.
+    case duplicate
+    /// A sequence number far from the last. When the next packet follows on it, the source has started over.
+    case sequenceJump
+}

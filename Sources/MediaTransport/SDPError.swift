@@ -1,0 +1,54 @@
+/// Why a text is no session description that Earshot understands.
+public struct SDPError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// Counted from 1; 0 where it is not one line's fault.
+    public let line: Int
+    /// What is wrong with it.
+    public let reason: Reason
+
+    /// What can be wrong.
+    public enum Reason: Hashable, Sendable {
+        /// More than ``SessionDescription/maximumSize`` bytes; the value is how many.
+        case tooLarge(Int)
+        /// Not UTF-8, or with zero bytes in it.
+        case notText
+        /// Not a letter, `=` and a value.
+        case notALine
+        /// The first line is not `v=0`.
+        case wrongVersion
+        /// No line of this type, or none before the media.
+        case missing(String)
+        /// A value that does not follow the grammar.
+        case badValue(String)
+        /// A second `m=` line.
+        case severalMedia
+        /// Something other than audio.
+        case notAudio(String)
+        /// Something other than RTP/AVP.
+        case unsupportedTransport(String)
+        /// None of the payload types is explained by an `a=rtpmap`.
+        case noFormat
+    }
+
+    package init(_ reason: Reason, line: Int = 0) {
+        self.reason = reason
+        self.line = line
+    }
+
+    /// One line for the user.
+    public var description: String {
+        let what =
+            switch reason {
+            case .tooLarge(let size): "\(size) bytes exceed the limit of \(SessionDescription.maximumSize)"
+            case .notText: "not UTF-8 text"
+            case .notALine: "not of the form 'x=value'"
+            case .wrongVersion: "does not begin with 'v=0'; is it SDP?"
+            case .missing(let line): "no '\(line)' line"
+            case .badValue(let what): "cannot be read as \(what)"
+            case .severalMedia: "a second 'm=' line; a call has one audio stream, remove the others"
+            case .notAudio(let kind): "'\(kind)' media; a call has audio only"
+            case .unsupportedTransport(let name): "transport '\(name)'; only RTP/AVP is supported"
+            case .noFormat: "no payload type has an 'a=rtpmap' line"
+            }
+        return line > 0 ? "session description, line \(line): \(what)" : "session description: \(what)"
+    }
+}

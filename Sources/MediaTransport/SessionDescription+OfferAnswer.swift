@@ -1,0 +1,79 @@
+extension SessionDescription {
+    /// An offer of a stream both ways (RFC 3264 §5).
+    /// - Parameters:
+    ///   - formats: what we can send and receive, in order of preference; at least one.
+    ///   - address: where we receive.
+    ///   - port: the port we receive on.
+    ///   - packetTime: milliseconds of audio we like to get in a packet; fractions are allowed.
+    ///   - sessionID: random.
+    public static func offer(
+        formats: [MediaFormat], address: IPAddress, port: UInt16, packetTime: Double? = nil, sessionID: UInt64
+    ) -> SessionDescription {
+        precondition(!formats.isEmpty, "an offer needs a format")
+        return SessionDescription(
+            formats: formats, address: address, port: port, packetTime: packetTime, sessionID: sessionID)
+    }
+
+    /// The answer to an offer (RFC 3264 §6): the first offered format both sides can do, with the offer's payload type
+    /// and our parameters.
+    /// - Parameters:
+    ///   - formats: what we can send and receive; formats match by encoding, rate and channels.
+    ///   - codec: the only codec to take; nil for any.
+    ///   - packetTime: milliseconds of audio we like to get in a packet; nil for what the offer likes.
+    ///   - sessionID: random.
+    public static func answer(
+        to offer: SessionDescription, supporting formats: [MediaFormat], preferring codec: Codec? = nil,
+        address: IPAddress, port: UInt16, packetTime: Double? = nil, sessionID: UInt64
+    ) throws(NegotiationError) -> SessionDescription {
+        guard offer.port != 0 else { throw .noAudio }
+        for offered in offer.formats where offered.codec != nil && (codec == nil || offered.codec == codec) {
+            guard var format = formats.first(where: { $0.matches(offered) }) else { continue }
+            format.payloadType = offered.payloadType
+            var answer = SessionDescription(
+                formats: [format], address: address, port: port, packetTime: packetTime ?? offer.packetTime,
+                sessionID: sessionID)
+            answer.direction = offer.direction.mirrored
+            answer.multiplexesRTCP = offer.multiplexesRTCP
+            return answer
+        }
+        throw .noCommonFormat(
+            offered: offer.formats.map(\.description), supported: formats.map(\.description), required: codec)
+    }
+
+    /// The format an answer to this offer has chosen, with the answerer's parameters.
+    public func format(chosenBy answer: SessionDescription) throws(NegotiationError) -> MediaFormat {
+        guard answer.port != 0 else { throw .noAudio }
+        for chosen in answer.formats
+        where formats.contains(where: { $0.payloadType == chosen.payloadType && $0.matches(chosen) }) {
+            return chosen
+        }
+        throw .answerNotOffered(answered: answer.formats.map(\.description), offered: formats.map(\.description))
+    }
+}
+
+/// Why two sides do not come to a call.
+public enum NegotiationError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// The offered formats are none of ours, or none is of the required codec.
+    case noCommonFormat(offered: [String], supported: [String], required: Codec?)
+    /// An answer with a format that was not offered.
+    case answerNotOffered(answered: [String], offered: [String])
+    /// The stream is refused: its port is 0.
+    case noAudio
+
+    /// One line for the user.
+    public var description: String {
+        switch self {
+        case .noCommonFormat(let offered, let supported, let required):
+            "no common format: the caller offers \(Self.list(offered)), this side takes \(Self.list(supported))"
+                + (required.map { " and only \($0)" } ?? "")
+                + "; give both sides the same --codec, --rate and --channels"
+        case .answerNotOffered(let answered, let offered):
+            "the answer has \(Self.list(answered)) where \(Self.list(offered)) was offered; is the peer Earshot of this version?"
+        case .noAudio: "the peer takes no audio (its port is 0); ask it for a call with audio"
+        }
+    }
+
+    private static func list(_ formats: [String]) -> String {
+        formats.isEmpty ? "nothing" : formats.joined(separator: ", ")
+    }
+}

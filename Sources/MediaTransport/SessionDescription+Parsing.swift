@@ -1,0 +1,203 @@
+extension SessionDescription {
+    /// Reads a description. Lines end in LF or CR LF; lines and attributes Earshot has no use for are skipped or, where
+    /// they are attributes, kept.
+    public init(parsing text: String) throws(SDPError) { try self.init(parsing: Array(text.utf8)) }
+
+    /// Reads a description from bytes, of which any are allowed.
+    public init(parsing bytes: [UInt8]) throws(SDPError) {
+        guard bytes.count <= Self.maximumSize else { throw SDPError(.tooLarge(bytes.count)) }
+        guard !bytes.contains(0), let text = String(validating: bytes, as: UTF8.self) else { throw SDPError(.notText) }
+        var parser = SDPParser()
+        var number = 0
+        for line in text.utf8.split(separator: 10, omittingEmptySubsequences: false) {
+            number += 1
+            let content = line.last == 13 ? line.dropLast() : line
+            if content.isEmpty { continue }
+            try parser.take(Substring(content), line: number)
+        }
+        self = try parser.finish()
+    }
+}
+
+/// Takes a description line by line.
+private struct SDPParser {
+    private var hasVersion = false
+    private var origin: SessionDescription.Origin?
+    private var name = "-"
+    private var sessionAddress: IPAddress?
+    private var mediaAddress: IPAddress?
+    private var media: (port: UInt16, payloadTypes: [UInt8], line: Int)?
+    private var maps: [UInt8: MediaFormat] = [:]
+    private var parameters: [UInt8: [MediaFormat.Parameter]] = [:]
+    private var direction: SessionDescription.Direction?
+    private var packetTime: Double?
+    private var maximumPacketTime: Double?
+    private var multiplexesRTCP = false
+    private var otherSession: [String] = []
+    private var otherMedia: [String] = []
+
+    mutating func take(_ line: Substring, line number: Int) throws(SDPError) {
+        let bytes = line.utf8
+        guard bytes.count >= 2, let type = bytes.first, (97...122).contains(type), bytes.dropFirst().first == 61 else {
+            throw SDPError(.notALine, line: number)
+        }
+        let value = Substring(bytes.dropFirst(2))
+        guard hasVersion || type == UInt8(ascii: "v") else { throw SDPError(.wrongVersion, line: number) }
+        switch type {
+        case UInt8(ascii: "v"):
+            guard value == "0", !hasVersion else { throw SDPError(.wrongVersion, line: number) }
+            hasVersion = true
+        case UInt8(ascii: "o"): try takeOrigin(value, number)
+        case UInt8(ascii: "s"): name = value.utf8.allSatisfy { $0 == 32 } ? "-" : String(value)
+        case UInt8(ascii: "c"): try takeConnection(value, number)
+        case UInt8(ascii: "t"):
+            let times = value.words
+            guard times.count == 2, times.allSatisfy({ $0.isDigits }) else {
+                throw SDPError(.badValue("'t=START STOP'"), line: number)
+            }
+        case UInt8(ascii: "m"): try takeMedia(value, number)
+        case UInt8(ascii: "a"): try takeAttribute(value, number)
+        default: break
+        }
+    }
+
+    private mutating func takeOrigin(_ value: Substring, _ number: Int) throws(SDPError) {
+        let words = value.words
+        guard words.count == 6, words[3] == "IN", let id = UInt64(words[1]), let version = UInt64(words[2]),
+            words[1].isDigits, words[2].isDigits, let address = address(type: words[4], words[5])
+        else { throw SDPError(.badValue("'o=NAME ID VERSION IN IP4|IP6 ADDRESS'"), line: number) }
+        origin = .init(username: String(words[0]), sessionID: id, version: version, address: address)
+    }
+
+    private mutating func takeConnection(_ value: Substring, _ number: Int) throws(SDPError) {
+        let words = value.words
+        guard words.count == 3, words[0] == "IN",
+            let address = address(type: words[1], words[2].prefix { $0 != "/" })
+        else { throw SDPError(.badValue("'c=IN IP4|IP6 ADDRESS', the address a number"), line: number) }
+        if media == nil { sessionAddress = address } else { mediaAddress = address }
+    }
+
+    private func address(type: Substring, _ text: Substring) -> IPAddress? {
+        guard let address = IPAddress(String(text)), type == (address.isV6 ? "IP6" : "IP4") else { return nil }
+        return address
+    }
+
+    private mutating func takeMedia(_ value: Substring, _ number: Int) throws(SDPError) {
+        guard media == nil else { throw SDPError(.severalMedia, line: number) }
+        let words = value.words
+        guard words.count >= 4 else { throw SDPError(.badValue("'m=audio PORT RTP/AVP TYPE…'"), line: number) }
+        guard words[0] == "audio" else { throw SDPError(.notAudio(String(words[0].prefix(40))), line: number) }
+        guard words[1].isDigits, let port = UInt16(words[1]) else {
+            throw SDPError(.badValue("a port of 0 to 65535"), line: number)
+        }
+        guard words[2] == "RTP/AVP" else {
+            throw SDPError(.unsupportedTransport(String(words[2].prefix(40))), line: number)
+        }
+        var types: [UInt8] = []
+        for word in words.dropFirst(3) {
+            guard let type = payloadType(word), !types.contains(type) else {
+                throw SDPError(.badValue("payload types of 0 to 127, each once"), line: number)
+            }
+            types.append(type)
+        }
+        media = (port, types, number)
+    }
+
+    private func payloadType(_ word: Substring) -> UInt8? {
+        guard word.isDigits, let type = UInt8(word), type < 128 else { return nil }
+        return type
+    }
+
+    private mutating func takeAttribute(_ value: Substring, _ number: Int) throws(SDPError) {
+        let (name, argument) = value.halves(at: 58)
+        switch (name, argument) {
+        case ("rtpmap", let text?) where media != nil: try takeMap(text, number)
+        case ("fmtp", let text?) where media != nil: try takeParameters(text, number)
+        case ("ptime", let text?) where media != nil: packetTime = try milliseconds(text, number)
+        case ("maxptime", let text?) where media != nil: maximumPacketTime = try milliseconds(text, number)
+        case ("rtcp-mux", nil) where media != nil: multiplexesRTCP = true
+        case (let name, nil) where SessionDescription.Direction(rawValue: String(name)) != nil:
+            direction = SessionDescription.Direction(rawValue: String(name))
+        default: if media == nil { otherSession.append(String(value)) } else { otherMedia.append(String(value)) }
+        }
+    }
+
+    private mutating func takeMap(_ text: Substring, _ number: Int) throws(SDPError) {
+        let words = text.words
+        let parts = words.count == 2 ? words[1].split(separator: "/", omittingEmptySubsequences: false) : []
+        guard parts.count == 2 || parts.count == 3, let type = payloadType(words[0]), !parts[0].isEmpty,
+            parts.dropFirst().allSatisfy({ $0.isDigits }), let rate = Int(parts[1]), (1...10_000_000).contains(rate),
+            let channels = parts.count == 3 ? Int(parts[2]) : 1, (1...255).contains(channels)
+        else { throw SDPError(.badValue("'a=rtpmap:TYPE NAME/RATE[/CHANNELS]'"), line: number) }
+        maps[type] = MediaFormat(
+            payloadType: type, encodingName: String(parts[0]), clockRate: rate, channelCount: channels)
+    }
+
+    private mutating func takeParameters(_ text: Substring, _ number: Int) throws(SDPError) {
+        let (word, list) = text.halves(at: 32)
+        guard let type = payloadType(word), let list else {
+            throw SDPError(.badValue("'a=fmtp:TYPE NAME=VALUE; …'"), line: number)
+        }
+        parameters[type] = list.split(separator: ";").compactMap { item in
+            let (name, value) = item.trimmed.halves(at: 61)
+            return name.isEmpty && value == nil ? nil : .init(String(name.trimmed), String((value ?? "").trimmed))
+        }
+    }
+
+    private func milliseconds(_ text: Substring, _ number: Int) throws(SDPError) -> Double {
+        guard text.utf8.allSatisfy({ $0 == 46 || (48...57).contains($0) }), let value = Double(text),
+            (0.001...60_000).contains(value)
+        else { throw SDPError(.badValue("milliseconds"), line: number) }
+        return value
+    }
+
+    func finish() throws(SDPError) -> SessionDescription {
+        guard hasVersion else { throw SDPError(.missing("v=0")) }
+        guard let media else { throw SDPError(.missing("m=audio")) }
+        guard let address = mediaAddress ?? sessionAddress else { throw SDPError(.missing("c=")) }
+        let formats = media.payloadTypes.compactMap { type in
+            (maps[type] ?? Self.assigned[type]).map { format in
+                var format = format
+                format.parameters = parameters[type] ?? []
+                return format
+            }
+        }
+        guard !formats.isEmpty else { throw SDPError(.noFormat, line: media.line) }
+        var description = SessionDescription(
+            formats: formats, address: address, port: media.port, packetTime: packetTime, sessionID: 0, name: name)
+        description.origin =
+            origin ?? .init(username: "-", sessionID: 0, version: 0, address: address)
+        description.direction = direction ?? .sendReceive
+        description.maximumPacketTime = maximumPacketTime
+        description.multiplexesRTCP = multiplexesRTCP
+        description.otherSessionAttributes = otherSession
+        description.otherMediaAttributes = otherMedia
+        return description
+    }
+
+    /// Payload types that need no rtpmap (RFC 3551 §6, table 4); of these only L16 is one Earshot plays.
+    private static let assigned: [UInt8: MediaFormat] = [
+        0: MediaFormat(payloadType: 0, encodingName: "PCMU", clockRate: 8_000, channelCount: 1),
+        8: MediaFormat(payloadType: 8, encodingName: "PCMA", clockRate: 8_000, channelCount: 1),
+        10: MediaFormat(payloadType: 10, encodingName: "L16", clockRate: 44_100, channelCount: 2),
+        11: MediaFormat(payloadType: 11, encodingName: "L16", clockRate: 44_100, channelCount: 1),
+    ]
+}
+
+/// All on bytes: a carriage return or a combining mark must not fuse with its neighbour into one Character.
+extension Substring {
+    fileprivate var words: [Substring] { utf8.split(separator: 32).map { Substring($0) } }
+
+    fileprivate var isDigits: Bool { !isEmpty && utf8.allSatisfy { (48...57).contains($0) } }
+
+    fileprivate var trimmed: Substring {
+        let head = utf8.drop { $0 == 32 || $0 == 9 }
+        guard let last = head.lastIndex(where: { $0 != 32 && $0 != 9 }) else { return "" }
+        return Substring(head[...last])
+    }
+
+    fileprivate func halves(at separator: UInt8) -> (Substring, Substring?) {
+        guard let at = utf8.firstIndex(of: separator) else { return (self, nil) }
+        return (Substring(utf8[..<at]), Substring(utf8[utf8.index(after: at)...]))
+    }
+}

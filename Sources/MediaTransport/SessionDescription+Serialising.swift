@@ -1,0 +1,40 @@
+extension SessionDescription: CustomStringConvertible {
+    /// The description as SDP, lines ended by CR LF.
+    public var description: String {
+        var lines = ["v=0"]
+        lines.append(
+            "o=\(origin.username) \(origin.sessionID) \(origin.version) IN \(connection(origin.address))")
+        lines.append("s=\(name.isEmpty ? "-" : name)")
+        lines.append("c=IN \(connection(address))")
+        lines.append("t=0 0")
+        lines += otherSessionAttributes.map { "a=\($0)" }
+        lines.append("m=audio \(port) RTP/AVP" + formats.map { " \($0.payloadType)" }.joined())
+        for format in formats {
+            lines.append("a=rtpmap:\(format.payloadType) \(format)")
+            if !format.parameters.isEmpty {
+                let list = format.parameters.map { $0.value.isEmpty ? $0.name : "\($0.name)=\($0.value)" }
+                lines.append("a=fmtp:\(format.payloadType) \(list.joined(separator: "; "))")
+            }
+        }
+        if let packetTime { lines.append("a=ptime:\(decimal(packetTime))") }
+        if let maximumPacketTime { lines.append("a=maxptime:\(decimal(maximumPacketTime))") }
+        if multiplexesRTCP { lines.append("a=rtcp-mux") }
+        lines.append("a=\(direction.rawValue)")
+        lines += otherMediaAttributes.map { "a=\($0)" }
+        // What a caller put into a name must not become a line of its own.
+        return lines.map { String(decoding: $0.utf8.map { $0 == 10 || $0 == 0 ? 32 : $0 }, as: UTF8.self) + "\r\n" }
+            .joined()
+    }
+
+    /// SDP has no scope in an address: the reader takes the interface the description came by.
+    private func connection(_ address: IPAddress) -> String {
+        switch address {
+        case .v4: "IP4 \(address)"
+        case .v6(let bits, _): "IP6 \(IPAddress.v6(bits, scope: 0))"
+        }
+    }
+
+    private func decimal(_ milliseconds: Double) -> String {
+        milliseconds == milliseconds.rounded() ? String(Int(milliseconds)) : String(milliseconds)
+    }
+}

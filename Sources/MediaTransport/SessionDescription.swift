@@ -1,0 +1,84 @@
+/// A session description of one audio stream over RTP (RFC 8866, the subset a call needs).
+public struct SessionDescription: Hashable, Sendable {
+    /// Bytes of a description at most.
+    public static let maximumSize = 65_536
+
+    /// Who described the session (§5.2).
+    public struct Origin: Hashable, Sendable {
+        /// `-` for none; without spaces.
+        public var username: String
+        /// Tells this session from others; random.
+        public var sessionID: UInt64
+        /// Grows when the description changes.
+        public var version: UInt64
+        /// Of the describing machine.
+        public var address: IPAddress
+    }
+
+    /// Which way media may flow, as the describing side sees it (§6.7).
+    public enum Direction: String, Hashable, Sendable, CaseIterable {
+        /// Both ways.
+        case sendReceive = "sendrecv"
+        /// To the other side only.
+        case sendOnly = "sendonly"
+        /// From the other side only.
+        case receiveOnly = "recvonly"
+        /// Neither way.
+        case inactive
+
+        /// The same as the other side sees it (RFC 3264 §6.1).
+        public var mirrored: Direction {
+            switch self {
+            case .sendOnly: .receiveOnly
+            case .receiveOnly: .sendOnly
+            default: self
+            }
+        }
+    }
+
+    /// The `o=` line.
+    public var origin: Origin
+    /// The `s=` line; `-` for none.
+    public var name: String
+    /// Where the describing side receives media: the media's `c=` line, else the session's.
+    public var address: IPAddress
+    /// The port it receives on; 0 refuses the stream.
+    public var port: UInt16
+    /// In order of preference; at least one in a parsed description.
+    public var formats: [MediaFormat]
+    /// Which way media may flow.
+    public var direction: Direction
+    /// Milliseconds of audio the describing side likes to get in a packet; need not be whole.
+    public var packetTime: Double?
+    /// Milliseconds of audio it takes in a packet at most.
+    public var maximumPacketTime: Double?
+    /// Whether it takes RTCP on the port of RTP (RFC 5761). ``RTPSession`` always sends it there.
+    public var multiplexesRTCP: Bool
+    /// Attributes of the session that are not understood, without `a=`; kept as they came.
+    public var otherSessionAttributes: [String]
+    /// Attributes of the media that are not understood, without `a=`; kept as they came.
+    public var otherMediaAttributes: [String]
+
+    /// A description of a stream both ways, RTCP on the same port.
+    /// - Parameters:
+    ///   - address: where we receive.
+    ///   - port: the port we receive on.
+    ///   - packetTime: milliseconds of audio we like to get in a packet.
+    ///   - sessionID: random.
+    public init(
+        formats: [MediaFormat], address: IPAddress, port: UInt16, packetTime: Double? = nil, sessionID: UInt64,
+        name: String = "Earshot"
+    ) {
+        origin = Origin(username: "-", sessionID: sessionID, version: 1, address: address)
+        self.name = name
+        self.address = address
+        self.port = port
+        self.formats = formats
+        direction = .sendReceive
+        self.packetTime = packetTime
+        maximumPacketTime = nil
+        multiplexesRTCP = true
+        otherSessionAttributes = []
+        otherMediaAttributes = []
+    }
+}

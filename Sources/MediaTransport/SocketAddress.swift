@@ -1,0 +1,116 @@
+import Glibc
+
+/// An address and a port.
+public struct SocketAddress: Hashable, Sendable, CustomStringConvertible {
+    /// Where.
+    public var address: IPAddress
+    /// UDP's or TCP's; 0 lets the system choose when binding.
+    public var port: UInt16
+
+    /// An address and a port.
+    public init(_ address: IPAddress, port: UInt16) {
+        self.address = address
+        self.port = port
+    }
+
+    /// `127.0.0.1:5004` or `[::1]:5004`.
+    public var description: String { address.isV6 ? "[\(address)]:\(port)" : "\(address):\(port)" }
+
+    /// Looks a host up, by number or by name. Blocks while the system asks its name servers.
+    /// - Returns: its addresses in the system's order of preference; at least one.
+    public static func resolve(_ host: String, port: UInt16) throws(ResolutionError) -> [SocketAddress] {
+        if let address = IPAddress(host) { return [SocketAddress(address, port: port)] }
+        guard !host.isEmpty, host.utf8.allSatisfy({ $0 > 32 }) else {
+            throw ResolutionError(host: host, reason: "no such name")
+        }
+        var hints = addrinfo()
+        hints.ai_socktype = CInt(SOCK_STREAM.rawValue)  // one entry an address; the type itself does not matter
+        var list: UnsafeMutablePointer<addrinfo>?
+        let status = getaddrinfo(host, nil, &hints, &list)
+        guard status == 0 else { throw ResolutionError(host: host, reason: String(cString: gai_strerror(status))) }
+        defer { freeaddrinfo(list) }
+        var found: [SocketAddress] = []
+        var next = list
+        while let entry = next {
+            if let raw = entry.pointee.ai_addr, let parsed = SocketAddress(raw),
+                !found.contains(where: { $0.address == parsed.address })
+            {
+                found.append(SocketAddress(parsed.address, port: port))
+            }
+            next = entry.pointee.ai_next
+        }
+        guard !found.isEmpty else { throw ResolutionError(host: host, reason: "it has no IP address") }
+        return found
+    }
+
+    /// Reads a kernel's address; nil for a family other than IP.
+    init?(_ raw: UnsafePointer<sockaddr>) {
+        switch CInt(raw.pointee.sa_family) {
+        case AF_INET:
+            let v4 = UnsafeRawPointer(raw).loadUnaligned(as: sockaddr_in.self)
+            self.init(.v4(UInt32(bigEndian: v4.sin_addr.s_addr)), port: UInt16(bigEndian: v4.sin_port))
+        case AF_INET6:
+            let v6 = UnsafeRawPointer(raw).loadUnaligned(as: sockaddr_in6.self)
+            self.init(.v6(UInt128(v6.sin6_addr), scope: v6.sin6_scope_id), port: UInt16(bigEndian: v6.sin6_port))
+        default: return nil
+        }
+    }
+
+    /// The address family: `AF_INET` or `AF_INET6`.
+    package var family: CInt { address.isV6 ? AF_INET6 : AF_INET }
+
+    /// Calls `body` with the address as the kernel wants it.
+    package func withKernelAddress<R>(_ body: (UnsafePointer<sockaddr>, socklen_t) -> R) -> R {
+        var storage = sockaddr_storage()
+        let size: Int
+        switch address {
+        case .v4(let bits):
+            var v4 = sockaddr_in()
+            v4.sin_family = sa_family_t(AF_INET)
+            v4.sin_port = port.bigEndian
+            v4.sin_addr.s_addr = bits.bigEndian
+            size = MemoryLayout<sockaddr_in>.size
+            withUnsafeMutableBytes(of: &storage) { $0.storeBytes(of: v4, as: sockaddr_in.self) }
+        case .v6(let bits, let scope):
+            var v6 = sockaddr_in6()
+            v6.sin6_family = sa_family_t(AF_INET6)
+            v6.sin6_port = port.bigEndian
+            v6.sin6_addr = in6_addr(bits)
+            v6.sin6_scope_id = scope
+            size = MemoryLayout<sockaddr_in6>.size
+            withUnsafeMutableBytes(of: &storage) { $0.storeBytes(of: v6, as: sockaddr_in6.self) }
+        }
+        return withUnsafePointer(to: storage) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { body($0, socklen_t(size)) }
+        }
+    }
+
+    /// Has `body` fill in an address (`getsockname`, `accept`); nil when it returns something negative or no IP address.
+    package static func filled(by body: (UnsafeMutablePointer<sockaddr>, inout socklen_t) -> CInt) -> SocketAddress? {
+        var storage = sockaddr_storage()
+        var size = socklen_t(MemoryLayout<sockaddr_storage>.size)
+        return withUnsafeMutablePointer(to: &storage) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                body($0, &size) < 0 ? nil : SocketAddress(UnsafePointer($0))
+            }
+        }
+    }
+}
+
+/// A host that could not be looked up.
+public struct ResolutionError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// What was looked up.
+    public let host: String
+    /// The system's words.
+    public let reason: String
+
+    package init(host: String, reason: String) {
+        self.host = host
+        self.reason = reason
+    }
+
+    /// One line for the user.
+    public var description: String {
+        "unknown host '\(host)' (\(reason)); check the spelling or give the numeric address"
+    }
+}

@@ -1,0 +1,63 @@
+import Glibc
+
+/// What keeps a socket from its work.
+public enum UDPSocketError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// Another process has the port.
+    case portInUse(UInt16)
+    /// The system forbids this address or port.
+    case permissionDenied(SocketAddress)
+    /// The address to bind is none of this machine's, or its family is switched off.
+    case addressNotAvailable(IPAddress)
+    /// No way leads to the peer.
+    case unreachable(SocketAddress)
+    /// The peer's machine is there, and nobody listens on the port.
+    case refused(SocketAddress)
+    /// Sending or connecting something the socket cannot do yet or at all.
+    case notConnected
+    /// The datagram exceeds what one can hold.
+    case tooLarge
+    /// Whatever else the system says; the value is its `errno`.
+    case system(CInt)
+
+    init(_ code: CInt, binding address: SocketAddress) {
+        self =
+            switch code {
+            case EADDRINUSE: .portInUse(address.port)
+            case EACCES, EPERM: .permissionDenied(address)
+            case EADDRNOTAVAIL, EAFNOSUPPORT, ENODEV, EINVAL: .addressNotAvailable(address.address)
+            default: .system(code)
+            }
+    }
+
+    init(_ code: CInt, reaching peer: SocketAddress?) {
+        guard let peer else {
+            self = code == EDESTADDRREQ || code == ENOTCONN ? .notConnected : .system(code)
+            return
+        }
+        self =
+            switch code {
+            case ECONNREFUSED: .refused(peer)
+            case EHOSTUNREACH, ENETUNREACH, ENETDOWN, EHOSTDOWN, EADDRNOTAVAIL, EINVAL, EAFNOSUPPORT:
+                .unreachable(peer)
+            case EACCES, EPERM: .permissionDenied(peer)
+            case EMSGSIZE: .tooLarge
+            default: .system(code)
+            }
+    }
+
+    /// One line for the user, with the next step.
+    public var description: String {
+        switch self {
+        case .portInUse(let port):
+            "UDP port \(port) is in use; choose another, or see who holds it: ss -lunp 'sport = :\(port)'"
+        case .permissionDenied(let address):
+            "no permission for UDP on \(address); take a port from 1024 up, and see whether a firewall forbids it"
+        case .addressNotAvailable(let address): "\(address) is no address of this machine; see them with: ip address"
+        case .unreachable(let peer): "no route to \(peer); check the network with: ip route get \(peer.address)"
+        case .refused(let peer): "nobody listens at \(peer); has the peer left the call?"
+        case .notConnected: "the UDP socket has no peer yet; connect it first"
+        case .tooLarge: "the datagram is too large for UDP; send smaller packets"
+        case .system(let code): "UDP: \(String(cString: strerror(code))); try again, and report it if it stays"
+        }
+    }
+}

@@ -1,0 +1,149 @@
+import AudioBase
+import AudioCodecs
+import Testing
+
+@Suite("AAC") struct AACCodecTests {
+    private static let block = AACEncoder.blockFrameCount
+
+    /// Runs signals through, and hears each packet when the block that gave it has been collected, as a live call does.
+    private func live(
+        _ signals: [[Float]], rate: Double, bitRate: Int
+    ) throws -> (heard: [[Float]], encoder: AACEncoder, longest: Int) {
+        let encoder = try AACEncoder(sampleRate: rate, channelCount: signals.count, bitRate: bitRate)
+        let decoder = try AACDecoder(audioSpecificConfig: encoder.audioSpecificConfig)
+        let said = AudioBuffer(signals)
+        let blocks = said.frameCapacity / Self.block
+        let out = AudioBuffer(channelCount: signals.count, frameCapacity: (blocks + 1) * Self.block)
+        var longest = 0
+        for k in 0..<blocks {
+            guard let packet = try encoder.encode(said.channels, offset: k * Self.block) else { continue }
+            longest = max(longest, packet.count)
+            let frames = try decoder.decode(packet, into: out.channels, offset: (k + 1) * Self.block)
+            #expect(frames == Self.block)
+        }
+        return ((0..<signals.count).map(out.samples), encoder, longest)
+    }
+
+    @Test("collecting, look-ahead and overlap are three blocks", arguments: AACEncoder.sampleRates, [1, 2])
+    func delay(_ rate: Double, channelCount: Int) throws {
+        let said = Signals.noise(16 * Self.block, smoothing: 12)
+        let signals = Array(repeating: said, count: channelCount)
+        let (heard, encoder, _) = try live(signals, rate: rate, bitRate: 64_000 * channelCount)
+        #expect(Signals.lag(of: heard[channelCount - 1], behind: said, limit: 4_096) == AACEncoder.totalDelayFrames)
+        #expect(encoder.primingFrames == 1_024)
+    }
+
+    @Test("the signal survives", arguments: AACEncoder.sampleRates)
+    func quality(_ rate: Double) throws {
+        let said = Signals.sine(64 * Self.block, hertz: 997, rate: rate)
+        let (heard, _, _) = try live([said], rate: rate, bitRate: 64_000)
+        let tail = 10 * Self.block..<50 * Self.block
+        let moved = tail.lowerBound + AACEncoder.totalDelayFrames..<tail.upperBound + AACEncoder.totalDelayFrames
+        #expect(Signals.ratio(heard[0][moved], said[tail]) > 25)
+    }
+
+    @Test("left stays left")
+    func stereo() throws {
+        let left = Signals.sine(32 * Self.block, hertz: 440, rate: 44_100)
+        let silence = [Float](repeating: 0, count: left.count)
+        let (heard, _, _) = try live([left, silence], rate: 44_100, bitRate: 128_000)
+        let energy = heard.map { $0.reduce(0) { $0 + $1 * $1 } }
+        #expect(energy[0] > 1_000 * energy[1])
+    }
+
+    @Test("a packet of more than 1,024 bytes is whole")
+    func longPacket() throws {
+        let said = Signals.noise(32 * Self.block)
+        let (heard, _, longest) = try live([said, said.reversed()], rate: 32_000, bitRate: 320_000)
+        #expect(longest > 1_024)
+        let tail = 10 * Self.block..<20 * Self.block
+        let moved = tail.lowerBound + AACEncoder.totalDelayFrames..<tail.upperBound + AACEncoder.totalDelayFrames
+        #expect(Signals.ratio(heard[0][moved], said[tail]) > 6)
+    }
+
+    @Test("flush hands out the rest, and ends the encoder")
+    func flush() throws {
+        let encoder = try AACEncoder(sampleRate: 44_100, channelCount: 1, bitRate: 64_000)
+        let said = AudioBuffer([Signals.noise(Self.block)])
+        var packets = 0
+        for _ in 0..<5 { if try encoder.encode(said.channels) != nil { packets += 1 } }
+        #expect(packets == 4)
+        while try encoder.flush() != nil { packets += 1 }
+        #expect(packets == 6)  // five blocks, and the overlap of the last
+        #expect(try encoder.flush() == nil)
+        #expect(throws: CodecError.encoderFinished(codec: "AAC")) { try encoder.encode(said.channels) }
+    }
+
+    @Test("samples that are no signal do no harm", arguments: [Float.nan, .infinity, -.infinity, 1e30])
+    func noSignal(_ value: Float) throws {
+        let encoder = try AACEncoder(sampleRate: 44_100, channelCount: 1, bitRate: 64_000)
+        let decoder = try AACDecoder(audioSpecificConfig: encoder.audioSpecificConfig)
+        let good = Signals.sine(20 * Self.block, hertz: 997, rate: 44_100)
+        let said = AudioBuffer([good])
+        for i in 3 * Self.block..<4 * Self.block { said.channels[0][i] = value }
+        let out = AudioBuffer(channelCount: 1, frameCapacity: Self.block)
+        for k in 0..<20 {
+            guard let packet = try encoder.encode(said.channels, offset: k * Self.block) else { continue }
+            #expect(try decoder.decode(packet, into: out.channels) == Self.block)
+        }
+        #expect(Signals.ratio(out.samples(0)[...], good[17 * Self.block..<18 * Self.block]) > 20)
+    }
+
+    @Test("any bytes give 1,024 frames or an error, and later packets are decoded", arguments: 1...4, [1, 2])
+    func garbage(_ seed: UInt64, channelCount: Int) throws {
+        var generator = SplitMix(state: seed)
+        let signal = Signals.sine(200 * Self.block, hertz: 997, rate: 44_100)
+        let said = AudioBuffer(Array(repeating: signal, count: channelCount))
+        let encoder = try AACEncoder(sampleRate: 44_100, channelCount: channelCount, bitRate: 64_000 * channelCount)
+        let decoder = try AACDecoder(audioSpecificConfig: encoder.audioSpecificConfig)
+        let out = AudioBuffer(channelCount: channelCount, frameCapacity: Self.block)
+        for k in 0..<190 {
+            guard let packet = try encoder.encode(said.channels, offset: k * Self.block) else { continue }
+            var bytes = [UInt8](packet)
+            switch k % 4 {
+            case 0:
+                bytes = (0..<Int.random(in: 0...9_000, using: &generator)).map { _ in
+                    .random(in: 0...255, using: &generator)
+                }
+            case 1: bytes.removeLast(Int.random(in: 1...bytes.count, using: &generator))
+            case 2:
+                bytes[Int.random(in: 0..<bytes.count, using: &generator)] ^= UInt8.random(
+                    in: 1...255, using: &generator)
+            default: break
+            }
+            let frames = bytes.withUnsafeBytes { try? decoder.decode($0, into: out.channels) }
+            if let frames { #expect(frames == Self.block || frames == 0) }
+        }
+        // After the damage, ten packets later, the signal is as it should be.
+        for k in 190..<200 {
+            guard let packet = try encoder.encode(said.channels, offset: k * Self.block) else { continue }
+            #expect(try decoder.decode(packet, into: out.channels) == Self.block)
+        }
+        let last = 197 * Self.block..<198 * Self.block
+        #expect(Signals.ratio(out.samples(channelCount - 1)[...], signal[last]) > 20)
+    }
+
+    @Test("reset forgets, and decoding goes on")
+    func reset() throws {
+        let encoder = try AACEncoder(sampleRate: 48_000, channelCount: 2, bitRate: 128_000)
+        let decoder = try AACDecoder(audioSpecificConfig: encoder.audioSpecificConfig)
+        let said = AudioBuffer([Signals.noise(Self.block), Signals.noise(Self.block, seed: 2)])
+        let out = AudioBuffer(channelCount: 2, frameCapacity: Self.block)
+        for k in 0..<8 {
+            guard let packet = try encoder.encode(said.channels) else { continue }
+            if k == 5 { decoder.reset() }
+            #expect(try decoder.decode(packet, into: out.channels) == Self.block)
+        }
+    }
+
+    @Test("parameters out of range are refused")
+    func parameters() {
+        for (rate, channels, bits) in [
+            (22_050.0, 1, 64_000), (44_100, 0, 64_000), (44_100, 3, 64_000), (44_100, 1, 8_000),
+        ] {
+            #expect(throws: CodecError.self) {
+                try AACEncoder(sampleRate: rate, channelCount: channels, bitRate: bits)
+            }
+        }
+    }
+}

@@ -1,0 +1,136 @@
+import AudioBase
+import CJACK
+import Foundation
+import TestSupport
+import Testing
+
+@testable import AudioDevices
+
+/// Against a real server with the dummy driver.
+@Suite("JACKDevice", .serialized) struct JACKDeviceTests {
+    @Test("no server: the error says what to do")
+    func noServer() {
+        let name = "earshot-test-none-\(getpid())"
+        JACKServer.exclusively {
+            do throws(AudioDeviceError) {
+                _ = try JACKDevice(name: "probe", serverName: name, inputChannelCount: 1, outputChannelCount: 1)
+                Issue.record("a client of a server that does not exist")
+            } catch {
+                #expect(error == .noServer(server: name, onPipeWire: JACKProcess.isPipeWirePresent))
+                #expect(error.description.contains(name))
+                #expect(error.description.contains("jackd") || error.description.contains("pw-jack earshot"))
+            }
+        }
+        #expect(AudioDeviceError.noServer(server: nil, onPipeWire: true).description.contains("pw-jack earshot"))
+        #expect(AudioDeviceError.noServer(server: nil, onPipeWire: false).description.contains("`jackd -d"))
+    }
+
+    @Test("the server's end is the device's failure")
+    func serverGone() throws {
+        try JACKServer.running { server in
+            let device = try JACKDevice(
+                name: "probe", serverName: server.name, inputChannelCount: 1, outputChannelCount: 1)
+            let probe = CycleProbe()
+            try device.start(probe.callback)
+            #expect(eventually { probe.count >= 10 })
+            server.stop()
+            #expect(eventually { device.failure != nil })
+            guard case .serverGone? = device.failure else {
+                Issue.record("failure is \(String(describing: device.failure))")
+                return
+            }
+            device.stop()
+            #expect(throws: AudioDeviceError.self) { try device.start(probe.callback) }
+            #expect(throws: AudioDeviceError.self) { try device.connectToSystemPorts() }
+        }
+    }
+
+    @Test("system ports connect by number, and latencies are the server's", arguments: [16, 64, 1_024])
+    func systemPorts(_ block: Int) throws {
+        try JACKServer.running(blockFrameCount: block) { server in
+            let device = try JACKDevice(
+                name: "probe", serverName: server.name, inputChannelCount: 2, outputChannelCount: 2)
+            let other = try JACKDevice(
+                name: "probe", serverName: server.name, inputChannelCount: 1, outputChannelCount: 1)
+            #expect(device.name == "probe")
+            #expect(other.name != device.name)
+            let (probe, second) = (CycleProbe(), CycleProbe())
+            try device.start(probe.callback)
+            try other.start(second.callback)
+            try device.connectToSystemPorts()
+            try other.connectToSystemPorts()
+            try device.connectToSystemPorts()  // again: connected is connected
+            #expect(eventually { probe.count >= 20 && second.count >= 20 })
+            #expect(eventually { device.outputLatency >= 2 * Double(block) / 48_000 })
+            #expect(device.inputLatency == Double(block) / 48_000)
+            device.stop()
+            other.stop()
+        }
+    }
+
+    @Test("what one client plays another hears, in the cycle with the same host time", arguments: [16, 64, 1_024])
+    func twoClients(_ block: Int) throws {
+        try JACKServer.running(blockFrameCount: block) { server in
+            let talker = try JACKDevice(
+                name: "talker", serverName: server.name, inputChannelCount: 0, outputChannelCount: 1)
+            let hearer = try JACKDevice(
+                name: "hearer", serverName: server.name, inputChannelCount: 1, outputChannelCount: 0)
+            let (said, heard) = (CycleProbe(), CycleProbe())
+            try talker.start(said.callback)
+            try hearer.start(heard.callback)
+            var status = JackStatus(rawValue: 0)
+            let patch = try #require(earshot_jack_open("patch", server.name, &status))
+            defer { jack_client_close(patch) }
+            #expect(jack_connect(patch, "talker:output_1", "hearer:input_1") == 0)
+            let connected = heard.count
+            #expect(eventually { heard.count >= connected + 50 })
+            talker.stop()
+            hearer.stop()
+            var sampleTimes: [HostTime: Int64] = [:]
+            for note in said.notes { sampleTimes[note.hostTime] = note.sampleTime }
+            var matches = 0
+            for note in heard.notes where note.firstInput != 0 {
+                guard let sampleTime = sampleTimes[note.hostTime] else { continue }
+                #expect(note.firstInput == CycleProbe.ramp(sampleTime))
+                matches += 1
+            }
+            #expect(matches >= 20)
+        }
+    }
+
+    @Test("a second server is refused while the first has clients, and served after")
+    func otherServer() throws {
+        try JACKServer.running { first in
+            let second = try JACKServer()
+            func open(_ server: JACKServer) throws(AudioDeviceError) -> JACKDevice {
+                try JACKDevice(name: "probe", serverName: server.name, inputChannelCount: 1, outputChannelCount: 1)
+            }
+            var device: JACKDevice? = try open(first)
+            #expect(device?.failure == nil)
+            #expect(throws: AudioDeviceError.otherServer(open: first.name, asked: second.name)) { try open(second) }
+            device = nil
+            #expect(try open(second).sampleRate == 48_000)
+            second.stop()
+        }
+    }
+
+    @Test("the server's priority is known")
+    func priority() throws {
+        try JACKServer.running { server in
+            let device = try JACKDevice(
+                name: "probe", serverName: server.name, inputChannelCount: 1, outputChannelCount: 1)
+            let probe = CycleProbe()
+            try device.start(probe.callback)
+            #expect(eventually { probe.count >= 1 })
+            if let priority = device.realTimePriority { #expect((1...99).contains(priority)) }
+            device.stop()
+        }
+    }
+
+    @Test("a channel count that no device has is refused", arguments: [(-1, 1), (1, 33)])
+    func channelCounts(_ inputs: Int, _ outputs: Int) {
+        #expect(throws: AudioDeviceError.self) {
+            try JACKDevice(name: "probe", inputChannelCount: inputs, outputChannelCount: outputs)
+        }
+    }
+}

@@ -1,0 +1,69 @@
+import AudioBase
+import AudioFiles
+import Foundation
+
+/// A folder of its own for one test, gone with the object.
+final class Folder {
+    let url: URL
+
+    init() throws {
+        url = FileManager.default.temporaryDirectory.appendingPathComponent("earshot-files-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
+    }
+
+    deinit { try? FileManager.default.removeItem(at: url) }
+
+    func path(_ name: String) -> String { url.appendingPathComponent(name).path }
+}
+
+/// Sines, another frequency in each channel.
+func tone(frames: Int, channels: Int = 1, rate: Double = 48_000, hertz: Double = 997, gain: Double = 0.5) -> AudioBuffer
+{
+    let buffer = AudioBuffer(channelCount: channels, frameCapacity: max(1, frames))
+    for c in 0..<channels {
+        for i in 0..<frames {
+            buffer.channels[c][i] = Float(gain * sin(2 * .pi * hertz * Double(c + 1) * Double(i) / rate))
+        }
+    }
+    return buffer
+}
+
+func samples(_ buffer: AudioBuffer, _ channel: Int = 0, _ range: Range<Int>) -> [Float] {
+    range.map { buffer.channels[channel][$0] }
+}
+
+/// Energy of the difference relative to the reference, in dB; −200 where there is none.
+func errorDecibels(_ a: [Float], _ reference: [Float]) -> Double {
+    guard a.count == reference.count else { return .infinity }
+    var error = 0.0
+    var energy = 0.0
+    for i in 0..<a.count {
+        error += pow(Double(a[i]) - Double(reference[i]), 2)
+        energy += pow(Double(reference[i]), 2)
+    }
+    return error == 0 ? -200 : 10 * log10(error / max(energy, 1e-30))
+}
+
+/// A whole file, one array a channel.
+func contents(_ path: String) throws -> [[Float]] {
+    let reader = try AudioFileReader(path: path)
+    let buffer = AudioBuffer(
+        channelCount: reader.processingFormat.channelCount, frameCapacity: max(1, reader.frameCount + 10))
+    let frames = try reader.read(into: buffer.channels, frameCount: reader.frameCount + 10)
+    return (0..<reader.processingFormat.channelCount).map { samples(buffer, $0, 0..<frames) }
+}
+
+/// Runs a program; its exit status and what it printed.
+@discardableResult
+func run(_ arguments: String...) throws -> (status: Int32, output: String) {
+    let process = Process()
+    process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+    process.arguments = arguments
+    let pipe = Pipe()
+    process.standardOutput = pipe
+    process.standardError = pipe
+    try process.run()
+    let data = pipe.fileHandleForReading.readDataToEndOfFile()
+    process.waitUntilExit()
+    return (process.terminationStatus, String(bytes: data, encoding: .utf8) ?? "")
+}
