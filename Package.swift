@@ -41,7 +41,7 @@ let allLayers: [(name: String, dependencies: [Target.Dependency])] = [
     ("AudioDevices", ["AudioBase", "CRealtime", "CJACK"]),
     ("Playout", ["AudioBase", "AudioDSP", "AudioCodecs", "CRealtime"]),
     ("MediaTransport", ["AudioBase"]),
-    ("Nearby", ["MediaTransport"]),
+    ("Nearby", ["AudioBase", "MediaTransport"]),
     (
         "Call",
         ["AudioBase", "AudioDSP", "AudioCodecs", "AudioDevices", "Playout", "MediaTransport", "CRealtime"]

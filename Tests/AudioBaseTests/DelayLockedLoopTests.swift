@@ -7,7 +7,8 @@ import TestSupport
     /// Calls of `block` frames from a crystal `ppm` fast, each late by up to `jitter` seconds; the error of the loop's
     /// answers against when the calls were due, in seconds.
     private func errors(
-        block: Int64 = 64, ppm: Double = 0, jitter: Double = 0, seconds: Double = 30, stall: (call: Int, length: Double)? = nil
+        block: Int64 = 64, ppm: Double = 0, jitter: Double = 0, seconds: Double = 30,
+        stall: (call: Int, length: Double)? = nil
     ) -> [Double] {
         var loop = DelayLockedLoop(sampleRate: 48_000)
         var random = SeededRandom(seed: 1)
