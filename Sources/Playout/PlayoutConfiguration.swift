@@ -29,6 +29,7 @@ public struct PlayoutConfiguration: Sendable, Equatable {
     /// Seconds of jitter followed at most; what comes later than that is lost.
     public var ceiling: Double
 
+    /// A playout of these values; the times left out are those of a call on one network.
     public init(
         coding: PlayoutCoding, streamRate: Double, deviceRate: Double, channelCount: Int, framesPerPacket: Int,
         maximumFrameCount: Int = 4096, margin: Double = 0.0005, initialMargin: Double = 0.003, ceiling: Double = 0.150
