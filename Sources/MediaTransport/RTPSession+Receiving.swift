@@ -4,7 +4,8 @@ extension RTPSession {
     /// Takes a datagram from the peer, whichever it is, and says what it was. Never traps, whatever the bytes.
     ///
     /// The first valid packet fixes the peer's source. When that starts over with other sequence numbers, the first of
-    /// two packets in a row is ignored as a jump and the second starts the source anew (RFC 3550 A.1).
+    /// two packets in a row is ignored as a jump and the second starts the source anew (RFC 3550 A.1). Another source is
+    /// taken for the peer once its own has been silent for 1.5 s.
     public mutating func receive(_ datagram: UnsafeRawBufferPointer, at: HostTime) -> Received {
         // RFC 5761 §4: RTCP packet types 192 to 223 lie where RTP has the payload types 64 to 95 with the marker set.
         let received: Received =
@@ -25,6 +26,7 @@ extension RTPSession {
             return .ignored(.malformed(error))
         }
         guard packet.payloadType == payloadType else { return .ignored(.payloadType(packet.payloadType)) }
+        if let peer, peer != packet.ssrc, packet.ssrc != ssrc, isSilent(at: at) { forgetPeer() }
         if let reason = refusal(of: packet.ssrc) { return .ignored(reason) }
         peer = packet.ssrc
         guard var state = source else { return start(packet, at: at) }
@@ -76,6 +78,21 @@ extension RTPSession {
             ReceivedMedia(
                 sequenceNumber: Int(packet.sequenceNumber), position: 0, marker: packet.marker,
                 payload: packet.payload, startsSource: true))
+    }
+
+    /// Whether the peer's source has not been heard for 1.5 s: another may be the peer's program, begun anew.
+    private func isSilent(at: HostTime) -> Bool { lastHeard.map { at.seconds(since: $0) >= 1.5 } ?? true }
+
+    /// Makes room for another source of the peer's (RFC 3550 §8.2); what the old one counted stays counted.
+    private mutating func forgetPeer() {
+        if let source {
+            totals.add(source.sequence)
+            totals.restarts &+= 1
+        }
+        source = nil
+        peer = nil
+        lastReport = nil
+        peerName.removeAll(keepingCapacity: true)
     }
 
     /// Why a packet of this source is not the peer's; nil when it is or may be.
