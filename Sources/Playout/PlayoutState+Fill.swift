@@ -52,7 +52,8 @@ extension PlayoutState {
     }
 
     /// Makes up frames for a gap of `gap` frames (.max where its end is not known). Opus does so by whole packets, so that
-    /// its decoder stays in step with the sender's packets; all else by prediction. Before the first packet there is silence.
+    /// its decoder stays in step with the sender's packets, for 60 ms (a vowel it would hold for seconds); all else by
+    /// prediction, which fades. Before the first packet there is silence.
     /// - Returns: the frames written, or 0 when a made-up packet was staged.
     @_noLocks
     private mutating func bridge(_ output: Channels, offset: Int, frameCount: Int, gap: Int) -> Int {
@@ -61,10 +62,11 @@ extension PlayoutState {
             cursor &+= frameCount
             return frameCount
         }
-        if let opus, gap >= framesPerPacket, staged == 0, !concealer.isActive {
+        if let opus, gap >= framesPerPacket, staged == 0, !concealer.isActive, bridgedFrames < opusBridgeLimit {
             let frames = opus.conceal(into: stage, offset: 0, frameCount: framesPerPacket)
             if frames > 0 {
                 statistics.concealedFrames &+= frames
+                bridgedFrames &+= frames
                 setStage(position: cursor, frameCount: frames, isConcealment: true)
                 return 0
             }
@@ -74,6 +76,8 @@ extension PlayoutState {
         cursor &+= frameCount
         return frameCount
     }
+
+    private var opusBridgeLimit: Int { @_noLocks get { Int(0.060 * configuration.streamRate) } }
 
     @_noLocks
     private mutating func decode(_ header: PacketHeader) {
@@ -108,5 +112,6 @@ extension PlayoutState {
         stageOffset = 0
         staged = frameCount
         stageIsConcealment = isConcealment
+        if !isConcealment { bridgedFrames = 0 }
     }
 }

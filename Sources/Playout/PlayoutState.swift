@@ -31,6 +31,7 @@ struct PlayoutState: ~Copyable {
     var staged = 0
     var stagePosition = 0
     var stageIsConcealment = false
+    var bridgedFrames = 0  // made up by Opus since the last packet that came
 
     init(configuration: PlayoutConfiguration, queue: PacketQueue.Storage, opus: OpusDecoder.Renderer?) {
         self.configuration = configuration
