@@ -51,10 +51,12 @@ public struct CallPreferences: Sendable {
     ) throws -> SessionDescription {
         var formats: [MediaFormat] = []
         for offered in offer.formats {
-            guard let codec = offered.codec else { continue }
+            guard let codec = offered.codec, self.codec == nil || codec == self.codec else { continue }
             if codec == .pcm, !(8_000...192_000).contains(offered.clockRate) { continue }
             formats.append(try format(codec, pcmRate: offered.clockRate))
         }
+        // With nothing in common, what this end would take is what it says.
+        if formats.isEmpty, let codec { formats.append(try format(codec, pcmRate: Int(deviceRate))) }
         return try .answer(
             to: offer, supporting: formats, preferring: codec, address: address, port: port,
             packetTime: opusFrameMilliseconds, sessionID: sessionID)
