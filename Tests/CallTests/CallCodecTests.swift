@@ -78,7 +78,8 @@ import TestSupport
 
     @Test func `the same seed gives the same bytes`() throws {
         func call(seed: UInt64) throws -> (UInt64, [UInt32]) {
-            var setup = CallRig.Setup(codec: .opus, opusFrameMilliseconds: 5, rates: (44_100, 48_000), drifts: (50, -50))
+            var setup = CallRig.Setup(
+                codec: .opus, opusFrameMilliseconds: 5, rates: (44_100, 48_000), drifts: (50, -50))
             setup.seed = seed
             var rig = try CallRig(setup)
             rig.network.jitter = 0.004

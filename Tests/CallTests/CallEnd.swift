@@ -32,7 +32,7 @@ final class CallEnd {
     private let room: AudioRing
     private let block: AudioBuffer
     private var fed = 0
-    private var played = 0
+    private var held = HostTime(nanoseconds: 0)
     private var inbox: [[UInt8]] = []
 
     init(
@@ -43,8 +43,8 @@ final class CallEnd {
         self.configuration = configuration
         self.says = says
         self.keepsFrom = keepsFrom
-        air = AudioRing(channelCount: channels, capacity: 4 * configuration.deviceBlock)
-        room = AudioRing(channelCount: channels, capacity: 4 * configuration.deviceBlock)
+        air = AudioRing(channelCount: channels, capacity: 32_768)
+        room = AudioRing(channelCount: channels, capacity: 32_768)
         block = AudioBuffer(channelCount: channels, frameCapacity: configuration.deviceBlock)
         card = try SimulatedCard(
             SimulatedCard.Configuration(
@@ -63,25 +63,39 @@ final class CallEnd {
         core = try MediaCore(configuration, captured: processor.captured.reader, playout: playout, session: session)
     }
 
+    /// From now on the card does not call until so many seconds have passed; it then says that it skipped them.
+    func skipCycles(for seconds: Double) { held = card.renderer.nextCallTime.advanced(bySeconds: seconds) }
+
+    /// When the card calls next.
+    var nextCallTime: HostTime { max(card.renderer.nextCallTime, held) }
+
     /// The card's next cycle: microphone, callback, loudspeaker.
     func runCycle(at now: HostTime, elapsed: Double) {
         let frames = configuration.deviceBlock
-        for c in 0..<block.channels.count { for i in 0..<frames { block.channels[c][i] = says(fed + i, c) } }
-        fed += frames
-        air.writer.write(block.channels, frameCount: frames)
+        // What the card skips, the air said all the same.
+        repeat {
+            for c in 0..<block.channels.count { for i in 0..<frames { block.channels[c][i] = says(fed + i, c) } }
+            fed += frames
+            air.writer.write(block.channels, frameCount: frames)
+        } while due(fed / frames + 1) <= now
         var cycle = card.renderer.beginCycle(at: now)
         processor.callback(&cycle)
         card.renderer.endCycle(at: now)
-        let slice = room.reader.read(block.channels, frameCount: frames)
-        if elapsed < keepsFrom {
-            heardFrom += slice.frameCount
-        } else {
+        while case let slice = room.reader.read(block.channels, frameCount: frames), slice.frameCount > 0 {
+            if elapsed < keepsFrom {
+                heardFrom += slice.frameCount
+                continue
+            }
             for c in 0..<heard.count {
                 heard[c].append(contentsOf: UnsafeBufferPointer(start: block.channels[c], count: slice.frameCount))
             }
         }
-        played += slice.frameCount
         history.append((elapsed, playout.statistics))
+    }
+
+    private func due(_ call: Int) -> HostTime {
+        (card.firstInputFrameTime ?? HostTime(nanoseconds: 0)).advanced(
+            bySeconds: Double(call * configuration.deviceBlock) / card.configuration.trueSampleRate)
     }
 
     /// What the media thread does when it wakes.

@@ -70,7 +70,8 @@ struct CallRig {
         let reply = try host.answer(to: offer, address: .loopback, port: 40_002, sessionID: 2)
         let answer = try SessionDescription(parsing: reply.description)
         let chosen = try sent.format(chosenBy: answer)
-        guard let mine = reply.formats.first, let offered = offer.formats.first(where: { $0.payloadType == mine.payloadType }),
+        guard let mine = reply.formats.first,
+            let offered = offer.formats.first(where: { $0.payloadType == mine.payloadType }),
             let own = sent.formats.first(where: { $0.payloadType == chosen.payloadType })
         else { throw NegotiationError.noAudio }
         return (
@@ -94,7 +95,7 @@ struct CallRig {
     /// Lets the call go on until `seconds` have passed since it began.
     mutating func run(until seconds: Double) throws {
         while true {
-            let cycles = ends.map { $0.card.renderer.nextCallTime }
+            let cycles = ends.map(\.nextCallTime)
             var next = min(cycles[0], cycles[1])
             if let arrival = network.nextArrival { next = min(next, arrival) }
             for end in ends { if let due = end.core.nextDeadline, due > now { next = min(next, due) } }

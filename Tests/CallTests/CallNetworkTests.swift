@@ -1,0 +1,138 @@
+import AudioBase
+import MediaTransport
+import Testing
+import TestSupport
+
+@testable import Call
+
+/// What networks and peers do to a call, and what is left of it.
+@Suite struct CallNetworkTests {
+    static let codecs: [Codec] = [.pcm, .opus, .aac]
+
+    private func setup(_ codec: Codec) -> CallRig.Setup {
+        var setup = CallRig.Setup(codec: codec)
+        if codec == .aac { setup.rates = (44_100, 44_100) }
+        return setup
+    }
+
+    @Test(arguments: codecs) func `two percent of loss are counted exactly, at both ends`(codec: Codec) throws {
+        var rig = try CallRig(setup(codec))
+        try rig.run(until: 2)
+        rig.network.loss = 0.02
+        try rig.run(until: 32)
+        rig.network.loss = 0
+        try rig.run(until: 34)
+        let statistics = rig.ends.map(\.statistics)
+        #expect(rig.network.lostMedia > 20)
+        #expect(statistics.map(\.rtp.packetsMissing).reduce(0, +) == rig.network.lostMedia)
+        for end in 0..<2 {
+            let sent = statistics[1 - end].rtp.packetsSent
+            #expect(abs(statistics[end].rtp.packetsExpected - sent) <= 4)  // on their way
+            // What the far side says of it: its reports of the last seconds came through.
+            #expect(statistics[1 - end].rtp.remote?.cumulativeLost == statistics[end].rtp.packetsLost)
+            let playout = rig.ends[end].playout.statistics
+            #expect(playout.latePackets == 0 && playout.restarts == 0)
+            let losses = statistics[end].rtp.packetsMissing
+            let frames = rig.ends[end].configuration.framesPerPacket
+            // AAC waits a millisecond for a packet that may have been overtaken.
+            let wait = codec == .aac ? losses * 60 : losses * 4
+            #expect(playout.concealedFrames >= (losses - 1) * frames)
+            #expect(playout.concealedFrames <= (losses + 1) * frames + wait)
+        }
+    }
+
+    @Test(arguments: codecs) func `copies and packets that were overtaken harm nothing`(codec: Codec) throws {
+        var rig = try CallRig(setup(codec))
+        rig.network.duplication = 0.05
+        rig.network.reordering = 0.05
+        try rig.run(until: 30)
+        let duplicates = rig.ends.map(\.statistics.rtp.packetsDuplicate).reduce(0, +)
+        #expect(rig.network.duplicatedMedia > 20)
+        #expect(abs(duplicates - rig.network.duplicatedMedia) <= 2)
+        for end in rig.ends {
+            #expect(end.statistics.rtp.packetsMissing <= 1)
+            // Playout allows for packets 5 ms late once it has seen some.
+            let early = end.history.last { $0.elapsed < 12 }?.statistics
+            let late = end.playout.statistics
+            #expect(late.missingPackets - (early?.missingPackets ?? 0) <= 2)
+            #expect(late.delay < 0.040)
+        }
+    }
+
+    @Test(arguments: codecs) func `jitter costs delay once and sound seldom`(codec: Codec) throws {
+        var rig = try CallRig(setup(codec))
+        rig.network.jitter = 0.020
+        try rig.run(until: 40)
+        for end in rig.ends {
+            let early = end.history.last { $0.elapsed < 15 }?.statistics
+            let late = end.playout.statistics
+            #expect(late.concealedFrames - (early?.concealedFrames ?? 0) < Int(end.configuration.streamRate * 0.1))
+            #expect(late.depth < 0.027)
+        }
+    }
+
+    @Test(arguments: codecs) func `a peer that vanishes for ten seconds and returns is heard as before`(
+        codec: Codec
+    ) throws {
+        var plan = setup(codec)
+        let rate = plan.rates.0
+        plan.says = { frame, _ in sine(frame, frequency: 440, rate: rate) }
+        var rig = try CallRig(plan)
+        rig.network.outages = [10..<20]
+        try rig.run(until: 40)
+        for end in rig.ends {
+            let before = try #require(end.history.last { $0.elapsed < 10 }).statistics
+            let silent = end.heard(13..<19.9).samples
+            let peaks = (11..<20).map { second in
+                end.heard(Double(second)..<Double(second) + 0.9).samples.map { abs($0) }.max() ?? 0
+            }
+            #expect(silent.allSatisfy { abs($0) < 1e-3 }, "silence while nobody is there: \(peaks)")
+            #expect(abs(end.playout.statistics.delay - before.delay) < 0.002)
+            let returned = end.heard(22..<24).samples
+            #expect(sineDefect(returned, frequency: 440, rate: rate) < (codec == .pcm ? -50 : -30))
+            // All that was sent meanwhile is missing, and nothing else.
+            let gap = 10.0 * end.configuration.streamRate / Double(end.configuration.framesPerPacket)
+            #expect(abs(Double(end.statistics.rtp.packetsMissing) - gap) <= 2)
+        }
+    }
+
+    @Test(arguments: codecs) func `a peer that starts anew with another source is heard again`(codec: Codec) throws {
+        var rig = try CallRig(setup(codec))
+        try rig.run(until: 5)
+        rig.network.outages = [5..<8]
+        try rig.run(until: 7.5)
+        try rig.restart(1)
+        try rig.run(until: 14)
+        let rate = rig.ends[0].configuration.deviceRate
+        for end in rig.ends {
+            let heard = end.heard(10..<13).samples
+            let level = heard.map { Double($0) * Double($0) }.reduce(0, +) / Double(max(1, heard.count))
+            #expect(level > 0.05, "the sine is there again")
+            #expect(sineDefect(heard, frequency: 440 * rate / 48_000, rate: rate) < (codec == .pcm ? -50 : -25))
+        }
+        #expect(rig.ends[0].playout.statistics.restarts == 1)
+    }
+
+    @Test func `a goodbye is heard`() throws {
+        var rig = try CallRig(CallRig.Setup())
+        try rig.run(until: 2)
+        rig.leave(0)
+        try rig.run(until: 2.1)
+        #expect(rig.ends[1].statistics.peerLeft)
+        #expect(!rig.ends[0].statistics.peerLeft)
+    }
+
+    @Test func `what is no packet of the call is counted and left alone`() throws {
+        var rig = try CallRig(CallRig.Setup())
+        try rig.run(until: 1)
+        var random = SeededRandom(seed: 3)
+        for size in [0, 1, 2, 11, 12, 13, 40, 1_500] {
+            for _ in 0..<50 { rig.ends[0].receive((0..<size).map { _ in UInt8(truncatingIfNeeded: random.next()) }) }
+        }
+        try rig.run(until: 3)
+        let statistics = rig.ends[0].statistics
+        #expect(statistics.rtp.packetsIgnored >= 350)
+        #expect(statistics.rtp.packetsMissing == 0)
+        #expect(rig.ends[0].playout.statistics.concealedFrames == 0)
+    }
+}

@@ -1,0 +1,99 @@
+import MediaTransport
+import Testing
+
+@testable import Call
+
+@Suite struct CallPreferencesTests {
+    private func preferences(
+        _ codec: Codec?, channels: Int = 1, frame: Double? = nil, rate: Double = 48_000, block: Int = 256
+    ) -> CallPreferences {
+        CallPreferences(
+            codec: codec, channelCount: channels, opusFrameMilliseconds: frame, deviceRate: rate, deviceBlock: block)
+    }
+
+    static let wishes: [Codec?] = [nil, .opus, .pcm, .aac]
+
+    @Test(arguments: wishes, wishes) func `two ends agree on what both take, or say why not`(
+        host: Codec?, guest: Codec?
+    ) throws {
+        if let host, let guest, host != guest {
+            #expect(throws: NegotiationError.self) {
+                try CallRig.negotiate(host: preferences(host), guest: preferences(guest))
+            }
+            return
+        }
+        let (a, b) = try CallRig.negotiate(host: preferences(host), guest: preferences(guest))
+        #expect(a.codec == host ?? guest ?? .opus)
+        #expect(a.codec == b.codec && a.streamRate == b.streamRate && a.payloadType == b.payloadType)
+        #expect(a.channelCount == 1 && b.channelCount == 1)
+        #expect(a.framesPerPacket == b.framesPerPacket)
+        #expect(a.remoteAudioSpecificConfig.isEmpty == (a.codec != .aac))
+        #expect(a.remoteAudioSpecificConfig == b.remoteAudioSpecificConfig)
+    }
+
+    @Test func `the reason for no common codec names both sides' and what to do`() {
+        let error = #expect(throws: NegotiationError.self) {
+            try CallRig.negotiate(host: preferences(.pcm), guest: preferences(.opus))
+        }
+        let line = error?.description ?? ""
+        #expect(line.lowercased().contains("opus") && line.contains("L16") && line.contains("--codec"))
+        #expect(!line.contains("\n"))
+    }
+
+    @Test(arguments: [(44_100.0, 48_000.0), (48_000, 44_100), (96_000, 48_000), (48_000, 8_000), (8_000, 192_000)])
+    func `PCM comes and goes at the offer's rate`(host: Double, guest: Double) throws {
+        let (a, b) = try CallRig.negotiate(
+            host: preferences(.pcm, rate: host, block: 256), guest: preferences(.pcm, rate: guest, block: 256))
+        #expect(a.streamRate == guest && b.streamRate == guest)
+        #expect(a.deviceRate == host && b.deviceRate == guest)
+        // Each end's packet is its own block, at the stream's rate.
+        #expect(b.framesPerPacket == 256)
+        #expect(abs(Double(a.framesPerPacket) - 256 * guest / host) <= 0.5)
+    }
+
+    @Test(arguments: [8_000.0, 44_100, 48_000, 96_000]) func `AAC travels at 44,100 Hz whatever the cards'`(
+        rate: Double
+    ) throws {
+        let (a, b) = try CallRig.negotiate(host: preferences(.aac, rate: rate), guest: preferences(.aac))
+        #expect(a.streamRate == 44_100 && b.streamRate == 44_100)
+        #expect(a.framesPerPacket == 1_024 && a.bitRate == 64_000)
+        #expect(a.remoteAudioSpecificConfig.starts(with: [0x12, 0x08]))  // AAC-LC, 44,100 Hz, mono
+    }
+
+    @Test(arguments: [2.5, 5, 10, 20]) func `the guest's wish for a packet's length is the host's too`(
+        milliseconds: Double
+    ) throws {
+        let frames = Int(milliseconds * 48)
+        let (a, b) = try CallRig.negotiate(
+            host: preferences(.opus), guest: preferences(.opus, frame: milliseconds))
+        #expect(a.framesPerPacket == frames && b.framesPerPacket == frames)
+        let (c, d) = try CallRig.negotiate(
+            host: preferences(.opus, frame: milliseconds), guest: preferences(.opus))
+        #expect(c.framesPerPacket == frames && d.framesPerPacket == frames)
+    }
+
+    @Test func `each end sends the length it was told to`() throws {
+        let (a, b) = try CallRig.negotiate(
+            host: preferences(.opus, frame: 2.5), guest: preferences(.opus, frame: 20))
+        #expect(a.framesPerPacket == 120 && b.framesPerPacket == 960)
+    }
+
+    @Test(arguments: [Codec.opus, .pcm, .aac]) func `stereo is agreed on`(codec: Codec) throws {
+        let (a, b) = try CallRig.negotiate(
+            host: preferences(codec, channels: 2), guest: preferences(codec, channels: 2))
+        #expect(a.channelCount == 2 && b.channelCount == 2)
+    }
+
+    @Test(arguments: [Codec.pcm, .aac]) func `mono against stereo is said, not guessed`(codec: Codec) {
+        #expect(throws: NegotiationError.self) {
+            try CallRig.negotiate(host: preferences(codec, channels: 1), guest: preferences(codec, channels: 2))
+        }
+    }
+
+    @Test func `an answer nobody asked for is refused`() throws {
+        let offer = try preferences(.opus).offer(address: .loopback, port: 1, sessionID: 1)
+        let other = try preferences(.pcm).offer(address: .loopback, port: 1, sessionID: 1)
+        let answer = try preferences(.pcm).answer(to: other, address: .loopback, port: 2, sessionID: 2)
+        #expect(throws: NegotiationError.self) { try offer.format(chosenBy: answer) }
+    }
+}

@@ -1,0 +1,58 @@
+import AudioBase
+import MediaTransport
+import Testing
+import TestSupport
+
+@testable import Call
+
+/// The call's render side, through ``RenderCallback``: with EARSHOT_RTSAN, RealtimeSanitizer watches every path of it.
+@Suite struct CallRealtimeTests {
+    struct Form: CustomTestStringConvertible, Sendable {
+        var codec: Codec
+        var channelCount: Int
+        var rates: (Double, Double)
+        var block: Int
+        var testDescription: String { "\(codec) ×\(channelCount), \(rates.0) Hz against \(rates.1), \(block)" }
+    }
+    static let forms = [
+        Form(codec: .pcm, channelCount: 1, rates: (48_000, 48_000), block: 64),
+        Form(codec: .pcm, channelCount: 2, rates: (44_100, 48_000), block: 470),
+        Form(codec: .opus, channelCount: 1, rates: (48_000, 44_100), block: 128),
+        Form(codec: .opus, channelCount: 2, rates: (48_000, 48_000), block: 1024),
+        Form(codec: .aac, channelCount: 1, rates: (44_100, 44_100), block: 256),
+        Form(codec: .aac, channelCount: 2, rates: (48_000, 32_000), block: 333),
+    ]
+
+    /// Loss, jitter, copies, reordering, a stall, silence, a start anew, a flood and a card that skips, in one call.
+    @Test(arguments: forms) func `whatever the network and the card do, a callback neither waits nor allocates`(
+        form: Form
+    ) throws {
+        var setup = CallRig.Setup(
+            codec: form.codec, channelCount: form.channelCount, opusFrameMilliseconds: 5, rates: form.rates,
+            blocks: (form.block, form.block), drifts: (300, -300))
+        setup.says = { frame, _ in Float(frame % 100) * 0.005 - 0.25 }
+        var rig = try CallRig(setup)
+        rig.network.loss = 0.1
+        rig.network.jitter = 0.008
+        rig.network.duplication = 0.05
+        rig.network.reordering = 0.1
+        try rig.run(until: 0.8)
+        rig.network.stalls = [0.8..<1.0]
+        try rig.run(until: 1.3)
+        rig.ends[0].stalls = [1.3..<1.9]  // the capture ring overruns, the queue to playout runs dry
+        try rig.run(until: 2.0)
+        rig.network.outages = [2.0..<3.2]
+        try rig.run(until: 3.1)
+        try rig.restart(1)
+        try rig.run(until: 4.0)
+        rig.network.loss = 0
+        rig.network.jitter = 0
+        rig.ends[0].skipCycles(for: 0.05)
+        try rig.run(until: 4.6)
+        let host = rig.ends[0].playout.statistics
+        #expect(host.concealedFrames > 0 && host.restarts >= 1 && host.skips > 0)
+        #expect(host.missingPackets + host.latePackets > 0 || form.codec == .aac)
+        #expect(rig.ends[0].card.monitor.skippedFrameCount > 0)
+        for end in rig.ends { #expect(end.heard.allSatisfy { $0.allSatisfy(\.isFinite) }) }
+    }
+}
