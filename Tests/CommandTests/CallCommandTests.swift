@@ -1,0 +1,121 @@
+import Foundation
+import Testing
+import TestSupport
+
+/// Calls between two processes on simulated cards, and every way in which one can end.
+@Suite(.serialized) struct CallCommandTests {
+    @Test func `a call that lasts as long as it should reports once, as JSON, on both sides`() throws {
+        let call = try SimulatedCall(["--codec", "opus"], host: ["--duration", "3"])
+        #expect(call.host.wait() == .exit(0), "\(call.host.errors)")
+        #expect(call.guest.wait() == .exit(0), "\(call.guest.errors)")
+        for (process, file) in [(call.host, "host.wav"), (call.guest, "guest.wav")] {
+            #expect(process.errors.contains("NOT ENCRYPTED"))
+            let report = try theReport(process)
+            #expect(report["encrypted"] as? Bool == false)
+            #expect(report["codec"] as? String == "opus")
+            #expect((report["memoryAnonymousKiB"] as? Int ?? .max) < 60 * 1024)
+            let frames = try playableFrames(call.scratch(file))
+            #expect(frames > 2 * 48_000 && frames < 8 * 48_000)
+            #expect((report["heard"] as? [String: Any])?["frames"] as? Int == frames)
+        }
+        #expect(try theReport(call.host)["ended"] as? String == "duration")
+        #expect(try theReport(call.guest)["ended"] as? String == "peer left")
+    }
+
+    @Test func `without --json the summary is for people, and standard output stays empty`() throws {
+        let port = try Earshot.freePort()
+        let common = ["--device", "simulated", "--speak", Earshot.speech]
+        let host = try Earshot.start(["host", "--port", "\(port)", "--duration", "1"] + common)
+        #expect(host.says("waiting for a guest"))
+        let guest = try Earshot.start(["join", "127.0.0.1:\(port)"] + common)
+        #expect(host.wait() == .exit(0) && guest.wait() == .exit(0))
+        for process in [host, guest] {
+            #expect(process.output.isEmpty && process.errors.contains("call ended ("))
+        }
+    }
+
+    @Test func `a peer that is killed in mid-call is noticed, and what was heard is whole`() throws {
+        let call = try SimulatedCall(["--codec", "opus"])
+        usleep(1_500_000)
+        call.guest.signal(SIGKILL)
+        #expect(call.host.wait(seconds: 8) == .exit(75), "\(call.host.errors)")
+        #expect(theFailure(call.host).contains("vanished"))
+        #expect((try theReport(call.host)["ended"] as? String ?? "").contains("vanished"))
+        #expect(try playableFrames(call.scratch("host.wav")) > 48_000)
+    }
+
+    @Test(arguments: [SIGINT, SIGTERM]) func `Ctrl-C ends a call in order, on both sides`(signal: Int32) throws {
+        let call = try SimulatedCall(["--codec", "aac"])
+        usleep(1_200_000)
+        call.host.signal(signal)
+        #expect(call.host.wait(seconds: 4) == .exit(128 + signal), "\(call.host.errors)")
+        #expect(call.guest.wait(seconds: 4) == .exit(0), "\(call.guest.errors)")
+        #expect(try theReport(call.host)["ended"] as? String == "interrupted")
+        #expect(try theReport(call.guest)["ended"] as? String == "peer left")
+        #expect(try playableFrames(call.scratch("host.wav")) > 22_050)
+        #expect(try playableFrames(call.scratch("guest.wav")) > 22_050)
+    }
+
+    @Test func `Ctrl-C while a host waits ends it`() throws {
+        let host = try Earshot.start(["host", "--port", "\(try Earshot.freePort())", "--device", "simulated"])
+        #expect(host.says("waiting for a guest"))
+        host.signal(SIGINT)
+        #expect(host.wait(seconds: 3) == .exit(130))
+    }
+
+    @Test func `a full disk is said, and the file holds what fitted`() throws {
+        let disk = try Scratch()
+        let mount = try ChildProcess(["mount", "-t", "tmpfs", "-o", "size=200k", "earshot-test", disk.path])
+        try #require(mount.wait() == .exit(0), "needs root: \(mount.errors)")
+        defer {
+            let unmount = try? ChildProcess(["umount", "-l", disk.path])
+            _ = unmount?.wait()
+        }
+        let call = try SimulatedCall(["--codec", "pcm"], guest: ["--hear", disk("heard.wav")])
+        #expect(call.guest.wait(seconds: 10) == .exit(73), "\(call.guest.errors)")
+        #expect(theFailure(call.guest).contains("heard.wav"))
+        #expect(call.host.wait(seconds: 4) == .exit(0), "\(call.host.errors)")
+        #expect(try playableFrames(disk("heard.wav")) > 10_000)
+    }
+
+    @Test func `a JACK server that goes in mid-call ends the call`() throws {
+        let server = try JACKServer(blockFrameCount: 256)
+        let other = try JACKServer(blockFrameCount: 256)
+        defer {
+            server.stop()
+            other.stop()
+        }
+        let port = try Earshot.freePort()
+        let host = try Earshot.start(["host", "--port", "\(port)", "--jack-server", server.name, "--json"])
+        try #require(host.says("waiting for a guest"), "\(host.errors)")
+        let guest = try Earshot.start(
+            ["join", "127.0.0.1:\(port)", "--jack-server", other.name, "--json"])
+        try #require(guest.says("in a call with"), "\(guest.errors)")
+        usleep(800_000)
+        server.stop()
+        #expect(host.wait(seconds: 8) == .exit(69), "\(host.errors)")
+        #expect(theFailure(host).contains("JACK server"))
+        _ = try theReport(host)
+        #expect(guest.wait(seconds: 8) == .exit(0), "\(guest.errors)")
+    }
+
+    @Test func `a host without --insecure-lan can be reached from this machine only`() throws {
+        let port = try Earshot.freePort()
+        let host = try Earshot.start(["host", "--port", "\(port)", "--device", "simulated"])
+        #expect(host.says("waiting for a guest") && host.says("NOT ENCRYPTED"))
+        let suffix = ":" + String(port, radix: 16, uppercase: true)
+        var listening: [String] = []
+        for table in ["tcp", "tcp6", "udp", "udp6"] {
+            let text = (try? String(contentsOfFile: "/proc/net/\(table)", encoding: .utf8)) ?? ""
+            for line in text.split(separator: "\n").dropFirst() {
+                let fields = line.split(separator: " ")
+                // A padded port: 0BEEF is written BEEF with leading zeros.
+                guard fields.count > 1, let colon = fields[1].lastIndex(of: ":"),
+                    Int(fields[1][fields[1].index(after: colon)...], radix: 16) == port
+                else { continue }
+                listening.append(String(fields[1][..<colon]))
+            }
+        }
+        #expect(listening == ["0100007F"], "port \(suffix)")
+    }
+}

@@ -1,0 +1,96 @@
+import AudioFiles
+import Foundation
+import Testing
+import TestSupport
+
+/// The program, as a person has it.
+enum Earshot {
+    /// Built beside the tests, or another that EARSHOT_PROGRAM names.
+    static let program =
+        ProcessInfo.processInfo.environment["EARSHOT_PROGRAM"]
+        ?? URL(fileURLWithPath: (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? "")
+        .deletingLastPathComponent().appendingPathComponent("earshot").path
+
+    static func start(
+        _ arguments: [String], environment: [String: String?] = [:], standardOutput: String? = nil
+    ) throws -> ChildProcess {
+        var all: [String: String?] = ["JACK_DEFAULT_SERVER": nil, "XDG_RUNTIME_DIR": nil]
+        all.merge(environment) { $1 }
+        return try ChildProcess([program] + arguments, environment: all, standardOutput: standardOutput)
+    }
+
+    /// Speech of the distribution's, 48 kHz.
+    static let speech = "/usr/share/sounds/alsa/Front_Center.wav"
+
+    /// A port nobody has.
+    static func freePort() throws -> Int {
+        let socket = Foundation.socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        defer { close(socket) }
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+        var size = socklen_t(MemoryLayout<sockaddr_in>.size)
+        let port = withUnsafeMutablePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { generic in
+                bind(socket, generic, size) == 0 && getsockname(socket, generic, &size) == 0
+            }
+        }
+        try #require(port)
+        return Int(UInt16(bigEndian: address.sin_port))
+    }
+}
+
+/// A folder that goes with the test.
+final class Scratch {
+    let path: String
+    init() throws {
+        path = "\(NSTemporaryDirectory())earshot-command-\(getpid())-\(UInt32.random(in: 0 ... .max))"
+        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+    }
+    deinit { try? FileManager.default.removeItem(atPath: path) }
+    func callAsFunction(_ name: String) -> String { "\(path)/\(name)" }
+}
+
+/// Two ends of a call on simulated cards, in two processes.
+struct SimulatedCall {
+    let scratch: Scratch
+    let host: ChildProcess
+    let guest: ChildProcess
+    let port: Int
+
+    /// Starts both and waits until they are in the call.
+    init(_ more: [String] = [], host hostMore: [String] = [], guest guestMore: [String] = []) throws {
+        scratch = try Scratch()
+        port = try Earshot.freePort()
+        let common = ["--device", "simulated", "--speak", Earshot.speech, "--json"] + more
+        host = try Earshot.start(
+            ["host", "--port", "\(port)", "--hear", scratch("host.wav")] + common + hostMore)
+        try #require(host.says("waiting for a guest"), "\(host.errors)")
+        guest = try Earshot.start(
+            ["join", "127.0.0.1:\(port)", "--hear", scratch("guest.wav")] + common + guestMore)
+        try #require(guest.says("in a call with"), "\(guest.errors)")
+    }
+}
+
+/// The line with which a program ends, and that there is one and no more.
+func theFailure(_ process: ChildProcess, sourceLocation: SourceLocation = #_sourceLocation) -> String {
+    let lines = process.errors.split(separator: "\n").filter { $0.hasPrefix("earshot: ") }
+    #expect(lines.count == 1, "\(process.errors)", sourceLocation: sourceLocation)
+    for sign in ["Fatal error", "Stack dump", "Current stack trace", "Swift/", "Error("] {
+        #expect(!process.errors.contains(sign), "\(process.errors)", sourceLocation: sourceLocation)
+    }
+    return lines.first.map(String.init) ?? ""
+}
+
+/// Frames of a file that must be whole.
+func playableFrames(_ path: String, sourceLocation: SourceLocation = #_sourceLocation) throws -> Int {
+    let reader = try AudioFileReader(path: path)
+    let length = try #require(Int(exactly: reader.frameCount), sourceLocation: sourceLocation)
+    return length
+}
+
+/// The one JSON object on standard output.
+func theReport(_ process: ChildProcess, sourceLocation: SourceLocation = #_sourceLocation) throws -> [String: Any] {
+    let object = try JSONSerialization.jsonObject(with: Data(process.output.utf8))
+    return try #require(object as? [String: Any], sourceLocation: sourceLocation)
+}

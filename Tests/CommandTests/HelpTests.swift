@@ -1,0 +1,30 @@
+import Foundation
+import Testing
+import TestSupport
+
+@Suite struct HelpTests {
+    @Test(arguments: [["--help"], ["host", "--help"], ["join", "--help"], ["analyze", "--help"], ["help", "host"]])
+    func `each command explains itself`(arguments: [String]) throws {
+        let program = try Earshot.start(arguments)
+        #expect(program.wait() == .exit(0))
+        #expect(program.output.contains("USAGE:") && program.errors.isEmpty)
+    }
+
+    @Test func `the version is one line`() throws {
+        let program = try Earshot.start(["--version"])
+        #expect(program.wait() == .exit(0))
+        #expect(program.output.split(separator: "\n").count == 1)
+    }
+
+    @Test(arguments: ["bash", "zsh", "fish"]) func `completion scripts are made`(shell: String) throws {
+        let program = try Earshot.start(["--generate-completion-script", shell])
+        #expect(program.wait() == .exit(0))
+        for word in ["host", "join", "analyze", "insecure-lan"] { #expect(program.output.contains(word)) }
+    }
+
+    @Test func `an unknown command is a usage error`() throws {
+        let program = try Earshot.start(["sing"])
+        #expect(program.wait() == .exit(64))
+        #expect(program.errors.contains("sing"))
+    }
+}

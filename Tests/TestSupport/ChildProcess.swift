@@ -1,0 +1,133 @@
+import Foundation
+import Synchronization
+
+/// A program that a test starts, with its output in files of its own. It is killed, group and all, with this object.
+///
+/// Foundation's Process hands down this thread's signal mask, in which Dispatch blocks signals that the program must hear.
+/// Here the mask is empty.
+public final class ChildProcess: Sendable {
+    /// Why the program was not started.
+    public struct StartError: Error, CustomStringConvertible {
+        /// One line.
+        public let description: String
+    }
+
+    /// How it ended.
+    public enum Ending: Hashable, Sendable {
+        /// By itself, with this status.
+        case exit(Int32)
+        /// By this signal.
+        case signal(Int32)
+    }
+
+    private struct State {
+        var pid: pid_t
+        var ending: Ending?
+    }
+    private let state: Mutex<State>
+    private let folder: String
+    private static let serial = Atomic<Int>(0)
+
+    /// - Parameters:
+    ///   - arguments: the program, found along PATH, and what it is given.
+    ///   - environment: what differs from this process's; nil removes.
+    ///   - standardOutput: a file to open for writing in place of the one read by ``output``.
+    public init(
+        _ arguments: [String], environment: [String: String?] = [:], standardOutput: String? = nil
+    ) throws {
+        let number = Self.serial.add(1, ordering: .relaxed).newValue
+        folder = "\(NSTemporaryDirectory())earshot-child-\(getpid())-\(number)"
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        var variables = ProcessInfo.processInfo.environment
+        for (name, value) in environment { variables[name] = value }
+        let pid = try Self.spawn(
+            arguments, variables.map { "\($0)=\($1)" }, output: standardOutput ?? "\(folder)/output",
+            error: "\(folder)/error")
+        state = Mutex(State(pid: pid))
+    }
+
+    deinit {
+        stop()
+        try? FileManager.default.removeItem(atPath: folder)
+    }
+
+    private static func spawn(
+        _ arguments: [String], _ environment: [String], output: String, error: String
+    ) throws -> pid_t {
+        var files = posix_spawn_file_actions_t()
+        var attributes = posix_spawnattr_t()
+        var none = sigset_t()
+        posix_spawn_file_actions_init(&files)
+        posix_spawnattr_init(&attributes)
+        defer {
+            posix_spawn_file_actions_destroy(&files)
+            posix_spawnattr_destroy(&attributes)
+        }
+        posix_spawn_file_actions_addopen(&files, 0, "/dev/null", O_RDONLY, 0)
+        posix_spawn_file_actions_addopen(&files, 1, output, O_WRONLY | O_CREAT | O_TRUNC, 0o600)
+        posix_spawn_file_actions_addopen(&files, 2, error, O_WRONLY | O_CREAT | O_TRUNC, 0o600)
+        sigemptyset(&none)
+        posix_spawnattr_setsigmask(&attributes, &none)
+        posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETPGROUP))
+        var argv = arguments.map { strdup($0) } + [nil]
+        var envp = environment.map { strdup($0) } + [nil]
+        defer { for string in argv + envp { free(string) } }
+        var pid: pid_t = 0
+        let code = posix_spawnp(&pid, arguments[0], &files, &attributes, &argv, &envp)
+        guard code == 0 else { throw StartError(description: "\(arguments[0]) cannot be started (errno \(code))") }
+        return pid
+    }
+
+    /// Its process id while it runs; nil afterwards.
+    public var processID: pid_t? { state.withLock { Self.poll(&$0) == nil ? $0.pid : nil } }
+
+    /// What it wrote to standard output so far.
+    public var output: String { text("output") }
+    /// What it wrote to standard error so far.
+    public var errors: String { text("error") }
+
+    private func text(_ name: String) -> String {
+        String(decoding: FileManager.default.contents(atPath: "\(folder)/\(name)") ?? Data(), as: UTF8.self)
+    }
+
+    /// Sends it a signal, if it still runs.
+    public func signal(_ number: Int32) { state.withLock { if Self.poll(&$0) == nil { kill($0.pid, number) } } }
+
+    /// Waits for its end; nil when it still runs after `seconds`.
+    public func wait(seconds: Double = 20) -> Ending? {
+        for _ in 0..<max(1, Int(seconds * 100)) {
+            if let ending = state.withLock({ Self.poll(&$0) }) { return ending }
+            usleep(10_000)
+        }
+        return nil
+    }
+
+    /// Waits until standard error has `words` in it; false when the program ended first, or after `seconds`.
+    public func says(_ words: String, seconds: Double = 10) -> Bool {
+        for _ in 0..<max(1, Int(seconds * 50)) {
+            if errors.contains(words) { return true }
+            if processID == nil { return errors.contains(words) }
+            usleep(20_000)
+        }
+        return false
+    }
+
+    /// Ends it at once.
+    public func stop() {
+        state.withLock { state in
+            guard Self.poll(&state) == nil else { return }
+            kill(-state.pid, SIGKILL)
+            var status: Int32 = 0
+            waitpid(state.pid, &status, 0)
+            state.ending = .signal(SIGKILL)
+        }
+    }
+
+    private static func poll(_ state: inout State) -> Ending? {
+        if let ending = state.ending { return ending }
+        var status: Int32 = 0
+        guard waitpid(state.pid, &status, WNOHANG) == state.pid else { return nil }
+        state.ending = status & 0x7F == 0 ? .exit(status >> 8 & 0xFF) : .signal(status & 0x7F)
+        return state.ending
+    }
+}
