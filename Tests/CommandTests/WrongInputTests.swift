@@ -11,7 +11,7 @@ import TestSupport
         var words: [String]
     }
 
-    static let files = [
+    static let wrongFiles = [
         Case(
             testDescription: "a missing file", arguments: ["--speak", "/nonexistent/a.wav"], status: 66,
             words: ["/nonexistent/a.wav"]),
@@ -24,7 +24,7 @@ import TestSupport
             arguments: ["--hear", "/nonexistent/folder/heard.wav"], status: 73, words: ["/nonexistent/folder"]),
     ]
 
-    @Test(arguments: files) func `files`(wrong: Case) throws {
+    @Test(arguments: wrongFiles) func `files that cannot be`(wrong: Case) throws {
         for command in [["host", "--port", "\(try Earshot.freePort())"], ["join", "127.0.0.1:9"]] {
             let program = try Earshot.start(command + ["--device", "simulated"] + wrong.arguments)
             #expect(program.wait() == .exit(wrong.status), "\(program.errors)")
