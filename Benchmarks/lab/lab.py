@@ -248,7 +248,7 @@ def latencies(tx_at, txc, rx, rxc):
 def glitches(x):
     """Faults in a steady sine: amplitude off by > 10 % or phase moved > 0.15 rad within
     2.5 ms (2-cycle window), or a sample-level discontinuity. Faults closer than 10 ms
-    are one event. Returns events, bad fraction, and the level."""
+    are one event. Returns events, bad fraction, the level, and the sample each event begins at."""
     x = x.astype(float)
     n = np.arange(len(x))
     w = 2 * np.pi * SINE / FS
@@ -259,7 +259,7 @@ def glitches(x):
     amp = np.abs(z)
     A = np.median(amp)
     if A < 1e-3:
-        return None, 1.0, A
+        return None, 1.0, A, []
     lag = 120
     dph = np.angle(z[lag:] * np.conj(z[:-lag]))
     bad = np.abs(amp / A - 1) > 0.10
@@ -270,9 +270,9 @@ def glitches(x):
     bad[:2 * lag] = bad[-2 * lag:] = False                       # the filter's own ends
     idx = np.flatnonzero(bad)
     if not len(idx):
-        return 0, 0.0, A
-    ev = 1 + int(np.sum(np.diff(idx) > int(0.010 * FS)))
-    return ev, len(idx) / len(x), A
+        return 0, 0.0, A, []
+    first = idx[np.concatenate([[True], np.diff(idx) > int(0.010 * FS)])]
+    return len(first), len(idx) / len(x), A, first
 
 
 def lowpassed_noise(rng, n):
@@ -544,12 +544,14 @@ def run(peer, opts, period, cond, secs=20.0, seed=1, kind="both", sync=False, ke
         res["other_cpu"] = round(100 * (b1 - b0) / (t1 - t0) - ours, 1)
         res["steal"] = round(100 * (s1 - s0) / (t1 - t0), 1)
         res["load"] = os.getloadavg()[0]
-        xr = {}
+        xr, xrun_us = {}, []
         for s in "AB":
             l = pr[s].stdout.readline()
             pr[s].wait(10)
             xr[s] = l.strip().rsplit("xruns=", 1)[-1]
+            xrun_us += [float(v) for v in l.split("at=", 1)[-1].split(" ")[0].split(",") if v]
         res["xruns"] = xr
+        res["xrun_ms"] = [round((x - t0 * 1e6) / 1e3, 1) for x in sorted(xrun_us)]
         for p in (q for v in d["procs"].values() for q in v):
             P.stop(p)
         if w:
@@ -574,8 +576,11 @@ def run(peer, opts, period, cond, secs=20.0, seed=1, kind="both", sync=False, ke
                 dd["true_bad"] = dict(per_min=round(e * 60 / sec, 1), pct=round(100 * bf, 2), delays=[min(dl), max(dl)] if dl else [])
             elif kind != "chirp":
                 y = rx[b][int(0.5 * FS):-int(0.05 * FS), 1]
-                e, bf, A = glitches(y)
+                e, bf, A, at_sample = glitches(y)
                 dd["glitches"] = e
+                at_us = [ck[b].us(i + int(0.5 * FS)) for i in at_sample]
+                dd["glitch_ms"] = [round((t - t0 * 1e6) / 1e3, 1) for t in at_us]
+                dd["near_xrun"] = sum(any(abs(t - x) <= 20e3 for x in xrun_us) for t in at_us)
                 ev = None if e is None or ev is None else ev + e
                 badf.append(bf)
                 lev.append(round(float(A), 4))
@@ -591,6 +596,8 @@ def run(peer, opts, period, cond, secs=20.0, seed=1, kind="both", sync=False, ke
                 res["m2e_med"] = round(float(np.median(L)) + dev, 3)
         if kind not in ("chirp", "noise"):
             res["glitch_per_min"] = None if ev is None else round(ev / mins, 1)
+            res["glitches_alone"] = None if ev is None else sum(
+                (d["glitches"] or 0) - d["near_xrun"] for d in res["dirs"].values())
             res["bad_pct"] = round(100 * float(np.mean(badf)), 3)
             res["level"] = lev
         if kind == "noise":

@@ -1,0 +1,111 @@
+"""Calls of ten seconds between two processes on simulated cards, in real time.
+
+    calls.py EARSHOT FOLDER     prints `scenario` lines; the status says whether all passed
+"""
+import json
+import socket
+import subprocess
+import sys
+
+import numpy as np
+import scipy.io.wavfile
+
+import speech
+
+SECONDS = 10
+ATTEMPTS = 3
+# name, options of both, of the host, of the guest, least PESQ-WB, longest delay in ms
+CASES = [
+    ("aac 44.1 kHz 64 kb/s, 256 frames", ["--codec", "aac"], [], [], 4.2, 100),
+    ("opus 48 kb/s 20 ms, 256 frames", ["--codec", "opus", "--frame", "20"], [], [], 4.4, 70),
+    ("pcm 48 kHz, 256 frames", ["--codec", "pcm"], [], [], 4.5, 40),
+    ("opus 10 ms, 44.1 kHz against 48 kHz", ["--codec", "opus", "--frame", "10"], ["--rate", "44100"],
+     ["--rate", "48000"], 4.2, 60),
+]
+
+
+def free_port():
+    with socket.socket() as s:
+        s.bind(("127.0.0.1", 0))
+        return s.getsockname()[1]
+
+
+def call(earshot, folder, options, host, guest):
+    """Holds a call; returns both reports and what `earshot analyze` measured."""
+    port = str(free_port())
+    common = ["--device", "simulated", "--speak", f"{folder}/speech.wav", "--json"] + options
+    a = subprocess.Popen([earshot, "host", "--port", port, "--hear", f"{folder}/host.wav", "--duration",
+                          str(SECONDS - 1)] + common + host, stdout=open(f"{folder}/host.json", "w"),
+                         stderr=subprocess.PIPE, text=True)
+    a.stderr.readline()
+    b = subprocess.Popen([earshot, "join", "127.0.0.1:" + port, "--hear", f"{folder}/guest.wav"] + common + guest,
+                         stdout=open(f"{folder}/guest.json", "w"), stderr=subprocess.DEVNULL)
+    try:
+        said = a.communicate(timeout=30)[1]
+        if a.returncode or b.wait(10):
+            raise RuntimeError(f"the call failed: {said.splitlines()[-1:]}")
+    finally:
+        for p in (a, b):
+            if p.poll() is None:
+                p.kill()
+    reports = [json.load(open(f"{folder}/{n}.json")) for n in ("host", "guest")]
+    measured = json.loads(subprocess.run([earshot, "analyze", "--json", f"{folder}/host.json", f"{folder}/guest.json"],
+                                         capture_output=True, text=True, check=True).stdout)
+    return {r["role"]: r for r in reports}, measured
+
+
+def direction(found, reports, spans):
+    """One way of a call: delay, its spread, scores."""
+    spoken, heard = reports[found["from"]]["spoken"], reports[found["to"]]["heard"]
+    rate = 48000
+    sent = speech.resample(*speech.read(spoken["file"]), rate)
+    raw, own = speech.read(heard["file"])
+    raw = speech.resample(raw, own, rate)
+    lag = (heard["firstFrameMonotonicNanoseconds"] - spoken["firstFrameMonotonicNanoseconds"]) * 1e-9
+    delay = found["delay"]
+    aligned = speech.shifted(raw, (delay["milliseconds"] * 1e-3 - lag) * rate, len(sent))
+    return delay, speech.judge(sent, aligned, rate, spans)
+
+
+def attempt(earshot, folder, case, spans):
+    name, options, host, guest, least, longest = case
+    reports, measured = call(earshot, folder, options, host, guest)
+    ways = [direction(found, reports, spans) for found in measured]
+    pesq = min(w[1][0][0] for w in ways)
+    stoi = min(w[1][0][1] for w in ways)
+    worst = min(min(w[1][1]) for w in ways)
+    delay = max(w[0]["milliseconds"] for w in ways)
+    spread = max(w[0]["p95"] - w[0]["p50"] for w in ways)
+    concealed = max(r["received"]["concealedMs"] for r in reports.values())
+    memory = max(r["memoryAnonymousKiB"] for r in reports.values()) / 1024
+    stalled = any(r["callback"]["xruns"] or r["callback"]["latenessMaxMicroseconds"] > 2000 for r in reports.values())
+    # What is made up before the network is known (the first second) is no fault.
+    good = (len(ways) == 2 and pesq >= least and worst >= 3.8 and delay <= longest and spread <= 3 and concealed <= 30
+            and memory < 60)
+    text = (f"{name}: PESQ-WB {pesq:.2f} (at least {least}), eSTOI {stoi:.3f}, worst clip {worst:.2f}, mouth to ear "
+            f"{' and '.join('%.1f' % w[0]['milliseconds'] for w in ways)} ms (at most {longest}; p95 {spread:.1f} above), "
+            f"{concealed:.0f} ms concealed, RssAnon {memory:.0f} MB")
+    return good, stalled, text
+
+
+def main():
+    earshot, folder = sys.argv[1:3]
+    sound, spans = speech.joined(48000, SECONDS)
+    # The first second of a call is the network's; the first clip begins late enough.
+    sound = np.concatenate([np.zeros(48000, np.float32), sound])[:SECONDS * 48000]
+    spans = [(a + 1, b + 1) for a, b in spans if b + 1 < SECONDS - 1.2]
+    scipy.io.wavfile.write(f"{folder}/speech.wav", 48000, sound)
+    failed = 0
+    for case in CASES:
+        for n in range(ATTEMPTS):
+            good, stalled, text = attempt(earshot, folder, case, spans)
+            if good or not stalled:
+                break
+            print(f"scenario again: the machine stalled: {text}", flush=True)
+        failed += not good
+        print(f"scenario {'passed' if good else 'FAILED'}: call {text}", flush=True)
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
