@@ -6,17 +6,11 @@ import PackageDescription
 //   EARSHOT_CORE=1   leaves out the command line and what only it needs: sanitizer, fuzz, benchmark builds
 //   EARSHOT_RTSAN=P  links RealtimeSanitizer's runtime at path P and wraps every render call in it
 //   EARSHOT_LAYERS=A,B   only these layers (thread sanitizer builds: the 6.3 compiler crashes on some ~Copyable types)
-//   EARSHOT_FUZZ=1   adds the libFuzzer targets (docs/architecture.md, "Fuzzing")
 let core = Context.environment["EARSHOT_CORE"] == "1"
 let rtsan = Context.environment["EARSHOT_RTSAN"]
-let fuzz = Context.environment["EARSHOT_FUZZ"] == "1"
 
-let settings: [SwiftSetting] =
-    (rtsan == nil ? [] : [.unsafeFlags(["-Xcc", "-DEARSHOT_RTSAN"])])
-    + (fuzz ? [.unsafeFlags(["-sanitize=fuzzer,address", "-parse-as-library"])] : [])
-let linker: [LinkerSetting] =
-    (rtsan.map { [.unsafeFlags([$0, "-lstdc++", "-lm"])] } ?? [])
-    + (fuzz ? [.unsafeFlags(["-sanitize=fuzzer,address"])] : [])
+let settings: [SwiftSetting] = rtsan == nil ? [] : [.unsafeFlags(["-Xcc", "-DEARSHOT_RTSAN"])]
+let linker: [LinkerSetting] = rtsan.map { [.unsafeFlags([$0, "-lstdc++", "-lm"])] } ?? []
 
 /// One layer: a library product, a folder under Sources/, and its tests under Tests/.
 func layer(_ name: String, _ dependencies: [Target.Dependency]) -> [Target] {
@@ -41,7 +35,7 @@ let allLayers: [(name: String, dependencies: [Target.Dependency])] = [
     ("AudioDevices", ["AudioBase", "CRealtime", "CJACK"]),
     ("Playout", ["AudioBase", "AudioDSP", "AudioCodecs", "CRealtime"]),
     ("MediaTransport", ["AudioBase"]),
-    ("Nearby", ["MediaTransport"]),
+    ("Nearby", ["AudioBase", "MediaTransport"]),
     (
         "Call",
         ["AudioBase", "AudioDSP", "AudioCodecs", "AudioDevices", "Playout", "MediaTransport", "CRealtime"]

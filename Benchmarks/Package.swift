@@ -9,7 +9,10 @@ let package = Package(
         .systemLibrary(name: "CJACKRing", pkgConfig: "jack"),
         .executableTarget(
             name: "earshot-bench",
-            dependencies: ["CJACKRing", .product(name: "AudioBase", package: "Earshot")]),
+            dependencies: [
+                "CJACKRing", .product(name: "AudioBase", package: "Earshot"),
+                .product(name: "AudioCodecs", package: "Earshot"),
+            ]),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -23,6 +23,7 @@ public struct CallConfiguration: Sendable {
     /// Frames the device hands over at a time.
     public var deviceBlock: Int
 
+    /// A call of these values; ``CallPreferences`` makes it out of an offer and an answer.
     public init(
         codec: Codec, streamRate: Double, channelCount: Int, framesPerPacket: Int, bitRate: Int, payloadType: UInt8,
         remoteAudioSpecificConfig: [UInt8] = [], deviceRate: Double, deviceBlock: Int

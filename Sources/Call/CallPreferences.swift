@@ -16,6 +16,7 @@ public struct CallPreferences: Sendable {
     /// Frames the device hands over at a time.
     public var deviceBlock: Int
 
+    /// An end that does all codecs, in mono, unless said otherwise.
     public init(
         codec: Codec? = nil, channelCount: Int = 1, opusFrameMilliseconds: Double? = nil, bitRate: Int? = nil,
         deviceRate: Double, deviceBlock: Int

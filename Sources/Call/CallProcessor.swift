@@ -107,10 +107,12 @@ public struct CallLevels: BitwiseCopyable, Sendable {
     public var spoken = Level()
     /// The last block played.
     public var heard = Level()
-    /// Peaks that fall by 1 % a block.
+    /// The peak captured; falls by 1 % a block.
     public var spokenPeak: Float = 0
+    /// The peak played; falls by 1 % a block.
     public var heardPeak: Float = 0
 
+    /// Silence.
     @_noLocks
     public init() {}
 }

@@ -61,6 +61,7 @@ final class MediaThread: @unchecked Sendable {  // `core` belongs to the thread;
                 if try !socket.send(datagram) { sendFailures += 1 }
             } catch { sendFailures += 1 }
         }
+        var lastPublished = HostTime(nanoseconds: 0)
         while running.load(ordering: .acquiring) {
             sleep()
             receive(into: buffer)
@@ -70,8 +71,12 @@ final class MediaThread: @unchecked Sendable {  // `core` belongs to the thread;
                 published.withLock { $0.error = error }
                 return
             }
-            core.tick(at: .now(), transmit: transmit)
-            publish()
+            let now = HostTime.now()
+            core.tick(at: now, transmit: transmit)
+            if now.seconds(since: lastPublished) > 0.05 {
+                publish()
+                lastPublished = now
+            }
         }
         core.leave(at: .now(), transmit: transmit)
         publish()

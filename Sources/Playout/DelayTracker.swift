@@ -36,17 +36,37 @@ struct DelayTracker {
         }
     }
 
-    /// The largest and smallest offset of the windows kept, each carried to `now` along the drift.
+    /// The smallest offset of the windows kept, and the largest without the worst second, each carried to `now` along the
+    /// drift. One stall in 12 s is so a fault, not a reason to be late for 12 s; what comes twice is followed.
     @_noLocks
     func range(at now: Double) -> (least: Double, most: Double) {
         var least = Double.infinity
-        var most = -Double.infinity
+        var worst = -Double.infinity
+        var worstIndex = 0
         for i in 0..<count {
             let carried = -drift * (now - windows[i].start)
             least = min(least, windows[i].least + carried)
-            most = max(most, windows[i].most + carried)
+            if windows[i].most + carried > worst {
+                worst = windows[i].most + carried
+                worstIndex = i
+            }
+        }
+        guard count >= Self.forgivingCount else { return (least, worst) }
+        var most = -Double.infinity
+        for i in 0..<count where !isNeighbour(i, of: worstIndex) {
+            most = max(most, windows[i].most - drift * (now - windows[i].start))
         }
         return (least, most)
+    }
+
+    /// Windows known before one may be left out: 3 s.
+    private static var forgivingCount: Int { @_noLocks get { 6 } }
+
+    /// Whether two windows are the same or follow on each other.
+    @_noLocks
+    private func isNeighbour(_ a: Int, of b: Int) -> Bool {
+        let distance = windows[a].start - windows[b].start
+        return distance < 1.2 * Self.windowLength && distance > -1.2 * Self.windowLength
     }
 
     /// Whether an offset is so far from all known ones that the sender must have started anew.

@@ -18,6 +18,7 @@ public struct PacketHeader: BitwiseCopyable, Sendable {
     /// Whether the sender has begun, or started anew: places before and after do not compare.
     public var startsStream: Bool
 
+    /// A header of these values.
     @inlinable
     public init(
         sequence: Int, position: Int, frameCount: Int, byteCount: Int, arrival: HostTime, startsStream: Bool = false

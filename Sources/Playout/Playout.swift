@@ -5,7 +5,8 @@ import AudioCodecs
 /// what the network did in the last seconds would have been in time.
 ///
 /// The media thread hands packets over through ``packets``; the render callback owns the rest and pulls blocks through
-/// ``renderer``. The delay follows the latest packet of the last 12 s (``PlayoutConfiguration/margin`` beyond it), by
+/// ``renderer``. The delay follows the latest packet of the last 12 s but for the worst second of them, so that one stall is a fault
+/// and not a delay (``PlayoutConfiguration/margin`` beyond it), by
 /// playing up to 0.5 % slower or 0.2 % faster, at once where sound is being made up anyway, and by leaving frames out
 /// when it is more than 30 ms too long. The same resampler carries the stream to the device's rate and follows the drift
 /// between the two devices' clocks.

@@ -22,13 +22,14 @@ public struct PlayoutConfiguration: Sendable, Equatable {
     public var framesPerPacket: Int
     /// Output frames one pull may ask for.
     public var maximumFrameCount: Int
-    /// Seconds kept in hand beyond the latest packet of the last 12 s.
+    /// Seconds kept in hand beyond the latest packet of the last 12 s, the worst second left out.
     public var margin: Double
     /// Seconds in hand at the start, when nothing is known of the network.
     public var initialMargin: Double
     /// Seconds of jitter followed at most; what comes later than that is lost.
     public var ceiling: Double
 
+    /// A playout of these values; the times left out are those of a call on one network.
     public init(
         coding: PlayoutCoding, streamRate: Double, deviceRate: Double, channelCount: Int, framesPerPacket: Int,
         maximumFrameCount: Int = 4096, margin: Double = 0.0005, initialMargin: Double = 0.003, ceiling: Double = 0.150

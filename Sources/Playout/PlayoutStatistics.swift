@@ -28,6 +28,7 @@ public struct PlayoutStatistics: BitwiseCopyable, Sendable {
     /// Whether a packet has come at all.
     public var isStarted = false
 
+    /// Nothing has happened yet.
     @_noLocks
     public init() {}
 }

@@ -58,11 +58,11 @@ struct AnalyzeCommand: ParsableCommand {
                 let title = "\(ends[0].codec), \(ends[0].rate / 1000) kHz, blocks of \(ends[0].device.block) frames"
                 try CallPicture(title: title, directions: directions).write(to: picture)
             }
-            try show(results)
+            try show(results, ends: ends)
         }
     }
 
-    private func show(_ results: [Result]) throws {
+    private func show(_ results: [Result], ends: [CallReport]) throws {
         if json {
             let encoder = JSONEncoder()
             encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
@@ -72,13 +72,37 @@ struct AnalyzeCommand: ParsableCommand {
         for result in results {
             let delay = result.delay
             print(
-                String(
-                    format: "%@ to %@: mouth to ear %.1f ms (p95 %.1f, max %.1f; confidence %.2f)", result.from,
-                    result.to,
-                    delay.milliseconds, delay.p95, delay.maximum, delay.confidence))
+                Self.pad("\(result.from) to \(result.to)")
+                    + String(
+                        format: "%.1f ms mouth to ear (p95 %.1f, max %.1f; confidence %.2f)", delay.milliseconds,
+                        delay.p95, delay.maximum, delay.confidence))
         }
-        if let picture { print("picture: \(picture)") }
+        for end in ends { show(end) }
+        if let picture { print(Self.pad("picture") + Self.absolute(picture)) }
     }
+
+    private func show(_ end: CallReport) {
+        let sent = end.sent
+        let received = end.received
+        let callback = end.callback
+        print(
+            Self.pad(end.role)
+                + "\(sent.packets) packets sent, \(received.packets) received, \(received.lost) lost, "
+                + String(format: "%.0f ms concealed", received.concealedMs))
+        print(
+            Self.pad("")
+                + String(
+                    format: "audio callback p50 %.0f µs, p99 %.0f, max %.0f, of %.0f a block; ",
+                    callback.p50Microseconds,
+                    callback.p99Microseconds, callback.maxMicroseconds, Double(end.device.block) / end.device.rate * 1e6
+                )
+                + "\(callback.xruns) xruns")
+        if let heard = end.heard { print(Self.pad("") + "heard: \(Self.absolute(heard.file))") }
+    }
+
+    private static func pad(_ word: String) -> String { word + String(repeating: " ", count: max(1, 16 - word.count)) }
+
+    private static func absolute(_ path: String) -> String { URL(fileURLWithPath: path).path }
 
     private static func read(_ path: String) throws -> CallReport {
         guard let data = FileManager.default.contents(atPath: path) else {

@@ -47,7 +47,7 @@ struct JoinCommand: ParsableCommand {
             let peer = client.peerAddress.address.description
             Terminal.say("in a call with \(peer), \(Signalling.describe(configuration))")
             Terminal.warn(Signalling.notEncrypted)
-            try CallRunner(options: call, role: "join", peer: peer, card: card, session: session).run()
+            try CallRunner(options: call, role: "guest", peer: peer, card: card, session: session).run()
         }
     }
 }

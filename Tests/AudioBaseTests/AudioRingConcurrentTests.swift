@@ -1,5 +1,6 @@
 import AudioBase
 import Synchronization
+import TestSupport
 import Testing
 
 /// One thread writes, one reads, both with random blocks and stalls. Run under the thread sanitizer by `scripts/test`.
@@ -18,7 +19,7 @@ import Testing
         let done = Atomic(false)
         let outcome = Mutex(Outcome())
         onTwoThreads {
-            var random = SplitMix64(seed: 1)
+            var random = SeededRandom(seed: 1)
             let block = MarkedBlock(channelCount: channelCount, frameCapacity: 97)
             var offered = 0
             while offered < total {
@@ -34,7 +35,7 @@ import Testing
             }
             done.store(true, ordering: .releasing)
         } _: {
-            var random = SplitMix64(seed: 2)
+            var random = SeededRandom(seed: 2)
             let block = MarkedBlock(channelCount: channelCount, frameCapacity: 101)
             var result = Outcome()
             while ring.reader.offeredFrames < 2 * ring.capacity {}  // so at least one gap is certain

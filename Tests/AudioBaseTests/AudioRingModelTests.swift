@@ -1,4 +1,5 @@
 import AudioBase
+import TestSupport
 import Testing
 
 /// The ring beside ``RingModel``: the same 240,000 random operations on both, every sample compared.
@@ -18,7 +19,7 @@ import Testing
     ) -> String? {
         let ring = AudioRing(channelCount: channelCount, capacity: capacity)
         var model = RingModel(capacity: modelCapacity ?? ring.capacity)
-        var random = SplitMix64(seed: seed)
+        var random = SeededRandom(seed: seed)
         let room = 2 * ring.capacity + 16
         let source = MarkedBlock(channelCount: channelCount, frameCapacity: room)
         let sink = MarkedBlock(channelCount: channelCount, frameCapacity: room)
@@ -61,7 +62,7 @@ import Testing
     }
 
     /// 0, 1, odd, what is held or free, the capacity, one more, and more than fits.
-    private static func size(_ capacity: Int, held: Int, _ random: inout SplitMix64) -> Int {
+    private static func size(_ capacity: Int, held: Int, _ random: inout SeededRandom) -> Int {
         switch Int.random(in: 0..<10, using: &random) {
         case 0: Int.random(in: 0...1, using: &random)
         case 1: held

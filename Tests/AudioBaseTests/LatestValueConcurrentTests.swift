@@ -1,5 +1,6 @@
 import AudioBase
 import Synchronization
+import TestSupport
 import Testing
 
 @Suite struct LatestValueConcurrentTests {
@@ -17,13 +18,13 @@ import Testing
         let total = 200_000
         let wrong = Atomic(0)
         onTwoThreads {
-            var random = SplitMix64(seed: 5)
+            var random = SeededRandom(seed: 5)
             for n in 1...total {
                 box.writer.store(Wide(n))
                 if n & 63 == 0 { stall(&random) }
             }
         } _: {
-            var random = SplitMix64(seed: 6)
+            var random = SeededRandom(seed: 6)
             var last = 0
             while last < total {
                 let value = box.load()

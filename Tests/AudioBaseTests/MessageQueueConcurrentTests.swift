@@ -1,5 +1,6 @@
 import AudioBase
 import Synchronization
+import TestSupport
 import Testing
 
 @Suite struct MessageQueueConcurrentTests {
@@ -16,14 +17,14 @@ import Testing
         let popped = Atomic(0)
         let wrong = Atomic(0)
         onTwoThreads {
-            var random = SplitMix64(seed: 3)
+            var random = SeededRandom(seed: 3)
             for n in 0..<total {
                 queue.writer.push(Record(number: n, inverse: ~n))
                 if n & 15 == 0 { stall(&random) }
             }
             done.store(true, ordering: .releasing)
         } _: {
-            var random = SplitMix64(seed: 4)
+            var random = SeededRandom(seed: 4)
             var last = -1
             while true {
                 let finished = done.load(ordering: .acquiring)

@@ -1,4 +1,5 @@
 import AudioBase
+import TestSupport
 import Testing
 
 @Suite struct MessageQueueTests {
@@ -21,7 +22,7 @@ import Testing
         let queue = MessageQueue<UInt64>(capacity: capacity)
         var room = 2
         while room < capacity { room *= 2 }
-        var random = SplitMix64(seed: UInt64(capacity))
+        var random = SeededRandom(seed: UInt64(capacity))
         var model: [UInt64] = []
         var dropped = 0
         var differences = 0

@@ -1,5 +1,6 @@
 import CRealtime
 import Foundation
+import TestSupport
 
 /// Runs both on threads of their own, and returns when both have returned.
 ///
@@ -25,7 +26,7 @@ func onTwoThreads(_ first: @escaping @Sendable () -> Void, _ second: @escaping @
 }
 
 /// Now and then gives up the core or sleeps for up to 0.3 ms, so that threads meet in ever new ways.
-func stall(_ random: inout SplitMix64) {
+func stall(_ random: inout SeededRandom) {
     switch Int.random(in: 0..<64, using: &random) {
     case 0: usleep(UInt32.random(in: 1...300, using: &random))
     case 1..<6: sched_yield()

@@ -1,6 +1,7 @@
 import AudioBase
 import CRealtime
 import Synchronization
+import TestSupport
 import Testing
 
 @Suite struct WakeupConcurrentTests {
@@ -37,7 +38,7 @@ import Testing
         let rounds = 20_000
         let arrived = Atomic(0)
         onTwoThreads {
-            var random = SplitMix64(seed: 7)
+            var random = SeededRandom(seed: 7)
             for n in 0..<rounds {
                 ping.send(n)
                 for _ in 0..<Int.random(in: 0..<200, using: &random) { _ = HostTime.now() }
@@ -45,7 +46,7 @@ import Testing
                 arrived.add(1, ordering: .relaxed)
             }
         } _: {
-            var random = SplitMix64(seed: 8)
+            var random = SeededRandom(seed: 8)
             for n in 0..<rounds {
                 guard ping.receive() == n else { return }
                 for _ in 0..<Int.random(in: 0..<200, using: &random) { _ = HostTime.now() }

@@ -12,6 +12,17 @@ for (name, what, result) in [
     ratios[name] = result.ratio
 }
 
+for codec in try CodecBenchmark.all() {
+    let scale = codec.packetDuration * 1e6
+    print(
+        "codec \(codec.name): "
+            + String(
+                format: "encode %.1f µs a packet, %.0f times real time; decode %.1f µs, %.0f times",
+                codec.encodeLoad * scale, 1 / codec.encodeLoad, codec.decodeLoad * scale, 1 / codec.decodeLoad))
+    ratios["codec/\(codec.name)/encode"] = codec.encodeLoad
+    ratios["codec/\(codec.name)/decode"] = codec.decodeLoad
+}
+
 if CommandLine.arguments.count == 3, CommandLine.arguments[1] == "--check" {
     let data = try Data(contentsOf: URL(filePath: CommandLine.arguments[2]))
     var failed = false
