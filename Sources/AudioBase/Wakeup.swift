@@ -51,9 +51,9 @@ public final class Wakeup: Sendable {
         _ = asleep.value.pointee.exchange(true, ordering: .sequentiallyConsistent)
     }
 
-    /// To be called by the sleeper once it is awake; takes the descriptor's count.
+    /// To be called by the sleeper once it is awake; takes the descriptor's count where somebody woke it.
     public func wokeUp() {
-        asleep.value.pointee.store(false, ordering: .sequentiallyConsistent)
+        if asleep.value.pointee.exchange(false, ordering: .sequentiallyConsistent) { return }
         var count: eventfd_t = 0
         _ = eventfd_read(fileDescriptor, &count)
     }

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Call
+import Foundation
 import MediaTransport
 
 /// What both ends of the simple signalling say and draw.
@@ -35,9 +36,32 @@ enum Signalling {
 
     /// What a guest types to come here.
     static func hint(_ listening: SocketAddress) -> String {
-        let shown = listening.address.isUnspecified ? "THIS-MACHINE" : listening.address.description
+        let shown =
+            listening.address.isUnspecified
+            ? ownAddresses().first ?? "THIS-MACHINE" : listening.address.description
         if listening.port == defaultPort { return shown }
         return listening.address.isV6 ? "[\(shown)]:\(listening.port)" : "\(shown):\(listening.port)"
+    }
+
+    /// This machine's IPv4 addresses on networks that are up, loopback left out.
+    private static func ownAddresses() -> [String] {
+        var list: UnsafeMutablePointer<ifaddrs>?
+        guard getifaddrs(&list) == 0 else { return [] }
+        defer { freeifaddrs(list) }
+        guard let first = list else { return [] }
+        let items: UnfoldFirstSequence<UnsafeMutablePointer<ifaddrs>> = sequence(first: first) { $0.pointee.ifa_next }
+        return items.compactMap { item in
+            let entry = item.pointee
+            guard let address = entry.ifa_addr, address.pointee.sa_family == AF_INET,
+                entry.ifa_flags & UInt32(IFF_UP) != 0, entry.ifa_flags & UInt32(IFF_LOOPBACK) == 0
+            else { return nil }
+            var text = [CChar](repeating: 0, count: Int(NI_MAXHOST))
+            let size = socklen_t(MemoryLayout<sockaddr_in>.size)
+            guard getnameinfo(address, size, &text, socklen_t(text.count), nil, 0, NI_NUMERICHOST) == 0 else {
+                return nil
+            }
+            return String(decoding: text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        }
     }
 
     static func describe(_ call: CallConfiguration) -> String {

@@ -86,15 +86,17 @@ import Testing
             #expect(eventually { heard.count >= connected + 50 })
             talker.stop()
             hearer.stop()
-            var sampleTimes: [HostTime: Int64] = [:]
-            for note in said.notes { sampleTimes[note.hostTime] = note.sampleTime }
-            var matches = 0
-            for note in heard.notes where note.firstInput != 0 {
-                guard let sampleTime = sampleTimes[note.hostTime] else { continue }
-                #expect(note.firstInput == CycleProbe.ramp(sampleTime))
-                matches += 1
+            // Each client times the cycles by a loop of its own; a wake-up's jitter apart they agree. Where the machine
+            // held one of them up, a cycle may find no partner or a wrong one, so most must match, not all.
+            let (cycles, hearings) = (said.notes, heard.notes.filter { $0.firstInput != 0 })
+            let half = Double(block) / 48_000 / 2
+            let matches = hearings.filter { hearing in
+                cycles.contains {
+                    abs($0.hostTime.seconds(since: hearing.hostTime)) < half
+                        && hearing.firstInput == CycleProbe.ramp($0.sampleTime)
+                }
             }
-            #expect(matches >= 20)
+            #expect(matches.count >= 20 && matches.count * 2 > hearings.count, "\(matches.count) of \(hearings.count)")
         }
     }
 
