@@ -9,7 +9,8 @@ public struct CallPreferences: Sendable {
     public var channelCount: Int
     /// Milliseconds of an Opus packet: 2.5, 5, 10 or 20; nil for what the far side likes, or 10.
     public var opusFrameMilliseconds: Double?
-    /// Bits a second for AAC and Opus; nil for 64,000 and 48,000 a channel.
+    /// Bits a second for AAC and Opus; nil for 64,000 a channel with AAC, and with Opus 48,000, or 64,000, 96,000 and
+    /// 128,000 in packets of 10, 5 and 2.5 ms, which pay for their shortness.
     public var bitRate: Int?
     /// Frames a second of the device.
     public var deviceRate: Double
@@ -69,12 +70,12 @@ public struct CallPreferences: Sendable {
         guard let codec = mine.codec else {
             throw .noCommonFormat(offered: [format.description], supported: [mine.description], required: self.codec)
         }
+        let rate = Double(mine.clockRate)
+        let frames = framesPerPacket(codec, rate: rate, wanted: remote.packetTime)
         return CallConfiguration(
-            codec: codec, streamRate: Double(mine.clockRate), channelCount: channelCount,
-            framesPerPacket: framesPerPacket(codec, rate: Double(mine.clockRate), wanted: remote.packetTime),
-            bitRate: bitRate(codec), payloadType: mine.payloadType,
-            remoteAudioSpecificConfig: format.configuration ?? [],
-            deviceRate: deviceRate, deviceBlock: deviceBlock)
+            codec: codec, streamRate: rate, channelCount: channelCount, framesPerPacket: frames,
+            bitRate: bitRate(codec, framesPerPacket: frames), payloadType: mine.payloadType,
+            remoteAudioSpecificConfig: format.configuration ?? [], deviceRate: deviceRate, deviceBlock: deviceBlock)
     }
 
     private func format(_ codec: Codec, pcmRate: Int) throws(CodecError) -> MediaFormat {
@@ -83,13 +84,20 @@ public struct CallPreferences: Sendable {
         case .pcm: return .pcm(sampleRate: pcmRate, channelCount: channelCount)
         case .aac:
             let encoder = try AACEncoder(
-                sampleRate: Self.aacRate, channelCount: channelCount, bitRate: bitRate(.aac))
+                sampleRate: Self.aacRate, channelCount: channelCount, bitRate: bitRate(.aac, framesPerPacket: 1024))
             return .aac(
                 sampleRate: Int(Self.aacRate), channelCount: channelCount, configuration: encoder.audioSpecificConfig)
         }
     }
 
-    private func bitRate(_ codec: Codec) -> Int { bitRate ?? (codec == .aac ? 64_000 : 48_000) * channelCount }
+    private func bitRate(_ codec: Codec, framesPerPacket: Int) -> Int {
+        if let bitRate { return bitRate }
+        if codec == .aac { return 64_000 * channelCount }
+        return
+            (framesPerPacket <= 120
+            ? 128_000 : framesPerPacket <= 240 ? 96_000 : framesPerPacket <= 480 ? 64_000 : 48_000)
+            * channelCount
+    }
 
     private func framesPerPacket(_ codec: Codec, rate: Double, wanted: Double?) -> Int {
         switch codec {

@@ -59,12 +59,15 @@ final class MediaThread: @unchecked Sendable {  // `core` belongs to the thread;
         let transmit: (UnsafeRawBufferPointer) -> Void = { [self] datagram in
             do throws(UDPSocketError) {
                 if try !socket.send(datagram) { sendFailures += 1 }
-            } catch { sendFailures += 1 }
+            } catch {
+                sendFailures += 1
+                // A refusal shows at whatever call comes next after the far side's machine has said so.
+                if case .refused = error { isRefused = true }
+            }
         }
         var lastPublished = HostTime(nanoseconds: 0)
         while running.load(ordering: .acquiring) {
-            sleep()
-            receive(into: buffer)
+            if sleep() { receive(into: buffer) }
             do throws(CodecError) {
                 try core.sendCaptured(at: .now(), transmit: transmit)
             } catch {
@@ -100,10 +103,11 @@ final class MediaThread: @unchecked Sendable {  // `core` belongs to the thread;
     }
 
     /// Waits for work. The look at the clock comes after the wish to be woken, so that no block is missed.
-    private func sleep() {
+    /// - Returns: whether something may have come.
+    private func sleep() -> Bool {
         wakeup.prepareToSleep()
         defer { wakeup.wokeUp() }
-        if core.hasCaptured { return }
+        if core.hasCaptured { return true }
         let due = core.nextDeadline.map { $0.nanoseconds - HostTime.now().nanoseconds } ?? 100_000_000
         let milliseconds = CInt(max(0, min((due + 999_999) / 1_000_000, 100)))
         var descriptors = (
@@ -113,5 +117,6 @@ final class MediaThread: @unchecked Sendable {  // `core` belongs to the thread;
         withUnsafeMutablePointer(to: &descriptors) {
             $0.withMemoryRebound(to: pollfd.self, capacity: 2) { _ = poll($0, 2, milliseconds) }
         }
+        return descriptors.0.revents != 0
     }
 }

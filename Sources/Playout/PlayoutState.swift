@@ -76,11 +76,12 @@ struct PlayoutState: ~Copyable {
         expectedSampleTime = sampleTime &+ Int64(frameCount)
     }
 
-    /// Stores a packet and learns from when it came.
+    /// Stores a packet and learns from when it came. What this call finds has come in time for it, however late the call
+    /// itself began: a machine that stalls holds up packets and callbacks alike, and needs no longer buffer for it.
     @_noLocks
     private mutating func take(_ slot: Int, now: Double, hostTime: HostTime, frameCount: Int) {
         let header = queue.headers[slot]
-        let arrival = now + header.arrival.seconds(since: hostTime)
+        let arrival = now + min(0, header.arrival.seconds(since: hostTime))
         let offset = arrival - Double(header.position) / configuration.streamRate
         statistics.packets &+= 1
         let isAnew =

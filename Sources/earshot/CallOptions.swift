@@ -28,7 +28,8 @@ struct CallOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Bits a second for aac (default 64000 a channel) and opus (default 48000 a channel).", valueName: "bits"))
+            "Bits a second for aac (default 64000 a channel) and opus (default 48000 a channel; 64000, 96000, 128000 with --frame 10, 5, 2.5).",
+            valueName: "bits"))
     var bitrate: Int?
 
     @Option(
