@@ -72,7 +72,7 @@ final class MediaThread: @unchecked Sendable {  // `core` belongs to the thread;
                 try core.sendCaptured(at: .now(), transmit: transmit)
             } catch {
                 published.withLock { $0.error = error }
-                return
+                break
             }
             let now = HostTime.now()
             core.tick(at: now, transmit: transmit)

@@ -34,7 +34,7 @@ final class SoundCard {
             }
             var recorder: FileRecorder?
             if let path = options.hear, let sink {
-                recorder = try FileRecorder(path: path, from: sink, sampleRate: rate)
+                recorder = try Failure.creating { try FileRecorder(path: path, from: sink, sampleRate: rate) }
             }
             let card = try SimulatedDevice(
                 SimulatedCard.Configuration(
