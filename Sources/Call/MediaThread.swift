@@ -76,13 +76,13 @@ final class MediaThread: @unchecked Sendable {  // `core` belongs to the thread;
             }
             let now = HostTime.now()
             core.tick(at: now, transmit: transmit)
-            if now.seconds(since: lastPublished) > 0.05 {
-                publish()
+            // Never waiting: who reads may be held up at a lower priority with the lock in hand.
+            if now.seconds(since: lastPublished) > 0.05, published.withLockIfAvailable(publish) != nil {
                 lastPublished = now
             }
         }
         core.leave(at: .now(), transmit: transmit)
-        publish()
+        published.withLock(publish)
     }
 
     /// Takes all that has come.
@@ -95,11 +95,10 @@ final class MediaThread: @unchecked Sendable {  // `core` belongs to the thread;
         } catch { isRefused = true }
     }
 
-    private func publish() {
-        var statistics = core.statistics
-        statistics.sendFailures = sendFailures
-        statistics.isRefused = isRefused
-        published.withLock { $0.statistics = statistics }
+    private func publish(_ outcome: inout Outcome) {
+        outcome.statistics = core.statistics
+        outcome.statistics.sendFailures = sendFailures
+        outcome.statistics.isRefused = isRefused
     }
 
     /// Waits for work. The look at the clock comes after the wish to be woken, so that no block is missed.
