@@ -8,7 +8,7 @@ import CRealtime
 /// conversion (44.1 to 48 kHz) and, with ``step`` moved by parts in a million, to follow another device's clock.
 ///
 /// Input is written into the resampler's own memory, so that a decoder or a ring can fill it without a copy between:
-/// ask ``inputNeeded(for:)``, fill ``input``, call ``render(_:frameCount:offset:)``. All but `init` is render-safe; one
+/// ask ``inputNeeded(for:)``, fill ``input``, call ``render(_:frameCount:offset:adding:)``. All but `init` is render-safe; one
 /// thread at a time.
 public struct Resampler: ~Copyable {
     /// Input frames advanced for each output frame: input rate over output rate.
@@ -29,7 +29,8 @@ public struct Resampler: ~Copyable {
     private static let phases = 256
 
     /// - Parameters:
-    ///   - inputRate, outputRate: in hertz; their quotient is the first ``step``.
+    ///   - inputRate: in hertz.
+    ///   - outputRate: in hertz; the quotient of both is the first ``step``.
     ///   - halfLength: 8 to 128, a multiple of 4. 16 leaves the band to 0.4 of the rate untouched, 32 to 0.45.
     ///   - maximumFrameCount: output frames one call may ask for.
     public init(

@@ -5,9 +5,9 @@ import Synchronization
 
 /// A client of a running JACK server, or of PipeWire where `pw-jack` started the program.
 ///
-/// Its ports are `input_1`, `input_2`… and `output_1`…. It never starts a server. Cycle times come from the server's
-/// delay-locked loop. After a gap in them (an xrun, or cycles in which this client was left out) `sampleTime` jumps by the
-/// frames that the gap lasted.
+/// Its ports are `input_1`, `input_2`… and `output_1`…. It never starts a server. When a cycle was due comes
+/// from a delay-locked loop of our own, over the instants at which callbacks begin. After a gap in the server's cycle times
+/// (an xrun, or cycles in which this client was left out) `sampleTime` jumps by the frames that the gap lasted.
 public final class JACKDevice: AudioDevice {
     /// The client's name on the server, made unique by it.
     public let name: String

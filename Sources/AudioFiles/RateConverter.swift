@@ -3,7 +3,7 @@ import AudioDSP
 
 /// Changes the sample rate of a stream by a fixed ratio, without delay: output frame n is the input at n · from / to.
 ///
-/// ``Resampler`` with 32 taps a side, fed and emptied in pieces of any size. Equal rates pass unchanged. One thread at a
+/// `Resampler` with 32 taps a side, fed and emptied in pieces of any size. Equal rates pass unchanged. One thread at a
 /// time; allocates only when made.
 public final class RateConverter {
     /// Channels converted alike.

@@ -9,6 +9,8 @@ struct AACReceiver {
     /// Access units that came when decoding had passed them, or did not decode.
     private(set) var lateUnits = 0
     private(set) var corruptUnits = 0
+    /// Units that found the queue to playout full.
+    private(set) var rejectedUnits = 0
 
     private struct Unit {
         var position: Int
@@ -95,10 +97,11 @@ struct AACReceiver {
             startsStream: startsStream)
         startsStream = false
         let channels = output.channels
-        _ = playout.push(header) { slot in
+        let isQueued = playout.push(header) { slot in
             for c in 0..<channelCount {
                 slot.advanced(by: c * frames * 4).copyMemory(from: channels[c], byteCount: frames * 4)
             }
         }
+        if !isQueued { rejectedUnits += 1 }
     }
 }

@@ -45,7 +45,7 @@ public struct CallPreferences: Sendable {
     }
 
     /// What this end takes of an offer. PCM comes and goes at the offer's rate.
-    /// - Throws: ``NegotiationError`` when there is nothing in common, ``CodecError`` when a codec cannot be made.
+    /// - Throws: `NegotiationError` when there is nothing in common, `CodecError` when a codec cannot be made.
     public func answer(
         to offer: SessionDescription, address: IPAddress, port: UInt16, sessionID: UInt64
     ) throws -> SessionDescription {

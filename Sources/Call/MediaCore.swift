@@ -80,6 +80,7 @@ public struct MediaCore: ~Copyable {
         s.captureLostFrames = encoder.lostFrames
         s.corruptPackets += aac?.corruptUnits ?? 0
         s.lateUnits = aac?.lateUnits ?? 0
+        s.rejectedPackets += aac?.rejectedUnits ?? 0
         return s
     }
 

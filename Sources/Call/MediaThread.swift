@@ -72,17 +72,18 @@ final class MediaThread: @unchecked Sendable {  // `core` belongs to the thread;
                 try core.sendCaptured(at: .now(), transmit: transmit)
             } catch {
                 published.withLock { $0.error = error }
-                return
+                break
             }
             let now = HostTime.now()
             core.tick(at: now, transmit: transmit)
-            if now.seconds(since: lastPublished) > 0.05 {
-                publish()
+            // Never waiting: who reads may be held up at a lower priority with the lock in hand.
+            if now.seconds(since: lastPublished) > 0.05, publish() {
                 lastPublished = now
             }
         }
         core.leave(at: .now(), transmit: transmit)
-        publish()
+        let last = statistics
+        published.withLock { $0.statistics = last }
     }
 
     /// Takes all that has come.
@@ -95,11 +96,16 @@ final class MediaThread: @unchecked Sendable {  // `core` belongs to the thread;
         } catch { isRefused = true }
     }
 
-    private func publish() {
+    private var statistics: MediaStatistics {
         var statistics = core.statistics
         statistics.sendFailures = sendFailures
         statistics.isRefused = isRefused
-        published.withLock { $0.statistics = statistics }
+        return statistics
+    }
+
+    private func publish() -> Bool {
+        let statistics = statistics
+        return published.withLockIfAvailable { $0.statistics = statistics } != nil
     }
 
     /// Waits for work. The look at the clock comes after the wish to be woken, so that no block is missed.

@@ -5,7 +5,7 @@ import AudioBase
 /// A value without socket, thread or clock: datagrams and instants come in as arguments, and a session seeded alike
 /// behaves alike. All calls come from one thread, the media thread; none allocates once the peer's name is known.
 ///
-/// RTCP's wallclock is ``AudioBase/HostTime``: the NTP timestamps of reports are elapsed time on the machine's monotonic
+/// RTCP's wallclock is `HostTime`: the NTP timestamps of reports are elapsed time on the machine's monotonic
 /// clock, as RFC 3550 §6.4.1 allows. They suit round trips and the mapping of media to that clock, not dates.
 ///
 /// A report goes out each second and not each five (§6.2), since the live line shows loss and round trip as they are. At

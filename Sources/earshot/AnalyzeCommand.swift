@@ -56,7 +56,7 @@ struct AnalyzeCommand: ParsableCommand {
             }
             if let picture {
                 let title = "\(ends[0].codec), \(ends[0].rate / 1000) kHz, blocks of \(ends[0].device.block) frames"
-                try CallPicture(title: title, directions: directions).write(to: picture)
+                try Failure.creating { try CallPicture(title: title, directions: directions).write(to: picture) }
             }
             try show(results, ends: ends)
         }

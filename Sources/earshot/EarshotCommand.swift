@@ -2,6 +2,19 @@ import ArgumentParser
 
 @main
 struct EarshotCommand: ParsableCommand {
+    /// As ArgumentParser's own, but a wrong option is told in one line.
+    static func main() {
+        do {
+            var command = try parseAsRoot()
+            try command.run()
+        } catch {
+            guard exitCode(for: error) == .validationFailure else { exit(withError: error) }
+            let message = message(for: error).split(separator: "\n").joined(separator: " ")
+            Terminal.say("earshot: \(message); see earshot --help")
+            exit(withError: ExitCode.validationFailure)
+        }
+    }
+
     static let configuration = CommandConfiguration(
         commandName: "earshot",
         abstract: "Talk and sing with people near you, live, over the network you share.",

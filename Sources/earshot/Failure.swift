@@ -49,6 +49,15 @@ struct Failure: Error {
         return unavailable
     }
 
+    /// Makes a file; whatever is in its way, the status says that it could not be created.
+    static func creating<Made>(_ make: () throws -> Made) throws -> Made {
+        do {
+            return try make()
+        } catch {
+            throw Failure(Failure(error).line, status: cannotCreate)
+        }
+    }
+
     /// Runs a command's work; a failure becomes one line on standard error and the exit status.
     static func reporting(_ work: () throws -> Void) throws {
         do {

@@ -19,8 +19,9 @@ final class SoundCard {
     init(_ options: CallOptions) throws {
         kind = options.device
         connects = options.connect
-        spokenPath = options.speak
-        heardPath = options.hear
+        // The report outlives the folder it was made in.
+        spokenPath = options.speak.map { URL(fileURLWithPath: $0).path }
+        heardPath = options.hear.map { URL(fileURLWithPath: $0).path }
         switch options.device {
         case .simulated:
             let rate = options.rate ?? (options.codec == .aac ? 44_100 : 48_000)
@@ -33,7 +34,7 @@ final class SoundCard {
             }
             var recorder: FileRecorder?
             if let path = options.hear, let sink {
-                recorder = try FileRecorder(path: path, from: sink, sampleRate: rate)
+                recorder = try Failure.creating { try FileRecorder(path: path, from: sink, sampleRate: rate) }
             }
             let card = try SimulatedDevice(
                 SimulatedCard.Configuration(
