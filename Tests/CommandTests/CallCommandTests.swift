@@ -44,6 +44,17 @@ import TestSupport
         #expect(try playableFrames(call.scratch("host.wav")) > 48_000)
     }
 
+    @Test func `a peer that falls silent is waited for, but not for long`() throws {
+        let call = try SimulatedCall(["--codec", "pcm"])
+        usleep(800_000)
+        call.guest.signal(SIGSTOP)
+        #expect(call.host.wait(seconds: 8) == .exit(75), "\(call.host.errors)")
+        #expect(theFailure(call.host).contains("vanished"))
+        let seconds = try theReport(call.host)["seconds"] as? Double ?? 0
+        #expect(seconds > 5, "a short silence is no end")
+        #expect(try playableFrames(call.scratch("host.wav")) > 5 * 48_000)
+    }
+
     @Test(arguments: [SIGINT, SIGTERM]) func `Ctrl-C ends a call in order, on both sides`(signal: Int32) throws {
         let call = try SimulatedCall(["--codec", "aac"])
         usleep(1_200_000)
