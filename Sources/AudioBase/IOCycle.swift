@@ -15,6 +15,8 @@ public struct IOCycle: BitwiseCopyable {
     public var inputLatency: Double
     /// Seconds from the start of the cycle in which a sample is rendered to the output converter.
     public var outputLatency: Double
+    /// Frames a call has at most; devices refuse or split longer ones.
+    public static let maximumFrameCount = 8_192
     /// What was captured; `count` is 0 where the device has no input.
     public var input: Channels
     /// Where to render; zeroed by the device before the call.

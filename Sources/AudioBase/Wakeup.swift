@@ -51,9 +51,11 @@ public final class Wakeup: Sendable {
         _ = asleep.value.pointee.exchange(true, ordering: .sequentiallyConsistent)
     }
 
-    /// To be called by the sleeper once it is awake; takes the descriptor's count where somebody woke it.
-    public func wokeUp() {
-        if asleep.value.pointee.exchange(false, ordering: .sequentiallyConsistent) { return }
+    /// To be called by the sleeper once it is awake.
+    /// - Parameter isSignalled: whether `poll` found the descriptor readable; its count is then taken.
+    public func wokeUp(isSignalled: Bool = true) {
+        asleep.value.pointee.store(false, ordering: .sequentiallyConsistent)
+        guard isSignalled else { return }
         var count: eventfd_t = 0
         _ = eventfd_read(fileDescriptor, &count)
     }

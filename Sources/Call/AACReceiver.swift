@@ -26,9 +26,11 @@ struct AACReceiver {
     private var sequence = 0
     private var startsStream = true
     private static let unitFrames = 1024
-    /// How long a unit waits for one before it. Two units lie 23 ms apart, so that one overtakes another only in a burst;
-    /// what is waited longer for a lost one comes too late itself, playout holding no more than the jitter.
+    /// How long a unit waits for one before it. Units come 23 ms apart, so one that overtook another did so within a queue's
+    /// length; each millisecond more is one more of made-up sound for each loss.
     private static let patience = 0.001
+    /// Frames from which on a jump of the timeline is a new beginning.
+    private static let foreignDistance = 96_000
 
     init(audioSpecificConfig: [UInt8], channelCount: Int) throws(CodecError) {
         decoder = try AACDecoder(audioSpecificConfig: audioSpecificConfig)
@@ -48,6 +50,7 @@ struct AACReceiver {
 
     /// Takes one access unit.
     mutating func receive(_ bytes: UnsafeRawBufferPointer, position: Int, at now: HostTime, into playout: PacketQueue) {
+        if let next = nextPosition, abs(position - next) > Self.foreignDistance { restart() }
         guard let next = nextPosition else {
             play(bytes, position: position, at: now, into: playout)
             return
@@ -70,7 +73,10 @@ struct AACReceiver {
     }
 
     private mutating func skipAhead(at now: HostTime, into playout: PacketQueue) {
-        nextPosition = held.first?.position
+        if let next = nextPosition, let first = held.first {
+            sequence += (first.position - next + Self.unitFrames / 2) / Self.unitFrames
+            nextPosition = first.position
+        }
         playHeld(at: now, into: playout)
     }
 
@@ -78,14 +84,14 @@ struct AACReceiver {
         while let unit = held.first, let next = nextPosition, unit.position <= next {
             held.removeFirst()
             guard unit.position == next else { continue }
-            unit.bytes.withUnsafeBytes { play($0, position: unit.position, at: unit.arrival, into: playout) }
+            unit.bytes.withUnsafeBytes { play($0, position: unit.position, at: now, into: playout) }
         }
     }
 
     private mutating func play(
         _ bytes: UnsafeRawBufferPointer, position: Int, at now: HostTime, into playout: PacketQueue
     ) {
-        sequence += nextPosition.map { 1 + (position - $0) / Self.unitFrames } ?? 1
+        sequence += 1
         nextPosition = position + Self.unitFrames
         guard let frames = try? decoder.decode(bytes, into: output.channels), frames > 0 else {
             corruptUnits += 1
@@ -93,8 +99,7 @@ struct AACReceiver {
         }
         let header = PacketHeader(
             sequence: sequence, position: position, frameCount: frames, byteCount: frames * channelCount * 4,
-            arrival: now,
-            startsStream: startsStream)
+            arrival: now, startsStream: startsStream)
         startsStream = false
         let channels = output.channels
         let isQueued = playout.push(header) { slot in

@@ -37,8 +37,13 @@ public struct CallPreferences: Sendable {
     /// - Throws: when the AAC encoder, whose configuration is part of the offer, cannot be made.
     public func offer(address: IPAddress, port: UInt16, sessionID: UInt64) throws(CodecError) -> SessionDescription {
         var formats: [MediaFormat] = []
-        for codec in codec.map({ [$0] }) ?? [.opus, .pcm, .aac] {
+        if let codec {
             formats.append(try format(codec, pcmRate: Int(deviceRate)))
+        } else {
+            // What cannot be made at the bit rate asked for is not offered; PCM always can.
+            for codec in [Codec.opus, .pcm, .aac] {
+                if let format = try? format(codec, pcmRate: Int(deviceRate)) { formats.append(format) }
+            }
         }
         return .offer(
             formats: formats, address: address, port: port, packetTime: opusFrameMilliseconds, sessionID: sessionID)
@@ -53,7 +58,11 @@ public struct CallPreferences: Sendable {
         for offered in offer.formats {
             guard let codec = offered.codec, self.codec == nil || codec == self.codec else { continue }
             if codec == .pcm, !(8_000...192_000).contains(offered.clockRate) { continue }
-            formats.append(try format(codec, pcmRate: offered.clockRate))
+            if self.codec == nil {
+                if let format = try? format(codec, pcmRate: offered.clockRate) { formats.append(format) }
+            } else {
+                formats.append(try format(codec, pcmRate: offered.clockRate))
+            }
         }
         // With nothing in common, what this end would take is what it says.
         if formats.isEmpty, let codec { formats.append(try format(codec, pcmRate: Int(deviceRate))) }
@@ -76,8 +85,16 @@ public struct CallPreferences: Sendable {
         let frames = framesPerPacket(codec, rate: rate, wanted: remote.packetTime)
         return CallConfiguration(
             codec: codec, streamRate: rate, channelCount: channelCount, framesPerPacket: frames,
-            bitRate: bitRate(codec, framesPerPacket: frames), payloadType: mine.payloadType,
+            bitRate: min(bitRate(codec, framesPerPacket: frames), Self.limit(format)), payloadType: mine.payloadType,
             remoteAudioSpecificConfig: format.configuration ?? [], deviceRate: deviceRate, deviceBlock: deviceBlock)
+    }
+
+    /// What the far side does not want to be exceeded (RFC 7587 §6.1), in bits a second.
+    private static func limit(_ format: MediaFormat) -> Int {
+        guard let value = format.parameter("maxaveragebitrate").flatMap({ Int($0) }), value >= 6_000 else {
+            return .max
+        }
+        return value
     }
 
     private func format(_ codec: Codec, pcmRate: Int) throws(CodecError) -> MediaFormat {

@@ -31,7 +31,7 @@ final class CallProcessor: Sendable {
         // Half a second: the media thread drops what is older than a tenth of that when it comes back from a stall.
         captured = AudioRing(channelCount: channelCount, capacity: Int(deviceRate / 2))
         levels = LatestValue(CallLevels())
-        let block = AudioBuffer(channelCount: channelCount, frameCapacity: 8192)
+        let block = AudioBuffer(channelCount: channelCount, frameCapacity: IOCycle.maximumFrameCount)
         let value = UnsafeMutablePointer<State>.allocate(capacity: 1)
         value.initialize(
             to: State(

@@ -40,15 +40,15 @@ public final class CallSession: Sendable {
             firstTimestamp: .random(in: 0 ... .max))
         let core = try MediaCore(
             configuration, captured: processor.captured.reader, playout: playout, session: session)
-        // Just under a callback at 60 to 80: 50 is above every normal thread and below the usual sound servers.
-        media = MediaThread(core: core, socket: socket, wakeup: wakeup, priority: 50)
+        media = MediaThread(core: core, socket: socket, wakeup: wakeup)
     }
 
     /// Starts the media thread and the device.
     public func start() throws(AudioDeviceError) {
-        media.start()
+        try media.start()
         do throws(AudioDeviceError) {
             try device.start(processor.callback)
+            media.follow(device)
         } catch {
             media.stop()
             throw error
@@ -74,7 +74,8 @@ public final class CallSession: Sendable {
     private func estimateMouthToEar(_ media: MediaStatistics) -> Double? {
         let playout = playout.statistics
         guard playout.isStarted, let roundTrip = media.rtp.roundTrip else { return nil }
-        return configuration.codecDelay + roundTrip / 2 + playout.delay + device.outputLatency
+        return configuration.codecDelay(framesPerPacket: playout.framesPerPacket) + roundTrip / 2 + playout.delay
+            + device.outputLatency
     }
 }
 
@@ -106,11 +107,13 @@ extension CallConfiguration {
 
     /// Seconds that framing and the codec cost: a block or a frame must be full before it is coded, and what the coder
     /// looks ahead. AAC-LC takes three frames (frame, look-ahead, overlap); Opus its frame and 2.5 ms, 6.5 with 10 and 20 ms.
-    public var codecDelay: Double {
+    /// - Parameter framesPerPacket: of the packets that come. PCM blocks above 1,200 bytes come in several; they count as one
+    ///   of these, and so too little.
+    public func codecDelay(framesPerPacket: Int) -> Double {
         switch codec {
         case .aac: 3 * 1024 / streamRate
         case .opus: (Double(framesPerPacket) + (framesPerPacket <= 240 ? 120 : 312)) / streamRate
-        case .pcm: Double(deviceBlock) / deviceRate
+        case .pcm: Double(framesPerPacket) / streamRate
         }
     }
 }

@@ -1,5 +1,6 @@
 import AudioBase
 import AudioCodecs
+import AudioDevices
 import CRealtime
 import MediaTransport
 import Synchronization
@@ -12,7 +13,6 @@ final class MediaThread: @unchecked Sendable {  // `core` belongs to the thread;
     private var isRefused = false
     private let socket: UDPSocket
     private let wakeup: Wakeup
-    private let priority: Int?
     private let running = Atomic<Bool>(false)
     private let published: Mutex<Outcome>
     private var thread = pthread_t()
@@ -22,18 +22,17 @@ final class MediaThread: @unchecked Sendable {  // `core` belongs to the thread;
         var error: CodecError?
     }
 
-    init(core: consuming MediaCore, socket: consuming UDPSocket, wakeup: Wakeup, priority: Int?) {
+    init(core: consuming MediaCore, socket: consuming UDPSocket, wakeup: Wakeup) {
         published = Mutex(Outcome(statistics: core.statistics))
         self.core = core
         self.socket = socket
         self.wakeup = wakeup
-        self.priority = priority
     }
 
     /// What the thread has counted, and why it ended if it did by itself. Any thread.
     var outcome: Outcome { published.withLock { $0 } }
 
-    func start() {
+    func start() throws(AudioDeviceError) {
         running.store(true, ordering: .releasing)
         let code = earshot_start_thread(
             &thread,
@@ -41,7 +40,16 @@ final class MediaThread: @unchecked Sendable {  // `core` belongs to the thread;
                 if let context { Unmanaged<MediaThread>.fromOpaque(context).takeUnretainedValue().run() }
                 return nil
             }, Unmanaged.passUnretained(self).toOpaque())
-        precondition(code == 0, "pthread_create: \(code)")
+        if code != 0 {
+            running.store(false, ordering: .releasing)
+            throw .noThread(code: Int(code))
+        }
+    }
+
+    /// Runs from now on just under the device's callback; where that is scheduled normally, so is this.
+    func follow(_ device: any AudioDevice) {
+        guard let priority = device.realTimePriority else { return }
+        _ = earshot_set_thread_fifo(thread, CInt(max(1, priority - 1)))
     }
 
     /// Says goodbye to the far side and ends the thread; returns once it has ended.
@@ -53,7 +61,6 @@ final class MediaThread: @unchecked Sendable {  // `core` belongs to the thread;
 
     private func run() {
         earshot_name_thread("media")
-        if let priority { _ = earshot_set_fifo(CInt(priority)) }
         let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 65_536, alignment: 16)
         defer { buffer.deallocate() }
         let transmit: (UnsafeRawBufferPointer) -> Void = { [self] datagram in
@@ -81,15 +88,17 @@ final class MediaThread: @unchecked Sendable {  // `core` belongs to the thread;
                 lastPublished = now
             }
         }
-        core.leave(at: .now(), transmit: transmit)
+        // Three times: a goodbye that is lost looks like a peer that vanished.
+        for _ in 0..<3 { core.leave(at: .now(), transmit: transmit) }
         let last = statistics
         published.withLock { $0.statistics = last }
     }
 
-    /// Takes all that has come.
+    /// Takes what has come, 64 datagrams a turn at most: a flood must not keep one's own voice from being sent.
     private func receive(into buffer: UnsafeMutableRawBufferPointer) {
         do throws(UDPSocketError) {
-            while let count = try socket.receive(into: buffer) {
+            for _ in 0..<64 {
+                guard let count = try socket.receive(into: buffer) else { return }
                 core.receive(UnsafeRawBufferPointer(rebasing: buffer[..<count]), at: .now())
                 isRefused = false
             }
@@ -112,8 +121,10 @@ final class MediaThread: @unchecked Sendable {  // `core` belongs to the thread;
     /// - Returns: whether something may have come.
     private func sleep() -> Bool {
         wakeup.prepareToSleep()
-        defer { wakeup.wokeUp() }
-        if core.hasCaptured { return true }
+        if core.hasCaptured {
+            wakeup.wokeUp()
+            return true
+        }
         let due = core.nextDeadline.map { $0.nanoseconds - HostTime.now().nanoseconds } ?? 100_000_000
         let milliseconds = CInt(max(0, min((due + 999_999) / 1_000_000, 100)))
         var descriptors = (
@@ -123,6 +134,7 @@ final class MediaThread: @unchecked Sendable {  // `core` belongs to the thread;
         withUnsafeMutablePointer(to: &descriptors) {
             $0.withMemoryRebound(to: pollfd.self, capacity: 2) { _ = poll($0, 2, milliseconds) }
         }
+        wakeup.wokeUp(isSignalled: descriptors.1.revents != 0)
         return descriptors.0.revents != 0
     }
 }

@@ -16,13 +16,15 @@ struct StreamEncoder: ~Copyable {
     private let resamples: Bool
     private var resampler: Resampler
     private let block: AudioBuffer  // at the stream's rate; `filled` frames wait for the block to be full
+    private let readLimit: Int  // frames one read takes at most
     private let raw: AudioBuffer  // as read from the ring, at the device's rate
     private let bytes: UnsafeMutableRawPointer
-    private let payload: UnsafeMutableRawBufferPointer
+    private static let payloadCapacity = 2048
     private var filled = 0
     private var filledPosition = 0  // of the block's first frame, on the stream's timeline
     private var ringPosition = 0  // of the next frame expected from the ring
-    private var pending: [Int] = []  // positions of blocks the encoder has taken and not given back yet
+    /// Blocks the encoder has taken and not given back yet.
+    private var pending: [(position: Int, isAfterGap: Bool)] = []
     private var isAfterGap = true
 
     /// Frames lost before they could be encoded, at the device's rate: rejected by the ring or dropped as too old.
@@ -46,15 +48,16 @@ struct StreamEncoder: ~Copyable {
                 try AACEncoder(
                     sampleRate: configuration.streamRate, channelCount: channels, bitRate: configuration.bitRate))
         }
-        let capacity = max(8192, configuration.framesPerPacket, configuration.deviceBlock * 2)
-        block = AudioBuffer(channelCount: channels, frameCapacity: capacity)
-        raw = AudioBuffer(channelCount: channels, frameCapacity: capacity)
+        let ratio = configuration.streamRate / configuration.deviceRate
+        readLimit = configuration.deviceBlock * 3 / 2
+        let resampled = Int((Double(readLimit) * ratio).rounded(.up)) + 2
+        block = AudioBuffer(channelCount: channels, frameCapacity: configuration.framesPerPacket + resampled + 64)
+        raw = AudioBuffer(channelCount: channels, frameCapacity: readLimit)
         resamples = configuration.deviceRate != configuration.streamRate
         resampler = Resampler(
             from: configuration.deviceRate, to: configuration.streamRate, channelCount: channels, halfLength: 32,
-            maximumFrameCount: capacity)
-        bytes = .allocate(byteCount: 8192, alignment: 16)
-        payload = UnsafeMutableRawBufferPointer(start: bytes, count: 8192)
+            maximumFrameCount: resampled)
+        bytes = .allocate(byteCount: Self.payloadCapacity, alignment: 16)
         pending.reserveCapacity(8)
     }
 
@@ -84,7 +87,7 @@ struct StreamEncoder: ~Copyable {
     /// PCM goes out as it comes, a packet a block; the others fill blocks of their own.
     private func framesToRead(held: Int) -> Int {
         guard configuration.codec == .pcm else { return min(held, configuration.deviceBlock) }
-        return held <= configuration.deviceBlock * 3 / 2 ? held : configuration.deviceBlock
+        return held <= readLimit ? held : configuration.deviceBlock
     }
 
     private mutating func startAfterGap(of frames: Int) {
@@ -97,6 +100,7 @@ struct StreamEncoder: ~Copyable {
 
     /// Adds frames read from the ring to the block, at the stream's rate.
     private mutating func append(_ count: Int) {
+        precondition(count <= readLimit)
         let channels = raw.channels
         guard resamples else {
             for c in 0..<channels.count { copySamples(block.channels[c] + filled, channels[c], count) }
@@ -114,24 +118,27 @@ struct StreamEncoder: ~Copyable {
         switch engine {
         case .pcm:
             for frames in PCMPayload.split(frameCount: filled, channelCount: configuration.channelCount) {
-                let bytes = PCMCodec.encode(
+                let count = PCMCodec.encode(
                     block.channels, offset: frames.lowerBound, frameCount: frames.count,
                     into: bytes.assumingMemoryBound(to: UInt8.self))
-                give(bytes, at: filledPosition + frames.lowerBound, emit)
+                give(count, at: filledPosition + frames.lowerBound, emit)
             }
             done = filled
         case .opus(let encoder):
             while filled - done >= configuration.framesPerPacket {
-                let bytes = try encoder.encode(block.channels, offset: done, into: payload)
-                give(bytes, at: filledPosition + done, emit)
+                let count = try encoder.encode(
+                    block.channels, offset: done,
+                    into: UnsafeMutableRawBufferPointer(start: bytes, count: Self.payloadCapacity))
+                give(count, at: filledPosition + done, emit)
                 done += configuration.framesPerPacket
             }
         case .aac(let encoder):
             while filled - done >= configuration.framesPerPacket {
-                pending.append(filledPosition + done)
+                pending.append((filledPosition + done, isAfterGap))
+                isAfterGap = false
                 if let unit = try encoder.encode(block.channels, offset: done) {
-                    emit(unit, pending.removeFirst(), isAfterGap)
-                    isAfterGap = false
+                    let block = pending.removeFirst()
+                    emit(unit, block.position, block.isAfterGap)
                 }
                 done += configuration.framesPerPacket
             }
@@ -141,8 +148,8 @@ struct StreamEncoder: ~Copyable {
         for c in 0..<block.channels.count { moveSamples(block.channels[c], block.channels[c] + done, filled) }
     }
 
-    private mutating func give(_ bytes: Int, at position: Int, _ emit: (UnsafeRawBufferPointer, Int, Bool) -> Void) {
-        emit(UnsafeRawBufferPointer(rebasing: payload[..<bytes]), position, isAfterGap)
+    private mutating func give(_ count: Int, at position: Int, _ emit: (UnsafeRawBufferPointer, Int, Bool) -> Void) {
+        emit(UnsafeRawBufferPointer(start: bytes, count: count), position, isAfterGap)
         isAfterGap = false
     }
 }

@@ -99,15 +99,16 @@ private struct SDPParser {
         var types: [UInt8] = []
         for word in words.dropFirst(3) {
             guard let type = payloadType(word), !types.contains(type) else {
-                throw SDPError(.badValue("payload types of 0 to 127, each once"), line: number)
+                throw SDPError(.badValue("payload types of 0 to 63 or 96 to 127, each once"), line: number)
             }
             types.append(type)
         }
         media = (port, types, number)
     }
 
+    /// 64 to 95 would be taken for RTCP on the same port (RFC 5761 §4).
     private func payloadType(_ word: Substring) -> UInt8? {
-        guard word.isDigits, let type = UInt8(word), type < 128 else { return nil }
+        guard word.isDigits, let type = UInt8(word), type < 128, !(64...95).contains(type) else { return nil }
         return type
     }
 

@@ -52,7 +52,11 @@ struct Concealer: ~Copyable {
     mutating func conceal(_ output: Channels, offset: Int, frameCount: Int) {
         begin()
         for c in 0..<channelCount {
-            for i in 0..<frameCount { output[c][offset &+ i] = gain(elapsed &+ i) * predictors[c].next() }
+            if elapsed >= holdFrames &+ fadeFrames {
+                clearSamples(output[c] + offset, frameCount)
+            } else {
+                for i in 0..<frameCount { output[c][offset &+ i] = gain(elapsed &+ i) * predictors[c].next() }
+            }
         }
         elapsed &+= frameCount
         remember(output, offset: offset, frameCount: frameCount)

@@ -1,3 +1,5 @@
+import AudioBase
+
 /// How a stream is coded when it reaches the render callback.
 public enum PlayoutCoding: Sendable, Equatable {
     /// L16, decoded in the callback.
@@ -32,7 +34,8 @@ public struct PlayoutConfiguration: Sendable, Equatable {
     /// A playout of these values; the times left out are those of a call on one network.
     public init(
         coding: PlayoutCoding, streamRate: Double, deviceRate: Double, channelCount: Int, framesPerPacket: Int,
-        maximumFrameCount: Int = 4096, margin: Double = 0.0005, initialMargin: Double = 0.003, ceiling: Double = 0.150
+        maximumFrameCount: Int = IOCycle.maximumFrameCount, margin: Double = 0.0005, initialMargin: Double = 0.003,
+        ceiling: Double = 0.150
     ) {
         self.coding = coding
         self.streamRate = streamRate

@@ -62,8 +62,11 @@ extension PlayoutState {
             cursor &+= frameCount
             return frameCount
         }
-        if let opus, gap >= framesPerPacket, staged == 0, !concealer.isActive, bridgedFrames < opusBridgeLimit {
-            let frames = opus.conceal(into: stage, offset: 0, frameCount: framesPerPacket)
+        // A packet of known length that is lost is made up whole; otherwise by the least the codec can, 2.5 ms, so that a
+        // packet which comes a little late is joined in its middle.
+        let step = gap == .max ? 120 : min(gap, framesPerPacket) / 120 &* 120
+        if let opus, step > 0, staged == 0, !concealer.isActive, bridgedFrames < opusBridgeLimit {
+            let frames = opus.conceal(into: stage, offset: 0, frameCount: step)
             if frames > 0 {
                 statistics.concealedFrames &+= frames
                 bridgedFrames &+= frames

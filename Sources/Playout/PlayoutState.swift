@@ -50,7 +50,8 @@ struct PlayoutState: ~Copyable {
 
     /// Renders one block; silence until the first packet has come.
     @_noLocks
-    mutating func pull(_ output: Channels, frameCount: Int, sampleTime: Int64, hostTime: HostTime) {
+    mutating func pull(_ output: Channels, frameCount wanted: Int, sampleTime: Int64, hostTime: HostTime) {
+        let frameCount = min(wanted, configuration.maximumFrameCount)
         let now = Double(sampleTime) / configuration.deviceRate
         followDevice(sampleTime, frameCount)
         while let slot = queue.first {
@@ -85,9 +86,7 @@ struct PlayoutState: ~Copyable {
         let arrival = now + min(0, header.arrival.seconds(since: hostTime))
         let offset = arrival - Double(header.position) / configuration.streamRate
         statistics.packets &+= 1
-        let isAnew =
-            header.startsStream || tracker.isForeign(offset) || header.sequence >= nextSequence &+ buffer.capacity
-        if started, isAnew {
+        if started, header.startsStream || tracker.isForeign(offset) {
             statistics.restarts &+= 1
             concealer.begin()
             forget()
@@ -97,6 +96,11 @@ struct PlayoutState: ~Copyable {
         if header.sequence < nextSequence {
             statistics.latePackets &+= 1
         } else {
+            if header.sequence >= nextSequence &+ buffer.capacity {  // an outage longer than the buffer
+                statistics.missingPackets &+= header.sequence &- nextSequence
+                nextSequence = header.sequence
+                buffer.removeAll()
+            }
             buffer.insert(header, payload: queue.payloads + slot &* queue.payloadCapacity)
         }
     }
@@ -105,7 +109,6 @@ struct PlayoutState: ~Copyable {
     private mutating func start(at header: PacketHeader, offset: Double, now: Double, frameCount: Int) {
         started = true
         nextSequence = header.sequence
-        cursor = 0
         let delay = offset + configuration.margin + configuration.initialMargin
         cursor = Int((now - delay) * configuration.streamRate) &- resampler.inputNeeded(for: frameCount)
     }
@@ -155,6 +158,7 @@ struct PlayoutState: ~Copyable {
         let offset = playoutOffset(now: now, frameCount: frameCount)
         let needed = Double(resampler.inputNeeded(for: frameCount)) + resampler.heldFrames
         statistics.isStarted = true
+        statistics.framesPerPacket = framesPerPacket
         statistics.depth = offset - least
         statistics.targetDepth = wanted - least
         statistics.delay = statistics.depth + needed / configuration.streamRate

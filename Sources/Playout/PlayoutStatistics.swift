@@ -25,6 +25,8 @@ public struct PlayoutStatistics: BitwiseCopyable, Sendable {
     public var delay = 0.0
     /// The sender's device clock against this one's; 20 is 20 parts in a million fast.
     public var driftPPM = 0.0
+    /// Frames of the packet played last.
+    public var framesPerPacket = 0
     /// Whether a packet has come at all.
     public var isStarted = false
 

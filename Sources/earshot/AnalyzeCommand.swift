@@ -66,7 +66,7 @@ struct AnalyzeCommand: ParsableCommand {
         if json {
             let encoder = JSONEncoder()
             encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
-            FileHandle.standardOutput.write(try encoder.encode(results) + Data("\n".utf8))
+            try Terminal.output(String(decoding: encoder.encode(results), as: UTF8.self) + "\n")
             return
         }
         for result in results {

@@ -96,7 +96,7 @@ struct CallRunner {
     private static func print(_ report: CallReport) throws {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
-        FileHandle.standardOutput.write(try encoder.encode(report) + Data("\n".utf8))
+        try Terminal.output(String(decoding: encoder.encode(report), as: UTF8.self) + "\n")
     }
 
     private func summary(_ report: CallReport) -> String {

@@ -9,13 +9,34 @@ enum Terminal {
 
     /// One line to standard error.
     static func say(_ line: String) {
-        FileHandle.standardError.write(Data((clear + line + "\n").utf8))
+        write(clear + line + "\n")
     }
 
     /// Replaces the live line; on a terminal only.
     static func live(_ line: String) {
         guard isInteractive else { return }
-        FileHandle.standardError.write(Data((clear + line).utf8))
+        write(clear + line)
+    }
+
+    /// A terminal that was closed, or a pipe that nobody reads, is no reason to end a call.
+    private static func write(_ text: String) {
+        let bytes = Array(text.utf8)
+        _ = Foundation.write(STDERR_FILENO, bytes, bytes.count)
+    }
+
+    /// To standard output, whole; throws where it cannot be had.
+    static func output(_ text: String) throws {
+        var rest = Array(text.utf8)[...]
+        while !rest.isEmpty {
+            let count = rest.withUnsafeBytes { Foundation.write(STDOUT_FILENO, $0.baseAddress, $0.count) }
+            if count < 0, errno == EINTR { continue }
+            guard count > 0 else {
+                throw Failure(
+                    "the report could not be written to standard output (\(String(cString: strerror(errno)))); give it a file or a reader",
+                    status: Failure.cannotCreate)
+            }
+            rest = rest.dropFirst(count)
+        }
     }
 
     static func warn(_ line: String) { say(hasColour ? "\u{1B}[33m\(line)\u{1B}[0m" : line) }

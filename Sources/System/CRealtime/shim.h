@@ -9,7 +9,6 @@
 #include <stdint.h>
 #include <string.h>
 #include <sys/eventfd.h>
-#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <time.h>
 #include <unistd.h>
@@ -54,11 +53,13 @@ static inline void earshot_sleep_until_ns(int64_t at) {
     while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &t, NULL) == EINTR) {}
 }
 
-/// SCHED_FIFO for the calling thread; 0 or an errno.
-static inline int earshot_set_fifo(int priority) {
+/// SCHED_FIFO for a thread; 0 or an errno.
+static inline int earshot_set_thread_fifo(pthread_t thread, int priority) {
     struct sched_param p = {.sched_priority = priority};
-    return pthread_setschedparam(pthread_self(), SCHED_FIFO, &p);
+    return pthread_setschedparam(thread, SCHED_FIFO, &p);
 }
+/// SCHED_FIFO for the calling thread; 0 or an errno.
+static inline int earshot_set_fifo(int priority) { return earshot_set_thread_fifo(pthread_self(), priority); }
 static inline void earshot_name_thread(const char *name) { prctl(PR_SET_NAME, name, 0, 0, 0); }
 
 typedef void *(*earshot_thread_function)(void *);
