@@ -585,7 +585,7 @@ def run(peer, opts, period, cond, secs=20.0, seed=1, kind="both", sync=False, ke
                 e, bf, A, at_sample = glitches(y)
                 dd["glitches"] = e
                 at_us = [ck[b].called_us(i + int(0.5 * FS)) for i in at_sample]
-                dd["glitch_ms"] = [round((t - t0 * 1e6) / 1e3, 1) for t in at_us]
+                dd["glitch_ms"] = [round(float(t - t0 * 1e6) / 1e3, 1) for t in at_us]
                 dd["near_xrun"] = sum(any(abs(t - x) <= 20e3 for x in xrun_us) for t in at_us)
                 ev = None if e is None or ev is None else ev + e
                 badf.append(bf)
