@@ -37,6 +37,9 @@ struct CallReport: Codable {
         var duplicates: Int
         var reordered: Int
         var corrupt: Int
+        /// Packets that playout had no room for, its callback having stopped.
+        var rejected: Int
+        var restarts: Int
         var concealedFrames: Int
         var concealedMs: Double
         var skips: Int

@@ -31,9 +31,9 @@ struct CallRunner {
     /// Seconds without a packet after which the far side counts as gone.
     private static let patience = 5.0
 
+    /// The card is prepared.
     func run() throws {
         var times = CallbackTimes()
-        try card.prepare()
         let began = HostTime.now()
         let ending: Ending
         do {
@@ -132,7 +132,8 @@ extension CallRunner {
                 packets: rtp.packetsReceived, bytes: rtp.bytesReceived, lost: max(0, rtp.packetsMissing),
                 late: playout.latePackets + statistics.media.lateUnits, missing: playout.missingPackets,
                 duplicates: rtp.packetsDuplicate, reordered: rtp.packetsReordered,
-                corrupt: statistics.media.corruptPackets, concealedFrames: playout.concealedFrames,
+                corrupt: statistics.media.corruptPackets, rejected: statistics.media.rejectedPackets,
+                restarts: playout.restarts, concealedFrames: playout.concealedFrames,
                 concealedMs: Double(playout.concealedFrames) / configuration.streamRate * 1e3, skips: playout.skips,
                 droppedFrames: playout.droppedFrames, insertedFrames: playout.insertedFrames),
             delay: CallReport.Delay(

@@ -64,6 +64,8 @@ struct Failure: Error {
             try work()
         } catch let exit as ExitCode {
             throw exit
+        } catch SignallingError.cancelled {
+            throw ExitCodes.interrupted
         } catch {
             let failure = Failure(error)
             Terminal.say("earshot: \(failure.line)")

@@ -45,29 +45,43 @@ struct HostCommand: ParsableCommand {
             let server = try SignallingServer(address: listening, port: port)
             Terminal.say("waiting for a guest: earshot join \(Signalling.hint(server.localAddress))")
             Terminal.warn(Signalling.notEncrypted)
-            guard let incoming = try server.accept(timeout: 1e9, isCancelled: { Interrupt.isRequested }) else {
-                throw ExitCodes.interrupted
+            // The sound's port, taken when a guest comes: whether it is free is known now.
+            _ = try UDPSocket(address: listening, port: port)
+            while true {
+                guard let incoming = try server.accept(timeout: 1e9, isCancelled: { Interrupt.isRequested }) else {
+                    throw ExitCodes.interrupted
+                }
+                let peer = incoming.peerAddress.address
+                guard let session = try admit(incoming, card: card) else { continue }
+                Terminal.say("in a call with \(peer), \(Signalling.describe(session.configuration))")
+                try CallRunner(
+                    options: call, role: "host", peer: peer.description, card: card, session: session
+                ).run()
+                return
             }
-            let peer = incoming.peerAddress
-            let session = try admit(incoming, card: card)
-            Terminal.say("in a call with \(peer.address), \(Signalling.describe(session.configuration))")
-            try CallRunner(
-                options: call, role: "host", peer: peer.address.description, card: card, session: session
-            ).run()
         }
     }
 
-    /// Answers an offer, or refuses it with the reason that is then this side's failure too.
-    private func admit(_ incoming: consuming IncomingOffer, card: SoundCard) throws -> CallSession {
+    /// Answers an offer. One that has nothing in common with this side is refused, and the host waits on; what this side
+    /// cannot do ends it.
+    private func admit(_ incoming: consuming IncomingOffer, card: SoundCard) throws -> CallSession? {
         let (answer, session): (SessionDescription, CallSession)
         do {
             (answer, session) = try prepare(for: incoming, card: card)
+            try card.prepare()
         } catch {
             let failure = Failure(error)
             incoming.refuse(failure.line)
-            throw failure
+            guard error is NegotiationError else { throw failure }
+            Terminal.say("refused a guest: \(failure.line)")
+            return nil
         }
-        try incoming.answer(answer)
+        do {
+            try incoming.answer(answer)
+        } catch {
+            card.close()
+            throw error
+        }
         return session
     }
 

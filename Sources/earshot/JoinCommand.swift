@@ -45,6 +45,7 @@ struct JoinCommand: ParsableCommand {
             let session = try CallSession(
                 configuration, device: card.device, socket: socket, cname: Signalling.newCanonicalName())
             let peer = client.peerAddress.address.description
+            try card.prepare()
             Terminal.say("in a call with \(peer), \(Signalling.describe(configuration))")
             Terminal.warn(Signalling.notEncrypted)
             try CallRunner(options: call, role: "guest", peer: peer, card: card, session: session).run()

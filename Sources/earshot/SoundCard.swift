@@ -12,7 +12,7 @@ final class SoundCard {
     private let source: AudioRing?
     private let sink: AudioRing?
     private let feeder: FileFeeder?
-    private let recorder: FileRecorder?
+    private var recorder: FileRecorder?  // from `prepare()` on
     private let spokenPath: String?
     private let heardPath: String?
 
@@ -32,16 +32,13 @@ final class SoundCard {
             if let path = options.speak, let source {
                 feeder = try FileFeeder(path: path, into: source, sampleRate: rate)
             }
-            var recorder: FileRecorder?
-            if let path = options.hear, let sink {
-                recorder = try Failure.creating { try FileRecorder(path: path, from: sink, sampleRate: rate) }
-            }
+            if let path = options.hear { try Self.checkWritable(path) }
             let card = try SimulatedDevice(
                 SimulatedCard.Configuration(
                     sampleRate: rate, blockFrameCount: options.block ?? 256, inputChannelCount: options.channels,
                     outputChannelCount: options.channels, driftPPM: options.drift, source: source?.reader,
                     sink: sink?.writer))
-            (self.source, self.sink, self.feeder, self.recorder) = (source, sink, feeder, recorder)
+            (self.source, self.sink, self.feeder) = (source, sink, feeder)
             simulated = card
             device = card
         case .jack:
@@ -49,7 +46,7 @@ final class SoundCard {
                 name: options.jackName, serverName: options.jackServer, inputChannelCount: options.channels,
                 outputChannelCount: max(2, options.channels))
             try Self.check(options, against: jack)
-            (simulated, source, sink, feeder, recorder) = (nil, nil, nil, nil, nil)
+            (simulated, source, sink, feeder) = (nil, nil, nil, nil)
             device = jack
         }
     }
@@ -68,8 +65,28 @@ final class SoundCard {
         }
     }
 
-    /// Starts the files' threads, so that the first block finds sound and the last one a place.
+    /// Whether a file can be written, without touching one that is there: it holds the last call until there is another.
+    private static func checkWritable(_ path: String) throws {
+        let isThere = access(path, F_OK) == 0
+        let descriptor = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0o600)
+        if descriptor >= 0 {
+            Foundation.close(descriptor)
+            if !isThere { unlink(path) }
+            return
+        }
+        _ = try Failure.creating {
+            try AudioFileWriter(path: path, format: AudioFormat(sampleRate: 48_000, channelCount: 1))
+        }
+    }
+
+    /// Starts the files' threads, so that the first block finds sound and the last one a place. A file that is there
+    /// already is overwritten now.
     func prepare() throws {
+        if let heardPath, let sink {
+            recorder = try Failure.creating {
+                try FileRecorder(path: heardPath, from: sink, sampleRate: device.sampleRate)
+            }
+        }
         feeder?.prime()
         try feeder?.start()
         try recorder?.start()

@@ -130,3 +130,19 @@ import TestSupport
         #expect(listening == ["0100007F"], "port \(suffix)")
     }
 }
+
+/// Forms of a call at the edge of what the options take.
+@Suite(.serialized) struct CallFormTests {
+    @Test(arguments: [
+        ["--rate", "8000", "--block", "4096", "--codec", "opus"],
+        ["--rate", "16000", "--block", "4096", "--codec", "aac"],
+        ["--rate", "192000", "--block", "16", "--codec", "pcm"], ["--bitrate", "8000"],
+    ]) func `a call at the edge of the options holds`(options: [String]) throws {
+        let call = try SimulatedCall(options, host: ["--duration", "1.5"])
+        #expect(call.host.wait() == .exit(0), "\(call.host.errors)")
+        #expect(call.guest.wait() == .exit(0), "\(call.guest.errors)")
+        let report = try theReport(call.host)
+        let received = try #require(report["received"] as? [String: Any])
+        #expect(received["packets"] as? Int ?? 0 > 0)
+    }
+}

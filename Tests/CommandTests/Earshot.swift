@@ -19,6 +19,27 @@ enum Earshot {
         return try ChildProcess([program] + arguments, environment: all, standardOutput: standardOutput)
     }
 
+    /// Says something to a TCP port of this machine and returns what it answers until it hangs up.
+    static func sayOnce(_ text: String, to port: Int) throws -> String {
+        let socket = Foundation.socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        defer { close(socket) }
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_port = UInt16(port).bigEndian
+        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+        let size = socklen_t(MemoryLayout<sockaddr_in>.size)
+        let isConnected = withUnsafePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { connect(socket, $0, size) == 0 }
+        }
+        try #require(isConnected)
+        let bytes = Array(text.utf8)
+        _ = send(socket, bytes, bytes.count, Int32(MSG_NOSIGNAL))
+        var reply: [UInt8] = []
+        var chunk = [UInt8](repeating: 0, count: 1_024)
+        while case let count = recv(socket, &chunk, chunk.count, 0), count > 0 { reply += chunk[..<count] }
+        return String(decoding: reply, as: UTF8.self)
+    }
+
     /// Speech of the distribution's, 48 kHz.
     static let speech = "/usr/share/sounds/alsa/Front_Center.wav"
 

@@ -114,16 +114,45 @@ import TestSupport
         #expect(theFailure(program).contains("--device simulated"))
     }
 
-    @Test func `no common codec, said on both sides`() throws {
+    @Test func `no common codec is said on both sides, and the host waits on`() throws {
         let port = try Earshot.freePort()
         let host = try Earshot.start(["host", "--port", "\(port)", "--device", "simulated", "--codec", "pcm"])
         #expect(host.says("waiting for a guest"))
         let guest = try Earshot.start(["join", "127.0.0.1:\(port)", "--device", "simulated", "--codec", "opus"])
         #expect(guest.wait() == .exit(69), "\(guest.errors)")
-        #expect(host.wait() == .exit(69), "\(host.errors)")
-        for line in [theFailure(guest), theFailure(host)] {
-            #expect(line.contains("no common format") && line.contains("opus") && line.contains("L16"))
-        }
+        let line = theFailure(guest)
+        #expect(line.contains("no common format") && line.contains("opus") && line.contains("L16"))
+        #expect(host.says("refused a guest: no common format"), "\(host.errors)")
+        let other = try Earshot.start(["join", "127.0.0.1:\(port)", "--device", "simulated", "--duration", "0.5"])
+        #expect(other.wait() == .exit(0), "\(other.errors)")
+        #expect(host.wait() == .exit(0), "\(host.errors)")
+    }
+
+    /// Payload types that RTCP would be taken for once trapped in the session (RFC 5761 §4).
+    @Test(arguments: [
+        "m=audio 40000 RTP/AVP 72\r\na=rtpmap:72 opus/48000/2", "m=audio 0 RTP/AVP 97", "m=audio 9 RTP/AVP",
+    ])
+    func `an offer that cannot be is refused, and the host waits on`(media: String) throws {
+        let port = try Earshot.freePort()
+        let host = try Earshot.start(["host", "--port", "\(port)", "--device", "simulated"])
+        #expect(host.says("waiting for a guest"))
+        let text = "v=0\r\no=- 1 1 IN IP4 127.0.0.1\r\ns=-\r\nc=IN IP4 127.0.0.1\r\nt=0 0\r\n\(media)\r\n"
+        let reply = try Earshot.sayOnce("EARSHOT/1 OFFER \(text.utf8.count)\n\(text)", to: port)
+        #expect(reply.hasPrefix("EARSHOT/1 REFUSED"), "\(reply)")
+        #expect(host.processID != nil, "\(host.errors)")
+        host.signal(SIGINT)
+        #expect(host.wait() == .exit(130), "\(host.errors)")
+    }
+
+    @Test func `a join that fails leaves the last recording alone`() throws {
+        let scratch = try Scratch()
+        let old = Data("the last call".utf8)
+        try old.write(to: URL(fileURLWithPath: scratch("take.wav")))
+        let port = try Earshot.freePort()
+        let guest = try Earshot.start(
+            ["join", "127.0.0.1:\(port)", "--device", "simulated", "--hear", scratch("take.wav")])
+        #expect(guest.wait() == .exit(69), "\(guest.errors)")
+        #expect(try Data(contentsOf: URL(fileURLWithPath: scratch("take.wav"))) == old)
     }
 
     @Test func `a host that is not to be reached from the network says how`() throws {

@@ -5,7 +5,7 @@ import TestSupport
 @testable import Playout
 
 @Suite struct PlayoutTests {
-    @Test(arguments: [1, 16, 64, 128, 441, 470, 1024, 4096])
+    @Test(arguments: [1, 16, 64, 128, 441, 470, 1024, 4096, 8192])
     func `a clean line plays every frame once, at any block size`(block: Int) throws {
         let rig = PlayoutRig(configuration: .pcm(), block: block, seconds: 6)
         let r = try rig.run()
@@ -128,6 +128,27 @@ import TestSupport
         let r = try PlayoutRig(configuration: configuration, block: 256, seconds: 8).run()
         #expect(r.statistics.missingPackets == 0)
         #expect(sineDefect(Array(r.output.suffix(44_100 * 2)), frequency: 440, rate: 44_100) < -60)
+    }
+
+    @Test func `an outage longer than the buffer forgets nothing that was learnt`() throws {
+        let rig = PlayoutRig(
+            configuration: .pcm(frames: 64), block: 64, seconds: 30, senderPPM: 100,
+            delay: { _, t in t > 15 && t < 16 ? nil : 0.001 })
+        let r = try rig.run()
+        #expect(r.statistics.restarts == 0)
+        #expect(abs(r.statistics.driftPPM - 100) < 5)
+        #expect(r.history.filter { $0.time > 16.1 }.allSatisfy { $0.statistics.depth < 0.002 })
+        #expect(sineDefect(Array(r.output.suffix(48_000 * 5)), frequency: 440, rate: 48_000) < -55)
+    }
+
+    @Test func `an Opus packet that is a little late is joined in its middle`() throws {
+        let configuration = PlayoutConfiguration(
+            coding: .opus, streamRate: 48_000, deviceRate: 48_000, channelCount: 1, framesPerPacket: 960)
+        let r = try PlayoutRig(
+            configuration: configuration, block: 128, seconds: 20, delay: { s, _ in s == 600 ? 0.008 : 0.001 }
+        ).run()
+        #expect(r.statistics.concealedFrames > 0 && r.statistics.concealedFrames < 720)
+        #expect(r.statistics.missingPackets == 0)
     }
 
     @Test func `before the first packet there is silence`() throws {
