@@ -15,7 +15,7 @@ public struct IOCycle: BitwiseCopyable {
     public var inputLatency: Double
     /// Seconds from the start of the cycle in which a sample is rendered to the output converter.
     public var outputLatency: Double
-    /// Frames a call has at most; devices refuse or split longer ones.
+    /// Frames a call has at most, which is what JACK allows; of a longer one the rest is silence.
     public static let maximumFrameCount = 8_192
     /// What was captured; `count` is 0 where the device has no input.
     public var input: Channels

@@ -43,7 +43,7 @@ extension SimulatedCard {
             guard AudioFormat.sampleRates.contains(sampleRate) else {
                 throw bad("\(sampleRate) Hz; use 8000 to 384000")
             }
-            guard (1...8_192).contains(blockFrameCount) else {
+            guard (1...IOCycle.maximumFrameCount).contains(blockFrameCount) else {
                 throw bad("blocks of \(blockFrameCount) frames; use 1 to 8192")
             }
             let counts = 0...AudioFormat.channelCounts.upperBound

@@ -41,6 +41,7 @@ struct AACReceiver {
     /// The far side started anew: what is held belongs to what was before.
     mutating func restart() {
         held.removeAll()
+        decoder.reset()
         nextPosition = nil
         startsStream = true
     }

@@ -51,9 +51,8 @@ extension PlayoutState {
         return count
     }
 
-    /// Makes up frames for a gap of `gap` frames (.max where its end is not known). Opus does so by whole packets, so that
-    /// its decoder stays in step with the sender's packets, for 60 ms (a vowel it would hold for seconds); all else by
-    /// prediction, which fades. Before the first packet there is silence.
+    /// Makes up frames for a gap of `gap` frames (.max where its end is not known). The Opus decoder
+    /// does so itself for 60 ms (a vowel it would hold for seconds); all else is prediction, which fades. Before the first packet there is silence.
     /// - Returns: the frames written, or 0 when a made-up packet was staged.
     @_noLocks
     private mutating func bridge(_ output: Channels, offset: Int, frameCount: Int, gap: Int) -> Int {

@@ -117,6 +117,7 @@ struct PlayoutState: ~Copyable {
     private mutating func forget() {
         buffer.removeAll()
         tracker.reset()
+        opus?.reset()
         staged = 0
         started = false
         sounded = false

@@ -62,25 +62,30 @@ struct HostCommand: ParsableCommand {
         }
     }
 
-    /// Answers an offer. One that has nothing in common with this side is refused, and the host waits on; what this side
-    /// cannot do ends it.
+    /// Answers an offer; nil where no call comes of it. Nothing a guest says or does ends the host: what cannot be is refused,
+    /// one that hangs up is forgotten, and the host waits on. Only this side's own files end it.
     private func admit(_ incoming: consuming IncomingOffer, card: SoundCard) throws -> CallSession? {
         let (answer, session): (SessionDescription, CallSession)
         do {
             (answer, session) = try prepare(for: incoming, card: card)
-            try card.prepare()
         } catch {
             let failure = Failure(error)
             incoming.refuse(failure.line)
-            guard error is NegotiationError else { throw failure }
             Terminal.say("refused a guest: \(failure.line)")
             return nil
         }
         do {
+            try card.prepare()
+        } catch {
+            let failure = Failure(error)
+            incoming.refuse(failure.line)
+            throw failure
+        }
+        do throws(SignallingError) {
             try incoming.answer(answer)
         } catch {
-            card.close()
-            throw error
+            Terminal.say("lost a guest before the call began: \(error)")
+            return nil
         }
         return session
     }

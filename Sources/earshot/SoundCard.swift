@@ -13,6 +13,7 @@ final class SoundCard {
     private let sink: AudioRing?
     private let feeder: FileFeeder?
     private var recorder: FileRecorder?  // from `prepare()` on
+    private var isPrepared = false
     private let spokenPath: String?
     private let heardPath: String?
 
@@ -80,8 +81,10 @@ final class SoundCard {
     }
 
     /// Starts the files' threads, so that the first block finds sound and the last one a place. A file that is there
-    /// already is overwritten now.
+    /// already is overwritten now. Again does nothing.
     func prepare() throws {
+        if isPrepared { return }
+        isPrepared = true
         if let heardPath, let sink {
             recorder = try Failure.creating {
                 try FileRecorder(path: heardPath, from: sink, sampleRate: device.sampleRate)

@@ -131,6 +131,8 @@ import TestSupport
     /// Payload types that RTCP would be taken for once trapped in the session (RFC 5761 §4).
     @Test(arguments: [
         "m=audio 40000 RTP/AVP 72\r\na=rtpmap:72 opus/48000/2", "m=audio 0 RTP/AVP 97", "m=audio 9 RTP/AVP",
+        "m=audio 9 RTP/AVP 96\r\na=rtpmap:96 MPEG4-GENERIC/44100/1\r\n"
+            + "a=fmtp:96 mode=AAC-hbr; sizelength=13; indexlength=3; indexdeltalength=3; config=FFFFFFFF",
     ])
     func `an offer that cannot be is refused, and the host waits on`(media: String) throws {
         let port = try Earshot.freePort()

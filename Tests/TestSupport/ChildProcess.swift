@@ -51,8 +51,10 @@ public final class ChildProcess: Sendable {
         try? FileManager.default.removeItem(atPath: folder)
     }
 
-    private static func spawn(
-        _ arguments: [String], _ environment: [String], output: String, error: String
+    /// Starts a program with no signal blocked: Foundation's Process hands down this thread's mask, in which Dispatch blocks
+    /// SIGTERM. Without `error` both outputs go to one file.
+    static func spawn(
+        _ arguments: [String], _ environment: [String], output: String, error: String? = nil
     ) throws -> pid_t {
         var files = posix_spawn_file_actions_t()
         var attributes = posix_spawnattr_t()
@@ -65,7 +67,11 @@ public final class ChildProcess: Sendable {
         }
         posix_spawn_file_actions_addopen(&files, 0, "/dev/null", O_RDONLY, 0)
         posix_spawn_file_actions_addopen(&files, 1, output, O_WRONLY | O_CREAT | O_TRUNC, 0o600)
-        posix_spawn_file_actions_addopen(&files, 2, error, O_WRONLY | O_CREAT | O_TRUNC, 0o600)
+        if let error {
+            posix_spawn_file_actions_addopen(&files, 2, error, O_WRONLY | O_CREAT | O_TRUNC, 0o600)
+        } else {
+            posix_spawn_file_actions_adddup2(&files, 1, 2)
+        }
         sigemptyset(&none)
         posix_spawnattr_setsigmask(&attributes, &none)
         posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETPGROUP))

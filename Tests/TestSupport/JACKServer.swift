@@ -31,7 +31,8 @@ public final class JACKServer: Sendable {
         let command =
             "env JACK_NO_AUDIO_RESERVATION=1 timeout -k 2 120 jackd --realtime --realtime-priority 70 -n \(name) "
             + "-d dummy -C \(channelCount) -P \(channelCount) -p \(blockFrameCount) -r \(sampleRate)"
-        process = Mutex(try Self.spawn(command.components(separatedBy: " "), log: log))
+        let environment = ProcessInfo.processInfo.environment.map { "\($0)=\($1)" }
+        process = Mutex(try ChildProcess.spawn(command.components(separatedBy: " "), environment, output: log))
         let socket = "/dev/shm/jack_\(name)_\(getuid())_0"
         for _ in 0..<500 {
             if access(socket, F_OK) == 0 { return }
@@ -43,31 +44,6 @@ public final class JACKServer: Sendable {
         throw StartError(
             description:
                 "jackd did not start (install jackd2): \(said.split(separator: "\n").last ?? "it said nothing")")
-    }
-
-    /// Foundation's Process hands down this thread's signal mask, in which Dispatch blocks SIGTERM: jackd would not hear it.
-    private static func spawn(_ arguments: [String], log: String) throws -> pid_t {
-        var files = posix_spawn_file_actions_t()
-        var attributes = posix_spawnattr_t()
-        var none = sigset_t()
-        posix_spawn_file_actions_init(&files)
-        posix_spawnattr_init(&attributes)
-        defer {
-            posix_spawn_file_actions_destroy(&files)
-            posix_spawnattr_destroy(&attributes)
-        }
-        posix_spawn_file_actions_addopen(&files, 0, "/dev/null", O_RDONLY, 0)
-        posix_spawn_file_actions_addopen(&files, 1, log, O_WRONLY | O_CREAT | O_TRUNC, 0o600)
-        posix_spawn_file_actions_adddup2(&files, 1, 2)
-        sigemptyset(&none)
-        posix_spawnattr_setsigmask(&attributes, &none)
-        posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETPGROUP))
-        var strings = arguments.map { strdup($0) } + [nil]
-        defer { for string in strings { free(string) } }
-        var pid: pid_t = 0
-        let code = posix_spawnp(&pid, "env", &files, &attributes, &strings, environ)
-        guard code == 0 else { throw StartError(description: "env cannot be started (errno \(code))") }
-        return pid
     }
 
     deinit { stop() }
