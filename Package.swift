@@ -36,7 +36,7 @@ let allLayers: [(name: String, dependencies: [Target.Dependency])] = [
     ("AudioDSP", ["AudioBase", "CRealtime"]),
     ("AudioCodecs", ["AudioBase", "COpus", "CLibAV"]),
     ("AudioFiles", ["AudioBase", "AudioDSP", "CSndfile"]),
-    ("AudioDevices", ["AudioBase", "CRealtime", "CJACK"]),
+    ("AudioDevices", ["AudioBase", "AudioDSP", "CRealtime", "CJACK", "CPipeWire", "CALSA"]),
     ("Playout", ["AudioBase", "AudioDSP", "AudioCodecs", "CRealtime"]),
     ("MediaTransport", ["AudioBase"]),
     ("Nearby", ["AudioBase", "MediaTransport"]),
@@ -55,6 +55,8 @@ let package = Package(
     targets: [
         system("CRealtime"),
         system("CJACK", pkgConfig: "jack"),
+        system("CPipeWire", pkgConfig: "libpipewire-0.3"),
+        system("CALSA", pkgConfig: "alsa"),
         system("COpus", pkgConfig: "opus"),
         system("CLibAV", pkgConfig: "libavcodec"),
         system("CSndfile", pkgConfig: "sndfile"),

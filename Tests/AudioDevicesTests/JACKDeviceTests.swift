@@ -16,13 +16,14 @@ import Testing
                 _ = try JACKDevice(name: "probe", serverName: name, inputChannelCount: 1, outputChannelCount: 1)
                 Issue.record("a client of a server that does not exist")
             } catch {
-                #expect(error == .noServer(server: name, onPipeWire: JACKProcess.isPipeWirePresent))
+                #expect(error == .noServer(.jack, server: name, onPipeWire: JACKProcess.isPipeWirePresent))
                 #expect(error.description.contains(name))
                 #expect(error.description.contains("jackd") || error.description.contains("pw-jack earshot"))
             }
         }
-        #expect(AudioDeviceError.noServer(server: nil, onPipeWire: true).description.contains("pw-jack earshot"))
-        #expect(AudioDeviceError.noServer(server: nil, onPipeWire: false).description.contains("`jackd -d"))
+        #expect(
+            AudioDeviceError.noServer(.jack, server: nil, onPipeWire: true).description.contains("--device pipewire"))
+        #expect(AudioDeviceError.noServer(.jack, server: nil, onPipeWire: false).description.contains("`jackd -d"))
     }
 
     @Test("the server's end is the device's failure")

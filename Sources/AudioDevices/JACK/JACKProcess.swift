@@ -25,14 +25,14 @@ enum JACKProcess {
                 let isAnswered = status.rawValue & JackServerFailed.rawValue == 0
                 return .failure(
                     isAnswered
-                        ? .refused(status: UInt32(status.rawValue))
-                        : .noServer(server: server, onPipeWire: isPipeWirePresent))
+                        ? .refused(.jack, status: Int(status.rawValue))
+                        : .noServer(.jack, server: server, onPipeWire: isPipeWirePresent))
             }
             clients.server = asked
             clients.count += 1
             return .success(Int(bitPattern: client))  // an address: a pointer may not leave the lock's closure
         }
-        guard let client = OpaquePointer(bitPattern: try opened.get()) else { throw .refused(status: 0) }
+        guard let client = OpaquePointer(bitPattern: try opened.get()) else { throw .refused(.jack, status: 0) }
         return client
     }
 

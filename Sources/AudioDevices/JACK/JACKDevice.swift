@@ -29,7 +29,7 @@ public final class JACKDevice: AudioDevice {
     ///   - serverName: nil for `JACK_DEFAULT_SERVER`'s or the default server.
     ///   - inputChannelCount: 0 to 32.
     ///   - outputChannelCount: 0 to 32.
-    /// - Throws: ``AudioDeviceError/noServer(server:onPipeWire:)``, ``AudioDeviceError/refused(status:)``,
+    /// - Throws: ``AudioDeviceError/noServer(_:server:onPipeWire:)``, ``AudioDeviceError/refused(_:status:)``,
     ///   ``AudioDeviceError/otherServer(open:asked:)``, ``AudioDeviceError/portFailed(name:)``,
     ///   ``AudioDeviceError/unsupportedFormat(detail:)``.
     public init(
@@ -83,13 +83,13 @@ public final class JACKDevice: AudioDevice {
     public var failure: AudioDeviceError? {
         let state = memory.state
         if state.pointee.isShutDown.load(ordering: .acquiring) {
-            return .serverGone(reason: state.pointee.shutdownReason)
+            return .serverGone(.jack, reason: state.pointee.shutdownReason)
         }
         let rate = Double(state.pointee.newSampleRate.load(ordering: .relaxed))
         return rate == sampleRate ? nil : .sampleRateChanged(from: sampleRate, to: rate)
     }
 
-    /// - Throws: ``AudioDeviceError/alreadyRunning``, what ``failure`` says, ``AudioDeviceError/callFailed(call:code:)``.
+    /// - Throws: ``AudioDeviceError/alreadyRunning``, what ``failure`` says, ``AudioDeviceError/callFailed(_:call:code:)``.
     public func start(_ callback: RenderCallback) throws(AudioDeviceError) {
         if let failure { throw failure }
         let memory = memory
@@ -98,7 +98,7 @@ public final class JACKDevice: AudioDevice {
             memory.state.pointee.callback = callback
             memory.state.pointee.isFirstCycle = true
             let code = jack_activate(memory.client)
-            guard code == 0 else { return .callFailed(call: "jack_activate", code: Int(code)) }
+            guard code == 0 else { return .callFailed(.jack, call: "jack_activate", code: Int(code)) }
             isRunning = true
             return nil
         }

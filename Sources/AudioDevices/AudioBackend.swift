@@ -1,0 +1,21 @@
+/// A kind of sound system that a device can belong to.
+public enum AudioBackend: String, Hashable, Sendable, CaseIterable, CustomStringConvertible {
+    /// A PipeWire server, natively.
+    case pipewire
+    /// A JACK server.
+    case jack
+    /// The kernel's sound cards, without a server between.
+    case alsa
+    /// Sound cards in this process, without hardware.
+    case simulated
+
+    /// As people write it.
+    public var description: String {
+        switch self {
+        case .pipewire: "PipeWire"
+        case .jack: "JACK"
+        case .alsa: "ALSA"
+        case .simulated: "simulated"
+        }
+    }
+}

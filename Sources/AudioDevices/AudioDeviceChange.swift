@@ -1,0 +1,13 @@
+/// Something that happened to a sound system's devices.
+public enum AudioDeviceChange: Hashable, Sendable {
+    /// It can be opened now.
+    case added(AudioDeviceDescription)
+    /// It cannot be opened any longer.
+    case removed(AudioDeviceDescription)
+    /// The same device with another rate, latency, name or channel count.
+    case changed(AudioDeviceDescription)
+    /// Another device, or none, is taken where no input is named.
+    case defaultInput(AudioDeviceDescription?)
+    /// Another device, or none, is taken where no output is named.
+    case defaultOutput(AudioDeviceDescription?)
+}

@@ -1,0 +1,52 @@
+/// Whether a device is wanted to hear or to speak with.
+public enum AudioDirection: String, Hashable, Sendable {
+    case input
+    case output
+}
+
+extension AudioDeviceDescription {
+    /// Whether it has channels of a direction.
+    public func has(_ direction: AudioDirection) -> Bool {
+        (direction == .input ? inputChannelCount : outputChannelCount) > 0
+    }
+}
+
+extension Collection where Element == AudioDeviceDescription {
+    /// The device that a person means: by id, by name, or by a part of either that only one device has, case aside.
+    /// - Throws: ``AudioDeviceError/noDevice(name:near:)`` with the names that come closest; those that fit, if several do.
+    public func device(named name: String, _ direction: AudioDirection) throws(AudioDeviceError) -> Element {
+        let able = filter { $0.has(direction) }
+        if let exact = able.first(where: { $0.id == name }) ?? able.first(where: { $0.name == name }) { return exact }
+        let wanted = name.lowercased()
+        let fitting = able.filter {
+            !wanted.isEmpty && ($0.name.lowercased().contains(wanted) || $0.id.lowercased().contains(wanted))
+        }
+        if fitting.count == 1 { return fitting[0] }
+        let near = fitting.isEmpty ? Self.nearest(able, to: wanted) : fitting
+        throw .noDevice(name: name, near: near.prefix(3).map(\.name))
+    }
+
+    private static func nearest(_ devices: [Element], to name: String) -> [Element] {
+        devices.map { device in
+            (device, Swift.min(distance(device.name.lowercased(), name), distance(device.id.lowercased(), name)))
+        }
+        .filter { $0.1 <= Swift.max(2, name.count / 2) }
+        .sorted { $0.1 < $1.1 }.map(\.0)
+    }
+
+    /// Single-character edits between two words (V. I. Levenshtein, 1966).
+    private static func distance(_ a: String, _ b: String) -> Int {
+        let (a, b) = (Array(a), Array(b))
+        var row = Array(0...b.count)
+        for i in 0..<a.count {
+            var diagonal = row[0]
+            row[0] = i + 1
+            for j in 0..<b.count {
+                let change = diagonal + (a[i] == b[j] ? 0 : 1)
+                diagonal = row[j + 1]
+                row[j + 1] = Swift.min(change, row[j] + 1, diagonal + 1)
+            }
+        }
+        return row[b.count]
+    }
+}

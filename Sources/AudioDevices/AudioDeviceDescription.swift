@@ -1,0 +1,83 @@
+/// What a sound system says of one of its devices.
+public struct AudioDeviceDescription: Hashable, Sendable, Identifiable {
+    /// How the device is attached; Core Audio's transport type.
+    public enum Transport: String, Hashable, Sendable, CaseIterable {
+        /// Part of the machine.
+        case builtIn
+        case usb
+        case bluetooth
+        /// A screen or amplifier on a display cable.
+        case hdmi
+        /// Software, with no converter behind it.
+        case virtual
+        case unknown
+    }
+
+    /// What the person sees of it.
+    public enum Form: String, Hashable, Sendable, CaseIterable {
+        case speaker
+        case headphones
+        /// Headphones with a microphone.
+        case headset
+        case microphone
+        case line
+        /// What another device plays, as an input.
+        case monitor
+        case unknown
+    }
+
+    /// Names the device in its sound system, the same after it was away: PipeWire's `node.name`, JACK's client, ALSA's PCM.
+    public var id: String
+    /// Whose it is.
+    public var backend: AudioBackend
+    /// What the user knows it by.
+    public var name: String
+    /// How it is attached.
+    public var transport: Transport
+    /// What it is.
+    public var form: Form
+    /// 0 where it has no microphone.
+    public var inputChannelCount: Int
+    /// 0 where it has no loudspeaker.
+    public var outputChannelCount: Int
+    /// Hertz: what it runs at now or would run at.
+    public var sampleRate: Double
+    /// Hertz: what it can run at, ascending; a system that converts to any rate names only the device's own.
+    public var sampleRates: [Double]
+    /// Frames: the blocks it can be asked for.
+    public var blockFrameCounts: ClosedRange<Int>
+    /// Seconds before the cycle in which a sample is handed over, where the system says so before it is opened.
+    public var inputLatency: Double?
+    /// Seconds after the start of the cycle in which a sample is rendered, where the system says so before it is opened.
+    public var outputLatency: Double?
+    /// Whether it is taken where no input is named.
+    public var isDefaultInput: Bool
+    /// Whether it is taken where no output is named.
+    public var isDefaultOutput: Bool
+
+    /// One input and one output at 48 kHz and 16 to 4,096 frames, unless said otherwise.
+    public init(
+        id: String, backend: AudioBackend, name: String, transport: Transport = .unknown, form: Form = .unknown,
+        inputChannelCount: Int, outputChannelCount: Int, sampleRate: Double = 48_000, sampleRates: [Double]? = nil,
+        blockFrameCounts: ClosedRange<Int> = 16...4_096, inputLatency: Double? = nil, outputLatency: Double? = nil,
+        isDefaultInput: Bool = false, isDefaultOutput: Bool = false
+    ) {
+        self.id = id
+        self.backend = backend
+        self.name = name
+        self.transport = transport
+        self.form = form
+        self.inputChannelCount = inputChannelCount
+        self.outputChannelCount = outputChannelCount
+        self.sampleRate = sampleRate
+        self.sampleRates = sampleRates ?? [sampleRate]
+        self.blockFrameCounts = blockFrameCounts
+        self.inputLatency = inputLatency
+        self.outputLatency = outputLatency
+        self.isDefaultInput = isDefaultInput
+        self.isDefaultOutput = isDefaultOutput
+    }
+
+    /// Whether only the person who wears it hears it, so that nobody expects its sound from a loudspeaker instead.
+    public var isWorn: Bool { form == .headphones || form == .headset }
+}

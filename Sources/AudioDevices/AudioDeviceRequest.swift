@@ -1,0 +1,70 @@
+/// What is asked of a sound system when a device is opened; what was granted is what the ``AudioDevice`` says.
+public struct AudioDeviceRequest: Sendable {
+    /// One side of a device.
+    public enum Side: Hashable, Sendable {
+        /// Without this side.
+        case none
+        /// The system's default; without this side where the system has none.
+        case systemDefault
+        /// The device with this ``AudioDeviceDescription/id``.
+        case device(id: String)
+    }
+
+    /// What others see where the system names its clients; shorter than 64 bytes.
+    public var clientName = "earshot"
+    /// Where sound comes from.
+    public var input = Side.systemDefault
+    /// Where sound goes to. Another device than the input's is another clock: the drift between both is resampled away.
+    public var output = Side.systemDefault
+    /// Hertz; nil leaves it to the device.
+    public var sampleRate: Double?
+    /// Frames a call, 16 to 4,096; nil asks for ``ioDuration``.
+    public var blockFrameCount: Int?
+    /// Seconds that a call's frames shall last, where ``blockFrameCount`` is nil.
+    public var ioDuration = 0.005
+    /// Buffers in each cycle's `input`, 0 to 32; 0 with ``Side/none``.
+    public var inputChannelCount = 1
+    /// Buffers in each cycle's `output`, 0 to 32; 0 with ``Side/none``.
+    public var outputChannelCount = 2
+    /// For each of the cycle's inputs the device's channel, from 0; nil is in order. One that the device lacks is silent.
+    public var inputChannelMap: [Int]?
+    /// For each of the cycle's outputs the device's channel, from 0; nil is in order, a lone one to the first two. One that
+    /// the device lacks is not heard.
+    public var outputChannelMap: [Int]?
+    /// Whether no other program may use the device meanwhile, where the system knows of such a thing.
+    public var isExclusive = false
+    /// Takes the records of the device's calls; nil for one of the device's own.
+    public var monitor: CallbackMonitor?
+
+    /// The default devices, one input, two outputs, 5 ms.
+    public init() {}
+
+    /// Frames to ask for at a rate.
+    public func wantedBlock(at sampleRate: Double) -> Int {
+        blockFrameCount ?? max(16, min(4_096, Int((ioDuration * sampleRate).rounded())))
+    }
+}
+
+extension AudioDeviceRequest {
+    /// - Throws: ``AudioDeviceError/unsupportedFormat(detail:)`` where a number is outside what any device takes.
+    public func validate() throws(AudioDeviceError) {
+        func bad(_ detail: String) -> AudioDeviceError { .unsupportedFormat(detail: detail) }
+        let counts = 0...32
+        guard counts.contains(inputChannelCount), counts.contains(outputChannelCount) else {
+            throw bad("\(inputChannelCount) inputs, \(outputChannelCount) outputs; use 0 to 32")
+        }
+        if let sampleRate, !(8_000...384_000).contains(sampleRate) {
+            throw bad("\(sampleRate) Hz; use 8000 to 384000")
+        }
+        if let blockFrameCount, !(16...4_096).contains(blockFrameCount) {
+            throw bad("blocks of \(blockFrameCount) frames; use 16 to 4096")
+        }
+        guard ioDuration > 0, ioDuration <= 1 else { throw bad("an I/O duration of \(ioDuration) s; use up to 1") }
+        for (map, count) in [(inputChannelMap, inputChannelCount), (outputChannelMap, outputChannelCount)] {
+            guard let map else { continue }
+            guard map.count == count, map.allSatisfy({ (0..<1_024).contains($0) }) else {
+                throw bad("a channel map of \(map) for \(count) channels; give one device channel for each, from 0")
+            }
+        }
+    }
+}
