@@ -37,6 +37,7 @@ let allLayers: [(name: String, dependencies: [Target.Dependency])] = [
     ("AudioCodecs", ["AudioBase", "COpus", "CLibAV"]),
     ("AudioFiles", ["AudioBase", "AudioDSP", "CSndfile"]),
     ("AudioDevices", ["AudioBase", "AudioDSP", "CRealtime", "CJACK", "CPipeWire", "CALSA"]),
+    ("AudioSession", ["AudioBase", "AudioDSP", "AudioDevices", "CRealtime"]),
     ("Playout", ["AudioBase", "AudioDSP", "AudioCodecs", "CRealtime"]),
     ("MediaTransport", ["AudioBase"]),
     ("Nearby", ["AudioBase", "MediaTransport"]),
