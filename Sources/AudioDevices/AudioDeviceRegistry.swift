@@ -1,50 +1,34 @@
+import AudioBase
 import Synchronization
 
 /// The list of a sound system's devices, and who is told of its changes. Any thread but the render thread.
 ///
 /// A backend hands in the whole list whenever anything may have changed; what did change is found here.
 public final class AudioDeviceRegistry: Sendable {
-    private struct State {
-        var devices: [AudioDeviceDescription] = []
-        var listeners: [Int: AsyncStream<AudioDeviceChange>.Continuation] = [:]
-        var nextListener = 0
-    }
-    private let state = Mutex(State())
+    private let list = Mutex<[AudioDeviceDescription]>([])
+    private let broadcast = Broadcast<AudioDeviceChange>()
     private let count = Atomic<Int>(0)
 
     /// An empty list.
     public init() {}
 
-    deinit { state.withLock { for listener in $0.listeners.values { listener.finish() } } }
-
     /// What is there now, in the backend's order.
-    public var devices: [AudioDeviceDescription] { state.withLock { $0.devices } }
+    public var devices: [AudioDeviceDescription] { list.withLock { $0 } }
 
     /// Rises with every change of the list: a look that costs nothing.
     public var revision: Int { count.load(ordering: .acquiring) }
 
     /// The changes from this call on, in order; the stream keeps them until they are read.
-    public func changes() -> AsyncStream<AudioDeviceChange> {
-        AsyncStream { continuation in
-            let number = state.withLock { state in
-                state.nextListener += 1
-                state.listeners[state.nextListener] = continuation
-                return state.nextListener
-            }
-            continuation.onTermination = { [weak self] _ in
-                self?.state.withLock { _ = $0.listeners.removeValue(forKey: number) }
-            }
-        }
-    }
+    public func changes() -> AsyncStream<AudioDeviceChange> { broadcast.stream() }
 
     /// Takes the list as it is now. For backends; ids are unique.
     public func replace(with devices: [AudioDeviceDescription]) {
-        state.withLock { state in
-            let changes = Self.changes(from: state.devices, to: devices)
-            state.devices = devices
+        list.withLock { list in
+            let changes = Self.changes(from: list, to: devices)
+            list = devices
             guard !changes.isEmpty else { return }
             count.add(1, ordering: .acquiringAndReleasing)
-            for listener in state.listeners.values { for change in changes { listener.yield(change) } }
+            for change in changes { broadcast.send(change) }
         }
     }
 

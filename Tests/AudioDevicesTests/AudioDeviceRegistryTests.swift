@@ -1,0 +1,100 @@
+import AudioDevices
+import Testing
+
+@Suite("AudioDeviceRegistry") struct AudioDeviceRegistryTests {
+    static func device(_ id: String, input: Bool = false, output: Bool = false, rate: Double = 48_000)
+        -> AudioDeviceDescription
+    {
+        AudioDeviceDescription(
+            id: id, backend: .simulated, name: "Card \(id)", inputChannelCount: 1, outputChannelCount: 2,
+            sampleRate: rate, isDefaultInput: input, isDefaultOutput: output)
+    }
+
+    @Test("what comes, goes, changes and becomes the default is told in order")
+    func changes() async {
+        let registry = AudioDeviceRegistry()
+        var news = registry.changes().makeAsyncIterator()
+        let speakers = Self.device("speakers", input: true, output: true)
+        registry.replace(with: [speakers])
+        #expect(await news.next() == .added(speakers))
+        #expect(await news.next() == .defaultInput(speakers))
+        #expect(await news.next() == .defaultOutput(speakers))
+        let headset = Self.device("headset", input: true, output: true)
+        registry.replace(with: [Self.device("speakers"), headset])
+        #expect(await news.next() == .added(headset))
+        #expect(await news.next() == .defaultInput(headset))
+        #expect(await news.next() == .defaultOutput(headset))
+        registry.replace(with: [Self.device("speakers", rate: 44_100)])
+        #expect(await news.next() == .removed(headset))
+        #expect(await news.next() == .changed(Self.device("speakers", rate: 44_100)))
+        #expect(await news.next() == .defaultInput(nil))
+        #expect(await news.next() == .defaultOutput(nil))
+        #expect(registry.revision == 3)
+        registry.replace(with: registry.devices)
+        #expect(registry.revision == 3)
+    }
+
+    @Test("a stream ends with the registry")
+    func end() async {
+        var registry: AudioDeviceRegistry? = AudioDeviceRegistry()
+        guard let news = registry?.changes() else { return }
+        registry?.replace(with: [Self.device("a")])
+        registry = nil
+        var count = 0
+        for await _ in news { count += 1 }
+        #expect(count == 1)
+    }
+
+    @Test(
+        "a device is found as people name it",
+        arguments: [
+            ("headset", "usb-headset"), ("USB", "usb-headset"), ("built-in", "built-in"), ("Card HDMI", "hdmi"),
+        ])
+    func found(_ name: String, id: String) throws {
+        let devices = [Self.device("built-in"), Self.device("usb-headset"), Self.device("hdmi")]
+        var hdmi = devices[2]
+        hdmi.name = "Card HDMI"
+        #expect(try [devices[0], devices[1], hdmi].device(named: name, .output).id == id)
+    }
+
+    @Test("a name that fits none or several names those that come closest")
+    func notFound() {
+        let devices = [Self.device("speakers"), Self.device("headset"), Self.device("headphones")]
+        #expect(throws: AudioDeviceError.noDevice(name: "hedset", near: ["Card headset"])) {
+            try devices.device(named: "hedset", .input)
+        }
+        #expect(throws: AudioDeviceError.noDevice(name: "head", near: ["Card headset", "Card headphones"])) {
+            try devices.device(named: "head", .output)
+        }
+        #expect(throws: AudioDeviceError.noDevice(name: "", near: [])) { try devices.device(named: "", .output) }
+        var deaf = devices[1]
+        deaf.inputChannelCount = 0
+        #expect(throws: AudioDeviceError.noDevice(name: "headset", near: [])) {
+            try [deaf].device(named: "headset", .input)
+        }
+    }
+
+    @Test("what no device takes is refused before any is opened")
+    func requests() throws {
+        var request = AudioDeviceRequest()
+        try request.validate()
+        #expect(request.wantedBlock(at: 48_000) == 240)
+        #expect(request.wantedBlock(at: 44_100) == 221)
+        request.inputChannelMap = [0, 1]
+        #expect(throws: AudioDeviceError.self) { try request.validate() }
+        request.inputChannelMap = [-1]
+        #expect(throws: AudioDeviceError.self) { try request.validate() }
+        request = AudioDeviceRequest()
+        request.blockFrameCount = 15
+        #expect(throws: AudioDeviceError.self) { try request.validate() }
+        request.blockFrameCount = nil
+        request.sampleRate = .nan
+        #expect(throws: AudioDeviceError.self) { try request.validate() }
+        request.sampleRate = nil
+        request.ioDuration = .nan
+        #expect(throws: AudioDeviceError.self) { try request.validate() }
+        request.ioDuration = 0.005
+        request.outputChannelCount = 33
+        #expect(throws: AudioDeviceError.self) { try request.validate() }
+    }
+}
