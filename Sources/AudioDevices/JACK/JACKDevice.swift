@@ -46,7 +46,8 @@ public final class JACKDevice: AudioDevice {
         let memory: JACKMemory
         do {
             memory = try JACKMemory(
-                client: client, sampleRate: sampleRate, recorder: monitor.recorder, inputCount: inputChannelCount,
+                client: client, sampleRate: sampleRate, recorder: monitor.recorder(sampleRate: sampleRate),
+                inputCount: inputChannelCount,
                 outputCount: outputChannelCount)
         } catch {
             JACKProcess.close(client)
