@@ -42,6 +42,7 @@ let allLayers: [(name: String, dependencies: [Target.Dependency])] = [
         "AudioDevices",
         ["AudioBase", "AudioDSP", "CRealtime", "CJACK", "CPipeWire", "CALSA", histogram]
     ),
+    ("AudioSession", ["AudioBase", "AudioDSP", "AudioDevices", "CRealtime"]),
     ("Playout", ["AudioBase", "AudioDSP", "AudioCodecs", "CRealtime"]),
     ("MediaTransport", ["AudioBase"]),
     ("Nearby", ["AudioBase", "MediaTransport"]),
