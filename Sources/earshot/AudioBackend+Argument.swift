@@ -1,0 +1,4 @@
+import ArgumentParser
+import AudioDevices
+
+extension AudioBackend: ExpressibleByArgument {}
