@@ -1,4 +1,0 @@
-import ArgumentParser
-import AudioDevices
-
-extension AudioBackend: ExpressibleByArgument {}
