@@ -28,7 +28,8 @@ public enum AudioSystems {
     ) throws(AudioDeviceError) -> any AudioSystem {
         switch backend {
         case .jack: return JACKSystem(serverName: server)
-        case .pipewire, .alsa, .simulated: throw .noServer(backend, server: server, onPipeWire: false)
+        case .simulated: return SimulatedSystem.standard()
+        case .pipewire, .alsa: throw .noServer(backend, server: server, onPipeWire: false)
         }
     }
 }
