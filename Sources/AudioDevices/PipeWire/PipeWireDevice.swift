@@ -32,7 +32,7 @@ public final class PipeWireDevice: AudioDevice {
         let monitor = client.request.monitor ?? CallbackMonitor(sampleRate: sampleRate)
         state.pointee.sampleRate = sampleRate
         state.pointee.loop = DelayLockedLoop(sampleRate: sampleRate)
-        state.pointee.recorder = monitor.recorder
+        state.pointee.recorder = monitor.recorder(sampleRate: sampleRate)
         name = client.name
         inputChannelCount = state.pointee.inputCount
         outputChannelCount = state.pointee.outputCount
