@@ -29,7 +29,8 @@ public enum AudioSystems {
         switch backend {
         case .jack: return JACKSystem(serverName: server)
         case .simulated: return SimulatedSystem.standard()
-        case .pipewire, .alsa: throw .noServer(backend, server: server, onPipeWire: false)
+        case .alsa: return ALSASystem()
+        case .pipewire: throw .noServer(backend, server: server, onPipeWire: false)
         }
     }
 }
