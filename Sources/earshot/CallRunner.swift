@@ -33,13 +33,13 @@ struct CallRunner {
 
     /// The card is prepared.
     func run() throws {
-        var times = CallbackTimes()
+        let watchdog = CallbackWatchdog(monitor: card.device.monitor)
         let began = HostTime.now()
         let ending: Ending
         do {
             try session.start()
             try card.connect()
-            ending = watch(since: began, &times)
+            ending = watch(since: began, watchdog)
         } catch {
             session.stop()
             card.close()
@@ -48,9 +48,8 @@ struct CallRunner {
         let device = card.report  // while it runs: a stopped device has no real-time priority
         session.stop()
         card.close()
-        times.gather(from: card.device.monitor)
         let seconds = HostTime.now().seconds(since: began)
-        let report = makeReport(ending: ending, seconds: seconds, device: device, times)
+        let report = makeReport(ending: ending, seconds: seconds, device: device, watchdog.snapshot)
         if options.json { try Self.print(report) } else { Terminal.say(summary(report)) }
         switch ending {
         case .failed(let failure): throw failure
@@ -59,11 +58,11 @@ struct CallRunner {
         }
     }
 
-    private func watch(since began: HostTime, _ times: inout CallbackTimes) -> Ending {
+    private func watch(since began: HostTime, _ watchdog: CallbackWatchdog) -> Ending {
         var line = LiveLine(isPlain: !Terminal.isInteractive)
         while true {
             Thread.sleep(forTimeInterval: 0.05)
-            times.gather(from: card.device.monitor)
+            watchdog.gather()
             let now = HostTime.now()
             let statistics = session.statistics
             if let ending = ending(statistics, now: now, began: began) {
@@ -114,7 +113,7 @@ struct CallRunner {
 
 extension CallRunner {
     private func makeReport(
-        ending: Ending, seconds: Double, device: CallReport.Device, _ times: CallbackTimes
+        ending: Ending, seconds: Double, device: CallReport.Device, _ callback: CallbackReport
     ) -> CallReport {
         let statistics = session.statistics
         let configuration = session.configuration
@@ -140,7 +139,7 @@ extension CallRunner {
                 mouthToEarEstimateMs: statistics.mouthToEar.map { $0 * 1e3 }, playoutMs: playout.delay * 1e3,
                 depthMs: playout.depth * 1e3, roundTripMs: rtp.roundTrip.map { $0 * 1e3 }, jitterMs: rtp.jitter * 1e3,
                 driftPPM: playout.driftPPM),
-            callback: times.report(card.device.monitor), memoryAnonymousKiB: Self.anonymousMemory())
+            callback: CallReport.Callback(callback), memoryAnonymousKiB: Self.anonymousMemory())
     }
 
     /// What the kernel counts as this process's own memory, in KiB.

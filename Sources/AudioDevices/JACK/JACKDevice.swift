@@ -61,7 +61,8 @@ public final class JACKDevice: AudioDevice {
             let monitor = monitor ?? CallbackMonitor(sampleRate: sampleRate)
             do throws(AudioDeviceError) {
                 let memory = try JACKMemory(
-                    client: pointer, sampleRate: sampleRate, recorder: monitor.recorder, inputCount: inputChannelCount,
+                    client: pointer, sampleRate: sampleRate, recorder: monitor.recorder(sampleRate: sampleRate),
+                    inputCount: inputChannelCount,
                     outputCount: outputChannelCount, wiring: wiring)
                 return .success((monitor, memory))
             } catch {

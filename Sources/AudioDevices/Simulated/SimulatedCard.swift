@@ -34,7 +34,7 @@ public final class SimulatedCard: Sendable {
         silence = AudioBuffer(channelCount: max(1, configuration.outputChannelCount), frameCapacity: frames)
         renderer = Renderer(
             State(
-                configuration: configuration, recorder: monitor.recorder,
+                configuration: configuration, recorder: monitor.recorder(sampleRate: configuration.sampleRate),
                 input: Channels(inputBuffer.channels.pointers, count: configuration.inputChannelCount),
                 output: Channels(outputBuffer.channels.pointers, count: configuration.outputChannelCount),
                 silence: Channels(silence.channels.pointers, count: configuration.outputChannelCount)))
