@@ -25,7 +25,9 @@ import Testing
         }
     }
 
-    @Test("the server ends: devices say so and stop, the list empties; it is back, and all works", arguments: Kind.allCases)
+    @Test(
+        "the server ends: devices say so and stop, the list empties; it is back, and all works",
+        arguments: Kind.allCases)
     func serverEnds(_ kind: Kind) throws {
         try DeviceBench.with(kind) { bench in
             let device = try bench.open()

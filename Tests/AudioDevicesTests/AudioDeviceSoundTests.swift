@@ -23,7 +23,8 @@ import Testing
                 let delays = probe.delays(of: channel, playedOn: channel).dropFirst()
                 let near = delays.filter { abs(Double($0) - expected) <= Double(device.blockFrameCount) + 0.5 }
                 #expect(
-                    near.count * 2 > delays.count, "frames: \(Array(delays)), expected \(expected) on channel \(channel)")
+                    near.count * 2 > delays.count,
+                    "frames: \(Array(delays)), expected \(expected) on channel \(channel)")
             }
         }
     }
