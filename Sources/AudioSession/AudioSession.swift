@@ -95,8 +95,8 @@ public final class AudioSession: Sendable {
     public var currentRoute: AudioRoute { worker?.route ?? AudioRoute() }
     /// Why the route is what it is.
     public var lastRouteChange: RouteChange? { worker?.lastChange }
-    /// What keeps the session from calling, or nil.
-    public var interruption: Interruption? { worker?.interruption }
+    /// What keeps the session from calling, and since when; or nil.
+    public var interruption: (kind: Interruption, since: HostTime)? { worker?.interruption }
     /// Whether the session waits for ``resume()``.
     public var isPaused: Bool { worker?.isPaused ?? false }
     /// The last events since activation, at most 100.
