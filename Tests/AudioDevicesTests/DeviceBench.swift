@@ -2,6 +2,7 @@ import AudioBase
 import AudioDevices
 import Foundation
 import TestSupport
+import Testing
 
 /// A sound system of a kind, with devices of a test's own, and what a test can do to them.
 struct DeviceBench {

@@ -48,12 +48,12 @@ final class LoopProbe: @unchecked Sendable {  // the device's thread writes, oth
             else { return }
             for i in 0..<cycle.frameCount {
                 let time = cycle.sampleTime + Int64(i)
-                for c in 0..<cycle.output.count where (time - Int64(c) * spacing) % period == 0 {
+                for c in 0..<cycle.output.count where (time - Int64(c) * LoopProbe.spacing) % LoopProbe.period == 0 {
                     cycle.output[c][i] = 0.5
                 }
                 for c in 0..<cycle.input.count where cycle.input[c][i] > 0.25 {
                     let at = memory.pointee.count.load(ordering: .relaxed)
-                    guard at < capacity else { return }
+                    guard at < LoopProbe.capacity else { return }
                     (memory.pointee.clicks + at).initialize(to: Click(channel: c, sampleTime: time))
                     memory.pointee.count.store(at + 1, ordering: .releasing)
                 }
