@@ -30,13 +30,19 @@ func system(_ name: String, pkgConfig: String? = nil) -> Target {
     .systemLibrary(name: name, path: "Sources/System/\(name)", pkgConfig: pkgConfig)
 }
 
+let histogram = Target.Dependency.product(name: "Histogram", package: "hdrhistogram-swift")
+
 // From the bottom to the top; docs/architecture.md has the same table and Tests/LayerTests reads both.
 let allLayers: [(name: String, dependencies: [Target.Dependency])] = [
     ("AudioBase", ["CRealtime"]),
     ("AudioDSP", ["AudioBase", "CRealtime"]),
     ("AudioCodecs", ["AudioBase", "COpus", "CLibAV"]),
     ("AudioFiles", ["AudioBase", "AudioDSP", "CSndfile"]),
-    ("AudioDevices", ["AudioBase", "AudioDSP", "CRealtime", "CJACK", "CPipeWire", "CALSA"]),
+    (
+        "AudioDevices",
+        ["AudioBase", "AudioDSP", "CRealtime", "CJACK", "CPipeWire", "CALSA", histogram]
+    ),
+    ("AudioSession", ["AudioBase", "AudioDSP", "AudioDevices", "CRealtime"]),
     ("Playout", ["AudioBase", "AudioDSP", "AudioCodecs", "CRealtime"]),
     ("MediaTransport", ["AudioBase"]),
     ("Nearby", ["AudioBase", "MediaTransport"]),
@@ -68,21 +74,23 @@ let package = Package(
     swiftLanguageModes: [.v6]
 )
 
+if layers.contains(where: { $0.name == "AudioDevices" }) {
+    package.dependencies.append(.package(url: "https://github.com/HdrHistogram/hdrhistogram-swift", from: "0.1.0"))
+}
+
 if !core {
     package.products.append(.executable(name: "earshot", targets: ["earshot"]))
     package.dependencies += [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.5.0"),
         .package(url: "https://github.com/apple/swift-docc-plugin", from: "1.4.0"),
-        .package(url: "https://github.com/HdrHistogram/hdrhistogram-swift", from: "0.1.0"),
     ]
     package.targets.append(
         .executableTarget(
             name: "earshot",
             dependencies: [
-                "AudioBase", "AudioCodecs", "AudioDevices", "AudioFiles", "MediaTransport", "Nearby", "Call",
+                "AudioBase", "AudioCodecs", "AudioDevices", "AudioSession", "AudioFiles", "MediaTransport", "Nearby", "Call",
                 "Diagnostics",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
-                .product(name: "Histogram", package: "hdrhistogram-swift"),
             ],
             swiftSettings: settings, linkerSettings: linker))
     package.targets.append(

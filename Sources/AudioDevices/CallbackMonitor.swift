@@ -1,10 +1,17 @@
 import AudioBase
+import CRealtime
 import Synchronization
 
-/// What a device's callback took, call by call, and the device's xruns: written by the device, read by whoever reports.
+/// What a device's callback took, call by call, and the device's xruns: written by the device, read by whoever reports,
+/// most simply a ``CallbackWatchdog``.
+///
+/// It may be handed from device to device (``AudioDeviceRequest/monitor``), each with a ``recorder(sampleRate:)`` of its own;
+/// the last has stopped before the next starts. What it counts goes on.
 public final class CallbackMonitor: Sendable {
     /// One call.
     public struct Record: BitwiseCopyable, Hashable, Sendable {
+        /// When it began.
+        public var hostTime: HostTime
         /// Frames in the call.
         public var frameCount: Int
         /// Nanoseconds from its start to its end.
@@ -12,6 +19,11 @@ public final class CallbackMonitor: Sendable {
         /// Nanoseconds from the cycle's nominal start to the call's; can be slightly negative, as the nominal start is
         /// smoothed.
         public var lateness: Int64
+        /// Nanoseconds that its frames last at the device's rate.
+        public var budget: Int64
+
+        /// Whether it took longer than its frames last.
+        public var isOverBudget: Bool { duration > budget }
     }
 
     /// A cycle that the device lost.
@@ -20,21 +32,24 @@ public final class CallbackMonitor: Sendable {
         public var hostTime: HostTime
     }
 
-    /// For the device.
+    /// For a device at the rate that was given to ``init(sampleRate:recordCapacity:)``.
     public let recorder: Recorder
     private let records: MessageQueue<Record>
     private let xruns: MessageQueue<XRun>
 
     /// - Parameters:
-    ///   - sampleRate: hertz; a call may take as long as its frames last.
+    ///   - sampleRate: hertz, of the device that takes ``recorder``; others take ``recorder(sampleRate:)``.
     ///   - recordCapacity: calls that are kept until they are read; more are dropped and counted.
-    public init(sampleRate: Double, recordCapacity: Int = 8_192) {
+    public init(sampleRate: Double = 48_000, recordCapacity: Int = 8_192) {
         records = MessageQueue(capacity: recordCapacity)
         xruns = MessageQueue(capacity: 1_024)
         recorder = Recorder(records: records.writer, xruns: xruns.writer, nanosecondsPerFrame: 1e9 / sampleRate)
     }
 
     deinit { recorder.deallocate() }
+
+    /// For a device at `sampleRate` hertz: a call may take as long as its frames last there.
+    public func recorder(sampleRate: Double) -> Recorder { recorder.timed(nanosecondsPerFrame: 1e9 / sampleRate) }
 
     /// The oldest call not yet read, or nil. One reading thread.
     public func nextRecord() -> Record? { records.pop() }
@@ -51,6 +66,15 @@ public final class CallbackMonitor: Sendable {
     public var xrunCount: Int { recorder.counters.pointee.xruns.load(ordering: .relaxed) }
     /// Frames by which `sampleTime` has jumped so far. Any thread.
     public var skippedFrameCount: Int { recorder.counters.pointee.skipped.load(ordering: .relaxed) }
+    /// When the latest call began; nil before the first. Any thread.
+    public var lastCallTime: HostTime? {
+        let nanoseconds = recorder.counters.pointee.lastCall.load(ordering: .relaxed)
+        return nanoseconds == .min ? nil : HostTime(nanoseconds: nanoseconds)
+    }
+    /// Seconds at most from one call's start to the next's so far, times when the device was stopped included. Any thread.
+    public var longestCallInterval: Double {
+        Double(recorder.counters.pointee.longestInterval.load(ordering: .relaxed)) * 1e-9
+    }
 }
 
 extension CallbackMonitor {
@@ -62,6 +86,8 @@ extension CallbackMonitor {
             let overBudget = Atomic<Int>(0)
             let xruns = Atomic<Int>(0)
             let skipped = Atomic<Int>(0)
+            let lastCall = Atomic<Int64>(.min)
+            let longestInterval = Atomic<Int64>(0)
             var start = HostTime(nanoseconds: 0)
             var lateness: Int64 = 0
             var frameCount = 0
@@ -69,7 +95,7 @@ extension CallbackMonitor {
 
         private let records: MessageQueue<Record>.Writer
         private let xruns: MessageQueue<XRun>.Writer
-        private let nanosecondsPerFrame: Double
+        private var nanosecondsPerFrame: Double
         let counters: UnsafeMutablePointer<Counters>
 
         init(
@@ -87,6 +113,12 @@ extension CallbackMonitor {
             counters.deallocate()
         }
 
+        func timed(nanosecondsPerFrame: Double) -> Recorder {
+            var recorder = self
+            recorder.nanosecondsPerFrame = nanosecondsPerFrame
+            return recorder
+        }
+
         /// A call begins. The thread that calls.
         /// - Parameters:
         ///   - due: the cycle's nominal start.
@@ -96,18 +128,27 @@ extension CallbackMonitor {
             counters.pointee.start = now
             counters.pointee.lateness = now.nanoseconds &- due.nanoseconds
             counters.pointee.frameCount = frameCount
+            let last = counters.pointee.lastCall.load(ordering: .relaxed)
+            let interval = last == .min ? 0 : now.nanoseconds &- last
+            if interval > counters.pointee.longestInterval.load(ordering: .relaxed) {
+                counters.pointee.longestInterval.store(interval, ordering: .relaxed)
+            }
+            counters.pointee.lastCall.store(now.nanoseconds, ordering: .relaxed)
         }
 
         /// The call that began has ended. The same thread.
         @_noLocks
         public func end(now: HostTime) {
-            let duration = now.nanoseconds &- counters.pointee.start.nanoseconds
+            let start = counters.pointee.start
             let frames = counters.pointee.frameCount
+            let duration = now.nanoseconds &- start.nanoseconds
+            let budget = earshot_round(Double(frames) * nanosecondsPerFrame)
             counters.pointee.calls.wrappingAdd(1, ordering: .relaxed)
-            if Double(duration) > Double(frames) * nanosecondsPerFrame {
-                counters.pointee.overBudget.wrappingAdd(1, ordering: .relaxed)
-            }
-            records.push(Record(frameCount: frames, duration: duration, lateness: counters.pointee.lateness))
+            if duration > budget { counters.pointee.overBudget.wrappingAdd(1, ordering: .relaxed) }
+            records.push(
+                Record(
+                    hostTime: start, frameCount: frames, duration: duration, lateness: counters.pointee.lateness,
+                    budget: budget))
         }
 
         /// The device lost a cycle. One thread, which need not be the one that calls.

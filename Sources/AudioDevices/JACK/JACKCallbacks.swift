@@ -3,7 +3,8 @@ import CJACK
 import CRealtime
 import Synchronization
 
-// libjack's callbacks, free functions so that no actor and no class is involved; the argument is the JACKState.
+// libjack's callbacks, free functions so that no actor and no class is involved; the argument is the JACKState. libjack
+// cancels its notification thread asynchronously when a client is closed, so these too neither allocate nor lock.
 
 private func state(_ argument: UnsafeMutableRawPointer?) -> UnsafeMutablePointer<JACKState>? {
     argument?.assumingMemoryBound(to: JACKState.self)
@@ -104,9 +105,15 @@ func jackLatency(_ mode: jack_latency_callback_mode_t, _ argument: UnsafeMutable
     }
 }
 
-/// On a notification thread; libjack may not be called from here.
-func jackShutdown(_ code: JackStatus, _ reason: UnsafePointer<CChar>?, _ argument: UnsafeMutableRawPointer?) {
-    guard let state = state(argument), !state.pointee.isShutDown.load(ordering: .relaxed) else { return }
-    state.pointee.shutdownReason = reason.map { String(cString: $0) } ?? ""
-    state.pointee.isShutDown.store(true, ordering: .releasing)
+/// On a notification thread. The device is gone with a client that it was connected to.
+func jackClientRegistration(
+    _ name: UnsafePointer<CChar>?, _ isRegistered: CInt, _ argument: UnsafeMutableRawPointer?
+) {
+    guard let state = state(argument), isRegistered == 0, let name else { return }
+    if let target = state.pointee.inputTarget, strcmp(name, target) == 0 {
+        state.pointee.isInputGone.store(true, ordering: .relaxed)
+    }
+    if let target = state.pointee.outputTarget, strcmp(name, target) == 0 {
+        state.pointee.isOutputGone.store(true, ordering: .relaxed)
+    }
 }

@@ -8,6 +8,9 @@ import Synchronization
 /// Its ports are `input_1`, `input_2`… and `output_1`…. It never starts a server. When a cycle was due comes
 /// from a delay-locked loop of our own, over the instants at which callbacks begin. After a gap in the server's cycle times
 /// (an xrun, or cycles in which this client was left out) `sampleTime` jumps by the frames that the gap lasted.
+///
+/// It may outlive its server, and another of the same name: its calls end, ``failure`` says why, and ``stop()`` and
+/// releasing it are harmless. A call while the server stands still (SIGSTOP) waits for it.
 public final class JACKDevice: AudioDevice {
     /// The client's name on the server, made unique by it.
     public let name: String
@@ -20,10 +23,12 @@ public final class JACKDevice: AudioDevice {
     /// Each call's time, and the server's xruns.
     public let monitor: CallbackMonitor
 
-    private let memory: JACKMemory
+    let client: JACKClient
+    let memory: JACKMemory
+    private let wiring: JACKWiring?
     private let isRunning = Mutex(false)
 
-    /// Opens a client and registers its ports. All of a process's clients are on one server.
+    /// Opens a client and registers its ports, connected to nothing. All of a process's clients are on one server.
     /// - Parameters:
     ///   - name: what others see, shorter than 64 bytes.
     ///   - serverName: nil for `JACK_DEFAULT_SERVER`'s or the default server.
@@ -31,9 +36,19 @@ public final class JACKDevice: AudioDevice {
     ///   - outputChannelCount: 0 to 32.
     /// - Throws: ``AudioDeviceError/noServer(_:server:onPipeWire:)``, ``AudioDeviceError/refused(_:status:)``,
     ///   ``AudioDeviceError/otherServer(open:asked:)``, ``AudioDeviceError/portFailed(name:)``,
-    ///   ``AudioDeviceError/unsupportedFormat(detail:)``.
-    public init(
+    ///   ``AudioDeviceError/unsupportedFormat(detail:)``, ``AudioDeviceError/serverGone(_:reason:)``.
+    public convenience init(
         name: String, serverName: String? = nil, inputChannelCount: Int, outputChannelCount: Int
+    ) throws(AudioDeviceError) {
+        try self.init(
+            name: name, serverName: serverName, inputChannelCount: inputChannelCount,
+            outputChannelCount: outputChannelCount, monitor: nil, wiring: nil)
+    }
+
+    /// - Parameter wiring: what to connect to at each start.
+    init(
+        name: String, serverName: String?, inputChannelCount: Int, outputChannelCount: Int, monitor: CallbackMonitor?,
+        wiring: JACKWiring?
     ) throws(AudioDeviceError) {
         let counts = 0...AudioFormat.channelCounts.upperBound
         guard counts.contains(inputChannelCount), counts.contains(outputChannelCount) else {
@@ -41,28 +56,37 @@ public final class JACKDevice: AudioDevice {
                 detail: "\(inputChannelCount) inputs, \(outputChannelCount) outputs; use 0 to \(counts.upperBound)")
         }
         let client = try JACKProcess.open(name, serverName)
-        let sampleRate = Double(jack_get_sample_rate(client))
-        let monitor = CallbackMonitor(sampleRate: sampleRate)
-        let memory: JACKMemory
-        do {
-            memory = try JACKMemory(
-                client: client, sampleRate: sampleRate, recorder: monitor.recorder, inputCount: inputChannelCount,
-                outputCount: outputChannelCount)
+        let made = client.with { pointer -> Result<(CallbackMonitor, JACKMemory), AudioDeviceError> in
+            let sampleRate = Double(jack_get_sample_rate(pointer))
+            let monitor = monitor ?? CallbackMonitor(sampleRate: sampleRate)
+            do throws(AudioDeviceError) {
+                let memory = try JACKMemory(
+                    client: pointer, sampleRate: sampleRate, recorder: monitor.recorder(sampleRate: sampleRate),
+                    inputCount: inputChannelCount,
+                    outputCount: outputChannelCount, wiring: wiring)
+                return .success((monitor, memory))
+            } catch {
+                return .failure(error)
+            }
+        }
+        do throws(AudioDeviceError) {
+            guard let made else { throw .serverGone(.jack, reason: "") }
+            (self.monitor, memory) = try made.get()
         } catch {
             JACKProcess.close(client)
-            throw error
+            throw client.end.error ?? error
         }
-        self.name = String(cString: jack_get_client_name(client))
-        self.sampleRate = sampleRate
+        self.name = client.name
+        self.client = client
+        self.wiring = wiring
         self.inputChannelCount = inputChannelCount
         self.outputChannelCount = outputChannelCount
-        self.monitor = monitor
-        self.memory = memory
+        sampleRate = memory.state.pointee.sampleRate
     }
 
     deinit {
         stop()
-        JACKProcess.close(memory.client)
+        JACKProcess.close(client)
         memory.deallocate()
     }
 
@@ -75,74 +99,58 @@ public final class JACKDevice: AudioDevice {
 
     /// The server's, or nil where it does not run in real time.
     public var realTimePriority: Int? {
-        let priority = Int(jack_client_real_time_priority(memory.client))
+        let priority = client.with { Int(jack_client_real_time_priority($0)) } ?? 0
         return priority > 0 ? priority : nil
     }
 
-    /// That the server is gone, or has changed its rate.
+    /// That the server is gone or has changed its rate, or that the client it was connected to is gone; then it calls on,
+    /// with silence.
     public var failure: AudioDeviceError? {
+        if let error = client.end.error { return error }
         let state = memory.state
-        if state.pointee.isShutDown.load(ordering: .acquiring) {
-            return .serverGone(.jack, reason: state.pointee.shutdownReason)
+        if state.pointee.isInputGone.load(ordering: .relaxed), let name = wiring?.input {
+            return .deviceGone(name: name)
+        }
+        if state.pointee.isOutputGone.load(ordering: .relaxed), let name = wiring?.output {
+            return .deviceGone(name: name)
         }
         let rate = Double(state.pointee.newSampleRate.load(ordering: .relaxed))
         return rate == sampleRate ? nil : .sampleRateChanged(from: sampleRate, to: rate)
     }
 
-    /// - Throws: ``AudioDeviceError/alreadyRunning``, what ``failure`` says, ``AudioDeviceError/callFailed(_:call:code:)``.
+    /// Joins the server's graph, and connects the ports where a ``JACKSystem`` opened it so.
+    /// - Throws: ``AudioDeviceError/alreadyRunning``, what ``failure`` says, ``AudioDeviceError/callFailed(_:call:code:)``,
+    ///   ``AudioDeviceError/deviceGone(name:)``, ``AudioDeviceError/portFailed(name:)``.
     public func start(_ callback: RenderCallback) throws(AudioDeviceError) {
         if let failure { throw failure }
-        let memory = memory
         let error = isRunning.withLock { isRunning -> AudioDeviceError? in
             guard !isRunning else { return .alreadyRunning }
             memory.state.pointee.callback = callback
             memory.state.pointee.isFirstCycle = true
-            let code = jack_activate(memory.client)
-            guard code == 0 else { return .callFailed(.jack, call: "jack_activate", code: Int(code)) }
+            let code = client.with { jack_activate($0) } ?? -1
+            guard code == 0 else {
+                return client.end.error ?? .callFailed(.jack, call: "jack_activate", code: Int(code))
+            }
             isRunning = true
             return nil
         }
         if let error { throw error }
+        guard let wiring else { return }
+        do throws(AudioDeviceError) {
+            try connect(wiring)
+        } catch {
+            stop()
+            throw failure ?? error
+        }
     }
 
     /// Leaves the server's graph, which takes the ports' connections along.
     public func stop() {
-        let memory = memory
         isRunning.withLock { isRunning in
             guard isRunning else { return }
-            if !memory.state.pointee.isShutDown.load(ordering: .acquiring) { jack_deactivate(memory.client) }
+            _ = client.with { jack_deactivate($0) }
             isRunning = false
         }
-    }
-
-    /// Connects, while running, each input port to the hardware's capture port of the same number and each output port to
-    /// the playback port; a lone output goes to the first two, so that it is heard in both ears. Numbers that the
-    /// hardware does not have stay unconnected.
-    /// - Throws: ``AudioDeviceError/portFailed(name:)``, and what ``failure`` says.
-    public func connectToSystemPorts() throws(AudioDeviceError) {
-        if let failure { throw failure }
-        let captures = physicalPorts(JackPortIsOutput)
-        for (i, capture) in captures.prefix(inputChannelCount).enumerated() {
-            try connect(capture, "\(name):\(Self.inputPortName(i))")
-        }
-        let playbacks = physicalPorts(JackPortIsInput)
-        for (i, playback) in playbacks.prefix(outputChannelCount == 1 ? 2 : outputChannelCount).enumerated() {
-            try connect("\(name):\(Self.outputPortName(min(i, outputChannelCount - 1)))", playback)
-        }
-    }
-
-    private func physicalPorts(_ direction: JackPortFlags) -> [String] {
-        let flags = UInt(JackPortIsPhysical.rawValue | direction.rawValue)
-        guard let list = jack_get_ports(memory.client, nil, JACK_DEFAULT_AUDIO_TYPE, flags) else { return [] }
-        defer { jack_free(list) }
-        var names: [String] = []
-        while let port = list[names.count] { names.append(String(cString: port)) }
-        return names
-    }
-
-    private func connect(_ from: String, _ to: String) throws(AudioDeviceError) {
-        let code = jack_connect(memory.client, from, to)
-        guard code == 0 || code == EEXIST else { throw .portFailed(name: to) }
     }
 
     static func inputPortName(_ index: Int) -> String { "input_\(index + 1)" }

@@ -19,8 +19,10 @@ struct JACKState: ~Copyable {
     let newSampleRate: Atomic<Int>
     let inputLatencyFrames = Atomic<Int>(0)
     let outputLatencyFrames = Atomic<Int>(0)
-    let isShutDown = Atomic<Bool>(false)
-    var shutdownReason = ""  // written before `isShutDown` is set
+    let inputTarget: UnsafeMutablePointer<CChar>?  // the client that is listened to
+    let outputTarget: UnsafeMutablePointer<CChar>?  // the client that is played to
+    let isInputGone = Atomic<Bool>(false)
+    let isOutputGone = Atomic<Bool>(false)
 
     // From here on: the control thread's until activation, then the process thread's.
     var callback: RenderCallback?
@@ -43,11 +45,12 @@ struct JACKState: ~Copyable {
 /// The owner's view of a ``JACKState``.
 struct JACKMemory: @unchecked Sendable {  // each field's thread is named at the field
     let state: UnsafeMutablePointer<JACKState>
-    let client: OpaquePointer
 
     /// Registers the ports and libjack's callbacks. The caller closes the client, also when this fails.
     init(
-        client: OpaquePointer, sampleRate: Double, recorder: CallbackMonitor.Recorder, inputCount: Int, outputCount: Int
+        client: OpaquePointer, sampleRate: Double, recorder: CallbackMonitor.Recorder, inputCount: Int,
+        outputCount: Int,
+        wiring: JACKWiring?
     ) throws(AudioDeviceError) {
         func register(_ name: String, _ direction: JackPortFlags) throws(AudioDeviceError) -> OpaquePointer {
             let flags = UInt(direction.rawValue)
@@ -67,15 +70,15 @@ struct JACKMemory: @unchecked Sendable {  // each field's thread is named at the
                 outputPorts: Self.copy(outputPorts), inputs: .allocate(capacity: max(1, inputCount)),
                 outputs: .allocate(capacity: max(1, outputCount)), inputCount: inputCount, outputCount: outputCount,
                 client: client, blockFrameCount: Atomic(Int(jack_get_buffer_size(client))),
-                newSampleRate: Atomic(Int(sampleRate)), loop: DelayLockedLoop(sampleRate: sampleRate)))
+                newSampleRate: Atomic(Int(sampleRate)), inputTarget: wiring?.input.flatMap { strdup($0) },
+                outputTarget: wiring?.output.flatMap { strdup($0) }, loop: DelayLockedLoop(sampleRate: sampleRate)))
         jack_set_process_callback(client, jackProcess, state)
         jack_set_xrun_callback(client, jackXRun, state)
         jack_set_buffer_size_callback(client, jackBufferSize, state)
         jack_set_sample_rate_callback(client, jackSampleRate, state)
         jack_set_latency_callback(client, jackLatency, state)
-        jack_on_info_shutdown(client, jackShutdown, state)
+        jack_set_client_registration_callback(client, jackClientRegistration, state)
         self.state = state
-        self.client = client
     }
 
     /// After the client was closed.
@@ -84,6 +87,8 @@ struct JACKMemory: @unchecked Sendable {  // each field's thread is named at the
         state.pointee.outputPorts.deallocate()
         state.pointee.inputs.deallocate()
         state.pointee.outputs.deallocate()
+        free(state.pointee.inputTarget)
+        free(state.pointee.outputTarget)
         state.deinitialize(count: 1)
         state.deallocate()
     }

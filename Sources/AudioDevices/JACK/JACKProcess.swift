@@ -2,46 +2,64 @@ import CJACK
 import CRealtime
 import Synchronization
 
-/// This process's clients. libjack keeps one server's graph in global state, and a client on a second server would crash
-/// the first one's thread; so they are counted.
+/// This process's clients.
+///
+/// libjack keeps one server's graph in global state. A client on a second server would crash the first one's thread. And a
+/// client of a server that has ended keeps that server's memory: opening another one first makes libjack close and free
+/// all clients behind their owners' backs (1.9.21, `JackLibGlobals::Init`). So clients of a server that has ended are
+/// closed here, each leaving an owner that finds it closed, before another is opened.
 enum JACKProcess {
     private struct Clients {
         var server = ""
-        var count = 0
+        var open: [JACKClient] = []
     }
-
     private static let clients = Mutex(Clients())
 
-    /// - Parameter server: nil for `JACK_DEFAULT_SERVER`'s or the default server.
-    static func open(_ name: String, _ server: String?) throws(AudioDeviceError) -> OpaquePointer {
+    /// - Parameters:
+    ///   - server: nil for `JACK_DEFAULT_SERVER`'s or the default server.
+    ///   - descriptor: an eventfd that is written when the server ends.
+    /// - Throws: ``AudioDeviceError/noServer(_:server:onPipeWire:)``, ``AudioDeviceError/refused(_:status:)``,
+    ///   ``AudioDeviceError/otherServer(open:asked:)``.
+    static func open(
+        _ name: String, _ server: String?, waking descriptor: CInt? = nil
+    ) throws(AudioDeviceError) -> JACKClient {
         let asked = server ?? environment("JACK_DEFAULT_SERVER") ?? "default"
-        let opened = clients.withLock { clients -> Result<Int, AudioDeviceError> in
-            guard clients.count == 0 || clients.server == asked else {
+        return try clients.withLock { clients -> Result<JACKClient, AudioDeviceError> in
+            closeDead(&clients)
+            guard clients.open.isEmpty || clients.server == asked else {
                 return .failure(.otherServer(open: clients.server, asked: asked))
             }
-            earshot_jack_quiet()
-            var status = JackStatus(rawValue: 0)
-            guard let client = earshot_jack_open(name, server, &status) else {
-                let isAnswered = status.rawValue & JackServerFailed.rawValue == 0
-                return .failure(
-                    isAnswered
-                        ? .refused(.jack, status: Int(status.rawValue))
-                        : .noServer(.jack, server: server, onPipeWire: isPipeWirePresent))
+            do throws(AudioDeviceError) {
+                let client = try JACKClient(name, server: server, waking: descriptor)
+                clients.server = asked
+                clients.open.append(client)
+                return .success(client)
+            } catch {
+                return .failure(error)
             }
-            clients.server = asked
-            clients.count += 1
-            return .success(Int(bitPattern: client))  // an address: a pointer may not leave the lock's closure
-        }
-        guard let client = OpaquePointer(bitPattern: try opened.get()) else { throw .refused(.jack, status: 0) }
-        return client
+        }.get()
     }
 
-    static func close(_ client: OpaquePointer) {
-        let address = Int(bitPattern: client)
+    static func close(_ client: JACKClient) {
         clients.withLock { clients in
-            if let client = OpaquePointer(bitPattern: address) { jack_client_close(client) }
-            clients.count -= 1
+            client.close()
+            clients.open.removeAll { $0 === client }
         }
+    }
+
+    /// The names of this process's clients on their server.
+    static var clientNames: Set<String> { clients.withLock { Set($0.open.map(\.name)) } }
+
+    /// Closes all clients where the server has ended, though only some may have heard of it yet.
+    private static func closeDead(_ clients: inout Clients) {
+        guard let one = clients.open.first else { return }
+        let isOver = clients.open.contains { $0.end.isOver } || one.with { earshot_jack_answers($0) } != 1
+        guard isOver else { return }
+        for client in clients.open {
+            client.close()
+            client.end.declare()
+        }
+        clients.open = []
     }
 
     /// Whether this session has a PipeWire server: its socket exists.

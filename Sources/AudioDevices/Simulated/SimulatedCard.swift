@@ -29,7 +29,10 @@ public final class SimulatedCard: Sendable {
         self.configuration = configuration
         self.monitor = monitor ?? CallbackMonitor(sampleRate: configuration.sampleRate)
         wiring = Wiring(configuration)
-        renderer = Renderer(State(configuration: configuration, recorder: self.monitor.recorder, wiring: wiring.view))
+        renderer = Renderer(
+            State(
+                configuration: configuration, recorder: self.monitor.recorder(sampleRate: configuration.sampleRate),
+                wiring: wiring.view))
     }
 
     deinit { renderer.deallocate() }

@@ -3,7 +3,11 @@
 #include <jack/jack.h>
 #include <jack/statistics.h>
 #include <jack/thread.h>
+#include <pthread.h>
+#include <signal.h>
 #include <stdlib.h>
+#include <string.h>
+#include <time.h>
 #define EARSHOT_NO_LOCKS __attribute__((swift_attr("@_noLocks")))
 
 static inline jack_client_t *earshot_jack_open(const char *name, const char *server, jack_status_t *status) {
@@ -28,4 +32,28 @@ static inline void earshot_jack_ignore(const char *message) { (void)message; }
 static inline void earshot_jack_quiet(void) {
     jack_set_error_function(earshot_jack_ignore);
     jack_set_info_function(earshot_jack_ignore);
+}
+/// libjack writes to sockets whose server may have ended; the signal of that is held back for the calling thread.
+static inline void earshot_jack_hold_sigpipe(sigset_t *before) {
+    sigset_t pipe;
+    sigemptyset(&pipe);
+    sigaddset(&pipe, SIGPIPE);
+    pthread_sigmask(SIG_BLOCK, &pipe, before);
+}
+/// Takes the signal if it came meanwhile, and restores the mask.
+static inline void earshot_jack_release_sigpipe(const sigset_t *before) {
+    if (!sigismember(before, SIGPIPE)) {
+        sigset_t pipe;
+        struct timespec none = {0, 0};
+        sigemptyset(&pipe);
+        sigaddset(&pipe, SIGPIPE);
+        while (sigtimedwait(&pipe, NULL, &none) > 0) {}
+    }
+    pthread_sigmask(SIG_SETMASK, before, NULL);
+}
+/// Whether the client's server still answers; one exchange over its socket.
+static inline int earshot_jack_answers(jack_client_t *client) {
+    char *uuid = jack_get_uuid_for_client_name(client, jack_get_client_name(client));
+    jack_free(uuid);
+    return uuid != NULL;
 }

@@ -30,6 +30,13 @@ static inline EARSHOT_NO_LOCKS int64_t earshot_monotonic_ns(void) {
     return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
+/// Nanoseconds that the machine has slept since it was started: the clock that counts sleep less the one that does not.
+static inline int64_t earshot_slept_ns(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_BOOTTIME, &t);
+    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec - earshot_monotonic_ns();
+}
+
 /// Wakes whoever polls the eventfd. It never blocks: the descriptor is non-blocking and the counter cannot fill.
 static inline EARSHOT_NO_LOCKS void earshot_wake(int fd) { (void)eventfd_write(fd, 1); }
 

@@ -1,0 +1,12 @@
+extension HostTime: Codable {
+    /// From a number of nanoseconds of `CLOCK_MONOTONIC`.
+    public init(from decoder: any Decoder) throws {
+        self.init(nanoseconds: try decoder.singleValueContainer().decode(Int64.self))
+    }
+
+    /// As the number of nanoseconds, which means something on this machine only.
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(nanoseconds)
+    }
+}

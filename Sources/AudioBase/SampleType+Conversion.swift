@@ -1,0 +1,172 @@
+// Full scale is 2^(bits − 1) both ways, so that every value up to 24 bits survives reading and writing bit for bit. Writing
+// rounds to nearest, ties to even, and stops at the type's ends. Adding 1.5 × 2^23 (in Double 1.5 × 2^52) leaves the
+// integer, rounded by the processor, in the low bits: without a call, and as vector code.
+extension SampleType {
+    /// Takes planar samples out of interleaved bytes. Render-safe.
+    ///
+    /// A floating-point sample that is not finite becomes 0.
+    /// - Parameters:
+    ///   - bytes: `frameCount` × `channelCount` samples, at any alignment.
+    ///   - channelCount: channels in the bytes, at least 1.
+    ///   - channels: room for `frameCount` frames behind `offset`.
+    ///   - map: for each of `channels` the one in the bytes, from 0; a number that they lack leaves silence. Nil is in order.
+    @_noLocks
+    public func read(
+        _ bytes: UnsafeRawPointer, channelCount: Int, frameCount: Int, into channels: Channels, offset: Int = 0,
+        map: UnsafePointer<Int>? = nil
+    ) {
+        for c in 0..<channels.count {
+            var from = c
+            if let map { from = map[c] }
+            let to = channels[c] + offset
+            guard from >= 0, from < channelCount else {
+                clearSamples(to, frameCount)
+                continue
+            }
+            if channelCount == 1 {  // on its own, so that it becomes vector code
+                readChannel(bytes, byteCount, to, frameCount)
+            } else {
+                readChannel(bytes + from &* byteCount, channelCount &* byteCount, to, frameCount)
+            }
+        }
+    }
+
+    /// Puts planar samples into interleaved bytes: rounded, limited to full scale; NaN becomes 0. Render-safe.
+    ///
+    /// Floating-point types keep what is above full scale, but nothing that is not finite.
+    /// - Parameters:
+    ///   - channels: `frameCount` frames behind `offset`.
+    ///   - bytes: room for `frameCount` × `channelCount` samples, at any alignment.
+    ///   - channelCount: channels in the bytes, at least 1.
+    ///   - map: for each channel of the bytes the one of `channels`, from 0; a number that they lack writes silence. Nil is
+    ///     in order.
+    @_noLocks
+    public func write(
+        _ channels: Channels, offset: Int = 0, frameCount: Int, into bytes: UnsafeMutableRawPointer, channelCount: Int,
+        map: UnsafePointer<Int>? = nil
+    ) {
+        for d in 0..<channelCount {
+            var from = d
+            if let map { from = map[d] }
+            guard from >= 0, from < channels.count else {
+                clearChannel(bytes + d &* byteCount, channelCount &* byteCount, frameCount)
+                continue
+            }
+            if channelCount == 1 {
+                writeChannel(channels[from] + offset, frameCount, bytes, byteCount)
+            } else {
+                writeChannel(channels[from] + offset, frameCount, bytes + d &* byteCount, channelCount &* byteCount)
+            }
+        }
+    }
+
+    @_noLocks @inline(__always)
+    private func readChannel(
+        _ from: UnsafeRawPointer, _ stride: Int, _ to: UnsafeMutablePointer<Float>, _ count: Int
+    ) {
+        switch self {
+        case .uint8:
+            for i in 0..<count {
+                to[i] = Float(Int32(from.load(fromByteOffset: stride &* i, as: UInt8.self)) &- 128) * (1 / 128)
+            }
+        case .int16:
+            for i in 0..<count {
+                to[i] = Float(from.loadUnaligned(fromByteOffset: stride &* i, as: Int16.self)) * (1 / 32_768)
+            }
+        case .int24:
+            for i in 0..<count {
+                let at = from + stride &* i
+                let low = UInt32(at.loadUnaligned(as: UInt16.self)) &<< 8
+                let high = UInt32(at.load(fromByteOffset: 2, as: UInt8.self)) &<< 24
+                to[i] = Float(Int32(bitPattern: low | high)) * (1 / 2_147_483_648)
+            }
+        case .int24In32:
+            for i in 0..<count {
+                let word = from.loadUnaligned(fromByteOffset: stride &* i, as: Int32.self)
+                to[i] = Float(word &<< 8) * (1 / 2_147_483_648)
+            }
+        case .int32:
+            for i in 0..<count {
+                let word = from.loadUnaligned(fromByteOffset: stride &* i, as: Int32.self)
+                to[i] = Float(word) * (1 / 2_147_483_648)
+            }
+        case .float32:
+            for i in 0..<count {
+                to[i] = finite(from.loadUnaligned(fromByteOffset: stride &* i, as: Float.self))
+            }
+        case .float64:
+            for i in 0..<count {
+                to[i] = finite(Float(from.loadUnaligned(fromByteOffset: stride &* i, as: Double.self)))
+            }
+        }
+    }
+
+    @_noLocks @inline(__always)
+    private func writeChannel(
+        _ from: UnsafePointer<Float>, _ count: Int, _ to: UnsafeMutableRawPointer, _ stride: Int
+    ) {
+        switch self {
+        case .uint8:
+            for i in 0..<count {
+                let value = limited(from[i] * 128, 127) + 12_582_912
+                to.storeBytes(
+                    of: UInt8(truncatingIfNeeded: value.bitPattern &+ 128), toByteOffset: stride &* i, as: UInt8.self)
+            }
+        case .int16:
+            for i in 0..<count {
+                let value = limited(from[i] * 32_768, 32_767) + 12_582_912
+                to.storeBytes(
+                    of: UInt16(truncatingIfNeeded: value.bitPattern), toByteOffset: stride &* i, as: UInt16.self)
+            }
+        case .int24:
+            for i in 0..<count {
+                let word = integer(from[i], 8_388_608)
+                let at = to + stride &* i
+                at.storeBytes(of: UInt16(truncatingIfNeeded: word), as: UInt16.self)
+                at.storeBytes(of: UInt8(truncatingIfNeeded: word &>> 16), toByteOffset: 2, as: UInt8.self)
+            }
+        case .int24In32:
+            for i in 0..<count {
+                to.storeBytes(of: integer(from[i], 8_388_608), toByteOffset: stride &* i, as: UInt32.self)
+            }
+        case .int32:
+            for i in 0..<count {
+                to.storeBytes(of: integer(from[i], 2_147_483_648), toByteOffset: stride &* i, as: UInt32.self)
+            }
+        case .float32:
+            for i in 0..<count { to.storeBytes(of: finite(from[i]), toByteOffset: stride &* i, as: Float.self) }
+        case .float64:
+            for i in 0..<count {
+                to.storeBytes(of: Double(finite(from[i])), toByteOffset: stride &* i, as: Double.self)
+            }
+        }
+    }
+
+    @_noLocks
+    private func clearChannel(_ to: UnsafeMutableRawPointer, _ stride: Int, _ count: Int) {
+        let silence: UInt8 = self == .uint8 ? 128 : 0
+        for i in 0..<count {
+            for b in 0..<byteCount { to.storeBytes(of: silence, toByteOffset: stride &* i &+ b, as: UInt8.self) }
+        }
+    }
+}
+
+/// A scaled sample within −(`top` + 1) to `top`; 0 for NaN.
+@_noLocks @inline(__always)
+private func limited(_ scaled: Float, _ top: Float) -> Float {
+    let value = scaled == scaled ? scaled : 0
+    return value > -top - 1 ? (value < top ? value : top) : -top - 1
+}
+
+/// The two's complement of a sample whose full scale is `scale`, sign-extended; through Double, whose 53 bits hold it.
+@_noLocks @inline(__always)
+private func integer(_ sample: Float, _ scale: Double) -> UInt32 {
+    let scaled = sample == sample ? Double(sample) * scale : 0
+    let value = scaled > -scale ? (scaled < scale - 1 ? scaled : scale - 1) : -scale
+    return UInt32(truncatingIfNeeded: (value + 6_755_399_441_055_744).bitPattern)
+}
+
+@_noLocks @inline(__always)
+private func finite(_ sample: Float) -> Float {
+    sample > -.infinity && sample < .infinity ? sample : 0
+}

@@ -1,0 +1,39 @@
+/// How a device keeps one sample in memory, in the machine's byte order; inside Earshot every sample is a Float.
+public enum SampleType: String, Hashable, Sendable, CaseIterable, CustomStringConvertible {
+    /// Unsigned, silence is 128.
+    case uint8
+    case int16
+    /// Three bytes a sample, without padding.
+    case int24
+    /// The low three bytes of four; the fourth is written as the sign and not read.
+    case int24In32
+    case int32
+    case float32
+    case float64
+
+    /// Bytes that one sample of one channel takes.
+    public var byteCount: Int {
+        @_noLocks get {
+            switch self {
+            case .uint8: 1
+            case .int16: 2
+            case .int24: 3
+            case .int24In32, .int32, .float32: 4
+            case .float64: 8
+            }
+        }
+    }
+
+    /// As people write it.
+    public var description: String {
+        switch self {
+        case .uint8: "8-bit unsigned"
+        case .int16: "16-bit"
+        case .int24: "24-bit packed"
+        case .int24In32: "24-bit in 32"
+        case .int32: "32-bit"
+        case .float32: "32-bit float"
+        case .float64: "64-bit float"
+        }
+    }
+}

@@ -1,0 +1,47 @@
+import CJACK
+import CRealtime
+
+extension JACKDevice {
+    /// Connects, while running, each input port to the hardware's capture port of the same number and each output port to
+    /// the playback port; a lone output goes to the first two, so that it is heard in both ears. Numbers that the
+    /// hardware does not have stay unconnected.
+    /// - Throws: ``AudioDeviceError/portFailed(name:)``, and what ``failure`` says.
+    public func connectToSystemPorts() throws(AudioDeviceError) {
+        if let failure { throw failure }
+        let ports = client.with { JACKPort.list($0) } ?? []
+        try connect(inputs: ports.filter { $0.isPhysical && $0.isSource }, map: nil)
+        try connect(outputs: ports.filter { $0.isPhysical && !$0.isSource }, map: nil)
+    }
+
+    /// - Throws: ``AudioDeviceError/deviceGone(name:)`` where a client has no port of the direction any longer.
+    func connect(_ wiring: JACKWiring) throws(AudioDeviceError) {
+        let ports = client.with { JACKPort.list($0) } ?? []
+        if let target = wiring.input, inputChannelCount > 0 {
+            let sources = ports.filter { $0.isSource && $0.client == target }
+            if sources.isEmpty { throw .deviceGone(name: target) }
+            try connect(inputs: sources, map: wiring.inputMap)
+        }
+        if let target = wiring.output, outputChannelCount > 0 {
+            let sinks = ports.filter { !$0.isSource && $0.client == target }
+            if sinks.isEmpty { throw .deviceGone(name: target) }
+            try connect(outputs: sinks, map: wiring.outputMap)
+        }
+    }
+
+    private func connect(inputs sources: [JACKPort], map: [Int]?) throws(AudioDeviceError) {
+        for (own, port) in JACKWiring.pairs(
+            count: inputChannelCount, ports: sources.count, map: map, doublesLone: false)
+        { try connect(sources[port].name, "\(name):\(Self.inputPortName(own))") }
+    }
+
+    private func connect(outputs sinks: [JACKPort], map: [Int]?) throws(AudioDeviceError) {
+        for (own, port) in JACKWiring.pairs(
+            count: outputChannelCount, ports: sinks.count, map: map, doublesLone: true)
+        { try connect("\(name):\(Self.outputPortName(own))", sinks[port].name) }
+    }
+
+    private func connect(_ from: String, _ to: String) throws(AudioDeviceError) {
+        let code = client.with { jack_connect($0, from, to) } ?? -1
+        guard code == 0 || code == EEXIST else { throw .portFailed(name: to) }
+    }
+}

@@ -1,0 +1,148 @@
+import AudioBase
+import CJACK
+import CRealtime
+import Synchronization
+
+/// Keeps a registry as the server is: a client that is told of ports and clients, and a thread that looks again, since
+/// libjack's notification thread may not call libjack.
+final class JACKLister: Sendable {
+    /// How long to wait for a server before looking again.
+    private static let retryMilliseconds: CInt = 250
+
+    private let serverName: String?
+    private let clientName: String
+    private let registry: AudioDeviceRegistry
+    private let wakeup = Wakeup()  // its descriptor is always written: news is rare
+    private let isEnding = Atomic<Bool>(false)
+    private let client = Mutex<JACKClient?>(nil)  // held while the server is asked
+    private let error = Mutex<AudioDeviceError?>(nil)
+    private let thread = Mutex<pthread_t?>(nil)
+
+    init(serverName: String?, clientName: String, registry: AudioDeviceRegistry) {
+        self.serverName = serverName
+        self.clientName = clientName
+        self.registry = registry
+    }
+
+    /// Why there is no list, or nil.
+    var failure: AudioDeviceError? { error.withLock { $0 } }
+
+    /// Lists for the first time, and starts the thread.
+    func start() {
+        refresh()
+        var new = pthread_t()
+        let code = earshot_start_thread(&new, jackListerThread, Unmanaged.passUnretained(self).toOpaque())
+        guard code == 0 else { return error.withLock { $0 = .noThread(code: Int(code)) } }
+        thread.withLock { $0 = new }
+    }
+
+    /// Ends the thread and the client.
+    func stop() {
+        isEnding.store(true, ordering: .releasing)
+        earshot_wake(wakeup.fileDescriptor)
+        thread.withLock { thread in
+            if let running = thread { pthread_join(running, nil) }
+            thread = nil
+        }
+        client.withLock { client in
+            if let open = client { JACKProcess.close(open) }
+            client = nil
+        }
+    }
+
+    /// Looks at once. Any thread but libjack's.
+    func refresh() {
+        client.withLock { client in
+            if let open = client, open.end.isOver {
+                client = nil
+                JACKProcess.close(open)
+                fail(open.end.error)
+            }
+            do throws(AudioDeviceError) {
+                if client == nil { client = try open() }
+                if let client { try list(client) }
+            } catch {
+                fail(error)
+            }
+        }
+    }
+
+    private func fail(_ error: AudioDeviceError?) {
+        self.error.withLock { $0 = error }
+        registry.replace(with: [])
+    }
+
+    private func list(_ client: JACKClient) throws(AudioDeviceError) {
+        let own = JACKProcess.clientNames
+        let devices = client.with {
+            JACKSystem.devices(
+                JACKPort.list($0), sampleRate: Double(jack_get_sample_rate($0)),
+                blockFrameCount: Int(jack_get_buffer_size($0)), without: own)
+        }
+        guard let devices, !client.end.isOver else { throw client.end.error ?? .serverGone(.jack, reason: "") }
+        registry.replace(with: devices)
+        error.withLock { $0 = nil }
+    }
+
+    private func open() throws(AudioDeviceError) -> JACKClient {
+        let descriptor = wakeup.fileDescriptor
+        let client = try JACKProcess.open(clientName, serverName, waking: descriptor)
+        let code = client.with { pointer in
+            let argument = UnsafeMutableRawPointer(bitPattern: Int(descriptor))
+            jack_set_client_registration_callback(pointer, jackNewsOfClient, argument)
+            jack_set_port_registration_callback(pointer, jackNewsOfPort, argument)
+            jack_set_port_rename_callback(pointer, jackNewsOfName, argument)
+            jack_set_graph_order_callback(pointer, jackNewsOfGraph, argument)
+            jack_set_buffer_size_callback(pointer, jackNewsOfFormat, argument)
+            jack_set_sample_rate_callback(pointer, jackNewsOfFormat, argument)
+            return jack_activate(pointer)
+        }
+        guard code == 0 else {
+            JACKProcess.close(client)
+            throw .callFailed(.jack, call: "jack_activate", code: Int(code ?? -1))
+        }
+        return client
+    }
+
+    /// The thread: looks whenever it is woken, and every 250 ms while there is no server.
+    fileprivate func run() {
+        earshot_name_thread("jack-devices")
+        while !isEnding.load(ordering: .acquiring) {
+            var descriptor = pollfd(fd: wakeup.fileDescriptor, events: Int16(POLLIN), revents: 0)
+            let isWoken = poll(&descriptor, 1, failure == nil ? -1 : Self.retryMilliseconds) > 0
+            wakeup.wokeUp(isSignalled: isWoken)
+            if !isEnding.load(ordering: .acquiring) { refresh() }
+        }
+    }
+}
+
+private func jackListerThread(_ argument: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
+    if let argument { Unmanaged<JACKLister>.fromOpaque(argument).takeUnretainedValue().run() }
+    return nil
+}
+
+// libjack's notifications, on a thread of its own; the argument is the descriptor of who looks again.
+
+private func wake(_ argument: UnsafeMutableRawPointer?) {
+    earshot_wake(CInt(truncatingIfNeeded: Int(bitPattern: argument)))
+}
+
+private func jackNewsOfClient(_: UnsafePointer<CChar>?, _: CInt, _ argument: UnsafeMutableRawPointer?) {
+    wake(argument)
+}
+
+private func jackNewsOfPort(_: jack_port_id_t, _: CInt, _ argument: UnsafeMutableRawPointer?) { wake(argument) }
+
+private func jackNewsOfName(
+    _: jack_port_id_t, _: UnsafePointer<CChar>?, _: UnsafePointer<CChar>?, _ argument: UnsafeMutableRawPointer?
+) { wake(argument) }
+
+private func jackNewsOfGraph(_ argument: UnsafeMutableRawPointer?) -> CInt {
+    wake(argument)
+    return 0
+}
+
+private func jackNewsOfFormat(_: jack_nframes_t, _ argument: UnsafeMutableRawPointer?) -> CInt {
+    wake(argument)
+    return 0
+}

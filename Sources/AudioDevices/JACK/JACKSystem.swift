@@ -1,0 +1,94 @@
+/// The clients of a JACK server as devices: its hardware, which is the client `system` and the default, and other programs,
+/// to whose ports one can listen and play.
+///
+/// A device's ``AudioDeviceDescription/blockFrameCounts`` and ``AudioDeviceDescription/sampleRates`` are the one block and
+/// the one rate that the server has for all. All systems and devices of a process are on one server.
+public final class JACKSystem: AudioSystem {
+    /// ``AudioBackend/jack``.
+    public let backend = AudioBackend.jack
+    /// What the server has now.
+    public let registry: AudioDeviceRegistry
+    /// Nil for `JACK_DEFAULT_SERVER`'s or the default server.
+    public let serverName: String?
+    /// Whether devices are connected to what was chosen when they start; otherwise others connect their ports.
+    public let connects: Bool
+    private let lister: JACKLister
+
+    /// Looks for the server, and goes on looking every 250 ms while there is none.
+    /// - Parameters:
+    ///   - serverName: nil for `JACK_DEFAULT_SERVER`'s or the default server.
+    ///   - clientName: of the client that lists; it has no ports and no part in the server's cycles.
+    ///   - connects: false leaves the devices' ports unconnected.
+    public init(serverName: String? = nil, clientName: String = "earshot-devices", connects: Bool = true) {
+        registry = AudioDeviceRegistry()
+        self.serverName = serverName
+        self.connects = connects
+        lister = JACKLister(serverName: serverName, clientName: clientName, registry: registry)
+        lister.start()
+    }
+
+    deinit { lister.stop() }
+
+    /// ``AudioDeviceError/noServer(_:server:onPipeWire:)``, ``AudioDeviceError/refused(_:status:)``,
+    /// ``AudioDeviceError/otherServer(open:asked:)``, ``AudioDeviceError/noThread(code:)``, or nil.
+    public var failure: AudioDeviceError? { lister.failure }
+
+    /// Opens a client of the server with ports for the request's channels. `isExclusive` and `ioDuration` say nothing here.
+    /// - Throws: what ``failure`` says; ``AudioDeviceError/noDevice(name:near:)``,
+    ///   ``AudioDeviceError/noDefaultDevice(_:)``; ``AudioDeviceError/unsupportedFormat(detail:)`` for a rate or block that
+    ///   is not the server's; what ``JACKDevice`` throws.
+    public func open(_ request: AudioDeviceRequest) throws(AudioDeviceError) -> any AudioDevice {
+        try request.validate()
+        lister.refresh()
+        if let failure { throw failure }
+        let devices = registry.devices
+        let input = try devices.jackClient(for: request.input, .input)
+        let output = try devices.jackClient(for: request.output, .output)
+        let wantsInput = request.input != .none && request.inputChannelCount > 0
+        let wantsOutput = request.output != .none && request.outputChannelCount > 0
+        // What the system does not have is left out; what nobody connects stays for others to connect.
+        let hasInput = wantsInput && (input != nil || !connects)
+        let hasOutput = wantsOutput && (output != nil || !connects)
+        if !hasInput && !hasOutput && (wantsInput || wantsOutput) {
+            throw .noDefaultDevice(wantsInput ? .input : .output)
+        }
+        let device = try JACKDevice(
+            name: request.clientName, serverName: serverName,
+            inputChannelCount: hasInput ? request.inputChannelCount : 0,
+            outputChannelCount: hasOutput ? request.outputChannelCount : 0, monitor: request.monitor,
+            wiring: connects
+                ? JACKWiring(
+                    input: hasInput ? input : nil, output: hasOutput ? output : nil, inputMap: request.inputChannelMap,
+                    outputMap: request.outputChannelMap) : nil)
+        if let rate = request.sampleRate, rate != device.sampleRate {
+            let (is_, asked) = (Int(device.sampleRate), Int(rate))
+            throw .unsupportedFormat(
+                detail:
+                    "the JACK server runs at \(is_) Hz, not \(asked); leave the rate out, or restart jackd with -r \(asked)"
+            )
+        }
+        if let block = request.blockFrameCount, block != device.blockFrameCount {
+            throw .unsupportedFormat(
+                detail:
+                    "the JACK server's blocks have \(device.blockFrameCount) frames, not \(block); leave the block out, "
+                    + "or run `jack_bufsize \(block)`")
+        }
+        return device
+    }
+}
+
+extension [AudioDeviceDescription] {
+    /// The client that a side of a request means; nil where it means none, or a default that is not there.
+    fileprivate func jackClient(
+        for side: AudioDeviceRequest.Side, _ direction: AudioDirection
+    ) throws(AudioDeviceError) -> String? {
+        switch side {
+        case .none: return nil
+        case .systemDefault: return first { direction == .input ? $0.isDefaultInput : $0.isDefaultOutput }?.id
+        case .device(let id):
+            if contains(where: { $0.id == id && $0.has(direction) }) { return id }
+            let near = try device(named: id, direction)
+            throw .noDevice(name: id, near: [near.name])
+        }
+    }
+}

@@ -1,0 +1,28 @@
+import AudioDevices
+
+/// Where sound comes from and goes to.
+public struct AudioRoute: Hashable, Sendable, CustomStringConvertible {
+    /// The microphone's device; nil where nothing is captured.
+    public var input: AudioDeviceDescription?
+    /// The loudspeaker's device; nil where nothing is played.
+    public var output: AudioDeviceDescription?
+
+    /// Nowhere, unless said otherwise.
+    public init(input: AudioDeviceDescription? = nil, output: AudioDeviceDescription? = nil) {
+        self.input = input
+        self.output = output
+    }
+
+    /// Whether sound goes neither in nor out.
+    public var isEmpty: Bool { input == nil && output == nil }
+
+    /// Such as "Headset" for a device that does both, "Webcam → Speakers" for two, "nothing" for none.
+    public var description: String {
+        switch (input?.name, output?.name) {
+        case (nil, nil): "nothing"
+        case (let name?, nil): "\(name) → nothing"
+        case (nil, let name?): "nothing → \(name)"
+        case (let from?, let to?): from == to ? from : "\(from) → \(to)"
+        }
+    }
+}

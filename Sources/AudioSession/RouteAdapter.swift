@@ -1,0 +1,180 @@
+import AudioBase
+import AudioDevices
+import CRealtime
+import Synchronization
+
+/// What stands between whichever device is open and the session's client: one frame counter, one rate, one number of channels
+/// through all changes of route. A gap between two devices is a jump of `sampleTime` by the frames it lasted.
+///
+/// In memory that does not move. The control side touches it only while no device calls.
+struct RouteAdapter: ~Copyable {
+    /// Seconds over which a new route's sound is faded in, so that it does not begin with a click.
+    static let fade = 0.005
+
+    let rate: Double
+    let recorder: CallbackMonitor.Recorder
+    var client: RenderCallback?
+    let calls = Atomic<Int>(0)
+    let gap = Atomic<Int>(0)  // frames lost before the first call of the device
+    let lost = Atomic<Int>(0)  // frames lost between devices so far
+    let firstCall = Atomic<Int64>(0)
+
+    private let inputs: UnsafeMutablePointer<UnsafeMutablePointer<Float>>
+    private let outputs: UnsafeMutablePointer<UnsafeMutablePointer<Float>>
+    private let inputCount: Int
+    private let outputCount: Int
+    private let inputBuffer: AudioBuffer  // captured sound while it is faded in; the device's own memory is others' too
+    private let outputBuffer: AudioBuffer  // what is rendered for more channels than the device has
+    private let faded: Channels
+    private let spare: Channels
+
+    private var converter: UnsafeMutablePointer<RouteConverter>?
+    private var deviceRate: Double
+    private var isFirstCall = true
+    private var hasCalled = false
+    private var sampleTime: Int64 = 0
+    private var expected: Int64 = 0  // the device's frame counter at its next call
+    private var end = HostTime(nanoseconds: 0)  // when the next call is due
+    private var fadePosition = 0
+    private let fadeLength: Int
+
+    init(rate: Double, inputCount: Int, outputCount: Int, recorder: CallbackMonitor.Recorder) {
+        self.rate = rate
+        self.recorder = recorder
+        self.inputCount = inputCount
+        self.outputCount = outputCount
+        inputBuffer = AudioBuffer(channelCount: max(1, inputCount), frameCapacity: IOCycle.maximumFrameCount)
+        outputBuffer = AudioBuffer(channelCount: max(1, outputCount), frameCapacity: IOCycle.maximumFrameCount)
+        faded = inputBuffer.channels
+        spare = outputBuffer.channels
+        inputs = .allocate(capacity: max(1, inputCount))
+        outputs = .allocate(capacity: max(1, outputCount))
+        inputs.initialize(repeating: faded[0], count: max(1, inputCount))
+        outputs.initialize(repeating: spare[0], count: max(1, outputCount))
+        deviceRate = rate
+        fadeLength = max(1, Int(rate * Self.fade))
+    }
+
+    deinit {
+        free(converter)
+        inputs.deallocate()
+        outputs.deallocate()
+    }
+
+    /// Before a device begins to call. - Parameter newDeviceRate: hertz.
+    mutating func prepare(for newDeviceRate: Double) {
+        free(converter)
+        converter = nil
+        deviceRate = newDeviceRate
+        isFirstCall = true
+        gap.store(0, ordering: .relaxed)
+        guard newDeviceRate != rate else { return }
+        let new = UnsafeMutablePointer<RouteConverter>.allocate(capacity: 1)
+        new.initialize(
+            to: RouteConverter(
+                sessionRate: rate, deviceRate: newDeviceRate, inputCount: inputCount, outputCount: outputCount))
+        converter = new
+    }
+
+    private func free(_ converter: UnsafeMutablePointer<RouteConverter>?) {
+        converter?.deinitialize(count: 1)
+        converter?.deallocate()
+    }
+}
+
+extension RouteAdapter {
+    /// One call of the device's.
+    @_noLocks
+    mutating func process(_ cycle: IOCycle) {
+        let frames = min(cycle.frameCount, IOCycle.maximumFrameCount)
+        follow(cycle)
+        var inner = cycle
+        inner.frameCount = frames
+        inner.sampleTime = sampleTime
+        inner.input = mapInputs(cycle.input, frames)
+        inner.output = mapOutputs(cycle.output, frames)
+        if let client {
+            if let converter {
+                converter.pointee.process(inner, &sampleTime, client)
+            } else {
+                client(&inner)
+                sampleTime &+= Int64(frames)
+            }
+        }
+        finishOutputs(cycle.output, frames)
+        if fadePosition < fadeLength { fadePosition &+= frames }
+        calls.wrappingAdd(1, ordering: .releasing)
+    }
+
+    /// Moves the session's frame counter over what no device called for.
+    @_noLocks
+    private mutating func follow(_ cycle: IOCycle) {
+        var missed: Int64 = 0
+        if isFirstCall {
+            isFirstCall = false
+            fadePosition = 0
+            if hasCalled { missed = max(0, earshot_round(cycle.hostTime.seconds(since: end) * rate)) }
+            gap.store(Int(missed), ordering: .relaxed)
+            lost.wrappingAdd(Int(missed), ordering: .relaxed)
+            recorder.skip(Int(missed))
+            firstCall.store(cycle.hostTime.nanoseconds, ordering: .relaxed)
+            hasCalled = true
+        } else if cycle.sampleTime > expected {
+            missed = earshot_round(Double(cycle.sampleTime &- expected) * rate / deviceRate)
+        }
+        sampleTime &+= missed
+        expected = cycle.sampleTime &+ Int64(cycle.frameCount)
+        end = cycle.hostTime.advanced(bySeconds: Double(cycle.frameCount) / deviceRate)
+    }
+
+    /// The client's inputs: the device's, a lone one for all; silence where it has none.
+    @_noLocks
+    private mutating func mapInputs(_ device: Channels, _ frames: Int) -> Channels {
+        let isFading = fadePosition < fadeLength
+        for c in 0..<inputCount {
+            let from = c < device.count ? c : device.count == 1 ? 0 : -1
+            if from >= 0, !isFading {
+                inputs[c] = device[from]
+                continue
+            }
+            inputs[c] = faded[c]
+            if from < 0 {
+                clearSamples(faded[c], frames)
+            } else {
+                for i in 0..<frames { faded[c][i] = device[from][i] * fadeGain(i) }
+            }
+        }
+        return Channels(inputs, count: inputCount)
+    }
+
+    /// Where the client renders: the device's own memory; elsewhere what the device has no channel for.
+    @_noLocks
+    private mutating func mapOutputs(_ device: Channels, _ frames: Int) -> Channels {
+        let isMixedDown = device.count == 1 && outputCount > 1
+        for c in 0..<outputCount {
+            if c < device.count, !isMixedDown {
+                outputs[c] = device[c]
+            } else {
+                outputs[c] = spare[c]
+                clearSamples(spare[c], frames)
+            }
+        }
+        return Channels(outputs, count: outputCount)
+    }
+
+    @_noLocks
+    private func finishOutputs(_ device: Channels, _ frames: Int) {
+        if device.count == 1, outputCount > 1 {
+            for i in 0..<frames { device[0][i] = 0.5 * (spare[0][i] + spare[1][i]) }
+        } else if outputCount == 1, device.count > 1 {
+            copySamples(device[1], device[0], frames)
+        }
+        guard fadePosition < fadeLength else { return }
+        for c in 0..<device.count { for i in 0..<frames { device[c][i] *= fadeGain(i) } }
+    }
+
+    @_noLocks
+    private func fadeGain(_ frame: Int) -> Float {
+        min(1, Float(fadePosition &+ frame) / Float(fadeLength))
+    }
+}

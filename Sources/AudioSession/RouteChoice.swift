@@ -1,0 +1,42 @@
+import AudioDevices
+
+/// The devices that a session should be on, by id.
+struct RouteChoice: Hashable, Sendable {
+    var input: String?
+    var output: String?
+
+    var isEmpty: Bool { input == nil && output == nil }
+}
+
+/// Which devices a session should be on, out of those that are there. Has no clock and no memory but what it is given.
+struct RoutePolicy: Sendable {
+    var configuration: AudioSession.Configuration
+    /// A device that was in use when it went, or that was put on since: taken before the default, on systems whose default
+    /// does not follow what is plugged in.
+    var comeback: String?
+
+    /// Whether the default of such a system is a person's or a session manager's choice, to be followed.
+    static func followsDefault(_ backend: AudioBackend) -> Bool { backend == .pipewire || backend == .simulated }
+
+    /// Nil where a side that the category cannot do without is missing.
+    func choice(among devices: [AudioDeviceDescription]) -> RouteChoice? {
+        let choice = RouteChoice(
+            input: configuration.effectiveInputCount == 0
+                ? nil : pick(devices, .input, configuration.preferredInput, \.isDefaultInput),
+            output: configuration.effectiveOutputCount == 0
+                ? nil : pick(devices, .output, configuration.preferredOutput, \.isDefaultOutput))
+        // A call can do with one side; a recording has only the one.
+        return choice.isEmpty ? nil : choice
+    }
+
+    private func pick(
+        _ devices: [AudioDeviceDescription], _ direction: AudioDirection, _ preferred: String?,
+        _ isDefault: KeyPath<AudioDeviceDescription, Bool>
+    ) -> String? {
+        let able = devices.filter { $0.has(direction) }
+        for id in [preferred, comeback] {
+            if let id, able.contains(where: { $0.id == id }) { return id }
+        }
+        return (able.first { $0[keyPath: isDefault] } ?? able.first { $0.form != .monitor })?.id
+    }
+}

@@ -1,0 +1,97 @@
+import AudioBase
+import AudioDSP
+
+/// Brings a device's rate to the session's, both ways, and calls the client with as many of its frames as the device's last.
+///
+/// All but `init` is render-safe.
+struct RouteConverter: ~Copyable {
+    /// Device frames converted at a time; the client's are at most 8 times as many.
+    static let pieceLength = 1_024
+    private let sessionRate: Double
+    private let deviceRate: Double
+    private var capture: Resampler
+    private var playback: Resampler
+    private let waiting: AudioBuffer  // captured frames at the session's rate that the client has not had yet
+    private let held: Channels
+    private var heldCount = 0
+    private let outputs: UnsafeMutablePointer<UnsafeMutablePointer<Float>>
+
+    /// Rates in hertz, at most a factor of 6 apart; at least one channel each, though nobody may use it.
+    init(sessionRate: Double, deviceRate: Double, inputCount: Int, outputCount: Int) {
+        self.sessionRate = sessionRate
+        self.deviceRate = deviceRate
+        capture = Resampler(
+            from: deviceRate, to: sessionRate, channelCount: max(1, inputCount), halfLength: 32,
+            maximumFrameCount: IOCycle.maximumFrameCount)
+        playback = Resampler(
+            from: sessionRate, to: deviceRate, channelCount: max(1, outputCount), halfLength: 32,
+            maximumFrameCount: Self.pieceLength)
+        waiting = AudioBuffer(channelCount: max(1, inputCount), frameCapacity: 2 * IOCycle.maximumFrameCount)
+        held = waiting.channels
+        outputs = .allocate(capacity: max(1, outputCount))
+        outputs.initialize(to: playback.input[0])
+        for c in 1..<max(1, outputCount) { (outputs + c).initialize(to: playback.input[c]) }
+    }
+
+    deinit { outputs.deallocate() }
+
+    /// One call of the device's.
+    /// - Parameters:
+    ///   - cycle: the device's, with the session's channel counts; its times are set to the client's.
+    ///   - sampleTime: the session's frame counter; moved on by the frames that the client was called with.
+    @_noLocks
+    mutating func process(_ cycle: IOCycle, _ sampleTime: inout Int64, _ client: RenderCallback) {
+        var offset = 0
+        while offset < cycle.frameCount {
+            let count = min(Self.pieceLength, cycle.frameCount &- offset)
+            takeInput(cycle.input, offset, count)
+            let wanted = cycle.output.count > 0 ? playback.inputNeeded(for: count) : heldCount
+            if wanted > 0 { call(client, cycle, wanted, offset, &sampleTime) }
+            if cycle.output.count > 0 {
+                playback.render(cycle.output, frameCount: count, offset: offset, adding: wanted)
+            }
+            offset &+= count
+        }
+    }
+
+    @_noLocks
+    private mutating func takeInput(_ input: Channels, _ offset: Int, _ count: Int) {
+        guard input.count > 0 else { return }
+        for c in 0..<input.count { copySamples(capture.input[c] + capture.inputOffset, input[c] + offset, count) }
+        let room = waiting.frameCapacity &- heldCount
+        let ready = min(capture.outputAvailable(afterAdding: count), room)
+        capture.render(held, frameCount: ready, offset: heldCount, adding: count)
+        heldCount &+= ready
+    }
+
+    /// What the filters' start leaves short is silence; from then on both directions keep step to a frame.
+    @_noLocks
+    private mutating func call(
+        _ client: RenderCallback, _ cycle: IOCycle, _ count: Int, _ offset: Int, _ sampleTime: inout Int64
+    ) {
+        if cycle.input.count > 0, heldCount < count {
+            for c in 0..<cycle.input.count {
+                moveSamples(held[c] + (count &- heldCount), held[c], heldCount)
+                clearSamples(held[c], count &- heldCount)
+            }
+            heldCount = count
+        }
+        for c in 0..<cycle.output.count {
+            outputs[c] = playback.input[c] + playback.inputOffset
+            clearSamples(outputs[c], count)
+        }
+        let late = Double(max(0, heldCount &- count)) / sessionRate + capture.heldFrames / deviceRate
+        var inner = IOCycle(
+            frameCount: count, sampleTime: sampleTime,
+            hostTime: cycle.hostTime.advanced(bySeconds: Double(offset) / deviceRate),
+            inputLatency: cycle.inputLatency + late,
+            outputLatency: cycle.outputLatency + playback.heldFrames / sessionRate,
+            input: Channels(held.pointers, count: cycle.input.count),
+            output: Channels(outputs, count: cycle.output.count))
+        client(&inner)
+        sampleTime &+= Int64(count)
+        guard cycle.input.count > 0 else { return }
+        heldCount &-= count
+        for c in 0..<cycle.input.count { moveSamples(held[c], held[c] + count, heldCount) }
+    }
+}

@@ -1,0 +1,163 @@
+import AudioBase
+import AudioDevices
+
+extension SessionState {
+    mutating func noticeSleep(_ world: World, _ now: HostTime) -> [Action] {
+        defer {
+            lastLook = now
+            slept = world.slept
+        }
+        guard let last = lastLook else { return [] }
+        let away = max(now.seconds(since: last), Double(world.slept &- slept) * 1e-9)
+        guard away > Limit.sleep, current != nil else { return [] }
+        progress = now
+        return [.tell(.interruptionBegan(.suspended)), .tell(.interruptionEnded(.suspended, seconds: away))]
+    }
+
+    /// On a system without a default that follows, something put on the head is where its wearer expects the sound.
+    mutating func noticeArrivals(_ world: World, _ now: HostTime) {
+        let isFirstLook = arrivals.isEmpty
+        for device in world.devices where arrivals[device.id] == nil {
+            arrivals[device.id] = isFirstLook ? HostTime(nanoseconds: .min / 2) : now
+            if !isFirstLook, !followsDefault, device.isWorn { policy.comeback = device.id }
+        }
+        if !world.devices.isEmpty {
+            let ids = Set(world.devices.map(\.id))
+            arrivals = arrivals.filter { ids.contains($0.key) }
+        }
+    }
+
+    mutating func noticeCalls(_ world: World, _ now: HostTime) -> [Action] {
+        guard current != nil else { return [] }
+        var actions: [Action] = []
+        let isCalling = world.callCount != calls || !world.isStarted
+        if isCalling {
+            calls = world.callCount
+            progress = now
+            reopenAt = nil
+        }
+        if let reason = pending, !world.isStarted || world.callCount > callsAtOpen {
+            pending = nil
+            let change = RouteChange(
+                reason: reason, previous: previous, current: route,
+                hostTime: world.isStarted ? world.firstCall : now, gap: world.isStarted ? world.gap : 0)
+            actions = end(now) + [.tell(.routeChanged(change))]
+        } else if isCalling, pending == nil {
+            actions = end(now)
+        }
+        if now.seconds(since: progress) > Limit.stall {
+            actions += begin(.stalled, now)
+            if reopenAt == nil { reopenAt = now.advanced(bySeconds: Limit.reopen) }
+        }
+        return actions
+    }
+
+    /// The open device has failed. What follows is ``follow(_:_:)``'s affair.
+    mutating func handle(_ failure: AudioDeviceError, _ now: HostTime) -> [Action] {
+        switch failure {
+        case .deviceGone(let name):
+            let id = name == route.input?.name ? current?.input : current?.output
+            if let id = id ?? current?.input { avoid(id, now) }
+            return []
+        case .serverGone:
+            current = nil
+            next = .serverRestarted
+            return [.close] + begin(.serverGone, now)
+        case .sampleRateChanged, .stalled:
+            current = nil
+            next = .deviceRestarted
+            return [.close]
+        default:
+            current = nil
+            next = .deviceRestarted
+            retryAt = now.advanced(bySeconds: Limit.avoidance)
+            return [.close] + begin(.deviceFailed(failure), now)
+        }
+    }
+
+    /// Goes where the policy says, once it has said so for long enough.
+    mutating func follow(_ world: World, _ now: HostTime) -> [Action] {
+        var actions: [Action] = []
+        let devices = world.devices.filter { device in avoided.map { $0.id != device.id || now >= $0.until } ?? true }
+        let wish = world.isServerGone ? nil : policy.choice(among: devices)
+        if let current, wish == nil || !isThere(current, devices) {
+            actions += lose(current, to: wish, isServerGone: world.isServerGone)
+            if isPaused { return actions }
+        }
+        guard let wish else { return actions + begin(world.isServerGone ? .serverGone : .noDevice, now) }
+        if wished?.choice != wish { wished = (wish, now) }
+        guard let current else {
+            return now >= retryAt && isNamed(wish, devices, now) ? actions + [.open(wish)] : actions
+        }
+        if let at = reopenAt, now >= at {
+            reopenAt = now.advanced(bySeconds: Limit.reopen)
+            next = .deviceRestarted
+            self.current = nil
+            return actions + [.close, .open(wish)]
+        }
+        guard wish != current else {
+            if next == .override { next = nil }
+            return actions
+        }
+        let isSettled = next == .override || now.seconds(since: wished?.since ?? now) >= Limit.settle
+        return isSettled && now >= retryAt ? actions + [.open(wish)] : actions
+    }
+
+    /// Why a route is better than the one in use, which still works.
+    func betterReason(_ wish: RouteChoice, _ now: HostTime) -> RouteChange.Reason {
+        let moved = [
+            wish.input == current?.input ? nil : wish.input, wish.output == current?.output ? nil : wish.output,
+        ]
+        let wanted = [policy.configuration.preferredInput, policy.configuration.preferredOutput, policy.comeback]
+        for case let id? in moved {
+            let isNew = arrivals[id].map { now.seconds(since: $0) < Limit.arrival } ?? false
+            if isNew || wanted.contains(id) { return .newDeviceAvailable }
+        }
+        return .defaultChanged
+    }
+
+    /// The device in use is gone: closes, and pauses where the category wants that.
+    private mutating func lose(_ choice: RouteChoice, to wish: RouteChoice?, isServerGone: Bool) -> [Action] {
+        current = nil
+        next = isServerGone ? .serverRestarted : .oldDeviceUnavailable
+        if isServerGone { return [.close] }
+        if !followsDefault { policy.comeback = choice.output != wish?.output ? choice.output : choice.input }
+        if policy.configuration.pauses, route.output?.isWorn == true {
+            isPaused = true
+            return [.close, .tell(.paused(route))]
+        }
+        return [.close]
+    }
+
+    private func isThere(_ choice: RouteChoice, _ devices: [AudioDeviceDescription]) -> Bool {
+        [choice.input, choice.output].allSatisfy { id in id == nil || devices.contains { $0.id == id } }
+    }
+
+    /// Whether the system has said what its default is now, or had time enough to.
+    private mutating func isNamed(_ wish: RouteChoice, _ devices: [AudioDeviceDescription], _ now: HostTime) -> Bool {
+        guard followsDefault else { return true }
+        let configuration = policy.configuration
+        let isMarked =
+            (wish.input == nil || wish.input == configuration.preferredInput
+                || devices.contains(where: \.isDefaultInput))
+            && (wish.output == nil || wish.output == configuration.preferredOutput
+                || devices.contains(where: \.isDefaultOutput))
+        if isMarked { return true }
+        if lostDefault == nil { lostDefault = now }
+        return now.seconds(since: lostDefault ?? now) >= Limit.defaultDelay
+    }
+
+    mutating func avoid(_ id: String, _ now: HostTime) { avoided = (id, now.advanced(bySeconds: Limit.avoidance)) }
+
+    mutating func begin(_ kind: Interruption, _ now: HostTime) -> [Action] {
+        guard interruption == nil else { return [] }
+        interruption = (kind, now)
+        return [.tell(.interruptionBegan(kind))]
+    }
+
+    private mutating func end(_ now: HostTime) -> [Action] {
+        guard let (kind, since) = interruption else { return [] }
+        interruption = nil
+        return [.tell(.interruptionEnded(kind, seconds: now.seconds(since: since)))]
+    }
+}

@@ -1,0 +1,139 @@
+import AudioBase
+import AudioDevices
+
+/// What a session decides, without thread, clock or device: it is shown the world and the time, and says what to do.
+struct SessionState: Sendable {
+    /// What the session's thread sees each time it looks.
+    struct World: Sendable {
+        var devices: [AudioDeviceDescription]
+        var isServerGone = false
+        /// Why the open device calls no longer.
+        var failure: AudioDeviceError?
+        /// Whether the client wants calls.
+        var isStarted = false
+        /// Calls so far, of all devices.
+        var callCount = 0
+        /// Seconds lost before the first call of the open device, and when that was due.
+        var gap = 0.0
+        var firstCall = HostTime(nanoseconds: 0)
+        /// Nanoseconds that the machine has slept since it was started.
+        var slept: Int64 = 0
+    }
+
+    /// What the thread does next.
+    enum Action: Hashable, Sendable {
+        case close
+        /// Answered by ``SessionState/opened(_:as:calls:at:)`` or ``SessionState/openFailed(_:_:isStillOpen:at:)``.
+        case open(RouteChoice)
+        case tell(AudioSessionEvent)
+    }
+
+    /// Seconds.
+    enum Limit {
+        /// Without a call until the device counts as stalled.
+        static let stall = 0.5
+        /// Stalled until it is opened again.
+        static let reopen = 3.0
+        /// Between two looks until this program counts as having slept.
+        static let sleep = 1.0
+        /// That a better device must stay before a working one is left for it: a headset comes as several devices.
+        static let settle = 0.1
+        /// That a system whose default device went may take to name another.
+        static let defaultDelay = 0.08
+        /// That a device counts as new.
+        static let arrival = 3.0
+        /// That a device which failed is left alone.
+        static let avoidance = 0.25
+        /// Between two tries to open, the first and the longest.
+        static let retry = 0.02...0.5
+    }
+
+    var policy: RoutePolicy
+    let followsDefault: Bool
+    var isPaused = false
+
+    var current: RouteChoice?  // nil while nothing is open
+    var route = AudioRoute()  // the last that was open
+    var previous = AudioRoute()
+    var next: RouteChange.Reason? = .activated  // why the next device will be opened; nil: it is better
+    var pending: RouteChange.Reason?  // why this one was; told with its first call
+    var callsAtOpen = 0
+
+    var interruption: (kind: Interruption, since: HostTime)?
+    var calls = -1
+    var progress = HostTime(nanoseconds: 0)  // when the count of calls last rose
+    var reopenAt: HostTime?
+    var retryAt = HostTime(nanoseconds: .min)
+    var retryDelay = Limit.retry.lowerBound
+    var avoided: (id: String, until: HostTime)?
+    var wished: (choice: RouteChoice, since: HostTime)?
+    var lostDefault: HostTime?
+    var arrivals: [String: HostTime] = [:]
+    var lastLook: HostTime?
+    var slept: Int64 = 0
+
+    init(_ configuration: AudioSession.Configuration, backend: AudioBackend) {
+        policy = RoutePolicy(configuration: configuration)
+        followsDefault = RoutePolicy.followsDefault(backend)
+    }
+
+    /// Looks at the world. Called every few hundredths of a second.
+    mutating func update(_ world: World, at now: HostTime) -> [Action] {
+        var actions = noticeSleep(world, now) + noticeCalls(world, now)
+        noticeArrivals(world, now)
+        if isPaused { return actions }
+        if current != nil, let failure = world.failure { actions += handle(failure, now) }
+        return actions + follow(world, now)
+    }
+
+    /// The thread was busy on the session's behalf; it did not sleep.
+    mutating func touch(at now: HostTime) { lastLook = now }
+
+    /// The device that ``Action/open(_:)`` asked for is there.
+    mutating func opened(_ choice: RouteChoice, as new: AudioRoute, calls: Int, at now: HostTime) {
+        pending = next ?? betterReason(choice, now)
+        next = nil
+        previous = route
+        route = new
+        current = choice
+        callsAtOpen = calls
+        self.calls = calls
+        progress = now
+        retryDelay = Limit.retry.lowerBound
+        reopenAt = nil
+        lostDefault = nil
+        touch(at: now)
+    }
+
+    /// It is not. Where an old one still runs the session stays with it.
+    mutating func openFailed(
+        _ choice: RouteChoice, _ error: AudioDeviceError, isStillOpen: Bool, at now: HostTime
+    ) -> [Action] {
+        touch(at: now)
+        retryAt = now.advanced(bySeconds: retryDelay)
+        retryDelay = min(Limit.retry.upperBound, retryDelay * 2)
+        if isStillOpen { return [] }
+        current = nil
+        switch error {
+        case .busy, .notPermitted: return begin(.deviceTaken(error), now)
+        case .serverGone, .noServer:
+            next = .serverRestarted
+            return begin(.serverGone, now)
+        case .deviceGone, .noDevice:
+            if let id = choice.output ?? choice.input { avoid(id, now) }
+            return []
+        case .noDefaultDevice: return begin(.noDevice, now)
+        default: return begin(.deviceFailed(error), now)
+        }
+    }
+
+    /// Another wish of the program's.
+    mutating func configure(_ configuration: AudioSession.Configuration) {
+        policy.configuration = configuration
+        policy.comeback = nil
+        if current != nil { next = .override }
+    }
+
+    /// Ends a pause.
+    mutating func resume() { isPaused = false }
+}

@@ -1,0 +1,148 @@
+import AudioBase
+import AudioDevices
+import CRealtime
+import Foundation
+import Synchronization
+
+/// The session's thread: looks at the devices 50 times a second, and does what ``SessionState`` decides.
+final class SessionWorker: Sendable {
+    let system: any AudioSystem
+    let device: SessionDevice
+    let broadcast: Broadcast<AudioSessionEvent>
+    private static let interval = 0.02
+
+    private struct Shared {
+        var state: SessionState
+        var history: [AudioSessionEvent] = []
+        var lastChange: RouteChange?
+    }
+    private let shared: Mutex<Shared>
+    private let condition = NSCondition()
+    private let isEnding = Atomic<Bool>(false)
+    private let thread = Mutex<pthread_t?>(nil)
+
+    init(
+        _ configuration: AudioSession.Configuration, system: any AudioSystem, device: SessionDevice,
+        broadcast: Broadcast<AudioSessionEvent>
+    ) {
+        self.system = system
+        self.device = device
+        self.broadcast = broadcast
+        shared = Mutex(Shared(state: SessionState(configuration, backend: system.backend)))
+    }
+
+    /// The last events, at most 100.
+    var history: [AudioSessionEvent] { shared.withLock { $0.history } }
+    var lastChange: RouteChange? { shared.withLock { $0.lastChange } }
+    var route: AudioRoute { shared.withLock { $0.state.current == nil ? AudioRoute() : $0.state.route } }
+    var interruption: (kind: Interruption, since: HostTime)? { shared.withLock { $0.state.interruption } }
+    var isPaused: Bool { shared.withLock { $0.state.isPaused } }
+
+    func configure(_ configuration: AudioSession.Configuration) {
+        shared.withLock { $0.state.configure(configuration) }
+        wake()
+    }
+
+    func resume() {
+        shared.withLock { $0.state.resume() }
+        wake()
+    }
+
+    /// The device that the session was activated with.
+    func adopt(_ choice: RouteChoice, _ route: AudioRoute) {
+        let calls = device.callCount
+        shared.withLock { $0.state.opened(choice, as: route, calls: calls, at: .now()) }
+    }
+
+    func start() throws(AudioDeviceError) {
+        isEnding.store(false, ordering: .releasing)
+        var new = pthread_t()
+        let code = earshot_start_thread(
+            &new,
+            { context in
+                if let context { Unmanaged<SessionWorker>.fromOpaque(context).takeUnretainedValue().run() }
+                return nil
+            }, Unmanaged.passUnretained(self).toOpaque())
+        guard code == 0 else { throw .noThread(code: Int(code)) }
+        thread.withLock { $0 = new }
+    }
+
+    /// Returns when the thread has ended.
+    func stop() {
+        isEnding.store(true, ordering: .releasing)
+        wake()
+        thread.withLock { thread in
+            if let running = thread { pthread_join(running, nil) }
+            thread = nil
+        }
+    }
+
+    private func wake() {
+        condition.lock()
+        condition.signal()
+        condition.unlock()
+    }
+
+    private func run() {
+        earshot_name_thread("session")
+        while !isEnding.load(ordering: .acquiring) {
+            look()
+            condition.lock()
+            if !isEnding.load(ordering: .acquiring) {
+                _ = condition.wait(until: Date(timeIntervalSinceNow: Self.interval))
+            }
+            condition.unlock()
+        }
+    }
+
+    private func look() {
+        let gap = device.gap
+        let world = SessionState.World(
+            devices: system.devices, isServerGone: system.failure != nil, failure: device.hardwareFailure,
+            isStarted: device.isStarted, callCount: device.callCount, gap: gap.seconds, firstCall: gap.firstCall,
+            slept: earshot_slept_ns())
+        perform(shared.withLock { $0.state.update(world, at: .now()) })
+    }
+
+    private func perform(_ actions: [SessionState.Action]) {
+        for action in actions {
+            switch action {
+            case .close: device.close()
+            case .open(let choice): open(choice)
+            case .tell(let event): tell(event)
+            }
+        }
+    }
+
+    /// The new device is made before the old one goes, so that the gap is short; where the system does not allow two at once,
+    /// the old one goes first.
+    private func open(_ choice: RouteChoice) {
+        let (configuration, devices) = (shared.withLock { $0.state.policy.configuration }, system.devices)
+        let request = configuration.request(choice, devices, device)
+        do throws(AudioDeviceError) {
+            let new: any AudioDevice
+            do throws(AudioDeviceError) {
+                new = try system.open(request)
+            } catch .busy where device.isOpen {
+                device.close()
+                new = try system.open(request)
+            }
+            try device.replace(with: new)
+            let route = AudioRoute(
+                input: devices.first { $0.id == choice.input }, output: devices.first { $0.id == choice.output })
+            let calls = device.callCount
+            shared.withLock { $0.state.opened(choice, as: route, calls: calls, at: .now()) }
+        } catch {
+            let isOpen = device.isOpen
+            perform(shared.withLock { $0.state.openFailed(choice, error, isStillOpen: isOpen, at: .now()) })
+        }
+    }
+
+    private func tell(_ event: AudioSessionEvent) {
+        shared.withLock { shared in
+            shared.history = Array((shared.history + [event]).suffix(100))
+            if case .routeChanged(let change) = event { shared.lastChange = change }
+        }
+        broadcast.send(event)
+    }
+}

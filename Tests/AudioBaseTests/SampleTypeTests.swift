@@ -1,0 +1,159 @@
+import AudioBase
+import Foundation
+import Testing
+
+@Suite("SampleType") struct SampleTypeTests {
+    /// Interleaved bytes with room around them that must stay as it was.
+    private final class Bytes {
+        static let margin = 16
+        let memory: UnsafeMutableRawBufferPointer
+        let count: Int
+        var start: UnsafeMutableRawPointer { memory.baseAddress.unsafelyUnwrapped + Self.margin + 1 }  // not aligned
+
+        init(_ type: SampleType, channelCount: Int, frameCount: Int) {
+            count = type.byteCount * channelCount * frameCount
+            memory = .allocate(byteCount: count + 2 * Self.margin + 1, alignment: 16)
+            memory.initializeMemory(as: UInt8.self, repeating: 0xA5)
+        }
+
+        deinit { memory.deallocate() }
+
+        var isKeptAround: Bool {
+            memory.prefix(Self.margin + 1).allSatisfy { $0 == 0xA5 }
+                && memory.dropFirst(Self.margin + 1 + count).allSatisfy { $0 == 0xA5 }
+        }
+    }
+
+    /// Full scale's distance to the error of a type, in dB, with a sine just below full scale: 6.02 a bit. A Float is exact above 0.5 only.
+    private static func resolution(_ type: SampleType) -> Double {
+        switch type {
+        case .uint8: 49
+        case .int16: 97
+        case .int24, .int24In32: 144
+        case .int32: 185
+        case .float32, .float64: .infinity
+        }
+    }
+
+    private static func sine(_ buffer: AudioBuffer) {
+        for c in 0..<buffer.channels.count {
+            let step = 0.0517 + 0.0131 * Double(c)
+            for i in 0..<buffer.frameCapacity { buffer.channels[c][i] = Float(0.99 * sin(step * Double(i))) }
+        }
+    }
+
+    @Test("a signal comes back to the type's own resolution", arguments: SampleType.allCases, 1...32)
+    func roundTrip(_ type: SampleType, channelCount: Int) {
+        let frameCount = 701
+        let (from, to) = (
+            AudioBuffer(channelCount: channelCount, frameCapacity: frameCount),
+            AudioBuffer(channelCount: channelCount, frameCapacity: frameCount)
+        )
+        Self.sine(from)
+        let bytes = Bytes(type, channelCount: channelCount, frameCount: frameCount)
+        type.write(from.channels, frameCount: frameCount, into: bytes.start, channelCount: channelCount)
+        #expect(bytes.isKeptAround)
+        type.read(bytes.start, channelCount: channelCount, frameCount: frameCount, into: to.channels)
+        for c in 0..<channelCount {
+            let errors = (0..<frameCount).map { Double(to.channels[c][$0] - from.channels[c][$0]) }
+            let signal = (0..<frameCount).reduce(0) { $0 + Double(from.channels[c][$1] * from.channels[c][$1]) }
+            let error = errors.reduce(0) { $0 + $1 * $1 }
+            #expect(10 * log10(signal / error) >= Self.resolution(type), "channel \(c)")
+        }
+    }
+
+    @Test(
+        "known samples have known bytes",
+        arguments: [
+            (SampleType.uint8, [128, 192, 64]), (.int16, [0, 0, 0, 0x40, 0, 0xC0]),
+            (.int24, [0, 0, 0, 0, 0, 0x40, 0, 0, 0xC0]), (.int24In32, [0, 0, 0, 0, 0, 0, 0x40, 0, 0, 0, 0xC0, 0xFF]),
+            (.int32, [0, 0, 0, 0, 0, 0, 0, 0x40, 0, 0, 0, 0xC0]),
+            (.float32, [0, 0, 0, 0, 0, 0, 0, 0x3F, 0, 0, 0, 0xBF]),
+            (.float64, [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xE0, 0x3F, 0, 0, 0, 0, 0, 0, 0xE0, 0xBF]),
+        ] as [(SampleType, [UInt8])])
+    func bytes(_ type: SampleType, _ expected: [UInt8]) {
+        let buffer = AudioBuffer(channelCount: 1, frameCapacity: 3)
+        for (i, sample) in [0, 0.5, -0.5].enumerated() { buffer.channels[0][i] = Float(sample) }
+        let bytes = Bytes(type, channelCount: 1, frameCount: 3)
+        type.write(buffer.channels, frameCount: 3, into: bytes.start, channelCount: 1)
+        #expect(Array(UnsafeRawBufferPointer(start: bytes.start, count: bytes.count)) == expected)
+    }
+
+    @Test("too loud is full scale with its sign, never the other end", arguments: SampleType.allCases, [1, 2])
+    func saturation(_ type: SampleType, channelCount: Int) {
+        let samples: [Float] = [1, 0.99999994, 1.5, 1e30, .infinity, -1, -1.5, -1e30, -.infinity, .nan]
+        let buffer = AudioBuffer(channelCount: channelCount, frameCapacity: samples.count)
+        for c in 0..<channelCount { for (i, sample) in samples.enumerated() { buffer.channels[c][i] = sample } }
+        let bytes = Bytes(type, channelCount: channelCount, frameCount: samples.count)
+        type.write(buffer.channels, frameCount: samples.count, into: bytes.start, channelCount: channelCount)
+        type.read(bytes.start, channelCount: channelCount, frameCount: samples.count, into: buffer.channels)
+        for c in 0..<channelCount {
+            let back = (0..<samples.count).map { buffer.channels[c][$0] }
+            switch type {
+            case .float32, .float64:
+                #expect(back == [1, 0.99999994, 1.5, 1e30, 0, -1, -1.5, -1e30, 0, 0])
+            default:
+                #expect(back[0..<5].allSatisfy { $0 > 0.99 && $0 <= 1 }, "\(back)")
+                #expect(back[5..<9].allSatisfy { $0 == -1 }, "\(back)")
+                #expect(back[9] == 0)
+            }
+        }
+    }
+
+    @Test("what a card sends as a float and is not finite is silence", arguments: [SampleType.float32, .float64])
+    func notFinite(_ type: SampleType) {
+        let words: [Double] = [.nan, .infinity, -.infinity, 0.25]
+        let buffer = AudioBuffer(channelCount: 1, frameCapacity: 4)
+        words.map(Float.init).withUnsafeBytes { floats in
+            words.withUnsafeBytes { doubles in
+                guard let start = (type == .float32 ? floats : doubles).baseAddress else { return }
+                type.read(start, channelCount: 1, frameCount: 4, into: buffer.channels)
+            }
+        }
+        #expect((0..<4).map { buffer.channels[0][$0] } == [0, 0, 0, 0.25])
+    }
+
+    @Test("the unused byte of 24 bits in 32 is not heard")
+    func unusedByte() {
+        let buffer = AudioBuffer(channelCount: 1, frameCapacity: 2)
+        [0x7F40_0000, 0x01C0_0000 as UInt32].withUnsafeBytes { bytes in
+            guard let start = bytes.baseAddress else { return }
+            SampleType.int24In32.read(start, channelCount: 1, frameCount: 2, into: buffer.channels)
+        }
+        #expect(buffer.channels[0][0] == 0.5 && buffer.channels[0][1] == -0.5)
+    }
+
+    @Test("a map chooses the device's channels; what it lacks is silent", arguments: SampleType.allCases)
+    func maps(_ type: SampleType) {
+        let frames = 5
+        let from = AudioBuffer(channelCount: 3, frameCapacity: frames)
+        for c in 0..<3 { for i in 0..<frames { from.channels[c][i] = Float(c + 1) / 4 } }
+        let bytes = Bytes(type, channelCount: 4, frameCount: frames)
+        // The device's channels 0…3 get: the last, nothing, one that is not there, the first.
+        [2, -1, 3, 0].withUnsafeBufferPointer {
+            type.write(from.channels, frameCount: frames, into: bytes.start, channelCount: 4, map: $0.baseAddress)
+        }
+        let to = MarkedBlock(channelCount: 5, frameCapacity: frames + 3)
+        [3, 0, 1, 2, 4].withUnsafeBufferPointer {
+            type.read(
+                bytes.start, channelCount: 4, frameCount: frames, into: to.channels, offset: 2, map: $0.baseAddress)
+        }
+        for (c, value) in [0.25, 0.75, 0, 0, 0].enumerated() {
+            #expect((0..<frames).allSatisfy { to.channels[c][2 + $0] == Float(value) }, "channel \(c)")
+            #expect([0, 1, frames + 2].allSatisfy { to.channels[c][$0] == MarkedBlock.guardWord })
+        }
+        #expect(bytes.isKeptAround)
+    }
+
+    @Test("fewer channels than the device has, more than it has, in order", arguments: SampleType.allCases)
+    func inOrder(_ type: SampleType) {
+        let from = AudioBuffer(channelCount: 2, frameCapacity: 3)
+        for c in 0..<2 { for i in 0..<3 { from.channels[c][i] = Float(c + 1) / 4 } }
+        let bytes = Bytes(type, channelCount: 3, frameCount: 3)
+        type.write(from.channels, frameCount: 3, into: bytes.start, channelCount: 3)
+        let to = AudioBuffer(channelCount: 4, frameCapacity: 3)
+        for c in 0..<4 { for i in 0..<3 { to.channels[c][i] = 9 } }
+        type.read(bytes.start, channelCount: 3, frameCount: 3, into: to.channels)
+        #expect((0..<4).map { to.channels[$0][2] } == [0.25, 0.5, 0, 0])
+    }
+}

@@ -1,0 +1,36 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// The tests' own server, so that those which need it say what is wrong with it.
+@Suite("PipeWireServer", .serialized) struct PipeWireServerTests {
+    @Test("devices come and go, and those it was made with are back after a restart")
+    func devices() throws {
+        try PipeWireServer.running(devices: [.sink("speakers"), .source("microphone")]) { server in
+            try server.add(.sink("headset", ["device.bus": "bluetooth", "node.description": "My Headset"]))
+            #expect(try server.run(["pactl", "list", "short", "sinks"]).contains("headset"))
+            try server.forceQuantum(64)
+            try server.remove("headset")
+            #expect(try !server.run(["pw-cli", "ls", "Node"]).contains("headset"))
+            server.stop()
+            #expect(throws: PipeWireServer.ServerError.self) { try server.links() }
+            try server.start()
+            let nodes = try server.run(["pw-cli", "ls", "Node"])
+            #expect(nodes.contains("speakers") && nodes.contains("microphone"))
+        }
+    }
+
+    @Test("wireplumber keeps the defaults")
+    func defaults() throws {
+        try PipeWireServer.running(devices: [.sink("left"), .sink("right"), .source("microphone")]) { server in
+            for name in ["left", "right", "left"] {
+                try server.setDefaultOutput(name)
+                #expect(
+                    eventually {
+                        let said = try? server.run(["pw-metadata", "-n", "default", "0", "default.audio.sink"])
+                        return said?.contains("\"\(name)\"") ?? false
+                    })
+            }
+        }
+    }
+}

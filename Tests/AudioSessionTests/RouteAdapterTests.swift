@@ -1,0 +1,222 @@
+import AudioBase
+import AudioDevices
+import TestSupport
+import Testing
+
+@testable import AudioSession
+
+/// The adapter under cards that come and go on virtual time.
+@Suite("RouteAdapter") struct RouteAdapterTests {
+    /// What the client saw of a call.
+    struct Call {
+        var sampleTime: Int64
+        var frames: Int
+        var hostTime: HostTime
+    }
+
+    /// A client that plays a sine by its frame counter, and keeps what it hears.
+    final class Client: @unchecked Sendable {  // one thread
+        var calls: [Call] = []
+        var heard: [[Float]] = []
+        let rate: Double
+        let inputs: Int
+        init(rate: Double, inputs: Int) {
+            self.rate = rate
+            self.inputs = inputs
+            heard = Array(repeating: [], count: inputs)
+        }
+
+        var callback: RenderCallback {
+            RenderCallback(context: Unmanaged.passUnretained(self).toOpaque()) { context, cycle in
+                guard let context, let cycle else { return }
+                let client = Unmanaged<Client>.fromOpaque(context).takeUnretainedValue()
+                let at = cycle.assumingMemoryBound(to: IOCycle.self).pointee
+                client.calls.append(Call(sampleTime: at.sampleTime, frames: at.frameCount, hostTime: at.hostTime))
+                for c in 0..<client.inputs {
+                    client.heard[c] += Array(UnsafeBufferPointer(start: at.input[c], count: at.frameCount))
+                }
+                for c in 0..<at.output.count {
+                    for i in 0..<at.frameCount {
+                        at.output[c][i] = sine(Int(at.sampleTime) + i, frequency: 1_000, rate: client.rate)
+                    }
+                }
+            }
+        }
+    }
+
+    struct Rig {
+        let adapter = UnsafeMutablePointer<RouteAdapter>.allocate(capacity: 1)
+        let client: Client
+        let monitor: CallbackMonitor
+
+        init(rate: Double, inputs: Int = 1, outputs: Int = 1) {
+            client = Client(rate: rate, inputs: inputs)
+            monitor = CallbackMonitor(sampleRate: rate)
+            adapter.initialize(
+                to: RouteAdapter(rate: rate, inputCount: inputs, outputCount: outputs, recorder: monitor.recorder))
+            adapter.pointee.client = client.callback
+        }
+
+        func end() {
+            adapter.deinitialize(count: 1)
+            adapter.deallocate()
+        }
+
+        /// A card calls for some time, its microphone hearing a sine from its own start on.
+        /// - Returns: what its loudspeakers said, and when its last call was over.
+        @discardableResult
+        func run(
+            _ card: SimulatedCard.Configuration, from start: HostTime, seconds: Double
+        ) throws -> (said: [[Float]], end: HostTime) {
+            let frames = Int(seconds * card.sampleRate)
+            let blocks = frames / card.blockFrameCount
+            let inputs = max(1, card.inputChannelCount)
+            let source = AudioRing(channelCount: inputs, capacity: frames + 8_192)
+            let sink = AudioRing(channelCount: max(1, card.outputChannelCount), capacity: frames + 8_192)
+            let sound = AudioBuffer(channelCount: inputs, frameCapacity: frames)
+            for c in 0..<inputs {
+                for i in 0..<frames {
+                    sound.channels[c][i] = sine(
+                        i, frequency: 1_000, rate: card.sampleRate, amplitude: 0.5 / Double(c + 1))
+                }
+            }
+            source.writer.write(sound.channels, frameCount: frames)
+            var configuration = card
+            configuration.source = card.inputChannelCount > 0 ? source.reader : nil
+            configuration.sink = card.outputChannelCount > 0 ? sink.writer : nil
+            let device = try SimulatedCard(configuration)
+            adapter.pointee.prepare(for: card.sampleRate)
+            device.renderer.start(at: start)
+            for _ in 0..<blocks {
+                let now = device.renderer.nextCallTime
+                adapter.pointee.process(device.renderer.beginCycle(at: now))
+                device.renderer.endCycle(at: now)
+            }
+            let held = sink.reader.heldFrames
+            guard held > 0 else { return ([], device.renderer.nextCallTime) }
+            let said = AudioBuffer(channelCount: sink.channelCount, frameCapacity: held)
+            _ = sink.reader.read(said.channels, frameCount: held)
+            return (
+                (0..<sink.channelCount).map { Array(UnsafeBufferPointer(start: said.channels[$0], count: held)) },
+                device.renderer.nextCallTime
+            )
+        }
+    }
+
+    static let origin = HostTime(nanoseconds: 1_000_000_000)
+
+    @Test(
+        "at the session's own rate the device's memory is the client's, bit for bit", arguments: [16, 64, 470, 4_096])
+    func passThrough(_ block: Int) throws {
+        let rig = Rig(rate: 48_000)
+        defer { rig.end() }
+        let said = try rig.run(.init(sampleRate: 48_000, blockFrameCount: block), from: Self.origin, seconds: 1).said[0]
+        let after = 480
+        for i in after..<rig.client.heard[0].count {
+            #expect(rig.client.heard[0][i] == sine(i, frequency: 1_000, rate: 48_000))
+            #expect(said[i] == sine(i, frequency: 1_000, rate: 48_000))
+        }
+        #expect(abs(said[0]) < 0.001 && abs(rig.client.heard[0][0]) < 0.001, "it fades in")
+        for (a, b) in zip(rig.client.calls, rig.client.calls.dropFirst()) {
+            #expect(b.sampleTime == a.sampleTime + Int64(a.frames))
+        }
+    }
+
+    @Test(
+        "another rate is converted both ways without a defect",
+        arguments: [(48_000.0, 44_100.0), (44_100, 48_000), (48_000, 16_000), (48_000, 96_000), (48_000, 192_000)],
+        [64, 470])
+    func converts(_ rates: (session: Double, device: Double), block: Int) throws {
+        let rig = Rig(rate: rates.session)
+        defer { rig.end() }
+        let said = try rig.run(
+            .init(sampleRate: rates.device, blockFrameCount: block), from: Self.origin, seconds: 2
+        ).said[0]
+        let heard = rig.client.heard[0]
+        #expect(abs(heard.count - Int(2 * rates.session)) < Int(0.05 * rates.session))
+        #expect(abs(said.count - Int(2 * rates.device)) < Int(0.05 * rates.device))
+        let settled = { (samples: [Float], rate: Double) in Array(samples.dropFirst(Int(rate * 0.1))) }
+        #expect(sineDefect(settled(heard, rates.session), frequency: 1_000, rate: rates.session) < -60)
+        #expect(sineDefect(settled(said, rates.device), frequency: 1_000, rate: rates.device) < -60)
+        for (a, b) in zip(rig.client.calls, rig.client.calls.dropFirst()) {
+            #expect(b.sampleTime == a.sampleTime + Int64(a.frames))
+            #expect(b.hostTime >= a.hostTime)
+        }
+    }
+
+    @Test(
+        "a change of device is a jump of the frame counter by the frames that nobody called for",
+        arguments: [0.0, 0.05, 0.3, 90], [48_000.0, 44_100])
+    func change(_ gap: Double, rate: Double) throws {
+        let rig = Rig(rate: 48_000)
+        defer { rig.end() }
+        let first = try rig.run(.init(sampleRate: 48_000, blockFrameCount: 256), from: Self.origin, seconds: 1)
+        let before = rig.client.calls.count
+        // The first call is due a block after the card's start.
+        let start = first.end.advanced(bySeconds: gap - 128 / rate)
+        try rig.run(.init(sampleRate: rate, blockFrameCount: 128), from: start, seconds: 1)
+        let (last, next) = (rig.client.calls[before - 1], rig.client.calls[before])
+        let jump = Double(next.sampleTime - last.sampleTime - Int64(last.frames)) / 48_000
+        #expect(abs(jump - gap) < 0.0001)
+        #expect(rig.monitor.skippedFrameCount == Int((gap * 48_000).rounded()))
+        #expect(rig.adapter.pointee.gap.load(ordering: .relaxed) == rig.monitor.skippedFrameCount)
+        // The frame counter and the clock stay together.
+        let seconds = rig.client.calls.last.map { $0.hostTime.seconds(since: rig.client.calls[0].hostTime) } ?? 0
+        let frames = rig.client.calls.last.map { $0.sampleTime - rig.client.calls[0].sampleTime } ?? 0
+        #expect(abs(Double(frames) / 48_000 - seconds) < 0.003)
+    }
+
+    @Test("a new device that calls before the old one would have is no step back")
+    func early() throws {
+        let rig = Rig(rate: 48_000)
+        defer { rig.end() }
+        let first = try rig.run(.init(sampleRate: 48_000, blockFrameCount: 256), from: Self.origin, seconds: 0.1)
+        try rig.run(
+            .init(sampleRate: 48_000, blockFrameCount: 64), from: first.end.advanced(bySeconds: -0.01), seconds: 0.1)
+        for (a, b) in zip(rig.client.calls, rig.client.calls.dropFirst()) {
+            #expect(b.sampleTime == a.sampleTime + Int64(a.frames))
+        }
+    }
+
+    @Test("channels: a lone microphone is heard on all, missing ones are silent, stereo comes out of one loudspeaker")
+    func channels() throws {
+        var rig = Rig(rate: 48_000, inputs: 2, outputs: 2)
+        let card = { (inputs: Int, outputs: Int) in
+            SimulatedCard.Configuration(
+                sampleRate: 48_000, blockFrameCount: 64, inputChannelCount: inputs, outputChannelCount: outputs)
+        }
+        var said = try rig.run(card(1, 1), from: Self.origin, seconds: 0.1).said
+        #expect(rig.client.heard[0] == rig.client.heard[1])
+        #expect(said[0][1_000] == sine(1_000, frequency: 1_000, rate: 48_000))
+        rig.end()
+        rig = Rig(rate: 48_000, inputs: 3, outputs: 1)
+        said = try rig.run(card(2, 2), from: Self.origin, seconds: 0.1).said
+        #expect(rig.client.heard[1][1_000] == sine(1_000, frequency: 1_000, rate: 48_000, amplitude: 0.25))
+        #expect(rig.client.heard[2].allSatisfy { $0 == 0 })
+        #expect(said[0] == said[1])
+        rig.end()
+        rig = Rig(rate: 48_000, inputs: 1, outputs: 1)
+        said = try rig.run(card(0, 1), from: Self.origin, seconds: 0.1).said
+        #expect(rig.client.heard[0].allSatisfy { $0 == 0 })
+        try rig.run(card(1, 0), from: Self.origin.advanced(bySeconds: 1), seconds: 0.1)
+        #expect(rig.client.heard[0].contains { $0 != 0 })
+        rig.end()
+    }
+
+    @Test("one side alone is converted too", arguments: [(0, 1), (1, 0)])
+    func oneSided(_ counts: (inputs: Int, outputs: Int)) throws {
+        let rig = Rig(rate: 48_000)
+        defer { rig.end() }
+        let said = try rig.run(
+            .init(
+                sampleRate: 44_100, blockFrameCount: 256, inputChannelCount: counts.inputs,
+                outputChannelCount: counts.outputs), from: Self.origin, seconds: 1
+        ).said
+        #expect(abs((rig.client.calls.last?.sampleTime ?? 0) - 48_000) < 2_000)
+        if counts.outputs > 0 {
+            #expect(sineDefect(Array(said[0].dropFirst(4_410)), frequency: 1_000, rate: 44_100) < -60)
+        } else {
+            #expect(sineDefect(Array(rig.client.heard[0].dropFirst(4_800)), frequency: 1_000, rate: 48_000) < -60)
+        }
+    }
+}

@@ -1,0 +1,323 @@
+import AudioBase
+import AudioDevices
+import TestSupport
+import Testing
+
+@testable import AudioSession
+
+@Suite("SessionState") struct SessionStateTests {
+    static let speakers = SessionRig.device("speakers")
+    static let defaultSpeakers = SessionRig.device("speakers", isDefault: true)
+    static let headset = SessionRig.device("headset", form: .headset)
+    static let defaultHeadset = SessionRig.device("headset", form: .headset, isDefault: true)
+    static func route(_ id: String) -> RouteChoice { RouteChoice(input: id, output: id) }
+
+    @Test("it opens the default devices, once")
+    func activation() {
+        var rig = SessionRig([SessionRig.device("hdmi"), Self.defaultSpeakers])
+        rig.run(10)
+        #expect(rig.opened == [Self.route("speakers")])
+        #expect(rig.reasons == [.activated])
+        #expect(rig.interruptions.isEmpty)
+    }
+
+    @Test("a headset that becomes the default is moved to, and left when it goes, and moved to again")
+    func headset() {
+        var rig = SessionRig([Self.defaultSpeakers])
+        rig.world.devices = [Self.speakers, Self.defaultHeadset]
+        rig.run(1)
+        #expect(rig.opened.last == Self.route("headset"))
+        rig.world.devices = [Self.defaultSpeakers]
+        rig.run(1)
+        #expect(rig.opened.last == Self.route("speakers"))
+        rig.world.devices = [Self.speakers, Self.defaultHeadset]
+        rig.run(1)
+        #expect(rig.opened.last == Self.route("headset"))
+        #expect(rig.reasons == [.activated, .newDeviceAvailable, .oldDeviceUnavailable, .newDeviceAvailable])
+        #expect(rig.interruptions.isEmpty)
+        guard case .routeChanged(let change)? = rig.events.last else { return #expect(Bool(false)) }
+        #expect(change.previous.description == "the speakers")
+        #expect(change.current.description == "the headset")
+    }
+
+    @Test("a device that is gone is left within a tenth of a second, also before the system names another default")
+    func promptness() {
+        var rig = SessionRig([SessionRig.device("hdmi"), Self.defaultHeadset])
+        let gone = rig.now
+        rig.world.devices = [SessionRig.device("hdmi")]
+        rig.run(1)
+        #expect(rig.opened.last == Self.route("hdmi"))
+        #expect(rig.openTimes.last.map { $0.seconds(since: gone) < 0.15 } == true)
+        // One that is named in time is the only one that is opened.
+        rig = SessionRig([SessionRig.device("hdmi"), Self.defaultHeadset, Self.speakers])
+        rig.world.devices = [SessionRig.device("hdmi"), Self.speakers]
+        rig.run(0.04)
+        rig.world.devices = [SessionRig.device("hdmi"), Self.defaultSpeakers]
+        rig.run(1)
+        #expect(rig.opened == [Self.route("headset"), Self.route("speakers")])
+    }
+
+    @Test("a headset that arrives piece by piece is moved to once")
+    func pieces() {
+        var rig = SessionRig([Self.defaultSpeakers])
+        var ear = SessionRig.device("headset-out", form: .headset, inputs: 0, isDefault: true)
+        var half = Self.defaultSpeakers
+        half.isDefaultOutput = false
+        rig.world.devices = [half, ear]
+        rig.run(0.06)
+        ear.isDefaultOutput = true
+        let mouth = SessionRig.device("headset-in", form: .headset, outputs: 0, isDefault: true)
+        rig.world.devices = [Self.speakers, ear, mouth]
+        rig.run(1)
+        #expect(rig.opened == [Self.route("speakers"), RouteChoice(input: "headset-in", output: "headset-out")])
+    }
+
+    @Test("the device that was asked for is taken while it is there, the default while it is not")
+    func preferred() {
+        var configuration = AudioSession.Configuration()
+        configuration.preferredInput = "headset"
+        configuration.preferredOutput = "headset"
+        var rig = SessionRig(configuration, [Self.defaultSpeakers, Self.headset])
+        #expect(rig.opened == [Self.route("headset")])
+        rig.world.devices = [Self.defaultSpeakers]
+        rig.run(1)
+        rig.world.devices = [Self.defaultSpeakers, Self.headset]
+        rig.run(1)
+        #expect(rig.opened == ["headset", "speakers", "headset"].map(Self.route))
+        #expect(rig.reasons == [.activated, .oldDeviceUnavailable, .newDeviceAvailable])
+    }
+
+    @Test("an override moves at once, and its end moves back")
+    func override() {
+        var rig = SessionRig([Self.defaultSpeakers, Self.headset])
+        var configuration = AudioSession.Configuration()
+        configuration.preferredOutput = "headset"
+        rig.state.configure(configuration)
+        rig.run(0.04)
+        #expect(rig.opened.last == RouteChoice(input: "speakers", output: "headset"))
+        rig.state.configure(AudioSession.Configuration())
+        rig.run(0.04)
+        #expect(rig.opened.last == Self.route("speakers"))
+        #expect(rig.reasons == [.activated, .override, .override])
+    }
+
+    @Test("another default is followed, and named as such")
+    func defaultChanged() {
+        var rig = SessionRig([Self.defaultSpeakers, Self.headset])
+        rig.run(5)
+        rig.world.devices = [Self.speakers, Self.defaultHeadset]
+        rig.run(1)
+        #expect(rig.reasons == [.activated, .defaultChanged])
+    }
+
+    @Test("a call moves on when headphones are pulled; a player pauses until it is told to go on")
+    func pulled() {
+        let devices = [Self.speakers, Self.defaultHeadset]
+        var rig = SessionRig(devices)
+        rig.world.devices = [Self.defaultSpeakers]
+        rig.run(1)
+        #expect(rig.opened.count == 2)
+        var configuration = AudioSession.Configuration()
+        configuration.category = .playback
+        rig = SessionRig(configuration, devices)
+        #expect(rig.opened == [RouteChoice(input: nil, output: "headset")])
+        rig.world.devices = [Self.defaultSpeakers]
+        rig.run(5)
+        #expect(rig.opened.count == 1)
+        #expect(!rig.isOpen)
+        guard case .paused(let route)? = rig.events.last else { return #expect(Bool(false)) }
+        #expect(route.output?.id == "headset")
+        rig.world.devices = devices
+        rig.run(5)
+        #expect(rig.opened.count == 1, "headphones that come back do not start the music")
+        rig.world.devices = [Self.defaultSpeakers]
+        rig.run(1)
+        rig.state.resume()
+        rig.run(1)
+        #expect(rig.opened.last == RouteChoice(input: nil, output: "speakers"))
+        #expect(rig.reasons == [.activated, .oldDeviceUnavailable])
+    }
+
+    @Test("a player that loses its loudspeakers moves on")
+    func speakersPulled() {
+        var configuration = AudioSession.Configuration()
+        configuration.category = .playback
+        var rig = SessionRig(configuration, [Self.defaultSpeakers, Self.headset])
+        rig.world.devices = [Self.defaultHeadset]
+        rig.run(1)
+        #expect(rig.opened.last == RouteChoice(input: nil, output: "headset"))
+    }
+
+    @Test("a server that ends interrupts until it is back", arguments: [false, true])
+    func server(isDeviceFirst: Bool) {
+        var rig = SessionRig([Self.defaultSpeakers])
+        if isDeviceFirst {
+            rig.world.failure = .serverGone(.pipewire, reason: "")
+            rig.openError = .noServer(.pipewire, server: nil, onPipeWire: true)
+            rig.run(0.1)
+        }
+        rig.world.devices = []
+        rig.world.isServerGone = true
+        rig.run(3)
+        #expect(rig.interruptions == [.serverGone])
+        #expect(!rig.isOpen)
+        rig.world.devices = [Self.defaultSpeakers]
+        rig.world.isServerGone = false
+        rig.openError = nil
+        rig.run(1)
+        #expect(rig.isOpen)
+        #expect(rig.reasons == [.activated, .serverRestarted])
+        #expect(rig.endings.count == 1 && rig.endings[0] > 2.9 && rig.endings[0] < 3.7)
+    }
+
+    @Test("without any device it waits for one")
+    func noDevice() {
+        var rig = SessionRig([Self.defaultSpeakers])
+        rig.world.devices = []
+        rig.run(10)
+        #expect(rig.interruptions == [.noDevice])
+        rig.world.devices = [Self.defaultHeadset]
+        rig.run(1)
+        #expect(rig.opened.last == Self.route("headset"))
+        #expect(rig.endings.count == 1)
+    }
+
+    @Test("a device that disappears between listing and opening is passed over")
+    func goneAtOpening() {
+        var rig = SessionRig([Self.defaultSpeakers])
+        rig.openError = .deviceGone(name: "the headset")
+        rig.world.devices = [Self.speakers, Self.defaultHeadset]
+        rig.run(0.5)
+        #expect(rig.isOpen, "the old one stays while it works")
+        rig.openError = nil
+        rig.world.devices = [Self.defaultSpeakers]
+        rig.run(1)
+        #expect(rig.isOpen)
+        #expect(rig.state.current == Self.route("speakers"))
+        #expect(rig.interruptions.isEmpty)
+    }
+
+    @Test("a device that another program took is tried again")
+    func taken() {
+        var rig = SessionRig([Self.defaultSpeakers])
+        rig.openError = .busy(device: "the speakers")
+        rig.world.failure = .sampleRateChanged(from: 48_000, to: 44_100)
+        rig.run(5)
+        #expect(rig.interruptions == [.deviceTaken(.busy(device: "the speakers"))])
+        rig.openError = nil
+        rig.run(1)
+        #expect(rig.isOpen)
+        #expect(rig.reasons == [.activated, .deviceRestarted])
+    }
+
+    @Test("a failed device is left at once for another, though the system still lists it")
+    func failedButListed() {
+        var rig = SessionRig([Self.defaultHeadset, Self.speakers])
+        rig.world.failure = .deviceGone(name: "the headset")
+        rig.run(0.12)
+        #expect(rig.opened.last == Self.route("speakers"))
+        #expect(rig.reasons.last == .oldDeviceUnavailable)
+    }
+
+    @Test("a stall is an interruption that ends by itself, or by opening the device again", arguments: [2.0, 20])
+    func stall(_ seconds: Double) {
+        var rig = SessionRig([Self.defaultSpeakers])
+        rig.isCalling = false
+        rig.run(seconds)
+        rig.isCalling = true
+        rig.run(1)
+        #expect(rig.interruptions == [.stalled])
+        #expect(rig.endings.count == 1)
+        #expect(rig.opened.count == (seconds < 3 ? 1 : 6), "every 3 s from 3.5 s on")
+        #expect(rig.isOpen)
+    }
+
+    @Test("a client that has not started is no stall")
+    func notStarted() {
+        var rig = SessionRig([Self.defaultSpeakers])
+        rig.world.isStarted = false
+        rig.isCalling = false
+        rig.run(10)
+        #expect(rig.interruptions.isEmpty)
+    }
+
+    @Test("sleep is told as one interruption, whether this program or the machine slept", arguments: [5.0, 90])
+    func sleep(_ seconds: Double) {
+        var rig = SessionRig([Self.defaultSpeakers])
+        rig.now = rig.now.advanced(bySeconds: seconds)
+        rig.run(1)
+        #expect(rig.interruptions == [.suspended])
+        rig.world.slept += Int64(seconds * 1e9)
+        rig.run(1)
+        #expect(rig.interruptions == [.suspended, .suspended])
+        #expect(rig.endings.allSatisfy { abs($0 - seconds) < 0.1 })
+        #expect(rig.opened.count == 1)
+    }
+
+    @Test("without a default that follows, a device goes back to what it was on, and to what is put on the head")
+    func comeback() {
+        var rig = SessionRig(backend: .alsa, [SessionRig.device("builtin", isDefault: true)])
+        rig.world.devices.append(Self.headset)
+        rig.run(1)
+        #expect(rig.opened.last == Self.route("headset"))
+        rig.world.devices.removeLast()
+        rig.run(1)
+        #expect(rig.opened.last == Self.route("builtin"))
+        rig.world.devices.append(Self.headset)
+        rig.run(1)
+        #expect(rig.opened.last == Self.route("headset"))
+        #expect(rig.reasons == [.activated, .newDeviceAvailable, .oldDeviceUnavailable, .newDeviceAvailable])
+        rig.world.devices.append(SessionRig.device("hdmi"))
+        rig.run(1)
+        #expect(rig.opened.last == Self.route("headset"))
+    }
+
+    @Test("what is recorded needs an input, what is played an output; a call does with either")
+    func categories() {
+        let ear = SessionRig.device("ear", inputs: 0, isDefault: true)
+        let mouth = SessionRig.device("mouth", outputs: 0, isDefault: true)
+        var configuration = AudioSession.Configuration()
+        for (category, devices, choice) in [
+            (AudioSession.Category.record, [ear, mouth], RouteChoice(input: "mouth")), (.record, [ear], nil),
+            (.playback, [ear, mouth], RouteChoice(output: "ear")), (.playback, [mouth], nil),
+            (.playAndRecord, [ear, mouth], RouteChoice(input: "mouth", output: "ear")),
+            (.playAndRecord, [ear], RouteChoice(output: "ear")), (.playAndRecord, [], nil),
+        ] {
+            configuration.category = category
+            #expect(RoutePolicy(configuration: configuration).choice(among: devices) == choice)
+        }
+    }
+
+    @Test("random worlds leave it either open on what is there or interrupted", arguments: 0..<50)
+    func randomWorlds(_ seed: UInt64) {
+        var random = SeededRandom(seed: seed)
+        let all = ["a", "b", "c"]
+        var rig = SessionRig(backend: seed % 2 == 0 ? .pipewire : .alsa, [Self.defaultSpeakers])
+        for _ in 0..<200 {
+            switch Int(random.unit() * 8) {
+            case 0, 1, 2:
+                let there = all.filter { _ in random.unit() < 0.6 }
+                rig.world.devices = there.map {
+                    SessionRig.device($0, form: $0 == "a" ? .headset : .speaker, isDefault: $0 == there.last)
+                }
+            case 3: rig.world.isServerGone.toggle()
+            case 4: rig.world.failure = rig.isOpen ? .deviceGone(name: "the a") : nil
+            case 5: rig.openError = rig.openError == nil ? .busy(device: "x") : nil
+            case 6: rig.isCalling.toggle()
+            default: rig.now = rig.now.advanced(bySeconds: random.unit() * 3)
+            }
+            if rig.world.isServerGone { rig.world.devices = [] }
+            rig.run(random.unit())
+            #expect(rig.isOpen == (rig.state.current != nil))
+        }
+        rig.world.isServerGone = false
+        rig.world.failure = nil
+        rig.openError = nil
+        rig.isCalling = true
+        rig.world.devices = [Self.defaultSpeakers]
+        rig.run(4)
+        #expect(rig.state.current == Self.route("speakers"))
+        #expect(rig.state.interruption == nil)
+        #expect(rig.interruptions.count == rig.endings.count)
+    }
+}

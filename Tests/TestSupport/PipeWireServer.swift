@@ -1,0 +1,257 @@
+import Foundation
+import Synchronization
+
+/// A real PipeWire of a test's own: its session bus, wireplumber and pipewire-pulse with the stock configuration, in folders of
+/// its own. All of it ends with this object, and by itself after two minutes should the tests die.
+///
+/// The graph runs at 48 kHz and 1,024 frames, and quanta of 16 to 8,192 frames can be forced. Several run side by side, and
+/// a process can have clients on each.
+public final class PipeWireServer: Sendable {
+    /// A null sink or a virtual source.
+    public struct Device: Sendable {
+        enum Direction { case input, output }
+        let direction: Direction
+        /// `node.name`.
+        public let name: String
+        /// Channels.
+        public let channelCount: Int
+        /// Hertz.
+        public let sampleRate: Int
+        /// Further node properties: `node.description`, `device.bus`, `device.form-factor`, `priority.session`…
+        public let properties: [String: String]
+
+        /// Something to play to. What it plays comes out at its ports `monitor_FL`… (`monitor_AUX0`…, `monitor_MONO`).
+        public static func sink(
+            _ name: String, channelCount: Int = 2, sampleRate: Int = 48_000, _ properties: [String: String] = [:]
+        ) -> Device {
+            Device(
+                direction: .output, name: name, channelCount: channelCount, sampleRate: sampleRate,
+                properties: properties)
+        }
+
+        /// Something to record from. What it hears is linked to its ports `input_MONO` (`input_FL`…, `input_AUX0`…).
+        public static func source(
+            _ name: String, channelCount: Int = 1, sampleRate: Int = 48_000, _ properties: [String: String] = [:]
+        ) -> Device {
+            Device(
+                direction: .input, name: name, channelCount: channelCount, sampleRate: sampleRate,
+                properties: properties)
+        }
+
+        /// A sink's monitor is a source too: wireplumber takes a virtual source first only with a higher priority.
+        var arguments: String {
+            var all = [
+                "factory.name": "support.null-audio-sink", "node.name": name, "object.linger": "true",
+                "media.class": direction == .input ? "Audio/Source/Virtual" : "Audio/Sink",
+                "priority.session": direction == .input ? "2000" : "1000", "audio.rate": "\(sampleRate)",
+            ]
+            all.merge(properties) { _, own in own }
+            let pairs = all.sorted { $0.key < $1.key }.map { "\"\($0.key)\" = \"\($0.value)\"" }
+            let position =
+                switch channelCount {
+                case 1: "MONO"
+                case 2: "FL FR"
+                default: (0..<channelCount).map { "AUX\($0)" }.joined(separator: " ")
+                }
+            return "{ \(pairs.joined(separator: " ")) \"audio.position\" = [ \(position) ] }"
+        }
+    }
+
+    /// What did not work; the last line is the program's own.
+    public struct ServerError: Error, CustomStringConvertible {
+        /// One line.
+        public let description: String
+    }
+
+    /// The path of the server's socket, the same after a restart: what a client of this process opens.
+    public var remote: String { "\(folder)/run/pipewire-0" }
+    /// What programs that a test starts need in order to find the server, its sound for PulseAudio programs included.
+    public let environment: [String: String]
+
+    private let folder: String
+    private let process: Mutex<pid_t>  // 0 while it does not run
+    private static let serial = Atomic<Int>(0)
+
+    /// Starts the server and waits until it accepts clients and keeps defaults.
+    /// - Parameters:
+    ///   - sampleRate: the graph's, in hertz.
+    ///   - sampleRates: those that the graph may change to.
+    ///   - devices: those that are there from the start, and again after ``start()``.
+    public init(
+        sampleRate: Int = 48_000, sampleRates: [Int] = [44_100, 48_000, 88_200, 96_000], devices: [Device] = []
+    ) throws {
+        let number = Self.serial.add(1, ordering: .relaxed).newValue
+        // Short: a socket's path has at most 107 bytes.
+        folder = "/tmp/earshot-pw-\(getpid())-\(number)"
+        environment = [
+            "XDG_RUNTIME_DIR": "\(folder)/run", "XDG_CONFIG_HOME": "\(folder)/config",
+            "XDG_STATE_HOME": "\(folder)/state", "PIPEWIRE_RUNTIME_DIR": "\(folder)/run",
+            "PIPEWIRE_REMOTE": "\(folder)/run/pipewire-0", "PULSE_RUNTIME_PATH": "\(folder)/run/pulse",
+            "PULSE_SERVER": "unix:\(folder)/run/pulse/native",
+        ]
+        process = Mutex(0)
+        for path in ["run", "config/pipewire/pipewire.conf.d", "state"] {
+            try FileManager.default.createDirectory(
+                atPath: "\(folder)/\(path)", withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+        }
+        // A virtual machine's smallest quantum is 1,024 otherwise.
+        let objects = devices.map { "{ factory = adapter args = \($0.arguments) }" }
+        let configuration = """
+            context.properties = {
+                default.clock.rate = \(sampleRate)
+                default.clock.allowed-rates = [ \(sampleRates.map(String.init).joined(separator: " ")) ]
+                default.clock.min-quantum = 16
+                default.clock.max-quantum = 8192
+                vm.overrides = { default.clock.min-quantum = 16 }
+            }
+            context.objects = [ \(objects.joined(separator: "\n")) ]
+            """
+        try configuration.write(
+            toFile: "\(folder)/config/pipewire/pipewire.conf.d/test.conf", atomically: true, encoding: .utf8)
+        do { try start() } catch {
+            removeFolder()
+            throw error
+        }
+    }
+
+    deinit {
+        stop()
+        removeFolder()
+    }
+
+    private func removeFolder() { try? FileManager.default.removeItem(atPath: folder) }
+
+    private static let turn = DispatchSemaphore(value: 1)
+
+    /// Runs a test with a server, and ends it afterwards. Other tests wait for their turn, so the body neither suspends nor
+    /// nests another.
+    public static func running<R>(
+        sampleRate: Int = 48_000, devices: [Device] = [], _ body: (PipeWireServer) throws -> R
+    ) throws -> R {
+        turn.wait()
+        defer { turn.signal() }
+        let server = try PipeWireServer(sampleRate: sampleRate, devices: devices)
+        defer { server.stop() }
+        return try body(server)
+    }
+
+    /// Starts it again after ``stop()``, with the devices it was made with and on the same socket. Harmless while it runs.
+    public func start() throws {
+        let log = "\(folder)/log"
+        try process.withLock { pid in
+            guard pid == 0 else { return }
+            unlink(remote)
+            unlink("\(folder)/run/pulse/native")
+            let script =
+                "pipewire & until [ -S '\(remote)' ]; do sleep 0.01; done; wireplumber & exec pipewire-pulse"
+            let command = ["timeout", "-k", "2", "120", "dbus-run-session", "--", "bash", "-c", script]
+            pid = try ChildProcess.spawn(command, variables(), output: log)
+        }
+        // wireplumber has made the metadata once it is ready.
+        let pulse = "\(folder)/run/pulse/native"
+        for _ in 0..<500 {
+            if access(pulse, F_OK) == 0, let found = try? run(["pw-metadata", "-n", "default"]), found.contains("Found")
+            {
+                return
+            }
+            if hasEnded { break }
+            usleep(20_000)
+        }
+        stop()
+        let said = (try? String(contentsOfFile: log, encoding: .utf8)) ?? ""
+        throw ServerError(
+            description: "PipeWire did not start (install pipewire, wireplumber, pipewire-pulse, dbus): "
+                + "\(said.split(separator: "\n").last ?? "it said nothing")")
+    }
+
+    /// Kills all of it at once, as a crash would; its clients see it go.
+    public func stop() {
+        process.withLock { pid in
+            guard pid > 0 else { return }
+            kill(-pid, SIGKILL)
+            var status: CInt = 0
+            waitpid(pid, &status, 0)
+            pid = 0
+        }
+    }
+
+    /// Sends a signal to all of it: SIGSTOP and SIGCONT for a machine that sleeps.
+    public func signal(_ number: CInt) {
+        process.withLock { pid in
+            if pid > 0 { kill(-pid, number) }
+        }
+    }
+
+    private var hasEnded: Bool {
+        process.withLock { pid in
+            var status: CInt = 0
+            guard pid > 0, waitpid(pid, &status, WNOHANG) == 0 else {
+                pid = 0
+                return true
+            }
+            return false
+        }
+    }
+
+    private func variables() -> [String] {
+        let inherited = ProcessInfo.processInfo.environment.filter { $0.key != "DBUS_SESSION_BUS_ADDRESS" }
+        return inherited.merging(environment) { _, own in own }.map { "\($0.key)=\($0.value)" }
+    }
+}
+
+extension PipeWireServer {
+    /// Plugs a device in; it is there when this returns.
+    public func add(_ device: Device) throws {
+        try run(["pw-cli", "create-node", "adapter", device.arguments])
+        for _ in 0..<250 {
+            if try nodeNames().contains(device.name) { return }
+            usleep(20_000)
+        }
+        throw ServerError(description: "the device \(device.name) did not come")
+    }
+
+    /// Unplugs a device.
+    public func remove(_ name: String) throws { try run(["pw-cli", "destroy", name]) }
+
+    /// Wishes that a device be the default output: wireplumber makes it so shortly after.
+    public func setDefaultOutput(_ name: String) throws { try setDefault("sink", name) }
+    /// Wishes that a device be the default input.
+    public func setDefaultInput(_ name: String) throws { try setDefault("source", name) }
+
+    private func setDefault(_ kind: String, _ name: String) throws {
+        let key = "default.configured.audio.\(kind)"
+        try run(["pw-metadata", "-n", "default", "0", key, "{ \"name\": \"\(name)\" }", "Spa:String:JSON"])
+    }
+
+    /// Makes the graph run at a quantum; 0 leaves it to the clients' wishes.
+    public func forceQuantum(_ frameCount: Int) throws {
+        try run(["pw-metadata", "-n", "settings", "0", "clock.force-quantum", "\(frameCount)"])
+    }
+
+    /// Makes the graph run at a rate, in hertz; 0 leaves it to the clients' wishes.
+    public func forceSampleRate(_ sampleRate: Int) throws {
+        try run(["pw-metadata", "-n", "settings", "0", "clock.force-rate", "\(sampleRate)"])
+    }
+
+    /// Links two ports, each `node:port`.
+    public func link(_ from: String, _ to: String) throws { try run(["pw-link", from, to]) }
+
+    /// The links there are, as `pw-link -l` prints them.
+    public func links() throws -> String { try run(["pw-link", "-l"]) }
+
+    private func nodeNames() throws -> [String] {
+        try run(["pw-cli", "ls", "Node"]).split(separator: "\n").filter { $0.contains("node.name = ") }
+            .map { String($0.drop { $0 != "=" }.dropFirst(2)).trimmingCharacters(in: ["\""]) }
+    }
+
+    /// Runs a program against this server to its end, and returns what it printed.
+    @discardableResult
+    public func run(_ arguments: [String]) throws -> String {
+        let child = try ChildProcess(arguments, environment: environment.mapValues(Optional.some))
+        guard child.wait(seconds: 5) == .exit(0) else {
+            let said = (child.errors + child.output).split(separator: "\n").last ?? "it said nothing"
+            throw ServerError(description: "\(arguments.joined(separator: " ")) failed: \(said)")
+        }
+        return child.output
+    }
+}
