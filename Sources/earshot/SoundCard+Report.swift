@@ -12,9 +12,7 @@ extension SoundCard {
         line += String(format: ", in %.1f ms, out %.1f ms", report.inputLatencyMs, report.outputLatencyMs)
         line += ", \(report.scheduling)"
         let route = session.currentRoute
-        if [route.input, route.output].contains(where: { $0?.transport == .bluetooth }) {
-            line += "\n\(AudioDeviceDescription.bluetoothAdvice)"
-        }
+        for advice in Set([route.input?.advice, route.output?.advice].compactMap { $0 }) { line += "\n\(advice)" }
         return line
     }
 
