@@ -176,4 +176,18 @@ import Testing
         let delay = number(try theReport(call.guest), "delay", "mouthToEarEstimateMs")
         #expect(delay > 0 && delay < 120, "\(delay) ms")
     }
+
+    @Test(.enabled(if: repeats > 1))
+    func `a program that is stopped for ninety seconds finds the peer gone, and its recording is whole`() throws {
+        let call = try SimulatedCall(["--codec", "opus"])
+        usleep(1_000_000)
+        call.host.signal(SIGSTOP)
+        #expect(call.guest.wait(seconds: 15) == .exit(75), "\(call.guest.errors)")
+        usleep(80_000_000)
+        call.host.signal(SIGCONT)
+        #expect(call.host.wait(seconds: 15) == .exit(75), "\(call.host.errors)")
+        #expect(call.host.errors.contains("sound goes on after 9"), "\(call.host.errors)")
+        #expect(try playableFrames(call.scratch("host.wav")) > 48_000)
+        Swift.print("scenario route: a program stopped for 90 s: its recording is whole, the peer had left after 7 s")
+    }
 }
