@@ -82,7 +82,8 @@ public final class ALSADevice: AudioDevice {
                 output: Channels(output.channels.pointers, count: outputCount), recorder: monitor.recorder,
                 mixInto: Self.copy(Self.mixes(outputMap)),
                 descriptors: .allocate(capacity: ALSAState.descriptorCapacity), stopDescriptor: stopDescriptor,
-                fillFrameCount: Atomic(grant.fillFrameCount), loop: DelayLockedLoop(sampleRate: grant.sampleRate)))
+                fillFrameCount: Atomic(grant.fillFrameCount), loop: DelayLockedLoop(sampleRate: grant.sampleRate),
+                wakeFrameCount: grant.blockFrameCount))
         self.name = name
         sampleRate = grant.sampleRate
         blockFrameCount = grant.blockFrameCount
