@@ -88,7 +88,7 @@ if !core {
         .executableTarget(
             name: "earshot",
             dependencies: [
-                "AudioBase", "AudioCodecs", "AudioDevices", "AudioFiles", "MediaTransport", "Nearby", "Call",
+                "AudioBase", "AudioCodecs", "AudioDevices", "AudioSession", "AudioFiles", "MediaTransport", "Nearby", "Call",
                 "Diagnostics",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],

@@ -25,6 +25,13 @@ public struct DelayLockedLoop: BitwiseCopyable, Sendable {
         self.bandwidth = bandwidth
     }
 
+    /// Forgets all but the nominal rate.
+    @_noLocks
+    public mutating func reset() {
+        secondsPerFrame = nominal
+        strayCount = 16
+    }
+
     /// Takes the start of a call and returns when it was due.
     /// - Parameters:
     ///   - sampleTime: the device's frame counter at the call; frames it skipped are in it.

@@ -1,5 +1,5 @@
 /// How a device keeps one sample in memory, in the machine's byte order; inside Earshot every sample is a Float.
-public enum SampleType: String, Hashable, Sendable, CaseIterable, CustomStringConvertible {
+public enum SampleType: String, Hashable, Sendable, BitwiseCopyable, CaseIterable, CustomStringConvertible {
     /// Unsigned, silence is 128.
     case uint8
     case int16

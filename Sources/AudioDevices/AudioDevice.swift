@@ -18,6 +18,8 @@ public protocol AudioDevice: AnyObject, Sendable {
     var inputLatency: Double { get }
     /// Seconds from the start of the cycle in which a sample is rendered to the output converter. Any thread.
     var outputLatency: Double { get }
+    /// How the device keeps its samples; they are converted at its edge, once. The output's where both directions differ.
+    var sampleType: SampleType { get }
     /// The SCHED_FIFO priority of the thread that calls back, once started; nil where it is scheduled normally. A media
     /// thread that feeds the callback runs just under it.
     var realTimePriority: Int? { get }
@@ -33,4 +35,9 @@ public protocol AudioDevice: AnyObject, Sendable {
     /// Ends the calls: when it returns none is running and none will come. Harmless when already stopped. A device can be
     /// started again unless it has failed.
     func stop()
+}
+
+extension AudioDevice {
+    /// As the cycle has them: sound servers convert themselves.
+    public var sampleType: SampleType { .float32 }
 }

@@ -15,6 +15,7 @@ public final class AudioSession: Sendable {
         var configuration: Configuration
         var worker: SessionWorker?
         var device: SessionDevice?
+        var isActive = false
     }
     private let state: Mutex<State>
     private let broadcast = Broadcast<AudioSessionEvent>()
@@ -34,7 +35,7 @@ public final class AudioSession: Sendable {
         set {
             let worker = state.withLock { state in
                 state.configuration = newValue
-                return state.worker
+                return state.isActive ? state.worker : nil
             }
             worker?.configure(newValue)
         }
@@ -45,7 +46,7 @@ public final class AudioSession: Sendable {
     /// - Throws: what opening the devices throws, and ``AudioDevices/AudioDeviceError/noDefaultDevice(_:)``.
     @discardableResult
     public func activate() throws(AudioDeviceError) -> any AudioDevice {
-        if let device = state.withLock({ $0.worker == nil ? nil : $0.device }) { return device }
+        if let device = state.withLock({ $0.isActive ? $0.device : nil }) { return device }
         if let failure = system.failure { throw failure }
         let (configuration, kept) = state.withLock { ($0.configuration, $0.device) }
         let devices = system.devices
@@ -71,6 +72,7 @@ public final class AudioSession: Sendable {
         state.withLock { state in
             state.device = device
             state.worker = worker
+            state.isActive = true
         }
         return device
     }
@@ -78,28 +80,28 @@ public final class AudioSession: Sendable {
     /// Lets the devices go. What ran on the session gets no more calls until the next activation.
     public func deactivate() {
         let (worker, device) = state.withLock { state in
-            defer { state.worker = nil }
-            return (state.worker, state.device)
+            defer { state.isActive = false }
+            return state.isActive ? (state.worker, state.device) : (nil, nil)
         }
         worker?.stop()
-        if worker != nil { device?.close() }
+        device?.close()
     }
 
     /// Goes on after a pause, on what is there now.
-    public func resume() { worker?.resume() }
+    public func resume() { active?.resume() }
 
     /// What happens from this call on.
     public func events() -> AsyncStream<AudioSessionEvent> { broadcast.stream() }
 
     /// The route in use; empty while there is none.
-    public var currentRoute: AudioRoute { worker?.route ?? AudioRoute() }
+    public var currentRoute: AudioRoute { active?.route ?? AudioRoute() }
     /// Why the route is what it is.
     public var lastRouteChange: RouteChange? { worker?.lastChange }
-    /// What keeps the session from calling, or nil.
-    public var interruption: Interruption? { worker?.interruption }
+    /// What keeps the session from calling, and since when; or nil.
+    public var interruption: (kind: Interruption, since: HostTime)? { active?.interruption }
     /// Whether the session waits for ``resume()``.
-    public var isPaused: Bool { worker?.isPaused ?? false }
-    /// The last events since activation, at most 100.
+    public var isPaused: Bool { active?.isPaused ?? false }
+    /// The last events since the latest activation, at most 100; kept after it.
     public var history: [AudioSessionEvent] { worker?.history ?? [] }
     /// The open device itself, for what only it can tell; nil while there is none.
     public var hardware: (any AudioDevice)? { state.withLock { $0.device }?.hardware }
@@ -107,6 +109,7 @@ public final class AudioSession: Sendable {
     public var lostFrameCount: Int { state.withLock { $0.device }?.lostFrameCount ?? 0 }
 
     private var worker: SessionWorker? { state.withLock { $0.worker } }
+    private var active: SessionWorker? { state.withLock { $0.isActive ? $0.worker : nil } }
 }
 
 extension AudioSession.Configuration {

@@ -35,7 +35,7 @@ final class SessionWorker: Sendable {
     var history: [AudioSessionEvent] { shared.withLock { $0.history } }
     var lastChange: RouteChange? { shared.withLock { $0.lastChange } }
     var route: AudioRoute { shared.withLock { $0.state.current == nil ? AudioRoute() : $0.state.route } }
-    var interruption: Interruption? { shared.withLock { $0.state.interruption?.kind } }
+    var interruption: (kind: Interruption, since: HostTime)? { shared.withLock { $0.state.interruption } }
     var isPaused: Bool { shared.withLock { $0.state.isPaused } }
 
     func configure(_ configuration: AudioSession.Configuration) {

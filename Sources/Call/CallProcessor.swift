@@ -1,5 +1,6 @@
 import AudioBase
 import AudioDSP
+import AudioDevices
 import Playout
 
 /// The call's render callback: captured frames go into the ring, the peer's voice comes out of playout.
@@ -19,6 +20,7 @@ final class CallProcessor: Sendable {
         let capacity: Int
         var expectedSampleTime: Int64 = .min
         var level = CallLevels()
+        var check: MicrophoneCheck
     }
 
     /// Allocated once, freed with the processor.
@@ -36,7 +38,7 @@ final class CallProcessor: Sendable {
         value.initialize(
             to: State(
                 capture: captured.writer, wakeup: wakeup.handle, playout: playout.renderer, levels: levels.writer,
-                block: block.channels, capacity: block.frameCapacity))
+                block: block.channels, capacity: block.frameCapacity, check: MicrophoneCheck(sampleRate: deviceRate)))
         state = StatePointer(value: value, block: block)
     }
 
@@ -95,6 +97,8 @@ extension CallProcessor.State {
         }
         level.spoken = Level(of: block, frameCount: frames)
         level.spokenPeak = max(level.spoken.peak, level.spokenPeak * 0.99)
+        check.update(level.spoken, frameCount: frames)
+        level.microphone = check.finding
         capture.write(block, frameCount: frames)
         wakeup.wake()
     }
@@ -111,6 +115,8 @@ public struct CallLevels: BitwiseCopyable, Sendable {
     public var spokenPeak: Float = 0
     /// The peak played; falls by 1 % a block.
     public var heardPeak: Float = 0
+    /// What is the matter with the microphone.
+    public var microphone = MicrophoneCheck.Finding.fine
 
     /// Silence.
     @_noLocks

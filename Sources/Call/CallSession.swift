@@ -55,6 +55,9 @@ public final class CallSession: Sendable {
         }
     }
 
+    /// Schedules the media thread just under the device's callback, as that is scheduled now: after a change of hardware.
+    public func followDevice() { media.follow(device) }
+
     /// Stops the device, says goodbye to the far side, ends the media thread. What was recorded is complete after it.
     public func stop() {
         device.stop()

@@ -42,7 +42,9 @@ public struct MediaCore: ~Copyable {
 
     /// Takes one datagram from the peer.
     public mutating func receive(_ datagram: UnsafeRawBufferPointer, at now: HostTime) {
-        switch sender.session.receive(datagram, at: now) {
+        let received = sender.session.receive(datagram, at: now)
+        if case .ignored = received {} else { counts.lastHeard = now }
+        switch received {
         case .media(let media):
             counts.lastMedia = now
             if media.startsSource { aac?.restart() }
@@ -122,6 +124,8 @@ public struct MediaStatistics: Sendable {
     public var rtp: RTPStatistics
     /// When the last packet of sound came.
     public var lastMedia: HostTime?
+    /// When anything of the far side's last came, a report too: it is there, though it may have no sound card just now.
+    public var lastHeard: HostTime?
     /// Whether the far side has said goodbye.
     public var peerLeft = false
     /// Frames lost between the microphone and the encoder, because the media thread was held up.

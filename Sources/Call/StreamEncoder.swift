@@ -26,6 +26,7 @@ struct StreamEncoder: ~Copyable {
     /// Blocks the encoder has taken and not given back yet.
     private var pending: [(position: Int, isAfterGap: Bool)] = []
     private var isAfterGap = true
+    private var staleCount = 0  // the first so many of `pending` are not sent
 
     /// Frames lost before they could be encoded, at the device's rate: rejected by the ring or dropped as too old.
     private(set) var lostFrames = 0
@@ -93,9 +94,12 @@ struct StreamEncoder: ~Copyable {
     private mutating func startAfterGap(of frames: Int) {
         lostFrames += frames
         let scale = configuration.streamRate / configuration.deviceRate
-        filledPosition += filled + Int((Double(frames) * scale).rounded())
+        let gap = Int((Double(frames) * scale).rounded())
+        filledPosition += filled + gap
         filled = 0
         isAfterGap = true
+        // What the encoder still holds from before would come out now, later than its time by the gap.
+        if gap > configuration.framesPerPacket { staleCount = pending.count }
     }
 
     /// Adds frames read from the ring to the block, at the stream's rate.
@@ -138,7 +142,7 @@ struct StreamEncoder: ~Copyable {
                 isAfterGap = false
                 if let unit = try encoder.encode(block.channels, offset: done) {
                     let block = pending.removeFirst()
-                    emit(unit, block.position, block.isAfterGap)
+                    if staleCount > 0 { staleCount -= 1 } else { emit(unit, block.position, block.isAfterGap) }
                 }
                 done += configuration.framesPerPacket
             }

@@ -20,7 +20,7 @@ public final class Loopback: Sendable {
     private let memory: Memory
 
     /// Allocated once, freed with the loopback.
-    private struct Memory: @unchecked Sendable {  // the device's thread alone looks into `state`; `controls` are atomics
+    private struct Memory: @unchecked Sendable {  // the device's thread has `state`; `controls` are atomic
         let state: UnsafeMutablePointer<LoopbackState>
         let controls: UnsafeMutablePointer<LoopbackControls>
     }

@@ -4,12 +4,6 @@ import MediaTransport
 
 extension Codec: ExpressibleByArgument {}
 
-/// Which kind of sound card.
-enum DeviceKind: String, ExpressibleByArgument, CaseIterable {
-    case jack
-    case simulated
-}
-
 /// What `host` and `join` share.
 struct CallOptions: ParsableArguments {
     @Option(
@@ -32,21 +26,8 @@ struct CallOptions: ParsableArguments {
             valueName: "bits"))
     var bitrate: Int?
 
-    @Option(
-        help:
-            "The sound card: jack, or simulated (plays --speak into its microphone, writes its loudspeaker to --hear).")
-    var device = DeviceKind.jack
-
-    @Option(
-        help: ArgumentHelp(
-            "Frames a block. The simulated card's default is 256; JACK's server decides its own.", valueName: "frames"))
-    var block: Int?
-
-    @Option(
-        help: ArgumentHelp(
-            "Frames a second. The simulated card's default is 48000, with aac 44100; JACK's server decides its own.",
-            valueName: "hertz"))
-    var rate: Double?
+    @OptionGroup(title: "Sound card")
+    var card: DeviceOptions
 
     @Option(
         help: ArgumentHelp("Simulated card: the file its microphone hears (WAV, FLAC, Ogg …).", valueName: "file"),
@@ -62,14 +43,10 @@ struct CallOptions: ParsableArguments {
     var drift = 0.0
 
     @Option(
-        help: ArgumentHelp("JACK: the server's name; else JACK_DEFAULT_SERVER or the default one.", valueName: "name"))
-    var jackServer: String?
-
-    @Option(help: ArgumentHelp("JACK: the client's name.", valueName: "name"))
-    var jackName = "earshot"
-
-    @Flag(inversion: .prefixedNo, help: "JACK: connect to the system's microphone and loudspeaker.")
-    var connect = true
+        help: ArgumentHelp(
+            "Simulated card: what happens to it and when, such as stall@3:2,vanish@6:1 (from 3 s on for 2 s it does not call; at 6 s it is unplugged for 1 s).",
+            valueName: "list"))
+    var cardScript: CardScript?
 
     @Option(help: ArgumentHelp("End the call after this many seconds.", valueName: "seconds"))
     var duration: Double?
@@ -85,14 +62,13 @@ struct CallOptions: ParsableArguments {
         if let bitrate, !(6_000...510_000).contains(bitrate) {
             throw ValidationError("--bitrate takes 6000 to 510000 bits a second")
         }
-        if let block, !(16...4096).contains(block) { throw ValidationError("--block takes 16 to 4096 frames") }
-        if let rate, !(8_000...192_000).contains(rate) { throw ValidationError("--rate takes 8000 to 192000 Hz") }
         if let duration, !(duration > 0 && duration <= 86_400 * 365) {
             throw ValidationError("--duration takes a number of seconds above 0")
         }
-        if device == .jack {
+        if card.device != .simulated {
             if speak != nil || hear != nil { throw ValidationError("--speak and --hear belong to --device simulated") }
             if drift != 0 { throw ValidationError("--drift belongs to --device simulated") }
+            if cardScript != nil { throw ValidationError("--card-script belongs to --device simulated") }
         }
         guard abs(drift) <= 10_000 else { throw ValidationError("--drift takes -10000 to 10000 ppm") }
     }

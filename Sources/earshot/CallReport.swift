@@ -1,7 +1,9 @@
 /// What `--json` prints when a call has ended; `earshot analyze` reads two of them. Times named Monotonic are nanoseconds of
 /// CLOCK_MONOTONIC on the machine of this side.
 struct CallReport: Codable {
+    /// The sound card: what was granted, and what was asked where anything was.
     struct Device: Codable {
+        /// The sound system.
         var kind: String
         var name: String
         var rate: Double
@@ -9,6 +11,38 @@ struct CallReport: Codable {
         var inputLatencyMs: Double
         var outputLatencyMs: Double
         var realTimePriority: Int?
+        /// `SCHED_FIFO` and its priority, or why the callback is scheduled normally.
+        var scheduling: String
+        /// The converters' samples, such as `int16`.
+        var sampleType: String
+        var askedRate: Double?
+        var askedBlock: Int?
+        var input: Port?
+        var output: Port?
+    }
+
+    /// One side of the route.
+    struct Port: Codable {
+        var id: String
+        var name: String
+        /// Such as `Bluetooth headset`.
+        var kind: String
+    }
+
+    /// The route changed while the call ran.
+    struct RouteChanged: Codable {
+        var reason: String
+        var previous: String
+        var current: String
+        var monotonicNanoseconds: Int64
+        /// Without a callback in between.
+        var gapMs: Double
+    }
+
+    /// Time without a callback.
+    struct Interrupted: Codable {
+        var why: String
+        var seconds: Double?
     }
 
     /// A file at the simulated card, and when its first frame was at the converter.
@@ -83,6 +117,12 @@ struct CallReport: Codable {
     var seconds: Double
     var ended: String
     var device: Device
+    var routeChanges: [RouteChanged]
+    var interruptions: [Interrupted]
+    /// Frames that no callback came for, between two routes.
+    var routeLostFrames: Int
+    /// `fine`, `silent` or `clipping`.
+    var microphone: String?
     var spoken: Tape?
     var heard: Tape?
     var sent: Sent

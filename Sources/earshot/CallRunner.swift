@@ -1,5 +1,6 @@
 import AudioBase
 import AudioDevices
+import AudioSession
 import Call
 import Foundation
 import MediaTransport
@@ -28,18 +29,19 @@ struct CallRunner {
     let peer: String
     let card: SoundCard
     let session: CallSession
-    /// Seconds without a packet after which the far side counts as gone.
-    private static let patience = 5.0
+    /// Seconds without a packet after which the far side counts as gone. A program that was stopped for 5 s comes back.
+    private static let patience = 10.0
+    /// Seconds without a sound card after which the call ends.
+    private static let devicePatience = 30.0
 
     /// The card is prepared.
     func run() throws {
-        let watchdog = CallbackWatchdog(monitor: card.device.monitor)
         let began = HostTime.now()
         let ending: Ending
         do {
             try session.start()
-            try card.connect()
-            ending = watch(since: began, watchdog)
+            Terminal.say(card.summary)
+            ending = watch(since: began)
         } catch {
             session.stop()
             card.close()
@@ -49,7 +51,7 @@ struct CallRunner {
         session.stop()
         card.close()
         let seconds = HostTime.now().seconds(since: began)
-        let report = makeReport(ending: ending, seconds: seconds, device: device, watchdog.snapshot)
+        let report = makeReport(ending: ending, seconds: seconds, device: device)
         if options.json { try Self.print(report) } else { Terminal.say(summary(report)) }
         switch ending {
         case .failed(let failure): throw failure
@@ -58,33 +60,50 @@ struct CallRunner {
         }
     }
 
-    private func watch(since began: HostTime, _ watchdog: CallbackWatchdog) -> Ending {
+    private func watch(since began: HostTime) -> Ending {
         var line = LiveLine(isPlain: !Terminal.isInteractive)
+        var awake = began  // since when this program has not been stopped
+        var looked = began
+        var microphone = MicrophoneCheck.Finding.fine
+        let events = Task { [session = card.session] in
+            for await event in session.events() { Terminal.say(event.description) }
+        }
+        defer { events.cancel() }
         while true {
             Thread.sleep(forTimeInterval: 0.05)
-            watchdog.gather()
+            card.watchdog.gather()
+            session.followDevice()
             let now = HostTime.now()
+            if now.seconds(since: looked) > 1 { awake = now }
+            looked = now
             let statistics = session.statistics
-            if let ending = ending(statistics, now: now, began: began) {
+            if let ending = ending(statistics, now: now, awake: awake, began: began) {
                 Terminal.live("")
                 return ending
+            }
+            if statistics.levels.microphone != microphone {
+                microphone = statistics.levels.microphone
+                if let advice = microphone.advice { Terminal.warn(advice) }
             }
             line.show(statistics, elapsed: now.seconds(since: began), of: options.duration)
         }
     }
 
-    private func ending(_ statistics: CallStatistics, now: HostTime, began: HostTime) -> Ending? {
+    private func ending(_ statistics: CallStatistics, now: HostTime, awake: HostTime, began: HostTime) -> Ending? {
         if Interrupt.isRequested { return .interrupted }
-        if let error = card.device.failure { return .failed(Failure(error)) }
+        if let (why, seconds) = card.interruption(at: now), seconds > Self.devicePatience {
+            return .failed(Failure("no sound for \(Int(seconds)) s: \(why)", status: Failure.unavailable))
+        }
         if let error = statistics.failure { return .failed(Failure(error)) }
         if let error = card.fileError { return .failed(Failure(error)) }
         if statistics.media.peerLeft { return .peerLeft }
         if let duration = options.duration, now.seconds(since: began) >= duration { return .duration }
-        let silence = now.seconds(since: statistics.media.lastMedia ?? began)
+        let heard = statistics.media.lastHeard
+        let silence = now.seconds(since: max(heard ?? began, awake))
         // A machine that says nobody listens need not be waited for as long; it may still be starting, though.
-        if silence > Self.patience || (statistics.media.isRefused && silence > 1 && statistics.media.lastMedia != nil) {
+        if silence > Self.patience || (statistics.media.isRefused && silence > 1 && heard != nil) {
             let what =
-                statistics.media.lastMedia == nil
+                heard == nil
                 ? "no sound ever came from \(peer): check that UDP gets through (ufw, firewalld, nft) and call again"
                 : "\(peer) vanished \(Int(silence.rounded())) s ago: call again when it is back"
             return .failed(Failure(what, status: Failure.lost))
@@ -113,7 +132,7 @@ struct CallRunner {
 
 extension CallRunner {
     private func makeReport(
-        ending: Ending, seconds: Double, device: CallReport.Device, _ callback: CallbackReport
+        ending: Ending, seconds: Double, device: CallReport.Device
     ) -> CallReport {
         let statistics = session.statistics
         let configuration = session.configuration
@@ -123,7 +142,9 @@ extension CallRunner {
             role: role, codec: configuration.codec.rawValue, rate: configuration.streamRate,
             channels: configuration.channelCount, packetFrames: configuration.framesPerPacket,
             bitRate: configuration.codec == .pcm ? nil : configuration.bitRate, peer: peer, seconds: seconds,
-            ended: ending.word, device: device, spoken: card.spoken, heard: card.heard,
+            ended: ending.word, device: device, routeChanges: card.routeChanges, interruptions: card.interruptions,
+            routeLostFrames: card.session.lostFrameCount, microphone: "\(statistics.levels.microphone)",
+            spoken: card.spoken, heard: card.heard,
             sent: CallReport.Sent(
                 packets: rtp.packetsSent, bytes: rtp.bytesSent, lostBeforeEncoding: statistics.media.captureLostFrames,
                 failures: statistics.media.sendFailures),
@@ -139,7 +160,7 @@ extension CallRunner {
                 mouthToEarEstimateMs: statistics.mouthToEar.map { $0 * 1e3 }, playoutMs: playout.delay * 1e3,
                 depthMs: playout.depth * 1e3, roundTripMs: rtp.roundTrip.map { $0 * 1e3 }, jitterMs: rtp.jitter * 1e3,
                 driftPPM: playout.driftPPM),
-            callback: CallReport.Callback(callback), memoryAnonymousKiB: Self.anonymousMemory())
+            callback: CallReport.Callback(card.watchdog.snapshot), memoryAnonymousKiB: Self.anonymousMemory())
     }
 
     /// What the kernel counts as this process's own memory, in KiB.

@@ -1,14 +1,17 @@
 import AudioBase
 import AudioDevices
 import AudioFiles
+import AudioSession
 import Foundation
 
-/// The sound card of a call, with the files that a simulated one hears and speaks through.
+/// The sound card of a call, on a session that follows what becomes of it, with the files that a simulated one hears and
+/// speaks through.
 final class SoundCard {
+    let session: AudioSession
+    /// Stays while the hardware behind it changes.
     let device: any AudioDevice
-    private let kind: DeviceKind
-    private let connects: Bool
-    private let simulated: SimulatedDevice?
+    let watchdog: CallbackWatchdog
+    private let asked: DeviceOptions
     private let source: AudioRing?
     private let sink: AudioRing?
     private let feeder: FileFeeder?
@@ -16,54 +19,53 @@ final class SoundCard {
     private var isPrepared = false
     private let spokenPath: String?
     private let heardPath: String?
+    private let simulated: Simulated?
+
+    /// The first simulated card that ran: its converters' times are the files'.
+    private struct Simulated {
+        let configuration: SimulatedCard.Configuration
+        let card: SimulatedCard
+    }
 
     init(_ options: CallOptions) throws {
-        kind = options.device
-        connects = options.connect
+        asked = options.card
         // The report outlives the folder it was made in.
         spokenPath = options.speak.map { URL(fileURLWithPath: $0).path }
         heardPath = options.hear.map { URL(fileURLWithPath: $0).path }
-        switch options.device {
-        case .simulated:
-            let rate = options.rate ?? (options.codec == .aac ? 44_100 : 48_000)
+        let system: any AudioSystem
+        var configuration: SimulatedCard.Configuration?
+        var feeder: FileFeeder?
+        if options.card.device == .simulated {
+            let rate = options.card.rate ?? (options.codec == .aac ? 44_100 : 48_000)
             let ring = { AudioRing(channelCount: options.channels, capacity: Int(rate)) }
             let source = options.speak == nil ? nil : ring()
             let sink = options.hear == nil ? nil : ring()
-            var feeder: FileFeeder?
             if let path = options.speak, let source {
                 feeder = try FileFeeder(path: path, into: source, sampleRate: rate)
             }
             if let path = options.hear { try Self.checkWritable(path) }
-            let card = try SimulatedDevice(
-                SimulatedCard.Configuration(
-                    sampleRate: rate, blockFrameCount: options.block ?? 256, inputChannelCount: options.channels,
-                    outputChannelCount: options.channels, driftPPM: options.drift, source: source?.reader,
-                    sink: sink?.writer))
-            (self.source, self.sink, self.feeder) = (source, sink, feeder)
-            simulated = card
-            device = card
-        case .jack:
-            let jack = try JACKDevice(
-                name: options.jackName, serverName: options.jackServer, inputChannelCount: options.channels,
-                outputChannelCount: max(2, options.channels))
-            try Self.check(options, against: jack)
-            (simulated, source, sink, feeder) = (nil, nil, nil, nil)
-            device = jack
+            var card = SimulatedCard.Configuration(
+                sampleRate: rate, blockFrameCount: options.card.block ?? 256, inputChannelCount: options.channels,
+                outputChannelCount: options.channels, driftPPM: options.drift, source: source?.reader,
+                sink: sink?.writer)
+            card.script = options.cardScript?.events ?? []
+            (self.source, self.sink, configuration) = (source, sink, card)
+            system = SimulatedSystem.standard(card)
+        } else {
+            (source, sink) = (nil, nil)
+            system = try options.card.makeSystem()
         }
-    }
-
-    /// JACK's server has one rate and block for all its clients; what was asked for must be what is.
-    private static func check(_ options: CallOptions, against jack: JACKDevice) throws {
-        if let rate = options.rate, rate != jack.sampleRate {
-            throw Failure(
-                "JACK runs at \(Int(jack.sampleRate)) Hz, not \(Int(rate)): leave --rate out, or restart jackd with -r \(Int(rate))",
-                status: Failure.unavailable)
-        }
-        if let block = options.block, block != jack.blockFrameCount {
-            throw Failure(
-                "JACK runs with blocks of \(jack.blockFrameCount) frames, not \(block): leave --block out, or run `jack_bufsize \(block)`",
-                status: Failure.unavailable)
-        }
+        self.feeder = feeder
+        var wanted = try options.card.configuration(
+            inputChannelCount: options.channels,
+            outputChannelCount: options.card.device == .simulated ? options.channels : 2, on: system)
+        wanted.preferredBlockFrameCount = options.card.block ?? configuration?.blockFrameCount
+        wanted.preferredSampleRate = options.card.rate ?? configuration?.sampleRate
+        session = AudioSession(system, wanted)
+        device = try session.activate()
+        watchdog = CallbackWatchdog(monitor: device.monitor)
+        let card = (session.hardware as? SimulatedDevice)?.card
+        simulated = card.flatMap { card in configuration.map { Simulated(configuration: $0, card: card) } }
     }
 
     /// Whether a file can be written, without touching one that is there: it holds the last call until there is another.
@@ -95,14 +97,9 @@ final class SoundCard {
         try recorder?.start()
     }
 
-    /// After the device has started.
-    func connect() throws {
-        guard connects, let jack = device as? JACKDevice else { return }
-        try jack.connectToSystemPorts()
-    }
-
-    /// After the device has stopped: what was heard is written out and closed.
+    /// After the call: the devices go, what was heard is written out and closed.
     func close() {
+        session.deactivate()
         feeder?.stop()
         recorder?.stop()
     }
@@ -110,12 +107,7 @@ final class SoundCard {
     /// Why a file is no longer read or written, as far as anybody should know.
     var fileError: AudioFileError? { feeder?.error ?? recorder?.error }
 
-    var report: CallReport.Device {
-        CallReport.Device(
-            kind: kind.rawValue, name: device.name, rate: device.sampleRate, block: device.blockFrameCount,
-            inputLatencyMs: device.inputLatency * 1e3, outputLatencyMs: device.outputLatency * 1e3,
-            realTimePriority: device.realTimePriority)
-    }
+    var report: CallReport.Device { CallReport.Device(session, device, asked) }
 
     var spoken: CallReport.Tape? {
         guard let spokenPath, let feeder, let time = simulated?.card.firstInputFrameTime else { return nil }
@@ -132,5 +124,5 @@ final class SoundCard {
             frames: recorder.frameCount, lostFrames: recorder.lostFrameCount)
     }
 
-    private var trueRate: Double { simulated?.card.configuration.trueSampleRate ?? device.sampleRate }
+    private var trueRate: Double { simulated?.configuration.trueSampleRate ?? device.sampleRate }
 }

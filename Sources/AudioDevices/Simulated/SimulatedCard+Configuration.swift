@@ -7,13 +7,27 @@ extension SimulatedCard {
         public var sampleRate: Double
         /// Frames in a call; 1 to 8,192.
         public var blockFrameCount: Int
+        /// Frames in each call in turn, over and over, where they vary; none where all have ``blockFrameCount``.
+        public var blockFrameCounts: [Int] = []
         /// 0 to 32.
         public var inputChannelCount: Int
         /// 0 to 32.
         public var outputChannelCount: Int
+        /// For each of a cycle's inputs the card's channel, from 0; nil is all in order. One that the card lacks is silent.
+        public var inputChannelMap: [Int]?
+        /// For each of a cycle's outputs the card's channels, from 0; nil is all in order. Those that the card lacks are
+        /// not heard.
+        public var outputChannelMap: [[Int]]?
         /// How much faster than nominal its crystal runs against `CLOCK_MONOTONIC`, in parts per million; −10,000 to
         /// 10,000.
         public var driftPPM: Double
+        /// How far its calls are off the time they are due. With any, a cycle's host time is not exact but what a
+        /// ``DelayLockedLoop`` makes of them.
+        public var jitter = Jitter.none
+        /// Of the jitter: the same seed gives the same calls.
+        public var seed: UInt64 = 1
+        /// What befalls it; in any order.
+        public var script: [Event] = []
         /// What the air brings to its microphone; silence where the ring is empty, and always without one. It has at most
         /// as many channels as the card has inputs, and outlives the card.
         public var source: AudioRing.Reader?
@@ -35,22 +49,33 @@ extension SimulatedCard {
             self.sink = sink
         }
 
-        /// Hertz on `CLOCK_MONOTONIC`, drift included.
+        /// Hertz on `CLOCK_MONOTONIC`, drift included, until the script changes it.
         public var trueSampleRate: Double { sampleRate * (1 + driftPPM * 1e-6) }
+        /// Frames that a call has at most.
+        public var longestBlock: Int { blockFrameCounts.max() ?? blockFrameCount }
 
         func validate() throws(AudioDeviceError) {
             func bad(_ detail: String) -> AudioDeviceError { .unsupportedFormat(detail: detail) }
             guard AudioFormat.sampleRates.contains(sampleRate) else {
                 throw bad("\(sampleRate) Hz; use 8000 to 384000")
             }
-            guard (1...IOCycle.maximumFrameCount).contains(blockFrameCount) else {
-                throw bad("blocks of \(blockFrameCount) frames; use 1 to 8192")
+            for count in blockFrameCounts + [blockFrameCount] {
+                guard (1...IOCycle.maximumFrameCount).contains(count) else {
+                    throw bad("blocks of \(count) frames; use 1 to 8192")
+                }
             }
             let counts = 0...AudioFormat.channelCounts.upperBound
-            guard counts.contains(inputChannelCount), counts.contains(outputChannelCount) else {
+            let (inputs, outputs) = (
+                inputChannelMap?.count ?? inputChannelCount, outputChannelMap?.count ?? outputChannelCount
+            )
+            guard counts.contains(inputChannelCount), counts.contains(outputChannelCount), counts.contains(inputs),
+                counts.contains(outputs)
+            else {
                 throw bad("\(inputChannelCount) inputs, \(outputChannelCount) outputs; use 0 to \(counts.upperBound)")
             }
             guard abs(driftPPM) <= 10_000 else { throw bad("a drift of \(driftPPM) ppm; use −10000 to 10000") }
+            try jitter.validate()
+            for event in script { try event.validate() }
         }
     }
 }

@@ -4,28 +4,47 @@ import Synchronization
 extension SimulatedCard {
     /// All that a cycle touches, in memory that does not move.
     struct State: ~Copyable {
-        let configuration: Configuration
         let recorder: CallbackMonitor.Recorder
-        let input: Channels
-        let output: Channels
-        let silence: Channels
-        let nanosecondsPerBlock: Double
-        let latency: Double
+        let wiring: Wiring.View
+        let timeline: Timeline
+        let source: AudioRing.Reader?
+        let sink: AudioRing.Writer?
+        let blocks: UnsafeMutablePointer<Int>
+        let blockCount: Int
+        let longestBlock: Int
+        let sampleRate: Double
         let startTime = Atomic<Int64>(.min)
         let starved = Atomic<Int>(0)
-        var call: Int64 = 1  // q: the call that is due next, or runs
+        var hasRings = true
+        var block = 0  // of `blocks`: the one that is due next, or runs
+        var sampleTime: Int64 = 0  // of its first frame
+        var offset = 0.0  // of its call, in seconds
+        var jitter: JitterSource
+        var loop: DelayLockedLoop
 
-        init(
-            configuration: Configuration, recorder: CallbackMonitor.Recorder, input: Channels, output: Channels,
-            silence: Channels
-        ) {
-            self.configuration = configuration
+        init(configuration: Configuration, recorder: CallbackMonitor.Recorder, wiring: Wiring.View) {
             self.recorder = recorder
-            self.input = input
-            self.output = output
-            self.silence = silence
-            nanosecondsPerBlock = 1e9 * Double(configuration.blockFrameCount) / configuration.trueSampleRate
-            latency = Double(configuration.blockFrameCount) / configuration.sampleRate
+            self.wiring = wiring
+            source = configuration.source
+            sink = configuration.sink
+            let blocks =
+                configuration.blockFrameCounts.isEmpty
+                ? [configuration.blockFrameCount] : configuration.blockFrameCounts
+            self.blocks = .allocate(capacity: blocks.count)
+            self.blocks.initialize(from: blocks, count: blocks.count)
+            blockCount = blocks.count
+            longestBlock = configuration.longestBlock
+            sampleRate = configuration.sampleRate
+            timeline = Timeline(
+                configuration.script, sampleRate: configuration.sampleRate, driftPPM: configuration.driftPPM)
+            jitter = JitterSource(configuration.jitter, seed: configuration.seed)
+            loop = DelayLockedLoop(sampleRate: configuration.sampleRate)
+        }
+
+        deinit {
+            blocks.deallocate()
+            timeline.deallocate()
+            jitter.deallocate()
         }
     }
 
@@ -44,49 +63,76 @@ extension SimulatedCard {
             state.deallocate()
         }
 
-        /// Sets T0 and begins with the first call.
+        /// Sets T0 and begins with the first call, and with the script.
         @_noLocks
-        public func start(at time: HostTime) {
-            state.pointee.call = 1
+        public func start(at time: HostTime) { start(at: time, usingRings: true) }
+
+        @_noLocks
+        func start(at time: HostTime, usingRings: Bool) {
+            state.pointee.hasRings = usingRings
+            state.pointee.block = 0
+            state.pointee.sampleTime = 0
+            state.pointee.offset = state.pointee.jitter.next()
+            state.pointee.loop.reset()
             state.pointee.startTime.store(time.nanoseconds, ordering: .releasing)
         }
 
-        /// When the next call is due.
-        public var nextCallTime: HostTime { @_noLocks get { dueTime(of: state.pointee.call) } }
+        /// When the next call comes: when it is due, but for the jitter, and not before a stall is over. A card that has
+        /// vanished by then does not call.
+        public var nextCallTime: HostTime {
+            @_noLocks get {
+                let start = state.pointee.startTime.load(ordering: .relaxed)
+                let time = dueTime.advanced(bySeconds: state.pointee.offset).nanoseconds &- start
+                return HostTime(nanoseconds: start &+ state.pointee.timeline.callTime(time))
+            }
+        }
+
+        /// When the card vanishes; nil where its script does not say so.
+        public var vanishingTime: HostTime? {
+            @_noLocks get {
+                let vanishing = state.pointee.timeline.vanishing
+                guard vanishing != .max else { return nil }
+                return HostTime(nanoseconds: state.pointee.startTime.load(ordering: .relaxed) &+ vanishing)
+            }
+        }
 
         /// Skips the periods that can no longer be served, and hands over the block of the latest that can.
         /// - Parameter now: not before ``nextCallTime``.
         @_noLocks
         public func beginCycle(at now: HostTime) -> IOCycle {
-            if now >= dueTime(of: state.pointee.call &+ 1) {
+            if now >= nextDueTime {
                 state.pointee.recorder.xrun(at: now)
                 skipPeriods(until: now)
             }
-            let frames = state.pointee.configuration.blockFrameCount
-            let q = state.pointee.call
+            let (frames, sampleTime) = (frameCount, state.pointee.sampleTime)
             capture(frames)
-            for c in 0..<state.pointee.output.count { clearSamples(state.pointee.output[c], frames) }
-            let due = dueTime(of: q)
+            for c in 0..<state.pointee.wiring.output.count { clearSamples(state.pointee.wiring.output[c], frames) }
+            let due =
+                state.pointee.jitter.isNone
+                ? dueTime : state.pointee.loop.update(sampleTime: sampleTime &+ Int64(frames), now: now)
             state.pointee.recorder.begin(frameCount: frames, due: due, now: now)
             return IOCycle(
-                frameCount: frames, sampleTime: (q &- 1) &* Int64(frames), hostTime: due,
-                inputLatency: state.pointee.latency, outputLatency: state.pointee.latency, input: state.pointee.input,
-                output: state.pointee.output)
+                frameCount: frames, sampleTime: sampleTime, hostTime: due,
+                inputLatency: Double(frames) / state.pointee.sampleRate,
+                outputLatency: Double(2 &* state.pointee.longestBlock &- frames) / state.pointee.sampleRate,
+                input: state.pointee.wiring.input, output: state.pointee.wiring.output)
         }
 
         /// Sends what was rendered to the loudspeaker, or silence where it came too late.
         @_noLocks
         public func endCycle(at now: HostTime) {
             state.pointee.recorder.end(now: now)
-            if now > dueTime(of: state.pointee.call &+ 1) {
+            if now > nextDueTime {
                 state.pointee.recorder.xrun(at: now)
-                play(state.pointee.silence)
-                state.pointee.call &+= 1
+                play(state.pointee.wiring.silence)
+                advance()
                 skipPeriods(until: now)
             } else {
-                play(state.pointee.output)
-                state.pointee.call &+= 1
+                state.pointee.wiring.mix(frameCount)
+                play(state.pointee.wiring.played)
+                advance()
             }
+            state.pointee.offset = state.pointee.jitter.next()
         }
 
         /// A whole cycle with the callback between, on the machine's clock.
@@ -97,38 +143,61 @@ extension SimulatedCard {
             endCycle(at: .now())
         }
 
-        /// Each due time is computed anew from T0, so nothing adds up.
+        /// When a frame passes the input converter.
         @_noLocks
-        private func dueTime(of call: Int64) -> HostTime {
+        func time(ofFrame frame: Int64) -> HostTime {
             HostTime(nanoseconds: state.pointee.startTime.load(ordering: .relaxed))
-                .advanced(bySeconds: Double(call) * state.pointee.nanosecondsPerBlock * 1e-9)
+                .advanced(bySeconds: state.pointee.timeline.seconds(atFrame: Double(frame)))
+        }
+
+        private var frameCount: Int { @_noLocks get { state.pointee.blocks[state.pointee.block] } }
+
+        private var nextFrameCount: Int {
+            @_noLocks get {
+                let next = state.pointee.block &+ 1
+                return state.pointee.blocks[next == state.pointee.blockCount ? 0 : next]
+            }
+        }
+
+        private var dueTime: HostTime {
+            @_noLocks get { time(ofFrame: state.pointee.sampleTime &+ Int64(frameCount)) }
+        }
+
+        private var nextDueTime: HostTime {
+            @_noLocks get { time(ofFrame: state.pointee.sampleTime &+ Int64(frameCount &+ nextFrameCount)) }
+        }
+
+        @_noLocks
+        private func advance() {
+            state.pointee.sampleTime &+= Int64(frameCount)
+            state.pointee.block &+= 1
+            if state.pointee.block == state.pointee.blockCount { state.pointee.block = 0 }
         }
 
         /// Leaves out each call whose successor is due already.
         @_noLocks
         private func skipPeriods(until now: HostTime) {
-            let frames = state.pointee.configuration.blockFrameCount
-            while now >= dueTime(of: state.pointee.call &+ 1) {
-                capture(frames)
-                play(state.pointee.silence)
-                state.pointee.recorder.skip(frames)
-                state.pointee.call &+= 1
+            while now >= nextDueTime {
+                capture(frameCount)
+                play(state.pointee.wiring.silence)
+                state.pointee.recorder.skip(frameCount)
+                advance()
             }
         }
 
         @_noLocks
         private func capture(_ frames: Int) {
-            let input = state.pointee.input
+            let input = state.pointee.wiring.captured
             for c in 0..<input.count { clearSamples(input[c], frames) }
-            guard input.count > 0, let source = state.pointee.configuration.source else { return }
+            guard input.count > 0, state.pointee.hasRings, let source = state.pointee.source else { return }
             let count = source.read(input, frameCount: frames).frameCount
             if count < frames { state.pointee.starved.wrappingAdd(frames &- count, ordering: .relaxed) }
         }
 
         @_noLocks
         private func play(_ channels: Channels) {
-            guard channels.count > 0, let sink = state.pointee.configuration.sink else { return }
-            sink.write(channels, frameCount: state.pointee.configuration.blockFrameCount)
+            guard channels.count > 0, state.pointee.hasRings, let sink = state.pointee.sink else { return }
+            sink.write(channels, frameCount: frameCount)
         }
     }
 }

@@ -4,7 +4,8 @@ import AudioBase
 ///
 /// With T0 its start, R its true rate and n its block, sample k enters the input converter at T0 + k/R. The q-th call
 /// (q from 1) is due at T0 + q·n/R, when the last of its n samples is in, and what it renders leaves the output converter
-/// from T0 + (q+1)·n/R on; so input to output through a callback that copies is exactly two blocks.
+/// from T0 + (q+1)·n/R on; so input to output through a callback that copies is exactly two blocks. Where blocks vary it
+/// is two of the longest.
 ///
 /// A call that has not ended when the next is due is an xrun: its playback period is silence. Periods whose whole time has
 /// passed are skipped: their input is discarded, silence goes to the sink, and `sampleTime` jumps, so that frame k of the
@@ -19,25 +20,19 @@ public final class SimulatedCard: Sendable {
     /// For the one thread that drives the card; must not outlive it.
     public let renderer: Renderer
 
-    private let inputBuffer: AudioBuffer
-    private let outputBuffer: AudioBuffer
-    private let silence: AudioBuffer
+    private let wiring: Wiring
 
+    /// - Parameter monitor: takes the records of its calls; nil for one of its own.
     /// - Throws: ``AudioDeviceError/unsupportedFormat(detail:)`` where the configuration is out of range.
-    public init(_ configuration: Configuration) throws(AudioDeviceError) {
+    public init(_ configuration: Configuration, monitor: CallbackMonitor? = nil) throws(AudioDeviceError) {
         try configuration.validate()
-        let frames = configuration.blockFrameCount
         self.configuration = configuration
-        monitor = CallbackMonitor(sampleRate: configuration.sampleRate)
-        inputBuffer = AudioBuffer(channelCount: max(1, configuration.inputChannelCount), frameCapacity: frames)
-        outputBuffer = AudioBuffer(channelCount: max(1, configuration.outputChannelCount), frameCapacity: frames)
-        silence = AudioBuffer(channelCount: max(1, configuration.outputChannelCount), frameCapacity: frames)
+        self.monitor = monitor ?? CallbackMonitor(sampleRate: configuration.sampleRate)
+        wiring = Wiring(configuration)
         renderer = Renderer(
             State(
-                configuration: configuration, recorder: monitor.recorder(sampleRate: configuration.sampleRate),
-                input: Channels(inputBuffer.channels.pointers, count: configuration.inputChannelCount),
-                output: Channels(outputBuffer.channels.pointers, count: configuration.outputChannelCount),
-                silence: Channels(silence.channels.pointers, count: configuration.outputChannelCount)))
+                configuration: configuration, recorder: self.monitor.recorder(sampleRate: configuration.sampleRate),
+                wiring: wiring.view))
     }
 
     deinit { renderer.deallocate() }
@@ -47,16 +42,16 @@ public final class SimulatedCard: Sendable {
 
     /// When the first frame of the source entered the input converter, since the card was last started; nil before.
     /// Any thread.
-    public var firstInputFrameTime: HostTime? { startTime }
+    public var firstInputFrameTime: HostTime? { time(ofFrame: 0) }
 
     /// When the first frame written to the sink leaves the output converter, since the card was last started; nil before.
     /// Any thread.
-    public var firstOutputFrameTime: HostTime? {
-        startTime?.advanced(bySeconds: 2 * Double(configuration.blockFrameCount) / configuration.trueSampleRate)
-    }
+    public var firstOutputFrameTime: HostTime? { time(ofFrame: Int64(2 * configuration.longestBlock)) }
 
-    private var startTime: HostTime? {
-        let nanoseconds = renderer.state.pointee.startTime.load(ordering: .acquiring)
-        return nanoseconds == .min ? nil : HostTime(nanoseconds: nanoseconds)
+    /// When a frame of the card's counter passes the input converter, since the card was last started; nil before. What is
+    /// rendered for it leaves the output converter two of the longest blocks later. Any thread.
+    public func time(ofFrame frame: Int64) -> HostTime? {
+        let start = renderer.state.pointee.startTime.load(ordering: .acquiring)
+        return start == .min ? nil : renderer.time(ofFrame: frame)
     }
 }

@@ -6,16 +6,32 @@ import Synchronization
 ///
 /// Where the system does not grant real-time scheduling the thread runs normally, and ``realTimePriority`` is nil.
 public final class SimulatedDevice: AudioDevice {
+    /// What the user knows it by.
+    public let name: String
     /// The card that is driven: its counters, its converters' times.
     public let card: SimulatedCard
 
     private static let priority = 70
     private let memory: Memory
+    private let slot: SimulatedSystem.Slot?
     private let thread = Mutex<pthread_t?>(nil)
+    private let reason = Mutex<AudioDeviceError?>(nil)
 
+    /// - Parameter monitor: takes the records of its calls; nil for one of its own.
     /// - Throws: ``AudioDeviceError/unsupportedFormat(detail:)``.
-    public init(_ configuration: SimulatedCard.Configuration) throws(AudioDeviceError) {
-        card = try SimulatedCard(configuration)
+    public convenience init(
+        _ configuration: SimulatedCard.Configuration, name: String = "simulated", monitor: CallbackMonitor? = nil
+    ) throws(AudioDeviceError) {
+        try self.init(configuration, name: name, monitor: monitor, slot: nil)
+    }
+
+    init(
+        _ configuration: SimulatedCard.Configuration, name: String, monitor: CallbackMonitor?,
+        slot: SimulatedSystem.Slot?
+    ) throws(AudioDeviceError) {
+        self.name = name
+        self.slot = slot
+        card = try SimulatedCard(configuration, monitor: monitor)
         memory = Memory(renderer: card.renderer)
     }
 
@@ -24,40 +40,47 @@ public final class SimulatedDevice: AudioDevice {
         memory.deallocate()
     }
 
-    /// "simulated".
-    public var name: String { "simulated" }
     /// Hertz, nominal.
     public var sampleRate: Double { card.configuration.sampleRate }
-    /// Frames in every call.
-    public var blockFrameCount: Int { card.configuration.blockFrameCount }
-    /// Microphones.
-    public var inputChannelCount: Int { card.configuration.inputChannelCount }
-    /// Loudspeakers.
-    public var outputChannelCount: Int { card.configuration.outputChannelCount }
+    /// Frames in every call, or in the longest where they vary.
+    public var blockFrameCount: Int { card.configuration.longestBlock }
+    /// Buffers in each cycle's `input`.
+    public var inputChannelCount: Int {
+        card.configuration.inputChannelMap?.count ?? card.configuration.inputChannelCount
+    }
+    /// Buffers in each cycle's `output`.
+    public var outputChannelCount: Int {
+        card.configuration.outputChannelMap?.count ?? card.configuration.outputChannelCount
+    }
     /// One block, in seconds.
     public var inputLatency: Double { Double(blockFrameCount) / sampleRate }
     /// One block, in seconds.
     public var outputLatency: Double { Double(blockFrameCount) / sampleRate }
     /// Each call's time, and the xruns.
     public var monitor: CallbackMonitor { card.monitor }
-    /// Nil: it does not fail.
-    public var failure: AudioDeviceError? { nil }
+    /// ``AudioDeviceError/deviceGone(name:)`` when the card has vanished, or what its system says of it.
+    public var failure: AudioDeviceError? { reason.withLock { $0 } ?? (hasVanished ? .deviceGone(name: name) : nil) }
     /// 70 while started, or nil where the system granted no real-time scheduling.
     public var realTimePriority: Int? {
         memory.shared.pointee.phase.load(ordering: .acquiring) == Phase.realTime ? Self.priority : nil
     }
 
     /// Starts the thread; T0 is some milliseconds later.
-    /// - Throws: ``AudioDeviceError/alreadyRunning``, ``AudioDeviceError/noThread(code:)``.
+    /// - Throws: ``AudioDeviceError/alreadyRunning``, ``AudioDeviceError/noThread(code:)``, and ``failure``.
     public func start(_ callback: RenderCallback) throws(AudioDeviceError) {
-        let memory = memory
+        if let failure { throw failure }
+        let (memory, slot) = (memory, slot)
         let error = thread.withLock { thread -> AudioDeviceError? in
             guard thread == nil else { return .alreadyRunning }
             memory.shared.pointee.callback = callback
+            memory.shared.pointee.usesRings = slot?.takeRings() ?? true
             memory.shared.pointee.phase.store(Phase.starting, ordering: .releasing)
             var new = pthread_t()
             let code = earshot_start_thread(&new, runSimulatedDevice, memory.shared)
-            guard code == 0 else { return .noThread(code: Int(code)) }
+            guard code == 0 else {
+                if memory.shared.pointee.usesRings { slot?.giveRings() }
+                return .noThread(code: Int(code))
+            }
             thread = new
             return nil
         }
@@ -65,6 +88,7 @@ public final class SimulatedDevice: AudioDevice {
         while memory.shared.pointee.phase.load(ordering: .acquiring) == Phase.starting {
             earshot_sleep_until_ns(earshot_monotonic_ns() + 100_000)
         }
+        if let start = card.firstInputFrameTime { slot?.noteStart(start) }
     }
 
     /// Ends the thread after the cycle that runs.
@@ -74,8 +98,17 @@ public final class SimulatedDevice: AudioDevice {
             memory.shared.pointee.phase.store(Phase.stopping, ordering: .releasing)
             pthread_join(running, nil)
             thread = nil
+            if memory.shared.pointee.usesRings { slot?.giveRings() }
         }
     }
+
+    /// No call comes any more but one that runs. Any thread; the first reason counts.
+    func fail(_ error: AudioDeviceError) {
+        reason.withLock { $0 = $0 ?? error }
+        memory.shared.pointee.isGone.store(true, ordering: .releasing)
+    }
+
+    private var hasVanished: Bool { memory.shared.pointee.hasVanished.load(ordering: .acquiring) }
 }
 
 extension SimulatedDevice {
@@ -90,15 +123,20 @@ extension SimulatedDevice {
     struct Shared: ~Copyable {
         let renderer: SimulatedCard.Renderer
         var callback: RenderCallback?  // set before the thread starts
+        var usesRings = true  // likewise
         let phase = Atomic<Int>(Phase.stopping)
+        let isGone = Atomic<Bool>(false)
+        let hasVanished = Atomic<Bool>(false)
+
+        init(renderer: SimulatedCard.Renderer) { self.renderer = renderer }
     }
 
-    struct Memory: @unchecked Sendable {  // `callback` is set while no thread runs; the rest is constant or atomic
+    struct Memory: @unchecked Sendable {  // what is not atomic is set while no thread runs
         let shared: UnsafeMutablePointer<Shared>
 
         init(renderer: SimulatedCard.Renderer) {
             shared = .allocate(capacity: 1)
-            shared.initialize(to: Shared(renderer: renderer, callback: nil))
+            shared.initialize(to: Shared(renderer: renderer))
         }
 
         func deallocate() {
@@ -107,19 +145,32 @@ extension SimulatedDevice {
         }
     }
 
-    /// The thread: sleeps until each cycle is due.
+    /// The thread: sleeps until each cycle is due, at most 20 ms at once so that it can be stopped in a stall.
     static func run(_ shared: UnsafeMutablePointer<Shared>) {
         guard let callback = shared.pointee.callback else { return }
         let renderer = shared.pointee.renderer
         earshot_name_thread("simulated-card")
         let isRealTime = earshot_set_fifo(CInt(priority)) == 0
-        renderer.start(at: HostTime(nanoseconds: earshot_monotonic_ns() + 5_000_000))
+        renderer.start(
+            at: HostTime(nanoseconds: earshot_monotonic_ns() + 5_000_000), usingRings: shared.pointee.usesRings)
         _ = shared.pointee.phase.compareExchange(
             expected: Phase.starting, desired: isRealTime ? Phase.realTime : Phase.normal,
             ordering: .acquiringAndReleasing)
-        while shared.pointee.phase.load(ordering: .relaxed) != Phase.stopping {
-            earshot_sleep_until_ns(renderer.nextCallTime.nanoseconds)
-            renderer.runCycle(callback)
+        let vanishing = renderer.vanishingTime?.nanoseconds ?? .max
+        while shared.pointee.phase.load(ordering: .relaxed) != Phase.stopping,
+            !shared.pointee.isGone.load(ordering: .relaxed)
+        {
+            let next = renderer.nextCallTime.nanoseconds
+            let now = earshot_monotonic_ns()
+            if now >= vanishing {
+                shared.pointee.hasVanished.store(true, ordering: .releasing)
+                return
+            }
+            if now < next {
+                earshot_sleep_until_ns(min(next, vanishing, now + 20_000_000))
+            } else {
+                renderer.runCycle(callback)
+            }
         }
     }
 }

@@ -1,0 +1,116 @@
+import CALSA
+import Foundation
+
+/// A PCM of a sound card, as the kernel lists it.
+struct ALSACard: Hashable {
+    /// The kernel's number of the card; another one after it was away.
+    var number: Int
+    /// The card's id, the same after it was away.
+    var cardID: String
+    /// The card's long name, without the bus address that ALSA ends it with.
+    var cardName: String
+    /// The PCM's number on the card.
+    var device: Int
+    /// What the driver calls the PCM.
+    var deviceName: String
+    var hasCapture: Bool
+    var hasPlayback: Bool
+    /// The driver's name.
+    var driver: String
+    /// The bus: "usb", "pci", "platform", "bluetooth"; empty where the kernel does not say.
+    var bus: String
+    /// Whether the card has several PCMs.
+    var isOneOfMany = false
+
+    /// What ``AudioDeviceDescription/id`` and libasound call it.
+    var id: String { "hw:CARD=\(cardID),DEV=\(device)" }
+    /// What the user knows it by.
+    var name: String { isOneOfMany ? "\(cardName), \(deviceName)" : cardName }
+
+    /// How it is attached.
+    var transport: AudioDeviceDescription.Transport {
+        let words = "\(deviceName) \(driver) \(cardName)".lowercased()
+        if words.contains("hdmi") || words.contains("displayport") { return .hdmi }
+        switch bus {
+        case "usb": return .usb
+        case "bluetooth": return .bluetooth
+        case "": return driver == "USB-Audio" ? .usb : driver == "Loopback" || driver == "Dummy" ? .virtual : .unknown
+        default: return driver == "Loopback" || driver == "Dummy" ? .virtual : .builtIn
+        }
+    }
+
+    /// What its names say it is.
+    var form: AudioDeviceDescription.Form {
+        let words = "\(deviceName) \(cardName)".lowercased()
+        if transport == .hdmi { return .speaker }
+        if words.contains("headset") || words.contains("airpods") { return .headset }
+        if words.contains("headphone") || words.contains("earphone") {
+            return hasCapture ? .headset : .headphones
+        }
+        if words.contains("speaker") { return .speaker }
+        if words.contains("mic") && !words.contains("micro-") || words.contains("webcam") { return .microphone }
+        if words.contains("line") { return .line }
+        return hasCapture && !hasPlayback ? .microphone : .unknown
+    }
+
+    /// The card of an id like ``id``; nil for other PCMs.
+    static func cardID(of id: String) -> String? {
+        guard id.hasPrefix("hw:CARD=") else { return nil }
+        return String(id.dropFirst("hw:CARD=".count).prefix { $0 != "," })
+    }
+
+    /// A long name without where it is plugged in: "Scarlett 2i2 USB at usb-0000:00:14.0-1, high speed".
+    static func shortened(_ longName: String) -> String {
+        guard let at = longName.range(of: " at ", options: .backwards), at.lowerBound > longName.startIndex else {
+            return longName
+        }
+        return String(longName[..<at.lowerBound])
+    }
+
+    /// All PCMs of all cards. Asks the control devices, so a busy PCM is listed too.
+    static func all() -> [ALSACard] {
+        var cards: [ALSACard] = []
+        var number: CInt = -1
+        while snd_card_next(&number) >= 0, number >= 0 { cards += pcms(of: number) }
+        return cards
+    }
+
+    private static func pcms(of number: CInt) -> [ALSACard] {
+        var control: OpaquePointer?
+        guard snd_ctl_open(&control, "hw:\(number)", 0) >= 0, let control else { return [] }
+        defer { snd_ctl_close(control) }
+        var card: OpaquePointer?
+        guard snd_ctl_card_info_malloc(&card) >= 0, let card else { return [] }
+        defer { snd_ctl_card_info_free(card) }
+        var info: OpaquePointer?
+        guard snd_ctl_card_info(control, card) >= 0, snd_pcm_info_malloc(&info) >= 0, let info else { return [] }
+        defer { snd_pcm_info_free(info) }
+        func string(_ text: UnsafePointer<CChar>?) -> String { text.map { String(cString: $0) } ?? "" }
+        let bus =
+            (try? FileManager.default.destinationOfSymbolicLink(
+                atPath: "/sys/class/sound/card\(number)/device/subsystem")) ?? ""
+        var found: [ALSACard] = []
+        var device: CInt = -1
+        while snd_ctl_pcm_next_device(control, &device) >= 0, device >= 0 {
+            var name = ""
+            func has(_ stream: snd_pcm_stream_t) -> Bool {
+                snd_pcm_info_set_device(info, CUnsignedInt(device))
+                snd_pcm_info_set_subdevice(info, 0)
+                snd_pcm_info_set_stream(info, stream)
+                guard snd_ctl_pcm_info(control, info) >= 0 else { return false }
+                name = string(snd_pcm_info_get_name(info))
+                return true
+            }
+            let (hasCapture, hasPlayback) = (has(SND_PCM_STREAM_CAPTURE), has(SND_PCM_STREAM_PLAYBACK))
+            found.append(
+                ALSACard(
+                    number: Int(number), cardID: string(snd_ctl_card_info_get_id(card)),
+                    cardName: shortened(string(snd_ctl_card_info_get_longname(card))), device: Int(device),
+                    deviceName: name, hasCapture: hasCapture, hasPlayback: hasPlayback,
+                    driver: string(snd_ctl_card_info_get_driver(card)),
+                    bus: String(bus.split(separator: "/").last ?? "")))
+        }
+        if found.count > 1 { for i in found.indices { found[i].isOneOfMany = true } }
+        return found
+    }
+}

@@ -1,0 +1,197 @@
+import AudioBase
+import CALSA
+import CRealtime
+import Foundation
+import Synchronization
+
+/// A sound card without a server between, or whatever else ALSA's configuration makes of a name: one thread at SCHED_FIFO
+/// priority 70 reads a block, calls back and writes a block.
+///
+/// It is opened by ``ALSASystem``. Capture and playback are linked where the driver can do that. An xrun is recovered in
+/// place: both streams begin anew, and `sampleTime` jumps by the frames that the machine's clock says were lost. A card that
+/// gives nothing for a second has failed as ``AudioDeviceError/stalled(device:seconds:)``, one that was pulled as
+/// ``AudioDeviceError/deviceGone(name:)``.
+public final class ALSADevice: AudioDevice {
+    /// The card's name, or the PCM's.
+    public let name: String
+    /// The rate that the card was set to.
+    public let sampleRate: Double
+    /// The block that was asked for, or the nearest that the card has.
+    public let blockFrameCount: Int
+    /// Buffers in each cycle's `input`, whatever the card has.
+    public let inputChannelCount: Int
+    /// Buffers in each cycle's `output`, whatever the card has.
+    public let outputChannelCount: Int
+    /// What the card was set to: its best. The output's where both directions differ.
+    public let sampleType: SampleType
+    /// Each call's time, and the card's xruns.
+    public let monitor: CallbackMonitor
+
+    private let memory: ALSAMemory
+    private let pcms: [ALSAPCM]
+    private let buffers: [AudioBuffer]
+    private let thread = Mutex<pthread_t?>(nil)
+
+    /// Opens and configures the PCMs; nothing runs yet.
+    /// - Parameters:
+    ///   - capture: the name of the PCM to read from, if any.
+    ///   - playback: the name of the PCM to write to, if any.
+    ///   - request: validated; its sides are not looked at.
+    ///   - periodCount: blocks in a card's playback buffer, at least 2.
+    ///   - sampleTypes: the first of these that the card has is taken.
+    init(
+        name: String, capture: String?, playback: String?, request: AudioDeviceRequest, periodCount: Int = 2,
+        sampleTypes: [SampleType] = SampleType.alsaPreference
+    ) throws(AudioDeviceError) {
+        let inputCount = capture == nil ? 0 : request.inputChannelCount
+        let outputCount = playback == nil ? 0 : request.outputChannelCount
+        guard inputCount + outputCount > 0 else {
+            throw .unsupportedFormat(detail: "neither an input nor an output; ask for at least one channel")
+        }
+        // A lone output is for both ears.
+        let inputMap = request.inputChannelMap ?? Array(0..<inputCount)
+        let outputMap = request.outputChannelMap ?? Array(0..<outputCount)
+        let isForBothEars = request.outputChannelMap == nil && outputCount == 1
+        var source: ALSAPCM?
+        var sink: ALSAPCM?
+        if let capture, inputCount > 0 { source = try ALSAPCM(capture, .input) }
+        if let playback, outputCount > 0 { sink = try ALSAPCM(playback, .output) }
+        let grant = try ALSAGrant(
+            capture: source, playback: sink,
+            ALSAGrant.Wish(
+                sampleTypes: sampleTypes, sampleRate: request.sampleRate, blockFrameCount: request.wantedBlock,
+                captureChannelCount: (inputMap.max() ?? 0) + 1,
+                playbackChannelCount: isForBothEars ? 2 : (outputMap.max() ?? 0) + 1, periodCount: periodCount))
+        let monitor = request.monitor ?? CallbackMonitor(sampleRate: grant.sampleRate)
+        let input = AudioBuffer(channelCount: max(1, inputCount), frameCapacity: grant.blockFrameCount)
+        let output = AudioBuffer(channelCount: max(1, outputCount), frameCapacity: grant.blockFrameCount)
+        var isLinked = false
+        if let source, let sink { isLinked = snd_pcm_link(source.handle, sink.handle) == 0 }
+        let stopDescriptor = eventfd(0, CInt(EFD_NONBLOCK | EFD_CLOEXEC))
+        guard stopDescriptor >= 0 else { throw .callFailed(.alsa, call: "eventfd", code: Int(errno)) }
+        let playbackMap = (0..<(grant.playback?.channelCount ?? 0)).map { channel in
+            isForBothEars ? (channel < 2 ? 0 : -1) : outputMap.firstIndex(of: channel) ?? -1
+        }
+        let state = UnsafeMutablePointer<ALSAState>.allocate(capacity: 1)
+        state.initialize(
+            to: ALSAState(
+                sampleRate: grant.sampleRate, blockFrameCount: grant.blockFrameCount,
+                capture: grant.capture.map { Self.stream($0, block: grant.blockFrameCount, map: inputMap) },
+                playback: grant.playback.map { Self.stream($0, block: grant.blockFrameCount, map: playbackMap) },
+                isLinked: isLinked, input: Channels(input.channels.pointers, count: inputCount),
+                output: Channels(output.channels.pointers, count: outputCount), recorder: monitor.recorder,
+                mixInto: Self.copy(Self.mixes(outputMap)),
+                descriptors: .allocate(capacity: ALSAState.descriptorCapacity), stopDescriptor: stopDescriptor,
+                fillFrameCount: Atomic(grant.fillFrameCount), loop: DelayLockedLoop(sampleRate: grant.sampleRate)))
+        self.name = name
+        sampleRate = grant.sampleRate
+        blockFrameCount = grant.blockFrameCount
+        inputChannelCount = inputCount
+        outputChannelCount = outputCount
+        sampleType = grant.playback?.sampleType ?? grant.capture?.sampleType ?? .float32
+        self.monitor = monitor
+        memory = ALSAMemory(state: state)
+        pcms = [source, sink].compactMap { $0 }
+        buffers = [input, output]
+    }
+
+    deinit {
+        stop()
+        memory.deallocate()
+    }
+
+    /// One block, and what the driver says lies before ALSA's buffer (`snd_pcm_delay` without what is in the buffer).
+    public var inputLatency: Double {
+        Double(blockFrameCount + memory.state.pointee.inputExtra.load(ordering: .relaxed)) / sampleRate
+    }
+    /// The blocks that wait before the one that is rendered, and what the driver says lies behind ALSA's buffer.
+    public var outputLatency: Double {
+        let state = memory.state
+        let waiting = state.pointee.fillFrameCount.load(ordering: .relaxed) - blockFrameCount
+        return Double(waiting + state.pointee.outputExtra.load(ordering: .relaxed)) / sampleRate
+    }
+
+    /// 70 while started, or nil where the system granted no real-time scheduling.
+    public var realTimePriority: Int? {
+        memory.state.pointee.phase.load(ordering: .acquiring) == ALSAState.Phase.realTime ? ALSALoop.priority : nil
+    }
+
+    /// That the card was pulled, gives nothing any longer, or fails in a way that beginning anew does not heal.
+    public var failure: AudioDeviceError? {
+        let code = memory.state.pointee.failureCode.load(ordering: .acquiring)
+        guard code != 0 else { return nil }
+        let call = ALSACall(rawValue: memory.state.pointee.failureCall.load(ordering: .relaxed)) ?? .wait
+        return .alsa(CInt(truncatingIfNeeded: code), call: call.name, device: name)
+    }
+
+    /// Starts the thread, and on it the streams.
+    /// - Throws: ``AudioDeviceError/alreadyRunning``, ``AudioDeviceError/noThread(code:)``, and what ``failure`` says.
+    public func start(_ callback: RenderCallback) throws(AudioDeviceError) {
+        if let failure { throw failure }
+        let memory = memory
+        let error = thread.withLock { thread -> AudioDeviceError? in
+            guard thread == nil else { return .alreadyRunning }
+            let state = memory.state
+            state.pointee.callback = callback
+            state.pointee.hasRun = false
+            state.pointee.isAfterGap = false
+            state.pointee.recoveryCount = 0
+            state.pointee.loop = DelayLockedLoop(sampleRate: state.pointee.sampleRate)
+            var count: eventfd_t = 0
+            eventfd_read(state.pointee.stopDescriptor, &count)
+            state.pointee.phase.store(ALSAState.Phase.starting, ordering: .releasing)
+            var new = pthread_t()
+            let code = earshot_start_thread(&new, runALSADevice, state)
+            guard code == 0 else { return .noThread(code: Int(code)) }
+            thread = new
+            return nil
+        }
+        if let error { throw error }
+        while memory.state.pointee.phase.load(ordering: .acquiring) == ALSAState.Phase.starting {
+            earshot_sleep_until_ns(earshot_monotonic_ns() + 100_000)
+        }
+        if let failure {
+            stop()
+            throw failure
+        }
+    }
+
+    /// Ends the thread after the cycle that runs, or at once while it waits for the card.
+    public func stop() {
+        let memory = memory
+        thread.withLock { thread in
+            guard let running = thread else { return }
+            memory.state.pointee.phase.store(ALSAState.Phase.stopping, ordering: .releasing)
+            earshot_wake(memory.state.pointee.stopDescriptor)
+            pthread_join(running, nil)
+            thread = nil
+        }
+    }
+
+    private static func stream(_ side: ALSAGrant.Side, block: Int, map: [Int]) -> ALSAStream {
+        let frameByteCount = side.channelCount * side.sampleType.byteCount
+        return ALSAStream(
+            handle: side.pcm.handle, sampleType: side.sampleType, channelCount: side.channelCount,
+            bufferFrameCount: side.bufferFrameCount, frameByteCount: frameByteCount,
+            bytes: .allocate(byteCount: block * frameByteCount, alignment: 64), map: copy(map))
+    }
+
+    /// For each output the earlier one that goes to the same channel, or −1.
+    private static func mixes(_ map: [Int]) -> [Int] {
+        map.enumerated().map { i, channel in
+            let first = map.firstIndex(of: channel) ?? i
+            return first < i ? first : -1
+        }
+    }
+
+    private static func copy(_ numbers: [Int]) -> UnsafeMutablePointer<Int> {
+        let memory = UnsafeMutablePointer<Int>.allocate(capacity: max(1, numbers.count))
+        for (i, number) in numbers.enumerated() { (memory + i).initialize(to: number) }
+        return memory
+    }
+}
+
+private func runALSADevice(_ state: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
+    if let state { ALSALoop(state: state.assumingMemoryBound(to: ALSAState.self)).run() }
+    return nil
+}

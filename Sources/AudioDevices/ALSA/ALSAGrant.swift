@@ -1,0 +1,110 @@
+import AudioBase
+
+/// What one or two PCMs were configured to: one rate, one block.
+struct ALSAGrant {
+    /// One direction's part.
+    struct Side {
+        let pcm: ALSAPCM
+        let sampleType: SampleType
+        /// The device's, in each frame of its bytes.
+        let channelCount: Int
+        let bufferFrameCount: Int
+    }
+
+    /// What is asked of the PCMs.
+    struct Wish {
+        var sampleTypes = SampleType.alsaPreference
+        var sampleRate: Double?
+        var blockFrameCount: (Double) -> Int
+        /// The least that each direction needs.
+        var captureChannelCount: Int
+        var playbackChannelCount: Int
+        /// Blocks in a card's buffer.
+        var periodCount: Int
+    }
+
+    let sampleRate: Double
+    let blockFrameCount: Int
+    let capture: Side?
+    let playback: Side?
+    /// Blocks that wait to be played right after one was written. A card's buffer has just so many.
+    let fillFrameCount: Int
+
+    /// Configures the PCMs; when it throws they may be closed only.
+    ///
+    /// A card that is capable of it gets two periods (three over USB, whose packets take their time). What is behind a
+    /// plug-in is not known: it may take more at once than a block, so it gets a long buffer, of which playback uses no more
+    /// than proves needed.
+    init(capture: ALSAPCM?, playback: ALSAPCM?, _ wish: Wish) throws(AudioDeviceError) {
+        let pcms = [capture, playback].compactMap { $0 }
+        let (rate, isResampling) = try Self.rate(wish.sampleRate, pcms)
+        func side(_ pcm: ALSAPCM, block: Int, isFinal: Bool) throws(AudioDeviceError) -> (block: Int, side: Side) {
+            let parameters = try ALSAParameters(pcm, isResampling: isResampling)
+            try parameters.choose(sampleRate: rate)
+            let type = try parameters.choose(sampleTypes: wish.sampleTypes)
+            let channels = try parameters.choose(
+                channelCount: pcm.direction == .input ? wish.captureChannelCount : wish.playbackChannelCount)
+            let buffer = pcm.isHardware ? wish.periodCount * block : max(8 * block, Self.longBuffer)
+            let granted = try parameters.choose(blockFrameCount: block, bufferFrameCount: buffer)
+            if isFinal { try parameters.apply() }
+            return (
+                granted.block,
+                Side(pcm: pcm, sampleType: type, channelCount: channels, bufferFrameCount: granted.buffer)
+            )
+        }
+        // The one with the longer periods decides.
+        var block = wish.blockFrameCount(rate)
+        for pcm in pcms + pcms { block = try side(pcm, block: block, isFinal: false).block }
+        var longest = block
+        var sides: [Side] = []
+        for pcm in pcms {
+            let (granted, side) = try side(pcm, block: block, isFinal: true)
+            longest = max(longest, granted)
+            sides.append(side)
+        }
+        block = longest
+        for side in sides where side.bufferFrameCount < 2 * block {
+            throw .unsupportedFormat(
+                detail: "\(side.pcm.name) keeps only \(side.bufferFrameCount) frames for blocks of \(block)")
+        }
+        let waiting = sides.contains { !$0.pcm.isHardware } ? max(3 * block, 256) : wish.periodCount * block
+        sampleRate = rate
+        blockFrameCount = block
+        self.capture = sides.first { $0.pcm.direction == .input }
+        self.playback = sides.first { $0.pcm.direction == .output }
+        fillFrameCount = min(waiting, self.playback?.bufferFrameCount ?? waiting)
+        for side in sides {
+            // A card wakes playback when so much was played that a block fits under the filling.
+            let isStrict = side.pcm.isHardware && side.pcm.direction == .output
+            try side.pcm.setThresholds(
+                availableMinimum: isStrict ? side.bufferFrameCount - (fillFrameCount - block) : block,
+                bufferFrameCount: side.bufferFrameCount)
+        }
+    }
+
+    /// Frames of a buffer whose reader or writer is not known.
+    private static let longBuffer = 8_192
+
+    /// The rate that was asked for, without conversion where possible; else the nearest to 48 kHz that all have.
+    private static func rate(
+        _ asked: Double?, _ pcms: [ALSAPCM]
+    ) throws(AudioDeviceError) -> (rate: Double, isResampling: Bool) {
+        var common: [Double] = []
+        for isResampling in [false, true] {
+            var spaces: [ALSAParameters] = []
+            for pcm in pcms { spaces.append(try ALSAParameters(pcm, isResampling: isResampling)) }
+            common = (spaces.first?.sampleRates ?? []).filter { rate in spaces.allSatisfy { $0.has(sampleRate: rate) } }
+            if let asked {
+                if spaces.allSatisfy({ $0.has(sampleRate: asked) }) { return (asked, isResampling) }
+            } else if let nearest = common.min(by: { abs($0 - 48_000) < abs($1 - 48_000) }) {
+                return (nearest, isResampling)
+            }
+        }
+        let names = pcms.map(\.name)
+        let device = Set(names).count == 1 ? names[0] : names.joined(separator: " with ")
+        guard let asked else {
+            throw .unsupportedFormat(detail: "\(device): the two have no rate in common; use one at a time")
+        }
+        throw .refusedRate(asked, by: device, offered: common)
+    }
+}

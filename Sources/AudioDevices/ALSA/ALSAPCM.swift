@@ -1,0 +1,63 @@
+import AudioBase
+import CALSA
+
+/// One direction of a PCM, open without waiting; closed with this object.
+final class ALSAPCM: @unchecked Sendable {  // its handle is used by one thread at a time
+    /// What libasound knows it by.
+    let name: String
+    /// Whether it captures or plays.
+    let direction: AudioDirection
+    let handle: OpaquePointer
+
+    /// - Throws: what ``AudioDeviceError/alsa(_:call:device:)`` makes of libasound's answer.
+    init(_ name: String, _ direction: AudioDirection) throws(AudioDeviceError) {
+        earshot_alsa_quiet()
+        var handle: OpaquePointer?
+        let stream = direction == .input ? SND_PCM_STREAM_CAPTURE : SND_PCM_STREAM_PLAYBACK
+        let code = snd_pcm_open(&handle, name, stream, SND_PCM_NONBLOCK)
+        guard code >= 0, let handle else {
+            throw .alsa(code < 0 ? code : -ENODEV, call: ALSACall.open.name, device: name)
+        }
+        self.name = name
+        self.direction = direction
+        self.handle = handle
+    }
+
+    deinit { snd_pcm_close(handle) }
+
+    /// Whether the kernel's driver is behind it directly, so that periods and wake-ups are the card's.
+    var isHardware: Bool { snd_pcm_type(handle) == SND_PCM_TYPE_HW }
+    /// Whether it is a plug-in's own sound system, such as PipeWire, which comes and goes without an event of the kernel's.
+    var isServer: Bool { snd_pcm_type(handle) == SND_PCM_TYPE_IOPLUG }
+
+    /// The card behind it, or nil where there is none.
+    var card: Int? {
+        var info: OpaquePointer?
+        guard snd_pcm_info_malloc(&info) == 0, let info else { return nil }
+        defer { snd_pcm_info_free(info) }
+        guard snd_pcm_info(handle, info) == 0 else { return nil }
+        let card = snd_pcm_info_get_card(info)
+        return card >= 0 ? Int(card) : nil
+    }
+
+    /// When wake-ups come and when the stream runs over. It starts only when it is told to.
+    func setThresholds(availableMinimum: Int, bufferFrameCount: Int) throws(AudioDeviceError) {
+        var software: OpaquePointer?
+        var boundary: snd_pcm_uframes_t = 0
+        guard snd_pcm_sw_params_malloc(&software) == 0, let software else {
+            throw .callFailed(.alsa, call: "snd_pcm_sw_params_malloc", code: Int(ENOMEM))
+        }
+        defer { snd_pcm_sw_params_free(software) }
+        var code = snd_pcm_sw_params_current(handle, software)
+        if code >= 0 { code = snd_pcm_sw_params_get_boundary(software, &boundary) }
+        if code >= 0 { code = snd_pcm_sw_params_set_start_threshold(handle, software, boundary) }
+        if code >= 0 {
+            code = snd_pcm_sw_params_set_stop_threshold(handle, software, snd_pcm_uframes_t(bufferFrameCount))
+        }
+        if code >= 0 {
+            code = snd_pcm_sw_params_set_avail_min(handle, software, snd_pcm_uframes_t(availableMinimum))
+        }
+        if code >= 0 { code = snd_pcm_sw_params(handle, software) }
+        if code < 0 { throw .alsa(code, call: "snd_pcm_sw_params", device: name) }
+    }
+}

@@ -1,0 +1,61 @@
+import AudioBase
+import CALSA
+
+/// What a PCM says of itself when it is opened and nothing is started.
+struct ALSAProbe {
+    /// The description's numbers, for each direction that opens.
+    struct Side: Hashable {
+        var channelCount: Int
+        var sampleRates: [Double]
+        var blockFrameCounts: ClosedRange<Int>
+        var card: Int?
+        var isServer: Bool
+    }
+
+    var capture: Side?
+    var playback: Side?
+    /// Another program has it, so that its numbers are not known.
+    var isBusy = false
+    var sides: [Side] { [playback, capture].compactMap { $0 } }
+
+    /// Opens a PCM in the directions that are thought to be there.
+    init(_ name: String, capture hasCapture: Bool = true, playback hasPlayback: Bool = true) {
+        if hasCapture { capture = side(name, .input) }
+        if hasPlayback { playback = side(name, .output) }
+    }
+
+    private mutating func side(_ name: String, _ direction: AudioDirection) -> Side? {
+        do {
+            let pcm = try ALSAPCM(name, direction)
+            let parameters = try ALSAParameters(pcm, isResampling: false)
+            let (channels, blocks) = (parameters.channelCounts, parameters.blockFrameCounts)
+            let low = max(16, min(blocks.lowerBound, 4_096))
+            return Side(
+                channelCount: Self.channelCount(channels, isHardware: pcm.isHardware),
+                sampleRates: parameters.sampleRates,
+                blockFrameCounts: low...max(low, min(4_096, blocks.upperBound)), card: pcm.card, isServer: pcm.isServer)
+        } catch {
+            if case .busy = error { isBusy = true }
+            return nil
+        }
+    }
+
+    /// A plug-in that takes any number converts to what is behind it, which it does not say; two is what most have.
+    private static func channelCount(_ channels: ClosedRange<Int>, isHardware: Bool) -> Int {
+        !isHardware && channels.lowerBound <= 2 && channels.upperBound > 8 ? 2 : min(channels.upperBound, 32)
+    }
+
+    /// Puts the numbers of both directions into a description.
+    func fill(_ description: inout AudioDeviceDescription) {
+        guard let first = sides.first else { return }
+        description.inputChannelCount = capture?.channelCount ?? description.inputChannelCount
+        description.outputChannelCount = playback?.channelCount ?? description.outputChannelCount
+        let rates = sides.dropFirst().reduce(first.sampleRates) { rates, side in rates.filter(side.sampleRates.contains)
+        }
+        description.sampleRates = rates.isEmpty ? first.sampleRates : rates
+        description.sampleRate =
+            description.sampleRates.min { abs($0 - 48_000) < abs($1 - 48_000) } ?? description.sampleRate
+        let low = sides.map(\.blockFrameCounts.lowerBound).max() ?? 16
+        description.blockFrameCounts = low...max(low, sides.map(\.blockFrameCounts.upperBound).min() ?? 4_096)
+    }
+}

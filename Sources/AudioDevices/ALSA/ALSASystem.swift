@@ -1,0 +1,156 @@
+import AudioBase
+import CALSA
+import Foundation
+import Synchronization
+
+/// The machine's sound cards, and the PCM `default` where it can be opened.
+///
+/// A card's id is libasound's name for it, `hw:CARD=x,DEV=n`, the same wherever it is plugged in. Cards that another program
+/// uses stay in the list. Arrival and removal are seen in `/dev/snd`; PCMs that a sound server stands behind, such as
+/// PipeWire's, are looked at every three seconds. The default is the PCM `default`, else the first card.
+public final class ALSASystem: AudioSystem {
+    /// ALSA.
+    public var backend: AudioBackend { .alsa }
+    /// The cards in the kernel's order, after `default` and the PCMs that were named.
+    public let registry = AudioDeviceRegistry()
+
+    private let names: [String]
+    /// PCMs of whose coming and going no event tells. One at a time looks at devices or opens them, as a probe makes a card
+    /// busy for whom opens it.
+    private let restless = Mutex<Set<String>>([])
+    private let watcher: ALSAWatcher
+
+    /// Lists what is there, and watches.
+    /// - Parameter extraNames: further PCMs to list where they can be opened: `pipewire`, `plug:dmix`, those of `.asoundrc`.
+    public init(extraNames: [String] = []) {
+        names = ["default"] + extraNames.filter { $0 != "default" }
+        watcher = ALSAWatcher()
+        earshot_alsa_quiet()
+        refresh()
+        watcher.start(
+            tick: { [weak self] in self?.refresh(onlyRestless: true) }, look: { [weak self] in self?.refresh() })
+    }
+
+    deinit { watcher.stop() }
+
+    /// That there is no card and no PCM.
+    public var failure: AudioDeviceError? {
+        registry.devices.isEmpty ? .noServer(.alsa, server: nil, onPipeWire: JACKProcess.isPipeWirePresent) : nil
+    }
+
+    /// Looks at what is there now, as the watcher does by itself after an event.
+    public func refresh() { refresh(onlyRestless: false) }
+
+    private func refresh(onlyRestless: Bool) {
+        restless.withLock { restless in
+            guard !onlyRestless || !restless.isEmpty else { return }
+            let present = registry.devices
+            let known = Dictionary(present.map { ($0.id, $0) }) { first, _ in first }
+            let cards = ALSACard.all()
+            var devices: [AudioDeviceDescription] = []
+            for name in names {
+                guard !onlyRestless || restless.contains(name) else {
+                    if let device = known[name] { devices.append(device) }
+                    continue
+                }
+                let probe = ALSAProbe(name)
+                let isSteady = probe.isBusy || probe.sides.contains { !$0.isServer }
+                if isSteady { restless.remove(name) } else { restless.insert(name) }
+                if let device = Self.describe(name, probe, cards, known[name]) { devices.append(device) }
+            }
+            // Cards are not opened again for the sake of others: that may click.
+            devices +=
+                onlyRestless
+                ? present.filter { !names.contains($0.id) } : cards.map { Self.describe($0, known[$0.id]) }
+            for i in devices.indices { (devices[i].isDefaultInput, devices[i].isDefaultOutput) = (false, false) }
+            if let i = devices.firstIndex(where: { $0.has(.input) }) { devices[i].isDefaultInput = true }
+            if let i = devices.firstIndex(where: { $0.has(.output) }) { devices[i].isDefaultOutput = true }
+            registry.replace(with: devices)
+        }
+    }
+
+    /// Opens a card, or any PCM that libasound knows by the id. A rate is had exactly or refused, the nearest block is taken.
+    /// - Throws: ``AudioDeviceError``: busy, not permitted, gone, unknown, a format that the card does not have.
+    public func open(_ request: AudioDeviceRequest) throws(AudioDeviceError) -> any AudioDevice {
+        try request.validate()
+        let input = request.inputChannelCount == 0 ? nil : id(request.input, .input)
+        let output = request.outputChannelCount == 0 ? nil : id(request.output, .output)
+        guard input != nil || output != nil else {
+            if request.inputChannelCount > 0, request.input == .systemDefault { throw .noDefaultDevice(.input) }
+            if request.outputChannelCount > 0, request.output == .systemDefault { throw .noDefaultDevice(.output) }
+            throw .unsupportedFormat(detail: "neither an input nor an output; ask for at least one")
+        }
+        for (id, direction) in [(input, AudioDirection.input), (output, .output)] {
+            guard let id, let device = devices.first(where: { $0.id == id }), !device.has(direction) else { continue }
+            throw .unsupportedFormat(detail: "\(device.name) has no \(direction.rawValue); choose another for it")
+        }
+        if let input, let output, !Self.shareClock(input, output) {
+            throw .unsupportedFormat(detail: "\(input) and \(output) are two cards; choose one for both")  // AGGREGATE
+        }
+        return try device(input: input, output: output, request)
+    }
+
+    private func device(
+        input: String?, output: String?, _ request: AudioDeviceRequest
+    ) throws(AudioDeviceError) -> ALSADevice {
+        let all = devices
+        let listed = all.filter { $0.id == input || $0.id == output }
+        let names = listed.isEmpty ? [input, output].compactMap { $0 } : listed.map(\.name)
+        do {
+            return try restless.withLock { _ throws(AudioDeviceError) in
+                try ALSADevice(
+                    name: names.reduce(into: [String]()) { if !$0.contains($1) { $0.append($1) } }.joined(
+                        separator: " + "),
+                    capture: input, playback: output, request: request,
+                    periodCount: listed.contains { $0.transport == .usb } ? 3 : 2)
+            }
+        } catch .noDevice(let name, _) {
+            // The search's own error has the names that come close.
+            _ = try all.device(named: name, input == nil ? .output : .input)
+            throw .deviceGone(name: name)
+        }
+    }
+
+    private func id(_ side: AudioDeviceRequest.Side, _ direction: AudioDirection) -> String? {
+        switch side {
+        case .none: nil
+        case .device(let id): id
+        case .systemDefault:
+            devices.first { direction == .input ? $0.isDefaultInput : $0.isDefaultOutput }?.id
+        }
+    }
+
+    /// Whether two PCMs run on one crystal: they are the same, or of one card.
+    static func shareClock(_ a: String, _ b: String) -> Bool {
+        guard a != b else { return true }
+        guard let card = ALSACard.cardID(of: a) else { return false }
+        return card == ALSACard.cardID(of: b)
+    }
+
+    // MARK: Descriptions
+
+    private static func describe(_ card: ALSACard, _ known: AudioDeviceDescription?) -> AudioDeviceDescription {
+        let probe = ALSAProbe(card.id, capture: card.hasCapture, playback: card.hasPlayback)
+        if probe.isBusy, let known { return known }
+        var description = AudioDeviceDescription(
+            id: card.id, backend: .alsa, name: card.name, transport: card.transport, form: card.form,
+            inputChannelCount: card.hasCapture ? 2 : 0, outputChannelCount: card.hasPlayback ? 2 : 0)
+        probe.fill(&description)
+        return description
+    }
+
+    /// A PCM of the configuration; nil where it does not open.
+    private static func describe(
+        _ name: String, _ probe: ALSAProbe, _ cards: [ALSACard], _ known: AudioDeviceDescription?
+    ) -> AudioDeviceDescription? {
+        if probe.isBusy, let known { return known }
+        guard let side = probe.sides.first else { return nil }
+        let card = cards.first { $0.number == side.card }
+        var description = AudioDeviceDescription(
+            id: name, backend: .alsa, name: card.map { "\(name) (\($0.cardName))" } ?? name,
+            transport: card?.transport ?? .virtual, form: card?.form ?? .unknown,
+            inputChannelCount: 0, outputChannelCount: 0)
+        probe.fill(&description)
+        return description
+    }
+}

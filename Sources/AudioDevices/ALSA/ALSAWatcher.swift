@@ -1,0 +1,100 @@
+import CALSA
+import Dispatch
+import Foundation
+import Synchronization
+
+/// Tells when sound cards may have come or gone: their folder has changed, or some seconds have passed where only looking
+/// helps.
+final class ALSAWatcher: Sendable {
+    private struct Sources {
+        var events: (any DispatchSourceRead)?
+        var timer: (any DispatchSourceTimer)?
+        var isStopped = false
+    }
+    private let sources = Mutex(Sources())
+    private let queue = DispatchQueue(label: "alsa-watcher")
+    private let folder: String
+    /// Events come in bursts, and udev sets a node's owner shortly after it was made.
+    private static let settleTime = 0.25
+    private static let lookInterval = 3.0
+
+    /// - Parameter folder: where the kernel puts a node for each PCM; it may be made later.
+    init(folder: String = "/dev/snd") { self.folder = folder }
+
+    /// Begins to watch.
+    /// - Parameters:
+    ///   - tick: called every three seconds, for devices of which no event tells.
+    ///   - look: called after an event, and every three seconds where the kernel gives none. Both come on a queue of this
+    ///     object's.
+    func start(tick: @escaping @Sendable () -> Void, look: @escaping @Sendable () -> Void) {
+        let descriptor = inotify_init1(CInt(IN_NONBLOCK | IN_CLOEXEC))
+        let hasEvents = descriptor >= 0 && watch(descriptor)
+        sources.withLock { sources in
+            guard !sources.isStopped else { return }
+            if descriptor >= 0 { sources.events = reader(descriptor, look) }
+            let timer = DispatchSource.makeTimerSource(queue: queue)
+            timer.schedule(deadline: .now() + Self.lookInterval, repeating: Self.lookInterval)
+            timer.setEventHandler { hasEvents ? tick() : look() }
+            timer.activate()
+            sources.timer = timer
+        }
+    }
+
+    /// Ends it; a look that runs still ends by itself.
+    func stop() {
+        sources.withLock { sources in
+            sources.isStopped = true
+            sources.events?.cancel()
+            sources.timer?.cancel()
+        }
+    }
+
+    private func reader(_ descriptor: CInt, _ look: @escaping @Sendable () -> Void) -> any DispatchSourceRead {
+        let source = DispatchSource.makeReadSource(fileDescriptor: descriptor, queue: queue)
+        source.setEventHandler { [weak self] in
+            guard let self, takeEvents(descriptor) else { return }
+            _ = watch(descriptor)  // the folder itself may be new
+            queue.asyncAfter(deadline: .now() + Self.settleTime, execute: look)
+        }
+        source.setCancelHandler { close(descriptor) }
+        source.activate()
+        return source
+    }
+
+    /// Watches the folder, and the one that it will be made in. False when it cannot be told when that happens.
+    private func watch(_ descriptor: CInt) -> Bool {
+        let changes = UInt32(IN_CREATE | IN_DELETE | IN_ATTRIB | IN_MOVED_FROM | IN_MOVED_TO)
+        let parent = (folder as NSString).deletingLastPathComponent
+        let isInFolder = inotify_add_watch(descriptor, folder, changes) >= 0
+        return inotify_add_watch(descriptor, parent, UInt32(IN_CREATE | IN_DELETE)) >= 0 || isInFolder
+    }
+
+    /// Takes all events that wait; whether one is of sound devices.
+    private func takeEvents(_ descriptor: CInt) -> Bool {
+        var isOurs = false
+        var bytes = [UInt8](repeating: 0, count: 4_096)
+        while true {
+            let count = read(descriptor, &bytes, bytes.count)
+            guard count > 0 else { return isOurs }
+            let names = Self.names(bytes.prefix(count))
+            isOurs = isOurs || names.contains { isOfSound($0) }
+        }
+    }
+
+    private func isOfSound(_ name: String) -> Bool {
+        name == (folder as NSString).lastPathComponent || name.hasPrefix("pcmC") || name.hasPrefix("controlC")
+    }
+
+    /// The files in the kernel's records: 16 bytes, whose last four are the length of the name that follows.
+    static func names(_ bytes: ArraySlice<UInt8>) -> [String] {
+        var rest = bytes
+        var names: [String] = []
+        while rest.count >= 16 {
+            let length = rest.dropFirst(12).prefix(4).reversed().reduce(0) { $0 << 8 | Int($1) }
+            rest = rest.dropFirst(16)
+            names.append(String(decoding: rest.prefix(length).prefix { $0 != 0 }, as: UTF8.self))
+            rest = rest.dropFirst(length)
+        }
+        return names
+    }
+}

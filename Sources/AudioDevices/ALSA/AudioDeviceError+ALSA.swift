@@ -1,0 +1,45 @@
+import CALSA
+import Foundation
+
+extension AudioDeviceError {
+    /// What a call of libasound's means that failed.
+    /// - Parameters:
+    ///   - code: what it returned, a negative errno.
+    ///   - call: its name.
+    ///   - device: the PCM's name.
+    static func alsa(_ code: CInt, call: String, device: String) -> AudioDeviceError {
+        switch -code {
+        case EBUSY, EAGAIN: .busy(device: device)
+        case EACCES, EPERM: .notPermitted(device: device)
+        // A card's PCM that is not there was there when it was named; any other name is only not in the configuration.
+        case ENOENT: device.hasPrefix("hw:") ? .deviceGone(name: device) : .noDevice(name: device, near: [])
+        case ENODEV, ENXIO, ESHUTDOWN: .deviceGone(name: device)
+        case EBADFD:
+            call == ALSACall.open.name ? .callFailed(.alsa, call: call, code: Int(-code)) : .deviceGone(name: device)
+        // A plug-in whose sound server does not answer.
+        case EHOSTDOWN, ECONNREFUSED: .noServer(.alsa, server: device, onPipeWire: false)
+        case EPIPE, ECONNRESET: .serverGone(.alsa, reason: "what was behind \(device)")
+        case ETIME: .stalled(device: device, seconds: ALSALoop.stallSeconds)
+        default: .callFailed(.alsa, call: call, code: Int(-code))
+        }
+    }
+}
+
+/// The calls whose failure ends a device.
+enum ALSACall: Int {
+    case open, configure, prepare, start, wait, read, write, recover
+
+    /// As libasound has it.
+    var name: String {
+        switch self {
+        case .open: "snd_pcm_open"
+        case .configure: "snd_pcm_hw_params"
+        case .prepare: "snd_pcm_prepare"
+        case .start: "snd_pcm_start"
+        case .wait: "snd_pcm_avail"
+        case .read: "snd_pcm_readi"
+        case .write: "snd_pcm_writei"
+        case .recover: "snd_pcm_resume"
+        }
+    }
+}

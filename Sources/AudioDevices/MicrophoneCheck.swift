@@ -1,0 +1,115 @@
+import AudioDSP
+
+/// Tells a microphone that is muted, or turned up too far, from one that works, by the levels of its blocks.
+///
+/// Time goes in windows of 100 ms. What holds for 5 s is found; what ends it must be clearer than what began it, so that a
+/// microphone at the border is not reported again and again. Decibels are relative to a full-scale square wave: 0 dBFS is
+/// a mean square of 1. Without a clock, lock or allocation: it may run in a callback, or on what a meter shows.
+public struct MicrophoneCheck: BitwiseCopyable, Sendable {
+    /// What is the matter with a microphone.
+    public enum Finding: UInt8, BitwiseCopyable, Hashable, Sendable, CaseIterable {
+        /// Nothing.
+        case fine
+        /// For 5 s every sample was zero: muted by software, or no microphone behind the input.
+        case digitalSilence
+        /// For 5 s below -90 dBFS, but not zero: muted, unplugged or turned down.
+        case silent
+        /// Of the last 5 s, more than a fifth of the windows had a sample at full scale.
+        case clipping
+    }
+
+    /// What is the matter now.
+    public private(set) var finding = Finding.fine
+
+    private let windowFrames: Int
+    private var framesInWindow = 0
+    private var windowCount = 0  // up to `memory`
+    private var loudest: Float = 0  // of this window: mean square and peak
+    private var peak: Float = 0
+    // The last windows, the latest in bit 0.
+    private var quiet: UInt64 = 0
+    private var zero: UInt64 = 0
+    private var clipped: UInt64 = 0
+    private var loud: UInt64 = 0
+
+    private static var memory: Int { @_noLocks get { 50 } }
+    private static var all: UInt64 { @_noLocks get { (1 << 50) - 1 } }
+    private static var silence: Float { @_noLocks get { 1e-9 } }  // -90 dBFS
+    private static var sound: Float { @_noLocks get { 4e-9 } }  // -84 dBFS
+    private static var fullScale: Float { @_noLocks get { 0.999_9 } }  // 16-bit converters reach 0.99997
+
+    /// - Parameter sampleRate: hertz of the frames that are counted.
+    @_noLocks
+    public init(sampleRate: Double) { windowFrames = max(1, Int(sampleRate * 0.1)) }
+
+    /// Takes the level of the next block; whether ``finding`` has changed. Render-safe.
+    @discardableResult @_noLocks
+    public mutating func update(_ level: Level, frameCount: Int) -> Bool {
+        let before = finding
+        loudest = level.meanSquare > loudest ? level.meanSquare : loudest
+        peak = level.peak > peak ? level.peak : peak
+        framesInWindow &+= frameCount
+        while framesInWindow >= windowFrames {
+            framesInWindow &-= windowFrames
+            endWindow()
+            // What is left of a long block is like the rest of it.
+            loudest = framesInWindow > 0 ? level.meanSquare : 0
+            peak = framesInWindow > 0 ? level.peak : 0
+        }
+        return finding != before
+    }
+
+    /// Forgets what it heard: for another microphone, or one that was stopped meanwhile.
+    @_noLocks
+    public mutating func reset() {
+        finding = .fine
+        framesInWindow = 0
+        windowCount = 0
+        loudest = 0
+        peak = 0
+        quiet = 0
+        zero = 0
+        clipped = 0
+        loud = 0
+    }
+
+    @_noLocks
+    private mutating func endWindow() {
+        quiet = quiet << 1 | (loudest < Self.silence ? 1 : 0)
+        zero = zero << 1 | (peak == 0 ? 1 : 0)
+        clipped = clipped << 1 | (peak >= Self.fullScale ? 1 : 0)
+        loud = loud << 1 | (loudest >= Self.sound ? 1 : 0)
+        if windowCount < Self.memory { windowCount &+= 1 }
+        guard windowCount == Self.memory else { return }
+        let clips = (clipped & Self.all).nonzeroBitCount
+        if zero & Self.all == Self.all {
+            finding = .digitalSilence
+        } else if quiet & Self.all == Self.all {
+            finding = .silent
+        } else if clips > 10 {
+            finding = .clipping
+        } else {
+            switch finding {
+            case .fine: break
+            case .digitalSilence, .silent: if loud & 0b11 == 0b11 { finding = .fine }  // 200 ms of sound
+            case .clipping: if clips <= 2 { finding = .fine }
+            }
+        }
+    }
+}
+
+extension MicrophoneCheck.Finding {
+    /// One line for the person: what is wrong and what to do next; nil where nothing is.
+    public var advice: String? {
+        switch self {
+        case .fine: nil
+        case .digitalSilence:
+            "the microphone has given nothing but zeros for 5 s: unmute it in the sound settings; `earshot devices` shows "
+                + "which one is used"
+        case .silent: "the microphone has been silent for 5 s: is it muted? `earshot devices` shows which one is used"
+        case .clipping:
+            "the microphone has been clipping for 5 s: turn it down in the sound settings (`pavucontrol`, `alsamixer`), or "
+                + "move away from it"
+        }
+    }
+}

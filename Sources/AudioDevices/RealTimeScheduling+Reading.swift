@@ -1,0 +1,80 @@
+import Foundation
+
+extension RealTimeScheduling {
+    /// As it is for this process now. Reads some small files; not for the render thread.
+    public static func current() -> RealTimeScheduling {
+        var facts = RealTimeScheduling()
+        facts.isRoot = geteuid() == 0
+        var limit = rlimit()
+        if getrlimit(__rlimit_resource_t(__RLIMIT_RTPRIO.rawValue), &limit) == 0 { facts.priorityLimit = Int(clamping: limit.rlim_cur) }
+        facts.readFiles(under: "", isMember: isInGroup)
+        return facts
+    }
+
+    /// The part that is in files.
+    mutating func readFiles(under root: String, isMember: (String) -> Bool) {
+        func text(_ path: String) -> String? { try? String(contentsOfFile: root + path, encoding: .utf8) }
+        func number(_ path: String) -> Int? {
+            text(path).flatMap { Int($0.trimmingCharacters(in: .whitespacesAndNewlines)) }
+        }
+        hasCapability = Self.hasNice(status: text("/proc/self/status") ?? "")
+        systemRuntime = number("/proc/sys/kernel/sched_rt_runtime_us")
+        (groupRuntime, groupFile) = (nil, nil)
+        for file in Self.groupFiles(controlGroups: text("/proc/self/cgroup") ?? "") {
+            guard let runtime = number(file) else { continue }
+            (groupRuntime, groupFile) = (runtime, file)
+            break
+        }
+        let folder = "/etc/security/limits.d"
+        let names = ((try? FileManager.default.contentsOfDirectory(atPath: root + folder)) ?? []).sorted()
+        let files = ["/etc/security/limits.conf"] + names.filter { $0.hasSuffix(".conf") }.map { "\(folder)/\($0)" }
+        grants = files.flatMap { file in
+            Self.grants(in: text(file) ?? "").map {
+                Grant(file: file, group: $0.group, priority: $0.priority, isMember: isMember($0.group))
+            }
+        }
+        disabledFile = names.first { $0 == "audio.conf.disabled" }.map { "\(folder)/\($0)" }
+    }
+
+    /// CAP_SYS_NICE is bit 23 (capabilities(7)) of the effective set in /proc/self/status.
+    private static func hasNice(status: String) -> Bool {
+        guard let line = status.split(separator: "\n").first(where: { $0.hasPrefix("CapEff:") }),
+            let set = line.split(whereSeparator: \.isWhitespace).last, let bits = UInt64(set, radix: 16)
+        else { return false }
+        return bits & 1 << 23 != 0
+    }
+
+    /// Where cgroup v1 has the budget of a process, by its /proc/self/cgroup; the first that is there counts.
+    private static func groupFiles(controlGroups: String) -> [String] {
+        controlGroups.split(separator: "\n").flatMap { line -> [String] in
+            let parts = line.split(separator: ":", maxSplits: 2, omittingEmptySubsequences: false)
+            guard parts.count == 3, parts[1].split(separator: ",").contains("cpu") else { return [] }
+            let group = parts[2] == "/" ? "" : parts[2]
+            // In a container the group's own folder may be mounted as the root.
+            return ["\(parts[1])\(group)", "cpu\(group)", "\(parts[1])", "cpu"].map {
+                "/sys/fs/cgroup/\($0)/cpu.rt_runtime_us"
+            }
+        }
+    }
+
+    /// Lines such as `@audio - rtprio 95`; a soft limit of its own is what counts, as nobody raises it to the hard one.
+    private static func grants(in limits: String) -> [(group: String, priority: Int)] {
+        limits.split(separator: "\n").compactMap { line in
+            let words = line.prefix { $0 != "#" }.split(whereSeparator: \.isWhitespace)
+            guard words.count == 4, words[0].hasPrefix("@"), words[1] != "hard", words[2] == "rtprio",
+                let priority = Int(words[3])
+            else { return nil }
+            return (String(words[0].dropFirst()), priority)
+        }
+    }
+
+    private static func isInGroup(_ name: String) -> Bool {
+        var buffer = [CChar](repeating: 0, count: 16_384)
+        var group = Foundation.group()
+        var found: UnsafeMutablePointer<Foundation.group>?
+        guard getgrnam_r(name, &group, &buffer, buffer.count, &found) == 0, found != nil else { return false }
+        var mine = [gid_t](repeating: 0, count: Int(max(0, getgroups(0, nil))))
+        let count = getgroups(CInt(mine.count), &mine)
+        return getegid() == group.gr_gid || mine.prefix(Int(max(0, count))).contains(group.gr_gid)
+    }
+}

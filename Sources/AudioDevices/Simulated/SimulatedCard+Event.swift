@@ -1,0 +1,73 @@
+extension SimulatedCard {
+    /// What befalls a card; times in seconds on the machine's clock since it was started.
+    public enum Event: Hashable, Sendable {
+        /// It does not call for a while, and counts on: `sampleTime` jumps over what was missed.
+        case stall(at: Double, for: Double)
+        /// The machine is suspended for a while, the card with it: the clock jumps, `sampleTime` does not.
+        case suspend(at: Double, for: Double)
+        /// Its crystal runs so many parts per million fast from then on.
+        case drift(at: Double, ppm: Double)
+        /// It is pulled out, and with a length put back after it, where a ``SimulatedSystem`` lists it.
+        case vanish(at: Double, for: Double? = nil)
+
+        /// When it begins, in seconds since the card was started.
+        public var time: Double {
+            switch self {
+            case .stall(let at, _), .suspend(let at, _), .drift(let at, _), .vanish(let at, _): at
+            }
+        }
+
+        private var length: Double {
+            switch self {
+            case .stall(_, let length), .suspend(_, let length): length
+            case .drift: .infinity
+            case .vanish(_, let length): length ?? .infinity
+            }
+        }
+
+        /// What of the event is still to come when `elapsed` seconds have passed; nil when it is over.
+        func remaining(after elapsed: Double) -> Event? {
+            let start = max(0, time - elapsed)
+            let length = min(length, time + length - elapsed)
+            guard length > 0 else { return nil }
+            switch self {
+            case .stall: return .stall(at: start, for: length)
+            case .suspend: return .suspend(at: start, for: length)
+            case .drift(_, let ppm): return .drift(at: start, ppm: ppm)
+            case .vanish: return .vanish(at: start, for: length.isFinite ? length : nil)
+            }
+        }
+
+        func validate() throws(AudioDeviceError) {
+            func bad(_ detail: String) -> AudioDeviceError { .unsupportedFormat(detail: "a script with \(detail)") }
+            guard time >= 0, time < 1e6 else { throw bad("an event at \(time) s; use 0 to 1000000") }
+            switch self {
+            case .stall, .suspend, .vanish(_, .some):
+                guard length > 0, length < 1e6 else { throw bad("an event of \(length) s; use up to 1000000") }
+            case .drift(_, let ppm):
+                guard abs(ppm) <= 10_000 else { throw bad("a drift of \(ppm) ppm; use −10000 to 10000") }
+            case .vanish(_, .none): break
+            }
+        }
+    }
+
+    /// By how much a card's calls are off the time they are due, each anew.
+    public enum Jitter: Hashable, Sendable {
+        case none
+        /// Up to so many seconds early or late.
+        case uniform(Double)
+        /// Late only, by so many seconds in the mean.
+        case exponential(mean: Double)
+
+        func validate() throws(AudioDeviceError) {
+            let scale =
+                switch self {
+                case .none: 0.0
+                case .uniform(let scale), .exponential(let scale): scale
+                }
+            guard scale >= 0, scale <= 1 else {
+                throw .unsupportedFormat(detail: "a jitter of \(scale) s; use 0 to 1")
+            }
+        }
+    }
+}

@@ -1,0 +1,79 @@
+import AudioBase
+import CRealtime
+
+extension SimulatedCard {
+    /// A script, made ready for the render thread: when each frame passes the converters, and when there is no call.
+    struct Timeline: @unchecked Sendable {  // written by `init` only
+        private struct Segment: BitwiseCopyable {
+            var frame: Double
+            var seconds: Double
+            var rate: Double
+        }
+        private struct Stall: BitwiseCopyable {
+            var start: Int64
+            var end: Int64
+        }
+
+        /// Nanoseconds after the start at which the card vanishes; `.max` where it does not.
+        let vanishing: Int64
+        private let segments: UnsafeMutablePointer<Segment>
+        private let stalls: UnsafeMutablePointer<Stall>
+        private let segmentCount: Int
+        private let stallCount: Int
+
+        init(_ script: [Event], sampleRate: Double, driftPPM: Double) {
+            var segments = [Segment(frame: 0, seconds: 0, rate: sampleRate * (1 + driftPPM * 1e-6))]
+            var stalls: [Stall] = []
+            var vanishing = Int64.max
+            for event in script.sorted(by: { $0.time < $1.time }) {
+                var last = segments[segments.count - 1]
+                let seconds = max(event.time, last.seconds)
+                last.frame += (seconds - last.seconds) * last.rate
+                last.seconds = seconds
+                switch event {
+                case .stall(let at, let length):
+                    stalls.append(Stall(start: Self.nanoseconds(at), end: Self.nanoseconds(at + length)))
+                case .suspend(_, let length):
+                    last.seconds += length
+                    segments.append(last)
+                case .drift(_, let ppm):
+                    last.rate = sampleRate * (1 + ppm * 1e-6)
+                    segments.append(last)
+                case .vanish(let at, _):
+                    vanishing = min(vanishing, Self.nanoseconds(at))
+                }
+            }
+            self.vanishing = vanishing
+            segmentCount = segments.count
+            stallCount = stalls.count
+            self.segments = .allocate(capacity: segmentCount)
+            self.segments.initialize(from: segments, count: segmentCount)
+            self.stalls = .allocate(capacity: max(1, stallCount))
+            self.stalls.initialize(from: stalls, count: stallCount)
+        }
+
+        func deallocate() {
+            segments.deallocate()
+            stalls.deallocate()
+        }
+
+        private static func nanoseconds(_ seconds: Double) -> Int64 { Int64(seconds * 1e9) }
+
+        /// Seconds after the start at which so many frames have passed. Computed anew each time, so nothing adds up.
+        @_noLocks
+        func seconds(atFrame frame: Double) -> Double {
+            var at = segmentCount &- 1
+            while at > 0, segments[at].frame >= frame { at &-= 1 }
+            let segment = segments[at]
+            return segment.seconds + (frame - segment.frame) / segment.rate
+        }
+
+        /// When a call that would come at `time` comes, in nanoseconds after the start: not during a stall.
+        @_noLocks
+        func callTime(_ time: Int64) -> Int64 {
+            var time = time
+            for i in 0..<stallCount where time >= stalls[i].start && time < stalls[i].end { time = stalls[i].end }
+            return time
+        }
+    }
+}

@@ -1,0 +1,64 @@
+extension SimulatedSystem {
+    /// A card to be had.
+    public struct Card: Sendable {
+        /// What is listed; its ``AudioDeviceDescription/id`` is the card's.
+        public var description: AudioDeviceDescription
+        /// What happens to it and what it hears. The rate, the block and the channels come from the description and from
+        /// who opens it, but for ``SimulatedCard/Configuration/blockFrameCounts``, which nobody is asked about. Its script
+        /// is played once, from the first start of a device on the card; one opened later gets what is left.
+        public var configuration: SimulatedCard.Configuration
+        /// Whether it takes one device at a time, as a sound card does without a server.
+        public var isExclusive: Bool
+
+        /// A card as described, with a perfect crystal unless configured otherwise.
+        public init(
+            _ description: AudioDeviceDescription, configuration: SimulatedCard.Configuration? = nil,
+            isExclusive: Bool = false
+        ) {
+            self.description = description
+            self.description.backend = .simulated
+            self.configuration =
+                configuration ?? SimulatedCard.Configuration(sampleRate: description.sampleRate, blockFrameCount: 256)
+            self.isExclusive = isExclusive
+        }
+
+        /// A card called `name`, which is listed as it is configured.
+        public init(
+            id: String, name: String, configuration: SimulatedCard.Configuration, isExclusive: Bool = false
+        ) {
+            self.init(
+                AudioDeviceDescription(
+                    id: id, backend: .simulated, name: name, transport: .virtual,
+                    inputChannelCount: configuration.inputChannelCount,
+                    outputChannelCount: configuration.outputChannelCount, sampleRate: configuration.sampleRate),
+                configuration: configuration, isExclusive: isExclusive)
+        }
+
+        /// What a device on this card is like, as asked for.
+        func configuration(
+            for request: AudioDeviceRequest, inputs: Int, outputs: Int
+        ) throws(AudioDeviceError) -> SimulatedCard.Configuration {
+            let rate = request.sampleRate ?? description.sampleRate
+            guard description.sampleRates.contains(rate) else {
+                let offered = description.sampleRates.map { "\(Int($0))" }.joined(separator: ", ")
+                throw .unsupportedFormat(detail: "\(description.name) at \(Int(rate)) Hz; it has \(offered) Hz")
+            }
+            let range = description.blockFrameCounts
+            if let block = request.blockFrameCount, !range.contains(block) {
+                throw .unsupportedFormat(
+                    detail: "\(description.name) in blocks of \(block) frames; it has \(range.lowerBound) to "
+                        + "\(range.upperBound)")
+            }
+            var granted = configuration
+            granted.sampleRate = rate
+            granted.blockFrameCount = max(range.lowerBound, min(range.upperBound, request.wantedBlock(at: rate)))
+            granted.inputChannelCount = description.inputChannelCount
+            granted.outputChannelCount = description.outputChannelCount
+            granted.inputChannelMap = request.inputChannelMap.map { Array($0.prefix(inputs)) } ?? Array(0..<inputs)
+            granted.outputChannelMap =
+                request.outputChannelMap.map { $0.prefix(outputs).map { [$0] } }
+                ?? (outputs == 1 ? [[0, 1]] : (0..<outputs).map { [$0] })
+            return granted
+        }
+    }
+}

@@ -1,0 +1,215 @@
+import AudioBase
+import Synchronization
+
+/// Sound cards in this process: to be plugged in, pulled, taken and broken at will, without hardware or a server.
+///
+/// Two devices on one card each have a clock of their own; the card's rings go to the one that was started first.
+public final class SimulatedSystem: AudioSystem {
+    /// What is there now, and the news of it.
+    public let registry = AudioDeviceRegistry()
+
+    private struct Entry {
+        var card: Card
+        let slot: Slot
+        var open: [Weak] = []
+        var isPulled = false
+
+        var devices: [SimulatedDevice] { open.compactMap(\.device) }
+    }
+
+    private struct Weak {
+        weak var device: SimulatedDevice?
+        var isExclusive: Bool
+    }
+
+    private struct State {
+        var entries: [Entry] = []
+        var chosenInput: String?
+        var chosenOutput: String?
+        var isDown = false
+    }
+
+    private let state: Mutex<State>
+
+    /// A system with some cards; those marked as defaults are, or else the first that can be.
+    public init(_ cards: [Card] = []) {
+        state = Mutex(State())
+        for card in cards { add(card) }
+    }
+
+    /// One card with an input and two outputs, which runs at any usual rate.
+    public static func standard(_ configuration: SimulatedCard.Configuration? = nil) -> SimulatedSystem {
+        SimulatedSystem([
+            Card(
+                AudioDeviceDescription(
+                    id: "simulated", backend: .simulated, name: "Simulated card", transport: .virtual,
+                    inputChannelCount: configuration?.inputChannelCount ?? 1,
+                    outputChannelCount: configuration?.outputChannelCount ?? 2,
+                    sampleRate: configuration?.sampleRate ?? 48_000,
+                    sampleRates: [8_000, 16_000, 32_000, 44_100, 48_000, 88_200, 96_000, 176_400, 192_000]),
+                configuration: configuration)
+        ])
+    }
+
+    /// Simulated.
+    public var backend: AudioBackend { .simulated }
+
+    /// Why nothing can be opened: the system was killed.
+    public var failure: AudioDeviceError? { state.withLock { $0.isDown ? Self.gone : nil } }
+
+    private static let gone = AudioDeviceError.serverGone(.simulated, reason: "killed")
+
+    /// Plugs a card in, or puts another in the place of the one with its id.
+    public func add(_ card: Card) {
+        let id = card.description.id
+        let slot = Slot { [weak self] start in self?.follow(card.configuration.script, of: id, from: start) }
+        change { state in
+            let entry = Entry(card: card, slot: slot)
+            if let at = state.entries.firstIndex(where: { $0.card.description.id == id }) {
+                for device in state.entries[at].devices { device.fail(.deviceGone(name: device.name)) }
+                state.entries.remove(at: at)
+            }
+            state.entries.append(entry)
+            if card.description.isDefaultInput { state.chosenInput = id }
+            if card.description.isDefaultOutput { state.chosenOutput = id }
+        }
+    }
+
+    /// Pulls a card out: its devices fail with ``AudioDeviceError/deviceGone(name:)``. Nothing happens where there is none.
+    public func remove(_ id: String) { setPulled(id, true) }
+
+    /// Puts a card back that was removed or has vanished. Nothing happens where it is there or was never.
+    public func putBack(_ id: String) { setPulled(id, false) }
+
+    /// Takes other cards for the defaults; nil leaves one as it is. One that is not there is taken when it is.
+    public func setDefault(input: String? = nil, output: String? = nil) {
+        change { state in
+            state.chosenInput = input ?? state.chosenInput
+            state.chosenOutput = output ?? state.chosenOutput
+        }
+    }
+
+    /// The system ends: every device fails, the list empties.
+    public func kill() {
+        change { state in
+            state.isDown = true
+            for device in state.entries.flatMap(\.devices) { device.fail(Self.gone) }
+        }
+    }
+
+    /// The system is there again, with the cards that are plugged in.
+    public func restart() { change { $0.isDown = false } }
+
+    private func setPulled(_ id: String, _ isPulled: Bool) {
+        change { state in
+            guard let at = state.entries.firstIndex(where: { $0.card.description.id == id }) else { return }
+            state.entries[at].isPulled = isPulled
+            guard isPulled else { return }
+            for device in state.entries[at].devices { device.fail(.deviceGone(name: device.name)) }
+        }
+    }
+
+    /// Changes the state, and the list with it: in one step, so that lists come in the order of the changes.
+    private func change(_ body: (inout State) -> Void) {
+        state.withLock { state in
+            body(&state)
+            registry.replace(with: Self.list(state))
+        }
+    }
+
+    private static func list(_ state: State) -> [AudioDeviceDescription] {
+        guard !state.isDown else { return [] }
+        var list = state.entries.filter { !$0.isPulled }.map(\.card.description)
+        let input = list.first { $0.id == state.chosenInput && $0.has(.input) } ?? list.first { $0.has(.input) }
+        let output = list.first { $0.id == state.chosenOutput && $0.has(.output) } ?? list.first { $0.has(.output) }
+        for i in list.indices {
+            list[i].isDefaultInput = list[i].id == input?.id
+            list[i].isDefaultOutput = list[i].id == output?.id
+        }
+        return list
+    }
+
+    /// The list follows a card's script in real time.
+    private func follow(_ script: [SimulatedCard.Event], of id: String, from start: HostTime) {
+        for case .vanish(let at, let length) in script {
+            Task { [weak self] in
+                try? await Task.sleep(for: .seconds(at - HostTime.now().seconds(since: start)))
+                self?.remove(id)
+                guard let length else { return }
+                try? await Task.sleep(for: .seconds(at + length - HostTime.now().seconds(since: start)))
+                self?.putBack(id)
+            }
+        }
+    }
+}
+
+extension SimulatedSystem {
+    /// Opens a card, or two as one. It does not call yet.
+    ///
+    /// - Throws: ``AudioDeviceError/unsupportedFormat(detail:)`` for what the card has not got, with what it has;
+    ///   ``AudioDeviceError/busy(device:)`` where it is taken, ``AudioDeviceError/deviceGone(name:)`` where it was pulled
+    ///   out, ``AudioDeviceError/noDevice(name:near:)``, ``AudioDeviceError/noDefaultDevice(_:)``, and ``failure``.
+    public func open(_ request: AudioDeviceRequest) throws(AudioDeviceError) -> any AudioDevice {
+        try request.validate()
+        return try state.withLock { state throws(AudioDeviceError) in
+            if state.isDown { throw Self.gone }
+            let list = Self.list(state)
+            let input = try Self.resolve(request.input, .input, request.inputChannelCount, list, state)
+            let output = try Self.resolve(request.output, .output, request.outputChannelCount, list, state)
+            switch (input, output) {
+            case (nil, nil):
+                guard request.input == .none, request.output == .none else { throw .noDefaultDevice(.output) }
+                throw .unsupportedFormat(detail: "neither input nor output; ask for one")
+            case (let input?, let output?) where input != output:
+                let microphone = try Self.open(input, request, inputs: request.inputChannelCount, outputs: 0, &state)
+                let loudspeaker = try Self.open(output, request, inputs: 0, outputs: request.outputChannelCount, &state)
+                return try AggregateDevice(input: microphone, output: loudspeaker)
+            case (let input, let output):
+                guard let id = output ?? input else { throw .noDefaultDevice(.output) }
+                return try Self.open(
+                    id, request, inputs: input == nil ? 0 : request.inputChannelCount,
+                    outputs: output == nil ? 0 : request.outputChannelCount, &state)
+            }
+        }
+    }
+
+    /// The id of the card that a side means, nil for none.
+    private static func resolve(
+        _ side: AudioDeviceRequest.Side, _ direction: AudioDirection, _ channelCount: Int,
+        _ list: [AudioDeviceDescription], _ state: borrowing State
+    ) throws(AudioDeviceError) -> String? {
+        guard channelCount > 0 else { return nil }
+        switch side {
+        case .none: return nil
+        case .systemDefault:
+            return list.first { direction == .input ? $0.isDefaultInput : $0.isDefaultOutput }?.id
+        case .device(let id):
+            if let found = list.first(where: { $0.id == id }), found.has(direction) { return id }
+            if let pulled = state.entries.first(where: { $0.card.description.id == id && $0.isPulled }) {
+                throw .deviceGone(name: pulled.card.description.name)
+            }
+            return try list.device(named: id, direction).id
+        }
+    }
+
+    private static func open(
+        _ id: String, _ request: AudioDeviceRequest, inputs: Int, outputs: Int, _ state: inout State
+    ) throws(AudioDeviceError) -> SimulatedDevice {
+        guard let at = state.entries.firstIndex(where: { $0.card.description.id == id }) else {
+            throw .noDevice(name: id, near: [])
+        }
+        var entry = state.entries[at]
+        entry.open.removeAll { $0.device == nil }
+        let isExclusive = request.isExclusive || entry.card.isExclusive
+        if entry.open.contains(where: { isExclusive || $0.isExclusive }) {
+            throw .busy(device: entry.card.description.name)
+        }
+        var granted = try entry.card.configuration(for: request, inputs: inputs, outputs: outputs)
+        granted.script = entry.slot.remaining(of: granted.script)
+        let device = try SimulatedDevice(
+            granted, name: entry.card.description.name, monitor: request.monitor, slot: entry.slot)
+        entry.open.append(Weak(device: device, isExclusive: isExclusive))
+        state.entries[at] = entry
+        return device
+    }
+}

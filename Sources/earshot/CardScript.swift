@@ -1,0 +1,34 @@
+import ArgumentParser
+import AudioDevices
+
+/// What happens to the simulated card, as `stall@3:2,vanish@6:1,suspend@9:5,drift@10:300`: at so many seconds, for so many; a
+/// drift in parts per million.
+struct CardScript: ExpressibleByArgument, Sendable {
+    let events: [SimulatedCard.Event]
+
+    init?(argument: String) {
+        var events: [SimulatedCard.Event] = []
+        for part in argument.split(separator: ",", omittingEmptySubsequences: false) {
+            guard let event = Self.event(part) else { return nil }
+            events.append(event)
+        }
+        self.events = events
+    }
+
+    private static func event(_ text: Substring) -> SimulatedCard.Event? {
+        let words = text.split(separator: "@", maxSplits: 1)
+        guard words.count == 2 else { return nil }
+        let numbers = words[1].split(separator: ":", omittingEmptySubsequences: false).map { Double($0) }
+        guard (1...2).contains(numbers.count), let at = numbers[0], at >= 0, at < 1e6 else { return nil }
+        let second = numbers.count == 2 ? numbers[1] : nil
+        if numbers.count == 2, second == nil { return nil }
+        switch (words[0], second) {
+        case ("vanish", nil): return .vanish(at: at)
+        case ("drift", let ppm?) where abs(ppm) <= 10_000: return .drift(at: at, ppm: ppm)
+        case ("vanish", let length?) where length > 0 && length < 1e6: return .vanish(at: at, for: length)
+        case ("stall", let length?) where length > 0 && length < 1e6: return .stall(at: at, for: length)
+        case ("suspend", let length?) where length > 0 && length < 1e6: return .suspend(at: at, for: length)
+        default: return nil
+        }
+    }
+}

@@ -1,0 +1,114 @@
+import ArgumentParser
+import AudioDevices
+import AudioSession
+
+extension AudioBackend: ExpressibleByArgument {}
+extension AudioSession.OtherAudio: ExpressibleByArgument {}
+
+/// Which sound card, and what is asked of it: the options that every command with sound shares.
+struct DeviceOptions: ParsableArguments {
+    @Option(
+        help:
+            "The sound system: pipewire, jack, alsa, or simulated. Default: PipeWire where it runs, else JACK, else ALSA.")
+    var device: AudioBackend?
+
+    @Option(
+        help: ArgumentHelp(
+            "The microphone, by its name in `earshot devices` or a part of it. Default: the system's.",
+            valueName: "name"))
+    var input: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "The loudspeaker or headphones, by name or a part of it. Default: the system's.", valueName: "name"))
+    var output: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "Frames a block, 16 to 4096. Default: what lasts 5 ms; the simulated card's 256. JACK's server decides its own.",
+            valueName: "frames"))
+    var block: Int?
+
+    @Option(
+        help: ArgumentHelp(
+            "Frames a second. Default: the device's; the simulated card's 48000, with aac 44100. JACK's server decides its own.",
+            valueName: "hertz"))
+    var rate: Double?
+
+    @Option(
+        help: ArgumentHelp(
+            "The microphone's channels to take, from 1, such as 3 or 1,2. Default: the first ones.", valueName: "list"))
+    var inputMap: ChannelList?
+
+    @Option(
+        help: ArgumentHelp(
+            "The loudspeaker's channels to use, from 1, such as 3,4. Default: the first two.", valueName: "list"))
+    var outputMap: ChannelList?
+
+    @Option(
+        help: "Other programs' sound meanwhile: mix, duck (quieter), pause (players are asked to), exclude (from the device)."
+    )
+    var others = AudioSession.OtherAudio.mix
+
+    @Option(
+        help: ArgumentHelp("JACK: the server's name; else JACK_DEFAULT_SERVER or the default one.", valueName: "name"))
+    var jackServer: String?
+
+    @Option(
+        name: [.customLong("client-name"), .customLong("jack-name")],
+        help: ArgumentHelp("PipeWire, JACK: the client's name.", valueName: "name"))
+    var clientName = "earshot"
+
+    @Flag(inversion: .prefixedNo, help: "JACK: connect to the microphone and loudspeaker.")
+    var connect = true
+
+    func validate() throws {
+        if let block, !(16...4096).contains(block) { throw ValidationError("--block takes 16 to 4096 frames") }
+        if let rate, !(8_000...192_000).contains(rate) { throw ValidationError("--rate takes 8000 to 192000 Hz") }
+        if !(1..<64).contains(clientName.utf8.count) { throw ValidationError("--client-name takes 1 to 63 bytes") }
+    }
+}
+
+extension DeviceOptions {
+    /// The sound system that is meant; `--jack-server` says so too.
+    var backend: AudioBackend? { device ?? (jackServer == nil ? nil : .jack) }
+
+    /// Any system but the simulated one, whose cards are the command's affair.
+    func makeSystem() throws -> any AudioSystem {
+        if backend == .jack { return JACKSystem(serverName: jackServer, connects: connect) }
+        return try AudioSystems.make(backend)
+    }
+
+    /// What is asked of a session on a system, with names looked up among its devices.
+    func configuration(
+        inputChannelCount: Int, outputChannelCount: Int, on system: any AudioSystem
+    ) throws -> AudioSession.Configuration {
+        if let failure = system.failure { throw failure }
+        var configuration = AudioSession.Configuration()
+        configuration.clientName = clientName
+        configuration.otherAudio = others
+        configuration.preferredSampleRate = rate
+        configuration.preferredBlockFrameCount = block
+        configuration.inputChannelMap = inputMap?.channels
+        configuration.outputChannelMap = outputMap?.channels
+        configuration.inputChannelCount = inputMap?.channels.count ?? inputChannelCount
+        configuration.outputChannelCount = outputMap?.channels.count ?? outputChannelCount
+        configuration.preferredInput = try input.map { try system.devices.device(named: $0, .input).id }
+        configuration.preferredOutput = try output.map { try system.devices.device(named: $0, .output).id }
+        return configuration
+    }
+}
+
+/// Channels as people count them, from 1; held from 0.
+struct ChannelList: ExpressibleByArgument, Hashable, Sendable {
+    let channels: [Int]
+
+    init?(argument: String) {
+        let numbers = argument.split(separator: ",", omittingEmptySubsequences: false).map {
+            Int($0.filter { $0 != " " })
+        }
+        guard (1...32).contains(numbers.count), numbers.allSatisfy({ $0.map { (1...1_024).contains($0) } ?? false })
+        else { return nil }
+        channels = numbers.compactMap { $0.map { $0 - 1 } }
+    }
+}

@@ -1,0 +1,68 @@
+import AudioBase
+import AudioDevices
+import AudioSession
+
+extension SoundCard {
+    /// What sound goes through, in one line; with the cable's advantages where it is in the air.
+    var summary: String {
+        let report = self.report
+        var line =
+            "sound: \(session.currentRoute), \(Int(report.rate)) Hz, blocks of \(report.block)"
+            + (report.askedBlock.map { $0 == report.block ? "" : " (asked \($0))" } ?? "")
+        line += String(format: ", in %.1f ms, out %.1f ms", report.inputLatencyMs, report.outputLatencyMs)
+        line += ", \(report.scheduling)"
+        let route = session.currentRoute
+        for advice in Set([route.input?.advice, route.output?.advice].compactMap { $0 }) { line += "\n\(advice)" }
+        return line
+    }
+
+    /// What keeps the sound away, and for how many seconds; nil while nothing does.
+    func interruption(at now: HostTime) -> (Interruption, Double)? {
+        session.interruption.map { ($0.kind, now.seconds(since: $0.since)) }
+    }
+
+    /// Those after the call's beginning.
+    var routeChanges: [CallReport.RouteChanged] {
+        session.history.compactMap { event in
+            guard case .routeChanged(let change) = event, change.reason != .activated else { return nil }
+            return CallReport.RouteChanged(
+                reason: change.reason.rawValue, previous: change.previous.description,
+                current: change.current.description, monotonicNanoseconds: change.hostTime.nanoseconds,
+                gapMs: change.gap * 1e3)
+        }
+    }
+
+    /// Each with its length, but for one that lasts.
+    var interruptions: [CallReport.Interrupted] {
+        var list: [CallReport.Interrupted] = []
+        for event in session.history {
+            switch event {
+            case .interruptionBegan(let why): list.append(.init(why: why.description, seconds: nil))
+            case .interruptionEnded(_, let seconds):
+                if !list.isEmpty { list[list.count - 1].seconds = seconds }
+            case .routeChanged, .paused: break
+            }
+        }
+        return list
+    }
+}
+
+extension CallReport.Device {
+    init(_ session: AudioSession, _ device: any AudioDevice, _ asked: DeviceOptions) {
+        let hardware = session.hardware
+        let route = session.currentRoute
+        self.init(
+            kind: session.system.backend.rawValue, name: hardware?.name ?? device.name, rate: device.sampleRate,
+            block: device.blockFrameCount, inputLatencyMs: device.inputLatency * 1e3,
+            outputLatencyMs: device.outputLatency * 1e3, realTimePriority: device.realTimePriority,
+            scheduling: RealTimeScheduling.current().describe(granted: device.realTimePriority),
+            sampleType: (hardware?.sampleType ?? .float32).rawValue, askedRate: asked.rate, askedBlock: asked.block,
+            input: route.input.map { CallReport.Port($0) }, output: route.output.map { CallReport.Port($0) })
+    }
+}
+
+extension CallReport.Port {
+    init(_ device: AudioDeviceDescription) {
+        self.init(id: device.id, name: device.name, kind: device.kindDescription)
+    }
+}

@@ -1,0 +1,62 @@
+import AudioBase
+import Foundation
+import TestSupport
+
+@testable import AudioDevices
+
+/// A PipeWire server that ALSA's plug-in finds, with a loudspeaker `speaker` and a microphone `microphone`, and a
+/// configuration of ALSA's with further PCMs.
+enum ALSARig {
+    /// PCMs that a test may name, besides libasound's own: each sample type as the only one, one rate, one block.
+    static let configuration = """
+        pcm.u8 { type pipewire format "U8" }
+        pcm.s16 { type pipewire format "S16_LE" }
+        pcm.s24packed { type pipewire format "S24_3LE" }
+        pcm.s24 { type pipewire format "S24_LE" }
+        pcm.s32 { type pipewire format "S32_LE" }
+        pcm.f32 { type pipewire format "FLOAT_LE" }
+        pcm.f64 { type lfloat slave { pcm "pipewire" format S32_LE } }
+        pcm.monitor { type pipewire capture_node "speaker" }
+        pcm.cd { type pipewire rate 44100 }
+        pcm.quad { type pipewire channels 4 }
+        pcm.fixed { type plug slave { pcm "pipewire" rate 44100 format S16_LE } }
+        """
+
+    /// Runs a test with a server; clients of this process find it by themselves.
+    static func running(_ body: (PipeWireServer) throws -> Void) throws {
+        try PipeWireServer.running(devices: [.sink("speaker"), .source("microphone")]) { server in
+            try withConfiguration {
+                setenv("PIPEWIRE_REMOTE", server.remote, 1)
+                defer { unsetenv("PIPEWIRE_REMOTE") }
+                try body(server)
+            }
+        }
+    }
+
+    /// Runs a test with ``configuration``, whether there is a server or not.
+    static func withConfiguration(_ more: String = "", _ body: () throws -> Void) throws {
+        let path = "\(NSTemporaryDirectory())earshot-asoundrc-\(getpid())"
+        try (configuration + "\n" + more).write(toFile: path, atomically: true, encoding: .utf8)
+        setenv("ALSA_CONFIG_PATH", "/usr/share/alsa/alsa.conf:\(path)", 1)
+        defer {
+            unsetenv("ALSA_CONFIG_PATH")
+            unlink(path)
+        }
+        try body()
+    }
+
+    /// A device on PCMs of libasound's, without a system around it.
+    static func device(
+        capture: String? = "pipewire", playback: String? = "pipewire", block: Int? = 256, inputs: Int = 1, outputs: Int = 2,
+        rate: Double? = 48_000, sampleTypes: [SampleType] = SampleType.alsaPreference
+    ) throws -> ALSADevice {
+        var request = AudioDeviceRequest()
+        request.blockFrameCount = block
+        request.inputChannelCount = inputs
+        request.outputChannelCount = outputs
+        request.sampleRate = rate
+        return try ALSADevice(
+            name: playback ?? capture ?? "none", capture: capture, playback: playback, request: request,
+            sampleTypes: sampleTypes)
+    }
+}

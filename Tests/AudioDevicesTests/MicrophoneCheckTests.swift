@@ -1,0 +1,121 @@
+import AudioDSP
+import AudioDevices
+import Foundation
+import Testing
+
+@Suite struct MicrophoneCheckTests {
+    /// A block whose RMS, and peak, lie at so many decibels of full scale.
+    private func level(_ rms: Double, peak: Double? = nil) -> Level {
+        var level = Level()
+        level.meanSquare = Float(pow(10, rms / 10))
+        level.peak = Float(pow(10, (peak ?? rms) / 20))
+        return level
+    }
+
+    /// Feeds so many seconds of a level; what was found meanwhile.
+    @discardableResult
+    private func feed(
+        _ check: inout MicrophoneCheck, _ level: Level, _ seconds: Double, block: Int = 480, rate: Double = 48_000
+    ) -> [MicrophoneCheck.Finding] {
+        var found: [MicrophoneCheck.Finding] = []
+        for _ in 0..<Int((seconds * rate / Double(block)).rounded()) where check.update(level, frameCount: block) {
+            found.append(check.finding)
+        }
+        return found
+    }
+
+    @Test(arguments: [1, 63, 470, 4_096, 8_192], [8_000.0, 44_100, 192_000])
+    func `silence is found after 5 s, in blocks of any size`(block: Int, rate: Double) {
+        var check = MicrophoneCheck(sampleRate: rate)
+        let slack = max(0.1, 2 * Double(block) / rate)
+        #expect(feed(&check, Level(), 5 - slack, block: block, rate: rate).isEmpty)
+        #expect(feed(&check, Level(), 2 * slack, block: block, rate: rate) == [.digitalSilence])
+    }
+
+    @Test func `a muted converter's hiss is silence, but not zeros`() {
+        var check = MicrophoneCheck(sampleRate: 48_000)
+        #expect(feed(&check, level(-95, peak: -85), 6) == [.silent])
+    }
+
+    @Test func `a quiet room is no fault`() {
+        var check = MicrophoneCheck(sampleRate: 48_000)
+        #expect(feed(&check, level(-88, peak: -75), 60).isEmpty)
+    }
+
+    @Test func `a sound in between begins the 5 s anew`() {
+        var check = MicrophoneCheck(sampleRate: 48_000)
+        for _ in 0..<5 {
+            #expect(feed(&check, Level(), 4.5).isEmpty)
+            #expect(feed(&check, level(-40), 0.1).isEmpty)
+        }
+        #expect(feed(&check, Level(), 5.2) == [.digitalSilence])
+    }
+
+    @Test func `sound ends silence; a click and the border do not`() {
+        var check = MicrophoneCheck(sampleRate: 48_000)
+        feed(&check, level(-100), 6)
+        #expect(feed(&check, level(-20), 0.01).isEmpty)
+        #expect(feed(&check, level(-100), 1).isEmpty)
+        #expect(feed(&check, level(-87), 1).isEmpty && check.finding == .silent)
+        #expect(feed(&check, level(-60), 0.4) == [.fine])
+    }
+
+    @Test func `zeros that become hiss are silence still`() {
+        var check = MicrophoneCheck(sampleRate: 48_000)
+        #expect(feed(&check, Level(), 6) == [.digitalSilence])
+        #expect(feed(&check, level(-100), 6) == [.silent])
+    }
+
+    @Test func `clipping is found when it lasts, and ends when it is rare`() {
+        var check = MicrophoneCheck(sampleRate: 48_000)
+        let clipped = level(-3, peak: 0)
+        var found: [MicrophoneCheck.Finding] = []
+        for _ in 0..<20 {  // one window in three
+            found += feed(&check, clipped, 0.1) + feed(&check, level(-10), 0.2)
+        }
+        #expect(found == [.clipping])
+        #expect(feed(&check, level(-10), 3).isEmpty)
+        #expect(feed(&check, level(-10), 3) == [.fine])
+    }
+
+    @Test func `a loud note now and then is no clipping`() {
+        var check = MicrophoneCheck(sampleRate: 48_000)
+        for _ in 0..<20 {
+            #expect(feed(&check, level(-3, peak: 0), 0.05).isEmpty)
+            #expect(feed(&check, level(-10), 0.95).isEmpty)
+        }
+    }
+
+    @Test func `a 16-bit converter's full scale clips, a hair below it does not`() {
+        for (peak, isClipping) in [(Float(32_767) / 32_768, true), (0.999, false)] {
+            var check = MicrophoneCheck(sampleRate: 48_000)
+            var loud = level(-3)
+            loud.peak = peak
+            feed(&check, loud, 6)
+            #expect((check.finding == .clipping) == isClipping)
+        }
+    }
+
+    @Test func `another microphone begins anew`() {
+        var check = MicrophoneCheck(sampleRate: 48_000)
+        feed(&check, Level(), 6)
+        check.reset()
+        #expect(check.finding == .fine)
+        #expect(feed(&check, Level(), 4.8).isEmpty)
+        #expect(feed(&check, Level(), 0.4) == [.digitalSilence])
+    }
+
+    @Test func `levels that are no numbers do no harm`() {
+        var check = MicrophoneCheck(sampleRate: 48_000)
+        var broken = Level()
+        broken.meanSquare = .nan
+        broken.peak = .nan
+        #expect(feed(&check, broken, 10).allSatisfy { $0 == .digitalSilence })
+    }
+
+    @Test(arguments: MicrophoneCheck.Finding.allCases)
+    func `what is wrong comes with advice in one line`(finding: MicrophoneCheck.Finding) {
+        #expect((finding.advice == nil) == (finding == .fine))
+        #expect(finding.advice?.contains("\n") != true)
+    }
+}

@@ -1,0 +1,228 @@
+import AudioBase
+import AudioDevices
+import Testing
+
+/// Cards that come and go, and who may open them.
+@Suite("SimulatedSystem", .serialized) struct SimulatedSystemTests {
+    static func card(
+        _ id: String, inputs: Int = 1, outputs: Int = 2, rates: [Double] = [44_100, 48_000],
+        script: [SimulatedCard.Event] = [], isExclusive: Bool = false
+    ) -> SimulatedSystem.Card {
+        var configuration = SimulatedCard.Configuration(sampleRate: 48_000, blockFrameCount: 256)
+        configuration.script = script
+        return SimulatedSystem.Card(
+            AudioDeviceDescription(
+                id: id, backend: .simulated, name: "Card \(id)", inputChannelCount: inputs, outputChannelCount: outputs,
+                sampleRates: rates, blockFrameCounts: 32...2_048), configuration: configuration,
+            isExclusive: isExclusive)
+    }
+
+    static func request(
+        input: AudioDeviceRequest.Side = .systemDefault, output: AudioDeviceRequest.Side = .systemDefault
+    )
+        -> AudioDeviceRequest
+    {
+        var request = AudioDeviceRequest()
+        request.input = input
+        request.output = output
+        return request
+    }
+
+    @Test("the first that can be is the default, unless another is chosen")
+    func defaults() {
+        let system = SimulatedSystem([
+            Self.card("mic", outputs: 0), Self.card("speaker", inputs: 0), Self.card("headset"),
+        ])
+        func marks() -> [String?] {
+            [system.devices.first(where: \.isDefaultInput)?.id, system.devices.first(where: \.isDefaultOutput)?.id]
+        }
+        #expect(marks() == ["mic", "speaker"])
+        system.setDefault(input: "headset", output: "headset")
+        #expect(marks() == ["headset", "headset"])
+        system.remove("headset")
+        #expect(marks() == ["mic", "speaker"])
+        system.putBack("headset")
+        #expect(marks() == ["headset", "headset"])
+        system.setDefault(input: "speaker")
+        #expect(marks() == ["mic", "headset"])
+    }
+
+    @Test("changes are told in order")
+    func news() async {
+        let system = SimulatedSystem([Self.card("a")])
+        let changes = system.changes()
+        system.add(Self.card("b"))
+        system.remove("a")
+        system.kill()
+        system.restart()
+        var told: [String] = []
+        for await change in changes {
+            switch change {
+            case .added(let device): told.append("+\(device.id)")
+            case .removed(let device): told.append("-\(device.id)")
+            case .changed(let device): told.append("~\(device.id)")
+            case .defaultInput(let device): told.append("in \(device?.id ?? "none")")
+            case .defaultOutput(let device): told.append("out \(device?.id ?? "none")")
+            }
+            if told.count == 10 { break }
+        }
+        #expect(
+            told == [
+                "+b", "-a", "in b", "out b", "-b", "in none", "out none", "+b", "in b", "out b",
+            ])
+    }
+
+    @Test("what is asked for is granted")
+    func granted() throws {
+        let system = SimulatedSystem([Self.card("a", inputs: 3, outputs: 4)])
+        var request = AudioDeviceRequest()
+        var device = try system.open(request)
+        #expect(device.name == "Card a")
+        #expect(device.sampleRate == 48_000)
+        #expect(device.blockFrameCount == 240)
+        #expect(device.inputChannelCount == 1)
+        #expect(device.outputChannelCount == 2)
+        request.sampleRate = 44_100
+        request.blockFrameCount = 470
+        request.inputChannelCount = 5
+        request.outputChannelCount = 3
+        request.monitor = CallbackMonitor(sampleRate: 44_100)
+        device = try system.open(request)
+        #expect(device.sampleRate == 44_100)
+        #expect(device.blockFrameCount == 470)
+        #expect(device.inputChannelCount == 5)
+        #expect(device.outputChannelCount == 3)
+        #expect(device.monitor === request.monitor)
+        request.input = .none
+        #expect(try system.open(request).inputChannelCount == 0)
+        request = AudioDeviceRequest()
+        request.ioDuration = 0.0001
+        #expect(try system.open(request).blockFrameCount == 32)
+    }
+
+    @Test("what a card has not got is refused, with what it has")
+    func refused() {
+        let system = SimulatedSystem([Self.card("a"), Self.card("mic", outputs: 0)])
+        func refusal(_ change: (inout AudioDeviceRequest) -> Void) -> String {
+            var request = AudioDeviceRequest()
+            change(&request)
+            do {
+                _ = try system.open(request)
+                return ""
+            } catch {
+                return "\(error)"
+            }
+        }
+        #expect(refusal { $0.sampleRate = 96_000 }.contains("44100, 48000 Hz"))
+        #expect(refusal { $0.blockFrameCount = 16 }.contains("32 to 2048"))
+        #expect(refusal { $0.blockFrameCount = 3 }.contains("use 16 to 4096"))
+        #expect(refusal { $0.output = .device(id: "mic") }.contains("no device is called \"mic\""))
+        #expect(refusal { $0.output = .device(id: "aa") }.contains("\"Card a\""))
+        #expect(
+            refusal {
+                $0.input = .none; $0.output = .none
+            }.contains("neither"))
+        #expect(throws: AudioDeviceError.noDefaultDevice(.output)) { try SimulatedSystem().open(.init()) }
+    }
+
+    @Test("a card that is pulled out between listing and opening is gone")
+    func pulledBeforeOpening() throws {
+        let system = SimulatedSystem([Self.card("a"), Self.card("b")])
+        let id = try #require(system.devices.last?.id)
+        system.remove(id)
+        #expect(throws: AudioDeviceError.deviceGone(name: "Card b")) {
+            try system.open(Self.request(output: .device(id: id)))
+        }
+    }
+
+    @Test("an exclusive card is for one", arguments: [(true, false), (false, true)])
+    func exclusive(_ card: Bool, _ request: Bool) throws {
+        let system = SimulatedSystem([Self.card("a", isExclusive: card)])
+        var asked = AudioDeviceRequest()
+        asked.isExclusive = request
+        var first: (any AudioDevice)? = try system.open(asked)
+        asked.isExclusive = false
+        #expect(throws: AudioDeviceError.busy(device: "Card a")) { try system.open(asked) }
+        #expect(first?.failure == nil)
+        first = nil
+        first = try system.open(asked)
+        asked.isExclusive = true
+        #expect(throws: AudioDeviceError.busy(device: "Card a")) { try system.open(asked) }
+    }
+
+    @Test("a card that is pulled out stops calling, and can be opened again when it is back")
+    func pulledWhileRunning() throws {
+        let system = SimulatedSystem([Self.card("a")])
+        for _ in 0..<2 {
+            let device = try system.open(.init())
+            let probe = CycleProbe()
+            try device.start(probe.callback)
+            #expect(eventually { probe.count >= 3 })
+            system.remove("a")
+            #expect(device.failure == .deviceGone(name: "Card a"))
+            #expect(throws: AudioDeviceError.self) { try device.start(probe.callback) }
+            device.stop()
+            #expect(throws: AudioDeviceError.deviceGone(name: "Card a")) { try device.start(probe.callback) }
+            system.putBack("a")
+        }
+    }
+
+    @Test("a system that is killed takes its devices with it, and comes back")
+    func killed() throws {
+        let system = SimulatedSystem([Self.card("a"), Self.card("b")])
+        let device = try system.open(.init())
+        let probe = CycleProbe()
+        try device.start(probe.callback)
+        #expect(system.failure == nil)
+        system.kill()
+        #expect(system.devices.isEmpty)
+        #expect(device.failure == .serverGone(.simulated, reason: "killed"))
+        #expect(system.failure == device.failure)
+        #expect(throws: AudioDeviceError.serverGone(.simulated, reason: "killed")) { try system.open(.init()) }
+        device.stop()
+        system.restart()
+        #expect(system.devices.map(\.id) == ["a", "b"])
+        #expect(system.failure == nil)
+        #expect(try system.open(.init()).failure == nil)
+    }
+
+    @Test("a scripted card vanishes and comes back by itself, once")
+    func scripted() throws {
+        let system = SimulatedSystem([Self.card("a", script: [.vanish(at: 0.05, for: 0.1)])])
+        let device = try system.open(.init())
+        let probe = CycleProbe()
+        try device.start(probe.callback)
+        #expect(eventually { device.failure != nil })
+        #expect(device.failure == .deviceGone(name: "Card a"))
+        #expect(eventually { system.devices.isEmpty })
+        device.stop()
+        #expect(eventually { !system.devices.isEmpty })
+        let again = try system.open(.init())
+        let after = CycleProbe()
+        try again.start(after.callback)
+        #expect(eventually { after.count >= 40 })
+        #expect(again.failure == nil)
+        again.stop()
+    }
+
+    @Test("two on one card both run, one has its sound")
+    func shared() throws {
+        let source = AudioRing(channelCount: 1, capacity: 1 << 16)
+        let ramp = AudioBuffer(channelCount: 1, frameCapacity: 1 << 16)
+        for i in 0..<(1 << 16) { ramp.channels[0][i] = Float(i + 1) }
+        source.writer.write(ramp.channels, frameCount: 1 << 16)
+        var card = Self.card("a")
+        card.configuration.source = source.reader
+        let system = SimulatedSystem([card])
+        let devices = [try system.open(.init()), try system.open(.init())]
+        let probes = [CycleProbe(), CycleProbe()]
+        for (device, probe) in zip(devices, probes) { try device.start(probe.callback) }
+        #expect(eventually { probes.allSatisfy { $0.count >= 5 } })
+        for device in devices { device.stop() }
+        #expect(probes[0].notes.prefix(5).allSatisfy { $0.firstInput > 0 })
+        #expect(probes[1].notes.prefix(5).allSatisfy { $0.firstInput == 0 })
+        try devices[1].start(probes[1].callback)
+        #expect(eventually { probes[1].notes.last?.firstInput ?? 0 > 0 })
+        devices[1].stop()
+    }
+}
