@@ -50,7 +50,7 @@ struct DeviceTable {
             count == 0 ? "–" : isDefault ? "\(count) ●" : "\(count)"
         }
         return [
-            DeviceWords.name(device), DeviceWords.kind(device),
+            DeviceWords.name(device), device.kindDescription,
             channels(device.inputChannelCount, device.isDefaultInput),
             channels(device.outputChannelCount, device.isDefaultOutput), DeviceWords.rate(device),
             DeviceWords.blocks(device), DeviceWords.delay(device),
