@@ -81,14 +81,15 @@ if layers.contains(where: { $0.name == "AudioDevices" }) {
 if !core {
     package.products.append(.executable(name: "earshot", targets: ["earshot"]))
     package.dependencies += [
-        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.5.0"),
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.7.0"),
         .package(url: "https://github.com/apple/swift-docc-plugin", from: "1.4.0"),
     ]
     package.targets.append(
         .executableTarget(
             name: "earshot",
             dependencies: [
-                "AudioBase", "AudioCodecs", "AudioDevices", "AudioSession", "AudioFiles", "MediaTransport", "Nearby", "Call",
+                "AudioBase", "AudioCodecs", "AudioDevices", "AudioSession", "AudioFiles", "MediaTransport", "Nearby",
+                "Call",
                 "Diagnostics",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
