@@ -1,35 +1,40 @@
-import CRealtime
-
 /// Maps a device's frame counter to the machine's clock, out of the times at which its callbacks began.
 ///
-/// A second-order delay-locked loop (F. Adriaensen, "Using a DLL to filter time", LAC 2005). A callback begins late by a
-/// wake-up's jitter and, now and then, by a stall; so an error counts as 1 ms at most, and only when the clock has been off
-/// by more than 5 ms for 16 calls in a row (the device lost time and did not say so) does the loop start anew.
+/// A straight line through all calls so far, by least squares with a memory that grows until 16 s and then fades with 5 s
+/// (E. Brookner, "Tracking and Kalman Filtering Made Easy", 1998: expanding- and fading-memory polynomial filters, here in
+/// information form, so that blocks may vary). That is right on the mean, where jitter is symmetric. Where calls are only
+/// ever late the truth is the earliest; the residuals' skewness tells which it is (0 when symmetric, 2 when exponential)
+/// and moves the answer from their mean to their minimum of the last seconds.
+///
+/// A call that is late by a stall counts as 1 ms at most. The loop starts anew, but for the rate, when the clock has been
+/// off by more than 5 ms for 16 calls in a row (the device lost time and did not say so) or by more than a second once (the
+/// machine was suspended); and altogether when the counter stands or runs back.
 /// Render-safe; one thread at a time.
 public struct DelayLockedLoop: BitwiseCopyable, Sendable {
-    /// Seconds a frame lasts on the machine's clock.
-    public private(set) var secondsPerFrame: Double
     private let nominal: Double
-    private let bandwidth: Double
+    private var line = Line()
+    private var lateness = Lateness()
     private var sampleTime: Int64 = 0
-    private var hostTime = HostTime(nanoseconds: 0)
+    private var hostTime = HostTime(nanoseconds: 0)  // on the line
     private var remainder = 0.0  // seconds below a nanosecond
-    private var strayCount = 16
+    private var strayCount = 0
+    private var isFirst = true
 
-    /// - Parameters:
-    ///   - sampleRate: nominal, in hertz.
-    ///   - bandwidth: in hertz; lower is smoother and slower to follow.
-    public init(sampleRate: Double, bandwidth: Double = 0.5) {
-        nominal = 1 / sampleRate
-        secondsPerFrame = nominal
-        self.bandwidth = bandwidth
-    }
+    /// - Parameter sampleRate: nominal, in hertz.
+    public init(sampleRate: Double) { nominal = 1 / sampleRate }
 
-    /// Forgets all but the nominal rate.
+    /// Seconds a frame lasts on the machine's clock; within 1 % of nominal.
+    public var secondsPerFrame: Double { @_noLocks get { nominal * line.slope } }
+
+    /// How much faster than nominal the device runs, in parts per million.
+    public var driftPPM: Double { @_noLocks get { (1 / line.slope - 1) * 1e6 } }
+
+    /// Forgets everything, as before the first call.
     @_noLocks
     public mutating func reset() {
-        secondsPerFrame = nominal
-        strayCount = 16
+        line = Line()
+        lateness = Lateness()
+        isFirst = true
     }
 
     /// Takes the start of a call and returns when it was due.
@@ -38,25 +43,74 @@ public struct DelayLockedLoop: BitwiseCopyable, Sendable {
     ///   - now: when the call began.
     @_noLocks
     public mutating func update(sampleTime: Int64, now: HostTime) -> HostTime {
-        let frames = Double(sampleTime &- self.sampleTime)
-        let expected = hostTime.advanced(bySeconds: remainder + frames * secondsPerFrame)
-        let error = now.seconds(since: expected)
-        strayCount = error > 0.005 || error < -0.005 ? strayCount &+ 1 : 0
+        let elapsed = Double(sampleTime &- self.sampleTime) * nominal
         self.sampleTime = sampleTime
-        if strayCount >= 16 || frames <= 0 {
-            strayCount = 0
-            secondsPerFrame = nominal
-            hostTime = now
-            remainder = 0
-            return now
+        if isFirst || elapsed <= 0 {
+            reset()
+            return begin(at: now)
+        }
+        let expected = remainder + elapsed * line.slope
+        let error = now.seconds(since: hostTime.advanced(bySeconds: expected))
+        strayCount = error > 0.005 || error < -0.005 ? strayCount &+ 1 : 0
+        // Nothing calls early: while the line rests on few calls, one that seems to is a better start than they.
+        if strayCount >= 16 || error > 1 || error < -1 || (error < -0.001 && line.weight < 64) {
+            line = Line(slope: line.slope)
+            lateness.restart()
+            return begin(at: now)
         }
         let bounded = max(-0.001, min(0.001, error))
-        let omega = min(0.5, 2 * Double.pi * bandwidth * frames * secondsPerFrame)
-        let step = remainder + frames * secondsPerFrame + 1.414 * omega * bounded
+        let slope = line.slope
+        let shift = line.update(elapsed: elapsed, error: bounded)
+        lateness.update(elapsed: elapsed, shift: shift, turn: line.slope - slope, residual: bounded - shift)
+        let step = expected + shift
         let next = hostTime.advanced(bySeconds: step)
         remainder = step - next.seconds(since: hostTime)
         hostTime = next
-        secondsPerFrame = max(0.99 * nominal, min(1.01 * nominal, secondsPerFrame + omega * omega * bounded / frames))
-        return next
+        return next.advanced(bySeconds: remainder + lateness.floor)
+    }
+
+    @_noLocks
+    private mutating func begin(at now: HostTime) -> HostTime {
+        isFirst = false
+        strayCount = 0
+        hostTime = now
+        remainder = 0
+        return now
+    }
+}
+
+extension DelayLockedLoop {
+    /// The line's slope, and what is known of the line: sums over the calls of their weight times 1, t and t², t being the
+    /// seconds since the call (negative, at the nominal rate).
+    struct Line: BitwiseCopyable, Sendable {
+        /// Host seconds for each of the device's.
+        private(set) var slope: Double
+        private(set) var weight = 1.0
+        private var first = 0.0
+        private var second = 0.1  // what is known before: that the rate is within some 300 ppm, at jitter of 100 µs
+        private var age = 0.0
+        private static let growth = 16.0
+        private static let fading = 5.0
+
+        @_noLocks
+        init(slope: Double = 1) { self.slope = slope }
+
+        /// Takes how late a call was against the line, in seconds; returns by how much the line moves at the call.
+        @_noLocks
+        mutating func update(elapsed: Double, error: Double) -> Double {
+            second += elapsed * (elapsed * weight - 2 * first)
+            first -= elapsed * weight
+            age += elapsed
+            if age > Self.growth {
+                let kept = Self.fading / (Self.fading + elapsed)
+                weight *= kept
+                first *= kept
+                second *= kept
+            }
+            weight += 1
+            let scale = error / (weight * second - first * first)
+            slope = max(0.99, min(1.01, slope - first * scale))
+            return second * scale
+        }
     }
 }

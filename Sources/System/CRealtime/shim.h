@@ -45,6 +45,7 @@ static inline EARSHOT_NO_LOCKS void earshot_move(void *to, const void *from, siz
 static inline EARSHOT_NO_LOCKS void earshot_zero(void *to, size_t bytes) { memset(to, 0, bytes); }
 static inline EARSHOT_NO_LOCKS int64_t earshot_round(double x) { return llrint(x); }
 static inline EARSHOT_NO_LOCKS double earshot_sin(double x) { return sin(x); }
+static inline EARSHOT_NO_LOCKS double earshot_sqrt(double x) { return sqrt(x); }
 
 /// Calls a render function through its pointer, inside RealtimeSanitizer where that is built in.
 typedef void (*earshot_render_function)(void *context, const void *cycle);

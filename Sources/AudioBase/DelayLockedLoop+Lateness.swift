@@ -1,0 +1,90 @@
+import CRealtime
+
+extension DelayLockedLoop {
+    /// What the residuals say of how far the line, which runs through the mean call, lies behind the truth.
+    struct Lateness: BitwiseCopyable, Sendable {
+        /// From the line to the truth, in seconds; 0 or negative.
+        private(set) var floor = 0.0
+        private var count = 0.0
+        private var first = 0.0  // means of the residuals' powers
+        private var second = 0.0
+        private var third = 0.0
+        private var window = Window()
+        private var minimum = 0.0  // mean of the last windows' minima
+        private var minimumTime = 0.0  // mean of their times
+        private var windowCount = 0.0
+        private static let memory = 8.0
+
+        /// Half a second of calls, or 16 calls where they are rare.
+        private struct Window: BitwiseCopyable {
+            var minimum = 1.0  // against the line as it is now
+            var minimumTime = 0.0  // seconds since then; negative
+            var count = 0.0
+            var age = 0.0
+
+            @_noLocks init() {}
+        }
+
+        @_noLocks
+        init() {}
+
+        /// The line starts anew; the jitter is as it was.
+        @_noLocks
+        mutating func restart() {
+            window = Window()
+            windowCount = 0
+            floor = 0
+        }
+
+        /// Takes a call's residual, once the line has been moved by `shift` and turned by `turn` at that call.
+        @_noLocks
+        mutating func update(elapsed: Double, shift: Double, turn: Double, residual: Double) {
+            follow(elapsed: elapsed, shift: shift, turn: turn)
+            if residual < window.minimum {
+                window.minimum = residual
+                window.minimumTime = 0
+            }
+            window.count += 1
+            window.age += elapsed
+            if window.age >= 0.5, window.count >= 16 { endWindow() }
+            let isLateOnly = addToMoments(residual, elapsed: elapsed)
+            floor = windowCount > 0 ? isLateOnly * min(0, minimum) : 0
+        }
+
+        /// What was found against the old line is put against the new one.
+        @_noLocks
+        private mutating func follow(elapsed: Double, shift: Double, turn: Double) {
+            window.minimumTime -= elapsed
+            window.minimum -= shift + turn * window.minimumTime
+            minimumTime -= elapsed
+            minimum -= shift + turn * minimumTime
+        }
+
+        @_noLocks
+        private mutating func endWindow() {
+            windowCount = min(4, windowCount + 1)
+            // The least of n exponential delays is itself late by a part of n of their mean.
+            let unbiased = window.minimum * (1 + 1 / window.count)
+            minimum += (unbiased - minimum) / windowCount
+            minimumTime += (window.minimumTime - minimumTime) / windowCount
+            window = Window()
+        }
+
+        /// Returns 0 for symmetric jitter and 1 for jitter that is only ever late.
+        @_noLocks
+        private mutating func addToMoments(_ residual: Double, elapsed: Double) -> Double {
+            count += 1
+            let reach = count > 16 ? 4 * earshot_sqrt(max(0, second - first * first)) : 0.001
+            let x = max(first - reach, min(first + reach, residual))  // one stall shall not pass for skewness
+            let share = max(1 / count, elapsed / (Self.memory + elapsed))
+            first += share * (x - first)
+            second += share * (x * x - second)
+            third += share * (x * x * x - third)
+            let variance = max(0, second - first * first)
+            guard variance > 0 else { return 0 }
+            let central = third - first * (3 * second - 2 * first * first)
+            let skewness = central / (variance * earshot_sqrt(variance))
+            return max(0, min(1, (skewness - 0.4) / 0.6)) * min(1, count / 128)
+        }
+    }
+}

@@ -1,0 +1,71 @@
+import AudioBase
+import Glibc
+
+/// How far a callback begins from when it was due.
+public enum CallJitter: Sendable, CaseIterable {
+    /// Up to 100 µs early or late.
+    case uniform
+    /// Late only, by 100 µs in the mean.
+    case exponential
+
+    /// Seconds.
+    public func draw(_ random: inout SeededRandom) -> Double {
+        switch self {
+        case .uniform: 200e-6 * random.unit() - 100e-6
+        case .exponential: -100e-6 * log(1 - random.unit())
+        }
+    }
+}
+
+/// A ``DelayLockedLoop`` on the calls of a 48 kHz card, on virtual time.
+public struct ClockTrial {
+    /// After each call: when it was due, in seconds from the start, and the loop's error, in seconds.
+    public private(set) var calls: [(time: Double, error: Double)] = []
+    /// The loop as it was at the end.
+    public private(set) var loop = DelayLockedLoop(sampleRate: 48_000)
+    private var random: SeededRandom
+    private let start = HostTime(nanoseconds: 5_000_000_000)
+    private var frame: Int64 = 0
+    private var time = 0.0
+
+    public init(seed: UInt64 = 1) { random = SeededRandom(seed: seed) }
+
+    /// So many seconds of a card that runs `ppm` fast and calls in these blocks, in turn.
+    public mutating func run(seconds: Double, blocks: [Int], ppm: Double = 0, jitter: CallJitter? = nil) {
+        let end = time + seconds
+        var call = 0
+        while time < end {
+            let late = jitter?.draw(&random) ?? 0
+            let due = start.advanced(bySeconds: time)
+            let answer = loop.update(sampleTime: frame, now: due.advanced(bySeconds: late))
+            calls.append((time, answer.seconds(since: due)))
+            advance(blocks[call % blocks.count], ppm: ppm)
+            call += 1
+        }
+    }
+
+    /// One call that is late by so many seconds, of a card without drift.
+    public mutating func call(late: Double, block: Int) {
+        let due = start.advanced(bySeconds: time)
+        let answer = loop.update(sampleTime: frame, now: due.advanced(bySeconds: late))
+        calls.append((time, answer.seconds(since: due)))
+        advance(block, ppm: 0)
+    }
+
+    /// Frames without a call: the device says that it skipped them.
+    public mutating func skip(_ frames: Int) { advance(frames, ppm: 0) }
+
+    /// The clock goes on and the counter stands still.
+    public mutating func suspend(seconds: Double) { time += seconds }
+
+    private mutating func advance(_ frames: Int, ppm: Double) {
+        frame += Int64(frames)
+        time += Double(frames) / (48_000 * (1 + ppm * 1e-6))
+    }
+
+    /// The part `p` of the errors' sizes between two times, in microseconds.
+    public func microseconds(_ p: Double, from: Double, to: Double = .infinity) -> Double {
+        let errors = calls.filter { $0.time >= from && $0.time < to }.map { abs($0.error) * 1e6 }.sorted()
+        return errors.isEmpty ? .infinity : errors[min(errors.count - 1, Int(p * Double(errors.count)))]
+    }
+}
