@@ -50,8 +50,9 @@ struct DeviceTable {
         func channels(_ count: Int, _ isDefault: Bool) -> String {
             count == 0 ? "–" : isDefault ? "\(count) ●" : "\(count)"
         }
+        let name = DeviceWords.name(device)
         return [
-            DeviceWords.name(device), device.kindDescription,
+            name.count > 40 ? name.prefix(39) + "…" : name, device.kindDescription,
             channels(device.inputChannelCount, device.isDefaultInput),
             channels(device.outputChannelCount, device.isDefaultOutput), DeviceWords.rate(device),
             DeviceWords.blocks(device), DeviceWords.delay(device),
