@@ -30,7 +30,7 @@ struct CallRunner {
     let card: SoundCard
     let session: CallSession
     /// Seconds without a packet after which the far side counts as gone. A program that was stopped for 5 s comes back.
-    private static let patience = 10.0
+    private static let patience = 7.0
     /// Seconds without a sound card after which the call ends.
     private static let devicePatience = 30.0
 

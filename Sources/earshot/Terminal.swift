@@ -3,9 +3,12 @@ import Foundation
 /// Where the person looks: standard error, a terminal or not.
 enum Terminal {
     static let isInteractive = isatty(FileHandle.standardError.fileDescriptor) == 1
-    private static let hasColour =
-        isInteractive && ProcessInfo.processInfo.environment["NO_COLOR"] == nil
+    private static let allowsColour =
+        ProcessInfo.processInfo.environment["NO_COLOR"] == nil
         && ProcessInfo.processInfo.environment["TERM"] != "dumb"
+    private static let hasColour = isInteractive && allowsColour
+    /// Whether standard output is a terminal that shows colours.
+    static let outputHasColour = isatty(STDOUT_FILENO) == 1 && allowsColour
 
     /// One line to standard error.
     static func say(_ line: String) {
@@ -37,6 +40,12 @@ enum Terminal {
             }
             rest = rest.dropFirst(count)
         }
+    }
+
+    /// Whether standard output is a pipe that nobody reads any longer.
+    static var isOutputClosed: Bool {
+        var descriptor = pollfd(fd: STDOUT_FILENO, events: 0, revents: 0)
+        return poll(&descriptor, 1, 0) > 0 && descriptor.revents & Int16(POLLERR) != 0
     }
 
     static func warn(_ line: String) { say(hasColour ? "\u{1B}[33m\(line)\u{1B}[0m" : line) }

@@ -17,6 +17,8 @@ enum ALSARig {
         pcm.f32 { type pipewire format "FLOAT_LE" }
         pcm.f64 { type lfloat slave { pcm "pipewire" format S32_LE } }
         pcm.monitor { type pipewire capture_node "speaker" }
+        pcm.speaker { type pipewire channels 2 }
+        pcm.studio { type pipewire rate 96000 }
         pcm.cd { type pipewire rate 44100 }
         pcm.quad { type pipewire channels 4 }
         pcm.fixed { type plug slave { pcm "pipewire" rate 44100 format S16_LE } }
@@ -47,7 +49,8 @@ enum ALSARig {
 
     /// A device on PCMs of libasound's, without a system around it.
     static func device(
-        capture: String? = "pipewire", playback: String? = "pipewire", block: Int? = 256, inputs: Int = 1, outputs: Int = 2,
+        capture: String? = "pipewire", playback: String? = "pipewire", block: Int? = 256, inputs: Int = 1,
+        outputs: Int = 2,
         rate: Double? = 48_000, sampleTypes: [SampleType] = SampleType.alsaPreference
     ) throws -> ALSADevice {
         var request = AudioDeviceRequest()

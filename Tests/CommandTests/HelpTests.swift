@@ -3,7 +3,10 @@ import Testing
 import TestSupport
 
 @Suite struct HelpTests {
-    @Test(arguments: [["--help"], ["host", "--help"], ["join", "--help"], ["analyze", "--help"], ["help", "host"]])
+    @Test(arguments: [
+        ["--help"], ["host", "--help"], ["join", "--help"], ["devices", "--help"], ["analyze", "--help"],
+        ["help", "host"],
+    ])
     func `each command explains itself`(arguments: [String]) throws {
         let program = try Earshot.start(arguments)
         #expect(program.wait() == .exit(0))
@@ -19,7 +22,9 @@ import TestSupport
     @Test(arguments: ["bash", "zsh", "fish"]) func `completion scripts are made`(shell: String) throws {
         let program = try Earshot.start(["--generate-completion-script", shell])
         #expect(program.wait() == .exit(0))
-        for word in ["host", "join", "analyze", "insecure-lan"] { #expect(program.output.contains(word)) }
+        for word in ["host", "join", "devices", "analyze", "insecure-lan", "watch", "pipewire", "alsa", "simulated"] {
+            #expect(program.output.contains(word))
+        }
     }
 
     @Test func `an unknown command is a usage error`() throws {

@@ -76,9 +76,11 @@ public final class PipeWireServer: Sendable {
     /// - Parameters:
     ///   - sampleRate: the graph's, in hertz.
     ///   - sampleRates: those that the graph may change to.
+    ///   - hasOddQuanta: whether quanta need not be powers of two, which the stock configuration rounds down to.
     ///   - devices: those that are there from the start, and again after ``start()``.
     public init(
-        sampleRate: Int = 48_000, sampleRates: [Int] = [44_100, 48_000, 88_200, 96_000], devices: [Device] = []
+        sampleRate: Int = 48_000, sampleRates: [Int] = [44_100, 48_000, 88_200, 96_000],
+        hasOddQuanta: Bool = false, devices: [Device] = []
     ) throws {
         let number = Self.serial.add(1, ordering: .relaxed).newValue
         // Short: a socket's path has at most 107 bytes.
@@ -100,6 +102,7 @@ public final class PipeWireServer: Sendable {
             context.properties = {
                 default.clock.rate = \(sampleRate)
                 default.clock.allowed-rates = [ \(sampleRates.map(String.init).joined(separator: " ")) ]
+                clock.power-of-two-quantum = \(!hasOddQuanta)
                 default.clock.min-quantum = 16
                 default.clock.max-quantum = 8192
                 vm.overrides = { default.clock.min-quantum = 16 }
@@ -126,11 +129,12 @@ public final class PipeWireServer: Sendable {
     /// Runs a test with a server, and ends it afterwards. Other tests wait for their turn, so the body neither suspends nor
     /// nests another.
     public static func running<R>(
-        sampleRate: Int = 48_000, devices: [Device] = [], _ body: (PipeWireServer) throws -> R
+        sampleRate: Int = 48_000, hasOddQuanta: Bool = false, devices: [Device] = [],
+        _ body: (PipeWireServer) throws -> R
     ) throws -> R {
         turn.wait()
         defer { turn.signal() }
-        let server = try PipeWireServer(sampleRate: sampleRate, devices: devices)
+        let server = try PipeWireServer(sampleRate: sampleRate, hasOddQuanta: hasOddQuanta, devices: devices)
         defer { server.stop() }
         return try body(server)
     }

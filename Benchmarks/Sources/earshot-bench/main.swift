@@ -27,7 +27,8 @@ for clock in ClockBenchmark.all() {
     let name = "clock/\(clock.block) frames, \(clock.jitter.rawValue)"
     print(
         name.replacing("clock/", with: "clock ")
-            + String(format: ": error p99 %.1f µs after 5 s, drift within %.2f ppm in 20 s", clock.error * 1e6, clock.drift))
+            + String(
+                format: ": error p99 %.1f µs after 5 s, drift within %.2f ppm in 20 s", clock.error * 1e6, clock.drift))
     ratios["\(name)/error"] = clock.error * 1e6
     ratios["\(name)/drift"] = clock.drift
 }

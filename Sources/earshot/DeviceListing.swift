@@ -1,0 +1,29 @@
+import AudioDevices
+
+/// A sound system's devices at one instant.
+struct DeviceListing {
+    let backend: AudioBackend
+    let failure: AudioDeviceError?
+    let devices: [AudioDeviceDescription]
+
+    init(_ system: any AudioSystem) {
+        backend = system.backend
+        failure = system.failure
+        devices = failure == nil ? system.devices : []
+    }
+
+    /// What to say where there is no device at all, or nil.
+    static func whatIsMissing(_ listings: [DeviceListing]) -> Failure? {
+        guard listings.allSatisfy(\.devices.isEmpty) else { return nil }
+        if listings.count == 1, let failure = listings[0].failure { return Failure(failure) }
+        if let system = listings.first(where: { $0.failure == nil }) {
+            return Failure(
+                "\(system.backend) runs but has no device: plug in headphones with a microphone, or try another with --device",
+                status: Failure.unavailable)
+        }
+        return Failure(
+            "no sound device is here: plug one in, start PipeWire (`systemctl --user start pipewire wireplumber`) or JACK "
+                + "(`jackd -d alsa`), or try --device simulated",
+            status: Failure.unavailable)
+    }
+}
