@@ -44,10 +44,10 @@ import Testing
 
     @Test("a sine comes through at its level and at the resolution of the sample type", arguments: SampleType.allCases)
     func sound(_ type: SampleType) throws {
-        try ALSARig.running { _ in
+        try ALSARig.running(isLooped: true) { _ in
             for isCapture in [false, true] {
                 // The other side is 32-bit float, so that one conversion is measured.
-                let (capture, playback) = isCapture ? ("plug:monitor", "pipewire") : ("monitor", "plug:pipewire")
+                let (capture, playback) = isCapture ? ("plug:pipewire", "pipewire") : ("pipewire", "plug:pipewire")
                 let device = try ALSARig.device(
                     capture: capture, playback: playback, inputs: 2, outputs: 2, sampleTypes: [type, .float32])
                 if !isCapture { #expect(device.sampleType == type) }
@@ -90,14 +90,14 @@ import Testing
 
     @Test("a chosen map leads to the device's channels; two outputs on one are mixed")
     func maps() throws {
-        try ALSARig.running { _ in
+        try ALSARig.running(isLooped: true) { _ in
             var request = AudioDeviceRequest()
             request.blockFrameCount = 256
             request.inputChannelCount = 3
             request.inputChannelMap = [1, 0, 9]
             request.outputChannelCount = 3
             request.outputChannelMap = [1, 1, 40]
-            let device = try ALSADevice(name: "probe", capture: "monitor", playback: "speaker", request: request)
+            let device = try ALSADevice(name: "probe", capture: "pipewire", playback: "speaker", request: request)
             let probe = ToneProbe(amplitude: 0.25, inputCount: 3)
             try device.start(probe.callback)
             // Both sines are on the right channel, which is the first that is heard.
@@ -114,8 +114,8 @@ import Testing
 
     @Test("a lone output is heard in both ears")
     func loneOutput() throws {
-        try ALSARig.running { _ in
-            let device = try ALSARig.device(capture: "monitor", playback: "pipewire", inputs: 2, outputs: 1)
+        try ALSARig.running(isLooped: true) { _ in
+            let device = try ALSARig.device(capture: "pipewire", playback: "pipewire", inputs: 2, outputs: 1)
             let probe = ToneProbe(amplitude: 0.5, inputCount: 2)
             try device.start(probe.callback)
             #expect(
