@@ -5,6 +5,7 @@ extension DeviceBench {
     static func withPipeWire(_ setup: Setup, _ body: (DeviceBench) throws -> Void) throws {
         try withPipeWireServer(setup) { server in
             let system = try PipeWireSystem(remote: server.remote)
+            _ = eventually { system.devices.count == 2 }
             var request = AudioDeviceRequest()
             request.clientName = "probe"
             request.input = .device(id: "microphone")
