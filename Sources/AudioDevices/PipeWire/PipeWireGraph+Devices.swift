@@ -39,8 +39,8 @@ extension PipeWireGraph {
             inputChannelCount: inputs, outputChannelCount: outputs, sampleRate: Double(own ?? sampleRate),
             sampleRates: own.map { [Double($0)] } ?? clock.sampleRates.map(Double.init),
             blockFrameCounts: clock.quanta,
-            inputLatency: inputs > 0 ? latency(sources(of: id).first) : nil,
-            outputLatency: outputs > 0 ? latency(destinations(of: id).first) : nil,
+            inputLatency: inputs > 0 ? latency(self.sources(of: id).first) : nil,
+            outputLatency: outputs > 0 ? latency(self.destinations(of: id).first) : nil,
             isDefaultInput: hasInput && name == defaultSource,
             isDefaultOutput: hasOutput && name == defaultSink)
     }
