@@ -248,6 +248,45 @@ import Testing
         }
     }
 
+    @Test("a server that runs with longer blocks is followed at its pace", arguments: [Direction.duplex, .playback])
+    func longerQuantum(_ direction: Direction) throws {
+        try ALSARig.running { server in
+            try server.forceQuantum(1_024)
+            let device = try ALSARig.device(capture: direction.capture, playback: direction.playback, block: 64)
+            let probe = CycleProbe()
+            try device.start(probe.callback)
+            // A second of the air's time with a second's worth of calls, and no more frames lost.
+            var skipped = -1
+            #expect(
+                (0..<20).contains { _ in
+                    let (calls, begin) = (probe.count, HostTime.now())
+                    skipped = device.monitor.skippedFrameCount
+                    usleep(500_000)
+                    let expected = HostTime.now().seconds(since: begin) * 48_000 / 64
+                    return Double(probe.count - calls) > 0.9 * expected && device.monitor.skippedFrameCount == skipped
+                })
+            device.stop()
+            #expect(device.failure == nil && device.outputLatency > 0.015)
+        }
+    }
+
+    @Test("a PCM without a clock fails instead of taking the processor")
+    func unpaced() throws {
+        try ALSARig.withConfiguration {
+            let device = try ALSARig.device(capture: nil, playback: "null")
+            let probe = CycleProbe()
+            do {
+                try device.start(probe.callback)
+                #expect(eventually { device.failure != nil })
+            } catch { #expect(device.failure == error as? AudioDeviceError) }
+            guard case .unsupportedFormat = device.failure else {
+                Issue.record("\(String(describing: device.failure))")
+                return
+            }
+            device.stop()
+        }
+    }
+
     @Test("any block is had", arguments: [16, 17, 64, 333, 470, 1_000, 4_096])
     func blocks(_ block: Int) throws {
         try ALSARig.withConfiguration {

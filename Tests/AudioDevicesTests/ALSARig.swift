@@ -41,7 +41,8 @@ enum ALSARig {
 
     /// Runs a test with ``configuration``, whether there is a server or not.
     static func withConfiguration(_ more: String = "", _ body: () throws -> Void) throws {
-        let path = "\(NSTemporaryDirectory())earshot-asoundrc-\(getpid())"
+        // A name of its own: libasound tells a changed file by its inode and the second of its change.
+        let path = "\(NSTemporaryDirectory())earshot-asoundrc-\(UUID().uuidString)"
         try (configuration + "\n" + more).write(toFile: path, atomically: true, encoding: .utf8)
         setenv("ALSA_CONFIG_PATH", "/usr/share/alsa/alsa.conf:\(path)", 1)
         defer {

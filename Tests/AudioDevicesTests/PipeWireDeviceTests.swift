@@ -233,6 +233,18 @@ import Testing
         }
     }
 
+    @Test("latencies are the server's: an ALSA sink's quantum and what was added to it")
+    func latency() throws {
+        let slow = PipeWireServer.Device.sink(
+            "slow", ["factory.name": "api.alsa.pcm.sink", "api.alsa.path": "plug:null", "audio.channels": "2"])
+        try with([slow]) { server, system in
+            try server.run(["pw-cli", "set-param", "slow", "Props", "{ latencyOffsetNsec: 50000000 }"])
+            let device = try system.open(request(output: "slow", block: 256))
+            #expect(eventually { abs(device.outputLatency - (256.0 / 48_000 + 0.05)) < 1e-6 })
+            #expect(device.inputLatency == 256.0 / 48_000)
+        }
+    }
+
     @Test("exclusive is a wish: two programs play to one sink")
     func exclusive() throws {
         try with { _, system in

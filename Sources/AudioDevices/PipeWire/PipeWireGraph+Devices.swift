@@ -49,7 +49,7 @@ extension PipeWireGraph {
         case "usb": return .usb
         case "bluetooth": return .bluetooth
         case "pci", "isa", "platform": return .builtIn
-        case nil where properties[PW_KEY_DEVICE_ID] == nil: return .virtual
+        case nil where properties[PW_KEY_DEVICE_ID] == nil && properties[PW_KEY_DEVICE_API] == nil: return .virtual
         default: return .unknown
         }
     }

@@ -57,8 +57,13 @@ private func pipeWireCall(
     _ graphRate: Int, _ now: HostTime
 ) {
     guard let callback = state.pointee.callback, let recorder = state.pointee.recorder,
-        !state.pointee.hasFailed.load(ordering: .relaxed), Double(graphRate) == state.pointee.sampleRate
+        !state.pointee.hasFailed.load(ordering: .relaxed)
     else { return }
+    let isOtherRate = Double(graphRate) != state.pointee.sampleRate
+    if isOtherRate != (state.pointee.otherRateSince.load(ordering: .relaxed) != 0) {
+        state.pointee.otherRateSince.store(isOtherRate ? now.nanoseconds : 0, ordering: .relaxed)
+    }
+    if isOtherRate { return }
     let due = pipeWireAdvance(state, recorder, position, frameCount, now)
     recorder.begin(frameCount: frameCount, due: due, now: now)
     let sampleRate = state.pointee.sampleRate

@@ -52,6 +52,8 @@ struct PipeWireState: ~Copyable {
     /// The last cycle's, in hertz.
     let graphRate = Atomic<Int>(0)
     let cycleCount = Atomic<Int>(0)
+    /// Since when the graph has run at another rate than ours, in nanoseconds of ``HostTime``; 0 while it does not.
+    let otherRateSince = Atomic<Int64>(0)
     /// The data thread's number, 0 before the first cycle.
     let thread = Atomic<Int>(0)
     let inputLatency = PipeWireLatency()
