@@ -44,10 +44,10 @@ import Testing
 
     @Test("a sine comes through at its level and at the resolution of the sample type", arguments: SampleType.allCases)
     func sound(_ type: SampleType) throws {
-        try ALSARig.running { _ in
+        try ALSARig.running(isLooped: true) { _ in
             for isCapture in [false, true] {
                 // The other side is 32-bit float, so that one conversion is measured.
-                let (capture, playback) = isCapture ? ("plug:monitor", "pipewire") : ("monitor", "plug:pipewire")
+                let (capture, playback) = isCapture ? ("plug:pipewire", "pipewire") : ("pipewire", "plug:pipewire")
                 let device = try ALSARig.device(
                     capture: capture, playback: playback, inputs: 2, outputs: 2, sampleTypes: [type, .float32])
                 if !isCapture { #expect(device.sampleType == type) }
@@ -90,14 +90,14 @@ import Testing
 
     @Test("a chosen map leads to the device's channels; two outputs on one are mixed")
     func maps() throws {
-        try ALSARig.running { _ in
+        try ALSARig.running(isLooped: true) { _ in
             var request = AudioDeviceRequest()
             request.blockFrameCount = 256
             request.inputChannelCount = 3
             request.inputChannelMap = [1, 0, 9]
             request.outputChannelCount = 3
             request.outputChannelMap = [1, 1, 40]
-            let device = try ALSADevice(name: "probe", capture: "monitor", playback: "speaker", request: request)
+            let device = try ALSADevice(name: "probe", capture: "pipewire", playback: "speaker", request: request)
             let probe = ToneProbe(amplitude: 0.25, inputCount: 3)
             try device.start(probe.callback)
             // Both sines are on the right channel, which is the first that is heard.
@@ -114,8 +114,8 @@ import Testing
 
     @Test("a lone output is heard in both ears")
     func loneOutput() throws {
-        try ALSARig.running { _ in
-            let device = try ALSARig.device(capture: "monitor", playback: "pipewire", inputs: 2, outputs: 1)
+        try ALSARig.running(isLooped: true) { _ in
+            let device = try ALSARig.device(capture: "pipewire", playback: "pipewire", inputs: 2, outputs: 1)
             let probe = ToneProbe(amplitude: 0.5, inputCount: 2)
             try device.start(probe.callback)
             #expect(
@@ -245,6 +245,45 @@ import Testing
             #expect(throws: AudioDeviceError.deviceGone(name: "hw:CARD=Gone,DEV=0")) {
                 try ALSARig.device(capture: nil, playback: "hw:CARD=Gone,DEV=0")
             }
+        }
+    }
+
+    @Test("a server that runs with longer blocks is followed at its pace", arguments: [Direction.duplex, .playback])
+    func longerQuantum(_ direction: Direction) throws {
+        try ALSARig.running { server in
+            try server.forceQuantum(1_024)
+            let device = try ALSARig.device(capture: direction.capture, playback: direction.playback, block: 64)
+            let probe = CycleProbe()
+            try device.start(probe.callback)
+            // A second of the air's time with a second's worth of calls, and no more frames lost.
+            var skipped = -1
+            #expect(
+                (0..<20).contains { _ in
+                    let (calls, begin) = (probe.count, HostTime.now())
+                    skipped = device.monitor.skippedFrameCount
+                    usleep(500_000)
+                    let expected = HostTime.now().seconds(since: begin) * 48_000 / 64
+                    return Double(probe.count - calls) > 0.9 * expected && device.monitor.skippedFrameCount == skipped
+                })
+            device.stop()
+            #expect(device.failure == nil && device.outputLatency > 0.015)
+        }
+    }
+
+    @Test("a PCM without a clock fails instead of taking the processor")
+    func unpaced() throws {
+        try ALSARig.withConfiguration {
+            let device = try ALSARig.device(capture: nil, playback: "null")
+            let probe = CycleProbe()
+            do {
+                try device.start(probe.callback)
+                #expect(eventually { device.failure != nil })
+            } catch { #expect(device.failure == error as? AudioDeviceError) }
+            guard case .unsupportedFormat = device.failure else {
+                Issue.record("\(String(describing: device.failure))")
+                return
+            }
+            device.stop()
         }
     }
 
