@@ -41,10 +41,10 @@ struct AggregateOutput: ~Copyable {
     var longestOutput = 0.0  // seconds from a cycle's start until its last frame is played
 
     static let firstMargin = 0.002
-    private static let largestMargin = 0.2
-    private static let tolerance = 0.003
-    private static let settling = 0.4
-    private static let fadeLength = 64
+    private static var largestMargin: Double { @_noLocks get { 0.2 } }
+    private static var tolerance: Double { @_noLocks get { 0.003 } }
+    private static var settling: Double { @_noLocks get { 0.4 } }
+    private static var fadeLength: Int { @_noLocks get { 64 } }
 
     init(
         ring: AudioRing.Reader, mapping: LatestValue<AggregateInput.Mapping>.Reader, input: Channels,
