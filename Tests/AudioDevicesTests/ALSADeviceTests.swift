@@ -270,10 +270,10 @@ import Testing
         }
     }
 
-    @Test("a PCM without a clock fails instead of taking the processor")
-    func unpaced() throws {
+    @Test("a PCM without a clock fails instead of taking the processor", arguments: [nil, "null"])
+    func unpaced(_ capture: String?) throws {
         try ALSARig.withConfiguration {
-            let device = try ALSARig.device(capture: nil, playback: "null")
+            let device = try ALSARig.device(capture: capture, playback: "null")
             let probe = CycleProbe()
             do {
                 try device.start(probe.callback)
