@@ -43,7 +43,7 @@ public final class JACKServer: Sendable {
         let log = "\(NSTemporaryDirectory())\(name).log"
         defer { unlink(log) }
         let command =
-            "env JACK_NO_AUDIO_RESERVATION=1 timeout -k 2 120 jackd --realtime --realtime-priority 70 -n \(name) "
+            "env JACK_NO_AUDIO_RESERVATION=1 timeout -k 2 \(ServerLifetime.seconds) jackd --realtime --realtime-priority 70 -n \(name) "
             + "-d dummy -C \(channelCount) -P \(channelCount) -p \(blockFrameCount) -r \(sampleRate ?? self.sampleRate)"
         let environment = ProcessInfo.processInfo.environment.map { "\($0.key)=\($0.value)" }
         let pid = try ChildProcess.spawn(command.components(separatedBy: " "), environment, output: log)
