@@ -144,7 +144,8 @@ extension SampleType {
 
     @_noLocks
     private func clearChannel(_ to: UnsafeMutableRawPointer, _ stride: Int, _ count: Int) {
-        let silence: UInt8 = self == .uint8 ? 128 : 0
+        var silence: UInt8 = 0
+        if case .uint8 = self { silence = 128 }
         for i in 0..<count {
             for b in 0..<byteCount { to.storeBytes(of: silence, toByteOffset: stride &* i &+ b, as: UInt8.self) }
         }

@@ -13,7 +13,7 @@ extension AudioDeviceDescription {
         let what =
             switch form {
             case .unknown:
-                inputChannelCount == 0 ? "output" : outputChannelCount == 0 ? "input" : "device"
+                inputChannelCount == 0 ? "output" : outputChannelCount == 0 ? "input" : "sound card"
             default: form.rawValue
             }
         return [how, what].compactMap { $0 }.joined(separator: " ")

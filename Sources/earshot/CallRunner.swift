@@ -30,7 +30,7 @@ struct CallRunner {
     let card: SoundCard
     let session: CallSession
     /// Seconds without a packet after which the far side counts as gone. A program that was stopped for 5 s comes back.
-    private static let patience = 10.0
+    private static let patience = 7.0
     /// Seconds without a sound card after which the call ends.
     private static let devicePatience = 30.0
 
@@ -142,7 +142,8 @@ extension CallRunner {
             role: role, codec: configuration.codec.rawValue, rate: configuration.streamRate,
             channels: configuration.channelCount, packetFrames: configuration.framesPerPacket,
             bitRate: configuration.codec == .pcm ? nil : configuration.bitRate, peer: peer, seconds: seconds,
-            ended: ending.word, device: device, routeChanges: card.routeChanges, interruptions: card.interruptions,
+            ended: ending.word, device: device, routeChanges: card.session.routeChanges,
+            interruptions: card.session.interruptions,
             routeLostFrames: card.session.lostFrameCount, microphone: "\(statistics.levels.microphone)",
             spoken: card.spoken, heard: card.heard,
             sent: CallReport.Sent(

@@ -15,16 +15,10 @@ struct DeviceListing {
     /// What to say where there is no device at all, or nil.
     static func whatIsMissing(_ listings: [DeviceListing]) -> Failure? {
         guard listings.allSatisfy(\.devices.isEmpty) else { return nil }
-        if listings.count == 1, let only = listings.first {
-            if let failure = only.failure { return Failure(failure) }
+        if listings.count == 1, let failure = listings[0].failure { return Failure(failure) }
+        if let system = listings.first(where: { $0.failure == nil }) {
             return Failure(
-                "\(only.backend) runs but has no device: plug in headphones with a microphone, or try another with --device",
-                status: Failure.unavailable)
-        }
-        let running = listings.filter { $0.failure == nil && $0.backend != .alsa }
-        if let server = running.first {
-            return Failure(
-                "\(server.backend) runs but has no device: plug in headphones with a microphone, or try --device simulated",
+                "\(system.backend) runs but has no device: plug in headphones with a microphone, or try another with --device",
                 status: Failure.unavailable)
         }
         return Failure(

@@ -17,32 +17,6 @@ enum DeviceWords {
         return String(result)
     }
 
-    /// Such as "Bluetooth headset".
-    static func kind(_ device: AudioDeviceDescription) -> String {
-        let attached: String? =
-            switch device.transport {
-            case .builtIn: "built-in"
-            case .usb: "USB"
-            case .bluetooth: "Bluetooth"
-            case .hdmi: "HDMI"
-            case .virtual: "virtual"
-            case .unknown: nil
-            }
-        let form =
-            switch device.form {
-            case .speaker: "speaker"
-            case .headphones: "headphones"
-            case .headset: "headset"
-            case .microphone: "microphone"
-            case .line: device.has(.input) ? device.has(.output) ? "line in and out" : "line in" : "line out"
-            case .monitor: "monitor"
-            case .unknown:
-                device.has(.input)
-                    ? device.has(.output) ? "sound card" : "input" : device.has(.output) ? "output" : "device"
-            }
-        return attached.map { "\($0) \(form)" } ?? form
-    }
-
     static func rate(_ device: AudioDeviceDescription) -> String {
         let current = "\(number(device.sampleRate / 1e3)) kHz"
         guard let low = device.sampleRates.min(), let high = device.sampleRates.max(), low < high else {
@@ -69,17 +43,11 @@ enum DeviceWords {
     static func summary(_ device: AudioDeviceDescription) -> String {
         let channels = [(device.inputChannelCount, "in"), (device.outputChannelCount, "out")]
             .filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }
-        return ([kind(device)] + channels + [rate(device)]).joined(separator: ", ")
+        return ([device.kindDescription] + channels + [rate(device)]).joined(separator: ", ")
     }
 
     /// What a person should know of a device before a call over it.
-    static func advice(_ device: AudioDeviceDescription) -> String? {
-        guard device.transport == .bluetooth else { return nil }
-        let latency = (device.inputLatency ?? 0) + (device.outputLatency ?? 0)
-        let delay =
-            latency > 0 ? String(format: "adds %.0f ms", latency * 1e3) : "adds 100 to 300 ms, which nobody reports"
-        return "\(name(device)) is wireless: Bluetooth \(delay). It does for talking; for singing together use a cable."
-    }
+    static func advice(_ device: AudioDeviceDescription) -> String? { device.advice.map(printable) }
 
     private static func number(_ value: Double) -> String {
         value == value.rounded() ? String(format: "%.0f", value) : String(format: "%g", value)

@@ -4,7 +4,7 @@ import TestSupport
 
 @testable import AudioDevices
 
-/// A PipeWire server that ALSA's plug-in finds, with a loudspeaker `speaker` and a microphone `microphone`, and a
+/// A PipeWire server that ALSA's plug-in finds, with a stereo loudspeaker and a stereo microphone, and a
 /// configuration of ALSA's with further PCMs.
 enum ALSARig {
     /// PCMs that a test may name, besides libasound's own: each sample type as the only one, one rate, one block.
@@ -16,15 +16,21 @@ enum ALSARig {
         pcm.s32 { type pipewire format "S32_LE" }
         pcm.f32 { type pipewire format "FLOAT_LE" }
         pcm.f64 { type lfloat slave { pcm "pipewire" format S32_LE } }
-        pcm.monitor { type pipewire capture_node "speaker" }
+        pcm.speaker { type pipewire channels 2 }
+        pcm.studio { type pipewire rate 96000 }
         pcm.cd { type pipewire rate 44100 }
         pcm.quad { type pipewire channels 4 }
         pcm.fixed { type plug slave { pcm "pipewire" rate 44100 format S16_LE } }
         """
 
     /// Runs a test with a server; clients of this process find it by themselves.
-    static func running(_ body: (PipeWireServer) throws -> Void) throws {
-        try PipeWireServer.running(devices: [.sink("speaker"), .source("microphone")]) { server in
+    /// - Parameter isLooped: whether the microphone hears the loudspeaker.
+    static func running(isLooped: Bool = false, _ body: (PipeWireServer) throws -> Void) throws {
+        try PipeWireServer.running(devices: [.sink("speaker"), .source("microphone", channelCount: 2)]) { server in
+            if isLooped {
+                try server.link("speaker:monitor_FL", "microphone:input_FL")
+                try server.link("speaker:monitor_FR", "microphone:input_FR")
+            }
             try withConfiguration {
                 setenv("PIPEWIRE_REMOTE", server.remote, 1)
                 defer { unsetenv("PIPEWIRE_REMOTE") }
@@ -35,7 +41,8 @@ enum ALSARig {
 
     /// Runs a test with ``configuration``, whether there is a server or not.
     static func withConfiguration(_ more: String = "", _ body: () throws -> Void) throws {
-        let path = "\(NSTemporaryDirectory())earshot-asoundrc-\(getpid())"
+        // A name of its own: libasound tells a changed file by its inode and the second of its change.
+        let path = "\(NSTemporaryDirectory())earshot-asoundrc-\(UUID().uuidString)"
         try (configuration + "\n" + more).write(toFile: path, atomically: true, encoding: .utf8)
         setenv("ALSA_CONFIG_PATH", "/usr/share/alsa/alsa.conf:\(path)", 1)
         defer {
@@ -47,7 +54,8 @@ enum ALSARig {
 
     /// A device on PCMs of libasound's, without a system around it.
     static func device(
-        capture: String? = "pipewire", playback: String? = "pipewire", block: Int? = 256, inputs: Int = 1, outputs: Int = 2,
+        capture: String? = "pipewire", playback: String? = "pipewire", block: Int? = 256, inputs: Int = 1,
+        outputs: Int = 2,
         rate: Double? = 48_000, sampleTypes: [SampleType] = SampleType.alsaPreference
     ) throws -> ALSADevice {
         var request = AudioDeviceRequest()

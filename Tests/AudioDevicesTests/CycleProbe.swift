@@ -13,6 +13,7 @@ final class CycleProbe: @unchecked Sendable {  // the device's thread writes, ot
         var outputCount: Int
         var outputWasSilent: Bool
         var firstInput: Float
+        var arrival = HostTime.now()
     }
 
     private struct Memory: ~Copyable {

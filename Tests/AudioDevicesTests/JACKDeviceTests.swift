@@ -130,6 +130,62 @@ import Testing
         }
     }
 
+    @Test("a client without ports is called")
+    func noPorts() throws {
+        try JACKServer.running { server in
+            let device = try JACKDevice(
+                name: "probe", serverName: server.name, inputChannelCount: 0, outputChannelCount: 0)
+            let probe = CycleProbe()
+            try device.start(probe.callback)
+            #expect(eventually { probe.count >= 10 })
+            device.stop()
+        }
+    }
+
+    @Test("a callback that overruns is an xrun of the server's, and what it cost is skipped")
+    func overrun() throws {
+        try JACKServer.running(blockFrameCount: 256) { server in
+            let device = try JACKDevice(
+                name: "probe", serverName: server.name, inputChannelCount: 1, outputChannelCount: 1)
+            try device.start(
+                RenderCallback(context: nil) { _, cycle in
+                    guard let cycle = cycle?.assumingMemoryBound(to: IOCycle.self).pointee else { return }
+                    // Each hundredth block, five blocks long.
+                    if cycle.sampleTime / 256 % 100 == 50 { usleep(26_000) }
+                })
+            #expect(eventually { device.monitor.overBudgetCount >= 2 && device.monitor.xrunCount >= 2 })
+            #expect(eventually { device.monitor.skippedFrameCount >= 2 * 256 })
+            device.stop()
+            #expect(device.failure == nil)
+        }
+    }
+
+    @Test("a server that stands still for a moment: what was lost is counted, host time follows")
+    func serverStandsStill() throws {
+        try JACKServer.running(blockFrameCount: 256) { server in
+            let device = try JACKDevice(
+                name: "probe", serverName: server.name, inputChannelCount: 1, outputChannelCount: 1)
+            let probe = CycleProbe()
+            try device.start(probe.callback)
+            #expect(eventually { probe.count >= 20 })
+            server.signal(SIGSTOP)
+            usleep(400_000)
+            server.signal(SIGCONT)
+            let count = probe.count
+            #expect(eventually { probe.count >= count + 100 })
+            device.stop()
+            let notes = probe.notes
+            let lost = Int64(notes.count * 256) - (notes[notes.count - 1].sampleTime - notes[0].sampleTime + 256)
+            #expect(-lost == Int64(device.monitor.skippedFrameCount))
+            #expect(-lost > 9_600, "of 19,200 frames that the server slept through")
+            #expect(device.monitor.xrunCount >= 1)
+            let (first, last) = (notes[10], notes[notes.count - 1])
+            let frames = Double(last.sampleTime - first.sampleTime)
+            #expect(abs(last.hostTime.seconds(since: first.hostTime) - frames / 48_000) < 0.05)
+            #expect(device.failure == nil)
+        }
+    }
+
     @Test("a channel count that no device has is refused", arguments: [(-1, 1), (1, 33)])
     func channelCounts(_ inputs: Int, _ outputs: Int) {
         #expect(throws: AudioDeviceError.self) {

@@ -37,14 +37,15 @@ final class CallEnd {
 
     init(
         _ configuration: CallConfiguration, driftPPM: Double, session: RTPSession, keepsFrom: Double,
-        says: @escaping Sound
+        longestSkip: Double, says: @escaping Sound
     ) throws {
         let channels = configuration.channelCount
         self.configuration = configuration
         self.says = says
         self.keepsFrom = keepsFrom
-        air = AudioRing(channelCount: channels, capacity: 32_768)
-        room = AudioRing(channelCount: channels, capacity: 32_768)
+        let capacity = 32_768 + Int(longestSkip * configuration.deviceRate)
+        air = AudioRing(channelCount: channels, capacity: capacity)
+        room = AudioRing(channelCount: channels, capacity: capacity)
         block = AudioBuffer(channelCount: channels, frameCapacity: configuration.deviceBlock)
         card = try SimulatedCard(
             SimulatedCard.Configuration(

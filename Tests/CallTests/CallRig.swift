@@ -21,6 +21,8 @@ struct CallRig {
         var seed: UInt64 = 1
         /// Seconds of the call before which what is heard is not kept.
         var keepsFrom = 0.0
+        /// Seconds that a card may skip.
+        var longestSkip = 0.0
         var says: CallEnd.Sound = { frame, channel in sine(frame, frequency: channel == 0 ? 440 : 660, rate: 48_000) }
         /// The same for the guest; nil for what the host says.
         var guestSays: CallEnd.Sound?
@@ -42,10 +44,10 @@ struct CallRig {
         ends = [
             try CallEnd(
                 host, driftPPM: setup.drifts.0, session: Self.session(host, &random), keepsFrom: setup.keepsFrom,
-                says: setup.says),
+                longestSkip: setup.longestSkip, says: setup.says),
             try CallEnd(
                 guest, driftPPM: setup.drifts.1, session: Self.session(guest, &random), keepsFrom: setup.keepsFrom,
-                says: setup.guestSays ?? setup.says),
+                longestSkip: setup.longestSkip, says: setup.guestSays ?? setup.says),
         ]
         ends[0].card.renderer.start(at: origin)
         ends[1].card.renderer.start(at: origin.advanced(bySeconds: 0.0031 + 0.002 * random.unit()))

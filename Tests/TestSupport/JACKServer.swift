@@ -11,6 +11,9 @@ public final class JACKServer: Sendable {
     public let name: String
     private let process: Mutex<pid_t>  // 0 once it has ended
     private static let serial = Atomic<Int>(0)
+    private let sampleRate: Int
+    private let blockFrameCount: Int
+    private let channelCount: Int
 
     /// Why there is no server; the log's last line is jackd's own.
     public struct StartError: Error, CustomStringConvertible {
@@ -26,13 +29,25 @@ public final class JACKServer: Sendable {
     public init(sampleRate: Int = 48_000, blockFrameCount: Int = 64, channelCount: Int = 2) throws {
         let number = Self.serial.add(1, ordering: .relaxed).newValue
         name = "earshot-test-\(getpid())-\(number)"
+        self.sampleRate = sampleRate
+        self.blockFrameCount = blockFrameCount
+        self.channelCount = channelCount
+        process = Mutex(0)
+        try start()
+    }
+
+    /// Starts it again after ``stop()`` or ``kill()``, under the same name.
+    /// - Parameter sampleRate: another rate than before; nil for the same.
+    public func start(sampleRate: Int? = nil) throws {
+        Self.forgetTheDead()
         let log = "\(NSTemporaryDirectory())\(name).log"
         defer { unlink(log) }
         let command =
-            "env JACK_NO_AUDIO_RESERVATION=1 timeout -k 2 120 jackd --realtime --realtime-priority 70 -n \(name) "
-            + "-d dummy -C \(channelCount) -P \(channelCount) -p \(blockFrameCount) -r \(sampleRate)"
-        let environment = ProcessInfo.processInfo.environment.map { "\($0)=\($1)" }
-        process = Mutex(try ChildProcess.spawn(command.components(separatedBy: " "), environment, output: log))
+            "env JACK_NO_AUDIO_RESERVATION=1 timeout -k 2 \(ServerLifetime.seconds) jackd --realtime --realtime-priority 70 -n \(name) "
+            + "-d dummy -C \(channelCount) -P \(channelCount) -p \(blockFrameCount) -r \(sampleRate ?? self.sampleRate)"
+        let environment = ProcessInfo.processInfo.environment.map { "\($0.key)=\($0.value)" }
+        let pid = try ChildProcess.spawn(command.components(separatedBy: " "), environment, output: log)
+        process.withLock { $0 = pid }
         let socket = "/dev/shm/jack_\(name)_\(getuid())_0"
         for _ in 0..<500 {
             if access(socket, F_OK) == 0 { return }
@@ -71,18 +86,80 @@ public final class JACKServer: Sendable {
     }
 
     /// Ends the server; its clients see it go.
-    public func stop() {
+    public func stop() { end(by: SIGTERM) }
+
+    /// Kills the server, as a crash would.
+    public func kill() { end(by: SIGKILL) }
+
+    private func end(by signal: CInt) {
         process.withLock { pid in
             guard pid > 0 else { return }
-            kill(pid, SIGTERM)
+            // jackd leads a session of its own, so it is not in the group of `timeout`, which must live on to reap it:
+            // while a killed one is a zombie its name is taken.
+            let servers = Self.children(of: pid)
+            for server in servers { Foundation.kill(server, SIGCONT) }
+            for server in servers { Foundation.kill(server, signal) }
             var status: CInt = 0
             for _ in 0..<400 where waitpid(pid, &status, WNOHANG) == 0 { usleep(10_000) }
-            kill(-pid, SIGKILL)  // the group it leads, should one be left
+            for server in servers { Foundation.kill(server, SIGKILL) }
+            Foundation.kill(-pid, SIGKILL)
             pid = 0
-            // A client that outlived the server leaves its semaphore behind.
+            // What it or a client that outlived it left behind: a new server of this name must not find it.
             let folder = "/dev/shm"
             for file in (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
             where file.hasPrefix("jack_") && file.contains("_\(name)_") { unlink("\(folder)/\(file)") }
+        }
+    }
+
+    /// Sends the server a signal: SIGSTOP and SIGCONT for a machine that sleeps.
+    public func signal(_ number: CInt) {
+        process.withLock { pid in
+            if pid > 0 { for server in Self.children(of: pid) { Foundation.kill(server, number) } }
+        }
+    }
+
+    private static func children(of pid: pid_t) -> [pid_t] {
+        let all = ((try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? []).compactMap { pid_t($0) }
+        return all.filter { process in
+            let status = try? String(contentsOfFile: "/proc/\(process)/status", encoding: .utf8)
+            return status?.contains("\nPPid:\t\(pid)\n") ?? false
+        }
+    }
+
+    /// Frees the places of servers that were killed, in the table of eight that all of the machine's jackds share and that
+    /// they leave themselves only when they end well (jackd2's shm.c: a header of 24 bytes, then for each a pid and a name).
+    private static func forgetTheDead() {
+        guard let file = FileHandle(forUpdatingAtPath: "/dev/shm/jack-shm-registry") else { return }
+        defer { try? file.close() }
+        func number<T: FixedWidthInteger>(at offset: Int, _ type: T.Type) -> T? {
+            try? file.seek(toOffset: UInt64(offset))
+            guard let data = try? file.read(upToCount: T.bitWidth / 8), data.count == T.bitWidth / 8 else { return nil }
+            return data.withUnsafeBytes { $0.loadUnaligned(as: type) }
+        }
+        guard let length = number(at: 16, UInt32.self), (1_024...65_536).contains(length) else { return }
+        let stride = (Int(length) - 24) / 8
+        for offset in (0..<8).map({ 24 + $0 * stride }) {
+            guard let pid = number(at: offset, Int32.self), pid > 0, Foundation.kill(pid, 0) != 0, errno == ESRCH else {
+                continue
+            }
+            try? file.seek(toOffset: UInt64(offset))
+            try? file.write(contentsOf: Data(count: stride))
+        }
+    }
+
+    /// Changes the block of the running server, as `jack_bufsize` does.
+    public func setBlock(_ frameCount: Int) throws {
+        let child = try ChildProcess(["jack_bufsize", "\(frameCount)"], environment: ["JACK_DEFAULT_SERVER": name])
+        guard child.wait(seconds: 5) == .exit(0) else {
+            throw StartError(description: "jack_bufsize failed: \(child.errors)")
+        }
+    }
+
+    /// Connects two ports, each `client:port`, as `jack_connect` does.
+    public func connect(_ from: String, _ to: String) throws {
+        let child = try ChildProcess(["jack_connect", from, to], environment: ["JACK_DEFAULT_SERVER": name])
+        guard child.wait(seconds: 5) == .exit(0) else {
+            throw StartError(description: "jack_connect \(from) \(to) failed: \(child.errors)")
         }
     }
 

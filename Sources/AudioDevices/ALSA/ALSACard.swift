@@ -22,8 +22,9 @@ struct ALSACard: Hashable {
     /// Whether the card has several PCMs.
     var isOneOfMany = false
 
-    /// What ``AudioDeviceDescription/id`` and libasound call it.
-    var id: String { "hw:CARD=\(cardID),DEV=\(device)" }
+    /// What ``AudioDeviceDescription/id`` and libasound call it. A Raspberry Pi's HDMI takes nothing but IEC 958 frames, which
+    /// only libasound's PCM `hdmi` makes.
+    var id: String { "\(driver.hasPrefix("vc4-hdmi") ? "hdmi" : "hw"):CARD=\(cardID),DEV=\(device)" }
     /// What the user knows it by.
     var name: String { isOneOfMany ? "\(cardName), \(deviceName)" : cardName }
 
@@ -55,8 +56,8 @@ struct ALSACard: Hashable {
 
     /// The card of an id like ``id``; nil for other PCMs.
     static func cardID(of id: String) -> String? {
-        guard id.hasPrefix("hw:CARD=") else { return nil }
-        return String(id.dropFirst("hw:CARD=".count).prefix { $0 != "," })
+        guard let at = id.range(of: ":CARD=") else { return nil }
+        return String(id[at.upperBound...].prefix { $0 != "," })
     }
 
     /// A long name without where it is plugged in: "Scarlett 2i2 USB at usb-0000:00:14.0-1, high speed".

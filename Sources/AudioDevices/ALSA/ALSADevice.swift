@@ -79,10 +79,12 @@ public final class ALSADevice: AudioDevice {
                 capture: grant.capture.map { Self.stream($0, block: grant.blockFrameCount, map: inputMap) },
                 playback: grant.playback.map { Self.stream($0, block: grant.blockFrameCount, map: playbackMap) },
                 isLinked: isLinked, input: Channels(input.channels.pointers, count: inputCount),
-                output: Channels(output.channels.pointers, count: outputCount), recorder: monitor.recorder,
+                output: Channels(output.channels.pointers, count: outputCount),
+                recorder: monitor.recorder(sampleRate: grant.sampleRate),
                 mixInto: Self.copy(Self.mixes(outputMap)),
                 descriptors: .allocate(capacity: ALSAState.descriptorCapacity), stopDescriptor: stopDescriptor,
-                fillFrameCount: Atomic(grant.fillFrameCount), loop: DelayLockedLoop(sampleRate: grant.sampleRate)))
+                fillFrameCount: Atomic(grant.fillFrameCount), loop: DelayLockedLoop(sampleRate: grant.sampleRate),
+                wakeFrameCount: grant.blockFrameCount))
         self.name = name
         sampleRate = grant.sampleRate
         blockFrameCount = grant.blockFrameCount

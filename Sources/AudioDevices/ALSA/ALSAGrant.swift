@@ -52,9 +52,10 @@ struct ALSAGrant {
                 Side(pcm: pcm, sampleType: type, channelCount: channels, bufferFrameCount: granted.buffer)
             )
         }
-        // The one with the longer periods decides.
+        // Each is asked for what the other has; where they cannot agree the longer periods decide.
         var block = wish.blockFrameCount(rate)
-        for pcm in pcms + pcms { block = try side(pcm, block: block, isFinal: false).block }
+        for pcm in pcms { block = try side(pcm, block: block, isFinal: false).block }
+        for pcm in pcms { block = max(block, try side(pcm, block: block, isFinal: false).block) }
         var longest = block
         var sides: [Side] = []
         for pcm in pcms {

@@ -42,11 +42,15 @@ final class ALSAPCM: @unchecked Sendable {  // its handle is used by one thread 
 
     /// When wake-ups come and when the stream runs over. It starts only when it is told to.
     func setThresholds(availableMinimum: Int, bufferFrameCount: Int) throws(AudioDeviceError) {
+        let code = Self.setThresholds(handle, availableMinimum: availableMinimum, bufferFrameCount: bufferFrameCount)
+        if code < 0 { throw .alsa(code, call: "snd_pcm_sw_params", device: name) }
+    }
+
+    /// The same for the device's thread, while the stream does not run; 0, or a negative errno.
+    static func setThresholds(_ handle: OpaquePointer, availableMinimum: Int, bufferFrameCount: Int) -> CInt {
         var software: OpaquePointer?
         var boundary: snd_pcm_uframes_t = 0
-        guard snd_pcm_sw_params_malloc(&software) == 0, let software else {
-            throw .callFailed(.alsa, call: "snd_pcm_sw_params_malloc", code: Int(ENOMEM))
-        }
+        guard snd_pcm_sw_params_malloc(&software) == 0, let software else { return -ENOMEM }
         defer { snd_pcm_sw_params_free(software) }
         var code = snd_pcm_sw_params_current(handle, software)
         if code >= 0 { code = snd_pcm_sw_params_get_boundary(software, &boundary) }
@@ -57,7 +61,6 @@ final class ALSAPCM: @unchecked Sendable {  // its handle is used by one thread 
         if code >= 0 {
             code = snd_pcm_sw_params_set_avail_min(handle, software, snd_pcm_uframes_t(availableMinimum))
         }
-        if code >= 0 { code = snd_pcm_sw_params(handle, software) }
-        if code < 0 { throw .alsa(code, call: "snd_pcm_sw_params", device: name) }
+        return code >= 0 ? snd_pcm_sw_params(handle, software) : code
     }
 }

@@ -105,6 +105,7 @@ final class ALSAParameters {
         var period = snd_pcm_uframes_t(blockFrameCount)
         var code = snd_pcm_hw_params_set_period_size_near(pcm.handle, space, &period, nil)
         guard code >= 0 else { throw .alsa(code, call: "snd_pcm_hw_params_set_period_size", device: pcm.name) }
+        if pcm.isHardware { snd_pcm_hw_params_set_periods_integer(pcm.handle, space) }
         var least = 2 * period
         snd_pcm_hw_params_set_buffer_size_min(pcm.handle, space, &least)
         var buffer = max(snd_pcm_uframes_t(bufferFrameCount), 2 * period)

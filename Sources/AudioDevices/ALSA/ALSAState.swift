@@ -68,6 +68,9 @@ struct ALSAState: ~Copyable {
     /// A cycle was lost, so `sampleTime` shall jump.
     var isAfterGap = false
     var cycleCount = 0
+    var flow = ALSAFlow()
+    /// Frames that a plug-in is told make it worth waking us.
+    var wakeFrameCount: Int
     var recoveryCount = 0  // since the last cycle
 }
 

@@ -22,9 +22,11 @@ public final class ALSASystem: AudioSystem {
 
     /// Lists what is there, and watches.
     /// - Parameter extraNames: further PCMs to list where they can be opened: `pipewire`, `plug:dmix`, those of `.asoundrc`.
-    public init(extraNames: [String] = []) {
+    public convenience init(extraNames: [String] = []) { self.init(extraNames: extraNames, watcher: ALSAWatcher()) }
+
+    init(extraNames: [String], watcher: ALSAWatcher) {
         names = ["default"] + extraNames.filter { $0 != "default" }
-        watcher = ALSAWatcher()
+        self.watcher = watcher
         earshot_alsa_quiet()
         refresh()
         watcher.start(
@@ -84,10 +86,19 @@ public final class ALSASystem: AudioSystem {
             guard let id, let device = devices.first(where: { $0.id == id }), !device.has(direction) else { continue }
             throw .unsupportedFormat(detail: "\(device.name) has no \(direction.rawValue); choose another for it")
         }
-        if let input, let output, !Self.shareClock(input, output) {
-            throw .unsupportedFormat(detail: "\(input) and \(output) are two cards; choose one for both")  // AGGREGATE
-        }
+        if let input, let output, !Self.shareClock(input, output) { return try aggregate(input, output, request) }
         return try device(input: input, output: output, request)
+    }
+
+    /// Two cards as one: each has a crystal of its own.
+    private func aggregate(
+        _ input: String, _ output: String, _ request: AudioDeviceRequest
+    ) throws(AudioDeviceError) -> any AudioDevice {
+        var side = request
+        side.monitor = nil
+        let source = try device(input: input, output: nil, side)
+        let sink = try device(input: nil, output: output, side)
+        return try AggregateDevice(input: source, output: sink)
     }
 
     private func device(

@@ -1,5 +1,4 @@
 import CALSA
-import Dispatch
 import Foundation
 import Synchronization
 
@@ -16,15 +15,20 @@ final class ALSAWatcher: Sendable {
     private let folder: String
     /// Events come in bursts, and udev sets a node's owner shortly after it was made.
     private static let settleTime = 0.25
-    private static let lookInterval = 3.0
+    private let tickInterval: Double
 
-    /// - Parameter folder: where the kernel puts a node for each PCM; it may be made later.
-    init(folder: String = "/dev/snd") { self.folder = folder }
+    /// - Parameters:
+    ///   - folder: where the kernel puts a node for each PCM; it may be made later.
+    ///   - tickInterval: in seconds.
+    init(folder: String = "/dev/snd", tickInterval: Double = 3) {
+        self.folder = folder
+        self.tickInterval = tickInterval
+    }
 
     /// Begins to watch.
     /// - Parameters:
-    ///   - tick: called every three seconds, for devices of which no event tells.
-    ///   - look: called after an event, and every three seconds where the kernel gives none. Both come on a queue of this
+    ///   - tick: called at the interval, for devices of which no event tells.
+    ///   - look: called after an event, and at the interval where the kernel gives none. Both come on a queue of this
     ///     object's.
     func start(tick: @escaping @Sendable () -> Void, look: @escaping @Sendable () -> Void) {
         let descriptor = inotify_init1(CInt(IN_NONBLOCK | IN_CLOEXEC))
@@ -33,7 +37,7 @@ final class ALSAWatcher: Sendable {
             guard !sources.isStopped else { return }
             if descriptor >= 0 { sources.events = reader(descriptor, look) }
             let timer = DispatchSource.makeTimerSource(queue: queue)
-            timer.schedule(deadline: .now() + Self.lookInterval, repeating: Self.lookInterval)
+            timer.schedule(deadline: .now() + tickInterval, repeating: tickInterval)
             timer.setEventHandler { hasEvents ? tick() : look() }
             timer.activate()
             sources.timer = timer

@@ -56,7 +56,10 @@ private func jackAdvance(_ state: UnsafeMutablePointer<JACKState>, _ frames: UIn
     if state.pointee.isFirstCycle {
         state.pointee.isFirstCycle = false
     } else {
-        let left = max(0, Int64(Int32(truncatingIfNeeded: frame &- state.pointee.nextFrame)))
+        let left = max(
+            0,
+            Int64(Int32(truncatingIfNeeded: frame &- state.pointee.nextFrame))
+                &- Quirks.jackCountedTooMany(frames, after: state.pointee.frames))
         let gap = Double(Int64(truncatingIfNeeded: start &- state.pointee.nextTime)) * 1e-6 * state.pointee.sampleRate
         let lost = gap - Double(left) > 0.5 * Double(frames) ? earshot_round(gap) : left
         if lost > 0 {
@@ -64,6 +67,7 @@ private func jackAdvance(_ state: UnsafeMutablePointer<JACKState>, _ frames: UIn
             state.pointee.recorder.skip(Int(lost))
         }
     }
+    state.pointee.frames = frames
     state.pointee.nextFrame = frame &+ frames
     state.pointee.nextTime = next
     return state.pointee.loop.update(sampleTime: state.pointee.sampleTime, now: now)

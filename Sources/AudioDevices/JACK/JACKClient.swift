@@ -61,7 +61,7 @@ final class JACKClient: Sendable {
 extension JACKClient {
     /// What libjack's notification thread says of the server's end. libjack cancels that thread asynchronously when the
     /// client is closed, so nothing here allocates or locks.
-    struct End: @unchecked Sendable {  // `reason` is written once, before `isOver` is set; the rest is atomic or constant
+    struct End: @unchecked Sendable {  // `reason` is written once, before `isOver` is set; the rest is atomic or let
         static let reasonCapacity = 128
 
         struct Memory: ~Copyable {

@@ -29,6 +29,7 @@ struct JACKState: ~Copyable {
     var isFirstCycle = true
     var sampleTime: Int64 = 0
     var loop: DelayLockedLoop
+    var frames: UInt32 = 0  // of the cycle before
     var nextFrame: UInt32 = 0  // the server's frame counter where the next cycle should begin
     var nextTime: UInt64 = 0  // and its time, microseconds
 

@@ -49,9 +49,10 @@ public final class JACKSystem: AudioSystem {
         // What the system does not have is left out; what nobody connects stays for others to connect.
         let hasInput = wantsInput && (input != nil || !connects)
         let hasOutput = wantsOutput && (output != nil || !connects)
-        if !hasInput && !hasOutput && (wantsInput || wantsOutput) {
-            throw .noDefaultDevice(wantsInput ? .input : .output)
+        guard wantsInput || wantsOutput else {
+            throw .unsupportedFormat(detail: "neither input nor output; ask for one")
         }
+        guard hasInput || hasOutput else { throw .noDefaultDevice(wantsInput ? .input : .output) }
         let device = try JACKDevice(
             name: request.clientName, serverName: serverName,
             inputChannelCount: hasInput ? request.inputChannelCount : 0,

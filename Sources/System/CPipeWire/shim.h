@@ -1,5 +1,127 @@
 // libpipewire. Its variadics, its inline interfaces and its macros need one-line functions here; what a cycle calls is marked
 // for @_noLocks.
 #pragma once
+#include <errno.h>
+#include <pipewire/extensions/metadata.h>
+#include <pipewire/filter.h>
 #include <pipewire/pipewire.h>
+#include <sched.h>
+#include <spa/param/latency-utils.h>
+#include <spa/param/props.h>
+#include <spa/pod/builder.h>
+#include <spa/pod/iter.h>
+#include <spa/utils/json.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/un.h>
+#include <unistd.h>
 #define EARSHOT_NO_LOCKS __attribute__((swift_attr("@_noLocks")))
+
+static inline struct pw_properties *earshot_pw_properties(void) { return pw_properties_new(NULL, NULL); }
+
+// Each adds a listener to one kind of object; the hook stays the caller's.
+static inline void earshot_pw_listen_core(
+    struct pw_core *core, struct spa_hook *hook, const struct pw_core_events *events, void *data) {
+    pw_core_add_listener(core, hook, events, data);
+}
+static inline void earshot_pw_listen_registry(
+    struct pw_registry *registry, struct spa_hook *hook, const struct pw_registry_events *events, void *data) {
+    pw_registry_add_listener(registry, hook, events, data);
+}
+static inline void earshot_pw_listen_node(
+    void *node, struct spa_hook *hook, const struct pw_node_events *events, void *data) {
+    pw_node_add_listener((struct pw_node *)node, hook, events, data);
+}
+static inline void earshot_pw_listen_port(
+    void *port, struct spa_hook *hook, const struct pw_port_events *events, void *data) {
+    pw_port_add_listener((struct pw_port *)port, hook, events, data);
+}
+static inline void earshot_pw_watch_latency(void *port) {
+    uint32_t ids[1] = {SPA_PARAM_Latency};
+    pw_port_subscribe_params((struct pw_port *)port, ids, 1);
+}
+static inline void earshot_pw_listen_device(
+    void *device, struct spa_hook *hook, const struct pw_device_events *events, void *data) {
+    pw_device_add_listener((struct pw_device *)device, hook, events, data);
+}
+static inline void earshot_pw_listen_link(
+    void *link, struct spa_hook *hook, const struct pw_link_events *events, void *data) {
+    pw_link_add_listener((struct pw_link *)link, hook, events, data);
+}
+static inline void earshot_pw_listen_metadata(
+    void *metadata, struct spa_hook *hook, const struct pw_metadata_events *events, void *data) {
+    pw_metadata_add_listener((struct pw_metadata *)metadata, hook, events, data);
+}
+
+static inline int earshot_pw_sync(struct pw_core *core, int seq) { return pw_core_sync(core, PW_ID_CORE, seq); }
+static inline void *earshot_pw_create(
+    struct pw_core *core, const char *factory, const char *type, uint32_t version, const struct spa_dict *properties) {
+    return pw_core_create_object(core, factory, type, version, properties, 0);
+}
+static inline void earshot_pw_destroy(void *proxy) { pw_proxy_destroy((struct pw_proxy *)proxy); }
+static inline struct spa_source *earshot_pw_add_timer(struct pw_loop *loop, spa_source_timer_func_t call, void *data) {
+    return pw_loop_add_timer(loop, call, data);
+}
+static inline void earshot_pw_remove_source(struct pw_loop *loop, struct spa_source *source) {
+    pw_loop_destroy_source(loop, source);
+}
+/// Once, after so many nanoseconds.
+static inline void earshot_pw_set_timer(struct pw_loop *loop, struct spa_source *source, long nanoseconds) {
+    struct timespec value = {.tv_sec = nanoseconds / 1000000000, .tv_nsec = nanoseconds % 1000000000};
+    pw_loop_update_timer(loop, source, &value, NULL, false);
+}
+/// The library writes warnings to standard error by itself; this process says what went wrong in its own words.
+static inline void earshot_pw_init(void) {
+    pw_init(NULL, NULL);
+    if (getenv("PIPEWIRE_DEBUG") == NULL) pw_log_set_level(SPA_LOG_LEVEL_NONE);
+}
+
+static inline int earshot_pw_errno(void) { return errno; }
+
+/// A connection to a server's socket, or minus an errno. It never blocks: a server whose backlog is full is none.
+static inline int earshot_pw_socket(const char *path) {
+    struct sockaddr_un address = {.sun_family = AF_LOCAL};
+    if (strlen(path) >= sizeof(address.sun_path)) return -ENAMETOOLONG;
+    strcpy(address.sun_path, path);
+    int fd = socket(PF_LOCAL, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (fd < 0) return -errno;
+    if (connect(fd, (struct sockaddr *)&address, sizeof(address)) == 0) return fd;
+    int code = -errno;
+    close(fd);
+    return code;
+}
+
+// A stream's volumes are one each channel; the soft ones, where set, are what it is multiplied by in place of those that
+// its user sees and its session manager remembers, until the user's change again.
+static inline void earshot_pw_watch_properties(void *node) {
+    uint32_t ids[1] = {SPA_PARAM_Props};
+    pw_node_subscribe_params((struct pw_node *)node, ids, 1);
+}
+/// Takes the user's volumes out of a stream's Props; returns how many, 0 where none are in them.
+static inline uint32_t earshot_pw_volumes(const struct spa_pod *props, float *volumes, uint32_t capacity, bool *muted) {
+    const struct spa_pod_prop *mute = spa_pod_find_prop(props, NULL, SPA_PROP_mute);
+    if (mute) spa_pod_get_bool(&mute->value, muted);
+    const struct spa_pod_prop *all = spa_pod_find_prop(props, NULL, SPA_PROP_channelVolumes);
+    return all ? spa_pod_copy_array(&all->value, SPA_TYPE_Float, volumes, capacity) : 0;
+}
+static inline void earshot_pw_set_soft_volumes(void *node, const float *volumes, uint32_t count, bool muted) {
+    uint8_t buffer[1024];
+    struct spa_pod_builder b = SPA_POD_BUILDER_INIT(buffer, sizeof(buffer));
+    struct spa_pod *props = (struct spa_pod *)spa_pod_builder_add_object(
+        &b, SPA_TYPE_OBJECT_Props, SPA_PARAM_Props, SPA_PROP_softVolumes,
+        SPA_POD_Array(sizeof(float), SPA_TYPE_Float, count, volumes), SPA_PROP_softMute, SPA_POD_Bool(muted));
+    if (props) pw_node_set_param((struct pw_node *)node, SPA_PARAM_Props, 0, props);
+}
+
+/// The thread's number, which the scheduler can be asked by from any thread.
+static inline EARSHOT_NO_LOCKS int earshot_thread_id(void) { return (int)syscall(SYS_gettid); }
+/// The SCHED_FIFO or SCHED_RR priority of a thread, or 0.
+static inline int earshot_thread_priority(int thread) {
+    struct sched_param p = {0};
+    int policy = sched_getscheduler(thread) & ~0x40000000;  // SCHED_RESET_ON_FORK, which needs _GNU_SOURCE
+    return (policy == SCHED_FIFO || policy == SCHED_RR) && sched_getparam(thread, &p) == 0 ? p.sched_priority : 0;
+}
+
+static inline EARSHOT_NO_LOCKS void *earshot_pw_dsp_buffer(void *port, uint32_t frames) {
+    return pw_filter_get_dsp_buffer(port, frames);
+}

@@ -1,0 +1,40 @@
+import AudioBase
+
+/// Whether a stream keeps time at all, by the machine's clock.
+struct ALSAFlow: BitwiseCopyable {
+    enum Verdict {
+        case steady
+        /// Over a second less than 80 % came, and no xrun was told of: PipeWire's plug-in takes no more at once than it was
+        /// told a block has, also where its graph runs with longer ones.
+        case slow
+        /// Two seconds came in a quarter of their time: nothing with a clock is behind it, as ALSA's PCMs `null` and `file`.
+        case unpaced
+    }
+
+    private var isRunning = false
+    private var begin = HostTime(nanoseconds: 0)
+    private var frameCount = 0
+
+    /// Nothing has come yet.
+    init() {}
+
+    /// Takes a block, when it was complete.
+    @_noLocks
+    mutating func add(_ block: Int, at now: HostTime, sampleRate: Double) -> Verdict {
+        guard isRunning else {
+            isRunning = true
+            begin = now
+            frameCount = 0
+            return .steady
+        }
+        frameCount &+= block
+        let seconds = Double(frameCount) / sampleRate
+        let elapsed = now.seconds(since: begin)
+        if seconds > 2, seconds > 4 * elapsed { return .unpaced }
+        guard elapsed >= 1 else { return .steady }
+        let isSlow = seconds < 0.8 * elapsed
+        begin = now
+        frameCount = 0
+        return isSlow ? .slow : .steady
+    }
+}

@@ -1,0 +1,202 @@
+import AudioBase
+import CALSA
+import CRealtime
+import Synchronization
+
+extension ALSALoop {
+    /// Waits for a block and handles it. False at the thread's end.
+    func cycle() -> Bool {
+        let (capture, playback) = (state.pointee.capture, state.pointee.playback)
+        let block = state.pointee.blockFrameCount
+        var waited: Int64 = 0
+        var wakeCount = 0
+        while !isStopping {
+            // Frames more than a block, which tell how long ago the block was complete; negative while it is not.
+            var captureExcess = 0
+            var playbackExcess = 0
+            if let capture {
+                let available = capture.available()
+                guard available >= 0 else { return recover(available, .wait) }
+                captureExcess = available - block
+            }
+            if let playback {
+                let available = playback.available()
+                guard available >= 0 else { return recover(available, .wait) }
+                playbackExcess = excess(playback, available)
+            }
+            if let playback, playbackExcess >= 0, state.pointee.prerollCount > 0 {
+                state.pointee.prerollCount &-= 1
+                let code = writeSilence(playback, block)
+                return code >= 0 ? true : recover(code, .write)
+            }
+            if captureExcess >= 0, playbackExcess >= 0 {
+                let excess = capture == nil ? playbackExcess : captureExcess
+                return handleBlock(excess, playbackExcess)
+            }
+            let before = HostTime.now()
+            let code = waitForFrames(captureExcess, playbackExcess, wakeCount)
+            guard code >= 0 else { return recover(code, .wait) }
+            waited &+= min(HostTime.now().nanoseconds &- before.nanoseconds, Self.longestWait)
+            wakeCount &+= 1
+            if Double(waited) > Self.stallSeconds * 1e9 { return fail(-Int(ETIME), .wait) }
+        }
+        return false
+    }
+
+    /// Frames that were played since a block fitted under the filling.
+    private func excess(_ playback: ALSAStream, _ available: Int) -> Int {
+        let fill = state.pointee.fillFrameCount.load(ordering: .relaxed)
+        return available &- (playback.bufferFrameCount &- (fill &- state.pointee.blockFrameCount))
+    }
+
+    /// Reads, calls back, writes.
+    private func handleBlock(_ lateFrames: Int, _ playbackExcess: Int) -> Bool {
+        let block = state.pointee.blockFrameCount
+        var late = lateFrames
+        if state.pointee.isFirstCycle {
+            guard align(&late, playbackExcess) else { return false }
+        }
+        let late64 = Double(min(late, 1 << 20)) / state.pointee.sampleRate
+        let due = HostTime.now().advanced(bySeconds: -late64)
+        if let capture = state.pointee.capture {
+            let code = transfer(block) {
+                snd_pcm_readi(capture.handle, capture.bytes + $0 * capture.frameByteCount, $1)
+            }
+            guard code >= 0 else { return recover(code, .read) }
+        }
+        switch state.pointee.flow.add(block, at: due, sampleRate: state.pointee.sampleRate) {
+        case .steady: break
+        case .slow:
+            if let playback = state.pointee.playback, !isStrict(playback) { return adapt(playback) }
+        case .unpaced: return fail(-Int(ENOTSUP), .wait)
+        }
+        ALSACycle.run(state, due)
+        if let playback = state.pointee.playback {
+            let code = transfer(block) {
+                snd_pcm_writei(playback.handle, playback.bytes + $0 * playback.frameByteCount, $1)
+            }
+            guard code >= 0 else { return recover(code, .write) }
+        }
+        state.pointee.recoveryCount = 0
+        if state.pointee.cycleCount & 0x1FF == 0 { measureLatency() }
+        state.pointee.cycleCount &+= 1
+        return !isStopping
+    }
+
+    /// Two streams that are not linked begin some time apart. What was captured before playback began is left out, and what
+    /// was played before the first block came is made up for, so that neither adds to the delay for good.
+    private func align(_ captureExcess: inout Int, _ playbackExcess: Int) -> Bool {
+        state.pointee.isFirstCycle = false
+        state.pointee.cycleCount = 0
+        guard let capture = state.pointee.capture, let playback = state.pointee.playback else { return true }
+        let block = state.pointee.blockFrameCount
+        while captureExcess >= block {
+            let code = transfer(block) {
+                snd_pcm_readi(capture.handle, capture.bytes + $0 * capture.frameByteCount, $1)
+            }
+            guard code >= 0 else { return recover(code, .read) }
+            captureExcess -= block
+        }
+        guard playbackExcess > 0 else { return true }
+        let code = writeSilence(playback, playbackExcess)
+        return code >= 0 ? true : recover(code, .write)
+    }
+
+    /// Reads or writes all of a block, however short each call comes. 0, or a negative errno.
+    private func transfer(_ frameCount: Int, _ call: (Int, snd_pcm_uframes_t) -> snd_pcm_sframes_t) -> Int {
+        var done = 0
+        var waited: Int64 = 0
+        while done < frameCount {
+            let count = call(done, snd_pcm_uframes_t(frameCount - done))
+            if count > 0 {
+                done += count
+            } else if count == 0 || count == -Int(EAGAIN) {
+                if isStopping { return 0 }
+                guard Double(waited) < Self.stallSeconds * 1e9 else { return -Int(ETIME) }
+                wait(500_000)
+                waited += 500_000
+            } else {
+                return count
+            }
+        }
+        return 0
+    }
+
+    func writeSilence(_ playback: ALSAStream, _ frameCount: Int) -> Int {
+        let block = state.pointee.blockFrameCount
+        snd_pcm_format_set_silence(
+            playback.sampleType.alsaFormat, playback.bytes, CUnsignedInt(block * playback.channelCount))
+        var left = frameCount
+        while left > 0 {
+            let count = snd_pcm_writei(playback.handle, playback.bytes, snd_pcm_uframes_t(min(left, block)))
+            if count == -Int(EAGAIN) || count == 0 { return 0 }  // it is full
+            guard count > 0 else { return count }
+            left -= count
+        }
+        return 0
+    }
+
+    /// What the driver or the plug-in holds besides its buffer: a USB queue, a converter's filter, a sound server.
+    private func measureLatency() {
+        func extra(_ stream: ALSAStream, _ buffered: Int) -> Int? {
+            var delay: snd_pcm_sframes_t = 0
+            guard snd_pcm_delay(stream.handle, &delay) >= 0 else { return nil }
+            return max(0, min(delay - buffered, Int(10 * state.pointee.sampleRate)))
+        }
+        if let capture = state.pointee.capture, let extra = extra(capture, max(0, capture.available())) {
+            state.pointee.inputExtra.store(extra, ordering: .relaxed)
+        }
+        if let playback = state.pointee.playback,
+            let extra = extra(playback, playback.bufferFrameCount - max(0, playback.available()))
+        {
+            state.pointee.outputExtra.store(extra, ordering: .relaxed)
+        }
+    }
+
+    // MARK: Waiting
+
+    /// Sleeps until a stream that lacks frames may have them, or the device is stopped. A negative errno where a stream says
+    /// that it failed.
+    private func waitForFrames(_ captureExcess: Int, _ playbackExcess: Int, _ wakeCount: Int) -> Int {
+        let descriptors = state.pointee.descriptors
+        descriptors[0] = pollfd(fd: state.pointee.stopDescriptor, events: Int16(POLLIN), revents: 0)
+        var timeout = Self.longestWait
+        let lacking: ALSAStream?
+        if captureExcess < 0 {
+            lacking = state.pointee.capture
+        } else if let playback = state.pointee.playback, isStrict(playback) {
+            lacking = playback
+        } else {
+            lacking = nil  // it has room for a block all the time, so that its descriptor would not sleep
+            timeout = nanoseconds(-playbackExcess)
+        }
+        guard let lacking else {
+            earshot_alsa_poll(descriptors, 1, timeout)
+            return 0
+        }
+        let room = CUnsignedInt(ALSAState.descriptorCapacity - 1)
+        let count = snd_pcm_poll_descriptors(lacking.handle, descriptors + 1, room)
+        guard count >= 0 else { return Int(count) }
+        // One that wakes again and again without giving anything would take the processor away from all others.
+        if wakeCount > 8 {
+            earshot_alsa_poll(descriptors, 1, nanoseconds(max(1, state.pointee.blockFrameCount / 4)))
+            timeout = 0
+        }
+        guard earshot_alsa_poll(descriptors, CUnsignedInt(count) + 1, timeout) > 0, count > 0 else { return 0 }
+        var events: CUnsignedShort = 0
+        let code = snd_pcm_poll_descriptors_revents(lacking.handle, descriptors + 1, CUnsignedInt(count), &events)
+        return code < 0 ? Int(code) : 0
+    }
+
+    func isStrict(_ playback: ALSAStream) -> Bool { snd_pcm_type(playback.handle) == SND_PCM_TYPE_HW }
+
+    private func nanoseconds(_ frameCount: Int) -> Int64 {
+        Int64(max(100_000, min(Double(frameCount) / state.pointee.sampleRate * 1e9, Double(Self.longestWait))))
+    }
+
+    /// Sleeps, or is stopped.
+    func wait(_ nanoseconds: Int64) {
+        state.pointee.descriptors[0] = pollfd(fd: state.pointee.stopDescriptor, events: Int16(POLLIN), revents: 0)
+        earshot_alsa_poll(state.pointee.descriptors, 1, nanoseconds)
+    }
+}

@@ -1,0 +1,103 @@
+import CPipeWire
+
+extension PipeWireClient {
+    /// Links what can be linked now, and sees whether what was linked is still there.
+    func graphChanged() {
+        for target in [input, output].compactMap(\.self) where hub.graph.nodes[target.node] == nil {
+            return fail(.deviceGone(name: target.name))
+        }
+        for (pair, link) in links
+        where hub.graph.ports[pair.from.id] != pair.from || hub.graph.ports[pair.to.id] != pair.to {
+            link.proxy?.destroy()
+            links[pair] = nil
+        }
+        guard failure == nil, let connection else { return }
+        for pair in wantedLinks() where links[pair] == nil {
+            links[pair] = Link()
+            // One that somebody took away is not made again.
+            links[pair]?.proxy = .link(connection.core, from: pair.from, to: pair.to) { [unowned self] state in
+                links[pair]?.state = state
+                hub.loop.signal()
+            }
+        }
+    }
+
+    /// Whether each channel that the devices have is linked, and sound flows.
+    var isLinked: Bool {
+        let graph = hub.graph
+        guard let node else { return false }
+        let state = memory.state
+        for i in 0..<state.pointee.inputCount where graph.port(of: node, named: Self.inputPortName(i)) == nil {
+            return false
+        }
+        for i in 0..<state.pointee.outputCount where graph.port(of: node, named: Self.outputPortName(i)) == nil {
+            return false
+        }
+        if let input, graph.sources(of: input.node).isEmpty { return false }
+        if let output, graph.destinations(of: output.node).isEmpty { return false }
+        return wantedLinks().allSatisfy { links[$0]?.state == PW_LINK_STATE_ACTIVE }
+    }
+
+    /// Our filter's number on the server.
+    private var node: UInt32? {
+        filter.map { pw_filter_get_node_id($0) }.flatMap { $0 == SPA_ID_INVALID ? nil : $0 }
+    }
+
+    private func wantedLinks() -> [Pair] {
+        guard let node else { return [] }
+        let graph = hub.graph
+        var pairs: [Pair] = []
+        if let input {
+            let sources = graph.sources(of: input.node)
+            for i in 0..<memory.state.pointee.inputCount {
+                let channel = request.inputChannelMap?[i] ?? i
+                guard channel < sources.count, let port = graph.port(of: node, named: Self.inputPortName(i)) else {
+                    continue
+                }
+                pairs.append(Pair(from: sources[channel], to: port))
+            }
+        }
+        if let output {
+            let destinations = graph.destinations(of: output.node)
+            let count = memory.state.pointee.outputCount
+            for i in 0..<count {
+                // A lone output is heard in both ears.
+                let channels = request.outputChannelMap.map { [$0[i]] } ?? (count == 1 ? [0, 1] : [i])
+                guard let port = graph.port(of: node, named: Self.outputPortName(i)) else { continue }
+                pairs += channels.filter { $0 < destinations.count }.map { Pair(from: port, to: destinations[$0]) }
+            }
+        }
+        return pairs
+    }
+
+    /// What the server says of the way beyond one of our ports; the longest of a direction counts.
+    func setLatency(_ latency: spa_latency_info, of port: UnsafeMutableRawPointer) {
+        portLatencies[port] = latency
+        let state = memory.state
+        store(state.pointee.inputPorts, state.pointee.inputCount) { latency in
+            state.pointee.inputLatency.store(latency)
+        }
+        store(state.pointee.outputPorts, state.pointee.outputCount) { latency in
+            state.pointee.outputLatency.store(latency)
+        }
+    }
+
+    private func store(
+        _ ports: UnsafeMutablePointer<UnsafeMutableRawPointer?>, _ count: Int, _ body: (spa_latency_info) -> Void
+    ) {
+        let known = (0..<count).compactMap { ports[$0] }.compactMap { portLatencies[$0] }
+        let longest = known.max {
+            ($0.max_quantum, $0.max_rate, $0.max_ns) < ($1.max_quantum, $1.max_rate, $1.max_ns)
+        }
+        if let longest { body(longest) }
+    }
+}
+
+extension PipeWireLatency {
+    /// Takes what the server says.
+    func store(_ latency: spa_latency_info) {
+        quanta.store(Int(latency.max_quantum * 1_000), ordering: .relaxed)
+        frames.store(Int(latency.max_rate), ordering: .relaxed)
+        nanoseconds.store(Int(latency.max_ns), ordering: .relaxed)
+    }
+}

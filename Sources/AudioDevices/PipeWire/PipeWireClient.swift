@@ -1,0 +1,191 @@
+import AudioBase
+import CPipeWire
+import Synchronization
+
+/// One open device's presence on the server: a filter with a port for each channel, and its links to a source's and a
+/// sink's ports. Everything under the loop's lock, unless it says otherwise.
+final class PipeWireClient: @unchecked Sendable {  // what is not `let` is touched under the loop's lock
+    /// A node to be linked to.
+    struct Target {
+        var node: UInt32
+        /// What the user knows it by.
+        var name: String
+    }
+
+    let hub: PipeWireHub
+    let request: AudioDeviceRequest
+    let memory: PipeWireMemory
+    let input: Target?
+    let output: Target?
+    private(set) var connection: PipeWireConnection?
+    private(set) var filter: OpaquePointer?
+    private var hooks: [PipeWireHook<pw_filter_events>] = []
+    var links: [Pair: Link] = [:]
+    var portLatencies: [UnsafeMutableRawPointer: spa_latency_info] = [:]
+    private let trouble = Mutex<AudioDeviceError?>(nil)
+
+    struct Pair: Hashable {
+        var from: PipeWireGraph.Port
+        var to: PipeWireGraph.Port
+    }
+
+    struct Link {
+        /// nil where the server refused it.
+        var proxy: PipeWireProxy?
+        var state = PW_LINK_STATE_INIT
+    }
+
+    /// Connects to the server; ``open(rate:)`` does the rest.
+    init(_ hub: PipeWireHub, _ request: AudioDeviceRequest, input: Target?, output: Target?) throws(AudioDeviceError) {
+        self.hub = hub
+        self.request = request
+        self.input = input
+        self.output = output
+        let inputCount = input == nil ? 0 : request.inputChannelCount
+        let outputCount = output == nil ? 0 : request.outputChannelCount
+        let connection = try PipeWireConnection(
+            hub.loop, remote: hub.remote, properties: [PW_KEY_APP_NAME: request.clientName])
+        self.connection = connection
+        memory = PipeWireMemory(inputCount: inputCount, outputCount: outputCount)
+        connection.onGone = { [unowned self] reason in fail(.serverGone(.pipewire, reason: reason)) }
+        hub.addUser()
+        hub.add(self)
+    }
+
+    /// Lets go of everything; the last call.
+    func close() {
+        removeFilter()
+        connection?.close()
+        connection = nil
+        hub.remove(self)
+        hub.removeUser()
+        memory.deallocate()
+    }
+
+    /// Why it does not run, or nil. Any thread.
+    var failure: AudioDeviceError? { trouble.withLock { $0 } }
+
+    /// The first reason stays.
+    func fail(_ error: AudioDeviceError) {
+        trouble.withLock { if $0 == nil { $0 = error } }
+        memory.state.pointee.hasFailed.store(true, ordering: .releasing)
+        hub.loop.signal()
+    }
+
+    /// What is linked, for people.
+    var name: String {
+        switch (input?.name, output?.name) {
+        case (let input?, let output?): input == output ? input : "\(input), \(output)"
+        case (let input?, nil): input
+        case (nil, let output?): output
+        case (nil, nil): request.clientName
+        }
+    }
+
+    var hasFilter: Bool { filter != nil }
+
+    /// Makes the filter and waits until it is linked and the graph runs it, which is when rate and quantum are known.
+    func open(rate: Double) throws(AudioDeviceError) {
+        let before = memory.state.pointee.cycleCount.load(ordering: .relaxed)
+        do throws(AudioDeviceError) {
+            try makeFilter(rate: rate)
+            let isThere = hub.loop.wait(seconds: 1) { failure != nil || isLinked }
+            if let failure { throw failure }
+            if !isThere, let port = links.first(where: { $0.value.state == PW_LINK_STATE_ERROR })?.key {
+                throw .portFailed(name: port.to.name)
+            }
+            // One cycle may be under way with what was before the links.
+            let linked = memory.state.pointee.cycleCount.load(ordering: .relaxed)
+            let runs = hub.loop.wait(seconds: 1) {
+                failure != nil || memory.state.pointee.cycleCount.load(ordering: .acquiring) >= linked + 2
+            }
+            if let failure { throw failure }
+            guard runs || memory.state.pointee.cycleCount.load(ordering: .relaxed) > before else {
+                throw .stalled(device: name, seconds: 1)
+            }
+        } catch {
+            removeFilter()
+            throw error
+        }
+    }
+
+    private func makeFilter(rate: Double) throws(AudioDeviceError) {
+        guard let connection else { throw .serverGone(.pipewire, reason: "") }
+        let category =
+            switch (input == nil, output == nil) {
+            case (true, false): "Playback"
+            case (false, true): "Capture"
+            default: "Duplex"
+            }
+        var properties = [
+            PW_KEY_NODE_NAME: request.clientName, PW_KEY_MEDIA_TYPE: "Audio", PW_KEY_MEDIA_CATEGORY: category,
+            PW_KEY_MEDIA_ROLE: "Communication", PW_KEY_NODE_ALWAYS_PROCESS: "true",
+            PW_KEY_NODE_LATENCY: "\(request.wantedBlock(at: rate))/\(Int(rate))", PW_KEY_NODE_RATE: "1/\(Int(rate))",
+        ]
+        if request.isExclusive { properties[PW_KEY_NODE_EXCLUSIVE] = "true" }
+        guard let filter = pw_filter_new(connection.core, request.clientName, pipeWireProperties(properties)) else {
+            throw .callFailed(.pipewire, call: "pw_filter_new", code: Int(earshot_pw_errno()))
+        }
+        self.filter = filter
+        // Two listeners, as the data thread's argument is memory and the loop's an object.
+        var events = pw_filter_events()
+        events.version = UInt32(PW_VERSION_FILTER_EVENTS)
+        events.process = pipeWireProcess
+        let cycles = PipeWireHook(events)
+        pw_filter_add_listener(filter, cycles.hook, cycles.events, memory.state)
+        events.process = nil
+        events.param_changed = pipeWireParameter
+        let news = PipeWireHook(events)
+        pw_filter_add_listener(filter, news.hook, news.events, Unmanaged.passUnretained(self).toOpaque())
+        hooks = [cycles, news]
+        try addPorts(to: filter)
+        let flags = pw_filter_flags(PW_FILTER_FLAG_RT_PROCESS.rawValue | PW_FILTER_FLAG_CUSTOM_LATENCY.rawValue)
+        let code = pw_filter_connect(filter, flags, nil, 0)
+        guard code >= 0 else { throw .callFailed(.pipewire, call: "pw_filter_connect", code: Int(-code)) }
+    }
+
+    private func addPorts(to filter: OpaquePointer) throws(AudioDeviceError) {
+        let state = memory.state
+        for i in 0..<state.pointee.inputCount {
+            state.pointee.inputPorts[i] = try addPort(to: filter, SPA_DIRECTION_INPUT, Self.inputPortName(i))
+        }
+        for i in 0..<state.pointee.outputCount {
+            state.pointee.outputPorts[i] = try addPort(to: filter, SPA_DIRECTION_OUTPUT, Self.outputPortName(i))
+        }
+    }
+
+    private func addPort(
+        to filter: OpaquePointer, _ direction: spa_direction, _ name: String
+    ) throws(AudioDeviceError) -> UnsafeMutableRawPointer {
+        let properties = pipeWireProperties([PW_KEY_FORMAT_DSP: "32 bit float mono audio", PW_KEY_PORT_NAME: name])
+        let port = pw_filter_add_port(filter, direction, PW_FILTER_PORT_FLAG_MAP_BUFFERS, 8, properties, nil, 0)
+        guard let port else { throw .portFailed(name: name) }
+        return port
+    }
+
+    /// Its links go with it. No cycle runs when this returns, and none will.
+    ///
+    /// First the filter: without links it would be given to another driver, whose descriptors are on their way when it is no
+    /// more and stay open (libpipewire before 0.3.66).
+    func removeFilter() {
+        if let filter { pw_filter_destroy(filter) }
+        filter = nil
+        hooks = []
+        for link in links.values { link.proxy?.destroy() }
+        links = [:]
+        portLatencies = [:]
+    }
+
+    static func inputPortName(_ index: Int) -> String { "input_\(index + 1)" }
+    static func outputPortName(_ index: Int) -> String { "output_\(index + 1)" }
+}
+
+// On the loop's thread; the argument is the client.
+private func pipeWireParameter(
+    _ data: UnsafeMutableRawPointer?, _ port: UnsafeMutableRawPointer?, _ id: UInt32, _ value: UnsafePointer<spa_pod>?
+) {
+    guard let data, let port, let value, id == SPA_PARAM_Latency.rawValue else { return }
+    var latency = spa_latency_info()
+    guard spa_latency_parse(value, &latency) >= 0 else { return }
+    Unmanaged<PipeWireClient>.fromOpaque(data).takeUnretainedValue().setLatency(latency, of: port)
+}

@@ -1,0 +1,120 @@
+import AudioBase
+import CPipeWire
+import CRealtime
+import Synchronization
+
+/// A filter in a PipeWire server's graph with its links to a source and a sink.
+///
+/// Its ports are `input_1`, `input_2`… and `output_1`…. Its quantum is the graph's and may change from call to call: the
+/// block asked for is a wish (`node.latency`), of which the server takes the smallest of all clients', rounded down to a
+/// power of two unless `clock.power-of-two-quantum` is off. After cycles that it missed `sampleTime` jumps by their frames,
+/// and each such gap is one xrun; where the call before took longer than its frames last (``CallbackMonitor/overBudgetCount``)
+/// it is this program's own, else the graph's.
+public final class PipeWireDevice: AudioDevice {
+    /// The names of what is linked, the input's first where they differ.
+    public let name: String
+    /// The graph's rate when the device was opened.
+    public let sampleRate: Double
+    /// 0 where the input was left out.
+    public let inputChannelCount: Int
+    /// 0 where the output was left out.
+    public let outputChannelCount: Int
+    /// Each call's time, and the gaps.
+    public let monitor: CallbackMonitor
+
+    private let client: PipeWireClient
+    private let isRunning = Mutex(false)
+
+    /// Takes over a client that is open.
+    init(_ client: PipeWireClient) {
+        let state = client.memory.state
+        let sampleRate = Double(state.pointee.graphRate.load(ordering: .relaxed))
+        let monitor = client.request.monitor ?? CallbackMonitor(sampleRate: sampleRate)
+        state.pointee.sampleRate = sampleRate
+        state.pointee.loop = DelayLockedLoop(sampleRate: sampleRate)
+        state.pointee.recorder = monitor.recorder(sampleRate: sampleRate)
+        name = client.name
+        inputChannelCount = state.pointee.inputCount
+        outputChannelCount = state.pointee.outputCount
+        self.sampleRate = sampleRate
+        self.monitor = monitor
+        self.client = client
+    }
+
+    deinit {
+        stop()
+        let client = client
+        client.hub.loop.locked { client.close() }
+    }
+
+    /// The graph's present quantum.
+    public var blockFrameCount: Int { client.memory.state.pointee.frameCount.load(ordering: .relaxed) }
+    /// Of the longest way to an input port; one quantum where the server says nothing.
+    public var inputLatency: Double {
+        client.memory.state.pointee.inputLatency.seconds(frameCount: blockFrameCount, sampleRate: sampleRate)
+    }
+    /// Of the longest way from an output port; one quantum where the server says nothing.
+    public var outputLatency: Double {
+        client.memory.state.pointee.outputLatency.seconds(frameCount: blockFrameCount, sampleRate: sampleRate)
+    }
+
+    /// What the scheduler says of the data thread, also before the start.
+    public var realTimePriority: Int? {
+        let thread = client.memory.state.pointee.thread.load(ordering: .relaxed)
+        let priority = thread > 0 ? Int(earshot_thread_priority(CInt(thread))) : 0
+        return priority > 0 ? priority : nil
+    }
+
+    /// That a device is gone, that the server is, or that it has changed its rate.
+    ///
+    /// A changed rate is told after 100 ms: where a device went, its driver did too, and the next one may run at another rate
+    /// before the server has told of the removal.
+    public var failure: AudioDeviceError? {
+        if let failure = client.failure { return failure }
+        let since = client.memory.state.pointee.otherRateSince.load(ordering: .relaxed)
+        return since != 0 && HostTime.now().nanoseconds - since > 100_000_000 ? sampleRateChange : nil
+    }
+
+    private var sampleRateChange: AudioDeviceError? {
+        let rate = Double(client.memory.state.pointee.graphRate.load(ordering: .relaxed))
+        return rate == sampleRate ? nil : .sampleRateChanged(from: sampleRate, to: rate)
+    }
+
+    /// The first time at once; after ``stop()`` it joins the graph again, as ``PipeWireSystem/open(_:)`` did.
+    /// - Throws: ``AudioDeviceError/alreadyRunning``, what ``failure`` says, and what `open` throws.
+    public func start(_ callback: RenderCallback) throws(AudioDeviceError) {
+        if let failure { throw failure }
+        let (client, sampleRate) = (client, sampleRate)
+        let error = isRunning.withLock { isRunning -> AudioDeviceError? in
+            guard !isRunning else { return .alreadyRunning }
+            do throws(AudioDeviceError) {
+                try client.hub.loop.locked { () throws(AudioDeviceError) in
+                    if !client.hasFilter { try client.open(rate: sampleRate) }
+                }
+            } catch {
+                return error
+            }
+            let state = client.memory.state
+            state.pointee.callback = callback
+            state.pointee.isFirstCycle = true
+            state.pointee.gate.store(PipeWireState.Gate.open, ordering: .releasing)
+            isRunning = true
+            return nil
+        }
+        if let error { throw error }
+        if let failure = failure ?? sampleRateChange {
+            stop()
+            throw failure
+        }
+    }
+
+    /// Leaves the graph, and lets go of the devices.
+    public func stop() {
+        let client = client
+        isRunning.withLock { isRunning in
+            client.memory.closeGate()
+            client.hub.loop.locked { client.removeFilter() }
+            isRunning = false
+        }
+    }
+}

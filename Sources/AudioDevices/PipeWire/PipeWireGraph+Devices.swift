@@ -1,0 +1,77 @@
+import CPipeWire
+
+extension PipeWireGraph {
+    private static let classes: Set<String> = ["Audio/Sink", "Audio/Source", "Audio/Source/Virtual", "Audio/Duplex"]
+
+    /// Whether a node with these properties is a device; a program's stream is none, nor is wireplumber's stand-in for a
+    /// machine without a loudspeaker.
+    static func isDevice(_ properties: [String: String]) -> Bool {
+        classes.contains(properties[PW_KEY_MEDIA_CLASS] ?? "") && properties[PW_KEY_NODE_NAME] != "auto_null"
+    }
+
+    /// The devices whose channels are known, in the order in which they came.
+    func descriptions() -> [AudioDeviceDescription] {
+        var seen: Set<String> = []
+        return nodes.filter { Self.isDevice($0.value) }.sorted { $0.key < $1.key }.compactMap { id, own in
+            // What the node does not say the device does, of which it is one side.
+            let device = own[PW_KEY_DEVICE_ID].flatMap { UInt32($0) }.flatMap { devices[$0] } ?? [:]
+            let described = description(id, own.merging(device) { own, _ in own })
+            guard let described, seen.insert(described.id).inserted else { return nil }
+            return described
+        }
+    }
+
+    private func description(_ id: UInt32, _ properties: [String: String]) -> AudioDeviceDescription? {
+        guard let name = properties[PW_KEY_NODE_NAME], let kind = properties[PW_KEY_MEDIA_CLASS] else { return nil }
+        let hasInput = kind != "Audio/Sink"
+        let hasOutput = kind == "Audio/Sink" || kind == "Audio/Duplex"
+        let said = properties[PW_KEY_AUDIO_CHANNELS].flatMap { Int($0) } ?? 0
+        let sources = sources(of: id).count
+        let inputs = hasInput ? (sources > 0 ? sources : said) : 0
+        let destinations = destinations(of: id).count
+        let outputs = hasOutput ? (destinations > 0 ? destinations : said) : 0
+        guard inputs + outputs > 0 else { return nil }
+        let own = properties[PW_KEY_AUDIO_RATE].flatMap { Int($0) }.flatMap { $0 > 0 ? $0 : nil }
+        return AudioDeviceDescription(
+            id: name, backend: .pipewire,
+            name: properties[PW_KEY_NODE_DESCRIPTION] ?? properties[PW_KEY_NODE_NICK] ?? name,
+            transport: Self.transport(properties), form: Self.form(properties, isOutput: hasOutput),
+            inputChannelCount: inputs, outputChannelCount: outputs, sampleRate: Double(own ?? sampleRate),
+            sampleRates: own.map { [Double($0)] } ?? clock.sampleRates.map(Double.init),
+            blockFrameCounts: clock.quanta,
+            inputLatency: inputs > 0 ? latency(self.sources(of: id).first) : nil,
+            outputLatency: outputs > 0 ? latency(self.destinations(of: id).first) : nil,
+            isDefaultInput: hasInput && name == defaultSource,
+            isDefaultOutput: hasOutput && name == defaultSink)
+    }
+
+    /// Seconds, with a quantum as long as a request asks for; nil where the device says nothing.
+    private func latency(_ port: Port?) -> Double? {
+        guard let delay = port.flatMap({ delays[$0.id] }), delay != Delay() else { return nil }
+        let quantum = AudioDeviceRequest().ioDuration
+        return delay.quanta * quantum + Double(delay.frames) / Double(sampleRate) + Double(delay.nanoseconds) * 1e-9
+    }
+
+    private static func transport(_ properties: [String: String]) -> AudioDeviceDescription.Transport {
+        if properties[PW_KEY_DEVICE_API] == "bluez5" { return .bluetooth }
+        if properties["device.profile.name"]?.hasPrefix("hdmi") ?? false { return .hdmi }
+        switch properties[PW_KEY_DEVICE_BUS] {
+        case "usb": return .usb
+        case "bluetooth": return .bluetooth
+        case "pci", "isa", "platform": return .builtIn
+        case nil where properties[PW_KEY_DEVICE_ID] == nil && properties[PW_KEY_DEVICE_API] == nil: return .virtual
+        default: return .unknown
+        }
+    }
+
+    private static func form(_ properties: [String: String], isOutput: Bool) -> AudioDeviceDescription.Form {
+        switch properties[PW_KEY_DEVICE_FORM_FACTOR] {
+        case "headset", "hands-free", "handset": .headset
+        case "headphone": .headphones
+        case "speaker", "tv", "car", "hifi", "portable": .speaker
+        case "microphone", "webcam": .microphone
+        case "internal", "computer": isOutput ? .speaker : .microphone
+        default: .unknown
+        }
+    }
+}

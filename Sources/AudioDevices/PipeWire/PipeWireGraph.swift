@@ -1,0 +1,146 @@
+import CPipeWire
+
+/// What a server has, as its registry tells it: no pointers, no calls.
+struct PipeWireGraph {
+    /// One channel's end at a node.
+    struct Port: Hashable {
+        var id: UInt32
+        var node: UInt32
+        var isOutput: Bool
+        /// Gives what a sink plays.
+        var isMonitor: Bool
+        /// In its node's order.
+        var index: Int
+        var name: String
+    }
+
+    /// How long sound is under way beyond a device's port.
+    struct Delay: Hashable {
+        var quanta = 0.0
+        var frames = 0
+        var nanoseconds = 0
+    }
+
+    /// How the server schedules; the `settings` metadata.
+    struct Clock {
+        var sampleRate = 48_000
+        var sampleRates = [48_000]
+        /// 0 where none is forced.
+        var forcedSampleRate = 0
+        var quanta = 32...2_048
+    }
+
+    /// Node properties, by the node's number.
+    var nodes: [UInt32: [String: String]] = [:]
+    /// Device properties, by the device's number: what several nodes have in common.
+    var devices: [UInt32: [String: String]] = [:]
+    var ports: [UInt32: Port] = [:]
+    /// Of ports whose devices say so, by the port's number.
+    var delays: [UInt32: Delay] = [:]
+    var clock = Clock()
+    /// `node.name` of the default output.
+    var defaultSink: String?
+    /// `node.name` of the default input, or of a sink whose monitor is.
+    var defaultSource: String?
+
+    /// The rate of a graph that is made now.
+    var sampleRate: Int { clock.forcedSampleRate > 0 ? clock.forcedSampleRate : clock.sampleRate }
+
+    mutating func addPort(_ id: UInt32, _ properties: [String: String]) {
+        guard let node = properties[PW_KEY_NODE_ID].flatMap({ UInt32($0) }) else { return }
+        // Ports for MIDI are beside those for sound.
+        if let format = properties[PW_KEY_FORMAT_DSP], !format.contains("audio") { return }
+        ports[id] = Port(
+            id: id, node: node, isOutput: properties[PW_KEY_PORT_DIRECTION] == "out",
+            isMonitor: properties[PW_KEY_PORT_MONITOR] == "true",
+            index: properties[PW_KEY_PORT_ID].flatMap { Int($0) } ?? Int(id), name: properties[PW_KEY_PORT_NAME] ?? "")
+    }
+
+    mutating func remove(_ id: UInt32) {
+        nodes[id] = nil
+        devices[id] = nil
+        ports[id] = nil
+        delays[id] = nil
+    }
+
+    /// Whether a port is its device's first, on the side that programs are linked to: what it says of delays holds for all.
+    func isFirstOfDevice(_ port: UInt32) -> Bool {
+        guard let port = ports[port], port.index == 0, let node = nodes[port.node], Self.isDevice(node) else {
+            return false
+        }
+        switch node[PW_KEY_MEDIA_CLASS] {
+        case "Audio/Sink": return !port.isOutput
+        case "Audio/Duplex": return true
+        default: return port.isOutput
+        }
+    }
+
+    /// An entry of the `settings` metadata.
+    mutating func set(_ key: String, _ value: String?) {
+        let number = value.flatMap { Int($0) } ?? 0
+        switch key {
+        case "clock.rate": if number > 0 { clock.sampleRate = number }
+        case "clock.force-rate": clock.forcedSampleRate = max(0, number)
+        case "clock.min-quantum" where number > 0: clock.quanta = number...max(number, clock.quanta.upperBound)
+        case "clock.max-quantum" where number > 0: clock.quanta = min(number, clock.quanta.lowerBound)...number
+        case "clock.allowed-rates":
+            let rates = (value ?? "").split { !$0.isNumber }.compactMap { Int($0) }.filter { $0 > 0 }
+            if !rates.isEmpty { clock.sampleRates = rates.sorted() }
+        default: break
+        }
+    }
+
+    /// An entry of the `default` metadata.
+    mutating func setDefault(_ key: String, _ value: String?) {
+        switch key {
+        case "default.audio.sink": defaultSink = value.flatMap(Self.name)
+        case "default.audio.source": defaultSource = value.flatMap(Self.name)
+        default: break
+        }
+    }
+
+    /// The name in `{ "name": "alsa_output.pci" }`.
+    static func name(_ text: String) -> String? {
+        var outer = spa_json()
+        var inner = spa_json()
+        return text.withCString { bytes -> String? in
+            spa_json_init(&outer, bytes, strlen(bytes))
+            guard spa_json_enter_object(&outer, &inner) > 0 else { return nil }
+            while let key = nextString(&inner), let value = nextString(&inner) {
+                if key == "name" { return value }
+            }
+            return nil
+        }
+    }
+
+    private static func nextString(_ object: inout spa_json) -> String? {
+        withUnsafeTemporaryAllocation(of: CChar.self, capacity: 512) { token in
+            guard let bytes = token.baseAddress, spa_json_get_string(&object, bytes, CInt(token.count)) > 0 else {
+                return nil
+            }
+            return String(cString: bytes)
+        }
+    }
+
+    /// A node's ports that sound leaves by, in order. A sink's are its monitor's; a virtual source's say that they are.
+    func sources(of node: UInt32) -> [Port] {
+        let all = ports.values.filter { $0.node == node && $0.isOutput }.sorted { $0.index < $1.index }
+        let own = all.filter { !$0.isMonitor }
+        return own.isEmpty ? all : own
+    }
+
+    /// A node's ports that sound enters by, in order.
+    func destinations(of node: UInt32) -> [Port] {
+        ports.values.filter { $0.node == node && !$0.isOutput }.sorted { $0.index < $1.index }
+    }
+
+    /// The port of a node with a name.
+    func port(of node: UInt32, named name: String) -> Port? {
+        ports.values.first { $0.node == node && $0.name == name }
+    }
+
+    /// The node with a name that is a device.
+    func deviceNode(named name: String) -> UInt32? {
+        nodes.filter { $0.value[PW_KEY_NODE_NAME] == name && Self.isDevice($0.value) }.map(\.key).min()
+    }
+}

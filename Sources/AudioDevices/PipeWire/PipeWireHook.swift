@@ -1,0 +1,25 @@
+import CPipeWire
+
+/// A listener's memory, which libpipewire keeps pointers to until it is removed.
+final class PipeWireHook<Events> {
+    let hook = UnsafeMutablePointer<spa_hook>.allocate(capacity: 1)
+    let events = UnsafeMutablePointer<Events>.allocate(capacity: 1)
+    private var isRemoved = false
+
+    init(_ events: Events) {
+        hook.initialize(to: spa_hook())
+        self.events.initialize(to: events)
+    }
+
+    deinit {
+        hook.deallocate()
+        events.deallocate()
+    }
+
+    /// Before the object listened to is destroyed. Harmless when done already.
+    func remove() {
+        guard !isRemoved else { return }
+        isRemoved = true
+        spa_hook_remove(hook)
+    }
+}

@@ -1,0 +1,257 @@
+import CPipeWire
+import CRealtime
+import Synchronization
+
+/// One server as this process sees it: what it has, kept current, and the loop that everything runs on.
+///
+/// It outlives its server. Systems and devices hold it; with the last of them it lets go of the server.
+final class PipeWireHub: @unchecked Sendable {  // what is not `let` is touched under the loop's lock
+    let loop: PipeWireLoop
+    let remote: String?
+    let registry = AudioDeviceRegistry()
+    private(set) var graph = PipeWireGraph()
+    private var connection: PipeWireConnection?
+    private var objects: OpaquePointer?
+    private var registryHook: PipeWireHook<pw_registry_events>?
+    private var watches: [UInt32: PipeWireProxy] = [:]
+    private let streams = PipeWireStreams()
+    private var clients: [ObjectIdentifier: PipeWireClient] = [:]
+    private var timer: UnsafeMutablePointer<spa_source>?
+    private var isGone = false
+    private var userCount = 0
+    private let trouble = Mutex<AudioDeviceError?>(nil)
+
+    // The list is made once the server has told all that belongs together.
+    private var syncNumber: CInt = 0
+    private var isSyncing = false
+    private var isChanged = false
+    private var roundCount = 0
+
+    init(remote: String?) throws(AudioDeviceError) {
+        loop = try PipeWireLoop()
+        self.remote = remote
+        setFailure(noServer)
+    }
+
+    /// Why there is no list, or nil. Any thread.
+    var failure: AudioDeviceError? { trouble.withLock { $0 } }
+
+    private func setFailure(_ failure: AudioDeviceError?) { trouble.withLock { $0 = failure } }
+    private var noServer: AudioDeviceError { .noServer(.pipewire, server: remote, onPipeWire: false) }
+
+    /// Whether a server took the connection; it may not have told its objects yet. Locked.
+    var isConnected: Bool { connection != nil && !isGone }
+
+    /// A system or a device needs it from now on. Locked.
+    func addUser() {
+        userCount += 1
+        guard userCount == 1 else { return }
+        timer = earshot_pw_add_timer(loop.main, pipeWireRetry, Unmanaged.passUnretained(self).toOpaque())
+        connect()
+    }
+
+    /// And no longer. After the last nothing calls back, so that this object is freed by who held it. Locked.
+    func removeUser() {
+        userCount -= 1
+        guard userCount == 0 else { return }
+        disconnect()
+        if let timer { earshot_pw_remove_source(loop.main, timer) }
+        timer = nil
+    }
+
+    /// Its links are looked after while it is known here. Locked.
+    func add(_ client: PipeWireClient) { clients[ObjectIdentifier(client)] = client }
+    /// Locked.
+    func remove(_ client: PipeWireClient) { clients[ObjectIdentifier(client)] = nil }
+
+    /// Multiplies what other programs play, now and from now on. Locked.
+    func setOtherStreams(volume: Float) {
+        let others = graph.nodes.filter { PipeWireStreams.isStream($0.value) }.map(\.key)
+        streams.setVolume(volume, isGone ? nil : objects, others)
+    }
+
+    /// Waits until the server has done what was asked of it, or a short while. Locked.
+    func flush() {
+        changed()
+        _ = loop.wait(seconds: 0.25) { !isConnected || !isSyncing }
+    }
+
+    /// What other programs' streams are multiplied by. Locked.
+    var otherStreamsVolume: Float { streams.volume }
+
+    /// Connects, or connects again where the server went. The loop's thread, or locked.
+    fileprivate func retry() {
+        guard userCount > 0, connection == nil || isGone else { return }
+        disconnect()
+        connect()
+    }
+
+    private func connect() {
+        do throws(AudioDeviceError) {
+            let connection = try PipeWireConnection(
+                loop, remote: remote, properties: [PW_KEY_APP_NAME: "earshot", PW_KEY_MEDIA_CATEGORY: "Manager"])
+            connection.onDone = { [unowned self] number in synced(number) }
+            connection.onGone = { [unowned self] _ in lost() }
+            self.connection = connection
+            isGone = false
+            try watchObjects(of: connection)
+        } catch {
+            setFailure(error)
+            again(after: 250_000_000)
+        }
+    }
+
+    private func watchObjects(of connection: PipeWireConnection) throws(AudioDeviceError) {
+        guard let objects = pw_core_get_registry(connection.core, UInt32(PW_VERSION_REGISTRY), 0) else {
+            throw .callFailed(.pipewire, call: "pw_core_get_registry", code: Int(earshot_pw_errno()))
+        }
+        self.objects = objects
+        var events = pw_registry_events()
+        events.version = UInt32(PW_VERSION_REGISTRY_EVENTS)
+        events.global = pipeWireGlobal
+        events.global_remove = pipeWireGlobalRemove
+        let hook = PipeWireHook(events)
+        registryHook = hook
+        earshot_pw_listen_registry(objects, hook.hook, hook.events, Unmanaged.passUnretained(self).toOpaque())
+        changed()
+    }
+
+    private func again(after nanoseconds: Int) {
+        if let timer { earshot_pw_set_timer(loop.main, timer, nanoseconds) }
+    }
+
+    /// In the midst of the connection's own code, which may not be taken apart here.
+    private func lost() {
+        guard !isGone else { return }
+        isGone = true
+        setFailure(noServer)
+        registry.replace(with: [])
+        loop.signal()
+        again(after: 1)
+    }
+
+    private func disconnect() {
+        streams.removeAll()
+        for watch in watches.values { watch.destroy() }
+        watches = [:]
+        registryHook?.remove()
+        registryHook = nil
+        if let objects { earshot_pw_destroy(UnsafeMutableRawPointer(objects)) }
+        objects = nil
+        connection?.close()
+        connection = nil
+        graph = PipeWireGraph()
+        isSyncing = false
+        isChanged = false
+    }
+
+    /// Something may be different: the list is made anew after the server has answered, until when more may come.
+    private func changed() {
+        isChanged = true
+        guard !isSyncing, let connection else { return }
+        isSyncing = true
+        isChanged = false
+        syncNumber = earshot_pw_sync(connection.core, 0)
+    }
+
+    private func synced(_ number: CInt) {
+        guard isSyncing, number == syncNumber else { return }
+        isSyncing = false
+        if isChanged && roundCount < 8 {
+            roundCount += 1
+            changed()
+        } else {
+            roundCount = 0
+            publish()
+            if isChanged { changed() }
+        }
+    }
+
+    private func publish() {
+        setFailure(nil)
+        registry.replace(with: graph.descriptions())
+        for client in clients.values { client.graphChanged() }
+        loop.signal()
+    }
+}
+
+extension PipeWireHub {
+    fileprivate func appeared(_ id: UInt32, _ type: String, _ properties: [String: String]) {
+        guard let objects, !isGone else { return }
+        switch type {
+        case PipeWireType.node:
+            graph.nodes[id] = properties
+            if PipeWireStreams.isStream(properties) { streams.appeared(objects, id) }
+            guard PipeWireGraph.isDevice(properties) else { break }
+            watches[id] = .node(objects, id) { [unowned self] properties in
+                graph.nodes[id] = properties
+                changed()
+            }
+        case PipeWireType.device where properties[PW_KEY_MEDIA_CLASS] == "Audio/Device":
+            graph.devices[id] = properties
+            watches[id] = .device(objects, id) { [unowned self] properties in
+                graph.devices[id] = properties
+                changed()
+            }
+        case PipeWireType.port:
+            graph.addPort(id, properties)
+            if graph.isFirstOfDevice(id) { watchLatency(objects, id) }
+        case PipeWireType.metadata: watchMetadata(objects, id, properties[PW_KEY_METADATA_NAME] ?? "")
+        default: return
+        }
+        changed()
+    }
+
+    private func watchLatency(_ objects: OpaquePointer, _ id: UInt32) {
+        watches[id] = .port(objects, id) { [unowned self] latency in
+            // A port tells both directions; what enters by it is under way to an output.
+            guard let port = graph.ports[id], (latency.direction == SPA_DIRECTION_OUTPUT) == port.isOutput else {
+                return
+            }
+            graph.delays[id] = PipeWireGraph.Delay(
+                quanta: Double(latency.max_quantum), frames: Int(latency.max_rate), nanoseconds: Int(latency.max_ns))
+            changed()
+        }
+    }
+
+    private func watchMetadata(_ objects: OpaquePointer, _ id: UInt32, _ name: String) {
+        switch name {
+        case "settings":
+            watches[id] = .metadata(objects, id) { [unowned self] key, value in
+                graph.set(key, value)
+                changed()
+            }
+        case "default":
+            watches[id] = .metadata(objects, id) { [unowned self] key, value in
+                graph.setDefault(key, value)
+                changed()
+            }
+        default: break
+        }
+    }
+
+    fileprivate func disappeared(_ id: UInt32) {
+        watches.removeValue(forKey: id)?.destroy()
+        streams.disappeared(id)
+        graph.remove(id)
+        changed()
+    }
+}
+
+// On the loop's thread; the argument is the hub.
+
+private func hub(_ data: UnsafeMutableRawPointer?) -> PipeWireHub? {
+    data.map { Unmanaged<PipeWireHub>.fromOpaque($0).takeUnretainedValue() }
+}
+
+private func pipeWireGlobal(
+    _ data: UnsafeMutableRawPointer?, _ id: UInt32, _ permissions: UInt32, _ type: UnsafePointer<CChar>?,
+    _ version: UInt32, _ properties: UnsafePointer<spa_dict>?
+) {
+    guard let type else { return }
+    hub(data)?.appeared(id, String(cString: type), pipeWireEntries(properties))
+}
+
+private func pipeWireGlobalRemove(_ data: UnsafeMutableRawPointer?, _ id: UInt32) { hub(data)?.disappeared(id) }
+
+private func pipeWireRetry(_ data: UnsafeMutableRawPointer?, _ expirations: UInt64) { hub(data)?.retry() }

@@ -1,0 +1,90 @@
+import CPipeWire
+import CRealtime
+
+/// A thread of libpipewire's with its context; whatever hangs on it is touched under its lock only.
+///
+/// The context loads `client-rt.conf`, so that its data thread, in which all of its filters are called, is scheduled in
+/// real time; with the plain `client.conf` it is not.
+final class PipeWireLoop: @unchecked Sendable {  // its pointers never change
+    let context: OpaquePointer
+    let main: UnsafeMutablePointer<pw_loop>
+    private let thread: OpaquePointer
+
+    private static let library: Void = earshot_pw_init()
+
+    init() throws(AudioDeviceError) {
+        _ = Self.library
+        guard let thread = pw_thread_loop_new("earshot-pw", nil) else { throw .noThread(code: Int(earshot_pw_errno())) }
+        guard let main = pw_thread_loop_get_loop(thread),
+            let context = Self.context(main, "client-rt.conf") ?? Self.context(main, "client.conf")
+        else {
+            let code = Int(earshot_pw_errno())
+            pw_thread_loop_destroy(thread)
+            throw .callFailed(.pipewire, call: "pw_context_new", code: code)
+        }
+        self.thread = thread
+        self.main = main
+        self.context = context
+        let code = pw_thread_loop_start(thread)
+        if code < 0 { throw .noThread(code: Int(-code)) }
+    }
+
+    /// Not on the loop's own thread.
+    deinit {
+        pw_thread_loop_stop(thread)
+        pw_context_destroy(context)
+        pw_thread_loop_destroy(thread)
+    }
+
+    private static func context(_ main: UnsafeMutablePointer<pw_loop>, _ configuration: String) -> OpaquePointer? {
+        pw_context_new(main, pipeWireProperties([PW_KEY_CONFIG_NAME: configuration]), 0)
+    }
+
+    /// Runs code while the loop's thread does nothing. Not on the loop's thread, and not within itself.
+    func locked<R, E: Error>(_ body: () throws(E) -> R) throws(E) -> R {
+        pw_thread_loop_lock(thread)
+        defer { pw_thread_loop_unlock(thread) }
+        return try body()
+    }
+
+    /// Waits, locked, until something is so; false when it is not after so many seconds. It looks whenever the loop's thread
+    /// signals, and each 2 ms for what other threads do.
+    func wait(seconds: Double, until isSo: () -> Bool) -> Bool {
+        for _ in 0..<Int(seconds / 0.002) {
+            if isSo() { return true }
+            var at = timespec()
+            pw_thread_loop_get_time(thread, &at, 2_000_000)
+            pw_thread_loop_timed_wait_full(thread, &at)
+        }
+        return isSo()
+    }
+
+    /// Wakes those who ``wait(seconds:until:)``. Locked, or on the loop's thread.
+    func signal() { pw_thread_loop_signal(thread, false) }
+}
+
+/// A dictionary that a `pw_…_new` takes over, or that ``withPipeWireDictionary(_:_:)`` lends.
+func pipeWireProperties(_ entries: [String: String]) -> UnsafeMutablePointer<pw_properties>? {
+    let properties = earshot_pw_properties()
+    for (key, value) in entries { pw_properties_set(properties, key, value) }
+    return properties
+}
+
+/// Lends a dictionary for a call.
+func withPipeWireDictionary<R>(_ entries: [String: String], _ body: (UnsafePointer<spa_dict>) -> R) -> R? {
+    guard let properties = pipeWireProperties(entries) else { return nil }
+    defer { pw_properties_free(properties) }
+    return withUnsafePointer(to: &properties.pointee.dict, body)
+}
+
+/// Every entry of a dictionary that libpipewire shows.
+func pipeWireEntries(_ dictionary: UnsafePointer<spa_dict>?) -> [String: String] {
+    guard let dictionary else { return [:] }
+    var entries: [String: String] = [:]
+    for i in 0..<Int(dictionary.pointee.n_items) {
+        let item = dictionary.pointee.items[i]
+        guard let key = item.key, let value = item.value else { continue }
+        entries[String(cString: key)] = String(cString: value)
+    }
+    return entries
+}

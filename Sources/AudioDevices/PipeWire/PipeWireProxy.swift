@@ -1,0 +1,218 @@
+import CPipeWire
+
+/// A server's object that this client watches: a node, a device, metadata, or a link of its own. Under the loop's lock.
+final class PipeWireProxy {
+    let proxy: UnsafeMutableRawPointer
+    private var removals: [() -> Void] = []
+    private let onProperties: ([String: String]) -> Void
+    private let onEntry: (String, String?) -> Void
+    private let onState: (pw_link_state) -> Void
+    private let onVolumes: ([Float], Bool) -> Void
+    private let onLatency: (spa_latency_info) -> Void
+
+    private init(
+        _ proxy: UnsafeMutableRawPointer, onProperties: @escaping ([String: String]) -> Void = { _ in },
+        onEntry: @escaping (String, String?) -> Void = { _, _ in },
+        onState: @escaping (pw_link_state) -> Void = { _ in },
+        onVolumes: @escaping ([Float], Bool) -> Void = { _, _ in },
+        onLatency: @escaping (spa_latency_info) -> Void = { _ in }
+    ) {
+        self.proxy = proxy
+        self.onProperties = onProperties
+        self.onEntry = onEntry
+        self.onState = onState
+        self.onVolumes = onVolumes
+        self.onLatency = onLatency
+    }
+
+    private var pointer: UnsafeMutableRawPointer { Unmanaged.passUnretained(self).toOpaque() }
+
+    /// Ends the watch; a link goes with it.
+    func destroy() {
+        for removal in removals { removal() }
+        earshot_pw_destroy(proxy)
+    }
+
+    private static func bind(_ registry: OpaquePointer, _ id: UInt32, _ type: String, _ version: CInt)
+        -> UnsafeMutableRawPointer?
+    {
+        pw_registry_bind(registry, id, type, UInt32(version), 0)
+    }
+
+    /// Tells a node's properties, at once and when they change.
+    static func node(
+        _ registry: OpaquePointer, _ id: UInt32, _ onProperties: @escaping ([String: String]) -> Void
+    ) -> PipeWireProxy? {
+        guard let proxy = bind(registry, id, PipeWireType.node, PW_VERSION_NODE) else { return nil }
+        let watch = PipeWireProxy(proxy, onProperties: onProperties)
+        var events = pw_node_events()
+        events.version = UInt32(PW_VERSION_NODE_EVENTS)
+        events.info = pipeWireNodeInfo
+        let hook = PipeWireHook(events)
+        watch.removals.append { hook.remove() }
+        earshot_pw_listen_node(proxy, hook.hook, hook.events, watch.pointer)
+        return watch
+    }
+
+    /// Tells a stream's volumes, one a channel, and whether it is muted, at once and when they change.
+    static func stream(
+        _ registry: OpaquePointer, _ id: UInt32, _ onVolumes: @escaping ([Float], Bool) -> Void
+    ) -> PipeWireProxy? {
+        guard let proxy = bind(registry, id, PipeWireType.node, PW_VERSION_NODE) else { return nil }
+        let watch = PipeWireProxy(proxy, onVolumes: onVolumes)
+        var events = pw_node_events()
+        events.version = UInt32(PW_VERSION_NODE_EVENTS)
+        events.param = pipeWireStreamParameter
+        let hook = PipeWireHook(events)
+        watch.removals.append { hook.remove() }
+        earshot_pw_listen_node(proxy, hook.hook, hook.events, watch.pointer)
+        earshot_pw_watch_properties(proxy)
+        return watch
+    }
+
+    /// Tells how long sound is under way from a port on, or to it, at once and when that changes.
+    static func port(
+        _ registry: OpaquePointer, _ id: UInt32, _ onLatency: @escaping (spa_latency_info) -> Void
+    ) -> PipeWireProxy? {
+        guard let proxy = bind(registry, id, PipeWireType.port, PW_VERSION_PORT) else { return nil }
+        let watch = PipeWireProxy(proxy, onLatency: onLatency)
+        var events = pw_port_events()
+        events.version = UInt32(PW_VERSION_PORT_EVENTS)
+        events.param = pipeWirePortParameter
+        let hook = PipeWireHook(events)
+        watch.removals.append { hook.remove() }
+        earshot_pw_listen_port(proxy, hook.hook, hook.events, watch.pointer)
+        earshot_pw_watch_latency(proxy)
+        return watch
+    }
+
+    /// Tells a device's properties, at once and when they change.
+    static func device(
+        _ registry: OpaquePointer, _ id: UInt32, _ onProperties: @escaping ([String: String]) -> Void
+    ) -> PipeWireProxy? {
+        guard let proxy = bind(registry, id, PipeWireType.device, PW_VERSION_DEVICE) else { return nil }
+        let watch = PipeWireProxy(proxy, onProperties: onProperties)
+        var events = pw_device_events()
+        events.version = UInt32(PW_VERSION_DEVICE_EVENTS)
+        events.info = pipeWireDeviceInfo
+        let hook = PipeWireHook(events)
+        watch.removals.append { hook.remove() }
+        earshot_pw_listen_device(proxy, hook.hook, hook.events, watch.pointer)
+        return watch
+    }
+
+    /// Tells what metadata says of the whole graph (subject 0); nil where an entry went.
+    static func metadata(
+        _ registry: OpaquePointer, _ id: UInt32, _ onEntry: @escaping (String, String?) -> Void
+    ) -> PipeWireProxy? {
+        guard let proxy = bind(registry, id, PipeWireType.metadata, PW_VERSION_METADATA) else { return nil }
+        let watch = PipeWireProxy(proxy, onEntry: onEntry)
+        var events = pw_metadata_events()
+        events.version = UInt32(PW_VERSION_METADATA_EVENTS)
+        events.property = pipeWireMetadata
+        let hook = PipeWireHook(events)
+        watch.removals.append { hook.remove() }
+        earshot_pw_listen_metadata(proxy, hook.hook, hook.events, watch.pointer)
+        return watch
+    }
+
+    /// Links an output port to an input port for as long as it is not destroyed, and tells the link's state.
+    static func link(
+        _ core: OpaquePointer, from output: PipeWireGraph.Port, to input: PipeWireGraph.Port,
+        _ onState: @escaping (pw_link_state) -> Void
+    ) -> PipeWireProxy? {
+        let properties = [
+            PW_KEY_LINK_OUTPUT_NODE: "\(output.node)", PW_KEY_LINK_OUTPUT_PORT: "\(output.id)",
+            PW_KEY_LINK_INPUT_NODE: "\(input.node)", PW_KEY_LINK_INPUT_PORT: "\(input.id)",
+        ]
+        let made = withPipeWireDictionary(properties) {
+            earshot_pw_create(core, "link-factory", PipeWireType.link, UInt32(PW_VERSION_LINK), $0)
+        }
+        guard let proxy = made ?? nil else { return nil }
+        let watch = PipeWireProxy(proxy, onState: onState)
+        var events = pw_link_events()
+        events.version = UInt32(PW_VERSION_LINK_EVENTS)
+        events.info = pipeWireLinkInfo
+        let hook = PipeWireHook(events)
+        var ends = pw_proxy_events()
+        ends.version = UInt32(PW_VERSION_PROXY_EVENTS)
+        ends.error = pipeWireLinkError
+        let end = PipeWireHook(ends)
+        watch.removals += [{ hook.remove() }, { end.remove() }]
+        earshot_pw_listen_link(proxy, hook.hook, hook.events, watch.pointer)
+        pw_proxy_add_listener(OpaquePointer(proxy), end.hook, end.events, watch.pointer)
+        return watch
+    }
+
+    fileprivate func tell(_ properties: [String: String]) { onProperties(properties) }
+    fileprivate func tell(_ key: String, _ value: String?) { onEntry(key, value) }
+    fileprivate func tell(_ state: pw_link_state) { onState(state) }
+    fileprivate func tell(_ latency: spa_latency_info) { onLatency(latency) }
+    fileprivate func tell(_ volumes: [Float], _ isMuted: Bool) { onVolumes(volumes, isMuted) }
+}
+
+/// The types of a server's objects, as its registry names them.
+enum PipeWireType {
+    static let node = "PipeWire:Interface:Node"
+    static let port = "PipeWire:Interface:Port"
+    static let device = "PipeWire:Interface:Device"
+    static let metadata = "PipeWire:Interface:Metadata"
+    static let link = "PipeWire:Interface:Link"
+}
+
+// On the loop's thread; the argument is the watch.
+
+private func watch(_ data: UnsafeMutableRawPointer?) -> PipeWireProxy? {
+    data.map { Unmanaged<PipeWireProxy>.fromOpaque($0).takeUnretainedValue() }
+}
+
+private func pipeWireNodeInfo(_ data: UnsafeMutableRawPointer?, _ info: UnsafePointer<pw_node_info>?) {
+    guard let info, info.pointee.change_mask & UInt64(PW_NODE_CHANGE_MASK_PROPS) != 0 else { return }
+    watch(data)?.tell(pipeWireEntries(info.pointee.props))
+}
+
+private func pipeWireStreamParameter(
+    _ data: UnsafeMutableRawPointer?, _ number: CInt, _ id: UInt32, _ index: UInt32, _ next: UInt32,
+    _ value: UnsafePointer<spa_pod>?
+) {
+    guard let value, id == SPA_PARAM_Props.rawValue else { return }
+    var isMuted = false
+    let volumes = [Float](unsafeUninitializedCapacity: 64) { buffer, count in
+        count = Int(earshot_pw_volumes(value, buffer.baseAddress, UInt32(buffer.count), &isMuted))
+    }
+    if !volumes.isEmpty { watch(data)?.tell(volumes, isMuted) }
+}
+
+private func pipeWirePortParameter(
+    _ data: UnsafeMutableRawPointer?, _ number: CInt, _ id: UInt32, _ index: UInt32, _ next: UInt32,
+    _ value: UnsafePointer<spa_pod>?
+) {
+    guard let value, id == SPA_PARAM_Latency.rawValue else { return }
+    var latency = spa_latency_info()
+    if spa_latency_parse(value, &latency) >= 0 { watch(data)?.tell(latency) }
+}
+
+private func pipeWireDeviceInfo(_ data: UnsafeMutableRawPointer?, _ info: UnsafePointer<pw_device_info>?) {
+    guard let info, info.pointee.change_mask & UInt64(PW_DEVICE_CHANGE_MASK_PROPS) != 0 else { return }
+    watch(data)?.tell(pipeWireEntries(info.pointee.props))
+}
+
+private func pipeWireMetadata(
+    _ data: UnsafeMutableRawPointer?, _ subject: UInt32, _ key: UnsafePointer<CChar>?, _ type: UnsafePointer<CChar>?,
+    _ value: UnsafePointer<CChar>?
+) -> CInt {
+    guard subject == 0, let key else { return 0 }
+    watch(data)?.tell(String(cString: key), value.map { String(cString: $0) })
+    return 0
+}
+
+private func pipeWireLinkInfo(_ data: UnsafeMutableRawPointer?, _ info: UnsafePointer<pw_link_info>?) {
+    guard let info else { return }
+    watch(data)?.tell(info.pointee.state)
+}
+
+private func pipeWireLinkError(
+    _ data: UnsafeMutableRawPointer?, _ number: CInt, _ code: CInt, _ message: UnsafePointer<CChar>?
+) {
+    watch(data)?.tell(PW_LINK_STATE_ERROR)
+}

@@ -1,0 +1,125 @@
+import AudioBase
+import CPipeWire
+import CRealtime
+import Synchronization
+
+/// How long sound is under way beyond our ports, as the server says it: a sum of parts in three units.
+struct PipeWireLatency: ~Copyable {
+    /// Thousandths of a quantum.
+    let quanta = Atomic<Int>(0)
+    /// Frames at the graph's rate.
+    let frames = Atomic<Int>(0)
+    let nanoseconds = Atomic<Int>(0)
+
+    /// Seconds; one quantum where the server says nothing.
+    @_noLocks
+    func seconds(frameCount: Int, sampleRate: Double) -> Double {
+        let block = Double(frameCount) / sampleRate
+        let said =
+            Double(quanta.load(ordering: .relaxed)) * 0.001 * block
+            + Double(frames.load(ordering: .relaxed)) / sampleRate
+            + Double(nanoseconds.load(ordering: .relaxed)) * 1e-9
+        return said > 0 ? said : block
+    }
+}
+
+/// What the control thread, the loop's thread and the data thread share, in memory that does not move: the data thread may
+/// retain no class.
+struct PipeWireState: ~Copyable {
+    /// Whether the callback may be called.
+    enum Gate {
+        static var closed: Int { @_noLocks get { 0 } }
+        static var open: Int { @_noLocks get { 1 } }
+        /// It runs.
+        static var busy: Int { @_noLocks get { 2 } }
+    }
+
+    let inputCount: Int
+    let outputCount: Int
+    /// The most frames that a cycle may have.
+    let frameCapacity = IOCycle.maximumFrameCount
+    let inputPorts: UnsafeMutablePointer<UnsafeMutableRawPointer?>
+    let outputPorts: UnsafeMutablePointer<UnsafeMutableRawPointer?>
+    let inputs: UnsafeMutablePointer<UnsafeMutablePointer<Float>>
+    let outputs: UnsafeMutablePointer<UnsafeMutablePointer<Float>>
+    /// What an input that is not linked gives.
+    let silence: UnsafeMutablePointer<Float>
+    /// Where outputs that are not linked go.
+    let scratch: UnsafeMutablePointer<Float>
+
+    let gate = Atomic<Int>(Gate.closed)
+    let hasFailed = Atomic<Bool>(false)
+    /// The last cycle's.
+    let frameCount = Atomic<Int>(0)
+    /// The last cycle's, in hertz.
+    let graphRate = Atomic<Int>(0)
+    let cycleCount = Atomic<Int>(0)
+    /// Since when the graph has run at another rate than ours, in nanoseconds of ``HostTime``; 0 while it does not.
+    let otherRateSince = Atomic<Int64>(0)
+    /// The data thread's number, 0 before the first cycle.
+    let thread = Atomic<Int>(0)
+    let inputLatency = PipeWireLatency()
+    let outputLatency = PipeWireLatency()
+
+    // From here on: the control thread's until the gate opens, then the data thread's.
+    var sampleRate = 48_000.0
+    var recorder: CallbackMonitor.Recorder?
+    var callback: RenderCallback?
+    var isFirstCycle = true
+    var sampleTime: Int64 = 0
+    var loop = DelayLockedLoop(sampleRate: 48_000)
+    var clock: UInt32 = 0  // the driver whose clock the last cycle ran on
+    var nextPosition: UInt64 = 0  // and its position and time where the next cycle should begin
+    var nextTime: Int64 = 0
+
+    init(inputCount: Int, outputCount: Int) {
+        self.inputCount = inputCount
+        self.outputCount = outputCount
+        inputPorts = .allocate(capacity: max(1, inputCount))
+        inputPorts.initialize(repeating: nil, count: max(1, inputCount))
+        outputPorts = .allocate(capacity: max(1, outputCount))
+        outputPorts.initialize(repeating: nil, count: max(1, outputCount))
+        inputs = .allocate(capacity: max(1, inputCount))
+        outputs = .allocate(capacity: max(1, outputCount))
+        let frames = frameCapacity
+        silence = .allocate(capacity: frames)
+        silence.initialize(repeating: 0, count: frames)
+        scratch = .allocate(capacity: frames * max(1, outputCount))
+        scratch.initialize(repeating: 0, count: frames * max(1, outputCount))
+    }
+
+    deinit {
+        inputPorts.deallocate()
+        outputPorts.deallocate()
+        inputs.deallocate()
+        outputs.deallocate()
+        silence.deallocate()
+        scratch.deallocate()
+    }
+}
+
+/// The owner's view of a ``PipeWireState``.
+struct PipeWireMemory: @unchecked Sendable {  // each field's thread is named at the field
+    let state: UnsafeMutablePointer<PipeWireState>
+
+    init(inputCount: Int, outputCount: Int) {
+        state = .allocate(capacity: 1)
+        state.initialize(to: PipeWireState(inputCount: inputCount, outputCount: outputCount))
+    }
+
+    /// When it returns the callback does not run and will not. It waits for one that runs, without the server's help.
+    func closeGate() {
+        while true {
+            let (isClosed, gate) = state.pointee.gate.compareExchange(
+                expected: PipeWireState.Gate.open, desired: PipeWireState.Gate.closed, ordering: .acquiringAndReleasing)
+            if isClosed || gate == PipeWireState.Gate.closed { return }
+            usleep(50)
+        }
+    }
+
+    /// When no filter is left.
+    func deallocate() {
+        state.deinitialize(count: 1)
+        state.deallocate()
+    }
+}

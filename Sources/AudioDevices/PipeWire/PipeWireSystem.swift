@@ -1,0 +1,114 @@
+import AudioBase
+
+/// The devices of a PipeWire server, natively.
+///
+/// It has a thread and a connection of its own, and two more with each open device. While no server answers it tries again
+/// four times a second. A session manager (wireplumber) names the defaults; without one there are none.
+public final class PipeWireSystem: AudioSystem {
+    let hub: PipeWireHub
+
+    /// Connects, and returns when the list is there, or after a second at most.
+    /// - Parameter remote: the server's socket: a path, or a name in `PIPEWIRE_RUNTIME_DIR` or `XDG_RUNTIME_DIR`, and then in
+    ///   `/run/pipewire`; nil for the session's own, which is `PIPEWIRE_REMOTE`'s or `pipewire-0`.
+    /// - Throws: ``AudioDeviceError/noThread(code:)``, ``AudioDeviceError/callFailed(_:call:code:)``. That no server answers
+    ///   is not thrown: ``failure`` says so.
+    public init(remote: String? = nil) throws(AudioDeviceError) {
+        let hub = try PipeWireHub(remote: remote)
+        self.hub = hub
+        hub.loop.locked {
+            hub.addUser()
+            if hub.isConnected { _ = hub.loop.wait(seconds: 1) { hub.failure == nil || !hub.isConnected } }
+        }
+    }
+
+    deinit {
+        let hub = hub
+        hub.loop.locked {
+            if hub.otherStreamsVolume != 1 {
+                hub.setOtherStreams(volume: 1)
+                hub.flush()
+            }
+            hub.removeUser()
+        }
+    }
+
+    /// PipeWire.
+    public var backend: AudioBackend { .pipewire }
+    /// Sinks and sources; a program's streams and sinks' monitors are none. wireplumber's stand-in for a machine without a
+    /// loudspeaker (`auto_null`) is left out.
+    public var registry: AudioDeviceRegistry { hub.registry }
+    /// ``AudioDeviceError/noServer(_:server:onPipeWire:)`` while no server answers, and
+    /// ``AudioDeviceError/notPermitted(device:)`` where its socket is another user's.
+    public var failure: AudioDeviceError? { hub.failure }
+
+    /// Makes everything that other programs play quieter, also what begins later, until it is called with 1 or the system
+    /// is freed. Their volumes, as their users see them, stay. Any thread but the render thread.
+    ///
+    /// Should this program be killed meanwhile, what plays then stays quiet until it ends or its volume is touched.
+    /// - Parameter volume: a factor from 0 to 1, to which others are clamped.
+    public func setOtherStreams(volume: Float) {
+        let hub = hub
+        hub.loop.locked { hub.setOtherStreams(volume: volume.isNaN ? 1 : max(0, min(1, volume))) }
+    }
+
+    /// Joins the graph with ports linked to the devices', and returns when it runs. The devices are in use from then on, with
+    /// silence until the start.
+    ///
+    /// Devices of different clocks need nothing: the server resamples the one that does not drive. What a sink plays can be
+    /// recorded from the id `NAME.monitor`. PipeWire has no exclusive use of a device by a filter:
+    /// ``AudioDeviceRequest/isExclusive`` is passed on as `node.exclusive`, which wireplumber looks at only in streams that it
+    /// links itself, so others are mixed in all the same.
+    /// - Throws: ``failure``'s, ``AudioDeviceError/noDevice(name:near:)``, ``AudioDeviceError/noDefaultDevice(_:)``,
+    ///   ``AudioDeviceError/unsupportedFormat(detail:)``, ``AudioDeviceError/deviceGone(name:)`` where it went meanwhile,
+    ///   ``AudioDeviceError/portFailed(name:)``, ``AudioDeviceError/stalled(device:seconds:)`` where the graph does not run,
+    ///   ``AudioDeviceError/serverGone(_:reason:)``, ``AudioDeviceError/callFailed(_:call:code:)``.
+    public func open(_ request: AudioDeviceRequest) throws(AudioDeviceError) -> any AudioDevice {
+        try request.validate()
+        let hub = hub
+        let client = try hub.loop.locked { () throws(AudioDeviceError) -> PipeWireClient in
+            if let failure = hub.failure { throw failure }
+            let input = try hub.target(request.input, .input)
+            let output = try hub.target(request.output, .output)
+            if input == nil && output == nil {
+                if request.output == .systemDefault { throw .noDefaultDevice(.output) }
+                if request.input == .systemDefault { throw .noDefaultDevice(.input) }
+            }
+            let client = try PipeWireClient(hub, request, input: input, output: output)
+            do throws(AudioDeviceError) {
+                try client.open(rate: request.sampleRate ?? Double(hub.graph.sampleRate))
+            } catch {
+                client.close()
+                throw error
+            }
+            return client
+        }
+        return PipeWireDevice(client)
+    }
+}
+
+extension PipeWireHub {
+    /// The node that a side of a request means; nil where it is left out. Locked.
+    func target(
+        _ side: AudioDeviceRequest.Side, _ direction: AudioDirection
+    ) throws(AudioDeviceError) -> PipeWireClient.Target? {
+        let devices = registry.devices
+        let isDefault = direction == .input ? \AudioDeviceDescription.isDefaultInput : \.isDefaultOutput
+        switch side {
+        case .none: return nil
+        case .systemDefault:
+            guard let device = devices.first(where: { $0[keyPath: isDefault] }) else { return nil }
+            return graph.deviceNode(named: device.id).map { .init(node: $0, name: device.name) }
+        case .device(let id):
+            let sink = direction == .input && id.hasSuffix(".monitor") ? String(id.dropLast(8)) : nil
+            if let sink, let device = devices.first(where: { $0.id == sink }), let node = graph.deviceNode(named: sink)
+            {
+                return .init(node: node, name: "Monitor of \(device.name)")
+            }
+            let device = try devices.device(named: id, direction)
+            guard device.id == id, let node = graph.deviceNode(named: id) else {
+                throw .noDevice(name: id, near: [device.name])
+            }
+            return .init(node: node, name: device.name)
+        }
+    }
+}

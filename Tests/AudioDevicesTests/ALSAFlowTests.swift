@@ -1,0 +1,37 @@
+import AudioBase
+import Testing
+
+@testable import AudioDevices
+
+@Suite("ALSAFlow") struct ALSAFlowTests {
+    /// The verdicts over some seconds, with blocks of 64 frames at 48 kHz that come this many times as fast as they should.
+    private func verdicts(speed: Double, seconds: Double) -> Set<ALSAFlow.Verdict> {
+        var flow = ALSAFlow()
+        var found: Set<ALSAFlow.Verdict> = []
+        let interval = 64.0 / 48_000 / speed
+        for i in 0..<Int(seconds / interval) {
+            found.insert(
+                flow.add(64, at: HostTime(nanoseconds: 0).advanced(bySeconds: Double(i) * interval), sampleRate: 48_000)
+            )
+        }
+        return found
+    }
+
+    @Test("a clock that is wrong by a little keeps time", arguments: [0.9, 0.999, 1, 1.001, 1.1, 2])
+    func steady(_ speed: Double) { #expect(verdicts(speed: speed, seconds: 10) == [.steady]) }
+
+    @Test("one that gives too little is slow", arguments: [0.25, 0.5, 0.75])
+    func slow(_ speed: Double) { #expect(verdicts(speed: speed, seconds: 3) == [.steady, .slow]) }
+
+    @Test("one that gives all at once has no clock", arguments: [5, 1_000])
+    func unpaced(_ speed: Double) { #expect(verdicts(speed: speed, seconds: 3) == [.steady, .unpaced]) }
+
+    @Test("bursts keep time")
+    func bursts() {
+        var flow = ALSAFlow()
+        for i in 0..<10_000 {
+            let now = HostTime(nanoseconds: 0).advanced(bySeconds: Double(i / 16) * 1_024 / 48_000)
+            #expect(flow.add(64, at: now, sampleRate: 48_000) == .steady)
+        }
+    }
+}

@@ -1,0 +1,100 @@
+import AudioBase
+import AudioDevices
+import Foundation
+import TestSupport
+import Testing
+
+/// What every device and its system do when something is gone.
+@Suite("AudioDevice: faults", .serialized) struct AudioDeviceFaultTests {
+    typealias Kind = DeviceBench.Kind
+
+    @Test("an unknown device is not opened", arguments: Kind.allCases)
+    func unknownDevice(_ kind: Kind) throws {
+        try DeviceBench.with(kind) { bench in
+            do throws(AudioDeviceError) {
+                var request = bench.request
+                (request.input, request.output) = (.device(id: "no-such-device"), .none)
+                _ = try bench.system.open(request)
+                Issue.record("it was opened")
+            } catch {
+                guard case .noDevice("no-such-device", _) = error else {
+                    Issue.record("\(error)")
+                    return
+                }
+            }
+        }
+    }
+
+    @Test(
+        "the server ends: devices say so and stop, the list empties; it is back, and all works",
+        arguments: Kind.allCases)
+    func serverEnds(_ kind: Kind) throws {
+        try DeviceBench.with(kind) { bench in
+            let device = try bench.open()
+            let idle = try bench.open()
+            let probe = CycleProbe()
+            try device.start(probe.callback)
+            #expect(eventually { probe.count >= 10 })
+            try bench.kill()
+            #expect(eventually { device.failure != nil })
+            device.stop()
+            device.stop()
+            #expect(throws: AudioDeviceError.self) { try device.start(probe.callback) }
+            #expect(throws: AudioDeviceError.self) { try idle.start(probe.callback) }
+            #expect(eventually { bench.system.devices.isEmpty && bench.system.failure != nil })
+            #expect(throws: AudioDeviceError.self) { try bench.open() }
+            try bench.revive()
+            #expect(eventually { bench.system.failure == nil && !bench.system.devices.isEmpty })
+            #expect(eventually { (try? bench.open()) != nil })
+            let new = try bench.open()
+            let again = CycleProbe()
+            try new.start(again.callback)
+            #expect(eventually { again.count >= 10 })
+            new.stop()
+            #expect(device.failure != nil && new.failure == nil)
+        }
+    }
+
+    @Test("the device is pulled out: it says so and leaves the list", arguments: Kind.allCases)
+    func deviceGone(_ kind: Kind) throws {
+        try DeviceBench.with(kind) { bench in
+            guard let unplug = bench.unplug else { return }
+            let device = try bench.open()
+            let probe = CycleProbe()
+            try device.start(probe.callback)
+            #expect(eventually { probe.count >= 10 })
+            let count = bench.system.devices.count
+            try unplug()
+            #expect(eventually { device.failure != nil })
+            guard case .deviceGone? = device.failure else {
+                Issue.record("failure is \(String(describing: device.failure))")
+                return
+            }
+            device.stop()
+            #expect(eventually { bench.system.devices.count < count })
+            #expect(throws: AudioDeviceError.self) { try bench.open() }
+        }
+    }
+
+    @Test("fifty starts and stops, ten openings: no thread, descriptor or memory is left", arguments: Kind.allCases)
+    func leaks(_ kind: Kind) throws {
+        try DeviceBench.with(kind, .block(64)) { bench in
+            func startAndStop(_ device: any AudioDevice) throws {
+                let probe = CycleProbe()
+                try device.start(probe.callback)
+                #expect(eventually { probe.count >= 1 })
+                device.stop()
+            }
+            let device = try bench.open()
+            for _ in 0..<5 { try startAndStop(device) }
+            for _ in 0..<2 { try startAndStop(try bench.open()) }
+            let before = ProcessFootprint.now()
+            for _ in 0..<50 { try startAndStop(device) }
+            for _ in 0..<10 { try startAndStop(try bench.open()) }
+            // A thread that was joined may still be listed for a moment.
+            #expect(eventually { ProcessFootprint.now().threads <= before.threads })
+            #expect(eventually { ProcessFootprint.now().descriptors <= before.descriptors })
+            #expect(ProcessFootprint.now().anonymousBytes - before.anonymousBytes < 4 << 20)
+        }
+    }
+}

@@ -1,0 +1,19 @@
+import AudioBase
+import AudioDevices
+import TestSupport
+import Testing
+
+/// A real callback of every sound system; with EARSHOT_RTSAN, RealtimeSanitizer watches each call.
+@Suite("AudioDevice: Realtime", .serialized) struct AudioDeviceRealtimeTests {
+    @Test("the callback copies and plays, and neither waits nor allocates", arguments: DeviceBench.Kind.allCases)
+    func callback(_ kind: DeviceBench.Kind) throws {
+        try DeviceBench.with(kind) { bench in
+            let device = try bench.open(inputs: 2, outputs: 2)
+            let probe = LoopProbe()
+            try device.start(probe.callback)
+            #expect(eventually { device.monitor.callCount >= 100 })
+            device.stop()
+            #expect(device.failure == nil)
+        }
+    }
+}

@@ -1,0 +1,77 @@
+import AudioBase
+import AudioDevices
+import Foundation
+import TestSupport
+import Testing
+
+/// A sound system of a kind, with devices of a test's own, and what a test can do to them.
+struct DeviceBench {
+    /// A kind of sound system.
+    enum Kind: String, CaseIterable, CustomTestStringConvertible {
+        case simulated, jack, pipewire, alsa
+        var testDescription: String { rawValue }
+
+        /// Blocks that its devices can be opened with.
+        var blocks: [Int] {
+            switch self {
+            case .simulated: [16, 64, 256, 470, 4_096]
+            case .jack: [16, 64, 256, 4_096]
+            case .pipewire: [16, 64, 256, 4_096]
+            case .alsa: [64, 256, 470, 4_096]
+            }
+        }
+    }
+
+    /// What the server is like.
+    struct Setup {
+        var block = 256
+        /// Of the device, in and out.
+        var channelCount = 2
+        /// Whether devices are connected to the server's, where that can be otherwise.
+        var connects = true
+    }
+
+    let kind: Kind
+    let setup: Setup
+    let system: any AudioSystem
+    /// What to ask for.
+    var request: AudioDeviceRequest
+    /// Makes what a running device plays its own input, channel by channel.
+    let closeLoop: (any AudioDevice) throws -> Void
+    /// Changes the server's block; nil where blocks are a device's own.
+    var changeBlock: ((Int) throws -> Void)?
+    /// Ends the server as a crash does.
+    let kill: () throws -> Void
+    /// Starts it again.
+    let revive: () throws -> Void
+    /// Takes the device away; nil where only the server's end does.
+    var unplug: (() throws -> Void)?
+
+    /// Opens the bench's device.
+    func open(inputs: Int = 1, outputs: Int = 2, _ change: (inout AudioDeviceRequest) -> Void = { _ in }) throws
+        -> any AudioDevice
+    {
+        var request = request
+        request.inputChannelCount = inputs
+        request.outputChannelCount = outputs
+        if inputs == 0 { request.input = .none }
+        if outputs == 0 { request.output = .none }
+        change(&request)
+        return try system.open(request)
+    }
+
+    /// Runs a test on a bench with a server of its own. Let no device leave the body.
+    static func with(_ kind: Kind, _ setup: Setup = Setup(), _ body: (DeviceBench) throws -> Void) throws {
+        switch kind {
+        case .simulated: try withSimulated(setup, body)
+        case .jack: try withJACK(setup, body)
+        case .pipewire: try withPipeWire(setup, body)
+        case .alsa: try withALSA(setup, body)
+        }
+    }
+}
+
+extension DeviceBench.Setup {
+    /// A server with a block.
+    static func block(_ block: Int) -> Self { Self(block: block) }
+}

@@ -1,0 +1,306 @@
+import AudioBase
+import Foundation
+import TestSupport
+import Testing
+
+@testable import AudioDevices
+
+/// Filters in a real server's graph.
+@Suite("PipeWireDevice", .serialized) struct PipeWireDeviceTests {
+    /// Runs a test on a server with a sink and a source, whose quanta may be odd.
+    private func with(
+        _ more: [PipeWireServer.Device] = [], _ body: (PipeWireServer, PipeWireSystem) throws -> Void
+    ) throws {
+        let devices: [PipeWireServer.Device] = [.sink("speakers"), .source("microphone")]
+        try PipeWireServer.running(hasOddQuanta: true, devices: devices + more) { server in
+            let system = try PipeWireSystem(remote: server.remote)
+            #expect(eventually { system.devices.count == 2 + more.count })
+            try body(server, system)
+        }
+    }
+
+    private func request(
+        _ name: String = "probe", input: String? = "microphone", output: String? = "speakers", block: Int? = nil
+    ) -> AudioDeviceRequest {
+        var request = AudioDeviceRequest()
+        request.clientName = name
+        request.input = input.map { .device(id: $0) } ?? .none
+        request.output = output.map { .device(id: $0) } ?? .none
+        request.blockFrameCount = block
+        return request
+    }
+
+    /// Runs devices while `body` looks at what their callbacks noted.
+    private func running(_ devices: any AudioDevice..., body: ([CycleProbe]) throws -> Void) throws {
+        let probes = devices.map { _ in CycleProbe() }
+        defer { withExtendedLifetime(probes) { for device in devices { device.stop() } } }
+        for (device, probe) in zip(devices, probes) { try device.start(probe.callback) }
+        try body(probes)
+    }
+
+    @Test("calls come in the block asked for, odd ones too", arguments: [16, 64, 470, 480, 4_096])
+    func blocks(_ block: Int) throws {
+        try with { _, system in
+            let device = try system.open(request(block: block))
+            #expect(device.sampleRate == 48_000 && device.blockFrameCount == block)
+            let probe = CycleProbe()
+            try device.start(probe.callback)
+            #expect(eventually { probe.count >= 10 })
+            device.stop()
+            #expect(probe.notes.allSatisfy { $0.frameCount == block && $0.outputWasSilent })
+            #expect(probe.notes.allSatisfy { $0.inputCount == 1 && $0.outputCount == 2 })
+            #expect(device.monitor.callCount == probe.count && device.failure == nil)
+        }
+    }
+
+    @Test("without a wish the block lasts 5 ms")
+    func ioDuration() throws {
+        try with { _, system in
+            let device = try system.open(request())
+            #expect(device.blockFrameCount == 240)
+        }
+    }
+
+    @Test("the quantum changes while it runs, and no frame is counted twice or left out")
+    func quantumChanges() throws {
+        try with { server, system in
+            let device = try system.open(request(block: 128))
+            let probe = CycleProbe()
+            try device.start(probe.callback)
+            for quantum in [64, 470, 1_024, 100] {
+                try server.forceQuantum(quantum)
+                #expect(eventually { device.blockFrameCount == quantum })
+                let count = probe.count
+                #expect(eventually { probe.count >= count + 5 })
+            }
+            device.stop()
+            let notes = probe.notes
+            #expect(Set(notes.map(\.frameCount)).isSuperset(of: [128, 64, 470, 1_024, 100]))
+            let jumps = zip(notes, notes.dropFirst()).map { $1.sampleTime - $0.sampleTime - Int64($0.frameCount) }
+            #expect(jumps.allSatisfy { $0 >= 0 })
+            #expect(jumps.reduce(0, +) == Int64(device.monitor.skippedFrameCount))
+            #expect(jumps.filter { $0 > 0 }.count == device.monitor.xrunCount)
+        }
+    }
+
+    /// How many of the cycles that heard something heard the ramp go on from the cycle before.
+    private func continuous(_ notes: [CycleProbe.Note]) -> Int {
+        zip(notes, notes.dropFirst()).filter {
+            $0.firstInput > 0 && $1.firstInput == CycleProbe.ramp(Int64($0.firstInput) - 1 + Int64($0.frameCount))
+        }.count
+    }
+
+    @Test("what a sink plays is heard from its monitor")
+    func monitor() throws {
+        try with { _, system in
+            let talker = try system.open(request("talker", input: nil, block: 256))
+            let hearer = try system.open(request("hearer", input: "speakers.monitor", output: nil, block: 256))
+            try running(talker, hearer) { probes in
+                #expect(eventually { continuous(probes[1].notes) >= 30 })
+            }
+            #expect(hearer.name == "Monitor of speakers" && talker.name == "speakers")
+        }
+    }
+
+    @Test("what is linked to a virtual source is heard from it, by another driver's clock too")
+    func virtualSource() throws {
+        try with { server, system in
+            let talker = try system.open(request("talker", input: nil, block: 256))
+            let hearer = try system.open(request("hearer", block: 256))
+            try running(talker, hearer) { probes in
+                try server.link("talker:output_1", "microphone:input_MONO")
+                #expect(eventually { continuous(probes[1].notes) >= 30 })
+            }
+        }
+    }
+
+    @Test("channels go where the map says, and a lone one to both ears")
+    func channelMaps() throws {
+        let wide: [PipeWireServer.Device] = [
+            .sink("wide", channelCount: 8), .source("many", channelCount: 4, ["priority.session": "10"]),
+        ]
+        try with(wide) { server, system in
+            var request = request(input: "many", output: "wide")
+            request.inputChannelCount = 2
+            request.inputChannelMap = [3, 9]
+            request.outputChannelMap = [5, 0]
+            let device = try system.open(request)
+            let links = try server.links()
+            #expect(links.contains("many:capture_AUX3\n  |-> probe:input_1"))
+            #expect(!links.contains("probe:input_2"))
+            #expect(links.contains("probe:output_1\n  |-> wide:playback_AUX5"))
+            #expect(links.contains("probe:output_2\n  |-> wide:playback_AUX0"))
+            let probe = CycleProbe()
+            try device.start(probe.callback)
+            #expect(eventually { probe.count >= 5 })
+            #expect(probe.notes.allSatisfy { $0.inputCount == 2 && $0.outputCount == 2 })
+            device.stop()
+            #expect(try !server.links().contains("probe:"))
+
+            var mono = self.request("mono", input: nil)
+            mono.outputChannelCount = 1
+            let lone = try system.open(mono)
+            let both = "mono:output_1\n  |-> speakers:playback_FL\n  |-> speakers:playback_FR"
+            #expect(try server.links().contains(both))
+            #expect(lone.outputChannelCount == 1)
+        }
+    }
+
+    @Test("a device that is removed while it runs is the failure")
+    func deviceRemoved() throws {
+        try with([PipeWireSystemTests.headset]) { server, system in
+            let device = try system.open(request(output: "headset"))
+            let probe = CycleProbe()
+            try device.start(probe.callback)
+            #expect(eventually { probe.count >= 10 })
+            try server.remove("headset")
+            #expect(eventually { device.failure == .deviceGone(name: "My Headset") })
+            let count = probe.count
+            #expect(!(0..<20).contains { _ in usleepAndCompare(probe, count) })
+            device.stop()
+            #expect(throws: AudioDeviceError.deviceGone(name: "My Headset")) { try device.start(probe.callback) }
+            let next = try system.open(request())
+            #expect(next.failure == nil)
+        }
+    }
+
+    private func usleepAndCompare(_ probe: CycleProbe, _ count: Int) -> Bool {
+        usleep(2_000)
+        return probe.count > count + 1
+    }
+
+    @Test("the server's end is the failure, and a device of its successor runs")
+    func serverKilled() throws {
+        try with { server, system in
+            let device = try system.open(request())
+            let probe = CycleProbe()
+            try device.start(probe.callback)
+            #expect(eventually { probe.count >= 10 })
+            server.stop()
+            #expect(eventually { device.failure != nil })
+            guard case .serverGone(.pipewire, _)? = device.failure else {
+                Issue.record("failure is \(String(describing: device.failure))")
+                return
+            }
+            try server.start()
+            #expect(eventually { system.devices.count == 2 })
+            let next = try system.open(request())  // while the old one still is
+            device.stop()
+            #expect(throws: AudioDeviceError.self) { try device.start(probe.callback) }
+            try running(next) { probes in #expect(eventually { probes[0].count >= 10 }) }
+        }
+    }
+
+    @Test("a server that stood still is a gap, counted")
+    func stoppedServer() throws {
+        try with { server, system in
+            let device = try system.open(request(block: 256))
+            let probe = CycleProbe()
+            try device.start(probe.callback)
+            #expect(eventually { probe.count >= 20 })
+            let other = try system.open(request("other", block: 256))
+            server.signal(SIGSTOP)
+            other.stop()  // needs no answer
+            #expect(throws: AudioDeviceError.stalled(device: "microphone, speakers", seconds: 1)) {
+                try other.start(probe.callback)
+            }
+            server.signal(SIGCONT)
+            let count = probe.count
+            #expect(eventually { probe.count >= count + 100 })
+            device.stop()
+            let notes = probe.notes
+            let jumps = zip(notes, notes.dropFirst()).map { $1.sampleTime - $0.sampleTime - Int64($0.frameCount) }
+            #expect(jumps.allSatisfy { $0 >= 0 })
+            #expect(jumps.reduce(0, +) == Int64(device.monitor.skippedFrameCount))
+            #expect(device.failure == nil)
+        }
+    }
+
+    @Test("the rate asked for is had where the graph may change, and a later change is the failure")
+    func sampleRates() throws {
+        try with { server, system in
+            var wish = request(block: 256)
+            wish.sampleRate = 44_100
+            let device = try system.open(wish)
+            #expect(device.sampleRate == 44_100 && device.blockFrameCount == 256)
+            try running(device) { probes in
+                #expect(eventually { probes[0].count >= 10 })
+                try server.forceSampleRate(96_000)
+                #expect(eventually { device.failure == .sampleRateChanged(from: 44_100, to: 96_000) })
+            }
+        }
+    }
+
+    @Test("the data thread's priority is what the scheduler says, and latencies are at least a quantum")
+    func priorityAndLatency() throws {
+        try with { _, system in
+            let device = try system.open(request(block: 64))
+            if let priority = device.realTimePriority { #expect((1...99).contains(priority)) }
+            #expect(device.inputLatency >= 64.0 / 48_000 && device.outputLatency >= 64.0 / 48_000)
+        }
+    }
+
+    @Test("latencies are the server's: an ALSA sink's quantum and what was added to it")
+    func latency() throws {
+        let slow = PipeWireServer.Device.sink(
+            "slow", ["factory.name": "api.alsa.pcm.sink", "api.alsa.path": "plug:null", "audio.channels": "2"])
+        try with([slow]) { server, system in
+            try server.run(["pw-cli", "set-param", "slow", "Props", "{ latencyOffsetNsec: 50000000 }"])
+            func listed() -> Double { system.devices.first { $0.id == "slow" }?.outputLatency ?? 0 }
+            #expect(eventually { abs(listed() - 0.055) < 1e-6 })  // a quantum as asked for by default
+            let device = try system.open(request(output: "slow", block: 256))
+            #expect(eventually { abs(device.outputLatency - (256.0 / 48_000 + 0.05)) < 1e-6 })
+            #expect(device.inputLatency == 256.0 / 48_000)
+        }
+    }
+
+    @Test("exclusive is a wish: two programs play to one sink")
+    func exclusive() throws {
+        try with { _, system in
+            var wish = request("first", input: nil)
+            wish.isExclusive = true
+            let first = try system.open(wish)
+            let second = try system.open(request("second", input: nil))
+            try running(first, second) { probes in
+                #expect(eventually { probes.allSatisfy { $0.count >= 10 } })
+            }
+        }
+    }
+
+    @Test("records go to the monitor that was asked for, and a device outlives its system")
+    func monitorAndLife() throws {
+        try with { server, system in
+            let monitor = CallbackMonitor(sampleRate: 48_000)
+            var wish = request()
+            wish.monitor = monitor
+            var other: PipeWireSystem? = try PipeWireSystem(remote: server.remote)
+            let device = try #require(try other?.open(wish))
+            other = nil
+            try running(device) { _ in #expect(eventually { monitor.callCount >= 10 }) }
+            #expect(system.failure == nil)
+        }
+    }
+
+    @Test("opening, starting and stopping leaves no thread and no descriptor")
+    func leaks() throws {
+        func count(_ folder: String) -> Int {
+            (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/\(folder)"))?.count ?? 0
+        }
+        try with { server, system in
+            func cycle() throws {
+                let own = try PipeWireSystem(remote: server.remote)
+                for system in [own, system] {
+                    let device = try system.open(request(block: 64))
+                    for _ in 0..<2 {
+                        try running(device) { probes in #expect(eventually { probes[0].count >= 1 }) }
+                    }
+                }
+            }
+            try cycle()
+            let (threads, files) = (count("task"), count("fd"))
+            for _ in 0..<20 { try cycle() }
+            // Other suites' threads may come and go meanwhile; twenty of ours would show.
+            #expect(count("task") < threads + 10 && count("fd") < files + 10)
+        }
+    }
+}

@@ -1,0 +1,147 @@
+import AudioBase
+import Foundation
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import AudioDevices
+
+/// What a real server's list says, and when.
+@Suite("PipeWireSystem", .serialized) struct PipeWireSystemTests {
+    static let headset = PipeWireServer.Device.sink(
+        "headset", ["node.description": "My Headset", "device.bus": "bluetooth", "device.form-factor": "headset"])
+
+    @Test("devices are listed with name, kind, channels, rates and defaults")
+    func list() throws {
+        let wide = PipeWireServer.Device.sink("wide", channelCount: 8, sampleRate: 96_000, ["priority.session": "500"])
+        try PipeWireServer.running(devices: [Self.headset, .source("microphone"), wide]) { server in
+            let system = try PipeWireSystem(remote: server.remote)
+            #expect(system.failure == nil && system.backend == .pipewire)
+            #expect(eventually { system.devices.count == 3 && system.devices.contains(where: \.isDefaultInput) })
+            let headset = try #require(system.devices.first { $0.id == "headset" })
+            #expect(headset.backend == .pipewire && headset.name == "My Headset")
+            #expect(headset.transport == .bluetooth && headset.form == .headset && headset.isWorn)
+            #expect(headset.inputChannelCount == 0 && headset.outputChannelCount == 2)
+            #expect(headset.blockFrameCounts == 16...8_192)
+            #expect(headset.isDefaultOutput && !headset.isDefaultInput)
+            let microphone = try #require(system.devices.first { $0.id == "microphone" })
+            #expect(microphone.inputChannelCount == 1 && microphone.outputChannelCount == 0)
+            #expect(microphone.transport == .virtual && microphone.isDefaultInput)
+            let wide = try #require(system.devices.first { $0.id == "wide" })
+            #expect(wide.outputChannelCount == 8 && wide.sampleRates == [96_000] && !wide.isDefaultOutput)
+        }
+    }
+
+    /// Reads a system's news beside a test that may not suspend.
+    private final class News: Sendable {
+        private let all = Mutex<[AudioDeviceChange]>([])
+        private let task = Mutex<Task<Void, Never>?>(nil)
+
+        init(_ system: PipeWireSystem) {
+            let changes = system.changes()
+            task.withLock { task in
+                task = Task.detached { [weak self] in
+                    for await change in changes { self?.all.withLock { $0.append(change) } }
+                }
+            }
+        }
+
+        deinit { task.withLock { $0?.cancel() } }
+
+        func contains(_ isMeant: (AudioDeviceChange) -> Bool) -> Bool { all.withLock { $0.contains(where: isMeant) } }
+    }
+
+    @Test("arrival, removal and another default are news")
+    func changes() throws {
+        try PipeWireServer.running(devices: [.sink("speakers"), .source("microphone")]) { server in
+            let system = try PipeWireSystem(remote: server.remote)
+            #expect(eventually { system.devices.contains(where: \.isDefaultOutput) })
+            let news = News(system)
+            try server.add(Self.headset)
+            #expect(
+                eventually { news.contains { if case .added(let new) = $0 { new.id == "headset" } else { false } } })
+            try server.setDefaultOutput("headset")
+            #expect(
+                eventually {
+                    news.contains { if case .defaultOutput(let new) = $0 { new?.id == "headset" } else { false } }
+                })
+            try server.remove("headset")
+            #expect(
+                eventually { news.contains { if case .removed(let old) = $0 { old.id == "headset" } else { false } } })
+            #expect(
+                eventually { system.devices.first(where: \.isDefaultOutput)?.id == "speakers" })
+            try server.setDefaultInput("microphone")
+            try server.remove("microphone")
+            #expect(eventually { news.contains { $0 == .defaultInput(nil) } })
+        }
+    }
+
+    @Test("the server ends: the list empties, and fills again with its restart")
+    func restart() throws {
+        try PipeWireServer.running(devices: [.sink("speakers"), .source("microphone")]) { server in
+            let system = try PipeWireSystem(remote: server.remote)
+            for _ in 0..<3 {
+                #expect(eventually { system.devices.count == 2 && system.failure == nil })
+                server.stop()
+                #expect(eventually { system.devices.isEmpty })
+                #expect(system.failure == .noServer(.pipewire, server: server.remote, onPipeWire: false))
+                #expect(throws: AudioDeviceError.self) { try system.open(AudioDeviceRequest()) }
+                try server.start()
+            }
+            #expect(eventually { system.devices.contains(where: \.isDefaultOutput) })
+            let device = try system.open(AudioDeviceRequest())
+            #expect(device.failure == nil)
+        }
+    }
+
+    @Test("no server: said at once, and over when one comes")
+    func noServer() throws {
+        let none = try PipeWireSystem(remote: "earshot-test-none-\(getpid())")
+        #expect(none.devices.isEmpty)
+        let failure = try #require(none.failure)
+        #expect(failure == .noServer(.pipewire, server: "earshot-test-none-\(getpid())", onPipeWire: false))
+        #expect(failure.description.contains("systemctl --user start pipewire"))
+        #expect(throws: failure) { try none.open(AudioDeviceRequest()) }
+        try PipeWireServer.running(devices: [.sink("speakers")]) { server in
+            server.stop()
+            let system = try PipeWireSystem(remote: server.remote)
+            #expect(system.failure != nil)
+            try server.start()
+            #expect(eventually { system.failure == nil && system.devices.count == 1 })
+        }
+    }
+
+    @Test("an unknown device is refused, with names that are near")
+    func unknownDevice() throws {
+        try PipeWireServer.running(devices: [Self.headset, .source("microphone")]) { server in
+            let system = try PipeWireSystem(remote: server.remote)
+            #expect(eventually { system.devices.count == 2 })
+            var request = AudioDeviceRequest()
+            request.output = .device(id: "headsat")
+            #expect(throws: AudioDeviceError.noDevice(name: "headsat", near: ["My Headset"])) {
+                try system.open(request)
+            }
+            request.output = .device(id: "microphone")  // no output
+            #expect(throws: AudioDeviceError.self) { try system.open(request) }
+            request.output = .none
+            request.input = .device(id: "nothing.monitor")
+            #expect(throws: AudioDeviceError.self) { try system.open(request) }
+            request.inputChannelCount = 99
+            #expect(throws: AudioDeviceError.self) { try system.open(request) }
+        }
+    }
+
+    @Test("a default that is not there is left out; both missing is an error")
+    func missingDefaults() throws {
+        try PipeWireServer.running { server in
+            let system = try PipeWireSystem(remote: server.remote)
+            #expect(system.devices.isEmpty && system.failure == nil)
+            #expect(throws: AudioDeviceError.noDefaultDevice(.output)) { try system.open(AudioDeviceRequest()) }
+            try server.add(.source("microphone"))
+            #expect(eventually { system.devices.contains(where: \.isDefaultInput) })
+            let device = try system.open(AudioDeviceRequest())
+            #expect(device.inputChannelCount == 1 && device.outputChannelCount == 0)
+            #expect(device.name == "microphone")
+        }
+    }
+}

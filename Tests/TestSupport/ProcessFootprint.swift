@@ -1,0 +1,23 @@
+import Foundation
+
+/// What this process holds of the machine.
+public struct ProcessFootprint: Sendable {
+    /// Threads.
+    public var threads: Int
+    /// Open descriptors.
+    public var descriptors: Int
+    /// Memory of its own, in bytes: not files', not shared.
+    public var anonymousBytes: Int
+
+    /// As it is at this moment.
+    public static func now() -> ProcessFootprint {
+        func count(_ folder: String) -> Int { (try? FileManager.default.contentsOfDirectory(atPath: folder).count) ?? 0 }
+        let rollup = FileManager.default.contents(atPath: "/proc/self/smaps_rollup").map {
+            String(decoding: $0, as: UTF8.self)
+        }
+        let anonymous = rollup?.split(separator: "\n").first { $0.hasPrefix("Anonymous:") }
+        let kilobytes = anonymous?.split(separator: " ").dropFirst().first.flatMap { Int($0) } ?? 0
+        return ProcessFootprint(
+            threads: count("/proc/self/task"), descriptors: count("/proc/self/fd"), anonymousBytes: kilobytes * 1_024)
+    }
+}
