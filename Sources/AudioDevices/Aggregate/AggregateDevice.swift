@@ -60,7 +60,7 @@ public final class AggregateDevice: AudioDevice {
     public var failure: AudioDeviceError? { output.failure ?? input.failure }
 
     /// Whether input is heard now. Any thread.
-    public var isLocked: Bool { core.isLocked }
+    public var isLocked: Bool { isRunning.load(ordering: .acquiring) && core.isLocked }
     /// Input frames left out, so far, to get back to the delay. Any thread.
     public var droppedFrameCount: Int { core.droppedFrameCount }
     /// Frames of silence in place of input, so far, since it was first heard. Any thread.

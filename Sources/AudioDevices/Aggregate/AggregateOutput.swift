@@ -37,11 +37,12 @@ struct AggregateOutput: ~Copyable {
     var isLocked = false
     var wasLocked = false  // since the start
     var position = 0  // of the ring's frame that goes into the resampler next
+    var lastUnderrun = HostTime(nanoseconds: .min / 2)
     var fade = 0  // frames since the input came back
     var longestOutput = 0.0  // seconds from a cycle's start until its last frame is played
 
     static let firstMargin = 0.002
-    private static var largestMargin: Double { @_noLocks get { 0.2 } }
+    private static var largestMargin: Double { @_noLocks get { 0.1 } }
     private static var tolerance: Double { @_noLocks get { 0.003 } }
     private static var settling: Double { @_noLocks get { 0.4 } }
     private static var fadeLength: Int { @_noLocks get { 64 } }
@@ -74,6 +75,7 @@ struct AggregateOutput: ~Copyable {
         loop.reset()
         isLocked = false
         wasLocked = false
+        lastUnderrun = HostTime(nanoseconds: .min / 2)
         shared.pointee.isLocked.store(false, ordering: .relaxed)
     }
 
@@ -117,12 +119,14 @@ struct AggregateOutput: ~Copyable {
         if !isLocked {
             lock(to: clock.position &- Int(earshot_round(behind)), step: loop.secondsPerFrame / clock.secondsPerFrame)
         }
-        guard isLocked else { return noteShortage(frames, behind, cycle, clock) }
+        guard isLocked else {
+            if wasLocked { shared.pointee.inserted.wrappingAdd(frames, ordering: .relaxed) }
+            return
+        }
         let needed = resampler.inputNeeded(for: frames)
         let held = ring.heldFrames
         if held < needed {
-            shared.pointee.underruns.wrappingAdd(1, ordering: .relaxed)
-            noteShortage(frames, behind, cycle, clock)
+            noteUnderrun(at: cycle.hostTime)
             return drain(frames, held: held)
         }
         let slice = ring.read(resampler.input, frameCount: needed, offset: resampler.inputOffset)
@@ -194,17 +198,13 @@ struct AggregateOutput: ~Copyable {
         fade &+= length
     }
 
-    /// An input that calls, but later than the margin allows, gets more; one that does not call at all is waited for.
+    /// One cycle with too little input is a stall of the input; another one soon after means that calls come later than the
+    /// margin allows.
     @_noLocks
-    private mutating func noteShortage(
-        _ frames: Int, _ behind: Double, _ cycle: IOCycle, _ clock: AggregateInput.Mapping
-    ) {
-        if wasLocked, !isLocked { shared.pointee.inserted.wrappingAdd(frames, ordering: .relaxed) }
-        let wanted = Double(frames) * resampler.step + Double(resampler.halfLength &+ 2)
-        let late = (wanted - behind) * clock.secondsPerFrame
-        let age = cycle.hostTime.seconds(since: clock.hostTime) - clock.longestLatency
-        guard late > 0, age < margin + 0.01, margin < Self.largestMargin else { return }
-        margin = min(Self.largestMargin, margin + late + 0.0005)
+    private mutating func noteUnderrun(at time: HostTime) {
+        shared.pointee.underruns.wrappingAdd(1, ordering: .relaxed)
+        if time.seconds(since: lastUnderrun) < 10 { margin = min(Self.largestMargin, margin + 0.001) }
+        lastUnderrun = time
     }
 }
 
