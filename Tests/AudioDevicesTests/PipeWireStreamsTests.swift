@@ -5,7 +5,7 @@ import Testing
 
 @testable import AudioDevices
 
-/// Against real programs that play a constant half, heard at a sink's monitor.
+/// Against real programs that play a constant, heard at a sink's monitor.
 @Suite("PipeWireSystem.duckOthers", .serialized) struct PipeWireStreamsTests {
     final class Scene {
         let server: PipeWireServer
@@ -21,7 +21,10 @@ import Testing
             try listen()
         }
 
-        deinit { unlink(path) }
+        deinit {
+            hearer?.stop()
+            unlink(path)
+        }
 
         func listen() throws {
             var request = AudioDeviceRequest()
@@ -36,10 +39,11 @@ import Testing
             try ChildProcess(["pw-play", path], environment: server.environment.mapValues(Optional.some))
         }
 
-        func hears(_ level: Float) -> Bool {
+        /// - Parameter share: of what one player plays.
+        func hears(_ share: Float) -> Bool {
             eventually {
                 let latest = probe.notes.suffix(5)
-                return latest.count == 5 && latest.allSatisfy { abs($0.firstInput - level) < 0.001 }
+                return latest.count == 5 && latest.allSatisfy { abs($0.firstInput - share * playedLevel) < 0.001 }
             }
         }
 
@@ -64,14 +68,14 @@ import Testing
         try running { scene in
             var system: PipeWireSystem? = try PipeWireSystem(remote: scene.server.remote)
             let first = try scene.play()
-            #expect(scene.hears(0.5))
+            #expect(scene.hears(1))
             var ducking = system?.duckOthers(to: 0.25)
-            #expect(scene.hears(0.125))
-            let second = try scene.play()
             #expect(scene.hears(0.25))
+            let second = try scene.play()
+            #expect(scene.hears(0.5))
             #expect(try scene.server.run(["pactl", "list", "sink-inputs"]).contains("100%"), "as its user sees it")
             ducking?.end()
-            #expect(scene.hears(1))
+            #expect(scene.hears(2))
             ducking = system?.duckOthers(to: -1)
             #expect(scene.hears(0))
             // What the user does meanwhile stays.
@@ -79,7 +83,7 @@ import Testing
             #expect(scene.hears(0))
             system = nil
             ducking = nil
-            #expect(scene.hears(0.5))
+            #expect(scene.hears(1))
             first.stop()
             second.stop()
             #expect(scene.hears(0))
@@ -91,19 +95,19 @@ import Testing
         try running { scene in
             let system = try PipeWireSystem(remote: scene.server.remote)
             let player = try scene.play()
-            #expect(scene.hears(0.5))
+            #expect(scene.hears(1))
             let ducking = system.duckOthers(to: 0.5)
-            #expect(scene.hears(0.25))
+            #expect(scene.hears(0.5))
             usleep(200_000)  // nobody is as quick
             try scene.setVolume("100%")
             usleep(200_000)
-            #expect(scene.hears(0.25), "the same volume, set once more")
+            #expect(scene.hears(0.5), "the same volume, set once more")
             try scene.setVolume("50%")  // cubed
-            #expect(scene.hears(0.03125))
-            ducking.end()
             #expect(scene.hears(0.0625))
+            ducking.end()
+            #expect(scene.hears(0.125))
             try scene.setVolume("100%")
-            #expect(scene.hears(0.5))
+            #expect(scene.hears(1))
             player.stop()
         }
     }
@@ -115,21 +119,21 @@ import Testing
                 try PipeWireSystem(remote: scene.server.remote), try PipeWireSystem(remote: scene.server.remote)
             )
             let player = try scene.play()
-            #expect(scene.hears(0.5))
+            #expect(scene.hears(1))
             let half = a.duckOthers(to: 0.5)
             let most = a.duckOthers(to: .nan)
-            #expect(scene.hears(0.25))
-            let quarter = b.duckOthers(to: 0.25)
-            #expect(scene.hears(0.125))
-            let fifth = a.duckOthers(to: 0.2)
-            #expect(scene.hears(0.1))
-            fifth.end()
-            #expect(scene.hears(0.125))
-            quarter.end()
-            #expect(scene.hears(0.25))
-            half.end()
-            half.end()
             #expect(scene.hears(0.5))
+            let quarter = b.duckOthers(to: 0.25)
+            #expect(scene.hears(0.25))
+            let fifth = a.duckOthers(to: 0.2)
+            #expect(scene.hears(0.2))
+            fifth.end()
+            #expect(scene.hears(0.25))
+            quarter.end()
+            #expect(scene.hears(0.5))
+            half.end()
+            half.end()
+            #expect(scene.hears(1))
             most.end()
             player.stop()
         }
@@ -146,15 +150,15 @@ import Testing
                 RenderCallback(context: nil) { _, cycle in
                     guard let cycle = cycle?.assumingMemoryBound(to: IOCycle.self).pointee else { return }
                     for c in 0..<cycle.output.count {
-                        for i in 0..<cycle.frameCount { cycle.output[c][i] = 0.3 }
+                        for i in 0..<cycle.frameCount { cycle.output[c][i] = playedLevel / 2 }
                     }
                 })
             let player = try scene.play()
-            #expect(scene.hears(0.8))
+            #expect(scene.hears(1.5))
             let ducking = system.duckOthers(to: 0)
-            #expect(scene.hears(0.3))
+            #expect(scene.hears(0.5))
             ducking.end()
-            #expect(scene.hears(0.8))
+            #expect(scene.hears(1.5))
             device.stop()
             player.stop()
         }
@@ -171,9 +175,9 @@ import Testing
             #expect(eventually { system.devices.contains { $0.id == "speakers" } })
             #expect(eventually { (try? scene.listen()) != nil })
             let player = try scene.play()
-            #expect(scene.hears(0.125))
+            #expect(scene.hears(0.25))
             ducking.end()
-            #expect(scene.hears(0.5))
+            #expect(scene.hears(1))
             player.stop()
             scene.server.stop()
             system.duckOthers(to: 0.5).end()
@@ -195,15 +199,16 @@ import Testing
     }
 }
 
-/// A minute of a half, mono, 16 bit.
+private let playedLevel = Float(0x4040) / 32_768
+
+/// Half a minute of one value, mono, 16 bit.
 private func writeConstant(to path: String) throws {
     func bytes(_ value: UInt32, _ count: Int) -> [UInt8] {
         (0..<count).map { UInt8(value >> (8 * UInt32($0)) & 255) }
     }
-    let size = UInt32(60 * 48_000 * 2)
+    let size = UInt32(30 * 48_000 * 2)
     var file = Data("RIFF".utf8) + bytes(36 + size, 4) + Data("WAVEfmt ".utf8)
     file += bytes(16, 4) + bytes(1, 2) + bytes(1, 2) + bytes(48_000, 4) + bytes(96_000, 4) + bytes(2, 2) + bytes(16, 2)
-    file += Data("data".utf8) + bytes(size, 4)
-    file += Data([[UInt8]](repeating: [0, 0x40], count: Int(size) / 2).joined())
+    file += Data("data".utf8) + bytes(size, 4) + Data(repeating: 0x40, count: Int(size))
     try file.write(to: URL(fileURLWithPath: path))
 }
