@@ -13,7 +13,7 @@ let settings: [SwiftSetting] = rtsan == nil ? [] : [.unsafeFlags(["-Xcc", "-DEAR
 let linker: [LinkerSetting] = rtsan.map { [.unsafeFlags([$0, "-lstdc++", "-lm"])] } ?? []
 
 /// What a layer's tests use besides: a call's delay is measured as `earshot analyze` does it.
-let testDependencies: [String: [Target.Dependency]] = ["Call": ["Diagnostics"]]
+let testDependencies: [String: [Target.Dependency]] = ["Call": ["Diagnostics"], "Diagnostics": ["AudioDevices"]]
 
 /// One layer: a library product, a folder under Sources/, and its tests under Tests/.
 func layer(_ name: String, _ dependencies: [Target.Dependency]) -> [Target] {
@@ -50,7 +50,7 @@ let allLayers: [(name: String, dependencies: [Target.Dependency])] = [
         "Call",
         ["AudioBase", "AudioDSP", "AudioCodecs", "AudioDevices", "Playout", "MediaTransport", "CRealtime"]
     ),
-    ("Diagnostics", ["AudioBase", "AudioFiles", "CKissFFT", "CCairo"]),
+    ("Diagnostics", ["AudioBase", "AudioDSP", "AudioFiles", "CKissFFT", "CCairo"]),
 ]
 let chosen = Context.environment["EARSHOT_LAYERS"]?.split(separator: ",").map(String.init)
 let layers = allLayers.filter { chosen?.contains($0.name) ?? true }
@@ -81,14 +81,15 @@ if layers.contains(where: { $0.name == "AudioDevices" }) {
 if !core {
     package.products.append(.executable(name: "earshot", targets: ["earshot"]))
     package.dependencies += [
-        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.5.0"),
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.7.0"),
         .package(url: "https://github.com/apple/swift-docc-plugin", from: "1.4.0"),
     ]
     package.targets.append(
         .executableTarget(
             name: "earshot",
             dependencies: [
-                "AudioBase", "AudioCodecs", "AudioDevices", "AudioSession", "AudioFiles", "MediaTransport", "Nearby", "Call",
+                "AudioBase", "AudioCodecs", "AudioDevices", "AudioSession", "AudioFiles", "MediaTransport", "Nearby",
+                "Call",
                 "Diagnostics",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],

@@ -13,6 +13,14 @@ let package = Package(
                 "CJACKRing", .product(name: "AudioBase", package: "Earshot"),
                 .product(name: "AudioCodecs", package: "Earshot"),
             ]),
+        // The tests' sound servers, through a link to their folder.
+        .target(name: "TestSupport", dependencies: [.product(name: "AudioBase", package: "Earshot")]),
+        .executableTarget(
+            name: "device-bench",
+            dependencies: [
+                "TestSupport", .product(name: "AudioBase", package: "Earshot"),
+                .product(name: "AudioDevices", package: "Earshot"),
+            ]),
     ],
     swiftLanguageModes: [.v6]
 )

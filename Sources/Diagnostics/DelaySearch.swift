@@ -1,6 +1,3 @@
-import CKissFFT
-import Glibc
-
 /// The work behind ``DelayMeasurement``: correlates window by window, agrees on a guide, then reads each window's peak.
 struct DelaySearch {
     private let options: DelayMeasurement.Options
@@ -137,57 +134,11 @@ struct DelaySearch {
         let (left, top, right) = (
             Double(correlation[best - 1]), Double(correlation[best]), Double(correlation[best + 1])
         )
-        let bend = left - 2 * top + right
-        let fraction = bend < 0 ? max(-0.5, min(0.5, (left - right) / (2 * bend))) : 0
+        let fraction = Correlator.peakOffset(left, top, right)
         let frames = Double(best - Self.margin) + fraction - remainder
         return DelayMeasurement.Window(
             start: Double(start) / rate,
             milliseconds: (options.searchRange.lowerBound + frames / rate) * 1000,
             confidence: max(0, min(1, top)))
-    }
-}
-
-/// Cross-correlation of a window with a longer stretch, by FFT.
-private final class Correlator {
-    private let fft: RealFFT
-    private let lags: Int
-    private let stretch: Int
-    private var time: [Float]
-    private var a: [kiss_fft_cpx]
-    private var b: [kiss_fft_cpx]
-
-    init(window: Int, lags: Int) {
-        self.lags = lags
-        stretch = window + lags
-        fft = RealFFT(count: RealFFT.fastCount(atLeast: stretch))
-        time = [Float](repeating: 0, count: fft.count)
-        a = [kiss_fft_cpx](repeating: kiss_fft_cpx(), count: fft.count / 2 + 1)
-        b = a
-    }
-
-    /// Σ window[i] · signal[first + lag + i] for each lag; the signal is zero outside its bounds.
-    func correlate(_ window: ArraySlice<Float>, _ signal: [Float], _ first: Int) -> [Float] {
-        fill(window, window.startIndex)
-        fft.forward(time, into: &a)
-        let low = min(max(0, first), signal.count)
-        fill(signal[low..<min(max(low, first + stretch), signal.count)], first)
-        fft.forward(time, into: &b)
-        for i in b.indices {
-            let (re, im) = (b[i].r * a[i].r + b[i].i * a[i].i, b[i].i * a[i].r - b[i].r * a[i].i)
-            b[i].r = re
-            b[i].i = im
-        }
-        fft.inverse(b, into: &time)
-        let scale = 1 / Float(fft.count)
-        return time[..<lags].map { $0 * scale }
-    }
-
-    /// Puts a slice into the transform's input, its index `first` at 0.
-    private func fill(_ slice: ArraySlice<Float>, _ first: Int) {
-        let at = slice.startIndex - first
-        time.withUnsafeMutableBufferPointer { time in
-            time.update(repeating: 0)
-            slice.withUnsafeBufferPointer { _ = time[at...].update(fromContentsOf: $0) }
-        }
     }
 }

@@ -142,7 +142,8 @@ extension CallRunner {
             role: role, codec: configuration.codec.rawValue, rate: configuration.streamRate,
             channels: configuration.channelCount, packetFrames: configuration.framesPerPacket,
             bitRate: configuration.codec == .pcm ? nil : configuration.bitRate, peer: peer, seconds: seconds,
-            ended: ending.word, device: device, routeChanges: card.routeChanges, interruptions: card.interruptions,
+            ended: ending.word, device: device, routeChanges: card.session.routeChanges,
+            interruptions: card.session.interruptions,
             routeLostFrames: card.session.lostFrameCount, microphone: "\(statistics.levels.microphone)",
             spoken: card.spoken, heard: card.heard,
             sent: CallReport.Sent(

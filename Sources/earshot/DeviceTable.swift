@@ -33,7 +33,8 @@ struct DeviceTable {
         let all = shown.flatMap(\.devices)
         var notes = all.compactMap(DeviceWords.advice).map { coloured($0, 33) }
         if all.contains(where: { $0.isDefaultInput || $0.isDefaultOutput }) {
-            notes.append("● is taken where no --input or --output is named.")
+            let first = shown.count > 1 ? ", and \(shown[0].backend) where no --device is" : ""
+            notes.append("● is taken where no --input or --output is named\(first).")
         }
         let missing = [("microphone", AudioDirection.input), ("loudspeaker", .output)].filter { side in
             !all.isEmpty && !all.contains { $0.has(side.1) && $0.form != .monitor }
@@ -49,8 +50,9 @@ struct DeviceTable {
         func channels(_ count: Int, _ isDefault: Bool) -> String {
             count == 0 ? "–" : isDefault ? "\(count) ●" : "\(count)"
         }
+        let name = DeviceWords.name(device)
         return [
-            DeviceWords.name(device), device.kindDescription,
+            name.count > 40 ? name.prefix(39) + "…" : name, device.kindDescription,
             channels(device.inputChannelCount, device.isDefaultInput),
             channels(device.outputChannelCount, device.isDefaultOutput), DeviceWords.rate(device),
             DeviceWords.blocks(device), DeviceWords.delay(device),

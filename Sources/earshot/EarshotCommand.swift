@@ -23,5 +23,7 @@ struct EarshotCommand: ParsableCommand {
             Without sound hardware: `--device simulated --speak FILE --hear FILE`.
             """,
         version: CallReport.version,
-        subcommands: [HostCommand.self, JoinCommand.self, DevicesCommand.self, AnalyzeCommand.self])
+        subcommands: [
+            HostCommand.self, JoinCommand.self, DevicesCommand.self, LoopbackCommand.self, AnalyzeCommand.self,
+        ])
 }

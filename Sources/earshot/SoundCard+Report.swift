@@ -1,29 +1,22 @@
 import AudioBase
 import AudioDevices
 import AudioSession
+import Foundation
 
 extension SoundCard {
     /// What sound goes through, in one line; with the cable's advantages where it is in the air.
-    var summary: String {
-        let report = self.report
-        var line =
-            "sound: \(session.currentRoute), \(Int(report.rate)) Hz, blocks of \(report.block)"
-            + (report.askedBlock.map { $0 == report.block ? "" : " (asked \($0))" } ?? "")
-        line += String(format: ", in %.1f ms, out %.1f ms", report.inputLatencyMs, report.outputLatencyMs)
-        line += ", \(report.scheduling)"
-        let route = session.currentRoute
-        for advice in Set([route.input?.advice, route.output?.advice].compactMap { $0 }) { line += "\n\(advice)" }
-        return line
-    }
+    var summary: String { report.summary(session.currentRoute) }
 
     /// What keeps the sound away, and for how many seconds; nil while nothing does.
     func interruption(at now: HostTime) -> (Interruption, Double)? {
         session.interruption.map { ($0.kind, now.seconds(since: $0.since)) }
     }
+}
 
-    /// Those after the call's beginning.
+extension AudioSession {
+    /// Those after the first activation.
     var routeChanges: [CallReport.RouteChanged] {
-        session.history.compactMap { event in
+        history.compactMap { event in
             guard case .routeChanged(let change) = event, change.reason != .activated else { return nil }
             return CallReport.RouteChanged(
                 reason: change.reason.rawValue, previous: change.previous.description,
@@ -35,7 +28,7 @@ extension SoundCard {
     /// Each with its length, but for one that lasts.
     var interruptions: [CallReport.Interrupted] {
         var list: [CallReport.Interrupted] = []
-        for event in session.history {
+        for event in history {
             switch event {
             case .interruptionBegan(let why): list.append(.init(why: why.description, seconds: nil))
             case .interruptionEnded(_, let seconds):
@@ -48,6 +41,17 @@ extension SoundCard {
 }
 
 extension CallReport.Device {
+    /// One line, and one for each device that comes with advice.
+    func summary(_ route: AudioRoute) -> String {
+        var line =
+            "sound: \(route), \(Int(rate)) Hz"
+            + (askedRate.map { $0 == rate ? "" : " (asked \(Int($0)))" } ?? "") + ", blocks of \(block)"
+            + (askedBlock.map { $0 == block ? "" : " (asked \($0))" } ?? "")
+        line += String(format: ", in %.1f ms, out %.1f ms, ", inputLatencyMs, outputLatencyMs) + scheduling
+        for advice in Set([route.input?.advice, route.output?.advice].compactMap { $0 }) { line += "\n\(advice)" }
+        return line
+    }
+
     init(_ session: AudioSession, _ device: any AudioDevice, _ asked: DeviceOptions) {
         let hardware = session.hardware
         let route = session.currentRoute

@@ -13,7 +13,7 @@ import Testing
         try DeviceBench.with(kind) { bench in
             do throws(AudioDeviceError) {
                 var request = bench.request
-                request.input = .device(id: "no-such-device")
+                (request.input, request.output) = (.device(id: "no-such-device"), .none)
                 _ = try bench.system.open(request)
                 Issue.record("it was opened")
             } catch {

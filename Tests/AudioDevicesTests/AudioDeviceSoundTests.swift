@@ -29,13 +29,21 @@ import Testing
         }
     }
 
-    @Test("channels go where the maps say", arguments: Kind.allCases)
-    func maps(_ kind: Kind) throws {
+    struct Maps: CustomTestStringConvertible {
+        var input: [Int]
+        var output: [Int]
+        var testDescription: String { "\(input) \(output)" }
+    }
+
+    @Test(
+        "channels go where the maps say, and what the device lacks is silent", arguments: Kind.allCases,
+        [Maps(input: [1, 0, 900], output: [0, 1]), Maps(input: [0, 1, 900], output: [1, 0])])
+    func maps(_ kind: Kind, _ maps: Maps) throws {
         guard kind != .jack else { return }  // its loop is between the device's own ports: see JACKSystemTests
-        try DeviceBench.with(kind, .init(channelCount: 4)) { bench in
+        try DeviceBench.with(kind) { bench in
             let device = try bench.open(inputs: 3, outputs: 2) {
-                $0.inputChannelMap = [3, 1, 9]
-                $0.outputChannelMap = [1, 3]
+                $0.inputChannelMap = maps.input
+                $0.outputChannelMap = maps.output
             }
             let probe = LoopProbe()
             try device.start(probe.callback)
@@ -43,10 +51,8 @@ import Testing
             #expect(eventually { probe.clicks.filter { $0.channel == 1 }.count >= 4 })
             device.stop()
             #expect(!probe.clicks.contains { $0.channel == 2 })
-            // Output 0 goes to the device's channel 1, which is input 1; output 1 to channel 3, which is input 0.
-            let straight = Set(probe.delays(of: 1, playedOn: 0).dropFirst())
-            let crossed = Set(probe.delays(of: 0, playedOn: 1).dropFirst())
-            #expect(!straight.isDisjoint(with: crossed), "\(straight) and \(crossed)")
+            let crossed = [Set(probe.delays(of: 0, playedOn: 1)), Set(probe.delays(of: 1, playedOn: 0))]
+            #expect(!crossed[0].isDisjoint(with: crossed[1]), "\(crossed)")
         }
     }
 

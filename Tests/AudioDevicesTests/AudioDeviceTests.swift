@@ -27,7 +27,8 @@ import Testing
             #expect(eventually { probe.count >= 20_000 / format.block + 10 })
             device.stop()
             let notes = probe.notes
-            expectContinuity(notes, of: device)
+            // The server behind ALSA's plug-in runs with a block of its own, so the calls come in bursts.
+            expectContinuity(notes, of: device, tolerance: format.kind == .alsa ? 0.5 : 0.1)
             #expect(notes.allSatisfy { $0.inputCount == 1 && $0.outputCount == 2 && $0.outputWasSilent })
             #expect(notes.allSatisfy { $0.frameCount == format.block })
             #expect(device.failure == nil)
@@ -145,8 +146,8 @@ import Testing
 }
 
 /// Each note goes on where the last one ended, or the monitor knows of the frames between; host time follows sample time to
-/// a tenth of a block, whatever the machine was doing.
-func expectContinuity(_ notes: [CycleProbe.Note], of device: any AudioDevice) {
+/// a part of a block, whatever the machine was doing.
+func expectContinuity(_ notes: [CycleProbe.Note], of device: any AudioDevice, tolerance: Double) {
     var skipped: Int64 = 0
     var worst = 0.0
     for (a, b) in zip(notes, notes.dropFirst()) {
@@ -157,6 +158,6 @@ func expectContinuity(_ notes: [CycleProbe.Note], of device: any AudioDevice) {
         let expected = Double(b.sampleTime - a.sampleTime) / device.sampleRate
         worst = max(worst, abs(seconds - expected) / Double(a.frameCount) * device.sampleRate)
     }
-    #expect(worst < 0.1, "of a block, between host time and sample time")
+    #expect(worst < tolerance, "of a block, between host time and sample time")
     #expect(skipped <= Int64(device.monitor.skippedFrameCount))
 }

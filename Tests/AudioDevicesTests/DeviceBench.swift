@@ -8,7 +8,7 @@ import Testing
 struct DeviceBench {
     /// A kind of sound system.
     enum Kind: String, CaseIterable, CustomTestStringConvertible {
-        case simulated, jack
+        case simulated, jack, pipewire, alsa
         var testDescription: String { rawValue }
 
         /// Blocks that its devices can be opened with.
@@ -16,6 +16,8 @@ struct DeviceBench {
             switch self {
             case .simulated: [16, 64, 256, 470, 4_096]
             case .jack: [16, 64, 256, 4_096]
+            case .pipewire: [16, 64, 256, 4_096]
+            case .alsa: [64, 256, 470, 4_096]
             }
         }
     }
@@ -63,6 +65,8 @@ struct DeviceBench {
         switch kind {
         case .simulated: try withSimulated(setup, body)
         case .jack: try withJACK(setup, body)
+        case .pipewire: try withPipeWire(setup, body)
+        case .alsa: try withALSA(setup, body)
         }
     }
 }

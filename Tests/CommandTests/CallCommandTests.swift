@@ -38,7 +38,7 @@ import TestSupport
         let call = try SimulatedCall(["--codec", "opus"])
         usleep(1_500_000)
         call.guest.signal(SIGKILL)
-        #expect(call.host.wait(seconds: 8) == .exit(75), "\(call.host.errors)")
+        #expect(call.host.wait(seconds: 12) == .exit(75), "\(call.host.errors)")
         #expect(theFailure(call.host).contains("vanished"))
         #expect((try theReport(call.host)["ended"] as? String ?? "").contains("vanished"))
         #expect(try playableFrames(call.scratch("host.wav")) > 48_000)
@@ -48,7 +48,7 @@ import TestSupport
         let call = try SimulatedCall(["--codec", "pcm"])
         usleep(800_000)
         call.guest.signal(SIGSTOP)
-        #expect(call.host.wait(seconds: 8) == .exit(75), "\(call.host.errors)")
+        #expect(call.host.wait(seconds: 12) == .exit(75), "\(call.host.errors)")
         #expect(theFailure(call.host).contains("vanished"))
         let seconds = try theReport(call.host)["seconds"] as? Double ?? 0
         #expect(seconds > 5, "a short silence is no end")
@@ -87,27 +87,6 @@ import TestSupport
         #expect(theFailure(call.guest).contains("heard.wav"))
         #expect(call.host.wait(seconds: 4) == .exit(0), "\(call.host.errors)")
         #expect(try playableFrames(disk("heard.wav")) > 10_000)
-    }
-
-    @Test func `a JACK server that goes in mid-call ends the call`() throws {
-        let server = try JACKServer(blockFrameCount: 256)
-        let other = try JACKServer(blockFrameCount: 256)
-        defer {
-            server.stop()
-            other.stop()
-        }
-        let port = try Earshot.freePort()
-        let host = try Earshot.start(["host", "--port", "\(port)", "--jack-server", server.name, "--json"])
-        try #require(host.says("waiting for a guest"), "\(host.errors)")
-        let guest = try Earshot.start(
-            ["join", "127.0.0.1:\(port)", "--jack-server", other.name, "--json"])
-        try #require(guest.says("in a call with"), "\(guest.errors)")
-        usleep(800_000)
-        server.stop()
-        #expect(host.wait(seconds: 8) == .exit(69), "\(host.errors)")
-        #expect(theFailure(host).contains("JACK server"))
-        _ = try theReport(host)
-        #expect(guest.wait(seconds: 8) == .exit(0), "\(guest.errors)")
     }
 
     @Test func `a host without --insecure-lan can be reached from this machine only`() throws {

@@ -4,7 +4,8 @@ import TestSupport
 
 @Suite struct HelpTests {
     @Test(arguments: [
-        ["--help"], ["host", "--help"], ["join", "--help"], ["devices", "--help"], ["analyze", "--help"],
+        ["--help"], ["host", "--help"], ["join", "--help"], ["devices", "--help"],
+        ["loopback", "--help"], ["analyze", "--help"],
         ["help", "host"],
     ])
     func `each command explains itself`(arguments: [String]) throws {
@@ -22,7 +23,7 @@ import TestSupport
     @Test(arguments: ["bash", "zsh", "fish"]) func `completion scripts are made`(shell: String) throws {
         let program = try Earshot.start(["--generate-completion-script", shell])
         #expect(program.wait() == .exit(0))
-        for word in ["host", "join", "devices", "analyze", "insecure-lan", "watch", "pipewire", "alsa", "simulated"] {
+        for word in ["host", "join", "devices", "loopback", "analyze", "insecure-lan", "watch", "pipewire", "alsa", "simulated"] {
             #expect(program.output.contains(word))
         }
     }

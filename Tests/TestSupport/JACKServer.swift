@@ -10,7 +10,6 @@ public final class JACKServer: Sendable {
     /// What clients open, or put into `JACK_DEFAULT_SERVER`.
     public let name: String
     private let process: Mutex<pid_t>  // 0 once it has ended
-    private let wasKilled = Mutex(false)
     private static let serial = Atomic<Int>(0)
     private let sampleRate: Int
     private let blockFrameCount: Int
@@ -40,15 +39,15 @@ public final class JACKServer: Sendable {
     /// Starts it again after ``stop()`` or ``kill()``, under the same name.
     /// - Parameter sampleRate: another rate than before; nil for the same.
     public func start(sampleRate: Int? = nil) throws {
+        Self.forgetTheDead()
         let log = "\(NSTemporaryDirectory())\(name).log"
         defer { unlink(log) }
         let command =
-            "env JACK_NO_AUDIO_RESERVATION=1 timeout -k 2 120 jackd --realtime --realtime-priority 70 -n \(name) "
+            "env JACK_NO_AUDIO_RESERVATION=1 timeout -k 2 \(ServerLifetime.seconds) jackd --realtime --realtime-priority 70 -n \(name) "
             + "-d dummy -C \(channelCount) -P \(channelCount) -p \(blockFrameCount) -r \(sampleRate ?? self.sampleRate)"
         let environment = ProcessInfo.processInfo.environment.map { "\($0.key)=\($0.value)" }
         let pid = try ChildProcess.spawn(command.components(separatedBy: " "), environment, output: log)
         process.withLock { $0 = pid }
-        wasKilled.withLock { $0 = false }
         let socket = "/dev/shm/jack_\(name)_\(getuid())_0"
         for _ in 0..<500 {
             if access(socket, F_OK) == 0 { return }
@@ -87,17 +86,10 @@ public final class JACKServer: Sendable {
     }
 
     /// Ends the server; its clients see it go.
-    public func stop() {
-        // A killed one leaves its name in a table of eight for all of the machine; only one of that name takes it out.
-        if wasKilled.withLock({ $0 }) { try? start() }
-        end(by: SIGTERM)
-    }
+    public func stop() { end(by: SIGTERM) }
 
     /// Kills the server, as a crash would.
-    public func kill() {
-        wasKilled.withLock { $0 = true }
-        end(by: SIGKILL)
-    }
+    public func kill() { end(by: SIGKILL) }
 
     private func end(by signal: CInt) {
         process.withLock { pid in
@@ -131,6 +123,27 @@ public final class JACKServer: Sendable {
         return all.filter { process in
             let status = try? String(contentsOfFile: "/proc/\(process)/status", encoding: .utf8)
             return status?.contains("\nPPid:\t\(pid)\n") ?? false
+        }
+    }
+
+    /// Frees the places of servers that were killed, in the table of eight that all of the machine's jackds share and that
+    /// they leave themselves only when they end well (jackd2's shm.c: a header of 24 bytes, then for each a pid and a name).
+    private static func forgetTheDead() {
+        guard let file = FileHandle(forUpdatingAtPath: "/dev/shm/jack-shm-registry") else { return }
+        defer { try? file.close() }
+        func number<T: FixedWidthInteger>(at offset: Int, _ type: T.Type) -> T? {
+            try? file.seek(toOffset: UInt64(offset))
+            guard let data = try? file.read(upToCount: T.bitWidth / 8), data.count == T.bitWidth / 8 else { return nil }
+            return data.withUnsafeBytes { $0.loadUnaligned(as: type) }
+        }
+        guard let length = number(at: 16, UInt32.self), (1_024...65_536).contains(length) else { return }
+        let stride = (Int(length) - 24) / 8
+        for offset in (0..<8).map({ 24 + $0 * stride }) {
+            guard let pid = number(at: offset, Int32.self), pid > 0, Foundation.kill(pid, 0) != 0, errno == ESRCH else {
+                continue
+            }
+            try? file.seek(toOffset: UInt64(offset))
+            try? file.write(contentsOf: Data(count: stride))
         }
     }
 

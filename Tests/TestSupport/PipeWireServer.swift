@@ -69,6 +69,7 @@ public final class PipeWireServer: Sendable {
     public let environment: [String: String]
 
     private let folder: String
+    private let devices: [Device]
     private let process: Mutex<pid_t>  // 0 while it does not run
     private static let serial = Atomic<Int>(0)
 
@@ -82,6 +83,7 @@ public final class PipeWireServer: Sendable {
         sampleRate: Int = 48_000, sampleRates: [Int] = [44_100, 48_000, 88_200, 96_000],
         hasOddQuanta: Bool = false, devices: [Device] = []
     ) throws {
+        self.devices = devices
         let number = Self.serial.add(1, ordering: .relaxed).newValue
         // Short: a socket's path has at most 107 bytes.
         folder = "/tmp/earshot-pw-\(getpid())-\(number)"
@@ -148,16 +150,11 @@ public final class PipeWireServer: Sendable {
             unlink("\(folder)/run/pulse/native")
             let script =
                 "pipewire & until [ -S '\(remote)' ]; do sleep 0.01; done; wireplumber & exec pipewire-pulse"
-            let command = ["timeout", "-k", "2", "120", "dbus-run-session", "--", "bash", "-c", script]
+            let command = ["timeout", "-k", "2", "\(ServerLifetime.seconds)", "dbus-run-session", "--", "bash", "-c", script]
             pid = try ChildProcess.spawn(command, variables(), output: log)
         }
-        // wireplumber has made the metadata once it is ready.
-        let pulse = "\(folder)/run/pulse/native"
         for _ in 0..<500 {
-            if access(pulse, F_OK) == 0, let found = try? run(["pw-metadata", "-n", "default"]), found.contains("Found")
-            {
-                return
-            }
+            if isReady { return }
             if hasEnded { break }
             usleep(20_000)
         }
@@ -166,6 +163,23 @@ public final class PipeWireServer: Sendable {
         throw ServerError(
             description: "PipeWire did not start (install pipewire, wireplumber, pipewire-pulse, dbus): "
                 + "\(said.split(separator: "\n").last ?? "it said nothing")")
+    }
+
+    /// Whether wireplumber has made the metadata, given the devices their ports and chosen defaults among them.
+    private var isReady: Bool {
+        guard access("\(folder)/run/pulse/native", F_OK) == 0,
+            let defaults = try? run(["pw-metadata", "-n", "default"]),
+            defaults.contains("Found"), hasPorts(devices.map(\.name))
+        else { return false }
+        return [("sink", Device.Direction.output), ("source", .input)].allSatisfy { kind, direction in
+            !devices.contains { $0.direction == direction } || defaults.contains("'default.audio.\(kind)'")
+        }
+    }
+
+    private func hasPorts(_ names: [String]) -> Bool {
+        guard !names.isEmpty else { return true }
+        guard let ports = try? run(["pw-link", "-io"]).split(separator: "\n") else { return false }
+        return names.allSatisfy { name in ports.contains { $0.hasPrefix("\(name):") } }
     }
 
     /// Kills all of it at once, as a crash would; its clients see it go.
@@ -208,7 +222,7 @@ extension PipeWireServer {
     public func add(_ device: Device) throws {
         try run(["pw-cli", "create-node", "adapter", device.arguments])
         for _ in 0..<250 {
-            if try nodeNames().contains(device.name) { return }
+            if hasPorts([device.name]) { return }
             usleep(20_000)
         }
         throw ServerError(description: "the device \(device.name) did not come")
@@ -242,11 +256,6 @@ extension PipeWireServer {
 
     /// The links there are, as `pw-link -l` prints them.
     public func links() throws -> String { try run(["pw-link", "-l"]) }
-
-    private func nodeNames() throws -> [String] {
-        try run(["pw-cli", "ls", "Node"]).split(separator: "\n").filter { $0.contains("node.name = ") }
-            .map { String($0.drop { $0 != "=" }.dropFirst(2)).trimmingCharacters(in: ["\""]) }
-    }
 
     /// Runs a program against this server to its end, and returns what it printed.
     @discardableResult

@@ -1,5 +1,4 @@
 import CALSA
-import Dispatch
 import Foundation
 import Synchronization
 

@@ -164,14 +164,16 @@ final class PipeWireClient: @unchecked Sendable {  // what is not `let` is touch
     }
 
     /// Its links go with it. No cycle runs when this returns, and none will.
+    ///
+    /// First the filter: without links it would be given to another driver, whose descriptors are on their way when it is no
+    /// more and stay open (libpipewire before 0.3.66).
     func removeFilter() {
+        if let filter { pw_filter_destroy(filter) }
+        filter = nil
+        hooks = []
         for link in links.values { link.proxy?.destroy() }
         links = [:]
         portLatencies = [:]
-        guard let filter else { return }
-        pw_filter_destroy(filter)
-        self.filter = nil
-        hooks = []
     }
 
     static func inputPortName(_ index: Int) -> String { "input_\(index + 1)" }

@@ -66,8 +66,16 @@ public final class PipeWireDevice: AudioDevice {
     }
 
     /// That a device is gone, that the server is, or that it has changed its rate.
+    ///
+    /// A changed rate is told after 100 ms: where a device went, its driver did too, and the next one may run at another rate
+    /// before the server has told of the removal.
     public var failure: AudioDeviceError? {
         if let failure = client.failure { return failure }
+        let since = client.memory.state.pointee.otherRateSince.load(ordering: .relaxed)
+        return since != 0 && HostTime.now().nanoseconds - since > 100_000_000 ? sampleRateChange : nil
+    }
+
+    private var sampleRateChange: AudioDeviceError? {
         let rate = Double(client.memory.state.pointee.graphRate.load(ordering: .relaxed))
         return rate == sampleRate ? nil : .sampleRateChanged(from: sampleRate, to: rate)
     }
@@ -94,7 +102,7 @@ public final class PipeWireDevice: AudioDevice {
             return nil
         }
         if let error { throw error }
-        if let failure {
+        if let failure = failure ?? sampleRateChange {
             stop()
             throw failure
         }

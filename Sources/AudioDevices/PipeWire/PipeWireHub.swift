@@ -14,6 +14,7 @@ final class PipeWireHub: @unchecked Sendable {  // what is not `let` is touched 
     private var objects: OpaquePointer?
     private var registryHook: PipeWireHook<pw_registry_events>?
     private var watches: [UInt32: PipeWireProxy] = [:]
+    private let streams = PipeWireStreams()
     private var clients: [ObjectIdentifier: PipeWireClient] = [:]
     private var timer: UnsafeMutablePointer<spa_source>?
     private var isGone = false
@@ -62,6 +63,21 @@ final class PipeWireHub: @unchecked Sendable {  // what is not `let` is touched 
     func add(_ client: PipeWireClient) { clients[ObjectIdentifier(client)] = client }
     /// Locked.
     func remove(_ client: PipeWireClient) { clients[ObjectIdentifier(client)] = nil }
+
+    /// Multiplies what other programs play, now and from now on. Locked.
+    func setOtherStreams(volume: Float) {
+        let others = graph.nodes.filter { PipeWireStreams.isStream($0.value) }.map(\.key)
+        streams.setVolume(volume, isGone ? nil : objects, others)
+    }
+
+    /// Waits until the server has done what was asked of it, or a short while. Locked.
+    func flush() {
+        changed()
+        _ = loop.wait(seconds: 0.25) { !isConnected || !isSyncing }
+    }
+
+    /// What other programs' streams are multiplied by. Locked.
+    var otherStreamsVolume: Float { streams.volume }
 
     /// Connects, or connects again where the server went. The loop's thread, or locked.
     fileprivate func retry() {
@@ -115,6 +131,7 @@ final class PipeWireHub: @unchecked Sendable {  // what is not `let` is touched 
     }
 
     private func disconnect() {
+        streams.removeAll()
         for watch in watches.values { watch.destroy() }
         watches = [:]
         registryHook?.remove()
@@ -164,6 +181,7 @@ extension PipeWireHub {
         switch type {
         case PipeWireType.node:
             graph.nodes[id] = properties
+            if PipeWireStreams.isStream(properties) { streams.appeared(objects, id) }
             guard PipeWireGraph.isDevice(properties) else { break }
             watches[id] = .node(objects, id) { [unowned self] properties in
                 graph.nodes[id] = properties
@@ -175,11 +193,25 @@ extension PipeWireHub {
                 graph.devices[id] = properties
                 changed()
             }
-        case PipeWireType.port: graph.addPort(id, properties)
+        case PipeWireType.port:
+            graph.addPort(id, properties)
+            if graph.isFirstOfDevice(id) { watchLatency(objects, id) }
         case PipeWireType.metadata: watchMetadata(objects, id, properties[PW_KEY_METADATA_NAME] ?? "")
         default: return
         }
         changed()
+    }
+
+    private func watchLatency(_ objects: OpaquePointer, _ id: UInt32) {
+        watches[id] = .port(objects, id) { [unowned self] latency in
+            // A port tells both directions; what enters by it is under way to an output.
+            guard let port = graph.ports[id], (latency.direction == SPA_DIRECTION_OUTPUT) == port.isOutput else {
+                return
+            }
+            graph.delays[id] = PipeWireGraph.Delay(
+                quanta: Double(latency.max_quantum), frames: Int(latency.max_rate), nanoseconds: Int(latency.max_ns))
+            changed()
+        }
     }
 
     private func watchMetadata(_ objects: OpaquePointer, _ id: UInt32, _ name: String) {
@@ -200,6 +232,7 @@ extension PipeWireHub {
 
     fileprivate func disappeared(_ id: UInt32) {
         watches.removeValue(forKey: id)?.destroy()
+        streams.disappeared(id)
         graph.remove(id)
         changed()
     }

@@ -8,7 +8,7 @@ import Synchronization
 func pipeWireProcess(_ data: UnsafeMutableRawPointer?, _ position: UnsafeMutablePointer<spa_io_position>?) {
     guard let state = data?.assumingMemoryBound(to: PipeWireState.self), let position else { return }
     let now = HostTime.now()
-    let frameCount = Int(min(position.pointee.clock.duration, UInt64(IOCycle.maximumFrameCount)))
+    let frameCount = Int(min(position.pointee.clock.duration, UInt64(state.pointee.frameCapacity)))
     let rate = position.pointee.clock.rate
     let graphRate = rate.num > 0 ? Int(rate.denom / rate.num) : 0
     guard frameCount > 0, graphRate > 0 else { return }
@@ -37,7 +37,7 @@ private func pipeWireBuffers(_ state: UnsafeMutablePointer<PipeWireState>, _ fra
     }
     for i in 0..<state.pointee.outputCount {
         let buffer = state.pointee.outputPorts[i].flatMapBuffer(frameCount)
-        state.pointee.outputs[i] = buffer ?? state.pointee.scratch + i &* IOCycle.maximumFrameCount
+        state.pointee.outputs[i] = buffer ?? state.pointee.scratch + i &* state.pointee.frameCapacity
         clearSamples(state.pointee.outputs[i], frameCount)
     }
 }
@@ -57,8 +57,13 @@ private func pipeWireCall(
     _ graphRate: Int, _ now: HostTime
 ) {
     guard let callback = state.pointee.callback, let recorder = state.pointee.recorder,
-        !state.pointee.hasFailed.load(ordering: .relaxed), Double(graphRate) == state.pointee.sampleRate
+        !state.pointee.hasFailed.load(ordering: .relaxed)
     else { return }
+    let isOtherRate = Double(graphRate) != state.pointee.sampleRate
+    if isOtherRate != (state.pointee.otherRateSince.load(ordering: .relaxed) != 0) {
+        state.pointee.otherRateSince.store(isOtherRate ? now.nanoseconds : 0, ordering: .relaxed)
+    }
+    if isOtherRate { return }
     let due = pipeWireAdvance(state, recorder, position, frameCount, now)
     recorder.begin(frameCount: frameCount, due: due, now: now)
     let sampleRate = state.pointee.sampleRate

@@ -36,6 +36,8 @@ struct PipeWireState: ~Copyable {
 
     let inputCount: Int
     let outputCount: Int
+    /// The most frames that a cycle may have.
+    let frameCapacity = IOCycle.maximumFrameCount
     let inputPorts: UnsafeMutablePointer<UnsafeMutableRawPointer?>
     let outputPorts: UnsafeMutablePointer<UnsafeMutableRawPointer?>
     let inputs: UnsafeMutablePointer<UnsafeMutablePointer<Float>>
@@ -52,6 +54,8 @@ struct PipeWireState: ~Copyable {
     /// The last cycle's, in hertz.
     let graphRate = Atomic<Int>(0)
     let cycleCount = Atomic<Int>(0)
+    /// Since when the graph has run at another rate than ours, in nanoseconds of ``HostTime``; 0 while it does not.
+    let otherRateSince = Atomic<Int64>(0)
     /// The data thread's number, 0 before the first cycle.
     let thread = Atomic<Int>(0)
     let inputLatency = PipeWireLatency()
@@ -77,7 +81,7 @@ struct PipeWireState: ~Copyable {
         outputPorts.initialize(repeating: nil, count: max(1, outputCount))
         inputs = .allocate(capacity: max(1, inputCount))
         outputs = .allocate(capacity: max(1, outputCount))
-        let frames = IOCycle.maximumFrameCount
+        let frames = frameCapacity
         silence = .allocate(capacity: frames)
         silence.initialize(repeating: 0, count: frames)
         scratch = .allocate(capacity: frames * max(1, outputCount))

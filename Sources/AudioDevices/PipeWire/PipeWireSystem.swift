@@ -23,7 +23,13 @@ public final class PipeWireSystem: AudioSystem {
 
     deinit {
         let hub = hub
-        hub.loop.locked { hub.removeUser() }
+        hub.loop.locked {
+            if hub.otherStreamsVolume != 1 {
+                hub.setOtherStreams(volume: 1)
+                hub.flush()
+            }
+            hub.removeUser()
+        }
     }
 
     /// PipeWire.
@@ -34,6 +40,16 @@ public final class PipeWireSystem: AudioSystem {
     /// ``AudioDeviceError/noServer(_:server:onPipeWire:)`` while no server answers, and
     /// ``AudioDeviceError/notPermitted(device:)`` where its socket is another user's.
     public var failure: AudioDeviceError? { hub.failure }
+
+    /// Makes everything that other programs play quieter, also what begins later, until it is called with 1 or the system
+    /// is freed. Their volumes, as their users see them, stay. Any thread but the render thread.
+    ///
+    /// Should this program be killed meanwhile, what plays then stays quiet until it ends or its volume is touched.
+    /// - Parameter volume: a factor from 0 to 1, to which others are clamped.
+    public func setOtherStreams(volume: Float) {
+        let hub = hub
+        hub.loop.locked { hub.setOtherStreams(volume: volume.isNaN ? 1 : max(0, min(1, volume))) }
+    }
 
     /// Joins the graph with ports linked to the devices', and returns when it runs. The devices are in use from then on, with
     /// silence until the start.

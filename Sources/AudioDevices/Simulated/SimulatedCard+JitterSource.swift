@@ -1,4 +1,4 @@
-import Glibc
+import Foundation
 
 extension SimulatedCard {
     /// Seeded draws from a jitter's distribution, out of a table of its quantiles.

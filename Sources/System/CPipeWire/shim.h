@@ -8,6 +8,8 @@
 #include <sched.h>
 #include <spa/param/latency-utils.h>
 #include <spa/param/props.h>
+#include <spa/pod/builder.h>
+#include <spa/pod/iter.h>
 #include <spa/utils/json.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -29,6 +31,14 @@ static inline void earshot_pw_listen_registry(
 static inline void earshot_pw_listen_node(
     void *node, struct spa_hook *hook, const struct pw_node_events *events, void *data) {
     pw_node_add_listener((struct pw_node *)node, hook, events, data);
+}
+static inline void earshot_pw_listen_port(
+    void *port, struct spa_hook *hook, const struct pw_port_events *events, void *data) {
+    pw_port_add_listener((struct pw_port *)port, hook, events, data);
+}
+static inline void earshot_pw_watch_latency(void *port) {
+    uint32_t ids[1] = {SPA_PARAM_Latency};
+    pw_port_subscribe_params((struct pw_port *)port, ids, 1);
 }
 static inline void earshot_pw_listen_device(
     void *device, struct spa_hook *hook, const struct pw_device_events *events, void *data) {
@@ -79,6 +89,28 @@ static inline int earshot_pw_socket(const char *path) {
     int code = -errno;
     close(fd);
     return code;
+}
+
+// A stream's volumes are one each channel; the soft ones, where set, are what it is multiplied by in place of those that
+// its user sees and its session manager remembers, until the user's change again.
+static inline void earshot_pw_watch_properties(void *node) {
+    uint32_t ids[1] = {SPA_PARAM_Props};
+    pw_node_subscribe_params((struct pw_node *)node, ids, 1);
+}
+/// Takes the user's volumes out of a stream's Props; returns how many, 0 where none are in them.
+static inline uint32_t earshot_pw_volumes(const struct spa_pod *props, float *volumes, uint32_t capacity, bool *muted) {
+    const struct spa_pod_prop *mute = spa_pod_find_prop(props, NULL, SPA_PROP_mute);
+    if (mute) spa_pod_get_bool(&mute->value, muted);
+    const struct spa_pod_prop *all = spa_pod_find_prop(props, NULL, SPA_PROP_channelVolumes);
+    return all ? spa_pod_copy_array(&all->value, SPA_TYPE_Float, volumes, capacity) : 0;
+}
+static inline void earshot_pw_set_soft_volumes(void *node, const float *volumes, uint32_t count, bool muted) {
+    uint8_t buffer[1024];
+    struct spa_pod_builder b = SPA_POD_BUILDER_INIT(buffer, sizeof(buffer));
+    struct spa_pod *props = (struct spa_pod *)spa_pod_builder_add_object(
+        &b, SPA_TYPE_OBJECT_Props, SPA_PARAM_Props, SPA_PROP_softVolumes,
+        SPA_POD_Array(sizeof(float), SPA_TYPE_Float, count, volumes), SPA_PROP_softMute, SPA_POD_Bool(muted));
+    if (props) pw_node_set_param((struct pw_node *)node, SPA_PARAM_Props, 0, props);
 }
 
 /// The thread's number, which the scheduler can be asked by from any thread.

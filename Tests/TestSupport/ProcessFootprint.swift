@@ -1,18 +1,17 @@
 import Foundation
 
 /// What this process holds of the machine.
-struct ProcessFootprint {
+public struct ProcessFootprint: Sendable {
     /// Threads.
-    var threads: Int
+    public var threads: Int
     /// Open descriptors.
-    var descriptors: Int
+    public var descriptors: Int
     /// Memory of its own, in bytes: not files', not shared.
-    var anonymousBytes: Int
+    public var anonymousBytes: Int
 
-    static func now() -> ProcessFootprint {
-        func count(_ folder: String) -> Int {
-            (try? FileManager.default.contentsOfDirectory(atPath: folder).count) ?? 0
-        }
+    /// As it is at this moment.
+    public static func now() -> ProcessFootprint {
+        func count(_ folder: String) -> Int { (try? FileManager.default.contentsOfDirectory(atPath: folder).count) ?? 0 }
         let rollup = FileManager.default.contents(atPath: "/proc/self/smaps_rollup").map {
             String(decoding: $0, as: UTF8.self)
         }

@@ -1,0 +1,52 @@
+import CKissFFT
+
+/// Cross-correlation of a window with a longer stretch, by FFT. One thread at a time.
+final class Correlator {
+    private let fft: RealFFT
+    private let lags: Int
+    private let stretch: Int
+    private var time: [Float]
+    private var a: [kiss_fft_cpx]
+    private var b: [kiss_fft_cpx]
+
+    init(window: Int, lags: Int) {
+        self.lags = lags
+        stretch = window + lags
+        fft = RealFFT(count: RealFFT.fastCount(atLeast: stretch))
+        time = [Float](repeating: 0, count: fft.count)
+        a = [kiss_fft_cpx](repeating: kiss_fft_cpx(), count: fft.count / 2 + 1)
+        b = a
+    }
+
+    /// Σ window[i] · signal[first + lag + i] for each lag; the signal is zero outside its bounds.
+    func correlate(_ window: ArraySlice<Float>, _ signal: [Float], _ first: Int) -> [Float] {
+        fill(window, window.startIndex)
+        fft.forward(time, into: &a)
+        let low = min(max(0, first), signal.count)
+        fill(signal[low..<min(max(low, first + stretch), signal.count)], first)
+        fft.forward(time, into: &b)
+        for i in b.indices {
+            let (re, im) = (b[i].r * a[i].r + b[i].i * a[i].i, b[i].i * a[i].r - b[i].r * a[i].i)
+            b[i].r = re
+            b[i].i = im
+        }
+        fft.inverse(b, into: &time)
+        let scale = 1 / Float(fft.count)
+        return time[..<lags].map { $0 * scale }
+    }
+
+    /// How far from the sample at the top of three the peak of a parabola through them lies, −0.5 to 0.5.
+    static func peakOffset(_ left: Double, _ top: Double, _ right: Double) -> Double {
+        let bend = left - 2 * top + right
+        return bend < 0 ? max(-0.5, min(0.5, (left - right) / (2 * bend))) : 0
+    }
+
+    /// Puts a slice into the transform's input, its index `first` at 0.
+    private func fill(_ slice: ArraySlice<Float>, _ first: Int) {
+        let at = slice.startIndex - first
+        time.withUnsafeMutableBufferPointer { time in
+            time.update(repeating: 0)
+            slice.withUnsafeBufferPointer { _ = time[at...].update(fromContentsOf: $0) }
+        }
+    }
+}

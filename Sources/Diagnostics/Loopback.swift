@@ -1,0 +1,154 @@
+import AudioBase
+import AudioDSP
+import Synchronization
+
+/// Microphone to headphones: a render callback that plays what is captured, louder or softer and later if wanted, and
+/// that can measure the loop which a cable or a monitor link closes.
+///
+/// A lone input goes to all outputs, of several each to the output of its number, counted round. Outputs are held to full scale, and a loop
+/// that howls is turned down by 12 dB each time. Members are for one control thread, unless they say otherwise.
+public final class Loopback: Sendable {
+    /// Seconds of extra delay at most.
+    public static let maximumExtraDelay = 2.0
+
+    /// Hertz.
+    public let sampleRate: Double
+    private let levels: LatestValue<LoopbackLevels>
+    private let ring: AudioRing
+    private let probe: AudioBuffer
+    private let captureLength: Int
+    private let memory: Memory
+
+    /// Allocated once, freed with the loopback.
+    private struct Memory: @unchecked Sendable {  // the device's thread has `state`; `controls` are atomic
+        let state: UnsafeMutablePointer<LoopbackState>
+        let controls: UnsafeMutablePointer<LoopbackControls>
+    }
+
+    /// For one device.
+    /// - Parameters:
+    ///   - sampleRate: hertz, of the device.
+    ///   - inputChannelCount: 1 to 32.
+    ///   - maximumRoundTrip: seconds in which a probe must have come back; 0.01 to 10.
+    public init(sampleRate: Double, inputChannelCount: Int, maximumRoundTrip: Double = 1) {
+        precondition(AudioFormat.sampleRates.contains(sampleRate) && (0.01...10).contains(maximumRoundTrip))
+        self.sampleRate = sampleRate
+        let samples = ProbeSignal.samples(rate: sampleRate)
+        probe = AudioBuffer(channelCount: 1, frameCapacity: samples.count)
+        for (i, sample) in samples.enumerated() { probe.channels[0][i] = sample }
+        captureLength = samples.count + Int(maximumRoundTrip * sampleRate)
+        ring = AudioRing(channelCount: inputChannelCount, capacity: captureLength)
+        levels = LatestValue(LoopbackLevels())
+        let controls = UnsafeMutablePointer<LoopbackControls>.allocate(capacity: 1)
+        controls.initialize(to: LoopbackControls())
+        let state = UnsafeMutablePointer<LoopbackState>.allocate(capacity: 1)
+        state.initialize(
+            to: LoopbackState(
+                controls: controls, levels: levels.writer, ring: ring.writer, probe: probe,
+                captureLength: captureLength, channelCount: inputChannelCount, sampleRate: sampleRate,
+                maximumDelay: Int(Self.maximumExtraDelay * sampleRate)))
+        memory = Memory(state: state, controls: controls)
+    }
+
+    deinit {
+        memory.state.deinitialize(count: 1)
+        memory.state.deallocate()
+        memory.controls.deinitialize(count: 1)
+        memory.controls.deallocate()
+    }
+
+    /// For the device; valid while this object lives.
+    public var callback: RenderCallback {
+        RenderCallback(context: UnsafeMutableRawPointer(memory.state)) { context, cycle in
+            guard let context, let cycle else { return }
+            context.assumingMemoryBound(to: LoopbackState.self).pointee.process(
+                cycle.assumingMemoryBound(to: IOCycle.self).pointee)
+        }
+    }
+
+    /// A factor, 0 to 16; 1 at first. A new one is reached within 20 ms, and ends what howls took away. Any thread.
+    public var gain: Float {
+        get { Float(bitPattern: memory.controls.pointee.gain.load(ordering: .relaxed)) }
+        set {
+            let gain = newValue >= 0 ? min(16, newValue) : 0
+            memory.controls.pointee.gain.store(gain.bitPattern, ordering: .relaxed)
+            memory.controls.pointee.reduction.store(Float(1).bitPattern, ordering: .relaxed)
+            memory.controls.pointee.gainSettings.wrappingAdd(1, ordering: .releasing)
+        }
+    }
+
+    /// Frames by which the sound is delayed besides, up to ``maximumExtraDelay``. A new delay is faded to in 20 ms. Any thread.
+    public var extraDelayFrameCount: Int {
+        get { memory.controls.pointee.delay.load(ordering: .relaxed) }
+        set {
+            let most = Int(Self.maximumExtraDelay * sampleRate)
+            memory.controls.pointee.delay.store(max(0, min(most, newValue)), ordering: .relaxed)
+        }
+    }
+
+    /// What howls have left of the gain, 1 or less. Any thread.
+    public var howlReduction: Float {
+        Float(bitPattern: memory.controls.pointee.reduction.load(ordering: .relaxed))
+    }
+    /// Howls so far: each has taken 12 dB. Any thread.
+    public var howlCount: Int { memory.controls.pointee.howls.load(ordering: .acquiring) }
+
+    /// What the last call measured. One reading thread.
+    public var currentLevels: LoopbackLevels { levels.load() }
+
+    /// Mouth to ear by what the device stated in its last call; nil before the first. One reading thread, that of
+    /// ``currentLevels``.
+    public var statedDelay: StatedDelay? {
+        let last = levels.load()
+        guard last.frameCount > 0 else { return nil }
+        return StatedDelay(
+            input: last.inputLatency, output: last.outputLatency, extra: Double(extraDelayFrameCount) / sampleRate)
+    }
+}
+
+extension Loopback {
+    /// Seconds that a probe takes in all.
+    public var probeDuration: Double { LoopbackState.settling + Double(captureLength) / sampleRate }
+
+    /// Begins to measure: the sound is faded out, a sweep at −20 dB of full scale is played on every output, and what comes
+    /// back is kept. Then the sound is back. While a probe runs another cannot begin.
+    public func startProbe() {
+        let controls = memory.controls
+        guard controls.pointee.outcome.load(ordering: .acquiring) != LoopbackControls.Outcome.running else { return }
+        drain()
+        controls.pointee.outcome.store(LoopbackControls.Outcome.running, ordering: .relaxed)
+        controls.pointee.requests.wrappingAdd(1, ordering: .releasing)
+    }
+
+    /// What the probe gave, once; nil while it runs, and when none was begun.
+    /// - Throws: ``RoundTripError/interrupted``.
+    public func takeProbe() throws(RoundTripError) -> ProbeCapture? {
+        let controls = memory.controls
+        let outcome = controls.pointee.outcome.load(ordering: .acquiring)
+        guard outcome == LoopbackControls.Outcome.captured || outcome == LoopbackControls.Outcome.interrupted else {
+            return nil
+        }
+        let captured = drain()
+        controls.pointee.outcome.store(LoopbackControls.Outcome.none, ordering: .relaxed)
+        guard outcome == LoopbackControls.Outcome.captured, captured[0].count == captureLength else {
+            throw .interrupted
+        }
+        let time = controls.pointee.probeSampleTime.load(ordering: .relaxed)
+        return ProbeCapture(
+            probe: Array(UnsafeBufferPointer(start: probe.channels[0], count: probe.frameCapacity)),
+            probeSampleTime: time, captured: captured, capturedSampleTime: time, sampleRate: sampleRate)
+    }
+
+    @discardableResult
+    private func drain() -> [[Float]] {
+        let block = AudioBuffer(channelCount: ring.channelCount, frameCapacity: 4_096)
+        var samples = [[Float]](repeating: [], count: ring.channelCount)
+        while true {
+            let count = ring.reader.read(block.channels, frameCount: block.frameCapacity).frameCount
+            guard count > 0 else { return samples }
+            for c in samples.indices {
+                samples[c].append(contentsOf: UnsafeBufferPointer(start: block.channels[c], count: count))
+            }
+        }
+    }
+}

@@ -1,0 +1,29 @@
+import Synchronization
+
+/// What the control thread and the render thread of a ``Loopback`` tell each other.
+struct LoopbackControls: ~Copyable {
+    /// What became of the last probe.
+    enum Outcome {
+        static let none = 0
+        static let running = 1
+        static let captured = 2
+        static let interrupted = 3
+    }
+
+    /// The gain's `Float` bits.
+    let gain = Atomic<UInt32>(Float(1).bitPattern)
+    /// Frames of extra delay.
+    let delay = Atomic<Int>(0)
+    /// Times that the gain was set anew.
+    let gainSettings = Atomic<Int>(0)
+    /// Probes asked for.
+    let requests = Atomic<Int>(0)
+    /// Set to running by the control thread, to an end by the render thread, back to none by the control thread.
+    let outcome = Atomic<Int>(Outcome.none)
+    /// The device's frame counter at the probe's first frame.
+    let probeSampleTime = Atomic<Int64>(0)
+    /// Times that a howl was noticed.
+    let howls = Atomic<Int>(0)
+    /// What howls have left of the gain, as `Float` bits.
+    let reduction = Atomic<UInt32>(Float(1).bitPattern)
+}

@@ -1,0 +1,25 @@
+import AudioBase
+import AudioDSP
+
+/// What the last call of a ``Loopback`` measured.
+@frozen
+public struct LoopbackLevels: BitwiseCopyable, Sendable {
+    /// What was captured.
+    public var input = Level()
+    /// What was played.
+    public var output = Level()
+    /// The peak captured; falls by 20 dB a second.
+    public var inputPeak: Float = 0
+    /// The peak played; falls by 20 dB a second.
+    public var outputPeak: Float = 0
+    /// The call's `inputLatency`, in seconds; of no meaning before the first call.
+    public var inputLatency = 0.0
+    /// The call's `outputLatency`, in seconds.
+    public var outputLatency = 0.0
+    /// Frames in the call; 0 before the first.
+    public var frameCount = 0
+
+    /// Silence.
+    @_noLocks
+    public init() {}
+}

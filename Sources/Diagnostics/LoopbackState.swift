@@ -1,0 +1,229 @@
+import AudioBase
+import AudioDSP
+import Synchronization
+
+/// All that a ``Loopback``'s callback touches, in memory that does not move.
+struct LoopbackState: ~Copyable {
+    /// How far a probe is.
+    enum Phase {
+        case idle
+        /// The sound fades out, and what was played dies away.
+        case settling
+        /// The probe is played, and what comes back is kept.
+        case capturing
+    }
+
+    /// Seconds in which a new gain is reached.
+    static let ramp = 0.02
+    /// Seconds of silence before a probe, in which what was played before dies away.
+    static let settling = 0.15
+    /// What a howl leaves of the gain: −12 dB.
+    static let howlGain: Float = 0.25
+
+    let controls: UnsafeMutablePointer<LoopbackControls>
+    let levels: LatestValue<LoopbackLevels>.Writer
+    let ring: AudioRing.Writer
+    let probe: Channels
+    let probeLength: Int
+    let captureLength: Int
+
+    private let sampleRate: Double
+    private let inputBuffer: AudioBuffer
+    private let delayedBuffer: AudioBuffer
+    private let gainBuffer: AudioBuffer
+    private let input: Channels  // what the device captured, without what is no number
+    private let delayed: Channels
+    private let gains: Channels  // for each frame of the block
+    private let rampLength: Int
+    private let settlingLength: Int
+
+    private var delay: LoopbackDelay
+    private var level = LoopbackLevels()
+    private var howl = FeedbackGuard(windowCount: 6, minimum: 0.25)
+    private var echo = FeedbackGuard(windowCount: 4, minimum: 0.999)
+    private var gain: Float = 0
+    private var gainTarget: Float = 0
+    private var gainStart: Float = 0
+    private var ramped = 0  // frames of the way to the target that are over
+    private var reduction: Float = 1
+    private var gainSettingsSeen = 0
+    private var requestsSeen = 0
+    private var phase = Phase.idle
+    private var settlingLeft = 0
+    private var played = 0  // of the probe, and captured with it
+    private var expectedSampleTime: Int64 = .min
+
+    init(
+        controls: UnsafeMutablePointer<LoopbackControls>, levels: LatestValue<LoopbackLevels>.Writer,
+        ring: AudioRing.Writer, probe: AudioBuffer, captureLength: Int, channelCount: Int, sampleRate: Double,
+        maximumDelay: Int
+    ) {
+        self.controls = controls
+        self.levels = levels
+        self.ring = ring
+        self.probe = probe.channels
+        probeLength = probe.frameCapacity
+        self.captureLength = captureLength
+        self.sampleRate = sampleRate
+        let frames = IOCycle.maximumFrameCount
+        inputBuffer = AudioBuffer(channelCount: channelCount, frameCapacity: frames)
+        delayedBuffer = AudioBuffer(channelCount: channelCount, frameCapacity: frames)
+        gainBuffer = AudioBuffer(channelCount: 1, frameCapacity: frames)
+        input = inputBuffer.channels
+        delayed = delayedBuffer.channels
+        gains = gainBuffer.channels
+        rampLength = max(1, Int(Self.ramp * sampleRate))
+        settlingLength = Int(Self.settling * sampleRate)
+        delay = LoopbackDelay(
+            channelCount: channelCount, maximumFrameCount: maximumDelay, sampleRate: sampleRate)
+    }
+}
+
+extension LoopbackState {
+    @_noLocks
+    mutating func process(_ cycle: IOCycle) {
+        let frames = min(cycle.frameCount, IOCycle.maximumFrameCount)
+        takeInput(cycle.input, frames)
+        followProbe(cycle, frames)
+        moveGain(frames)
+        delay.process(
+            input, into: delayed, frameCount: frames,
+            delay: controls.pointee.delay.load(ordering: .relaxed))
+        if phase == .capturing {
+            runProbe(cycle, frames)
+        } else {
+            play(cycle.output, frames)
+        }
+        tellLevels(cycle, frames)
+    }
+
+    /// What is no number must not go round in a loop for ever.
+    @_noLocks
+    private func takeInput(_ device: Channels, _ frames: Int) {
+        for c in 0..<input.count {
+            let to = input[c]
+            guard c < device.count else {
+                clearSamples(to, frames)
+                continue
+            }
+            let from = device[c]
+            for i in 0..<frames {
+                let x = from[i]
+                to[i] = x >= -16 && x <= 16 ? x : 0
+            }
+        }
+    }
+
+    /// Each input is heard: a lone one on every output, else input c on output c, counted round.
+    @_noLocks
+    private func play(_ output: Channels, _ frames: Int) {
+        guard output.count > 0 else { return }
+        for c in 0..<max(output.count, input.count) {
+            guard input.count == 1 || c < input.count else { break }
+            let to = output[c % output.count]
+            let from = delayed[input.count == 1 ? 0 : c]
+            for i in 0..<frames { to[i] += from[i] * gains[0][i] }
+        }
+        for c in 0..<output.count {
+            for i in 0..<frames { output[c][i] = min(1, max(-1, output[c][i])) }
+        }
+    }
+
+    /// The gain of each frame, on its way to the one that is wanted.
+    @_noLocks
+    private mutating func moveGain(_ frames: Int) {
+        let settings = controls.pointee.gainSettings.load(ordering: .acquiring)
+        if settings != gainSettingsSeen {
+            gainSettingsSeen = settings
+            reduction = 1
+        }
+        let isProbing = phase == .settling || phase == .capturing
+        let wanted = isProbing ? 0 : Float(bitPattern: controls.pointee.gain.load(ordering: .relaxed)) * reduction
+        if wanted != gainTarget {
+            gainTarget = wanted
+            gainStart = gain
+            ramped = 0
+        }
+        for i in 0..<frames {
+            if ramped < rampLength {
+                ramped &+= 1
+                gain = gainStart + smoothStep(ramped, of: rampLength) * (gainTarget - gainStart)
+            }
+            gains[0][i] = gain
+        }
+    }
+
+    @_noLocks
+    private mutating func tellLevels(_ cycle: IOCycle, _ frames: Int) {
+        level.input = Level(of: input, frameCount: frames)
+        level.output = Level(of: cycle.output, frameCount: frames)
+        let fall = max(0, 1 - 2.3 * Float(frames) / Float(sampleRate))
+        level.inputPeak = max(level.input.peak, level.inputPeak * fall)
+        level.outputPeak = max(level.output.peak, level.outputPeak * fall)
+        level.inputLatency = cycle.inputLatency
+        level.outputLatency = cycle.outputLatency
+        level.frameCount = frames
+        levels.store(level)
+        followHowl(frames)
+    }
+
+    /// Windows of 20 ms; for echoes half a second longer than the extra delay.
+    @_noLocks
+    private mutating func followHowl(_ frames: Int) {
+        let peak = level.output.peak
+        let second = Int(sampleRate)
+        let long = second / 2 &+ controls.pointee.delay.load(ordering: .relaxed)
+        let howls = howl.follow(peak: peak, frameCount: frames, windowLength: second / 50)
+        let echoes = echo.follow(peak: peak, frameCount: frames, windowLength: long)
+        guard howls || echoes else { return }
+        reduction *= Self.howlGain
+        controls.pointee.reduction.store(reduction.bitPattern, ordering: .relaxed)
+        controls.pointee.howls.wrappingAdd(1, ordering: .releasing)
+    }
+}
+
+extension LoopbackState {
+    /// From one phase of a probe to the next.
+    @_noLocks
+    private mutating func followProbe(_ cycle: IOCycle, _ frames: Int) {
+        let requests = controls.pointee.requests.load(ordering: .acquiring)
+        if requests != requestsSeen {
+            requestsSeen = requests
+            phase = .settling
+            settlingLeft = settlingLength
+        } else if phase == .settling {
+            settlingLeft &-= frames
+            if settlingLeft <= 0 {
+                phase = .capturing
+                played = 0
+                controls.pointee.probeSampleTime.store(cycle.sampleTime, ordering: .relaxed)
+            }
+        } else if phase == .capturing, cycle.sampleTime != expectedSampleTime {
+            finishProbe(LoopbackControls.Outcome.interrupted)
+        }
+        expectedSampleTime = cycle.sampleTime &+ Int64(cycle.frameCount)
+    }
+
+    /// Plays the probe's next block on every output, and keeps what comes in.
+    @_noLocks
+    private mutating func runProbe(_ cycle: IOCycle, _ frames: Int) {
+        let count = max(0, min(frames, probeLength &- played))
+        for c in 0..<cycle.output.count where count > 0 {
+            copySamples(cycle.output[c], probe[0] + played, count)
+        }
+        let kept = min(frames, captureLength &- played)
+        let isKept = ring.write(input, frameCount: kept)
+        played &+= frames
+        if !isKept {
+            finishProbe(LoopbackControls.Outcome.interrupted)
+        } else if played >= captureLength {
+            finishProbe(LoopbackControls.Outcome.captured)
+        }
+    }
+
+    @_noLocks
+    private mutating func finishProbe(_ outcome: Int) {
+        phase = .idle
+        controls.pointee.outcome.store(outcome, ordering: .releasing)
+    }
+}

@@ -1,0 +1,41 @@
+/// Why a round trip could not be measured.
+public enum RoundTripError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// The test signal did not come back: nothing joins the output to the input.
+    case noLoop
+    /// The input gives nothing, or less than −120 dB of full scale.
+    case silent
+    /// The input gives a constant and nothing else; its value, 1 being full scale.
+    case constant(Float)
+    /// The input is at full scale.
+    case clipped
+    /// What was captured is no longer than the test signal.
+    case tooShort
+    /// The device lost frames, or was changed, meanwhile.
+    case interrupted
+
+    /// One line: what is wrong and what to do next.
+    public var description: String {
+        switch self {
+        case .noLoop: "no loop found: join the output to the input with a cable or a monitor link"
+        case .silent: "no loop found, the input is silent: join the output to it, and see that it is not muted"
+        case .constant(let value):
+            "the input gives a constant \(Double((value * 1_000).rounded()) / 1_000) and no sound: check its plug and power"
+        case .clipped: "the input is clipped: turn its gain or the output down"
+        case .tooShort: "too little was captured: let the device run for longer"
+        case .interrupted: "the device lost frames meanwhile: measure again, with a longer block if it goes on"
+        }
+    }
+}
+
+extension RoundTripError {
+    /// Of several failures the heaviest is told.
+    var weight: Int {
+        switch self {
+        case .silent: 0
+        case .constant: 1
+        case .noLoop: 2
+        case .clipped: 3
+        case .tooShort, .interrupted: 4
+        }
+    }
+}

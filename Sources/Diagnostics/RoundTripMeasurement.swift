@@ -1,0 +1,45 @@
+/// What several probes of one loop, one after the other, have in common.
+public struct RoundTripMeasurement: Codable, Hashable, Sendable {
+    /// The median, in seconds.
+    public var seconds: Double
+    /// From the shortest to the longest, in seconds; more than a few microseconds is a device whose latency wanders.
+    public var spread: Double
+    /// The median of what the loop does to the level, in dB.
+    public var levelDecibels: Double
+    /// Whether the loop turns the polarity.
+    public var isInverted: Bool
+    /// The least of all, 0 to 1.
+    public var confidence: Double
+    /// Each that was found.
+    public var roundTrips: [RoundTrip]
+    /// Probes that found none.
+    public var failedProbeCount: Int
+
+    /// - Parameter probes: at least one.
+    /// - Throws: where not more than half of the probes found a loop, what most of the others met.
+    public init(_ probes: [Result<RoundTrip, RoundTripError>]) throws(RoundTripError) {
+        var found: [RoundTrip] = []
+        var errors: [RoundTripError: Int] = [:]
+        for probe in probes {
+            switch probe {
+            case .success(let roundTrip): found.append(roundTrip)
+            case .failure(let error): errors[error, default: 0] += 1
+            }
+        }
+        guard 2 * found.count > probes.count else {
+            throw errors.max { ($0.value, $0.key.weight) < ($1.value, $1.key.weight) }?.key ?? .tooShort
+        }
+        let times = found.map(\.seconds).sorted()
+        seconds = Self.median(times)
+        spread = times[times.count - 1] - times[0]
+        levelDecibels = Self.median(found.map(\.levelDecibels).sorted())
+        isInverted = 2 * found.count { $0.isInverted } > found.count
+        confidence = found.map(\.confidence).min() ?? 0
+        roundTrips = found
+        failedProbeCount = probes.count - found.count
+    }
+
+    private static func median(_ sorted: [Double]) -> Double {
+        (sorted[sorted.count / 2] + sorted[(sorted.count - 1) / 2]) / 2
+    }
+}

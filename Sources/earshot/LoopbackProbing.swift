@@ -1,0 +1,57 @@
+import AudioBase
+import Diagnostics
+
+/// Measures a loop several times in a row, a little at each ``step(_:now:)``.
+struct LoopbackProbing {
+    /// Seconds before the first probe, in which a server makes its links and tells its latencies.
+    private static let settling = 0.7
+    /// Seconds beyond a probe's length after which no more is expected of it.
+    private static let patience = 2.0
+    /// Probes that lost frames and are done again.
+    private var retries = 5
+
+    private let count: Int
+    private let begin: HostTime
+    private var started: HostTime?
+    private var results: [Result<RoundTrip, RoundTripError>] = []
+
+    init(count: Int, now: HostTime) {
+        self.count = count
+        begin = now.advanced(bySeconds: Self.settling)
+    }
+
+    /// All of them, once there are enough.
+    var measurement: Result<RoundTripMeasurement, RoundTripError>? {
+        guard results.count >= count else { return nil }
+        return Result { () throws(RoundTripError) in try RoundTripMeasurement(results) }
+    }
+
+    /// Takes what a probe gave, and begins the next. - Returns: what has just been measured.
+    mutating func step(_ loopback: Loopback, now: HostTime) -> Result<RoundTrip, RoundTripError>? {
+        guard now >= begin, results.count < count else { return nil }
+        guard let started else {
+            loopback.startProbe()
+            started = now
+            return nil
+        }
+        let result: Result<RoundTrip, RoundTripError>
+        do throws(RoundTripError) {
+            if let capture = try loopback.takeProbe() {
+                result = .success(try RoundTrip(capture))
+            } else if now.seconds(since: started) > loopback.probeDuration + Self.patience {
+                throw .interrupted
+            } else {
+                return nil
+            }
+        } catch {
+            result = .failure(error)
+        }
+        self.started = nil
+        if case .failure(.interrupted) = result, retries > 0 {
+            retries -= 1
+            return nil
+        }
+        results.append(result)
+        return result
+    }
+}

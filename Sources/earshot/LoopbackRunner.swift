@@ -1,0 +1,143 @@
+import AudioBase
+import AudioDevices
+import AudioSession
+import Diagnostics
+import Foundation
+
+/// Runs a loopback from the first block to the report: shows how it stands, measures, ends it for the right reason.
+final class LoopbackRunner {
+    /// Why it came to its end.
+    private enum Ending {
+        case duration
+        case measured
+        case interrupted
+        case failed(Failure)
+
+        var word: String {
+            switch self {
+            case .duration: "duration"
+            case .measured: "measured"
+            case .interrupted: "interrupted"
+            case .failed(let failure): failure.line
+            }
+        }
+    }
+
+    private let command: LoopbackCommand
+    private let card: LoopbackCard
+    private var words: LoopbackWords
+    private var measurement: Result<RoundTripMeasurement, RoundTripError>?
+    /// Seconds without a sound card after which it ends.
+    private static let devicePatience = 30.0
+
+    init(_ command: LoopbackCommand) throws {
+        self.command = command
+        card = try LoopbackCard(command)
+        words = LoopbackWords(isPlain: !Terminal.isInteractive)
+    }
+
+    func run() throws {
+        let began = HostTime.now()
+        do {
+            try card.start()
+        } catch {
+            card.close()
+            throw error
+        }
+        if command.measure == nil || command.duration != nil, let warning = card.warning { Terminal.warn(warning) }
+        let ending = watch(since: began)
+        Terminal.live("")
+        let device = card.report  // while it runs: a stopped device has no real-time priority
+        let (stated, howToJoin) = (card.loopback.statedDelay, card.howToJoin)
+        card.close()
+        let seconds = HostTime.now().seconds(since: began)
+        if command.json {
+            try print(report(ending, seconds: seconds, device: device, stated: stated))
+        } else {
+            Terminal.say("loopback ended (\(ending.word)) after \(Int(seconds)) s")
+        }
+        switch ending {
+        case .failed(let failure): throw failure
+        case .interrupted: throw ExitCodes.interrupted
+        case .duration, .measured: break
+        }
+        switch measurement {
+        case .failure(.noLoop), .failure(.silent):
+            throw Failure("no loop found: \(howToJoin)", status: Failure.unavailable)
+        case .failure(let error): throw Failure(error)
+        case .success, nil: break
+        }
+    }
+
+    private func watch(since began: HostTime) -> Ending {
+        let events = Task { [session = card.session] in
+            for await event in session.events() {
+                if case .routeChanged(let change) = event, change.reason == .activated { continue }  // told with its delay
+                Terminal.say(DeviceWords.printable(event.description))
+            }
+        }
+        defer { events.cancel() }
+        var probing = command.measure.map { LoopbackProbing(count: $0, now: began) }
+        var microphone = MicrophoneCheck(sampleRate: 1_000)
+        var looked = began
+        while true {
+            Thread.sleep(forTimeInterval: 0.05)
+            card.watchdog.gather()
+            let now = HostTime.now()
+            if let ending = ending(now: now, began: began) { return ending }
+            let levels = card.loopback.currentLevels
+            guard let stated = card.loopback.statedDelay else { continue }
+            words.tellStated(stated, card, now: now)
+            words.tellHowls(card.loopback)
+            if measurement == nil, let result = probing?.step(card.loopback, now: now) {
+                words.tell(result, stated)
+                measurement = probing?.measurement
+                if case .success(let found)? = measurement { words.tell(found, stated) }
+            }
+            let passed = Int(min(1, now.seconds(since: looked)) * 1_000)
+            looked = now
+            if command.measure == nil, microphone.update(levels.input, frameCount: passed),
+                let advice = microphone.finding.advice
+            {
+                Terminal.warn(advice)
+            }
+            words.live(levels, stated, elapsed: now.seconds(since: began), of: command.duration)
+        }
+    }
+
+    private func ending(now: HostTime, began: HostTime) -> Ending? {
+        if Interrupt.isRequested { return .interrupted }
+        if let interruption = card.session.interruption {
+            let seconds = now.seconds(since: interruption.since)
+            if seconds > Self.devicePatience {
+                return .failed(
+                    Failure("no sound for \(Int(seconds)) s: \(interruption.kind)", status: Failure.unavailable))
+            }
+        }
+        if let duration = command.duration { return now.seconds(since: began) >= duration ? .duration : nil }
+        return measurement == nil ? nil : .measured
+    }
+
+    private func report(
+        _ ending: Ending, seconds: Double, device: CallReport.Device, stated: StatedDelay?
+    ) -> LoopbackReport {
+        var report = LoopbackReport(
+            device: device, channels: command.channels, gainDb: command.gain, seconds: seconds, ended: ending.word,
+            stated: stated.map { LoopbackReport.Stated($0) }, howls: card.loopback.howlCount,
+            routeChanges: card.session.routeChanges, interruptions: card.session.interruptions,
+            routeLostFrames: card.session.lostFrameCount, callback: CallReport.Callback(card.watchdog.snapshot))
+        switch (measurement, stated) {
+        case (.success(let found), let stated?):
+            report.measured = LoopbackReport.Measured(found, stated: stated, rate: card.loopback.sampleRate)
+        case (.failure(let error), _): report.notMeasured = error.description
+        default: if command.measure != nil { report.notMeasured = "it ended before all probes were done" }
+        }
+        return report
+    }
+
+    private func print(_ report: LoopbackReport) throws {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+        try Terminal.output(String(decoding: encoder.encode(report), as: UTF8.self) + "\n")
+    }
+}

@@ -1,0 +1,75 @@
+import AudioBase
+import Diagnostics
+import Foundation
+
+/// What `earshot loopback` says while it runs.
+struct LoopbackWords {
+    private let isPlain: Bool
+    private var shown = -1.0
+    private var told: StatedDelay?
+    private var toldAt = HostTime(nanoseconds: 0)
+    private var howls = 0
+
+    init(isPlain: Bool) { self.isPlain = isPlain }
+
+    /// The route and the stated delay: at first, and when the delay is another than was told; at most once a second, as a
+    /// server that begins makes up its mind.
+    mutating func tellStated(_ stated: StatedDelay, _ card: LoopbackCard, now: HostTime) {
+        if let told, abs(told.total - stated.total) < 1e-4 || now.seconds(since: toldAt) < 1 { return }
+        if told == nil { Terminal.say(card.summary) }
+        told = stated
+        toldAt = now
+        Terminal.say(
+            String(
+                format: "stated: %.2f ms from mouth to ear: input %.2f, output %.2f, extra %.2f", stated.total * 1e3,
+                stated.input * 1e3, stated.output * 1e3, stated.extra * 1e3))
+    }
+
+    mutating func tellHowls(_ loopback: Loopback) {
+        guard loopback.howlCount > howls else { return }
+        howls = loopback.howlCount
+        let decibels = 20 * log10(max(1e-6, Double(loopback.howlReduction)))
+        Terminal.warn(
+            String(
+                format: "it howls: the sound is turned down by %.0f dB; use headphones, or less --gain", -decibels))
+    }
+
+    func tell(_ result: Result<RoundTrip, RoundTripError>, _ stated: StatedDelay) {
+        switch result {
+        case .success(let found):
+            Terminal.say(
+                String(
+                    format: "probe: %.3f ms (%.2f frames), %.1f dB, confidence %.2f", found.seconds * 1e3, found.frames,
+                    Self.level(found.levelDecibels), found.confidence))
+        case .failure(.noLoop), .failure(.silent): Terminal.say("probe: nothing came back")
+        case .failure(let error): Terminal.say("probe: \(error)")
+        }
+    }
+
+    /// To a tenth, without a minus before 0.0.
+    private static func level(_ decibels: Double) -> Double { (decibels * 10).rounded() / 10 + 0 }
+
+    func tell(_ found: RoundTripMeasurement, _ stated: StatedDelay) {
+        let loop = String(
+            format: "%.1f dB, %@, spread %.3f ms", Self.level(found.levelDecibels),
+            found.isInverted ? "polarity inverted" : "polarity kept", found.spread * 1e3)
+        Terminal.say(
+            String(
+                format: "measured: %.3f ms round trip, stated %.3f, difference %+.3f ms (%@)", found.seconds * 1e3,
+                stated.roundTrip * 1e3, (found.seconds - stated.roundTrip) * 1e3, loop))
+        guard stated.extra > 0 else { return }
+        Terminal.say(
+            String(format: "with the extra delay %.3f ms from mouth to ear", (found.seconds + stated.extra) * 1e3))
+    }
+
+    /// Five times a second on a terminal, every five seconds elsewhere.
+    mutating func live(_ levels: LoopbackLevels, _ stated: StatedDelay, elapsed: Double, of duration: Double?) {
+        guard elapsed - shown >= (isPlain ? 5 : 0.2) else { return }
+        shown = elapsed
+        let time = duration.map { String(format: "%3.0f/%.0f s", elapsed, $0) } ?? String(format: "%3.0f s", elapsed)
+        let line = String(
+            format: "%@  in %@  out %@  delay %.1f ms", time, LiveLine.meter(levels.inputPeak),
+            LiveLine.meter(levels.outputPeak), stated.total * 1e3)
+        if isPlain { Terminal.say(line) } else { Terminal.live(line) }
+    }
+}

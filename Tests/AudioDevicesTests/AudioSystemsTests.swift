@@ -1,0 +1,34 @@
+import AudioDevices
+import Foundation
+import TestSupport
+import Testing
+
+@Suite(.serialized) struct AudioSystemsTests {
+    @Test func `PipeWire is taken where it runs`() throws {
+        try PipeWireServer.running { server in
+            let system = try AudioSystems.make(server: server.remote)
+            #expect(system.backend == .pipewire && system.failure == nil)
+        }
+    }
+
+    @Test func `JACK is taken where PipeWire does not run`() throws {
+        try JACKServer.running { server in
+            let system = try AudioSystems.make(server: server.name)
+            #expect(system.backend == .jack && system.devices.map(\.id) == ["system"])
+        }
+    }
+
+    @Test func `what is asked for is made, running or not`() throws {
+        try JACKServer.exclusively {
+            for backend in AudioBackend.allCases {
+                let system = try AudioSystems.make(backend, server: "/nonexistent/server")
+                #expect(system.backend == backend)
+                switch backend {
+                case .pipewire, .jack: #expect(system.failure != nil && system.devices.isEmpty)
+                case .simulated: #expect(system.failure == nil && system.devices.count == 1)
+                case .alsa: break
+                }
+            }
+        }
+    }
+}

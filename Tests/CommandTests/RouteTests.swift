@@ -1,0 +1,193 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// A running call whose sound cards come, go, hang and sleep, with the real program on real servers. Once each, or
+/// EARSHOT_REPEATS times; `scripts/bench routes` does it 20 times and keeps the figures.
+@Suite(.serialized) struct RouteTests {
+    static let repeats = ProcessInfo.processInfo.environment["EARSHOT_REPEATS"].flatMap { Int($0) } ?? 1
+
+    /// A call whose host is on the card under test, and whose guest is on a simulated one.
+    private struct Call {
+        let host: ChildProcess
+        let guest: ChildProcess
+
+        init(_ options: [String], environment: [String: String] = [:]) throws {
+            let port = try Earshot.freePort()
+            host = try Earshot.start(
+                ["host", "--port", "\(port)", "--codec", "pcm", "--json"] + options,
+                environment: environment.mapValues(Optional.some))
+            try #require(host.says("waiting for a guest"), "\(host.errors)")
+            guest = try Earshot.start(
+                ["join", "127.0.0.1:\(port)", "--device", "simulated", "--speak", Earshot.speech, "--json"])
+            try #require(host.says("in a call with"), "\(host.errors)")
+            try #require(guest.says("in a call with"), "\(guest.errors)")
+            usleep(500_000)
+        }
+
+        /// Waits until the host has said something so many times.
+        func hostSays(_ words: String, times: Int, seconds: Double = 15) -> Bool {
+            for _ in 0..<Int(seconds * 50) {
+                if host.errors.components(separatedBy: words).count > times { return true }
+                if host.processID == nil { return false }
+                usleep(20_000)
+            }
+            return false
+        }
+
+        /// Ends the call from the host's side; both reports.
+        func end() throws -> (host: [String: Any], guest: [String: Any]) {
+            usleep(500_000)
+            host.signal(SIGINT)
+            #expect(host.wait(seconds: 8) == .exit(130), "\(host.errors)")
+            #expect(guest.wait(seconds: 8) == .exit(0), "\(guest.errors)")
+            return (try theReport(host), try theReport(guest))
+        }
+    }
+
+    /// Milliseconds without a callback at each change of route.
+    private func gaps(_ report: [String: Any], reason: String? = nil) -> [Double] {
+        let changes = report["routeChanges"] as? [[String: Any]] ?? []
+        return changes.filter { reason == nil || $0["reason"] as? String == reason }.compactMap {
+            $0["gapMs"] as? Double
+        }
+    }
+
+    private func number(_ report: [String: Any], _ path: String...) -> Double {
+        var value: Any? = report
+        for key in path { value = (value as? [String: Any])?[key] }
+        return value as? Double ?? -1
+    }
+
+    private func print(_ what: String, _ milliseconds: [Double], _ note: String = "") {
+        let sorted = milliseconds.sorted()
+        guard let last = sorted.last else { return }
+        let p95 = sorted[min(sorted.count - 1, Int((0.95 * Double(sorted.count)).rounded(.up)) - 1)]
+        Swift.print(
+            String(
+                format: "scenario route: %@, %d times: gap median %.0f, p95 %.0f, max %.0f ms%@", what, sorted.count,
+                sorted[sorted.count / 2], p95, last, note))
+    }
+
+    /// Sound that was sent and came, for all the time that no route was missing.
+    private func expectSound(_ reports: (host: [String: Any], guest: [String: Any]), without lost: Double) {
+        let seconds = number(reports.guest, "seconds") - lost
+        let perSecond = number(reports.host, "rate") / number(reports.guest, "packetFrames")
+        #expect(number(reports.guest, "received", "packets") > 0.7 * seconds * perSecond, "\(seconds) s")
+        #expect(number(reports.host, "received", "packets") > 0.7 * seconds * perSecond)
+        #expect(number(reports.guest, "received", "lost") == 0)
+    }
+
+    @Test func `PipeWire, a headset pulled out and put on again in mid-call`() throws {
+        let server = try PipeWireServer(devices: [.sink("speakers"), .source("mic")])
+        defer { server.stop() }
+        let call = try Call(["--device", "pipewire", "--block", "256"], environment: server.environment)
+        for turn in 0..<Self.repeats {
+            try server.add(
+                .sink(
+                    "headset",
+                    [
+                        "node.description": "Air Headset", "device.bus": "usb", "device.form-factor": "headset",
+                        "priority.session": "1500",
+                    ]))
+            #expect(call.hostSays("sound moved to mic → Air Headset", times: turn + 1), "\(call.host.errors)")
+            usleep(300_000)
+            try server.remove("headset")
+            #expect(call.hostSays("Air Headset is gone", times: turn + 1), "\(call.host.errors)")
+            usleep(300_000)
+        }
+        let reports = try call.end()
+        let away = gaps(reports.host, reason: "oldDeviceUnavailable")
+        let back = gaps(reports.host, reason: "newDeviceAvailable")
+        #expect(away.count == Self.repeats && back.count == Self.repeats, "\(call.host.errors)")
+        #expect((away + back).allSatisfy { $0 <= 300 }, "\(away) \(back)")
+        expectSound(reports, without: (away + back).reduce(0, +) / 1e3)
+        print("PipeWire, the device in use removed", away)
+        print("PipeWire, a headset put on", back)
+    }
+
+    @Test func `PipeWire killed and started again in mid-call`() throws {
+        let server = try PipeWireServer(devices: [.sink("speakers"), .source("mic")])
+        defer { server.stop() }
+        let call = try Call(["--device", "pipewire", "--block", "256"], environment: server.environment)
+        for turn in 0..<Self.repeats {
+            server.stop()
+            #expect(call.hostSays("sound interrupted", times: turn + 1), "\(call.host.errors)")
+            try server.start()
+            #expect(call.hostSays("the sound system is back", times: turn + 1), "\(call.host.errors)")
+            usleep(300_000)
+        }
+        let reports = try call.end()
+        let gaps = gaps(reports.host, reason: "serverRestarted")
+        #expect(gaps.count == Self.repeats, "\(call.host.errors)")
+        expectSound(reports, without: gaps.reduce(0, +) / 1e3)
+        print("PipeWire killed and started again", gaps, ", the server's own start included")
+    }
+
+    @Test func `JACK killed and started again in mid-call`() throws {
+        let server = try JACKServer(blockFrameCount: 256)
+        defer { server.stop() }
+        let call = try Call(["--jack-server", server.name])
+        for turn in 0..<Self.repeats {
+            server.kill()
+            #expect(call.hostSays("sound interrupted", times: turn + 1), "\(call.host.errors)")
+            try server.start()
+            #expect(call.hostSays("the sound system is back", times: turn + 1), "\(call.host.errors)")
+            usleep(300_000)
+        }
+        let reports = try call.end()
+        let gaps = gaps(reports.host, reason: "serverRestarted")
+        #expect(gaps.count == Self.repeats, "\(call.host.errors)")
+        expectSound(reports, without: gaps.reduce(0, +) / 1e3)
+        print("JACK killed and started again", gaps, ", the server's own start included")
+    }
+
+    @Test func `a card that hangs for two seconds in mid-call`() throws {
+        let script = (0..<Self.repeats).map { "stall@\(2 + 4 * $0):2" }.joined(separator: ",")
+        let call = try Call(["--device", "simulated", "--card-script", script])
+        #expect(
+            call.hostSays("sound goes on after", times: Self.repeats, seconds: Double(8 + 5 * Self.repeats)),
+            "\(call.host.errors)")
+        let reports = try call.end()
+        let interruptions = reports.host["interruptions"] as? [[String: Any]] ?? []
+        let seconds = interruptions.compactMap { $0["seconds"] as? Double }
+        #expect(seconds.count == Self.repeats, "\(interruptions)")
+        expectSound(reports, without: 2 * Double(Self.repeats))
+        // It is told half a second after the last call.
+        print("a card that hangs for 2 s", seconds.map { $0 * 1e3 + 500 }, ", the 2 s included")
+    }
+
+    @Test func `a program that is stopped for five seconds takes part again, and its recording is whole`() throws {
+        let call = try SimulatedCall(["--codec", "opus"])
+        usleep(1_000_000)
+        call.host.signal(SIGSTOP)
+        usleep(5_000_000)
+        call.host.signal(SIGCONT)
+        #expect(call.host.says("sound goes on after 5"), "\(call.host.errors)")
+        usleep(1_500_000)
+        #expect(call.guest.processID != nil, "\(call.guest.errors)")
+        call.host.signal(SIGINT)
+        #expect(call.host.wait(seconds: 8) == .exit(130), "\(call.host.errors)")
+        #expect(call.guest.wait(seconds: 8) == .exit(0), "\(call.guest.errors)")
+        let report = try theReport(call.host)
+        let interruptions = report["interruptions"] as? [[String: Any]] ?? []
+        #expect(interruptions.contains { ($0["why"] as? String ?? "").contains("slept") }, "\(interruptions)")
+        #expect(try playableFrames(call.scratch("host.wav")) > 6 * 48_000)
+        let delay = number(try theReport(call.guest), "delay", "mouthToEarEstimateMs")
+        #expect(delay > 0 && delay < 120, "\(delay) ms")
+    }
+
+    @Test(.enabled(if: repeats > 1))
+    func `a program that is stopped for ninety seconds finds the peer gone, and its recording is whole`() throws {
+        let call = try SimulatedCall(["--codec", "opus"])
+        usleep(1_000_000)
+        call.host.signal(SIGSTOP)
+        #expect(call.guest.wait(seconds: 15) == .exit(75), "\(call.guest.errors)")
+        usleep(80_000_000)
+        call.host.signal(SIGCONT)
+        #expect(call.host.wait(seconds: 15) == .exit(75), "\(call.host.errors)")
+        #expect(call.host.errors.contains("sound goes on after 9"), "\(call.host.errors)")
+        #expect(try playableFrames(call.scratch("host.wav")) > 48_000)
+        Swift.print("scenario route: a program stopped for 90 s: its recording is whole, the peer had left after 7 s")
+    }
+}
