@@ -11,7 +11,9 @@ public struct ProcessFootprint: Sendable {
 
     /// As it is at this moment.
     public static func now() -> ProcessFootprint {
-        func count(_ folder: String) -> Int { (try? FileManager.default.contentsOfDirectory(atPath: folder).count) ?? 0 }
+        func count(_ folder: String) -> Int {
+            (try? FileManager.default.contentsOfDirectory(atPath: folder).count) ?? 0
+        }
         let rollup = FileManager.default.contents(atPath: "/proc/self/smaps_rollup").map {
             String(decoding: $0, as: UTF8.self)
         }

@@ -99,7 +99,7 @@ private func pipeWireAdvance(
         let isSameClock = id == state.pointee.clock
         let left = isSameClock ? Double(Int64(truncatingIfNeeded: at &- state.pointee.nextPosition)) : 0
         let gap = Double(time &- state.pointee.nextTime) * 1e-9 * sampleRate
-        let slack = Double(frameCount) + 0.005 * sampleRate
+        let slack = Double(frameCount) + Quirks.pipeWireTimeSlack * sampleRate
         let lost = left - gap > slack || gap - left > slack ? gap : left
         if lost >= 1 && lost < 1e12 {
             let frames = earshot_round(lost)
@@ -112,6 +112,6 @@ private func pipeWireAdvance(
     state.pointee.nextPosition = at &+ UInt64(frameCount)
     state.pointee.nextTime = time &+ earshot_round(Double(frameCount) * 1e9 / sampleRate)
     let age = now.nanoseconds &- time
-    let start = age >= 0 && age < 100_000_000 ? HostTime(nanoseconds: time) : now
+    let start = age >= 0 && age < Quirks.pipeWireOldestTime ? HostTime(nanoseconds: time) : now
     return state.pointee.loop.update(sampleTime: state.pointee.sampleTime, now: start)
 }

@@ -72,6 +72,7 @@ public final class PipeWireSystem: AudioSystem {
             if input == nil && output == nil {
                 if request.output == .systemDefault { throw .noDefaultDevice(.output) }
                 if request.input == .systemDefault { throw .noDefaultDevice(.input) }
+                throw .unsupportedFormat(detail: "neither input nor output; ask for one")
             }
             let client = try PipeWireClient(hub, request, input: input, output: output)
             do throws(AudioDeviceError) {
