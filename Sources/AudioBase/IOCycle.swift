@@ -16,7 +16,8 @@ public struct IOCycle: BitwiseCopyable {
     /// Seconds from the start of the cycle in which a sample is rendered to the output converter.
     public var outputLatency: Double
     /// Frames a call has at most, which is what JACK allows; of a longer one the rest is silence.
-    public static let maximumFrameCount = 8_192
+    @inlinable
+    public static var maximumFrameCount: Int { @_noLocks get { 8_192 } }
     /// What was captured; `count` is 0 where the device has no input.
     public var input: Channels
     /// Where to render; zeroed by the device before the call.

@@ -55,10 +55,34 @@ public final class LatestValue<Value: BitwiseCopyable & Sendable>: @unchecked Se
 
     /// The newest value. Render-safe; for the one reading thread.
     @inlinable
-    public func load() -> Value {
-        if middle.pointee.load(ordering: .relaxed) & 4 != 0 {
-            own[1] = middle.pointee.exchange(own[1], ordering: .acquiringAndReleasing) & 3
+    public func load() -> Value { reader.load() }
+
+    /// The reader's handle, for a render thread; must not outlive the box.
+    @inlinable public var reader: Reader { Reader(slots: slots, middle: middle, own: own) }
+
+    /// For the one reading thread.
+    public struct Reader: @unchecked Sendable {
+        @usableFromInline let slots: UnsafeMutablePointer<Value>
+        @usableFromInline let middle: UnsafeMutablePointer<Atomic<Int>>
+        @usableFromInline let own: UnsafeMutablePointer<Int>
+
+        @usableFromInline
+        init(
+            slots: UnsafeMutablePointer<Value>, middle: UnsafeMutablePointer<Atomic<Int>>,
+            own: UnsafeMutablePointer<Int>
+        ) {
+            self.slots = slots
+            self.middle = middle
+            self.own = own
         }
-        return slots[own[1]]
+
+        /// The newest value. Render-safe.
+        @inlinable
+        public func load() -> Value {
+            if middle.pointee.load(ordering: .relaxed) & 4 != 0 {
+                own[1] = middle.pointee.exchange(own[1], ordering: .acquiringAndReleasing) & 3
+            }
+            return slots[own[1]]
+        }
     }
 }

@@ -6,7 +6,9 @@ extension RealTimeScheduling {
         var facts = RealTimeScheduling()
         facts.isRoot = geteuid() == 0
         var limit = rlimit()
-        if getrlimit(__rlimit_resource_t(__RLIMIT_RTPRIO.rawValue), &limit) == 0 { facts.priorityLimit = Int(clamping: limit.rlim_cur) }
+        if getrlimit(__rlimit_resource_t(__RLIMIT_RTPRIO.rawValue), &limit) == 0 {
+            facts.priorityLimit = Int(clamping: limit.rlim_cur)
+        }
         facts.readFiles(under: "", isMember: isInGroup)
         return facts
     }

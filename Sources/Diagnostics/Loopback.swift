@@ -5,7 +5,7 @@ import Synchronization
 /// Microphone to headphones: a render callback that plays what is captured, louder or softer and later if wanted, and
 /// that can measure the loop which a cable or a monitor link closes.
 ///
-/// A lone input goes to all outputs, of several each to the output of its number. Outputs are held to full scale, and a loop
+/// A lone input goes to all outputs, of several each to the output of its number, counted round. Outputs are held to full scale, and a loop
 /// that howls is turned down by 12 dB each time. Members are for one control thread, unless they say otherwise.
 public final class Loopback: Sendable {
     /// Seconds of extra delay at most.

@@ -4,10 +4,10 @@ import Synchronization
 struct LoopbackControls: ~Copyable {
     /// What became of the last probe.
     enum Outcome {
-        static let none = 0
-        static let running = 1
-        static let captured = 2
-        static let interrupted = 3
+        static var none: Int { @_noLocks get { 0 } }
+        static var running: Int { @_noLocks get { 1 } }
+        static var captured: Int { @_noLocks get { 2 } }
+        static var interrupted: Int { @_noLocks get { 3 } }
     }
 
     /// The gain's `Float` bits.

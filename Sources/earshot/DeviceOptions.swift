@@ -9,7 +9,8 @@ extension AudioSession.OtherAudio: ExpressibleByArgument {}
 struct DeviceOptions: ParsableArguments {
     @Option(
         help:
-            "The sound system: pipewire, jack, alsa, or simulated. Default: PipeWire where it runs, else JACK, else ALSA.")
+            "The sound system: pipewire, jack, alsa, or simulated. Default: PipeWire where it runs, else JACK, else ALSA."
+    )
     var device: AudioBackend?
 
     @Option(
@@ -46,7 +47,8 @@ struct DeviceOptions: ParsableArguments {
     var outputMap: ChannelList?
 
     @Option(
-        help: "Other programs' sound meanwhile: mix, duck (quieter), pause (players are asked to), exclude (from the device)."
+        help:
+            "Other programs' sound meanwhile: mix, duck (quieter), pause (players are asked to), exclude (from the device)."
     )
     var others = AudioSession.OtherAudio.mix
 

@@ -16,7 +16,7 @@ final class LoopbackCard {
 
     init(_ command: LoopbackCommand) throws {
         asked = command.card
-        let outputs = max(2, command.channels)
+        let outputs = 2  // what a route lacks beyond would be lost; with --output-map there may be more
         let system: any AudioSystem
         var simulated: SimulatedCard.Configuration?
         if asked.device == .simulated {
@@ -51,8 +51,9 @@ final class LoopbackCard {
     /// From a simulated card's loudspeaker to its microphone. What is rendered in one call is captured two blocks later.
     private static func wire(_ card: SimulatedCard.Configuration) -> AudioRing {
         let frames = card.blockFrameCount
-        let wire = AudioRing(channelCount: card.inputChannelCount, capacity: 8 * frames)
-        let silence = AudioBuffer(channelCount: card.inputChannelCount, frameCapacity: 2 * frames)
+        let channels = min(card.inputChannelCount, card.outputChannelCount)
+        let wire = AudioRing(channelCount: channels, capacity: 8 * frames)
+        let silence = AudioBuffer(channelCount: channels, frameCapacity: 2 * frames)
         wire.writer.write(silence.channels, frameCount: 2 * frames)
         return wire
     }

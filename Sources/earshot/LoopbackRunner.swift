@@ -72,7 +72,8 @@ final class LoopbackRunner {
     private func watch(since began: HostTime) -> Ending {
         let events = Task { [session = card.session] in
             for await event in session.events() {
-                if case .routeChanged(let change) = event, change.reason == .activated { continue }  // told with its delay
+                // The first route is told with its delay.
+                if case .routeChanged(let change) = event, change.reason == .activated { continue }
                 Terminal.say(DeviceWords.printable(event.description))
             }
         }

@@ -12,7 +12,7 @@ enum Terminal {
 
     /// One line to standard error.
     static func say(_ line: String) {
-        write(clear + line + "\n")
+        write(clear + printable(line) + "\n")
     }
 
     /// Replaces the live line; on a terminal only.
@@ -48,7 +48,16 @@ enum Terminal {
         return poll(&descriptor, 1, 0) > 0 && descriptor.revents & Int16(POLLERR) != 0
     }
 
-    static func warn(_ line: String) { say(hasColour ? "\u{1B}[33m\(line)\u{1B}[0m" : line) }
+    static func warn(_ line: String) {
+        let text = printable(line)
+        write(clear + (hasColour ? "\u{1B}[33m\(text)\u{1B}[0m" : text) + "\n")
+    }
+
+    /// Names of devices and peers come from outside: they must not command the terminal.
+    private static func printable(_ text: String) -> String {
+        text.split(separator: "\n", omittingEmptySubsequences: false).map { DeviceWords.printable(String($0)) }
+            .joined(separator: "\n")
+    }
 
     private static var clear: String { isInteractive ? "\r\u{1B}[2K" : "" }
 }

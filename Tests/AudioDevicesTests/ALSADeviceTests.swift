@@ -30,7 +30,7 @@ import Testing
                 #expect(jump >= 0)
                 skipped += jump
                 let seconds = b.hostTime.seconds(since: a.hostTime)
-                #expect(abs(seconds - Double(b.sampleTime - a.sampleTime) / 48_000) < 0.1 * Double(block) / 48_000)
+                #expect(abs(seconds - Double(b.sampleTime - a.sampleTime) / 48_000) < 0.25 * Double(block) / 48_000)
             }
             #expect(skipped == Int64(device.monitor.skippedFrameCount))
             #expect(notes.allSatisfy { $0.frameCount == block && $0.outputWasSilent })
@@ -270,10 +270,10 @@ import Testing
         }
     }
 
-    @Test("a PCM without a clock fails instead of taking the processor")
-    func unpaced() throws {
+    @Test("a PCM without a clock fails instead of taking the processor", arguments: [nil, "null"])
+    func unpaced(_ capture: String?) throws {
         try ALSARig.withConfiguration {
-            let device = try ALSARig.device(capture: nil, playback: "null")
+            let device = try ALSARig.device(capture: capture, playback: "null")
             let probe = CycleProbe()
             do {
                 try device.start(probe.callback)

@@ -28,8 +28,9 @@ enum ALSARig {
     static func running(isLooped: Bool = false, _ body: (PipeWireServer) throws -> Void) throws {
         try PipeWireServer.running(devices: [.sink("speaker"), .source("microphone", channelCount: 2)]) { server in
             if isLooped {
-                try server.link("speaker:monitor_FL", "microphone:input_FL")
-                try server.link("speaker:monitor_FR", "microphone:input_FR")
+                for channel in ["FL", "FR"] {
+                    try link(server, "speaker:monitor_\(channel)", "microphone:input_\(channel)")
+                }
             }
             try withConfiguration {
                 setenv("PIPEWIRE_REMOTE", server.remote, 1)
@@ -37,6 +38,15 @@ enum ALSARig {
                 try body(server)
             }
         }
+    }
+
+    /// Once the ports are there.
+    private static func link(_ server: PipeWireServer, _ from: String, _ to: String) throws {
+        for _ in 0..<100 {
+            if (try? server.link(from, to)) != nil { return }
+            usleep(20_000)
+        }
+        try server.link(from, to)
     }
 
     /// Runs a test with ``configuration``, whether there is a server or not.

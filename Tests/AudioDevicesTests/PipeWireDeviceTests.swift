@@ -30,6 +30,14 @@ import Testing
         return request
     }
 
+    /// Runs devices while `body` looks at what their callbacks noted.
+    private func running(_ devices: any AudioDevice..., body: ([CycleProbe]) throws -> Void) throws {
+        let probes = devices.map { _ in CycleProbe() }
+        defer { withExtendedLifetime(probes) { for device in devices { device.stop() } } }
+        for (device, probe) in zip(devices, probes) { try device.start(probe.callback) }
+        try body(probes)
+    }
+
     @Test("calls come in the block asked for, odd ones too", arguments: [16, 64, 470, 480, 4_096])
     func blocks(_ block: Int) throws {
         try with { _, system in
@@ -87,10 +95,9 @@ import Testing
         try with { _, system in
             let talker = try system.open(request("talker", input: nil, block: 256))
             let hearer = try system.open(request("hearer", input: "speakers.monitor", output: nil, block: 256))
-            let (said, heard) = (CycleProbe(), CycleProbe())
-            try talker.start(said.callback)
-            try hearer.start(heard.callback)
-            #expect(eventually { continuous(heard.notes) >= 30 })
+            try running(talker, hearer) { probes in
+                #expect(eventually { continuous(probes[1].notes) >= 30 })
+            }
             #expect(hearer.name == "Monitor of speakers" && talker.name == "speakers")
         }
     }
@@ -100,11 +107,10 @@ import Testing
         try with { server, system in
             let talker = try system.open(request("talker", input: nil, block: 256))
             let hearer = try system.open(request("hearer", block: 256))
-            let (said, heard) = (CycleProbe(), CycleProbe())
-            try talker.start(said.callback)
-            try hearer.start(heard.callback)
-            try server.link("talker:output_1", "microphone:input_MONO")
-            #expect(eventually { continuous(heard.notes) >= 30 })
+            try running(talker, hearer) { probes in
+                try server.link("talker:output_1", "microphone:input_MONO")
+                #expect(eventually { continuous(probes[1].notes) >= 30 })
+            }
         }
     }
 
@@ -181,9 +187,7 @@ import Testing
             let next = try system.open(request())  // while the old one still is
             device.stop()
             #expect(throws: AudioDeviceError.self) { try device.start(probe.callback) }
-            let again = CycleProbe()
-            try next.start(again.callback)
-            #expect(eventually { again.count >= 10 })
+            try running(next) { probes in #expect(eventually { probes[0].count >= 10 }) }
         }
     }
 
@@ -194,8 +198,12 @@ import Testing
             let probe = CycleProbe()
             try device.start(probe.callback)
             #expect(eventually { probe.count >= 20 })
+            let other = try system.open(request("other", block: 256))
             server.signal(SIGSTOP)
-            usleep(300_000)
+            other.stop()  // needs no answer
+            #expect(throws: AudioDeviceError.stalled(device: "microphone, speakers", seconds: 1)) {
+                try other.start(probe.callback)
+            }
             server.signal(SIGCONT)
             let count = probe.count
             #expect(eventually { probe.count >= count + 100 })
@@ -215,12 +223,11 @@ import Testing
             wish.sampleRate = 44_100
             let device = try system.open(wish)
             #expect(device.sampleRate == 44_100 && device.blockFrameCount == 256)
-            let probe = CycleProbe()
-            try device.start(probe.callback)
-            #expect(eventually { probe.count >= 10 })
-            try server.forceSampleRate(96_000)
-            #expect(eventually { device.failure == .sampleRateChanged(from: 44_100, to: 96_000) })
-            device.stop()
+            try running(device) { probes in
+                #expect(eventually { probes[0].count >= 10 })
+                try server.forceSampleRate(96_000)
+                #expect(eventually { device.failure == .sampleRateChanged(from: 44_100, to: 96_000) })
+            }
         }
     }
 
@@ -239,6 +246,8 @@ import Testing
             "slow", ["factory.name": "api.alsa.pcm.sink", "api.alsa.path": "plug:null", "audio.channels": "2"])
         try with([slow]) { server, system in
             try server.run(["pw-cli", "set-param", "slow", "Props", "{ latencyOffsetNsec: 50000000 }"])
+            func listed() -> Double { system.devices.first { $0.id == "slow" }?.outputLatency ?? 0 }
+            #expect(eventually { abs(listed() - 0.055) < 1e-6 })  // a quantum as asked for by default
             let device = try system.open(request(output: "slow", block: 256))
             #expect(eventually { abs(device.outputLatency - (256.0 / 48_000 + 0.05)) < 1e-6 })
             #expect(device.inputLatency == 256.0 / 48_000)
@@ -252,10 +261,9 @@ import Testing
             wish.isExclusive = true
             let first = try system.open(wish)
             let second = try system.open(request("second", input: nil))
-            let (one, two) = (CycleProbe(), CycleProbe())
-            try first.start(one.callback)
-            try second.start(two.callback)
-            #expect(eventually { one.count >= 10 && two.count >= 10 })
+            try running(first, second) { probes in
+                #expect(eventually { probes.allSatisfy { $0.count >= 10 } })
+            }
         }
     }
 
@@ -268,10 +276,7 @@ import Testing
             var other: PipeWireSystem? = try PipeWireSystem(remote: server.remote)
             let device = try #require(try other?.open(wish))
             other = nil
-            let probe = CycleProbe()
-            try device.start(probe.callback)
-            #expect(eventually { monitor.callCount >= 10 })
-            device.stop()
+            try running(device) { _ in #expect(eventually { monitor.callCount >= 10 }) }
             #expect(system.failure == nil)
         }
     }
@@ -286,11 +291,8 @@ import Testing
                 let own = try PipeWireSystem(remote: server.remote)
                 for system in [own, system] {
                     let device = try system.open(request(block: 64))
-                    let probe = CycleProbe()
                     for _ in 0..<2 {
-                        try device.start(probe.callback)
-                        #expect(eventually { probe.count >= 1 })
-                        device.stop()
+                        try running(device) { probes in #expect(eventually { probes[0].count >= 1 }) }
                     }
                 }
             }

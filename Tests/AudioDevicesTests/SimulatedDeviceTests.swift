@@ -44,4 +44,35 @@ import Testing
         device.stop()
         #expect(device.realTimePriority == nil)
     }
+
+    @Test("a stalled device can be stopped, and one that vanishes says so")
+    func scripted() throws {
+        var configuration = SimulatedCard.Configuration(sampleRate: 48_000, blockFrameCount: 64)
+        configuration.script = [.stall(at: 0.05, for: 3_600)]
+        let stalled = try SimulatedDevice(configuration)
+        let probe = CycleProbe()
+        try stalled.start(probe.callback)
+        #expect(eventually { (probe.notes.last?.sampleTime ?? 0) > 2_000 })
+        stalled.stop()
+        #expect(stalled.failure == nil)
+        configuration.script = [.vanish(at: 0.05)]
+        let vanishing = try SimulatedDevice(configuration, name: "card")
+        try vanishing.start(probe.callback)
+        #expect(eventually { vanishing.failure == .deviceGone(name: "card") })
+        vanishing.stop()
+        #expect(throws: AudioDeviceError.deviceGone(name: "card")) { try vanishing.start(probe.callback) }
+    }
+
+    @Test("a stall's periods are counted as skipped")
+    func skipped() throws {
+        var configuration = SimulatedCard.Configuration(sampleRate: 48_000, blockFrameCount: 64)
+        configuration.script = [.stall(at: 0.05, for: 0.1)]
+        let device = try SimulatedDevice(configuration)
+        let probe = CycleProbe()
+        try device.start(probe.callback)
+        #expect(eventually { (probe.notes.last?.sampleTime ?? 0) > 9_600 })
+        device.stop()
+        #expect(device.monitor.skippedFrameCount >= 4_800 - 128)
+        #expect(device.monitor.xrunCount >= 1)
+    }
 }

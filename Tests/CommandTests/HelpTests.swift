@@ -23,7 +23,9 @@ import TestSupport
     @Test(arguments: ["bash", "zsh", "fish"]) func `completion scripts are made`(shell: String) throws {
         let program = try Earshot.start(["--generate-completion-script", shell])
         #expect(program.wait() == .exit(0))
-        for word in ["host", "join", "devices", "loopback", "analyze", "insecure-lan", "watch", "pipewire", "alsa", "simulated"] {
+        for word in [
+            "host", "join", "devices", "loopback", "analyze", "insecure-lan", "watch", "pipewire", "alsa", "simulated",
+        ] {
             #expect(program.output.contains(word))
         }
     }

@@ -150,7 +150,9 @@ public final class PipeWireServer: Sendable {
             unlink("\(folder)/run/pulse/native")
             let script =
                 "pipewire & until [ -S '\(remote)' ]; do sleep 0.01; done; wireplumber & exec pipewire-pulse"
-            let command = ["timeout", "-k", "2", "\(ServerLifetime.seconds)", "dbus-run-session", "--", "bash", "-c", script]
+            let command = [
+                "timeout", "-k", "2", "\(ServerLifetime.seconds)", "dbus-run-session", "--", "bash", "-c", script,
+            ]
             pid = try ChildProcess.spawn(command, variables(), output: log)
         }
         for _ in 0..<500 {

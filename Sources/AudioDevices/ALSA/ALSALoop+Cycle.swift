@@ -10,6 +10,7 @@ extension ALSALoop {
         let block = state.pointee.blockFrameCount
         var waited: Int64 = 0
         var wakeCount = 0
+        var arrival: HostTime?  // when the captured block was complete
         while !isStopping {
             // Frames more than a block, which tell how long ago the block was complete; negative while it is not.
             var captureExcess = 0
@@ -18,6 +19,7 @@ extension ALSALoop {
                 let available = capture.available()
                 guard available >= 0 else { return recover(available, .wait) }
                 captureExcess = available - block
+                if captureExcess >= 0, arrival == nil { arrival = ago(captureExcess) }
             }
             if let playback {
                 let available = playback.available()
@@ -30,8 +32,8 @@ extension ALSALoop {
                 return code >= 0 ? true : recover(code, .write)
             }
             if captureExcess >= 0, playbackExcess >= 0 {
-                let excess = capture == nil ? playbackExcess : captureExcess
-                return handleBlock(excess, playbackExcess)
+                if state.pointee.isFirstCycle { return align() }
+                return handleBlock(arrival ?? ago(playbackExcess), playbackExcess)
             }
             let before = HostTime.now()
             let code = waitForFrames(captureExcess, playbackExcess, wakeCount)
@@ -49,15 +51,18 @@ extension ALSALoop {
         return available &- (playback.bufferFrameCount &- (fill &- state.pointee.blockFrameCount))
     }
 
+    private func ago(_ frameCount: Int) -> HostTime {
+        HostTime.now().advanced(bySeconds: -Double(min(frameCount, 1 << 20)) / state.pointee.sampleRate)
+    }
+
     /// Reads, calls back, writes.
-    private func handleBlock(_ lateFrames: Int, _ playbackExcess: Int) -> Bool {
+    private func handleBlock(_ due: HostTime, _ playbackExcess: Int) -> Bool {
         let block = state.pointee.blockFrameCount
-        var late = lateFrames
-        if state.pointee.isFirstCycle {
-            guard align(&late, playbackExcess) else { return false }
+        if state.pointee.isFillingUp, let playback = state.pointee.playback {
+            state.pointee.isFillingUp = false
+            let code = writeSilence(playback, playbackExcess)
+            guard code >= 0 else { return recover(code, .write) }
         }
-        let late64 = Double(min(late, 1 << 20)) / state.pointee.sampleRate
-        let due = HostTime.now().advanced(bySeconds: -late64)
         if let capture = state.pointee.capture {
             let code = transfer(block) {
                 snd_pcm_readi(capture.handle, capture.bytes + $0 * capture.frameByteCount, $1)
@@ -83,23 +88,22 @@ extension ALSALoop {
         return !isStopping
     }
 
-    /// Two streams that are not linked begin some time apart. What was captured before playback began is left out, and what
-    /// was played before the first block came is made up for, so that neither adds to the delay for good.
-    private func align(_ captureExcess: inout Int, _ playbackExcess: Int) -> Bool {
+    /// Two streams that are not linked begin some time apart. What was captured before both ran is left out, and what was
+    /// played before the first block came is made up for, so that neither adds to the delay for good.
+    private func align() -> Bool {
         state.pointee.isFirstCycle = false
         state.pointee.cycleCount = 0
-        guard let capture = state.pointee.capture, let playback = state.pointee.playback else { return true }
-        let block = state.pointee.blockFrameCount
-        while captureExcess >= block {
-            let code = transfer(block) {
-                snd_pcm_readi(capture.handle, capture.bytes + $0 * capture.frameByteCount, $1)
-            }
-            guard code >= 0 else { return recover(code, .read) }
-            captureExcess -= block
+        guard let capture = state.pointee.capture, state.pointee.playback != nil, !state.pointee.isLinked else {
+            return true
         }
-        guard playbackExcess > 0 else { return true }
-        let code = writeSilence(playback, playbackExcess)
-        return code >= 0 ? true : recover(code, .write)
+        state.pointee.isFillingUp = true
+        let block = state.pointee.blockFrameCount
+        for _ in 0...capture.bufferFrameCount / block {
+            let count = snd_pcm_readi(capture.handle, capture.bytes, snd_pcm_uframes_t(block))
+            if count == 0 || count == -Int(EAGAIN) { break }
+            guard count > 0 else { return recover(count, .read) }
+        }
+        return true
     }
 
     /// Reads or writes all of a block, however short each call comes. 0, or a negative errno.
@@ -167,8 +171,10 @@ extension ALSALoop {
         } else if let playback = state.pointee.playback, isStrict(playback) {
             lacking = playback
         } else {
-            lacking = nil  // it has room for a block all the time, so that its descriptor would not sleep
-            timeout = nanoseconds(-playbackExcess)
+            // It has room for a block all the time, so that its descriptor would not sleep. A server takes whole quanta, at a
+            // time that is not known, so it is looked at some times a block.
+            lacking = nil
+            timeout = nanoseconds(min(-playbackExcess, max(12, state.pointee.blockFrameCount / 8)))
         }
         guard let lacking else {
             earshot_alsa_poll(descriptors, 1, timeout)

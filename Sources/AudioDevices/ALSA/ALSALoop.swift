@@ -49,6 +49,7 @@ struct ALSALoop {
     /// Both streams from the beginning: playback filled with silence, then both running. Fails the device if that cannot be.
     private func start() -> Bool {
         state.pointee.isFirstCycle = true
+        state.pointee.isFillingUp = false
         state.pointee.flow = ALSAFlow()
         let (capture, playback) = (state.pointee.capture, state.pointee.playback)
         if let playback { state.pointee.prerollCount = isStrict(playback) ? 0 : Quirks.alsaServerPreroll }

@@ -61,6 +61,8 @@ struct ALSAState: ~Copyable {
     var dueTime = HostTime(nanoseconds: 0)
     /// No cycle has run since the streams were started.
     var isFirstCycle = true
+    /// What playback lacks by the first cycle shall be made up for with silence.
+    var isFillingUp = false
     /// Blocks of silence still to be written before the first cycle.
     var prerollCount = 0
     /// A cycle has run since the thread was started.

@@ -80,15 +80,16 @@ private func jackNoteStillness(_ state: UnsafeMutablePointer<JACKState>, _ frame
     let late = offset &- still.offset
     if still.offset == 0 || late <= earshot_round((block + Quirks.jackStillness) * 1e9) {
         let released = still.offset &+ earshot_round(block * 1e6)
-        still = JACKState.Stillness(offset: still.offset == 0 ? offset : min(offset, released))
+        still.offset = still.offset == 0 || offset < released ? offset : released
+        still.lateCount = 0
     } else {
-        still.least = min(still.least, late)
+        still.least = still.lateCount == 0 || late < still.least ? late : still.least
         still.lateCount &+= 1
         if still.lateCount >= 8 {
             let lost = earshot_round(Double(still.least) * 1e-9 * rate)
             state.pointee.sampleTime &+= lost
             state.pointee.recorder.skip(Int(lost))
-            still = JACKState.Stillness(offset: still.offset)
+            still.lateCount = 0
         }
     }
     state.pointee.stillness = still

@@ -3,7 +3,7 @@ import CJACK
 import CRealtime
 import Synchronization
 
-/// A client of a running JACK server, or of PipeWire where `pw-jack` started the program.
+/// A client of a running JACK server.
 ///
 /// Its ports are `input_1`, `input_2`… and `output_1`…. It never starts a server. When a cycle was due comes
 /// from a delay-locked loop of our own, over the instants at which callbacks begin. After a gap in the server's cycle times

@@ -40,7 +40,7 @@ struct JACKState: ~Copyable {
         var offset: Int64 = 0
         var lateCount = 0
         /// Nanoseconds, of the calls that are late in a row.
-        var least = Int64.max
+        var least: Int64 = 0
     }
 
     /// Frames, at least one block: what a port that is not connected cannot tell.

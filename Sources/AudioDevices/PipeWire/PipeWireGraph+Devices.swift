@@ -38,8 +38,18 @@ extension PipeWireGraph {
             transport: Self.transport(properties), form: Self.form(properties, isOutput: hasOutput),
             inputChannelCount: inputs, outputChannelCount: outputs, sampleRate: Double(own ?? sampleRate),
             sampleRates: own.map { [Double($0)] } ?? clock.sampleRates.map(Double.init),
-            blockFrameCounts: clock.quanta, isDefaultInput: hasInput && name == defaultSource,
+            blockFrameCounts: clock.quanta,
+            inputLatency: inputs > 0 ? latency(self.sources(of: id).first) : nil,
+            outputLatency: outputs > 0 ? latency(self.destinations(of: id).first) : nil,
+            isDefaultInput: hasInput && name == defaultSource,
             isDefaultOutput: hasOutput && name == defaultSink)
+    }
+
+    /// Seconds, with a quantum as long as a request asks for; nil where the device says nothing.
+    private func latency(_ port: Port?) -> Double? {
+        guard let delay = port.flatMap({ delays[$0.id] }), delay != Delay() else { return nil }
+        let quantum = AudioDeviceRequest().ioDuration
+        return delay.quanta * quantum + Double(delay.frames) / Double(sampleRate) + Double(delay.nanoseconds) * 1e-9
     }
 
     private static func transport(_ properties: [String: String]) -> AudioDeviceDescription.Transport {

@@ -14,6 +14,13 @@ struct PipeWireGraph {
         var name: String
     }
 
+    /// How long sound is under way beyond a device's port.
+    struct Delay: Hashable {
+        var quanta = 0.0
+        var frames = 0
+        var nanoseconds = 0
+    }
+
     /// How the server schedules; the `settings` metadata.
     struct Clock {
         var sampleRate = 48_000
@@ -28,6 +35,8 @@ struct PipeWireGraph {
     /// Device properties, by the device's number: what several nodes have in common.
     var devices: [UInt32: [String: String]] = [:]
     var ports: [UInt32: Port] = [:]
+    /// Of ports whose devices say so, by the port's number.
+    var delays: [UInt32: Delay] = [:]
     var clock = Clock()
     /// `node.name` of the default output.
     var defaultSink: String?
@@ -51,6 +60,19 @@ struct PipeWireGraph {
         nodes[id] = nil
         devices[id] = nil
         ports[id] = nil
+        delays[id] = nil
+    }
+
+    /// Whether a port is its device's first, on the side that programs are linked to: what it says of delays holds for all.
+    func isFirstOfDevice(_ port: UInt32) -> Bool {
+        guard let port = ports[port], port.index == 0, let node = nodes[port.node], Self.isDevice(node) else {
+            return false
+        }
+        switch node[PW_KEY_MEDIA_CLASS] {
+        case "Audio/Sink": return !port.isOutput
+        case "Audio/Duplex": return true
+        default: return port.isOutput
+        }
     }
 
     /// An entry of the `settings` metadata.

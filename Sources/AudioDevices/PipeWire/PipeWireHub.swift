@@ -193,11 +193,25 @@ extension PipeWireHub {
                 graph.devices[id] = properties
                 changed()
             }
-        case PipeWireType.port: graph.addPort(id, properties)
+        case PipeWireType.port:
+            graph.addPort(id, properties)
+            if graph.isFirstOfDevice(id) { watchLatency(objects, id) }
         case PipeWireType.metadata: watchMetadata(objects, id, properties[PW_KEY_METADATA_NAME] ?? "")
         default: return
         }
         changed()
+    }
+
+    private func watchLatency(_ objects: OpaquePointer, _ id: UInt32) {
+        watches[id] = .port(objects, id) { [unowned self] latency in
+            // A port tells both directions; what enters by it is under way to an output.
+            guard let port = graph.ports[id], (latency.direction == SPA_DIRECTION_OUTPUT) == port.isOutput else {
+                return
+            }
+            graph.delays[id] = PipeWireGraph.Delay(
+                quanta: Double(latency.max_quantum), frames: Int(latency.max_rate), nanoseconds: Int(latency.max_ns))
+            changed()
+        }
     }
 
     private func watchMetadata(_ objects: OpaquePointer, _ id: UInt32, _ name: String) {

@@ -8,7 +8,7 @@ import Synchronization
 func pipeWireProcess(_ data: UnsafeMutableRawPointer?, _ position: UnsafeMutablePointer<spa_io_position>?) {
     guard let state = data?.assumingMemoryBound(to: PipeWireState.self), let position else { return }
     let now = HostTime.now()
-    let frameCount = Int(min(position.pointee.clock.duration, UInt64(IOCycle.maximumFrameCount)))
+    let frameCount = Int(min(position.pointee.clock.duration, UInt64(state.pointee.frameCapacity)))
     let rate = position.pointee.clock.rate
     let graphRate = rate.num > 0 ? Int(rate.denom / rate.num) : 0
     guard frameCount > 0, graphRate > 0 else { return }
@@ -37,7 +37,11 @@ private func pipeWireBuffers(_ state: UnsafeMutablePointer<PipeWireState>, _ fra
     }
     for i in 0..<state.pointee.outputCount {
         let buffer = state.pointee.outputPorts[i].flatMapBuffer(frameCount)
-        state.pointee.outputs[i] = buffer ?? state.pointee.scratch + i &* IOCycle.maximumFrameCount
+        if let buffer {
+            state.pointee.outputs[i] = buffer
+        } else {
+            state.pointee.outputs[i] = state.pointee.scratch + i &* state.pointee.frameCapacity
+        }
         clearSamples(state.pointee.outputs[i], frameCount)
     }
 }

@@ -8,18 +8,21 @@ final class PipeWireProxy {
     private let onEntry: (String, String?) -> Void
     private let onState: (pw_link_state) -> Void
     private let onVolumes: ([Float], Bool) -> Void
+    private let onLatency: (spa_latency_info) -> Void
 
     private init(
         _ proxy: UnsafeMutableRawPointer, onProperties: @escaping ([String: String]) -> Void = { _ in },
         onEntry: @escaping (String, String?) -> Void = { _, _ in },
         onState: @escaping (pw_link_state) -> Void = { _ in },
-        onVolumes: @escaping ([Float], Bool) -> Void = { _, _ in }
+        onVolumes: @escaping ([Float], Bool) -> Void = { _, _ in },
+        onLatency: @escaping (spa_latency_info) -> Void = { _ in }
     ) {
         self.proxy = proxy
         self.onProperties = onProperties
         self.onEntry = onEntry
         self.onState = onState
         self.onVolumes = onVolumes
+        self.onLatency = onLatency
     }
 
     private var pointer: UnsafeMutableRawPointer { Unmanaged.passUnretained(self).toOpaque() }
@@ -64,6 +67,22 @@ final class PipeWireProxy {
         watch.removals.append { hook.remove() }
         earshot_pw_listen_node(proxy, hook.hook, hook.events, watch.pointer)
         earshot_pw_watch_properties(proxy)
+        return watch
+    }
+
+    /// Tells how long sound is under way from a port on, or to it, at once and when that changes.
+    static func port(
+        _ registry: OpaquePointer, _ id: UInt32, _ onLatency: @escaping (spa_latency_info) -> Void
+    ) -> PipeWireProxy? {
+        guard let proxy = bind(registry, id, PipeWireType.port, PW_VERSION_PORT) else { return nil }
+        let watch = PipeWireProxy(proxy, onLatency: onLatency)
+        var events = pw_port_events()
+        events.version = UInt32(PW_VERSION_PORT_EVENTS)
+        events.param = pipeWirePortParameter
+        let hook = PipeWireHook(events)
+        watch.removals.append { hook.remove() }
+        earshot_pw_listen_port(proxy, hook.hook, hook.events, watch.pointer)
+        earshot_pw_watch_latency(proxy)
         return watch
     }
 
@@ -128,6 +147,7 @@ final class PipeWireProxy {
     fileprivate func tell(_ properties: [String: String]) { onProperties(properties) }
     fileprivate func tell(_ key: String, _ value: String?) { onEntry(key, value) }
     fileprivate func tell(_ state: pw_link_state) { onState(state) }
+    fileprivate func tell(_ latency: spa_latency_info) { onLatency(latency) }
     fileprivate func tell(_ volumes: [Float], _ isMuted: Bool) { onVolumes(volumes, isMuted) }
 }
 
@@ -161,6 +181,15 @@ private func pipeWireStreamParameter(
         count = Int(earshot_pw_volumes(value, buffer.baseAddress, UInt32(buffer.count), &isMuted))
     }
     if !volumes.isEmpty { watch(data)?.tell(volumes, isMuted) }
+}
+
+private func pipeWirePortParameter(
+    _ data: UnsafeMutableRawPointer?, _ number: CInt, _ id: UInt32, _ index: UInt32, _ next: UInt32,
+    _ value: UnsafePointer<spa_pod>?
+) {
+    guard let value, id == SPA_PARAM_Latency.rawValue else { return }
+    var latency = spa_latency_info()
+    if spa_latency_parse(value, &latency) >= 0 { watch(data)?.tell(latency) }
 }
 
 private func pipeWireDeviceInfo(_ data: UnsafeMutableRawPointer?, _ info: UnsafePointer<pw_device_info>?) {

@@ -36,6 +36,8 @@ struct PipeWireState: ~Copyable {
 
     let inputCount: Int
     let outputCount: Int
+    /// The most frames that a cycle may have.
+    let frameCapacity = IOCycle.maximumFrameCount
     let inputPorts: UnsafeMutablePointer<UnsafeMutableRawPointer?>
     let outputPorts: UnsafeMutablePointer<UnsafeMutableRawPointer?>
     let inputs: UnsafeMutablePointer<UnsafeMutablePointer<Float>>
@@ -79,7 +81,7 @@ struct PipeWireState: ~Copyable {
         outputPorts.initialize(repeating: nil, count: max(1, outputCount))
         inputs = .allocate(capacity: max(1, inputCount))
         outputs = .allocate(capacity: max(1, outputCount))
-        let frames = IOCycle.maximumFrameCount
+        let frames = frameCapacity
         silence = .allocate(capacity: frames)
         silence.initialize(repeating: 0, count: frames)
         scratch = .allocate(capacity: frames * max(1, outputCount))

@@ -64,15 +64,16 @@ public final class PipeWireSystem: AudioSystem {
     ///   ``AudioDeviceError/serverGone(_:reason:)``, ``AudioDeviceError/callFailed(_:call:code:)``.
     public func open(_ request: AudioDeviceRequest) throws(AudioDeviceError) -> any AudioDevice {
         try request.validate()
+        if request.input == .none && request.output == .none {
+            throw .unsupportedFormat(detail: "neither input nor output; ask for one")
+        }
         let hub = hub
         let client = try hub.loop.locked { () throws(AudioDeviceError) -> PipeWireClient in
             if let failure = hub.failure { throw failure }
             let input = try hub.target(request.input, .input)
             let output = try hub.target(request.output, .output)
             if input == nil && output == nil {
-                if request.output == .systemDefault { throw .noDefaultDevice(.output) }
-                if request.input == .systemDefault { throw .noDefaultDevice(.input) }
-                throw .unsupportedFormat(detail: "neither input nor output; ask for one")
+                throw .noDefaultDevice(request.output == .systemDefault ? .output : .input)
             }
             let client = try PipeWireClient(hub, request, input: input, output: output)
             do throws(AudioDeviceError) {

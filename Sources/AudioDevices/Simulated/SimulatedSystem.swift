@@ -161,7 +161,8 @@ extension SimulatedSystem {
                 guard request.input == .none, request.output == .none else { throw .noDefaultDevice(.output) }
                 throw .unsupportedFormat(detail: "neither input nor output; ask for one")
             case (let input?, let output?) where input != output:
-                let microphone = try Self.open(input, request, inputs: request.inputChannelCount, outputs: 0, &state)
+                let microphone = try Self.open(
+                    input, Self.ofItsOwn(input, request, state), inputs: request.inputChannelCount, outputs: 0, &state)
                 let loudspeaker = try Self.open(output, request, inputs: 0, outputs: request.outputChannelCount, &state)
                 return try AggregateDevice(input: microphone, output: loudspeaker)
             case (let input, let output):
@@ -171,6 +172,22 @@ extension SimulatedSystem {
                     outputs: output == nil ? 0 : request.outputChannelCount, &state)
             }
         }
+    }
+
+    /// What is asked of an input that another card's clock takes from: its rate need not be the client's.
+    private static func ofItsOwn(
+        _ id: String, _ request: AudioDeviceRequest, _ state: borrowing State
+    ) -> AudioDeviceRequest {
+        var own = request
+        own.monitor = nil
+        guard let card = state.entries.first(where: { $0.card.description.id == id })?.card.description else {
+            return own
+        }
+        if let rate = request.sampleRate, !card.sampleRates.contains(rate) { own.sampleRate = nil }
+        if let block = request.blockFrameCount, !card.blockFrameCounts.contains(block) {
+            own.blockFrameCount = max(card.blockFrameCounts.lowerBound, min(card.blockFrameCounts.upperBound, block))
+        }
+        return own
     }
 
     /// The id of the card that a side means, nil for none.

@@ -32,6 +32,14 @@ static inline void earshot_pw_listen_node(
     void *node, struct spa_hook *hook, const struct pw_node_events *events, void *data) {
     pw_node_add_listener((struct pw_node *)node, hook, events, data);
 }
+static inline void earshot_pw_listen_port(
+    void *port, struct spa_hook *hook, const struct pw_port_events *events, void *data) {
+    pw_port_add_listener((struct pw_port *)port, hook, events, data);
+}
+static inline void earshot_pw_watch_latency(void *port) {
+    uint32_t ids[1] = {SPA_PARAM_Latency};
+    pw_port_subscribe_params((struct pw_port *)port, ids, 1);
+}
 static inline void earshot_pw_listen_device(
     void *device, struct spa_hook *hook, const struct pw_device_events *events, void *data) {
     pw_device_add_listener((struct pw_device *)device, hook, events, data);

@@ -1,0 +1,59 @@
+import AudioBase
+import Synchronization
+
+/// What an ``AggregateDevice`` does between its devices' calls: memory and two callbacks, without threads or a clock, so
+/// that it runs on virtual time as well.
+final class AggregateCore: @unchecked Sendable {  // each side's state is used by one device's thread
+    private let ring: AudioRing
+    private let mapping = LatestValue(AggregateInput.Mapping())
+    private let buffer: AudioBuffer
+    private let input: UnsafeMutablePointer<AggregateInput>
+    private let output: UnsafeMutablePointer<AggregateOutput>
+
+    /// - Parameters:
+    ///   - inputLatency: seconds, of the input device.
+    ///   - longestOutput: seconds from an output cycle's start until its last frame is played.
+    init(inputRate: Double, outputRate: Double, channelCount: Int, inputLatency: Double, longestOutput: Double) {
+        ring = AudioRing(channelCount: channelCount, capacity: Int(inputRate))
+        buffer = AudioBuffer(channelCount: channelCount, frameCapacity: IOCycle.maximumFrameCount)
+        input = .allocate(capacity: 1)
+        input.initialize(
+            to: AggregateInput(
+                ring: ring.writer, mapping: mapping.writer, sampleRate: inputRate, latency: inputLatency))
+        output = .allocate(capacity: 1)
+        output.initialize(
+            to: AggregateOutput(
+                ring: ring.reader, mapping: mapping.reader, input: buffer.channels, inputRate: inputRate,
+                outputRate: outputRate, longestOutput: longestOutput))
+    }
+
+    deinit {
+        input.deinitialize(count: 1)
+        input.deallocate()
+        output.deinitialize(count: 1)
+        output.deallocate()
+    }
+
+    /// For the input device.
+    var captureCallback: RenderCallback { RenderCallback(context: input, function: aggregateCapture) }
+    /// For the output device, which is the clock.
+    var renderCallback: RenderCallback { RenderCallback(context: output, function: aggregateRender) }
+
+    /// Forgets both clocks. While neither device runs.
+    func prepare(_ client: RenderCallback) {
+        input.pointee.reset()
+        output.pointee.reset()
+        output.pointee.client = client
+    }
+
+    /// Seconds from the input converter to the output converter; 0 before the first input. Any thread.
+    var delay: Double { Double(output.pointee.shared.pointee.delay.load(ordering: .relaxed)) * 1e-9 }
+    /// Whether input is heard. Any thread.
+    var isLocked: Bool { output.pointee.shared.pointee.isLocked.load(ordering: .relaxed) }
+    /// Input frames left out to get back to the delay. Any thread.
+    var droppedFrameCount: Int { output.pointee.shared.pointee.dropped.load(ordering: .relaxed) }
+    /// Output frames of silence in place of input, since it was first heard. Any thread.
+    var insertedFrameCount: Int { output.pointee.shared.pointee.inserted.load(ordering: .relaxed) }
+    /// Cycles that found too little input. Any thread.
+    var underrunCount: Int { output.pointee.shared.pointee.underruns.load(ordering: .relaxed) }
+}

@@ -1,0 +1,62 @@
+import AudioBase
+import Synchronization
+
+/// The input device's side of an aggregate: what it captured goes into a ring, and with it when that was.
+struct AggregateInput: ~Copyable {
+    /// Where the frames in the ring lie in time.
+    struct Mapping: BitwiseCopyable, Sendable {
+        /// The ring's position behind the newest frame; 0 before the first call.
+        var position = 0
+        /// When the frame at `position` passes the input converter.
+        var hostTime = HostTime(nanoseconds: 0)
+        var secondsPerFrame = 0.0
+        /// The longest time that a frame took from the converter into the ring, but for the calls' jitter.
+        var longestLatency = 0.0
+    }
+
+    let ring: AudioRing.Writer
+    let mapping: LatestValue<Mapping>.Writer
+    var newest = Mapping()
+    var loop: DelayLockedLoop
+
+    init(
+        ring: AudioRing.Writer, mapping: LatestValue<Mapping>.Writer, sampleRate: Double, latency: Double
+    ) {
+        self.ring = ring
+        self.mapping = mapping
+        loop = DelayLockedLoop(sampleRate: sampleRate)
+        newest.longestLatency = latency
+    }
+
+    /// Forgets the clock; what is in the ring keeps its positions. While no call runs.
+    mutating func reset() {
+        loop.reset()
+        newest.hostTime = HostTime(nanoseconds: .min / 2)
+        mapping.store(newest)
+    }
+
+    /// On the input device's thread.
+    @_noLocks
+    mutating func capture(_ cycle: IOCycle) {
+        guard cycle.frameCount > 0 else { return }
+        let frames = min(cycle.frameCount, IOCycle.maximumFrameCount)
+        if cycle.input.count > 0 { ring.write(cycle.input, frameCount: frames) } else { ring.skip(frames) }
+        // Of the frame after this block, whose time is as sure as the cycle's.
+        let captured = cycle.hostTime.advanced(
+            bySeconds: Double(frames) * loop.secondsPerFrame - cycle.inputLatency)
+        newest.hostTime = loop.update(sampleTime: cycle.sampleTime &+ Int64(frames), now: captured)
+        newest.secondsPerFrame = loop.secondsPerFrame
+        newest.position &+= frames
+        newest.longestLatency = max(newest.longestLatency, cycle.inputLatency)
+        mapping.store(newest)
+    }
+}
+
+/// An input device's call; the context is an `AggregateInput`.
+@_noLocks
+func aggregateCapture(_ context: UnsafeMutableRawPointer?, _ cycle: UnsafeRawPointer?) {
+    guard let state = context?.assumingMemoryBound(to: AggregateInput.self),
+        let cycle = cycle?.assumingMemoryBound(to: IOCycle.self)
+    else { return }
+    state.pointee.capture(cycle.pointee)
+}

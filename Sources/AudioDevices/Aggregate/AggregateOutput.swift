@@ -1,0 +1,219 @@
+import AudioBase
+import AudioDSP
+import CRealtime
+import Synchronization
+
+/// The output device's side of an aggregate: its cycle is the client's, with input resampled from the other device's clock
+/// to this one's.
+///
+/// For each cycle both clocks say which captured frame is to be played at which time for the delay from converter to
+/// converter to be ``delay``. The resampler's step is the ratio of both measured rates, and a little more or less where
+/// the frame in hand is not that one. A difference of more than 3 ms, after an xrun or a stall, is made good at once: frames
+/// are dropped, or there is silence until the frame's time has come.
+struct AggregateOutput: ~Copyable {
+    /// What other threads may see.
+    struct Shared: ~Copyable {
+        let dropped = Atomic<Int>(0)
+        let inserted = Atomic<Int>(0)
+        let underruns = Atomic<Int>(0)
+        let isLocked = Atomic<Bool>(false)
+        let delay = Atomic<Int>(0)  // nanoseconds
+    }
+
+    let ring: AudioRing.Reader
+    let mapping: LatestValue<AggregateInput.Mapping>.Reader
+    let input: Channels
+    let shared: UnsafeMutablePointer<Shared>
+    let nominalStep: Double
+    let inputRate: Double
+    var client: RenderCallback?
+    var resampler: Resampler
+    var loop: DelayLockedLoop
+    /// Seconds from the input converter to the output converter. It only grows: with longer blocks, or where calls come
+    /// later than ``margin`` allows.
+    var delay = 0.0
+    /// Seconds that a call may be late.
+    var margin = Self.firstMargin
+    var isLocked = false
+    var wasLocked = false  // since the start
+    var position = 0  // of the ring's frame that goes into the resampler next
+    var lastUnderrun = HostTime(nanoseconds: .min / 2)
+    var fade = 0  // frames since the input came back
+    var longestOutput = 0.0  // seconds from a cycle's start until its last frame is played
+
+    static let firstMargin = 0.002
+    private static var largestMargin: Double { @_noLocks get { 0.1 } }
+    private static var tolerance: Double { @_noLocks get { 0.003 } }
+    private static var settling: Double { @_noLocks get { 0.4 } }
+    private static var fadeLength: Int { @_noLocks get { 64 } }
+
+    init(
+        ring: AudioRing.Reader, mapping: LatestValue<AggregateInput.Mapping>.Reader, input: Channels,
+        inputRate: Double, outputRate: Double, longestOutput: Double
+    ) {
+        self.ring = ring
+        self.mapping = mapping
+        self.input = input
+        self.inputRate = inputRate
+        self.longestOutput = longestOutput
+        nominalStep = inputRate / outputRate
+        resampler = Resampler(
+            from: inputRate, to: outputRate, channelCount: input.count,
+            maximumFrameCount: IOCycle.maximumFrameCount)
+        loop = DelayLockedLoop(sampleRate: outputRate)
+        shared = .allocate(capacity: 1)
+        shared.initialize(to: Shared())
+    }
+
+    deinit {
+        shared.deinitialize(count: 1)
+        shared.deallocate()
+    }
+
+    /// Begins with silence. While no call runs.
+    mutating func reset() {
+        loop.reset()
+        isLocked = false
+        wasLocked = false
+        lastUnderrun = HostTime(nanoseconds: .min / 2)
+        shared.pointee.isLocked.store(false, ordering: .relaxed)
+    }
+
+    /// On the output device's thread.
+    @_noLocks
+    mutating func render(_ cycle: inout IOCycle) {
+        let frames = min(cycle.frameCount, IOCycle.maximumFrameCount)
+        for c in 0..<input.count { clearSamples(input[c], frames) }
+        let played = loop.update(
+            sampleTime: cycle.sampleTime, now: cycle.hostTime.advanced(bySeconds: cycle.outputLatency))
+        let clock = mapping.load()
+        if frames > 0, clock.position > 0 { read(frames, cycle, playedAt: played, clock) }
+        var whole = IOCycle(
+            frameCount: frames, sampleTime: cycle.sampleTime, hostTime: cycle.hostTime,
+            inputLatency: delay - cycle.outputLatency, outputLatency: cycle.outputLatency, input: input,
+            output: cycle.output)
+        client?(&whole)
+    }
+
+    @_noLocks
+    private mutating func read(
+        _ frames: Int, _ cycle: IOCycle, playedAt played: HostTime, _ clock: AggregateInput.Mapping
+    ) {
+        let ownRate = 1 / loop.secondsPerFrame
+        longestOutput = max(longestOutput, cycle.outputLatency + Double(frames) / ownRate)
+        require(clock)
+        // Where in the ring the frame lies that was captured `delay` before it is played, as a distance from the newest.
+        let behind = (clock.hostTime.seconds(since: played) + delay) / clock.secondsPerFrame
+        guard behind > -1e9, behind < 1e9 else { return unlock() }
+        if isLocked {
+            let error = Double(clock.position &- position) + resampler.heldFrames - behind
+            if abs(error) > Self.tolerance * inputRate {
+                unlock()
+            } else {
+                // Both rates as measured; too far behind is made good by going faster.
+                let follow = error * clock.secondsPerFrame / Self.settling
+                resampler.step =
+                    loop.secondsPerFrame / clock.secondsPerFrame * (1 + max(-0.005, min(0.005, follow)))
+            }
+        }
+        if !isLocked {
+            lock(to: clock.position &- Int(earshot_round(behind)), step: loop.secondsPerFrame / clock.secondsPerFrame)
+        }
+        guard isLocked else {
+            if wasLocked { shared.pointee.inserted.wrappingAdd(frames, ordering: .relaxed) }
+            return
+        }
+        let needed = resampler.inputNeeded(for: frames)
+        let held = ring.heldFrames
+        if held < needed {
+            noteUnderrun(at: cycle.hostTime)
+            return drain(frames, held: held)
+        }
+        let slice = ring.read(resampler.input, frameCount: needed, offset: resampler.inputOffset)
+        guard slice.position == position, slice.frameCount == needed else { return unlock() }
+        position &+= needed
+        resampler.render(input, frameCount: frames, adding: needed)
+        fadeIn(frames)
+    }
+
+    /// Lets the delay grow to what both devices' latencies and the margin need.
+    @_noLocks
+    private mutating func require(_ clock: AggregateInput.Mapping) {
+        let filter = Double(resampler.halfLength &+ 2) / inputRate
+        let needed = clock.longestLatency + longestOutput + filter + margin
+        guard needed > delay else { return }
+        delay = needed
+        shared.pointee.delay.store(Int(needed * 1e9), ordering: .relaxed)
+    }
+
+    /// Begins with a frame of the ring, if it is there: drops those before it, or waits.
+    @_noLocks
+    private mutating func lock(to first: Int, step: Double) {
+        let next = ring.read(input, frameCount: 0, holdingAtMost: .max &- 1).position
+        let held = ring.heldFrames
+        guard first >= next else { return }
+        let excess = first &- next
+        let after = ring.read(input, frameCount: 0, holdingAtMost: max(0, held &- excess)).position
+        if wasLocked { shared.pointee.dropped.wrappingAdd(max(0, after &- next), ordering: .relaxed) }
+        guard after == first, ring.heldFrames > 0 else { return }
+        position = first
+        resampler.reset()
+        resampler.step = step
+        isLocked = true
+        wasLocked = true
+        fade = 0
+        shared.pointee.isLocked.store(true, ordering: .relaxed)
+    }
+
+    @_noLocks
+    private mutating func unlock() {
+        isLocked = false
+        shared.pointee.isLocked.store(false, ordering: .relaxed)
+    }
+
+    /// Renders what there is, fading out, and goes silent.
+    @_noLocks
+    private mutating func drain(_ frames: Int, held: Int) {
+        let count = min(frames, resampler.outputAvailable(afterAdding: held))
+        let slice = ring.read(resampler.input, frameCount: held, offset: resampler.inputOffset)
+        if count > 0, slice.frameCount == held {
+            resampler.render(input, frameCount: count, adding: held)
+            fadeIn(count)
+            let length = min(count, Self.fadeLength)
+            for c in 0..<input.count {
+                for i in 0..<length { input[c][count &- 1 &- i] *= Float(i) / Float(length) }
+            }
+        }
+        shared.pointee.inserted.wrappingAdd(frames &- max(0, count), ordering: .relaxed)
+        unlock()
+    }
+
+    @_noLocks
+    private mutating func fadeIn(_ frames: Int) {
+        guard fade < Self.fadeLength else { return }
+        let length = min(frames, Self.fadeLength &- fade)
+        for c in 0..<input.count {
+            for i in 0..<length { input[c][i] *= Float(fade &+ i) / Float(Self.fadeLength) }
+        }
+        fade &+= length
+    }
+
+    /// One cycle with too little input is a stall of the input; another one soon after means that calls come later than the
+    /// margin allows.
+    @_noLocks
+    private mutating func noteUnderrun(at time: HostTime) {
+        shared.pointee.underruns.wrappingAdd(1, ordering: .relaxed)
+        if time.seconds(since: lastUnderrun) < 10 { margin = min(Self.largestMargin, margin + 0.001) }
+        lastUnderrun = time
+    }
+}
+
+/// An output device's call; the context is an `AggregateOutput`.
+@_noLocks
+func aggregateRender(_ context: UnsafeMutableRawPointer?, _ cycle: UnsafeRawPointer?) {
+    guard let state = context?.assumingMemoryBound(to: AggregateOutput.self),
+        let cycle = cycle?.assumingMemoryBound(to: IOCycle.self)
+    else { return }
+    var own = cycle.pointee
+    state.pointee.render(&own)
+}

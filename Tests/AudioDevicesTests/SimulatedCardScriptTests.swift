@@ -1,0 +1,192 @@
+import AudioBase
+import Testing
+
+@testable import AudioDevices
+
+/// What befalls a card, on virtual time.
+@Suite("SimulatedCard, scripted") struct SimulatedCardScriptTests {
+    static let origin = HostTime(nanoseconds: 1_000_000_000)
+
+    struct Call: Equatable {
+        var sampleTime: Int64
+        var frameCount: Int
+        var hostTime: Double
+        var calledAt: Double
+    }
+
+    private func calls(
+        _ card: SimulatedCard, until end: Double, _ body: (IOCycle) -> Void = { _ in }
+    ) -> [Call] {
+        card.renderer.start(at: Self.origin)
+        var calls: [Call] = []
+        while true {
+            let now = card.renderer.nextCallTime
+            if now.seconds(since: Self.origin) > end { return calls }
+            if let vanishing = card.renderer.vanishingTime, now >= vanishing { return calls }
+            let cycle = card.renderer.beginCycle(at: now)
+            body(cycle)
+            card.renderer.endCycle(at: now)
+            calls.append(
+                Call(
+                    sampleTime: cycle.sampleTime, frameCount: cycle.frameCount,
+                    hostTime: cycle.hostTime.seconds(since: Self.origin), calledAt: now.seconds(since: Self.origin)))
+        }
+    }
+
+    private func card(
+        _ block: Int, script: [SimulatedCard.Event] = [],
+        _ change: (inout SimulatedCard.Configuration) -> Void = { _ in }
+    ) throws -> SimulatedCard {
+        var configuration = SimulatedCard.Configuration(sampleRate: 48_000, blockFrameCount: block)
+        configuration.script = script
+        change(&configuration)
+        return try SimulatedCard(configuration)
+    }
+
+    @Test("a stall is silence, and the counter jumps by it", arguments: [16, 64, 480, 4_096])
+    func stall(_ block: Int) throws {
+        let card = try card(block, script: [.stall(at: 1, for: 2)])
+        let calls = calls(card, until: 5)
+        #expect(!calls.contains { $0.calledAt > 1 && $0.calledAt < 3 })
+        for call in calls {
+            #expect(abs(call.hostTime - Double(call.sampleTime + Int64(block)) / 48_000) < 1e-8)
+        }
+        let jumps = zip(calls, calls.dropFirst()).map { $1.sampleTime - $0.sampleTime - Int64(block) }.filter {
+            $0 != 0
+        }
+        #expect(jumps.count == 1)
+        #expect(abs(Double(jumps.first ?? 0) / 48_000 - 2) <= 2 * Double(block) / 48_000)
+        #expect(jumps.first == Int64(card.monitor.skippedFrameCount))
+        #expect(card.monitor.xrunCount == 1)
+    }
+
+    @Test("a suspended machine's clock jumps, and the counter does not", arguments: [16, 480, 4_096], [5.0, 90])
+    func suspend(_ block: Int, _ length: Double) throws {
+        let card = try card(block, script: [.suspend(at: 1, for: length)])
+        let calls = calls(card, until: length + 3)
+        for (a, b) in zip(calls, calls.dropFirst()) {
+            #expect(b.sampleTime == a.sampleTime + Int64(block))
+            let spent = b.hostTime - a.hostTime - Double(block) / 48_000
+            #expect(abs(spent) < 1e-8 || abs(spent - length) < 1e-8)
+        }
+        #expect(
+            calls.last.map { abs($0.hostTime - length - Double($0.sampleTime + Int64(block)) / 48_000) < 1e-8 } == true)
+        #expect(!calls.contains { $0.calledAt > 1 && $0.calledAt < 1 + length })
+        #expect(card.monitor.xrunCount == 0)
+    }
+
+    @Test("a crystal changes its rate at the time it is told", arguments: [64, 470])
+    func drift(_ block: Int) throws {
+        let card = try card(block, script: [.drift(at: 20, ppm: -300), .drift(at: 10, ppm: 300)])
+        for call in calls(card, until: 30) {
+            let t = call.hostTime
+            let frames = 48_000 * (t + 300e-6 * max(0, min(10, t - 10)) - 300e-6 * max(0, t - 20))
+            #expect(abs(frames - Double(call.sampleTime + Int64(block))) < 1e-3)
+        }
+    }
+
+    @Test("a card that vanishes calls no longer")
+    func vanish() throws {
+        let card = try card(64, script: [.vanish(at: 1)])
+        #expect(calls(card, until: 3).last.map { $0.calledAt <= 1 && $0.calledAt > 0.99 } == true)
+        #expect(try self.card(64).renderer.vanishingTime == nil)
+    }
+
+    @Test("blocks vary, and input reaches output after two of the longest")
+    func blocks() throws {
+        let (source, sink) = (
+            AudioRing(channelCount: 1, capacity: 1 << 16), AudioRing(channelCount: 1, capacity: 1 << 16)
+        )
+        let ramp = AudioBuffer(channelCount: 1, frameCapacity: 60_000)
+        for i in 0..<60_000 { ramp.channels[0][i] = Float(i + 1) }
+        source.writer.write(ramp.channels, frameCount: 60_000)
+        let sizes = [470, 471, 441, 16, 4_096]
+        let card = try card(256) {
+            $0.blockFrameCounts = sizes
+            ($0.source, $0.sink) = (source.reader, sink.writer)
+        }
+        var latencies: Set<Int> = []
+        let calls = calls(card, until: 1) { cycle in
+            copySamples(cycle.output[0], cycle.input[0], cycle.frameCount)
+            latencies.insert(Int(((cycle.inputLatency + cycle.outputLatency) * 48_000).rounded()))
+        }
+        for (i, call) in calls.enumerated() {
+            #expect(call.frameCount == sizes[i % 5])
+            #expect(abs(call.hostTime - Double(call.sampleTime + Int64(call.frameCount)) / 48_000) < 1e-8)
+        }
+        #expect(latencies == [8_192])
+        #expect(card.firstOutputFrameTime == Self.origin.advanced(bySeconds: 8_192.0 / 48_000))
+        #expect(card.monitor.xrunCount == 0)
+        let count = sink.reader.read(ramp.channels, frameCount: 60_000).frameCount
+        #expect(count > 40_000)
+        #expect((0..<count).allSatisfy { ramp.channels[0][$0] == Float($0 + 1) })
+    }
+
+    @Test("jitter is as told, the same for a seed, and the host time is smoothed")
+    func jitter() throws {
+        for (jitter, range, mean) in [
+            (SimulatedCard.Jitter.uniform(100e-6), -100e-6...100e-6, 0.0),
+            (.exponential(mean: 100e-6), 0...1e-3, 100e-6),
+        ] {
+            let runs = try [1, 1, 2].map { seed in
+                calls(
+                    try card(256) {
+                        $0.jitter = jitter
+                        $0.seed = seed
+                    }, until: 30)
+            }
+            #expect(runs[0] == runs[1])
+            #expect(runs[0] != runs[2])
+            let late = runs[0].map { $0.calledAt - Double($0.sampleTime + 256) / 48_000 }
+            #expect(late.allSatisfy { range.contains($0) })
+            #expect(abs(late.reduce(0, +) / Double(late.count) - mean) < 5e-6)
+            let errors = runs[0].filter { $0.calledAt > 5 }.map {
+                abs($0.hostTime - Double($0.sampleTime + 256) / 48_000)
+            }
+            #expect(errors.sorted()[errors.count * 99 / 100] < 20e-6)
+        }
+    }
+
+    @Test("channels go where the maps say")
+    func maps() throws {
+        let (source, sink) = (AudioRing(channelCount: 2, capacity: 64), AudioRing(channelCount: 3, capacity: 64))
+        let buffer = AudioBuffer(channelCount: 3, frameCapacity: 4)
+        for c in 0..<2 { for i in 0..<4 { buffer.channels[c][i] = Float(10 * c + i + 1) } }
+        source.writer.write(buffer.channels, frameCount: 4)
+        let card = try card(4) {
+            ($0.inputChannelCount, $0.outputChannelCount) = (2, 3)
+            ($0.source, $0.sink) = (source.reader, sink.writer)
+            $0.inputChannelMap = [1, 7, 0]
+            $0.outputChannelMap = [[2], [0, 2], [5]]
+        }
+        _ = calls(card, until: 4.5 / 48_000) { cycle in
+            #expect((0..<3).map { cycle.input[$0][0] } == [11, 0, 1])
+            for c in 0..<3 { for i in 0..<4 { cycle.output[c][i] = Float(c + 1) } }
+        }
+        _ = sink.reader.read(buffer.channels, frameCount: 4)
+        #expect((0..<3).map { buffer.channels[$0][3] } == [2, 0, 3])
+    }
+
+    @Test("what is left of a script when some of it is over")
+    func remaining() {
+        typealias Event = SimulatedCard.Event
+        #expect(Event.stall(at: 5, for: 2).remaining(after: 1) == .stall(at: 4, for: 2))
+        #expect(Event.suspend(at: 5, for: 2).remaining(after: 6) == .suspend(at: 0, for: 1))
+        #expect(Event.stall(at: 5, for: 2).remaining(after: 7) == nil)
+        #expect(Event.drift(at: 5, ppm: 9).remaining(after: 7) == .drift(at: 0, ppm: 9))
+        #expect(Event.vanish(at: 5).remaining(after: 7) == .vanish(at: 0))
+        #expect(Event.vanish(at: 5, for: 1).remaining(after: 7) == nil)
+    }
+
+    @Test(
+        "what cannot befall a card is refused",
+        arguments: [
+            SimulatedCard.Event.stall(at: -1, for: 1), .stall(at: 1, for: 0), .suspend(at: .nan, for: 1),
+            .drift(at: 1, ppm: 20_000), .vanish(at: 1, for: -1),
+        ])
+    func refused(_ event: SimulatedCard.Event) {
+        #expect(throws: AudioDeviceError.self) { try card(64, script: [event]) }
+        #expect(throws: AudioDeviceError.self) { try card(64) { $0.jitter = .uniform(-1) } }
+        #expect(throws: AudioDeviceError.self) { try card(64) { $0.blockFrameCounts = [64, 0] } }
+    }
+}
