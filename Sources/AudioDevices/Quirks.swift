@@ -22,7 +22,7 @@ enum Quirks {
         return gap - Double(left) > 0.5 * Double(frameCount) ? earshot_round(gap) : left
     }
 
-    /// Seconds beyond a block that eight calls in a row must be late for their frames to count as lost. A jackd that stood
+    /// Seconds beyond a block that calls must be late, eight in a row and for 50 ms, for their frames to count as lost. A jackd that stood
     /// still (SIGSTOP for 0.4 s, 1.9.21, dummy driver) tells of an xrun, but now and then goes on with its counter and its
     /// clock as though no time had passed.
     static var jackStillness: Double { @_noLocks get { 0.02 } }

@@ -84,8 +84,9 @@ private func jackNoteStillness(_ state: UnsafeMutablePointer<JACKState>, _ frame
         still.lateCount = 0
     } else {
         still.least = still.lateCount == 0 || late < still.least ? late : still.least
+        if still.lateCount == 0 { still.since = now }
         still.lateCount &+= 1
-        if still.lateCount >= 8 {
+        if still.lateCount >= 8 && now.seconds(since: still.since) > 0.05 {
             let lost = earshot_round(Double(still.least) * 1e-9 * rate)
             state.pointee.sampleTime &+= lost
             state.pointee.recorder.skip(Int(lost))

@@ -41,6 +41,7 @@ struct JACKState: ~Copyable {
         var lateCount = 0
         /// Nanoseconds, of the calls that are late in a row.
         var least: Int64 = 0
+        var since = HostTime(nanoseconds: 0)
     }
 
     /// Frames, at least one block: what a port that is not connected cannot tell.
