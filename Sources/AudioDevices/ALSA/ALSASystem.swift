@@ -113,7 +113,7 @@ public final class ALSASystem: AudioSystem {
                     name: names.reduce(into: [String]()) { if !$0.contains($1) { $0.append($1) } }.joined(
                         separator: " + "),
                     capture: input, playback: output, request: request,
-                    periodCount: listed.contains { $0.transport == .usb } ? 3 : 2)
+                    periodCount: listed.contains { $0.transport == .usb } ? Quirks.alsaUSBPeriods : 2)
             }
         } catch .noDevice(let name, _) {
             // The search's own error has the names that come close.
