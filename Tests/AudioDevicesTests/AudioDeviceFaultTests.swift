@@ -40,7 +40,10 @@ import Testing
             device.stop()
             device.stop()
             #expect(throws: AudioDeviceError.self) { try device.start(probe.callback) }
-            #expect(throws: AudioDeviceError.self) { try idle.start(probe.callback) }
+            // One that was not running learns of it when it starts, or right after.
+            do { try idle.start(probe.callback) } catch { #expect(error is AudioDeviceError) }
+            if idle.failure == nil { #expect(eventually { idle.failure != nil }) }
+            idle.stop()
             #expect(eventually { bench.system.devices.isEmpty && bench.system.failure != nil })
             #expect(throws: AudioDeviceError.self) { try bench.open() }
             try bench.revive()
@@ -90,11 +93,14 @@ import Testing
             for _ in 0..<2 { try startAndStop(try bench.open()) }
             let before = ProcessFootprint.now()
             for _ in 0..<50 { try startAndStop(device) }
+            let running = ProcessFootprint.now()
             for _ in 0..<10 { try startAndStop(try bench.open()) }
             // A thread that was joined may still be listed for a moment.
             #expect(eventually { ProcessFootprint.now().threads <= before.threads })
             #expect(eventually { ProcessFootprint.now().descriptors <= before.descriptors })
-            #expect(ProcessFootprint.now().anonymousBytes - before.anonymousBytes < 4 << 20)
+            #expect(running.anonymousBytes - before.anonymousBytes < 1 << 20)
+            // Libraries keep what an opening needed: 0.5 MB of each of the first where a plug-in has a server behind it.
+            #expect(ProcessFootprint.now().anonymousBytes - running.anonymousBytes < 8 << 20)
         }
     }
 }

@@ -128,7 +128,7 @@ import Testing
             (SimulatedCard.Jitter.uniform(100e-6), -100e-6...100e-6, 0.0),
             (.exponential(mean: 100e-6), 0...1e-3, 100e-6),
         ] {
-            let runs = try [1, 1, 2].map { seed in
+            let runs: [[Call]] = try [1 as UInt64, 1, 2].map { seed in
                 calls(
                     try card(256) {
                         $0.jitter = jitter
@@ -137,12 +137,13 @@ import Testing
             }
             #expect(runs[0] == runs[1])
             #expect(runs[0] != runs[2])
-            let late = runs[0].map { $0.calledAt - Double($0.sampleTime + 256) / 48_000 }
+            func due(_ call: Call) -> Double { Double(call.sampleTime + 256) / 48_000 }
+            let late: [Double] = runs[0].map { $0.calledAt - due($0) }
+            let total: Double = late.reduce(0, +)
             #expect(late.allSatisfy { range.contains($0) })
-            #expect(abs(late.reduce(0, +) / Double(late.count) - mean) < 5e-6)
-            let errors = runs[0].filter { $0.calledAt > 5 }.map {
-                abs($0.hostTime - Double($0.sampleTime + 256) / 48_000)
-            }
+            #expect(abs(total / Double(late.count) - mean) < 5e-6)
+            let settled = runs[0].filter { $0.calledAt > 5 }
+            let errors: [Double] = settled.map { abs($0.hostTime - due($0)) }
             #expect(errors.sorted()[errors.count * 99 / 100] < 20e-6)
         }
     }

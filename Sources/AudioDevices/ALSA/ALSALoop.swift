@@ -8,9 +8,6 @@ struct ALSALoop {
     typealias Phase = ALSAState.Phase
 
     static let priority = 70
-    /// Blocks of silence before the first call where a plug-in's sound server plays: it asks for some at once before it keeps
-    /// time (PipeWire for two).
-    private static let prerollCount = 3
     /// A card that gives nothing for so long has stalled.
     static let stallSeconds = 1.0
     /// Of which a wait counts as this much at most, so that a machine that slept does not look like a card that did.
@@ -55,7 +52,7 @@ struct ALSALoop {
         state.pointee.isFillingUp = false
         state.pointee.flow = ALSAFlow()
         let (capture, playback) = (state.pointee.capture, state.pointee.playback)
-        if let playback { state.pointee.prerollCount = isStrict(playback) ? 0 : Self.prerollCount }
+        if let playback { state.pointee.prerollCount = isStrict(playback) ? 0 : Quirks.alsaServerPreroll }
         for case let stream? in [capture, playback] {
             let code = Int(snd_pcm_prepare(stream.handle))
             guard code >= 0 else { return fail(code, .prepare) }

@@ -90,14 +90,14 @@ public final class ALSASystem: AudioSystem {
         return try device(input: input, output: output, request)
     }
 
-    /// Two cards as one: each has a crystal of its own.
+    /// Two cards as one: each has a crystal of its own. The monitor is of the output's calls, the client in them.
     private func aggregate(
         _ input: String, _ output: String, _ request: AudioDeviceRequest
     ) throws(AudioDeviceError) -> any AudioDevice {
-        var side = request
-        side.monitor = nil
-        let source = try device(input: input, output: nil, side)
-        let sink = try device(input: nil, output: output, side)
+        var unwatched = request
+        unwatched.monitor = nil
+        let source = try device(input: input, output: nil, unwatched)
+        let sink = try device(input: nil, output: output, request)
         return try AggregateDevice(input: source, output: sink)
     }
 
@@ -113,7 +113,7 @@ public final class ALSASystem: AudioSystem {
                     name: names.reduce(into: [String]()) { if !$0.contains($1) { $0.append($1) } }.joined(
                         separator: " + "),
                     capture: input, playback: output, request: request,
-                    periodCount: listed.contains { $0.transport == .usb } ? 3 : 2)
+                    periodCount: listed.contains { $0.transport == .usb } ? Quirks.alsaUSBPeriods : 2)
             }
         } catch .noDevice(let name, _) {
             // The search's own error has the names that come close.

@@ -43,9 +43,8 @@ func jackProcess(_ frames: jack_nframes_t, _ argument: UnsafeMutableRawPointer?)
 
 /// Moves `sampleTime` over what was lost before this cycle; returns the cycle's nominal start.
 ///
-/// jackd counts on through cycles in which a client was left out, but not through its own xruns, after which only its
-/// clock jumps; so both are looked at. Its clock is continuous otherwise: each cycle begins where the last one's end was
-/// predicted. When a cycle is due comes from a loop of our own: jackd 1.9.21's dummy device says it 250 ms early.
+/// The server's clock is continuous but for what is lost: each cycle begins where the last one's end was predicted. When a
+/// cycle is due comes from a loop of our own: jackd 1.9.21's dummy device says it 250 ms early.
 @_noLocks
 private func jackAdvance(_ state: UnsafeMutablePointer<JACKState>, _ frames: UInt32, _ now: HostTime) -> HostTime {
     var frame: UInt32 = 0
@@ -56,21 +55,45 @@ private func jackAdvance(_ state: UnsafeMutablePointer<JACKState>, _ frames: UIn
     if state.pointee.isFirstCycle {
         state.pointee.isFirstCycle = false
     } else {
-        let left = max(
-            0,
-            Int64(Int32(truncatingIfNeeded: frame &- state.pointee.nextFrame))
-                &- Quirks.jackCountedTooMany(frames, after: state.pointee.frames))
+        let counted = Int64(Int32(truncatingIfNeeded: frame &- state.pointee.nextFrame))
         let gap = Double(Int64(truncatingIfNeeded: start &- state.pointee.nextTime)) * 1e-6 * state.pointee.sampleRate
-        let lost = gap - Double(left) > 0.5 * Double(frames) ? earshot_round(gap) : left
+        let lost = Quirks.jackLostFrames(counted: counted, gap: gap, frameCount: frames, last: state.pointee.frames)
         if lost > 0 {
             state.pointee.sampleTime &+= lost
             state.pointee.recorder.skip(Int(lost))
         }
     }
+    jackNoteStillness(state, frames, now)
     state.pointee.frames = frames
     state.pointee.nextFrame = frame &+ frames
     state.pointee.nextTime = next
     return state.pointee.loop.update(sampleTime: state.pointee.sampleTime, now: now)
+}
+
+/// Moves `sampleTime` over what the server does not say was lost: see ``Quirks/jackStillness``.
+@_noLocks
+private func jackNoteStillness(_ state: UnsafeMutablePointer<JACKState>, _ frames: UInt32, _ now: HostTime) {
+    let rate = state.pointee.sampleRate
+    let block = Double(frames) / rate
+    let offset = now.nanoseconds &- earshot_round(Double(state.pointee.sampleTime) / rate * 1e9)
+    var still = state.pointee.stillness
+    let late = offset &- still.offset
+    if still.offset == 0 || late <= earshot_round((block + Quirks.jackStillness) * 1e9) {
+        let released = still.offset &+ earshot_round(block * 1e6)
+        still.offset = still.offset == 0 || offset < released ? offset : released
+        still.lateCount = 0
+    } else {
+        still.least = still.lateCount == 0 || late < still.least ? late : still.least
+        if still.lateCount == 0 { still.since = now }
+        still.lateCount &+= 1
+        if still.lateCount >= 8 && now.seconds(since: still.since) > 0.05 {
+            let lost = earshot_round(Double(still.least) * 1e-9 * rate)
+            state.pointee.sampleTime &+= lost
+            state.pointee.recorder.skip(Int(lost))
+            still.lateCount = 0
+        }
+    }
+    state.pointee.stillness = still
 }
 
 /// On a notification thread.

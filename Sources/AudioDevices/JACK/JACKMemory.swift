@@ -32,6 +32,17 @@ struct JACKState: ~Copyable {
     var frames: UInt32 = 0  // of the cycle before
     var nextFrame: UInt32 = 0  // the server's frame counter where the next cycle should begin
     var nextTime: UInt64 = 0  // and its time, microseconds
+    var stillness = Stillness()
+
+    /// How far calls are behind the frames that they brought, on the machine's clock.
+    struct Stillness: BitwiseCopyable {
+        /// Nanoseconds between the clock and the frames; its least, let go of by a thousandth of the time that passes.
+        var offset: Int64 = 0
+        var lateCount = 0
+        /// Nanoseconds, of the calls that are late in a row.
+        var least: Int64 = 0
+        var since = HostTime(nanoseconds: 0)
+    }
 
     /// Frames, at least one block: what a port that is not connected cannot tell.
     var inputLatency: Double { @_noLocks get { latency(inputLatencyFrames.load(ordering: .relaxed)) } }

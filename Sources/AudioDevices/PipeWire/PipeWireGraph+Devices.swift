@@ -6,7 +6,7 @@ extension PipeWireGraph {
     /// Whether a node with these properties is a device; a program's stream is none, nor is wireplumber's stand-in for a
     /// machine without a loudspeaker.
     static func isDevice(_ properties: [String: String]) -> Bool {
-        classes.contains(properties[PW_KEY_MEDIA_CLASS] ?? "") && properties[PW_KEY_NODE_NAME] != "auto_null"
+        classes.contains(properties[PW_KEY_MEDIA_CLASS] ?? "") && properties[PW_KEY_NODE_NAME] != Quirks.pipeWireStandIn
     }
 
     /// The devices whose channels are known, in the order in which they came.

@@ -37,7 +37,11 @@ private func pipeWireBuffers(_ state: UnsafeMutablePointer<PipeWireState>, _ fra
     }
     for i in 0..<state.pointee.outputCount {
         let buffer = state.pointee.outputPorts[i].flatMapBuffer(frameCount)
-        state.pointee.outputs[i] = buffer ?? state.pointee.scratch + i &* state.pointee.frameCapacity
+        if let buffer {
+            state.pointee.outputs[i] = buffer
+        } else {
+            state.pointee.outputs[i] = state.pointee.scratch + i &* state.pointee.frameCapacity
+        }
         clearSamples(state.pointee.outputs[i], frameCount)
     }
 }
@@ -99,7 +103,7 @@ private func pipeWireAdvance(
         let isSameClock = id == state.pointee.clock
         let left = isSameClock ? Double(Int64(truncatingIfNeeded: at &- state.pointee.nextPosition)) : 0
         let gap = Double(time &- state.pointee.nextTime) * 1e-9 * sampleRate
-        let slack = Double(frameCount) + 0.005 * sampleRate
+        let slack = Double(frameCount) + Quirks.pipeWireTimeSlack * sampleRate
         let lost = left - gap > slack || gap - left > slack ? gap : left
         if lost >= 1 && lost < 1e12 {
             let frames = earshot_round(lost)
@@ -112,6 +116,6 @@ private func pipeWireAdvance(
     state.pointee.nextPosition = at &+ UInt64(frameCount)
     state.pointee.nextTime = time &+ earshot_round(Double(frameCount) * 1e9 / sampleRate)
     let age = now.nanoseconds &- time
-    let start = age >= 0 && age < 100_000_000 ? HostTime(nanoseconds: time) : now
+    let start = age >= 0 && age < Quirks.pipeWireOldestTime ? HostTime(nanoseconds: time) : now
     return state.pointee.loop.update(sampleTime: state.pointee.sampleTime, now: start)
 }
