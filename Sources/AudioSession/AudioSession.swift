@@ -36,7 +36,8 @@ public final class AudioSession: Sendable {
     deinit { deactivate() }
 
     /// What is wanted. Set while active it takes effect at once: another preferred device is an override of the route. The
-    /// rate and the channel counts stay what they were at the first activation.
+    /// rate and the channel counts stay what they were at the first activation. Players that are asked to pause or to go on
+    /// are waited for, as by ``activate()``.
     public var configuration: Configuration {
         get { state.withLock { $0.configuration } }
         set {
