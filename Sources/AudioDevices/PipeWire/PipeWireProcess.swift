@@ -85,7 +85,7 @@ private func pipeWireCall(
 /// be when it woke up, so differences of less than a cycle and 5 ms mean nothing.
 ///
 /// The clock is the driver's own memory: a cycle that is late may already see the next one's. That looks as if this cycle
-/// had been lost, until the next sees the same clock again; so what seems lost counts a cycle later.
+/// had been lost, until the next sees the same clock again; so a lone cycle that seems lost counts a cycle later.
 @_noLocks
 private func pipeWireFollow(
     _ state: UnsafeMutablePointer<PipeWireState>, _ position: UnsafeMutablePointer<spa_io_position>, _ frameCount: Int,
@@ -104,7 +104,10 @@ private func pipeWireFollow(
         let wasAhead = left < 0 && gap < 0 && state.pointee.seeminglyLost > 0
         known = wasAhead ? 0 : state.pointee.seeminglyLost
         let lost = left - gap > slack || gap - left > slack ? gap : left
-        state.pointee.seeminglyLost = lost >= 1 && lost < 1e12 ? lost : 0
+        state.pointee.seeminglyLost = 0
+        if lost >= 1 && lost < 1e12 {
+            if lost == left && left <= Double(frameCount) { state.pointee.seeminglyLost = lost } else { known += lost }
+        }
     }
     state.pointee.isFollowing = true
     state.pointee.clock = id
