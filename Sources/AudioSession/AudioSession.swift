@@ -39,7 +39,8 @@ public final class AudioSession: Sendable {
 
     /// What is wanted. Set while active, another preferred device is an override of the route and is taken at once, and so is
     /// what becomes of other programs; blocks and channel maps are for the next device that is opened. The rate and the
-    /// channel counts stay what they were at the first activation.
+    /// channel counts stay what they were at the first activation. Players that are asked to pause or to go on are
+    /// waited for, as by ``activate()``.
     public var configuration: Configuration {
         get { state.withLock { $0.configuration } }
         set {

@@ -109,6 +109,14 @@ import Testing
             try scene.setVolume("100%")
             #expect(scene.hears(1))
             player.stop()
+            // The session manager gives the next one what it remembers, shortly after it came.
+            let again = system.duckOthers(to: 0.5)
+            let next = try scene.play()
+            #expect(scene.hears(0.5))
+            usleep(500_000)
+            #expect(scene.hears(0.5))
+            again.end()
+            next.stop()
         }
     }
 

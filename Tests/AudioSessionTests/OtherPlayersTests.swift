@@ -97,6 +97,9 @@ import Testing
         players.pause()
         #expect(waits { rig.status(player) == "Paused" })
         for process in hung { signalGroup(process, SIGCONT) }
+        rig.freezeBus()
+        players.resume()
+        players.pause()
         rig.stopBus()
         players.resume()
         players.pause()

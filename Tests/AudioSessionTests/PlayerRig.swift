@@ -27,6 +27,9 @@ final class PlayerRig {
 
     func stopBus() { bus.stop() }
 
+    /// The bus answers nobody any longer.
+    func freezeBus() { if let id = bus.processID { kill(-id, SIGSTOP) } }
+
     /// Starts a player; it plays, or is paused, when this returns. Two have names of their own.
     /// - Returns: what it is called on the bus, and its process.
     func mpv(isPaused: Bool = false) throws -> (name: String, process: ChildProcess) {
