@@ -42,7 +42,7 @@ let allLayers: [(name: String, dependencies: [Target.Dependency])] = [
         "AudioDevices",
         ["AudioBase", "AudioDSP", "CRealtime", "CJACK", "CPipeWire", "CALSA", histogram]
     ),
-    ("AudioSession", ["AudioBase", "AudioDSP", "AudioDevices", "CRealtime"]),
+    ("AudioSession", ["AudioBase", "AudioDSP", "AudioDevices", "CRealtime", "CDBus"]),
     ("Playout", ["AudioBase", "AudioDSP", "AudioCodecs", "CRealtime"]),
     ("MediaTransport", ["AudioBase"]),
     ("Nearby", ["AudioBase", "MediaTransport"]),
@@ -63,6 +63,7 @@ let package = Package(
         system("CJACK", pkgConfig: "jack"),
         system("CPipeWire", pkgConfig: "libpipewire-0.3"),
         system("CALSA", pkgConfig: "alsa"),
+        system("CDBus", pkgConfig: "dbus-1"),
         system("COpus", pkgConfig: "opus"),
         system("CLibAV", pkgConfig: "libavcodec"),
         system("CSndfile", pkgConfig: "sndfile"),

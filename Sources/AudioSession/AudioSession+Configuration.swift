@@ -15,11 +15,23 @@ extension AudioSession {
     public enum OtherAudio: String, Hashable, Sendable, CaseIterable {
         /// It goes on beside ours.
         case mix
-        /// It goes on at a lower volume, where the sound system can do that.
+        /// It goes on 14 dB lower, on PipeWire (`AudioDucking`); elsewhere as it is.
+        ///
+        /// After a crash of this program what played then stays quiet until it ends or its volume is touched.
         case duck
-        /// Players are asked to pause, and to go on afterwards, where the desktop can ask them.
+        /// The desktop's players that play are asked to pause (MPRIS, on the session bus), and those that still do to go on
+        /// afterwards; with the last session of this process that asked them. Whatever sound system it is. Without a bus, and
+        /// with a program that is no such player, nothing happens. Players that begin later go on, and after a crash of this
+        /// program those that paused stay so.
         case pause
-        /// Nobody else may use the device, where the sound system knows of such a thing.
+        /// Nobody else is heard at the device, where the sound system knows of such a thing.
+        ///
+        /// - ALSA: a card opened as `hw:` is this program's alone, asked for or not: while others have it, opening throws
+        ///   `AudioDeviceError.busy`. What is behind a plug-in (`dmix`, `pipewire`) is shared all the same.
+        /// - PipeWire has no exclusive use: every other program's stream is silenced, on whatever device, as with ``duck``.
+        ///   They may still record.
+        /// - JACK: nothing. Whoever is connected is heard.
+        /// - Simulated cards: nobody else may open them, and opening throws `AudioDeviceError.busy` where somebody has.
         case exclude
     }
 

@@ -19,10 +19,17 @@ public final class AudioSession: Sendable {
     }
     private let state: Mutex<State>
     private let broadcast = Broadcast<AudioSessionEvent>()
+    private let others: OtherSound
 
     /// An inactive session.
-    public init(_ system: any AudioSystem, _ configuration: Configuration = Configuration()) {
+    public convenience init(_ system: any AudioSystem, _ configuration: Configuration = Configuration()) {
+        self.init(system, configuration, players: .shared)
+    }
+
+    /// - Parameter players: who is asked to pause.
+    init(_ system: any AudioSystem, _ configuration: Configuration, players: OtherPlayers) {
         self.system = system
+        others = OtherSound(system, players)
         state = Mutex(State(configuration: configuration))
     }
 
@@ -38,10 +45,12 @@ public final class AudioSession: Sendable {
                 return state.isActive ? state.worker : nil
             }
             worker?.configure(newValue)
+            updateOthers()
         }
     }
 
-    /// Opens the route. From here on the session follows what happens to it.
+    /// Opens the route. From here on the session follows what happens to it. With ``OtherAudio/pause`` it returns when the
+    /// players have answered, or after two seconds.
     /// - Returns: the session's device, the same at each activation.
     /// - Throws: what opening the devices throws, and ``AudioDevices/AudioDeviceError/noDefaultDevice(_:)``.
     @discardableResult
@@ -74,10 +83,12 @@ public final class AudioSession: Sendable {
             state.worker = worker
             state.isActive = true
         }
+        updateOthers()
         return device
     }
 
-    /// Lets the devices go. What ran on the session gets no more calls until the next activation.
+    /// Lets the devices go. What ran on the session gets no more calls until the next activation. Other programs' sound is as
+    /// it was; players that were asked to pause are asked to go on.
     public func deactivate() {
         let (worker, device) = state.withLock { state in
             defer { state.isActive = false }
@@ -85,6 +96,11 @@ public final class AudioSession: Sendable {
         }
         worker?.stop()
         device?.close()
+        updateOthers()
+    }
+
+    private func updateOthers() {
+        others.update { state.withLock { $0.isActive ? $0.configuration.otherAudio : .mix } }
     }
 
     /// Goes on after a pause, on what is there now.

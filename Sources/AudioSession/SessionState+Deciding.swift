@@ -95,6 +95,11 @@ extension SessionState {
             self.current = nil
             return actions + [.close, .open(wish)]
         }
+        if mustReopen {
+            next = .override
+            self.current = nil
+            return actions + [.close, .open(wish)]
+        }
         guard wish != current else {
             if next == .override { next = nil }
             return actions

@@ -63,6 +63,7 @@ struct SessionState: Sendable {
     var calls = -1
     var progress = HostTime(nanoseconds: 0)  // when the count of calls last rose
     var reopenAt: HostTime?
+    var mustReopen = false  // the device is wanted for this program alone, or no longer
     var retryAt = HostTime(nanoseconds: .min)
     var retryDelay = Limit.retry.lowerBound
     var avoided: (id: String, until: HostTime)?
@@ -101,6 +102,7 @@ struct SessionState: Sendable {
         progress = now
         retryDelay = Limit.retry.lowerBound
         reopenAt = nil
+        mustReopen = false
         lostDefault = nil
         touch(at: now)
     }
@@ -129,6 +131,7 @@ struct SessionState: Sendable {
 
     /// Another wish of the program's.
     mutating func configure(_ configuration: AudioSession.Configuration) {
+        if (configuration.otherAudio == .exclude) != (policy.configuration.otherAudio == .exclude) { mustReopen = true }
         policy.configuration = configuration
         policy.comeback = nil
         if current != nil { next = .override }

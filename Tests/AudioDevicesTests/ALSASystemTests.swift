@@ -102,6 +102,26 @@ import Testing
         }
     }
 
+    @Test("an input and an output of two cards run as one device")
+    func twoCards() throws {
+        try ALSARig.running(isLooped: true) { _ in
+            let system = system(["s16", "s32"])
+            var request = AudioDeviceRequest()
+            (request.input, request.output) = (.device(id: "s16"), .device(id: "s32"))
+            request.inputChannelCount = 2
+            let device = try system.open(request)
+            #expect(device.inputChannelCount == 2 && device.outputChannelCount == 2)
+            let probe = ToneProbe(amplitude: 0.5, inputCount: 2)
+            try device.start(probe.callback)
+            #expect(
+                eventually {
+                    (0..<2).allSatisfy { abs(probe.tone($0, heardBy: $0).amplitude - 0.5) < 0.05 }
+                }, "\(probe.tone(0, heardBy: 0))")
+            device.stop()
+            #expect(device.failure == nil)
+        }
+    }
+
     @Test("an unknown device is refused with names that come close")
     func unknown() throws {
         try ALSARig.running { _ in

@@ -28,6 +28,7 @@ public struct ClockTrial {
     private var frame: Int64 = 0
     private var time = 0.0
 
+    /// The same seed gives the same jitter.
     public init(seed: UInt64 = 1) { random = SeededRandom(seed: seed) }
 
     /// So many seconds of a card that runs `ppm` fast and calls in these blocks, in turn.

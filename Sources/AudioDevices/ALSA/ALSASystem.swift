@@ -90,14 +90,14 @@ public final class ALSASystem: AudioSystem {
         return try device(input: input, output: output, request)
     }
 
-    /// Two cards as one: each has a crystal of its own.
+    /// Two cards as one: each has a crystal of its own. The monitor is of the output's calls, the client in them.
     private func aggregate(
         _ input: String, _ output: String, _ request: AudioDeviceRequest
     ) throws(AudioDeviceError) -> any AudioDevice {
-        var side = request
-        side.monitor = nil
-        let source = try device(input: input, output: nil, side)
-        let sink = try device(input: nil, output: output, side)
+        var unwatched = request
+        unwatched.monitor = nil
+        let source = try device(input: input, output: nil, unwatched)
+        let sink = try device(input: nil, output: output, request)
         return try AggregateDevice(input: source, output: sink)
     }
 

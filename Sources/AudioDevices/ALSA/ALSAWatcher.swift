@@ -11,7 +11,7 @@ final class ALSAWatcher: Sendable {
         var isStopped = false
     }
     private let sources = Mutex(Sources())
-    private let queue = DispatchQueue(label: "alsa-watcher")
+    private let queue = DispatchQueue(label: "alsa-devices")
     private let folder: String
     /// Events come in bursts, and udev sets a node's owner shortly after it was made.
     private static let settleTime = 0.25

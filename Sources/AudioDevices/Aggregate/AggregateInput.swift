@@ -16,6 +16,7 @@ struct AggregateInput: ~Copyable {
 
     let ring: AudioRing.Writer
     let mapping: LatestValue<Mapping>.Writer
+    private let frameLimit = IOCycle.maximumFrameCount  // unoptimised, a static is initialised behind a lock
     var newest = Mapping()
     var loop: DelayLockedLoop
 
@@ -39,7 +40,7 @@ struct AggregateInput: ~Copyable {
     @_noLocks
     mutating func capture(_ cycle: IOCycle) {
         guard cycle.frameCount > 0 else { return }
-        let frames = min(cycle.frameCount, IOCycle.maximumFrameCount)
+        let frames = min(cycle.frameCount, frameLimit)
         if cycle.input.count > 0 { ring.write(cycle.input, frameCount: frames) } else { ring.skip(frames) }
         // Of the frame after this block, whose time is as sure as the cycle's.
         let captured = cycle.hostTime.advanced(

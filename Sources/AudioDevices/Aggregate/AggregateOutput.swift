@@ -42,10 +42,12 @@ struct AggregateOutput: ~Copyable {
     var longestOutput = 0.0  // seconds from a cycle's start until its last frame is played
 
     static let firstMargin = 0.002
-    private static var largestMargin: Double { @_noLocks get { 0.1 } }
-    private static var tolerance: Double { @_noLocks get { 0.003 } }
-    private static var settling: Double { @_noLocks get { 0.4 } }
-    private static var fadeLength: Int { @_noLocks get { 64 } }
+    // Instance constants: unoptimised, a static one is initialised behind a lock.
+    private let frameLimit = IOCycle.maximumFrameCount
+    private let largestMargin = 0.1
+    private let tolerance = 0.003
+    private let settling = 0.4
+    private let fadeLength = 64
 
     init(
         ring: AudioRing.Reader, mapping: LatestValue<AggregateInput.Mapping>.Reader, input: Channels,
@@ -82,7 +84,7 @@ struct AggregateOutput: ~Copyable {
     /// On the output device's thread.
     @_noLocks
     mutating func render(_ cycle: inout IOCycle) {
-        let frames = min(cycle.frameCount, IOCycle.maximumFrameCount)
+        let frames = min(cycle.frameCount, frameLimit)
         for c in 0..<input.count { clearSamples(input[c], frames) }
         let played = loop.update(
             sampleTime: cycle.sampleTime, now: cycle.hostTime.advanced(bySeconds: cycle.outputLatency))
@@ -107,11 +109,11 @@ struct AggregateOutput: ~Copyable {
         guard behind > -1e9, behind < 1e9 else { return unlock() }
         if isLocked {
             let error = Double(clock.position &- position) + resampler.heldFrames - behind
-            if abs(error) > Self.tolerance * inputRate {
+            if abs(error) > tolerance * inputRate {
                 unlock()
             } else {
                 // Both rates as measured; too far behind is made good by going faster.
-                let follow = error * clock.secondsPerFrame / Self.settling
+                let follow = error * clock.secondsPerFrame / settling
                 resampler.step =
                     loop.secondsPerFrame / clock.secondsPerFrame * (1 + max(-0.005, min(0.005, follow)))
             }
@@ -179,7 +181,7 @@ struct AggregateOutput: ~Copyable {
         if count > 0, slice.frameCount == held {
             resampler.render(input, frameCount: count, adding: held)
             fadeIn(count)
-            let length = min(count, Self.fadeLength)
+            let length = min(count, fadeLength)
             for c in 0..<input.count {
                 for i in 0..<length { input[c][count &- 1 &- i] *= Float(i) / Float(length) }
             }
@@ -190,10 +192,10 @@ struct AggregateOutput: ~Copyable {
 
     @_noLocks
     private mutating func fadeIn(_ frames: Int) {
-        guard fade < Self.fadeLength else { return }
-        let length = min(frames, Self.fadeLength &- fade)
+        guard fade < fadeLength else { return }
+        let length = min(frames, fadeLength &- fade)
         for c in 0..<input.count {
-            for i in 0..<length { input[c][i] *= Float(fade &+ i) / Float(Self.fadeLength) }
+            for i in 0..<length { input[c][i] *= Float(fade &+ i) / Float(fadeLength) }
         }
         fade &+= length
     }
@@ -203,7 +205,7 @@ struct AggregateOutput: ~Copyable {
     @_noLocks
     private mutating func noteUnderrun(at time: HostTime) {
         shared.pointee.underruns.wrappingAdd(1, ordering: .relaxed)
-        if time.seconds(since: lastUnderrun) < 10 { margin = min(Self.largestMargin, margin + 0.001) }
+        if time.seconds(since: lastUnderrun) < 10 { margin = min(largestMargin, margin + 0.001) }
         lastUnderrun = time
     }
 }

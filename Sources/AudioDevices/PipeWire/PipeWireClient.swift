@@ -127,6 +127,8 @@ final class PipeWireClient: @unchecked Sendable {  // what is not `let` is touch
             throw .callFailed(.pipewire, call: "pw_filter_new", code: Int(earshot_pw_errno()))
         }
         self.filter = filter
+        memory.state.pointee.isFollowing = false
+        memory.state.pointee.seeminglyLost = 0
         // Two listeners, as the data thread's argument is memory and the loop's an object.
         var events = pw_filter_events()
         events.version = UInt32(PW_VERSION_FILTER_EVENTS)

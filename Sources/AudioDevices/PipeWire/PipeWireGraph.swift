@@ -35,6 +35,8 @@ struct PipeWireGraph {
     /// Device properties, by the device's number: what several nodes have in common.
     var devices: [UInt32: [String: String]] = [:]
     var ports: [UInt32: Port] = [:]
+    /// Process ids, by the client's number.
+    var processes: [UInt32: pid_t] = [:]
     /// Of ports whose devices say so, by the port's number.
     var delays: [UInt32: Delay] = [:]
     var clock = Clock()
@@ -60,6 +62,7 @@ struct PipeWireGraph {
         nodes[id] = nil
         devices[id] = nil
         ports[id] = nil
+        processes[id] = nil
         delays[id] = nil
     }
 
@@ -137,6 +140,14 @@ struct PipeWireGraph {
     /// The port of a node with a name.
     func port(of node: UInt32, named name: String) -> Port? {
         ports.values.first { $0.node == node && $0.name == name }
+    }
+
+    /// Whether a node is what another program plays, with a volume. This process's own is known by its client's process id;
+    /// what it opens as a device is no stream.
+    func isOthersStream(_ id: UInt32) -> Bool {
+        guard let node = nodes[id], node[PW_KEY_MEDIA_CLASS] == "Stream/Output/Audio" else { return false }
+        let client = node[PW_KEY_CLIENT_ID].flatMap { UInt32($0) }
+        return client.flatMap { processes[$0] } != getpid()
     }
 
     /// The node with a name that is a device.

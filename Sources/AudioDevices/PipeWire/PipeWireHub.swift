@@ -14,7 +14,7 @@ final class PipeWireHub: @unchecked Sendable {  // what is not `let` is touched 
     private var objects: OpaquePointer?
     private var registryHook: PipeWireHook<pw_registry_events>?
     private var watches: [UInt32: PipeWireProxy] = [:]
-    private let streams = PipeWireStreams()
+    private let streams: PipeWireStreams
     private var clients: [ObjectIdentifier: PipeWireClient] = [:]
     private var timer: UnsafeMutablePointer<spa_source>?
     private var isGone = false
@@ -29,6 +29,7 @@ final class PipeWireHub: @unchecked Sendable {  // what is not `let` is touched 
 
     init(remote: String?) throws(AudioDeviceError) {
         loop = try PipeWireLoop()
+        streams = PipeWireStreams(loop)
         self.remote = remote
         setFailure(noServer)
     }
@@ -65,19 +66,23 @@ final class PipeWireHub: @unchecked Sendable {  // what is not `let` is touched 
     func remove(_ client: PipeWireClient) { clients[ObjectIdentifier(client)] = nil }
 
     /// Multiplies what other programs play, now and from now on. Locked.
-    func setOtherStreams(volume: Float) {
-        let others = graph.nodes.filter { PipeWireStreams.isStream($0.value) }.map(\.key)
-        streams.setVolume(volume, isGone ? nil : objects, others)
+    /// - Returns: what ``unduckOthers(_:)`` takes.
+    func duckOthers(to gain: Float) -> Int {
+        defer { updateStreams() }
+        return streams.addGain(gain)
     }
 
-    /// Waits until the server has done what was asked of it, or a short while. Locked.
-    func flush() {
+    /// Returns when the server has been told, or after a short while: the program may end right after. Locked.
+    func unduckOthers(_ number: Int) {
+        streams.removeGain(number)
+        updateStreams()
         changed()
         _ = loop.wait(seconds: 0.25) { !isConnected || !isSyncing }
     }
 
-    /// What other programs' streams are multiplied by. Locked.
-    var otherStreamsVolume: Float { streams.volume }
+    private func updateStreams() {
+        streams.update(isGone ? nil : objects, graph.nodes.keys.filter(graph.isOthersStream))
+    }
 
     /// Connects, or connects again where the server went. The loop's thread, or locked.
     fileprivate func retry() {
@@ -181,7 +186,7 @@ extension PipeWireHub {
         switch type {
         case PipeWireType.node:
             graph.nodes[id] = properties
-            if PipeWireStreams.isStream(properties) { streams.appeared(objects, id) }
+            if graph.isOthersStream(id) { streams.appeared(objects, id) }
             guard PipeWireGraph.isDevice(properties) else { break }
             watches[id] = .node(objects, id) { [unowned self] properties in
                 graph.nodes[id] = properties
@@ -196,6 +201,9 @@ extension PipeWireHub {
         case PipeWireType.port:
             graph.addPort(id, properties)
             if graph.isFirstOfDevice(id) { watchLatency(objects, id) }
+        case PipeWireType.client:
+            graph.processes[id] = properties[PW_KEY_SEC_PID].flatMap { pid_t($0) }
+            return
         case PipeWireType.metadata: watchMetadata(objects, id, properties[PW_KEY_METADATA_NAME] ?? "")
         default: return
         }

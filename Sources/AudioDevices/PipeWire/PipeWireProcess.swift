@@ -18,10 +18,11 @@ func pipeWireProcess(_ data: UnsafeMutableRawPointer?, _ position: UnsafeMutable
     state.pointee.frameCount.store(frameCount, ordering: .relaxed)
     state.pointee.graphRate.store(graphRate, ordering: .relaxed)
     pipeWireBuffers(state, frameCount)
+    let lost = pipeWireFollow(state, position, frameCount, Double(graphRate))
     if state.pointee.gate.compareExchange(
         expected: PipeWireState.Gate.open, desired: PipeWireState.Gate.busy, ordering: .acquiring
     ).exchanged {
-        pipeWireCall(state, position, frameCount, graphRate, now)
+        pipeWireCall(state, lost, frameCount, graphRate, now)
         state.pointee.gate.store(PipeWireState.Gate.open, ordering: .releasing)
     }
     state.pointee.cycleCount.wrappingAdd(1, ordering: .releasing)
@@ -57,8 +58,7 @@ extension UnsafeMutableRawPointer? {
 
 @_noLocks
 private func pipeWireCall(
-    _ state: UnsafeMutablePointer<PipeWireState>, _ position: UnsafeMutablePointer<spa_io_position>, _ frameCount: Int,
-    _ graphRate: Int, _ now: HostTime
+    _ state: UnsafeMutablePointer<PipeWireState>, _ lost: Int64, _ frameCount: Int, _ graphRate: Int, _ now: HostTime
 ) {
     guard let callback = state.pointee.callback, let recorder = state.pointee.recorder,
         !state.pointee.hasFailed.load(ordering: .relaxed)
@@ -68,7 +68,7 @@ private func pipeWireCall(
         state.pointee.otherRateSince.store(isOtherRate ? now.nanoseconds : 0, ordering: .relaxed)
     }
     if isOtherRate { return }
-    let due = pipeWireAdvance(state, recorder, position, frameCount, now)
+    let due = pipeWireAdvance(state, recorder, lost, now)
     recorder.begin(frameCount: frameCount, due: due, now: now)
     let sampleRate = state.pointee.sampleRate
     var cycle = IOCycle(
@@ -82,40 +82,65 @@ private func pipeWireCall(
     state.pointee.sampleTime &+= Int64(frameCount)
 }
 
-/// Moves `sampleTime` over what was lost before this cycle; returns the cycle's nominal start.
+/// Follows the driver's clock, called back or not; returns the frames that are known by now to have been lost.
 ///
 /// The driver's position counts on through cycles in which this client was left out, and its time tells what the position
 /// does not: that the driver stood still, or that another one took over, whose position is unrelated. A driver's time may
-/// be when it woke up, so differences of less than a cycle and 5 ms mean nothing. A cycle is due at the driver's time,
-/// smoothed; where that is not plausible (a virtual device catches up after a stop with times long past), at its call's.
+/// be when it woke up, so differences of less than a cycle and 5 ms mean nothing.
+///
+/// The clock is the driver's own memory: a cycle that is late may already see the next one's. That looks as if this cycle
+/// had been lost, until the next sees the same clock again; so a lone cycle that seems lost counts a cycle later.
 @_noLocks
-private func pipeWireAdvance(
-    _ state: UnsafeMutablePointer<PipeWireState>, _ recorder: CallbackMonitor.Recorder,
-    _ position: UnsafeMutablePointer<spa_io_position>, _ frameCount: Int, _ now: HostTime
-) -> HostTime {
-    let sampleRate = state.pointee.sampleRate
+private func pipeWireFollow(
+    _ state: UnsafeMutablePointer<PipeWireState>, _ position: UnsafeMutablePointer<spa_io_position>, _ frameCount: Int,
+    _ sampleRate: Double
+) -> Int64 {
     let id = position.pointee.clock.id
     let at = position.pointee.clock.position
     let time = Int64(truncatingIfNeeded: position.pointee.clock.nsec)
-    if state.pointee.isFirstCycle {
-        state.pointee.isFirstCycle = false
-    } else {
-        let isSameClock = id == state.pointee.clock
-        let left = isSameClock ? Double(Int64(truncatingIfNeeded: at &- state.pointee.nextPosition)) : 0
+    var known = 0.0
+    if state.pointee.isFollowing {
+        // Some drivers count a cycle's frames at its start, some at its end: with another quantum only the time tells.
+        let isComparable = id == state.pointee.clock && frameCount == state.pointee.quantum
+        let left = isComparable ? Double(Int64(truncatingIfNeeded: at &- state.pointee.nextPosition)) : 0
         let gap = Double(time &- state.pointee.nextTime) * 1e-9 * sampleRate
         let slack = Double(frameCount) + Quirks.pipeWireTimeSlack * sampleRate
+        let wasAhead = left < 0 && gap < 0 && state.pointee.seeminglyLost > 0
+        known = wasAhead ? 0 : state.pointee.seeminglyLost
         let lost = left - gap > slack || gap - left > slack ? gap : left
+        state.pointee.seeminglyLost = 0
         if lost >= 1 && lost < 1e12 {
-            let frames = earshot_round(lost)
-            state.pointee.sampleTime &+= frames
-            recorder.skip(Int(frames))
-            recorder.xrun(at: now)
+            if lost == left && left <= Double(frameCount) { state.pointee.seeminglyLost = lost } else { known += lost }
         }
     }
+    state.pointee.isFollowing = true
     state.pointee.clock = id
+    state.pointee.quantum = frameCount
+    state.pointee.clockTime = time
     state.pointee.nextPosition = at &+ UInt64(frameCount)
     state.pointee.nextTime = time &+ earshot_round(Double(frameCount) * 1e9 / sampleRate)
-    let age = now.nanoseconds &- time
-    let start = age >= 0 && age < Quirks.pipeWireOldestTime ? HostTime(nanoseconds: time) : now
+    return earshot_round(known)
+}
+
+/// Moves `sampleTime` over what was lost; returns the cycle's nominal start.
+///
+/// A cycle is due at the driver's time, smoothed; where that is not plausible (a virtual device catches up after a stop with
+/// times long past), at its call's.
+@_noLocks
+private func pipeWireAdvance(
+    _ state: UnsafeMutablePointer<PipeWireState>, _ recorder: CallbackMonitor.Recorder, _ lost: Int64, _ now: HostTime
+) -> HostTime {
+    if lost > 0 && !state.pointee.isFirstCycle {
+        state.pointee.sampleTime &+= lost
+        recorder.skip(Int(lost))
+        recorder.xrun(at: now)
+    }
+    state.pointee.isFirstCycle = false
+    let age = now.nanoseconds &- state.pointee.clockTime
+    guard age >= 0 && age < Quirks.pipeWireOldestTime else {
+        return state.pointee.loop.update(sampleTime: state.pointee.sampleTime, now: now)
+    }
+    let start = HostTime(nanoseconds: state.pointee.clockTime)
+        .advanced(bySeconds: -state.pointee.seeminglyLost / state.pointee.sampleRate)
     return state.pointee.loop.update(sampleTime: state.pointee.sampleTime, now: start)
 }

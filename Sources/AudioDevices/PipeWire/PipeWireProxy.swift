@@ -7,14 +7,14 @@ final class PipeWireProxy {
     private let onProperties: ([String: String]) -> Void
     private let onEntry: (String, String?) -> Void
     private let onState: (pw_link_state) -> Void
-    private let onVolumes: ([Float], Bool) -> Void
+    private let onVolumes: (PipeWireStreams.Volumes) -> Void
     private let onLatency: (spa_latency_info) -> Void
 
     private init(
         _ proxy: UnsafeMutableRawPointer, onProperties: @escaping ([String: String]) -> Void = { _ in },
         onEntry: @escaping (String, String?) -> Void = { _, _ in },
         onState: @escaping (pw_link_state) -> Void = { _ in },
-        onVolumes: @escaping ([Float], Bool) -> Void = { _, _ in },
+        onVolumes: @escaping (PipeWireStreams.Volumes) -> Void = { _ in },
         onLatency: @escaping (spa_latency_info) -> Void = { _ in }
     ) {
         self.proxy = proxy
@@ -54,9 +54,9 @@ final class PipeWireProxy {
         return watch
     }
 
-    /// Tells a stream's volumes, one a channel, and whether it is muted, at once and when they change.
+    /// Tells a stream's volumes, at once and when they are set.
     static func stream(
-        _ registry: OpaquePointer, _ id: UInt32, _ onVolumes: @escaping ([Float], Bool) -> Void
+        _ registry: OpaquePointer, _ id: UInt32, _ onVolumes: @escaping (PipeWireStreams.Volumes) -> Void
     ) -> PipeWireProxy? {
         guard let proxy = bind(registry, id, PipeWireType.node, PW_VERSION_NODE) else { return nil }
         let watch = PipeWireProxy(proxy, onVolumes: onVolumes)
@@ -147,8 +147,8 @@ final class PipeWireProxy {
     fileprivate func tell(_ properties: [String: String]) { onProperties(properties) }
     fileprivate func tell(_ key: String, _ value: String?) { onEntry(key, value) }
     fileprivate func tell(_ state: pw_link_state) { onState(state) }
+    fileprivate func tell(_ volumes: PipeWireStreams.Volumes) { onVolumes(volumes) }
     fileprivate func tell(_ latency: spa_latency_info) { onLatency(latency) }
-    fileprivate func tell(_ volumes: [Float], _ isMuted: Bool) { onVolumes(volumes, isMuted) }
 }
 
 /// The types of a server's objects, as its registry names them.
@@ -156,6 +156,7 @@ enum PipeWireType {
     static let node = "PipeWire:Interface:Node"
     static let port = "PipeWire:Interface:Port"
     static let device = "PipeWire:Interface:Device"
+    static let client = "PipeWire:Interface:Client"
     static let metadata = "PipeWire:Interface:Metadata"
     static let link = "PipeWire:Interface:Link"
 }
@@ -176,11 +177,14 @@ private func pipeWireStreamParameter(
     _ value: UnsafePointer<spa_pod>?
 ) {
     guard let value, id == SPA_PARAM_Props.rawValue else { return }
-    var isMuted = false
-    let volumes = [Float](unsafeUninitializedCapacity: 64) { buffer, count in
-        count = Int(earshot_pw_volumes(value, buffer.baseAddress, UInt32(buffer.count), &isMuted))
+    func floats(_ key: spa_prop) -> [Float] {
+        [Float](unsafeUninitializedCapacity: 64) { buffer, count in
+            count = Int(earshot_pw_floats(value, key.rawValue, buffer.baseAddress, UInt32(buffer.count)))
+        }
     }
-    if !volumes.isEmpty { watch(data)?.tell(volumes, isMuted) }
+    let volumes = PipeWireStreams.Volumes(
+        user: floats(SPA_PROP_channelVolumes), soft: floats(SPA_PROP_softVolumes), isMuted: earshot_pw_is_muted(value))
+    if !volumes.user.isEmpty { watch(data)?.tell(volumes) }
 }
 
 private func pipeWirePortParameter(

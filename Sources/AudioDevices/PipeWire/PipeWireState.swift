@@ -68,9 +68,15 @@ struct PipeWireState: ~Copyable {
     var isFirstCycle = true
     var sampleTime: Int64 = 0
     var loop = DelayLockedLoop(sampleRate: 48_000)
+
+    // The data thread's; the control thread's while there is no filter.
+    var isFollowing = false
     var clock: UInt32 = 0  // the driver whose clock the last cycle ran on
-    var nextPosition: UInt64 = 0  // and its position and time where the next cycle should begin
+    var quantum = 0  // the last cycle's
+    var clockTime: Int64 = 0  // its time then
+    var nextPosition: UInt64 = 0  // its position and time where the next cycle should begin
     var nextTime: Int64 = 0
+    var seeminglyLost = 0.0  // frames
 
     init(inputCount: Int, outputCount: Int) {
         self.inputCount = inputCount

@@ -1,36 +1,67 @@
+import AudioBase
 import CPipeWire
 
 /// What other programs play, made quieter and restored. Under the loop's lock.
 ///
 /// A stream's soft volumes are set, of which neither its user nor its session manager takes note, so that nothing stays
-/// quiet should this program end in between but what plays at that moment. When the user changes a stream's volume or mutes
-/// it, its soft volumes no longer count; they are set anew from the user's.
+/// quiet should this program end in between but what plays at that moment. When the user, or the session manager, sets a
+/// stream's volume or mutes it, its soft volumes no longer count; they are set anew from the user's. Those that another
+/// program has set lower still are left to it.
 final class PipeWireStreams {
-    private struct Stream {
-        var watch: PipeWireProxy?
-        var volumes: [Float] = []
+    /// One each channel.
+    struct Volumes: Hashable {
+        /// What the user sees.
+        var user: [Float] = []
+        /// What counts in their place, or did before the user's change.
+        var soft: [Float] = []
         var isMuted = false
     }
 
-    /// What each stream is multiplied by, 0 to 1.
-    private(set) var volume: Float = 1
-    private var streams: [UInt32: Stream] = [:]
-
-    static func isStream(_ properties: [String: String]) -> Bool {
-        properties[PW_KEY_MEDIA_CLASS] == "Stream/Output/Audio"
+    private struct Stream {
+        var watch: PipeWireProxy?
+        var volumes = Volumes()
+        var setAt = HostTime(nanoseconds: 0)
     }
 
-    /// - Parameter others: the streams that there are.
-    func setVolume(_ volume: Float, _ registry: OpaquePointer?, _ others: [UInt32]) {
-        self.volume = volume
+    /// Seconds.
+    private enum Limit {
+        /// In which news of volumes that are as they were is of our own change.
+        static let echo = 0.1
+        /// After which a new stream's volumes are set once more: its session manager sets them from its memory meanwhile.
+        static let settling = 0.3
+    }
+
+    private let main: UnsafeMutablePointer<pw_loop>
+    private var timer: UnsafeMutablePointer<spa_source>?
+    private var streams: [UInt32: Stream] = [:]
+    private var gains: [Int: Float] = [:]
+    private var count = 0
+
+    init(_ loop: PipeWireLoop) { main = loop.main }
+
+    /// What each stream is multiplied by.
+    var gain: Float { gains.values.min() ?? 1 }
+
+    /// - Returns: what ``removeGain(_:)`` takes.
+    func addGain(_ gain: Float) -> Int {
+        count += 1
+        gains[count] = gain
+        return count
+    }
+
+    func removeGain(_ number: Int) { gains[number] = nil }
+
+    /// After a change of ``gain``, and when a stream came.
+    /// - Parameter others: the streams that there are, or some of them.
+    func update(_ registry: OpaquePointer?, _ others: [UInt32]) {
         for id in streams.keys { apply(to: id) }
-        guard volume != 1, let registry else { return }
+        guard gain != 1, let registry else { return }
         for id in others where streams[id] == nil { watch(registry, id) }
     }
 
-    /// A stream came.
+    /// A stream of another program's came.
     func appeared(_ registry: OpaquePointer, _ id: UInt32) {
-        if volume != 1 { watch(registry, id) }
+        if gain != 1 { watch(registry, id) }
     }
 
     func disappeared(_ id: UInt32) { streams.removeValue(forKey: id)?.watch?.destroy() }
@@ -39,22 +70,47 @@ final class PipeWireStreams {
     func removeAll() {
         for stream in streams.values { stream.watch?.destroy() }
         streams = [:]
+        if let timer { earshot_pw_remove_source(main, timer) }
+        timer = nil
+    }
+
+    /// The timer.
+    fileprivate func settle() {
+        guard gain != 1 else { return }
+        for id in streams.keys { apply(to: id) }
     }
 
     private func watch(_ registry: OpaquePointer, _ id: UInt32) {
         streams[id] = Stream()
-        streams[id]?.watch = .stream(registry, id) { [unowned self] volumes, isMuted in
-            // Our own change comes back as the same.
-            guard let stream = streams[id], stream.volumes != volumes || stream.isMuted != isMuted else { return }
-            streams[id]?.volumes = volumes
-            streams[id]?.isMuted = isMuted
-            if volume != 1 { apply(to: id) }
+        streams[id]?.watch = .stream(registry, id) { [unowned self] in changed(id, $0) }
+        if timer == nil {
+            timer = earshot_pw_add_timer(main, pipeWireSettle, Unmanaged.passUnretained(self).toOpaque())
         }
+        if let timer { earshot_pw_set_timer(main, timer, Int(Limit.settling * 1e9)) }
+    }
+
+    private func changed(_ id: UInt32, _ new: Volumes) {
+        guard let stream = streams[id] else { return }
+        let old = stream.volumes
+        streams[id]?.volumes = new
+        guard gain != 1 else { return }
+        if old.user != new.user || old.isMuted != new.isMuted { return apply(to: id) }
+        let ratios = zip(new.soft, new.user.map { $0 * gain }).map { $0 - $1 }
+        let isLower = ratios.contains { $0 < -1e-6 }
+        let isRaised = old.soft != new.soft && ratios.contains { $0 > 1e-6 }
+        let isEcho = HostTime.now().seconds(since: stream.setAt) < Limit.echo
+        if isRaised || !isEcho && !isLower { apply(to: id) }
     }
 
     private func apply(to id: UInt32) {
-        guard let stream = streams[id], let watch = stream.watch, !stream.volumes.isEmpty else { return }
-        let volumes = stream.volumes.map { $0 * volume }
-        earshot_pw_set_soft_volumes(watch.proxy, volumes, UInt32(volumes.count), stream.isMuted)
+        guard let stream = streams[id], let watch = stream.watch, !stream.volumes.user.isEmpty else { return }
+        let volumes = stream.volumes.user.map { $0 * gain }
+        streams[id]?.setAt = .now()
+        earshot_pw_set_soft_volumes(watch.proxy, volumes, UInt32(volumes.count), stream.volumes.isMuted)
     }
+}
+
+// On the loop's thread; the argument is the streams.
+private func pipeWireSettle(_ data: UnsafeMutableRawPointer?, _ expirations: UInt64) {
+    data.map { Unmanaged<PipeWireStreams>.fromOpaque($0).takeUnretainedValue() }?.settle()
 }

@@ -4,7 +4,7 @@ import AudioBase
 ///
 /// It has a thread and a connection of its own, and two more with each open device. While no server answers it tries again
 /// four times a second. A session manager (wireplumber) names the defaults; without one there are none.
-public final class PipeWireSystem: AudioSystem {
+public final class PipeWireSystem: AudioDucking {
     let hub: PipeWireHub
 
     /// Connects, and returns when the list is there, or after a second at most.
@@ -23,13 +23,7 @@ public final class PipeWireSystem: AudioSystem {
 
     deinit {
         let hub = hub
-        hub.loop.locked {
-            if hub.otherStreamsVolume != 1 {
-                hub.setOtherStreams(volume: 1)
-                hub.flush()
-            }
-            hub.removeUser()
-        }
+        hub.loop.locked { hub.removeUser() }
     }
 
     /// PipeWire.
@@ -41,14 +35,26 @@ public final class PipeWireSystem: AudioSystem {
     /// ``AudioDeviceError/notPermitted(device:)`` where its socket is another user's.
     public var failure: AudioDeviceError? { hub.failure }
 
-    /// Makes everything that other programs play quieter, also what begins later, until it is called with 1 or the system
-    /// is freed. Their volumes, as their users see them, stay. Any thread but the render thread.
+    /// Makes every other program's stream quieter, also those that begin later and those on a server that was started again,
+    /// until the result is ended, which takes a moment, or freed. Any thread but the render thread.
     ///
-    /// Should this program be killed meanwhile, what plays then stays quiet until it ends or its volume is touched.
-    /// - Parameter volume: a factor from 0 to 1, to which others are clamped.
-    public func setOtherStreams(volume: Float) {
+    /// Their volumes, as their users see and set them, stay. Programs that speak JACK's protocol to PipeWire have none, and
+    /// go on as they are. Should this program be killed meanwhile, what plays then stays quiet until it ends or its volume is
+    /// touched; nothing of it is remembered.
+    /// - Parameter gain: a factor from 0 to 1, to which others are clamped; not a number is 1.
+    public func duckOthers(to gain: Float) -> Ducking {
         let hub = hub
-        hub.loop.locked { hub.setOtherStreams(volume: volume.isNaN ? 1 : max(0, min(1, volume))) }
+        let gain = gain.isNaN ? 1 : max(0, min(1, gain))
+        let number = hub.loop.locked {
+            hub.addUser()
+            return hub.duckOthers(to: gain)
+        }
+        return Ducking {
+            hub.loop.locked {
+                hub.unduckOthers(number)
+                hub.removeUser()
+            }
+        }
     }
 
     /// Joins the graph with ports linked to the devices', and returns when it runs. The devices are in use from then on, with

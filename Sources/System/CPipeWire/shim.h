@@ -97,12 +97,16 @@ static inline void earshot_pw_watch_properties(void *node) {
     uint32_t ids[1] = {SPA_PARAM_Props};
     pw_node_subscribe_params((struct pw_node *)node, ids, 1);
 }
-/// Takes the user's volumes out of a stream's Props; returns how many, 0 where none are in them.
-static inline uint32_t earshot_pw_volumes(const struct spa_pod *props, float *volumes, uint32_t capacity, bool *muted) {
+/// Takes numbers out of a stream's Props; returns how many, 0 where there are none with this key.
+static inline uint32_t earshot_pw_floats(const struct spa_pod *props, uint32_t key, float *values, uint32_t capacity) {
+    const struct spa_pod_prop *all = spa_pod_find_prop(props, NULL, key);
+    return all ? spa_pod_copy_array(&all->value, SPA_TYPE_Float, values, capacity) : 0;
+}
+static inline bool earshot_pw_is_muted(const struct spa_pod *props) {
+    bool muted = false;
     const struct spa_pod_prop *mute = spa_pod_find_prop(props, NULL, SPA_PROP_mute);
-    if (mute) spa_pod_get_bool(&mute->value, muted);
-    const struct spa_pod_prop *all = spa_pod_find_prop(props, NULL, SPA_PROP_channelVolumes);
-    return all ? spa_pod_copy_array(&all->value, SPA_TYPE_Float, volumes, capacity) : 0;
+    if (mute) spa_pod_get_bool(&mute->value, &muted);
+    return muted;
 }
 static inline void earshot_pw_set_soft_volumes(void *node, const float *volumes, uint32_t count, bool muted) {
     uint8_t buffer[1024];

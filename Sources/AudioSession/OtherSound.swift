@@ -1,0 +1,42 @@
+import AudioDevices
+import Synchronization
+
+/// What a session does to other programs' sound. Any thread but the render thread.
+final class OtherSound: Sendable {
+    private struct State {
+        var current = AudioSession.OtherAudio.mix
+        var ducking: Ducking?
+    }
+    private let state = Mutex(State())
+    private let system: any AudioSystem
+    private let players: OtherPlayers
+
+    /// What others are multiplied by while they are ducked: −14 dB.
+    static let duckedGain: Float = 0.2
+
+    init(_ system: any AudioSystem, _ players: OtherPlayers) {
+        self.system = system
+        self.players = players
+    }
+
+    /// Undoes what was done, and does what is wanted now.
+    /// - Parameter wish: is asked one thread at a time, so that the last who calls has the last word.
+    func update(to wish: () -> AudioSession.OtherAudio) {
+        state.withLock { state in
+            let (old, new) = (state.current, wish())
+            guard new != old else { return }
+            state.current = new
+            let ducking: Ducking? =
+                switch new {
+                case .duck: (system as? any AudioDucking)?.duckOthers(to: Self.duckedGain)
+                case .exclude: (system as? any AudioDucking)?.duckOthers(to: 0)
+                case .mix, .pause: nil
+                }
+            // The new one first: nobody is heard at full level between both.
+            state.ducking?.end()
+            state.ducking = ducking
+            if new == .pause { players.pause() }
+            if old == .pause { players.resume() }
+        }
+    }
+}

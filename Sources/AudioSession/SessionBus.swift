@@ -1,0 +1,119 @@
+import AudioBase
+import CDBus
+import Foundation
+
+/// A connection to the desktop's session bus, for a few calls that wait for their replies. One thread at a time.
+///
+/// It takes half a second for a call and two for all of them at the most, whatever is at the other end.
+final class SessionBus {
+    private let connection: OpaquePointer
+    private let end = HostTime.now().advanced(bySeconds: 2)
+
+    /// nil where there is no bus, or it takes no clients.
+    /// - Parameter address: in libdbus's words; nil is the environment's, else the user's own in `XDG_RUNTIME_DIR`. Others
+    ///   than Unix sockets are left out: they start programs, or wait for networks.
+    init?(address: String? = nil) {
+        let addresses = (address ?? Self.environmentAddress ?? "").split(separator: ";").filter {
+            $0.hasPrefix("unix:")
+        }
+        guard !addresses.isEmpty, let connection = earshot_dbus_connect(addresses.joined(separator: ";")) else {
+            return nil
+        }
+        self.connection = connection
+        if callBus("Hello", []) == nil { return nil }
+    }
+
+    deinit { earshot_dbus_close(connection) }
+
+    private static var environmentAddress: String? {
+        let environment = ProcessInfo.processInfo.environment
+        if let address = environment["DBUS_SESSION_BUS_ADDRESS"], !address.isEmpty { return address }
+        guard let folder = environment["XDG_RUNTIME_DIR"], access("\(folder)/bus", F_OK) == 0,
+            let escaped = dbus_address_escape_value("\(folder)/bus")
+        else { return nil }
+        defer { dbus_free(escaped) }
+        return "unix:path=\(String(cString: escaped))"
+    }
+
+    /// Calls the bus itself.
+    func callBus(_ method: String, _ arguments: [String]) -> BusReply? {
+        call("org.freedesktop.DBus", "/org/freedesktop/DBus", "org.freedesktop.DBus", method, arguments)
+    }
+
+    /// Calls a client that runs; it is not started for it.
+    /// - Returns: nil where there was an error in place of a reply, or neither.
+    func call(
+        _ destination: String, _ path: String, _ interface: String, _ method: String, _ arguments: [String] = []
+    ) -> BusReply? {
+        let left = min(0.5, end.seconds(since: .now()))
+        guard left > 0, earshot_dbus_is_name(destination) != 0,
+            let message = dbus_message_new_method_call(destination, path, interface, method)
+        else { return nil }
+        defer { dbus_message_unref(message) }
+        dbus_message_set_auto_start(message, 0)
+        var iterator = DBusMessageIter()
+        dbus_message_iter_init_append(message, &iterator)
+        for argument in arguments {
+            let isAppended = argument.withCString { bytes in
+                var bytes: UnsafePointer<CChar>? = bytes
+                return dbus_message_iter_append_basic(&iterator, earshot_dbus_string, &bytes)
+            }
+            if isAppended == 0 { return nil }
+        }
+        return dbus_connection_send_with_reply_and_block(connection, message, CInt(left * 1e3) + 1, nil)
+            .map { BusReply($0) }
+    }
+}
+
+/// What a client of the bus answered; libdbus has seen to it that it is well-formed.
+final class BusReply {
+    private let message: OpaquePointer
+
+    /// Takes the message over.
+    init(_ message: OpaquePointer) { self.message = message }
+
+    deinit { dbus_message_unref(message) }
+
+    /// The first value where that is a string, in a variant or not.
+    var string: String? { first { Self.string(&$0) } }
+    /// The first value where that is a number without sign.
+    var number: UInt32? {
+        first { iterator in
+            guard dbus_message_iter_get_arg_type(&iterator) == earshot_dbus_uint32 else { return nil }
+            var number: UInt32 = 0
+            dbus_message_iter_get_basic(&iterator, &number)
+            return number
+        }
+    }
+    /// The strings in the first value, where that is an array.
+    var strings: [String] {
+        first { iterator in
+            guard dbus_message_iter_get_arg_type(&iterator) == earshot_dbus_array else { return nil }
+            var element = DBusMessageIter()
+            dbus_message_iter_recurse(&iterator, &element)
+            var strings: [String] = []
+            while let string = Self.string(&element) {
+                strings.append(string)
+                dbus_message_iter_next(&element)
+            }
+            return strings
+        } ?? []
+    }
+
+    private func first<R>(_ read: (inout DBusMessageIter) -> R?) -> R? {
+        var iterator = DBusMessageIter()
+        return dbus_message_iter_init(message, &iterator) == 0 ? nil : read(&iterator)
+    }
+
+    private static func string(_ iterator: inout DBusMessageIter) -> String? {
+        if dbus_message_iter_get_arg_type(&iterator) == earshot_dbus_variant {
+            var inner = DBusMessageIter()
+            dbus_message_iter_recurse(&iterator, &inner)
+            return dbus_message_iter_get_arg_type(&inner) == earshot_dbus_string ? string(&inner) : nil
+        }
+        guard dbus_message_iter_get_arg_type(&iterator) == earshot_dbus_string else { return nil }
+        var bytes: UnsafePointer<CChar>?
+        dbus_message_iter_get_basic(&iterator, &bytes)
+        return bytes.map { String(cString: $0) }
+    }
+}
