@@ -1,5 +1,6 @@
 import AudioBase
 import AudioDevices
+import Foundation
 import Synchronization
 
 /// A program's standing with the sound system: what it wants of it, the route it has, and what becomes of it when devices come,
@@ -20,6 +21,7 @@ public final class AudioSession: Sendable {
     private let state: Mutex<State>
     private let broadcast = Broadcast<AudioSessionEvent>()
     private let others: OtherSound
+    private let turn = NSLock()  // one activation or end at a time
 
     /// An inactive session.
     public convenience init(_ system: any AudioSystem, _ configuration: Configuration = Configuration()) {
@@ -35,9 +37,10 @@ public final class AudioSession: Sendable {
 
     deinit { deactivate() }
 
-    /// What is wanted. Set while active it takes effect at once: another preferred device is an override of the route. The
-    /// rate and the channel counts stay what they were at the first activation. Players that are asked to pause or to go on
-    /// are waited for, as by ``activate()``.
+    /// What is wanted. Set while active, another preferred device is an override of the route and is taken at once, and so is
+    /// what becomes of other programs; blocks and channel maps are for the next device that is opened. The rate and the
+    /// channel counts stay what they were at the first activation. Players that are asked to pause or to go on are
+    /// waited for, as by ``activate()``.
     public var configuration: Configuration {
         get { state.withLock { $0.configuration } }
         set {
@@ -56,6 +59,8 @@ public final class AudioSession: Sendable {
     /// - Throws: what opening the devices throws, and ``AudioDevices/AudioDeviceError/noDefaultDevice(_:)``.
     @discardableResult
     public func activate() throws(AudioDeviceError) -> any AudioDevice {
+        turn.lock()
+        defer { turn.unlock() }
         if let device = state.withLock({ $0.isActive ? $0.device : nil }) { return device }
         if let failure = system.failure { throw failure }
         let (configuration, kept) = state.withLock { ($0.configuration, $0.device) }
@@ -78,12 +83,19 @@ public final class AudioSession: Sendable {
             choice,
             AudioRoute(
                 input: devices.first { $0.id == choice.input }, output: devices.first { $0.id == choice.output }))
-        try worker.start()
-        state.withLock { state in
+        do throws(AudioDeviceError) {
+            try worker.start()
+        } catch {
+            device.close()
+            throw error
+        }
+        let latest = state.withLock { state in
             state.device = device
             state.worker = worker
             state.isActive = true
+            return state.configuration
         }
+        if latest != configuration { worker.configure(latest) }
         updateOthers()
         return device
     }
@@ -91,6 +103,8 @@ public final class AudioSession: Sendable {
     /// Lets the devices go. What ran on the session gets no more calls until the next activation. Other programs' sound is as
     /// it was; players that were asked to pause are asked to go on.
     public func deactivate() {
+        turn.lock()
+        defer { turn.unlock() }
         let (worker, device) = state.withLock { state in
             defer { state.isActive = false }
             return state.isActive ? (state.worker, state.device) : (nil, nil)
@@ -120,6 +134,8 @@ public final class AudioSession: Sendable {
     public var isPaused: Bool { active?.isPaused ?? false }
     /// The last events since the latest activation, at most 100; kept after it.
     public var history: [AudioSessionEvent] { worker?.history ?? [] }
+    /// What ``activate()`` gave; nil before the first time.
+    public var device: (any AudioDevice)? { state.withLock { $0.device } }
     /// The open device itself, for what only it can tell; nil while there is none.
     public var hardware: (any AudioDevice)? { state.withLock { $0.device }?.hardware }
     /// Frames, at the session's rate, lost between two devices so far.
@@ -154,8 +170,14 @@ extension AudioSession.Configuration {
             ? 0 : outputChannelMap?.count ?? min(effectiveOutputCount, to?.outputChannelCount ?? 2)
         request.monitor = device?.monitor
         if let device {
+            // Once there is a client, these are wishes: a route that cannot have them is better than none.
             let isOffered = [from, to].allSatisfy { $0?.sampleRates.contains(device.sampleRate) ?? true }
             request.sampleRate = isOffered ? device.sampleRate : nil
+            if let block = preferredBlockFrameCount,
+                ![from, to].allSatisfy({ $0?.blockFrameCounts.contains(block) ?? true })
+            {
+                request.blockFrameCount = nil
+            }
         } else {
             request.sampleRate = preferredSampleRate
         }

@@ -76,6 +76,9 @@ struct RouteAdapter: ~Copyable {
         converter = new
     }
 
+    /// The time until the next call is none that was lost. While no device calls.
+    mutating func forgetGap() { hasCalled = false }
+
     private func free(_ converter: UnsafeMutablePointer<RouteConverter>?) {
         converter?.deinitialize(count: 1)
         converter?.deallocate()

@@ -11,9 +11,10 @@ struct RouteChoice: Hashable, Sendable {
 /// Which devices a session should be on, out of those that are there. Has no clock and no memory but what it is given.
 struct RoutePolicy: Sendable {
     var configuration: AudioSession.Configuration
-    /// A device that was in use when it went, or that was put on since: taken before the default, on systems whose default
-    /// does not follow what is plugged in.
-    var comeback: String?
+    /// Devices that were in use when they went, or that were put on since: taken before the default, on systems whose
+    /// default does not follow what is plugged in.
+    var inputComeback: String?
+    var outputComeback: String?
 
     /// Whether the default of such a system is a person's or a session manager's choice, to be followed.
     static func followsDefault(_ backend: AudioBackend) -> Bool { backend == .pipewire || backend == .simulated }
@@ -34,9 +35,13 @@ struct RoutePolicy: Sendable {
         _ isDefault: KeyPath<AudioDeviceDescription, Bool>
     ) -> String? {
         let able = devices.filter { $0.has(direction) }
-        for id in [preferred, comeback] {
+        for id in [preferred, direction == .input ? inputComeback : outputComeback] {
             if let id, able.contains(where: { $0.id == id }) { return id }
         }
-        return (able.first { $0[keyPath: isDefault] } ?? able.first { $0.form != .monitor })?.id
+        // On JACK other programs are listed too; nobody means one of them without naming it.
+        let isHardware = { (device: AudioDeviceDescription) in
+            device.form != .monitor && !(device.backend == .jack && device.transport == .virtual)
+        }
+        return (able.first { $0[keyPath: isDefault] } ?? able.first(where: isHardware))?.id
     }
 }

@@ -5,8 +5,8 @@ import AudioDSP
 ///
 /// All but `init` is render-safe.
 struct RouteConverter: ~Copyable {
-    /// Device frames converted at a time; the client's are at most 8 times as many.
-    static let pieceLength = 1_024
+    /// Device frames converted at a time: so many that the client's are no more than a call may have.
+    private let pieceLength: Int
     private let sessionRate: Double
     private let deviceRate: Double
     private var capture: Resampler
@@ -16,16 +16,17 @@ struct RouteConverter: ~Copyable {
     private var heldCount = 0
     private let outputs: UnsafeMutablePointer<UnsafeMutablePointer<Float>>
 
-    /// Rates in hertz, at most a factor of 6 apart; at least one channel each, though nobody may use it.
+    /// Rates in hertz.
     init(sessionRate: Double, deviceRate: Double, inputCount: Int, outputCount: Int) {
         self.sessionRate = sessionRate
         self.deviceRate = deviceRate
+        pieceLength = max(1, min(1_024, Int(0.95 * Double(IOCycle.maximumFrameCount) * deviceRate / sessionRate)))
         capture = Resampler(
             from: deviceRate, to: sessionRate, channelCount: max(1, inputCount), halfLength: 32,
             maximumFrameCount: IOCycle.maximumFrameCount)
         playback = Resampler(
             from: sessionRate, to: deviceRate, channelCount: max(1, outputCount), halfLength: 32,
-            maximumFrameCount: Self.pieceLength)
+            maximumFrameCount: pieceLength)
         waiting = AudioBuffer(channelCount: max(1, inputCount), frameCapacity: 2 * IOCycle.maximumFrameCount)
         held = waiting.channels
         outputs = .allocate(capacity: max(1, outputCount))
@@ -43,7 +44,7 @@ struct RouteConverter: ~Copyable {
     mutating func process(_ cycle: IOCycle, _ sampleTime: inout Int64, _ client: RenderCallback) {
         var offset = 0
         while offset < cycle.frameCount {
-            let count = min(Self.pieceLength, cycle.frameCount &- offset)
+            let count = min(pieceLength, cycle.frameCount &- offset)
             takeInput(cycle.input, offset, count)
             let wanted = cycle.output.count > 0 ? playback.inputNeeded(for: count) : heldCount
             if wanted > 0 { call(client, cycle, wanted, offset, &sampleTime) }

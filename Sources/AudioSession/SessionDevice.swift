@@ -60,6 +60,7 @@ final class SessionDevice: AudioDevice {
         let error = slot.withLock { slot -> AudioDeviceError? in
             guard !slot.isStarted else { return .alreadyRunning }
             adapter.state.pointee.client = callback
+            adapter.state.pointee.forgetGap()
             if let error = Self.start(slot.device, adapter) { return error }
             slot.isStarted = true
             return nil
@@ -98,6 +99,12 @@ extension SessionDevice {
             slot.device?.stop()
             slot.device = nil
         }
+    }
+
+    /// What nobody called for until now was wanted so, and is not lost. While no device is open.
+    func forgetGap() {
+        let adapter = adapter
+        slot.withLock { if $0.device == nil { adapter.state.pointee.forgetGap() } }
     }
 
     var isOpen: Bool { slot.withLock { $0.device != nil } }

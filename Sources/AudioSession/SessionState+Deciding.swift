@@ -8,7 +8,7 @@ extension SessionState {
             slept = world.slept
         }
         guard let last = lastLook else { return [] }
-        let away = max(now.seconds(since: last), Double(world.slept &- slept) * 1e-9)
+        let away = max(now.seconds(since: last), Double(world.slept &- (slept ?? world.slept)) * 1e-9)
         guard away > Limit.sleep, current != nil else { return [] }
         progress = now
         return [.tell(.interruptionBegan(.suspended)), .tell(.interruptionEnded(.suspended, seconds: away))]
@@ -17,13 +17,17 @@ extension SessionState {
     /// On a system without a default that follows, something put on the head is where its wearer expects the sound.
     mutating func noticeArrivals(_ world: World, _ now: HostTime) {
         let isFirstLook = arrivals.isEmpty
+        for device in world.devices { names[device.id] = device.name }
         for device in world.devices where arrivals[device.id] == nil {
             arrivals[device.id] = isFirstLook ? HostTime(nanoseconds: .min / 2) : now
-            if !isFirstLook, !followsDefault, device.isWorn { policy.comeback = device.id }
+            guard !isFirstLook, !followsDefault, device.isWorn else { continue }
+            if device.has(.input) { policy.inputComeback = device.id }
+            if device.has(.output) { policy.outputComeback = device.id }
         }
         if !world.devices.isEmpty {
             let ids = Set(world.devices.map(\.id))
             arrivals = arrivals.filter { ids.contains($0.key) }
+            names = names.filter { ids.contains($0.key) || $0.key == current?.input || $0.key == current?.output }
         }
     }
 
@@ -46,7 +50,7 @@ extension SessionState {
             actions = end(now)
         }
         if now.seconds(since: progress) > Limit.stall {
-            actions += begin(.stalled, now)
+            actions += begin(.stalled, progress)
             if reopenAt == nil { reopenAt = now.advanced(bySeconds: Limit.reopen) }
         }
         return actions
@@ -56,8 +60,7 @@ extension SessionState {
     mutating func handle(_ failure: AudioDeviceError, _ now: HostTime) -> [Action] {
         switch failure {
         case .deviceGone(let name):
-            let id = name == route.input?.name ? current?.input : current?.output
-            if let id = id ?? current?.input { avoid(id, now) }
+            if let current { avoid(current, named: name, for: Limit.avoidance, now) }
             return []
         case .serverGone:
             current = nil
@@ -78,10 +81,11 @@ extension SessionState {
     /// Goes where the policy says, once it has said so for long enough.
     mutating func follow(_ world: World, _ now: HostTime) -> [Action] {
         var actions: [Action] = []
-        let devices = world.devices.filter { device in avoided.map { $0.id != device.id || now >= $0.until } ?? true }
+        avoided = avoided.filter { now < $0.value }
+        let devices = world.devices.filter { avoided[$0.id] == nil }
         let wish = world.isServerGone ? nil : policy.choice(among: devices)
         if let current, wish == nil || !isThere(current, devices) {
-            actions += lose(current, to: wish, isServerGone: world.isServerGone)
+            actions += lose(current, devices, isServerGone: world.isServerGone)
             if isPaused { return actions }
         }
         guard let wish else { return actions + begin(world.isServerGone ? .serverGone : .noDevice, now) }
@@ -113,7 +117,10 @@ extension SessionState {
         let moved = [
             wish.input == current?.input ? nil : wish.input, wish.output == current?.output ? nil : wish.output,
         ]
-        let wanted = [policy.configuration.preferredInput, policy.configuration.preferredOutput, policy.comeback]
+        let wanted = [
+            policy.configuration.preferredInput, policy.configuration.preferredOutput, policy.inputComeback,
+            policy.outputComeback,
+        ]
         for case let id? in moved {
             let isNew = arrivals[id].map { now.seconds(since: $0) < Limit.arrival } ?? false
             if isNew || wanted.contains(id) { return .newDeviceAvailable }
@@ -122,11 +129,17 @@ extension SessionState {
     }
 
     /// The device in use is gone: closes, and pauses where the category wants that.
-    private mutating func lose(_ choice: RouteChoice, to wish: RouteChoice?, isServerGone: Bool) -> [Action] {
+    private mutating func lose(
+        _ choice: RouteChoice, _ devices: [AudioDeviceDescription], isServerGone: Bool
+    ) -> [Action] {
         current = nil
         next = isServerGone ? .serverRestarted : .oldDeviceUnavailable
         if isServerGone { return [.close] }
-        if !followsDefault { policy.comeback = choice.output != wish?.output ? choice.output : choice.input }
+        if !followsDefault {
+            let isGone = { (id: String?) in id != nil && !devices.contains { $0.id == id } }
+            if isGone(choice.input) { policy.inputComeback = choice.input }
+            if isGone(choice.output) { policy.outputComeback = choice.output }
+        }
         if policy.configuration.pauses, route.output?.isWorn == true {
             isPaused = true
             return [.close, .tell(.paused(route))]
@@ -152,7 +165,14 @@ extension SessionState {
         return now.seconds(since: lostDefault ?? now) >= Limit.defaultDelay
     }
 
-    mutating func avoid(_ id: String, _ now: HostTime) { avoided = (id, now.advanced(bySeconds: Limit.avoidance)) }
+    /// Leaves the device of a choice alone that an error names; the one not in use, where none fits.
+    mutating func avoid(_ choice: RouteChoice, named name: String, for seconds: Double, _ now: HostTime) {
+        let ids = [choice.output, choice.input].compactMap { $0 }
+        let id =
+            ids.first { $0 == name || names[$0] == name }
+            ?? ids.first { $0 != current?.input && $0 != current?.output } ?? ids.first
+        if let id { avoided[id] = now.advanced(bySeconds: seconds) }
+    }
 
     mutating func begin(_ kind: Interruption, _ now: HostTime) -> [Action] {
         guard interruption == nil else { return [] }

@@ -44,6 +44,8 @@ struct SessionState: Sendable {
         static let arrival = 3.0
         /// That a device which failed is left alone.
         static let avoidance = 0.25
+        /// That one which another program has is.
+        static let patience = 2.0
         /// Between two tries to open, the first and the longest.
         static let retry = 0.02...0.5
     }
@@ -66,12 +68,13 @@ struct SessionState: Sendable {
     var mustReopen = false  // the device is wanted for this program alone, or no longer
     var retryAt = HostTime(nanoseconds: .min)
     var retryDelay = Limit.retry.lowerBound
-    var avoided: (id: String, until: HostTime)?
+    var avoided: [String: HostTime] = [:]  // devices that failed, until when
     var wished: (choice: RouteChoice, since: HostTime)?
     var lostDefault: HostTime?
     var arrivals: [String: HostTime] = [:]
+    var names: [String: String] = [:]  // by id
     var lastLook: HostTime?
-    var slept: Int64 = 0
+    var slept: Int64?
 
     init(_ configuration: AudioSession.Configuration, backend: AudioBackend) {
         policy = RoutePolicy(configuration: configuration)
@@ -114,6 +117,11 @@ struct SessionState: Sendable {
         touch(at: now)
         retryAt = now.advanced(bySeconds: retryDelay)
         retryDelay = min(Limit.retry.upperBound, retryDelay * 2)
+        switch error {
+        case .busy(let name), .notPermitted(let name): avoid(choice, named: name, for: Limit.patience, now)
+        case .deviceGone(let name), .noDevice(let name, _): avoid(choice, named: name, for: Limit.avoidance, now)
+        default: break
+        }
         if isStillOpen { return [] }
         current = nil
         switch error {
@@ -121,9 +129,7 @@ struct SessionState: Sendable {
         case .serverGone, .noServer:
             next = .serverRestarted
             return begin(.serverGone, now)
-        case .deviceGone, .noDevice:
-            if let id = choice.output ?? choice.input { avoid(id, now) }
-            return []
+        case .deviceGone, .noDevice: return []
         case .noDefaultDevice: return begin(.noDevice, now)
         default: return begin(.deviceFailed(error), now)
         }
@@ -132,8 +138,10 @@ struct SessionState: Sendable {
     /// Another wish of the program's.
     mutating func configure(_ configuration: AudioSession.Configuration) {
         if (configuration.otherAudio == .exclude) != (policy.configuration.otherAudio == .exclude) { mustReopen = true }
+        let before = policy.configuration
         policy.configuration = configuration
-        policy.comeback = nil
+        if before.preferredInput != configuration.preferredInput { policy.inputComeback = nil }
+        if before.preferredOutput != configuration.preferredOutput { policy.outputComeback = nil }
         if current != nil { next = .override }
     }
 

@@ -1,7 +1,6 @@
 import AudioBase
 import AudioDevices
 import CRealtime
-import Foundation
 import Synchronization
 
 /// The session's thread: looks at the devices 50 times a second, and does what ``SessionState`` decides.
@@ -9,7 +8,7 @@ final class SessionWorker: Sendable {
     let system: any AudioSystem
     let device: SessionDevice
     let broadcast: Broadcast<AudioSessionEvent>
-    private static let interval = 0.02
+    private static let interval: CInt = 20  // milliseconds
 
     private struct Shared {
         var state: SessionState
@@ -17,7 +16,7 @@ final class SessionWorker: Sendable {
         var lastChange: RouteChange?
     }
     private let shared: Mutex<Shared>
-    private let condition = NSCondition()
+    private let wakeup = Wakeup()
     private let isEnding = Atomic<Bool>(false)
     private let thread = Mutex<pthread_t?>(nil)
 
@@ -44,6 +43,7 @@ final class SessionWorker: Sendable {
     }
 
     func resume() {
+        if isPaused { device.forgetGap() }
         shared.withLock { $0.state.resume() }
         wake()
     }
@@ -77,28 +77,25 @@ final class SessionWorker: Sendable {
         }
     }
 
-    private func wake() {
-        condition.lock()
-        condition.signal()
-        condition.unlock()
-    }
+    private func wake() { earshot_wake(wakeup.fileDescriptor) }
 
     private func run() {
         earshot_name_thread("session")
         while !isEnding.load(ordering: .acquiring) {
             look()
-            condition.lock()
-            if !isEnding.load(ordering: .acquiring) {
-                _ = condition.wait(until: Date(timeIntervalSinceNow: Self.interval))
-            }
-            condition.unlock()
+            var descriptor = pollfd(fd: wakeup.fileDescriptor, events: Int16(POLLIN), revents: 0)
+            wakeup.prepareToSleep()
+            _ = poll(&descriptor, 1, Self.interval)
+            wakeup.wokeUp(isSignalled: descriptor.revents != 0)
         }
     }
 
     private func look() {
         let gap = device.gap
         let world = SessionState.World(
-            devices: system.devices, isServerGone: system.failure != nil, failure: device.hardwareFailure,
+            // ALSA has no server: an empty list is a machine without a card.
+            devices: system.devices, isServerGone: system.failure != nil && system.backend != .alsa,
+            failure: device.hardwareFailure,
             isStarted: device.isStarted, callCount: device.callCount, gap: gap.seconds, firstCall: gap.firstCall,
             slept: earshot_slept_ns())
         perform(shared.withLock { $0.state.update(world, at: .now()) })
@@ -114,16 +111,20 @@ final class SessionWorker: Sendable {
         }
     }
 
-    /// The new device is made before the old one goes, so that the gap is short; where the system does not allow two at once,
-    /// the old one goes first.
+    /// The new device is made before the old one goes, so that the gap is short; where it is the old one that has the card,
+    /// that goes first.
     private func open(_ choice: RouteChoice) {
-        let (configuration, devices) = (shared.withLock { $0.state.policy.configuration }, system.devices)
+        let (configuration, current) = shared.withLock { ($0.state.policy.configuration, $0.state.current) }
+        let devices = system.devices
+        let isShared = [choice.input, choice.output].contains { id in
+            id != nil && (id == current?.input || id == current?.output)
+        }
         let request = configuration.request(choice, devices, device)
         do throws(AudioDeviceError) {
             let new: any AudioDevice
             do throws(AudioDeviceError) {
                 new = try system.open(request)
-            } catch .busy where device.isOpen {
+            } catch .busy where device.isOpen && isShared {
                 device.close()
                 new = try system.open(request)
             }

@@ -72,6 +72,12 @@ public struct MediaCore: ~Copyable {
         return min(wait, report)
     }
 
+    /// Frames that the device calls with at present; what is captured waits no longer than four of them.
+    public var deviceBlock: Int {
+        get { encoder.deviceBlock }
+        set { encoder.deviceBlock = newValue }
+    }
+
     /// Whether ``sendCaptured(at:transmit:)`` has something to do.
     public var hasCaptured: Bool { captured.heldFrames > 0 }
 

@@ -14,6 +14,7 @@ final class MediaThread: @unchecked Sendable {  // `core` belongs to the thread;
     private let socket: UDPSocket
     private let wakeup: Wakeup
     private let running = Atomic<Bool>(false)
+    private let deviceBlock: Atomic<Int>
     private let published: Mutex<Outcome>
     private var thread = pthread_t()
 
@@ -24,6 +25,7 @@ final class MediaThread: @unchecked Sendable {  // `core` belongs to the thread;
 
     init(core: consuming MediaCore, socket: consuming UDPSocket, wakeup: Wakeup) {
         published = Mutex(Outcome(statistics: core.statistics))
+        deviceBlock = Atomic(core.deviceBlock)
         self.core = core
         self.socket = socket
         self.wakeup = wakeup
@@ -48,8 +50,12 @@ final class MediaThread: @unchecked Sendable {  // `core` belongs to the thread;
 
     /// Runs from now on just under the device's callback; where that is scheduled normally, so is this.
     func follow(_ device: any AudioDevice) {
-        guard let priority = device.realTimePriority else { return }
-        _ = earshot_set_thread_fifo(thread, CInt(max(1, priority - 1)))
+        deviceBlock.store(device.blockFrameCount, ordering: .relaxed)
+        if let priority = device.realTimePriority {
+            _ = earshot_set_thread_fifo(thread, CInt(max(1, priority - 1)))
+        } else {
+            _ = earshot_set_thread_normal(thread)
+        }
     }
 
     /// Says goodbye to the far side and ends the thread; returns once it has ended.
@@ -75,6 +81,7 @@ final class MediaThread: @unchecked Sendable {  // `core` belongs to the thread;
         var lastPublished = HostTime(nanoseconds: 0)
         while running.load(ordering: .acquiring) {
             if sleep() { receive(into: buffer) }
+            core.deviceBlock = deviceBlock.load(ordering: .relaxed)
             do throws(CodecError) {
                 try core.sendCaptured(at: .now(), transmit: transmit)
             } catch {

@@ -30,9 +30,12 @@ struct StreamEncoder: ~Copyable {
 
     /// Frames lost before they could be encoded, at the device's rate: rejected by the ring or dropped as too old.
     private(set) var lostFrames = 0
+    /// Frames that the device now calls with; another route may have other blocks than the call began with.
+    var deviceBlock: Int
 
     init(_ configuration: CallConfiguration) throws(CodecError) {
         self.configuration = configuration
+        deviceBlock = configuration.deviceBlock
         let channels = configuration.channelCount
         switch configuration.codec {
         case .pcm: engine = .pcm
@@ -70,7 +73,7 @@ struct StreamEncoder: ~Copyable {
         transmit: (UnsafeRawBufferPointer) -> Void
     ) throws(CodecError) {
         // What waited longer than 50 ms is no longer live: the oldest goes, and the far side hears a gap, not a delay.
-        let bound = max(Int(configuration.deviceRate * 0.05), 4 * configuration.deviceBlock)
+        let bound = max(Int(configuration.deviceRate * 0.05), 4 * deviceBlock)
         while true {
             let wanted = framesToRead(held: ring.heldFrames)
             guard wanted > 0 else { return }

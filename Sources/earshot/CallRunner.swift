@@ -47,11 +47,12 @@ struct CallRunner {
             card.close()
             throw error
         }
-        let device = card.report  // while it runs: a stopped device has no real-time priority
+        // While it runs: a stopped device has neither a real-time priority nor a latency.
+        let (device, delay) = (card.report, session.statistics.mouthToEar)
         session.stop()
         card.close()
         let seconds = HostTime.now().seconds(since: began)
-        let report = makeReport(ending: ending, seconds: seconds, device: device)
+        let report = makeReport(ending: ending, seconds: seconds, device: device, delay: delay)
         if options.json { try Self.print(report) } else { Terminal.say(summary(report)) }
         switch ending {
         case .failed(let failure): throw failure
@@ -65,10 +66,6 @@ struct CallRunner {
         var awake = began  // since when this program has not been stopped
         var looked = began
         var microphone = MicrophoneCheck.Finding.fine
-        let events = Task { [session = card.session] in
-            for await event in session.events() { Terminal.say(event.description) }
-        }
-        defer { events.cancel() }
         while true {
             Thread.sleep(forTimeInterval: 0.05)
             card.watchdog.gather()
@@ -91,7 +88,9 @@ struct CallRunner {
 
     private func ending(_ statistics: CallStatistics, now: HostTime, awake: HostTime, began: HostTime) -> Ending? {
         if Interrupt.isRequested { return .interrupted }
-        if let (why, seconds) = card.interruption(at: now), seconds > Self.devicePatience {
+        if let (why, since) = card.session.interruption, case let seconds = now.seconds(since: max(since, began)),
+            seconds > Self.devicePatience
+        {
             return .failed(Failure("no sound for \(Int(seconds)) s: \(why)", status: Failure.unavailable))
         }
         if let error = statistics.failure { return .failed(Failure(error)) }
@@ -132,7 +131,7 @@ struct CallRunner {
 
 extension CallRunner {
     private func makeReport(
-        ending: Ending, seconds: Double, device: CallReport.Device
+        ending: Ending, seconds: Double, device: CallReport.Device, delay: Double?
     ) -> CallReport {
         let statistics = session.statistics
         let configuration = session.configuration
@@ -158,7 +157,7 @@ extension CallRunner {
                 concealedMs: Double(playout.concealedFrames) / configuration.streamRate * 1e3, skips: playout.skips,
                 droppedFrames: playout.droppedFrames, insertedFrames: playout.insertedFrames),
             delay: CallReport.Delay(
-                mouthToEarEstimateMs: statistics.mouthToEar.map { $0 * 1e3 }, playoutMs: playout.delay * 1e3,
+                mouthToEarEstimateMs: delay.map { $0 * 1e3 }, playoutMs: playout.delay * 1e3,
                 depthMs: playout.depth * 1e3, roundTripMs: rtp.roundTrip.map { $0 * 1e3 }, jitterMs: rtp.jitter * 1e3,
                 driftPPM: playout.driftPPM),
             callback: CallReport.Callback(card.watchdog.snapshot), memoryAnonymousKiB: Self.anonymousMemory())

@@ -67,6 +67,10 @@ struct DeviceOptions: ParsableArguments {
     func validate() throws {
         if let block, !(16...4096).contains(block) { throw ValidationError("--block takes 16 to 4096 frames") }
         if let rate, !(8_000...192_000).contains(rate) { throw ValidationError("--rate takes 8000 to 192000 Hz") }
+        if let device, device != .jack {
+            if jackServer != nil { throw ValidationError("--jack-server belongs to --device jack") }
+            if !connect { throw ValidationError("--no-connect belongs to --device jack") }
+        }
         if !(1..<64).contains(clientName.utf8.count) { throw ValidationError("--client-name takes 1 to 63 bytes") }
     }
 }
@@ -78,7 +82,9 @@ extension DeviceOptions {
     /// Any system but the simulated one, whose cards are the command's affair.
     func makeSystem() throws -> any AudioSystem {
         if backend == .jack { return JACKSystem(serverName: jackServer, connects: connect) }
-        return try AudioSystems.make(backend)
+        let system = try AudioSystems.make(backend)
+        // Found, not named: --no-connect counts all the same.
+        return system.backend == .jack && !connect ? JACKSystem(connects: false) : system
     }
 
     /// What is asked of a session on a system, with names looked up among its devices.

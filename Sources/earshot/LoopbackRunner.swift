@@ -65,6 +65,9 @@ final class LoopbackRunner {
         case .failure(.noLoop), .failure(.silent):
             throw Failure("no loop found: \(howToJoin)", status: Failure.unavailable)
         case .failure(let error): throw Failure(error)
+        case nil where command.measure != nil:
+            throw Failure(
+                "nothing was measured: give --duration more time, or leave it out", status: Failure.unavailable)
         case .success, nil: break
         }
     }
@@ -123,7 +126,8 @@ final class LoopbackRunner {
         _ ending: Ending, seconds: Double, device: CallReport.Device, stated: StatedDelay?
     ) -> LoopbackReport {
         var report = LoopbackReport(
-            device: device, channels: command.channels, gainDb: command.gain, seconds: seconds, ended: ending.word,
+            device: device, channels: card.device.inputChannelCount, gainDb: command.gain, seconds: seconds,
+            ended: ending.word,
             stated: stated.map { LoopbackReport.Stated($0) }, howls: card.loopback.howlCount,
             routeChanges: card.session.routeChanges, interruptions: card.session.interruptions,
             routeLostFrames: card.session.lostFrameCount, callback: CallReport.Callback(card.watchdog.snapshot))

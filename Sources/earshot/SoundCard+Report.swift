@@ -6,11 +6,6 @@ import Foundation
 extension SoundCard {
     /// What sound goes through, in one line; with the cable's advantages where it is in the air.
     var summary: String { report.summary(session.currentRoute) }
-
-    /// What keeps the sound away, and for how many seconds; nil while nothing does.
-    func interruption(at now: HostTime) -> (Interruption, Double)? {
-        session.interruption.map { ($0.kind, now.seconds(since: $0.since)) }
-    }
 }
 
 extension AudioSession {
@@ -31,8 +26,10 @@ extension AudioSession {
         for event in history {
             switch event {
             case .interruptionBegan(let why): list.append(.init(why: why.description, seconds: nil))
-            case .interruptionEnded(_, let seconds):
-                if !list.isEmpty { list[list.count - 1].seconds = seconds }
+            case .interruptionEnded(let why, let seconds):
+                if let at = list.lastIndex(where: { $0.why == why.description && $0.seconds == nil }) {
+                    list[at].seconds = seconds
+                }
             case .routeChanged, .paused: break
             }
         }

@@ -20,6 +20,7 @@ final class SoundCard {
     private let spokenPath: String?
     private let heardPath: String?
     private let simulated: Simulated?
+    private let news: Task<Void, Never>
 
     /// The first simulated card that ran: its converters' times are the files'.
     private struct Simulated {
@@ -62,6 +63,15 @@ final class SoundCard {
         wanted.preferredBlockFrameCount = options.card.block ?? configuration?.blockFrameCount
         wanted.preferredSampleRate = options.card.rate ?? configuration?.sampleRate
         session = AudioSession(system, wanted)
+        // Where sound goes is told from now on, also while a guest is awaited; the first route when the call begins.
+        news = Task { [session, asked] in
+            for await event in session.events() {
+                Terminal.say(event.description)
+                guard case .routeChanged(let change) = event, change.reason != .activated, let device = session.device
+                else { continue }
+                Terminal.say(CallReport.Device(session, device, asked).summary(change.current))
+            }
+        }
         device = try session.activate()
         watchdog = CallbackWatchdog(monitor: device.monitor)
         let card = (session.hardware as? SimulatedDevice)?.card
@@ -99,6 +109,7 @@ final class SoundCard {
 
     /// After the call: the devices go, what was heard is written out and closed.
     func close() {
+        news.cancel()
         session.deactivate()
         feeder?.stop()
         recorder?.stop()

@@ -21,7 +21,8 @@ import Testing
             Loss(testDescription: "a longer block", counted: 960, gap: 16, frameCount: 1_024, last: 64, lost: 0),
             Loss(testDescription: "a shorter block", counted: -192, gap: 2, frameCount: 64, last: 256, lost: 0),
             Loss(
-                testDescription: "a shorter block after a gap", counted: -192, gap: 90, frameCount: 64, last: 256, lost: 90),
+                testDescription: "a shorter block after a gap", counted: -192, gap: 90, frameCount: 64, last: 256,
+                lost: 90),
         ])
     func jackLostFrames(_ loss: Loss) {
         #expect(

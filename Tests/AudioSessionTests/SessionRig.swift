@@ -11,6 +11,8 @@ struct SessionRig {
     var now = HostTime(nanoseconds: 1_000_000_000)
     /// What opening a route throws.
     var openError: AudioDeviceError?
+    /// A device that another program has.
+    var taken: String?
     /// Whether the open device calls.
     var isCalling = true
     var events: [AudioSessionEvent] = []
@@ -24,11 +26,31 @@ struct SessionRig {
     ) {
         state = SessionState(configuration, backend: backend)
         world.devices = devices
+        world.slept = 30_000_000_000_000  // the machine was asleep last night
+        adopt()
         run(0.1)
     }
 
     init(backend: AudioBackend = .pipewire, _ devices: [AudioDeviceDescription]) {
         self.init(AudioSession.Configuration(), backend: backend, devices)
+    }
+
+    /// What `AudioSession.activate` does before the first look, where there is something to open.
+    private mutating func adopt() {
+        guard let choice = state.policy.choice(among: world.devices) else { return }
+        open(choice)
+    }
+
+    private mutating func open(_ choice: RouteChoice) {
+        let devices = world.devices
+        isOpen = true
+        opened.append(choice)
+        openTimes.append(now)
+        state.opened(
+            choice,
+            as: AudioRoute(
+                input: devices.first { $0.id == choice.input }, output: devices.first { $0.id == choice.output }),
+            calls: world.callCount, at: now)
     }
 
     mutating func run(_ seconds: Double) {
@@ -39,6 +61,11 @@ struct SessionRig {
         }
     }
 
+    private func openErrors(_ choice: RouteChoice) -> AudioDeviceError? {
+        if let taken, taken == choice.input || taken == choice.output { return .busy(device: "the \(taken)") }
+        return openError
+    }
+
     private mutating func perform(_ actions: [SessionState.Action]) {
         for action in actions {
             switch action {
@@ -47,21 +74,11 @@ struct SessionRig {
                 world.failure = nil
             case .tell(let event): events.append(event)
             case .open(let choice):
-                let wasOpen = isOpen
-                if let openError {
-                    perform(state.openFailed(choice, openError, isStillOpen: wasOpen, at: now))
-                    continue
+                if let error = openErrors(choice) {
+                    perform(state.openFailed(choice, error, isStillOpen: isOpen, at: now))
+                } else {
+                    open(choice)
                 }
-                isOpen = true
-                opened.append(choice)
-                openTimes.append(now)
-                let devices = world.devices
-                state.opened(
-                    choice,
-                    as: AudioRoute(
-                        input: devices.first { $0.id == choice.input }, output: devices.first { $0.id == choice.output }
-                    ),
-                    calls: world.callCount, at: now)
             }
         }
     }

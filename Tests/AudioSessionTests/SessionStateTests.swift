@@ -210,6 +210,72 @@ import Testing
         #expect(rig.reasons == [.activated, .deviceRestarted])
     }
 
+    @Test(
+        "a better device that another program has is passed over, and taken when it is free", arguments: [false, true])
+    func betterIsTaken(isPreferred: Bool) {
+        var configuration = AudioSession.Configuration()
+        if isPreferred { configuration.preferredOutput = "headset" }
+        var rig = SessionRig(configuration, backend: .alsa, [Self.defaultSpeakers])
+        rig.taken = "headset"
+        rig.world.devices = [Self.defaultSpeakers, Self.headset]
+        rig.run(30)
+        #expect(rig.opened == [Self.route("speakers")], "what works is kept")
+        #expect(rig.isOpen && rig.interruptions.isEmpty)
+        rig.taken = nil
+        rig.run(5)
+        #expect(rig.opened.last?.output == "headset")
+        rig.taken = "headset"
+        rig.world.failure = .sampleRateChanged(from: 48_000, to: 44_100)
+        rig.run(5)
+        #expect(rig.opened.last == Self.route("speakers"), "another is better than none")
+        #expect(rig.endings.count == rig.interruptions.count)
+    }
+
+    @Test("what comes back is for the direction that it was lost in, and no setting forgets it")
+    func comebackOfOneSide() {
+        var configuration = AudioSession.Configuration()
+        configuration.preferredInput = "mic"
+        let mic = SessionRig.device("mic", form: .microphone)  // with a jack for headphones
+        var rig = SessionRig(configuration, backend: .alsa, [Self.defaultSpeakers, mic])
+        let both = RouteChoice(input: "mic", output: "speakers")
+        #expect(rig.opened == [both])
+        rig.world.devices = [Self.defaultSpeakers]
+        rig.run(1)
+        rig.world.devices = [Self.defaultSpeakers, mic]
+        rig.run(1)
+        #expect(rig.opened == [both, Self.route("speakers"), both])
+        rig = SessionRig(backend: .alsa, [Self.defaultSpeakers])
+        rig.world.devices.append(Self.headset)
+        rig.run(1)
+        configuration = AudioSession.Configuration()
+        configuration.otherAudio = .duck
+        rig.state.configure(configuration)
+        rig.run(1)
+        #expect(rig.opened == [Self.route("speakers"), Self.route("headset")])
+    }
+
+    @Test("on JACK nobody's program is taken for a microphone or a loudspeaker")
+    func programs() {
+        var player = SessionRig.device("player")
+        player.backend = .jack
+        player.transport = .virtual
+        #expect(RoutePolicy(configuration: AudioSession.Configuration()).choice(among: [player]) == nil)
+    }
+
+    @Test("a microphone that goes while it is opened does not turn the sound to the loudspeaker")
+    func microphoneGoneAtOpening() {
+        let ear = SessionRig.device("ear", form: .headphones, inputs: 0, isDefault: true)
+        let mouth = SessionRig.device("mouth", outputs: 0, isDefault: true)
+        var rig = SessionRig([Self.defaultSpeakers])
+        rig.openError = .deviceGone(name: "the mouth")
+        rig.world.devices = [Self.speakers, ear, mouth]
+        rig.run(0.2)
+        rig.openError = nil
+        rig.world.devices = [Self.speakers, ear]
+        rig.run(1)
+        #expect(rig.opened == [Self.route("speakers"), RouteChoice(input: "speakers", output: "ear")])
+    }
+
     @Test("a failed device is left at once for another, though the system still lists it")
     func failedButListed() {
         var rig = SessionRig([Self.defaultHeadset, Self.speakers])

@@ -71,7 +71,11 @@ import Testing
 
     /// Sound that was sent and came, for all the time that no route was missing.
     private func expectSound(_ reports: (host: [String: Any], guest: [String: Any]), without lost: Double) {
+        for (report, path) in [(reports.guest, ["received", "packets"]), (reports.host, ["received", "packets"])] {
+            #expect(((report[path[0]] as? [String: Any])?[path[1]] as? Double ?? 0) > 0)
+        }
         let seconds = number(reports.guest, "seconds") - lost
+        #expect(seconds > 0 && number(reports.guest, "packetFrames") > 0 && number(reports.host, "rate") > 0)
         let perSecond = number(reports.host, "rate") / number(reports.guest, "packetFrames")
         #expect(number(reports.guest, "received", "packets") > 0.7 * seconds * perSecond, "\(seconds) s")
         #expect(number(reports.host, "received", "packets") > 0.7 * seconds * perSecond)

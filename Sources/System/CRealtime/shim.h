@@ -66,6 +66,11 @@ static inline int earshot_set_thread_fifo(pthread_t thread, int priority) {
     struct sched_param p = {.sched_priority = priority};
     return pthread_setschedparam(thread, SCHED_FIFO, &p);
 }
+/// The usual scheduling for a thread; 0 or an errno.
+static inline int earshot_set_thread_normal(pthread_t thread) {
+    struct sched_param p = {.sched_priority = 0};
+    return pthread_setschedparam(thread, SCHED_OTHER, &p);
+}
 /// SCHED_FIFO for the calling thread; 0 or an errno.
 static inline int earshot_set_fifo(int priority) { return earshot_set_thread_fifo(pthread_self(), priority); }
 static inline void earshot_name_thread(const char *name) { prctl(PR_SET_NAME, name, 0, 0, 0); }
