@@ -205,7 +205,7 @@ import Testing
         rig.run(5)
         #expect(rig.interruptions == [.deviceTaken(.busy(device: "the speakers"))])
         rig.openError = nil
-        rig.run(1)
+        rig.run(3)
         #expect(rig.isOpen)
         #expect(rig.reasons == [.activated, .deviceRestarted])
     }
