@@ -21,7 +21,7 @@ final class PipeWireClient: @unchecked Sendable {  // what is not `let` is touch
     private(set) var filter: OpaquePointer?
     private var hooks: [PipeWireHook<pw_filter_events>] = []
     var links: [Pair: Link] = [:]
-    var portLatencies: [UnsafeMutableRawPointer: spa_latency_info] = [:]
+    var portLatencies: [UnsafeMutableRawPointer: PipeWireGraph.Delay] = [:]
     private let trouble = Mutex<AudioDeviceError?>(nil)
 
     struct Pair: Hashable {

@@ -25,13 +25,13 @@ extension PipeWireGraph {
         guard let name = properties[PW_KEY_NODE_NAME], let kind = properties[PW_KEY_MEDIA_CLASS] else { return nil }
         let hasInput = kind != "Audio/Sink"
         let hasOutput = kind == "Audio/Sink" || kind == "Audio/Duplex"
-        let said = properties[PW_KEY_AUDIO_CHANNELS].flatMap { Int($0) } ?? 0
+        let said = properties[PW_KEY_AUDIO_CHANNELS].flatMap { Int($0) }.map { max(0, min(1_024, $0)) } ?? 0
         let sources = sources(of: id).count
         let inputs = hasInput ? (sources > 0 ? sources : said) : 0
         let destinations = destinations(of: id).count
         let outputs = hasOutput ? (destinations > 0 ? destinations : said) : 0
         guard inputs + outputs > 0 else { return nil }
-        let own = properties[PW_KEY_AUDIO_RATE].flatMap { Int($0) }.flatMap { $0 > 0 ? $0 : nil }
+        let own = properties[PW_KEY_AUDIO_RATE].flatMap { Int($0) }.flatMap { (1...1_000_000).contains($0) ? $0 : nil }
         return AudioDeviceDescription(
             id: name, backend: .pipewire,
             name: properties[PW_KEY_NODE_DESCRIPTION] ?? properties[PW_KEY_NODE_NICK] ?? name,
@@ -48,8 +48,7 @@ extension PipeWireGraph {
     /// Seconds, with a quantum as long as a request asks for; nil where the device says nothing.
     private func latency(_ port: Port?) -> Double? {
         guard let delay = port.flatMap({ delays[$0.id] }), delay != Delay() else { return nil }
-        let quantum = AudioDeviceRequest().ioDuration
-        return delay.quanta * quantum + Double(delay.frames) / Double(sampleRate) + Double(delay.nanoseconds) * 1e-9
+        return delay.seconds(quantum: AudioDeviceRequest().ioDuration, sampleRate: Double(sampleRate))
     }
 
     private static func transport(_ properties: [String: String]) -> AudioDeviceDescription.Transport {

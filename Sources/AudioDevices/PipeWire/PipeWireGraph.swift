@@ -14,13 +14,6 @@ struct PipeWireGraph {
         var name: String
     }
 
-    /// How long sound is under way beyond a device's port.
-    struct Delay: Hashable {
-        var quanta = 0.0
-        var frames = 0
-        var nanoseconds = 0
-    }
-
     /// How the server schedules; the `settings` metadata.
     struct Clock {
         var sampleRate = 48_000
@@ -80,14 +73,17 @@ struct PipeWireGraph {
 
     /// An entry of the `settings` metadata.
     mutating func set(_ key: String, _ value: String?) {
-        let number = value.flatMap { Int($0) } ?? 0
+        // Far beyond what there is, and far below what arithmetic overflows with.
+        let number = value.flatMap { Int($0) }.flatMap { (0...1_000_000).contains($0) ? $0 : nil } ?? 0
         switch key {
         case "clock.rate": if number > 0 { clock.sampleRate = number }
-        case "clock.force-rate": clock.forcedSampleRate = max(0, number)
+        case "clock.force-rate": clock.forcedSampleRate = number
         case "clock.min-quantum" where number > 0: clock.quanta = number...max(number, clock.quanta.upperBound)
         case "clock.max-quantum" where number > 0: clock.quanta = min(number, clock.quanta.lowerBound)...number
         case "clock.allowed-rates":
-            let rates = (value ?? "").split { !$0.isNumber }.compactMap { Int($0) }.filter { $0 > 0 }
+            let rates = (value ?? "").split { !$0.isNumber }.compactMap { Int($0) }.filter {
+                (1...1_000_000).contains($0)
+            }
             if !rates.isEmpty { clock.sampleRates = rates.sorted() }
         default: break
         }

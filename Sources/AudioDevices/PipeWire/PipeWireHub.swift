@@ -216,8 +216,7 @@ extension PipeWireHub {
             guard let port = graph.ports[id], (latency.direction == SPA_DIRECTION_OUTPUT) == port.isOutput else {
                 return
             }
-            graph.delays[id] = PipeWireGraph.Delay(
-                quanta: Double(latency.max_quantum), frames: Int(latency.max_rate), nanoseconds: Int(latency.max_ns))
+            graph.delays[id] = PipeWireGraph.Delay(latency)
             changed()
         }
     }
