@@ -1,6 +1,17 @@
 import CPipeWire
 
 extension PipeWireClient {
+    /// An object is gone from the server.
+    func disappeared(_ id: UInt32) {
+        for target in [input, output].compactMap(\.self) where target.node == id {
+            fail(.deviceGone(name: target.name))
+        }
+        for (pair, link) in links where pair.from.id == id || pair.to.id == id {
+            link.proxy?.destroy()
+            links[pair] = nil
+        }
+    }
+
     /// Links what can be linked now, and sees whether what was linked is still there.
     func graphChanged() {
         for target in [input, output].compactMap(\.self) where hub.graph.nodes[target.node] == nil {

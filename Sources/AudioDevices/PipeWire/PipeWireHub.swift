@@ -241,6 +241,8 @@ extension PipeWireHub {
         watches.removeValue(forKey: id)?.destroy()
         streams.disappeared(id)
         graph.remove(id)
+        // At once: before the list is made another object may have the number.
+        for client in clients.values { client.disappeared(id) }
         changed()
     }
 }
