@@ -47,8 +47,8 @@ import Testing
 
     @Test(
         "latencies that cannot be are bounded",
-        arguments: [Float.nan, .infinity, -.infinity, .greatestFiniteMagnitude, 0],
-        [UInt64.max, .max / 2, .max / 2 + 1, 0])
+        arguments: [.nan, .infinity, -.infinity, .greatestFiniteMagnitude, 0] as [Float],
+        [.max, .max / 2, .max / 2 + 1, 0] as [UInt64])
     func wildDelay(_ quanta: Float, _ nanoseconds: UInt64) {
         for frames: UInt32 in [0, .max, .max / 2, .max / 2 + 1] {
             let delay = PipeWireGraph.Delay(latency(quanta: quanta, frames: frames, nanoseconds: nanoseconds))
@@ -107,7 +107,7 @@ import Testing
         arguments: [
             ("2", 2), ("0", nil), ("-1", nil), ("", nil), ("two", nil), ("9223372036854775807", 1_024),
             ("99999999999999999999", nil), ("2.5", nil),
-        ])
+        ] as [(String, Int?)])
     func channels(_ text: String, _ count: Int?) {
         let graph = graph("Audio/Duplex", [PW_KEY_AUDIO_CHANNELS: text])
         let device = graph.descriptions().first
@@ -145,7 +145,7 @@ import Testing
             (#"{ "name": "alsa" }"#, "alsa"), (#"{"other":1,"name":"a\"b"}"#, #"a"b"#), (#"{ name = bare }"#, "bare"),
             ("{ }", nil), ("", nil), ("[ \"name\" ]", nil), ("name", nil), (#"{ "name": "cut"#, nil),
             ("{ \"name\": \"\(String(repeating: "x", count: 600))\" }", nil),
-        ])
+        ] as [(String, String?)])
     func defaultName(_ text: String, _ name: String?) {
         var graph = PipeWireGraph()
         graph.setDefault("default.audio.sink", text)
