@@ -10,6 +10,7 @@ extension PipeWireClient {
             link.proxy?.destroy()
             links[pair] = nil
         }
+        noteRefusal()
     }
 
     /// Links what can be linked now, and sees whether what was linked is still there.
@@ -28,9 +29,12 @@ extension PipeWireClient {
             // One that somebody took away is not made again.
             links[pair]?.proxy = .link(connection.core, from: pair.from, to: pair.to) { [unowned self] state in
                 links[pair]?.state = state
+                noteRefusal()
                 hub.loop.signal()
             }
+            if links[pair]?.proxy == nil { links[pair]?.state = PW_LINK_STATE_ERROR }
         }
+        noteRefusal()
     }
 
     /// Whether each channel that the devices have is linked, and sound flows.

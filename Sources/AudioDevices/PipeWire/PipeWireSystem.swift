@@ -66,7 +66,8 @@ public final class PipeWireSystem: AudioDucking {
     /// links itself, so others are mixed in all the same.
     /// - Throws: ``failure``'s, ``AudioDeviceError/noDevice(name:near:)``, ``AudioDeviceError/noDefaultDevice(_:)``,
     ///   ``AudioDeviceError/unsupportedFormat(detail:)``, ``AudioDeviceError/deviceGone(name:)`` where it went meanwhile,
-    ///   ``AudioDeviceError/portFailed(name:)``, ``AudioDeviceError/stalled(device:seconds:)`` where the graph does not run,
+    ///   ``AudioDeviceError/portFailed(name:)``, ``AudioDeviceError/stalled(device:seconds:)`` where the graph does not run
+    ///   or a device does not answer,
     ///   ``AudioDeviceError/serverGone(_:reason:)``, ``AudioDeviceError/callFailed(_:call:code:)``.
     public func open(_ request: AudioDeviceRequest) throws(AudioDeviceError) -> any AudioDevice {
         try request.validate()
