@@ -85,6 +85,24 @@ import Testing
         }
     }
 
+    @Test("calls after a stop are due now, not when the last ones would have gone on", arguments: Kind.allCases)
+    func hostTimeAfterStop(_ kind: Kind) throws {
+        try DeviceBench.with(kind) { bench in
+            let device = try bench.open()
+            let first = CycleProbe()
+            try device.start(first.callback)
+            #expect(eventually { first.count >= 30 })
+            device.stop()
+            usleep(100_000)
+            let second = CycleProbe()
+            try device.start(second.callback)
+            #expect(eventually { second.count >= 12 })
+            device.stop()
+            let delays = second.notes.prefix(12).map { abs($0.arrival.seconds(since: $0.hostTime)) }.sorted()
+            #expect(delays[6] < 0.05)
+        }
+    }
+
     @Test("each call leaves a record, in the monitor that was handed over", arguments: Kind.allCases)
     func records(_ kind: Kind) throws {
         try DeviceBench.with(kind) { bench in

@@ -97,6 +97,7 @@ public final class PipeWireDevice: AudioDevice {
             let state = client.memory.state
             state.pointee.callback = callback
             state.pointee.isFirstCycle = true
+            state.pointee.loop.reset()
             state.pointee.gate.store(PipeWireState.Gate.open, ordering: .releasing)
             isRunning = true
             return nil
