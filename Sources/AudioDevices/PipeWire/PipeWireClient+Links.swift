@@ -30,7 +30,6 @@ extension PipeWireClient {
             links[pair]?.proxy = .link(connection.core, from: pair.from, to: pair.to) { [unowned self] state in
                 links[pair]?.state = state
                 noteRefusal()
-                hub.loop.signal()
             }
             if links[pair]?.proxy == nil { links[pair]?.state = PW_LINK_STATE_ERROR }
         }

@@ -96,7 +96,6 @@ final class PipeWireClient: @unchecked Sendable {  // what is not `let` is touch
     func fail(_ error: AudioDeviceError) {
         trouble.withLock { if $0 == nil { $0 = error } }
         memory.state.pointee.hasFailed.store(true, ordering: .releasing)
-        hub.loop.signal()
     }
 
     /// What is linked, for people.

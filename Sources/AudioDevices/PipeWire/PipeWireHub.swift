@@ -131,7 +131,6 @@ final class PipeWireHub: @unchecked Sendable {  // what is not `let` is touched 
         isGone = true
         setFailure(noServer)
         registry.replace(with: [])
-        loop.signal()
         again(after: 1)
     }
 
@@ -176,7 +175,6 @@ final class PipeWireHub: @unchecked Sendable {  // what is not `let` is touched 
         setFailure(nil)
         registry.replace(with: graph.descriptions())
         for client in clients.values { client.graphChanged() }
-        loop.signal()
     }
 }
 
