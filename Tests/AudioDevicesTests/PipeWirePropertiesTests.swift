@@ -4,13 +4,13 @@ import Testing
 /// A stream's Props, as its program sends them.
 @Suite("PipeWire properties") struct PipeWirePropertiesTests {
     /// Props with channel volumes whose array says that each takes so many bytes.
-    private func volumes(_ values: [Float], size: UInt32, type: UInt32 = SPA_TYPE_Float.rawValue) -> [UInt32] {
+    private func volumes(_ values: [Float], size: UInt32, type: UInt32 = UInt32(SPA_TYPE_Float)) -> [UInt32] {
         let array = [size, type] + values.map(\.bitPattern)
         let property = [
-            SPA_PROP_channelVolumes.rawValue, 0, UInt32(array.count * 4), SPA_TYPE_Array.rawValue,
+            SPA_PROP_channelVolumes.rawValue, 0, UInt32(array.count * 4), UInt32(SPA_TYPE_Array),
         ]
-        let body = [SPA_TYPE_OBJECT_Props.rawValue, SPA_PARAM_Props.rawValue] + property + array
-        return [UInt32(body.count * 4), SPA_TYPE_Object.rawValue] + body
+        let body = [UInt32(SPA_TYPE_OBJECT_Props), SPA_PARAM_Props.rawValue] + property + array
+        return [UInt32(body.count * 4), UInt32(SPA_TYPE_Object)] + body
     }
 
     private func read(_ pod: [UInt32], capacity: UInt32) -> [Float] {
@@ -40,6 +40,6 @@ import Testing
 
     @Test("values of another type are none")
     func otherType() {
-        #expect(read(volumes([0.5], size: 4, type: SPA_TYPE_Int.rawValue), capacity: 2) == [])
+        #expect(read(volumes([0.5], size: 4, type: UInt32(SPA_TYPE_Int)), capacity: 2) == [])
     }
 }
