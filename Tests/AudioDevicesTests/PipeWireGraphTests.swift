@@ -117,22 +117,22 @@ import Testing
     @Test("settings are the clock's, and those that cannot be are not believed")
     func clock() {
         var graph = PipeWireGraph()
-        graph.set("clock.min-quantum", "4096")
+        graph.set(.settings, "clock.min-quantum", "4096")
         #expect(graph.clock.quanta == 4_096...4_096)
-        graph.set("clock.max-quantum", "64")
+        graph.set(.settings, "clock.max-quantum", "64")
         #expect(graph.clock.quanta == 64...64)
-        graph.set("clock.max-quantum", "8192")
+        graph.set(.settings, "clock.max-quantum", "8192")
         #expect(graph.clock.quanta == 64...8_192)
-        graph.set("clock.rate", "96000")
-        graph.set("clock.allowed-rates", "[ 48000, 44100 ]")
+        graph.set(.settings, "clock.rate", "96000")
+        graph.set(.settings, "clock.allowed-rates", "[ 48000, 44100 ]")
         #expect(graph.sampleRate == 96_000 && graph.clock.sampleRates == [44_100, 48_000])
-        graph.set("clock.force-rate", "44100")
+        graph.set(.settings, "clock.force-rate", "44100")
         #expect(graph.sampleRate == 44_100)
-        graph.set("clock.force-rate", nil)
+        graph.set(.settings, "clock.force-rate", nil)
         let before = graph.clock
         for wrong in ["-1", "0", "", "abc", "9223372036854775807", "99999999999999999999"] {
             for key in ["clock.min-quantum", "clock.max-quantum", "clock.rate", "clock.allowed-rates"] {
-                graph.set(key, wrong)
+                graph.set(.settings, key, wrong)
             }
         }
         #expect(graph.clock.quanta == before.quanta && graph.sampleRate == 96_000)
@@ -143,14 +143,27 @@ import Testing
         "a default's name is found in its JSON, or there is none",
         arguments: [
             (#"{ "name": "alsa" }"#, "alsa"), (#"{"other":1,"name":"a\"b"}"#, #"a"b"#), (#"{ name = bare }"#, "bare"),
-            ("{ }", nil), ("", nil), ("[ \"name\" ]", nil), ("name", nil), (#"{ "name": "cut"#, nil),
+            ("{ }", nil), ("", nil), ("[ \"name\" ]", nil), ("name", nil),
             ("{ \"name\": \"\(String(repeating: "x", count: 600))\" }", nil),
         ] as [(String, String?)])
     func defaultName(_ text: String, _ name: String?) {
         var graph = PipeWireGraph()
-        graph.setDefault("default.audio.sink", text)
-        graph.setDefault("default.configured.audio.sink", #"{ "name": "other" }"#)
+        graph.set(.defaults, "default.audio.sink", text)
+        graph.set(.defaults, "default.configured.audio.sink", #"{ "name": "other" }"#)
         #expect(graph.defaultSink == name && graph.defaultSource == nil)
+    }
+
+    @Test("defaults and settings go with their metadata, or with all of its entries", arguments: [true, false])
+    func metadataGone(_ isRemoved: Bool) {
+        var graph = graph()
+        graph.metadata = [3: .settings, 4: .defaults]
+        graph.set(.settings, "clock.rate", "96000")
+        graph.set(.defaults, "default.audio.sink", #"{ "name": "a" }"#)
+        graph.set(.defaults, "default.audio.source", #"{ "name": "b" }"#)
+        if isRemoved { graph.remove(4) } else { graph.set(.defaults, nil, nil) }
+        #expect(graph.defaultSink == nil && graph.defaultSource == nil && graph.sampleRate == 96_000)
+        if isRemoved { graph.remove(3) } else { graph.set(.settings, nil, nil) }
+        #expect(graph.sampleRate == 48_000)
     }
 
     @Test("any bytes are taken without a trap")
@@ -186,8 +199,8 @@ import Testing
                 }
                 graph.addPort(id + 10, properties.merging([PW_KEY_NODE_ID: "\(id)"]) { $1 })
                 for key in keys {
-                    graph.set(key, text())
-                    graph.setDefault(key, text())
+                    graph.set(.settings, key, text())
+                    graph.set(.defaults, key, text())
                 }
                 graph.delays[id + 10] = PipeWireGraph.Delay(
                     latency(

@@ -76,6 +76,18 @@ import Testing
         }
     }
 
+    @Test("without the session manager there are no defaults")
+    func sessionManagerGone() throws {
+        try PipeWireServer.running(devices: [.sink("speakers"), .source("microphone")]) { server in
+            let system = try PipeWireSystem(remote: server.remote)
+            #expect(eventually { system.devices.contains(where: \.isDefaultOutput) })
+            let number = system.hub.loop.locked { system.hub.graph.metadata.first { $0.value == .defaults }?.key }
+            try server.run(["pw-cli", "destroy", "\(try #require(number))"])
+            #expect(eventually { !system.devices.contains { $0.isDefaultOutput || $0.isDefaultInput } })
+            #expect(system.devices.contains { $0.id == "speakers" })
+        }
+    }
+
     @Test("the server ends: the list empties, and fills again with its restart")
     func restart() throws {
         try PipeWireServer.running(devices: [.sink("speakers"), .source("microphone")]) { server in

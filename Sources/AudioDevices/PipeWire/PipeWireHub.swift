@@ -220,18 +220,11 @@ extension PipeWireHub {
     }
 
     private func watchMetadata(_ objects: OpaquePointer, _ id: UInt32, _ name: String) {
-        switch name {
-        case "settings":
-            watches[id] = .metadata(objects, id) { [unowned self] key, value in
-                graph.set(key, value)
-                changed()
-            }
-        case "default":
-            watches[id] = .metadata(objects, id) { [unowned self] key, value in
-                graph.setDefault(key, value)
-                changed()
-            }
-        default: break
+        guard let metadata = PipeWireGraph.Metadata(rawValue: name) else { return }
+        graph.metadata[id] = metadata
+        watches[id] = .metadata(objects, id) { [unowned self] key, value in
+            graph.set(metadata, key, value)
+            changed()
         }
     }
 
