@@ -193,7 +193,7 @@ import Testing
             let far = try ChildProcess(
                 [
                     "pw-loopback", "--capture-props",
-                    "{ media.class = Audio/Sink node.name = far audio.position = [ FL FR ] }",
+                    "{ media.class = Audio/Sink node.name = far node.description = far audio.position = [ FL FR ] }",
                 ], environment: server.environment.mapValues(Optional.some))
             defer { far.stop() }
             #expect(eventually { system.devices.contains { $0.id == "far" && $0.outputChannelCount == 2 } })
