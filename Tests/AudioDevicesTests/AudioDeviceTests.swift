@@ -85,6 +85,23 @@ import Testing
         }
     }
 
+    @Test("a side without channels is left out, the default one too", arguments: Kind.allCases)
+    func noChannels(_ kind: Kind) throws {
+        try DeviceBench.with(kind) { bench in
+            var request = bench.request
+            (request.input, request.inputChannelCount) = (.systemDefault, 0)
+            let lone = try bench.system.open(request)
+            #expect(lone.inputChannelCount == 0 && lone.outputChannelCount == 2)
+            var other = bench.request
+            other.input = .none
+            let name = lone.name
+            lone.stop()
+            #expect(try bench.system.open(other).name == name)
+            request.outputChannelCount = 0
+            #expect(throws: AudioDeviceError.self) { try bench.system.open(request) }
+        }
+    }
+
     @Test("calls after a stop are due now, not when the last ones would have gone on", arguments: Kind.allCases)
     func hostTimeAfterStop(_ kind: Kind) throws {
         try DeviceBench.with(kind) { bench in

@@ -70,7 +70,7 @@ public final class PipeWireSystem: AudioDucking {
     ///   or a device does not answer,
     ///   ``AudioDeviceError/serverGone(_:reason:)``, ``AudioDeviceError/callFailed(_:call:code:)``.
     public func open(_ request: AudioDeviceRequest) throws(AudioDeviceError) -> any AudioDevice {
-        try request.validate()
+        let request = try request.validated()
         if request.input == .none && request.output == .none {
             throw .unsupportedFormat(detail: "neither input nor output; ask for one")
         }
