@@ -101,6 +101,7 @@ final class PipeWireHub: @unchecked Sendable {  // what is not `let` is touched 
             isGone = false
             try watchObjects(of: connection)
         } catch {
+            disconnect()
             setFailure(error)
             again(after: 250_000_000)
         }
@@ -147,6 +148,7 @@ final class PipeWireHub: @unchecked Sendable {  // what is not `let` is touched 
         graph = PipeWireGraph()
         isSyncing = false
         isChanged = false
+        roundCount = 0
     }
 
     /// Something may be different: the list is made anew after the server has answered, until when more may come.
@@ -156,6 +158,7 @@ final class PipeWireHub: @unchecked Sendable {  // what is not `let` is touched 
         isSyncing = true
         isChanged = false
         syncNumber = earshot_pw_sync(connection.core, 0)
+        if syncNumber < 0 { lost() }
     }
 
     private func synced(_ number: CInt) {
