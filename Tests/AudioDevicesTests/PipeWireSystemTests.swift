@@ -76,6 +76,21 @@ import Testing
         }
     }
 
+    @Test("a socket of another user's says whose it is, and no word of groups")
+    func otherUsersSocket() throws {
+        let folder = "/tmp/earshot-test-owner-\(getpid())"
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        var owner = String(cString: try #require(getpwuid(getuid())).pointee.pw_name)
+        if chown(folder, 1, 1) == 0, let other = getpwuid(1) { owner = String(cString: other.pointee.pw_name) }
+        let path = "\(folder)/pipewire-0"
+        let error = PipeWireConnection.notPermitted(path)
+        #expect(error == .otherUsersServer(.pipewire, socket: path, owner: owner))
+        #expect(error.description.contains("run this program as \(owner)") && !error.description.contains("group"))
+        let unknown = PipeWireConnection.notPermitted("/nonexistent/earshot/pipewire-0")
+        #expect(unknown.description.hasSuffix("is another user's: run this program as that user"))
+    }
+
     @Test("without the session manager there are no defaults")
     func sessionManagerGone() throws {
         try PipeWireServer.running(devices: [.sink("speakers"), .source("microphone")]) { server in

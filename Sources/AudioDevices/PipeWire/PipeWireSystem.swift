@@ -32,7 +32,7 @@ public final class PipeWireSystem: AudioDucking {
     /// loudspeaker (`auto_null`) is left out.
     public var registry: AudioDeviceRegistry { hub.registry }
     /// ``AudioDeviceError/noServer(_:server:onPipeWire:)`` while no server answers, and
-    /// ``AudioDeviceError/notPermitted(device:)`` where its socket is another user's.
+    /// ``AudioDeviceError/otherUsersServer(_:socket:owner:)`` where its socket is another user's.
     public var failure: AudioDeviceError? { hub.failure }
 
     /// Makes every other program's stream quieter, also those that begin later and those on a server that was started again,

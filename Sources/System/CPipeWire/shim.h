@@ -5,6 +5,7 @@
 #include <pipewire/extensions/metadata.h>
 #include <pipewire/filter.h>
 #include <pipewire/pipewire.h>
+#include <pwd.h>
 #include <sched.h>
 #include <spa/param/latency-utils.h>
 #include <spa/param/props.h>
@@ -12,6 +13,7 @@
 #include <spa/pod/iter.h>
 #include <spa/utils/json.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/un.h>
 #include <unistd.h>
