@@ -15,7 +15,7 @@ import Testing
         let devices: [PipeWireServer.Device] = [.sink("speakers"), .source("microphone")]
         try PipeWireServer.running(hasOddQuanta: true, devices: devices + more) { server in
             let system = try PipeWireSystem(remote: server.remote)
-            #expect(eventually { system.devices.count == 2 + more.count })
+            #expect(eventually { system.hardware.count == 2 + more.count })
             try body(server, system)
         }
     }
@@ -262,7 +262,7 @@ import Testing
                 return
             }
             try server.start()
-            #expect(eventually { system.devices.count == 2 })
+            #expect(eventually { system.hardware.count == 2 })
             let next = try system.open(request())  // while the old one still is
             device.stop()
             #expect(throws: AudioDeviceError.self) { try device.start(probe.callback) }

@@ -93,6 +93,26 @@ import Testing
         #expect(graph.destinations(of: 7).map(\.id) == [10, 30, 20])
     }
 
+    @Test("what a sink plays is an input after the devices, and no default")
+    func monitors() {
+        var graph = graph(name: "speakers", [PW_KEY_NODE_DESCRIPTION: "Good Speakers"])
+        graph.nodes[9] = [PW_KEY_NODE_NAME: "microphone", PW_KEY_MEDIA_CLASS: "Audio/Source"]
+        (graph.defaultSink, graph.defaultSource) = ("speakers", "speakers")
+        graph.addPort(20, port("0", "in"))
+        #expect(graph.descriptions().map(\.id) == ["speakers"])
+        for id: UInt32 in [21, 22] {
+            graph.addPort(id, port("\(id)", "out").merging([PW_KEY_PORT_MONITOR: "true"]) { $1 })
+        }
+        graph.addPort(23, port("0", "out", node: "9"))
+        let devices = graph.descriptions()
+        #expect(devices.map(\.id) == ["speakers", "microphone", "speakers.monitor"])
+        guard let monitor = devices.last else { return }
+        #expect(monitor.name == "Monitor of Good Speakers" && monitor.form == .monitor)
+        #expect(monitor.inputChannelCount == 2 && monitor.outputChannelCount == 0)
+        #expect(!monitor.isDefaultInput && !monitor.isDefaultOutput)
+        #expect(monitor.kindDescription == "virtual monitor")
+    }
+
     @Test("ports without a node, or for MIDI, are none")
     func otherPorts() {
         var graph = graph()

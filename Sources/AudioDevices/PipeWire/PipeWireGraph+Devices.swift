@@ -9,15 +9,32 @@ extension PipeWireGraph {
         classes.contains(properties[PW_KEY_MEDIA_CLASS] ?? "") && properties[PW_KEY_NODE_NAME] != Quirks.pipeWireStandIn
     }
 
-    /// The devices whose channels are known, in the order in which they came.
+    /// The id of what a sink plays, as an input; PulseAudio's name for it.
+    static func monitorID(of sink: String) -> String { "\(sink).monitor" }
+
+    /// The devices whose channels are known, in the order in which they came, and then the sinks' monitors.
     func descriptions() -> [AudioDeviceDescription] {
         var seen: Set<String> = []
-        return nodes.filter { Self.isDevice($0.value) }.sorted { $0.key < $1.key }.compactMap { id, own in
+        let hardware = hardware()
+        return (hardware + hardware.compactMap(monitor)).filter { seen.insert($0.id).inserted }
+    }
+
+    /// What a sink plays, as an input; nil for what is none, or has no ports for it.
+    private func monitor(of sink: AudioDeviceDescription) -> AudioDeviceDescription? {
+        guard sink.inputChannelCount == 0, let node = deviceNode(named: sink.id) else { return nil }
+        let count = sources(of: node).count
+        guard count > 0 else { return nil }
+        return AudioDeviceDescription(
+            id: Self.monitorID(of: sink.id), backend: .pipewire, name: "Monitor of \(sink.name)",
+            transport: sink.transport, form: .monitor, inputChannelCount: count, outputChannelCount: 0,
+            sampleRate: sink.sampleRate, sampleRates: sink.sampleRates, blockFrameCounts: sink.blockFrameCounts)
+    }
+
+    private func hardware() -> [AudioDeviceDescription] {
+        nodes.filter { Self.isDevice($0.value) }.sorted { $0.key < $1.key }.compactMap { id, own in
             // What the node does not say the device does, of which it is one side.
             let device = own[PW_KEY_DEVICE_ID].flatMap { UInt32($0) }.flatMap { devices[$0] } ?? [:]
-            let described = description(id, own.merging(device) { own, _ in own })
-            guard let described, seen.insert(described.id).inserted else { return nil }
-            return described
+            return description(id, own.merging(device) { own, _ in own })
         }
     }
 
