@@ -92,11 +92,7 @@ import Testing
             (request.input, request.inputChannelCount) = (.systemDefault, 0)
             let lone = try bench.system.open(request)
             #expect(lone.inputChannelCount == 0 && lone.outputChannelCount == 2)
-            var other = bench.request
-            other.input = .none
-            let name = lone.name
-            lone.stop()
-            #expect(try bench.system.open(other).name == name)
+            if kind == .pipewire { #expect(lone.name == "speaker") }
             request.outputChannelCount = 0
             #expect(throws: AudioDeviceError.self) { try bench.system.open(request) }
         }
