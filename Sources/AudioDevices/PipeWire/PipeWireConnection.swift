@@ -48,7 +48,8 @@ final class PipeWireConnection {
     static func notPermitted(_ path: String) -> AudioDeviceError {
         let folder = path.lastIndex(of: "/").map { String(path[..<$0]) } ?? "."
         var status = stat()
-        let owner = [path, folder].first { stat($0, &status) == 0 }.flatMap { _ in getpwuid(status.st_uid) }
+        let isSeen = stat(path, &status) == 0 || stat(folder, &status) == 0
+        let owner = isSeen ? getpwuid(status.st_uid) : nil
         return .otherUsersServer(.pipewire, socket: path, owner: owner.map { String(cString: $0.pointee.pw_name) })
     }
 
