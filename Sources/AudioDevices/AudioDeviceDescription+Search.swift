@@ -12,14 +12,17 @@ extension AudioDeviceDescription {
 }
 
 extension Collection where Element == AudioDeviceDescription {
-    /// The device that a person means: by id, by name, or by a part of either that only one device has, case aside.
+    /// The device that a person means: by id, by name, or by a part of either that only one device has, case aside. A part
+    /// means a monitor only where it says `monitor`.
     /// - Throws: ``AudioDeviceError/noDevice(name:near:)`` with the names that come closest; those that fit, if several do.
     public func device(named name: String, _ direction: AudioDirection) throws(AudioDeviceError) -> Element {
         let able = filter { $0.has(direction) }
         if let exact = able.first(where: { $0.id == name }) ?? able.first(where: { $0.name == name }) { return exact }
         let wanted = name.lowercased()
+        let isMonitorMeant = wanted.contains("monitor")
         let fitting = able.filter {
             !wanted.isEmpty && ($0.name.lowercased().contains(wanted) || $0.id.lowercased().contains(wanted))
+                && (isMonitorMeant || $0.form != .monitor)
         }
         if fitting.count == 1 { return fitting[0] }
         let near = fitting.isEmpty ? Self.nearest(able, to: wanted) : fitting

@@ -46,6 +46,16 @@ public struct AudioDeviceRequest: Sendable {
 }
 
 extension AudioDeviceRequest {
+    /// The same, with ``Side/none`` for a side that has no channels; for backends.
+    /// - Throws: what ``validate()`` does.
+    public func validated() throws(AudioDeviceError) -> AudioDeviceRequest {
+        try validate()
+        var request = self
+        if inputChannelCount == 0 { request.input = .none }
+        if outputChannelCount == 0 { request.output = .none }
+        return request
+    }
+
     /// - Throws: ``AudioDeviceError/unsupportedFormat(detail:)`` where a number is outside what any device takes.
     public func validate() throws(AudioDeviceError) {
         func bad(_ detail: String) -> AudioDeviceError { .unsupportedFormat(detail: detail) }

@@ -74,6 +74,20 @@ import Testing
         }
     }
 
+    @Test("a part of a name means a monitor only where it says so")
+    func monitors() throws {
+        var monitor = Self.device("speakers.monitor")
+        (monitor.form, monitor.outputChannelCount) = (.monitor, 0)
+        var sink = Self.device("speakers")
+        sink.inputChannelCount = 0
+        let devices = [sink, monitor]
+        #expect(throws: AudioDeviceError.self) { try devices.device(named: "speak", .input) }
+        for name in ["speakers.monitor", "Monitor", monitor.name] {
+            #expect(try devices.device(named: name, .input) == monitor)
+        }
+        #expect(try devices.device(named: "speak", .output) == sink)
+    }
+
     @Test("what no device takes is refused before any is opened")
     func requests() throws {
         var request = AudioDeviceRequest()

@@ -127,6 +127,7 @@ public final class JACKDevice: AudioDevice {
             guard !isRunning else { return .alreadyRunning }
             memory.state.pointee.callback = callback
             memory.state.pointee.isFirstCycle = true
+            memory.state.pointee.loop.reset()
             memory.state.pointee.stillness = .init()
             let code = client.with { jack_activate($0) } ?? -1
             guard code == 0 else {
