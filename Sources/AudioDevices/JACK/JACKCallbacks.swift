@@ -18,7 +18,11 @@ func jackProcess(_ frames: jack_nframes_t, _ argument: UnsafeMutableRawPointer?)
         expected: JACKState.Gate.open, desired: JACKState.Gate.busy, ordering: .acquiring
     ).exchanged
     if isLetIn {
+        // libjack sets up the thread in its first cycle.
+        let isWatched = !state.pointee.isFirstCycle
+        if isWatched { earshot_realtime_enter() }
         jackCycle(state, frames)
+        if isWatched { earshot_realtime_exit() }
         state.pointee.gate.store(JACKState.Gate.open, ordering: .releasing)
     } else {
         jackSilence(state, frames)

@@ -30,9 +30,9 @@ struct JACKState: ~Copyable {
     let gate = Atomic<Int>(Gate.closed)
 
     enum Gate {
-        static let closed = 0
-        static let open = 1
-        static let busy = 2
+        static var closed: Int { @_noLocks get { 0 } }
+        static var open: Int { @_noLocks get { 1 } }
+        static var busy: Int { @_noLocks get { 2 } }
     }
 
     // From here on: the control thread's until activation, then the process thread's.
