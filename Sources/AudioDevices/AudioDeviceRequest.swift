@@ -46,6 +46,20 @@ public struct AudioDeviceRequest: Sendable {
 }
 
 extension AudioDeviceRequest {
+    /// What is asked of an input that another card's clock takes from: its rate and its block need not be the client's.
+    /// - Parameter device: the input, where it is listed.
+    func ofItsOwn(_ device: AudioDeviceDescription?) -> AudioDeviceRequest {
+        var own = self
+        own.monitor = nil
+        guard let device else { return own }
+        if let rate = sampleRate, !device.sampleRates.contains(rate) { own.sampleRate = nil }
+        if let block = blockFrameCount {
+            let blocks = device.blockFrameCounts
+            own.blockFrameCount = max(blocks.lowerBound, min(blocks.upperBound, block))
+        }
+        return own
+    }
+
     /// - Throws: ``AudioDeviceError/unsupportedFormat(detail:)`` where a number is outside what any device takes.
     public func validate() throws(AudioDeviceError) {
         func bad(_ detail: String) -> AudioDeviceError { .unsupportedFormat(detail: detail) }
