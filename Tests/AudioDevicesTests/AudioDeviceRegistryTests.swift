@@ -74,6 +74,20 @@ import Testing
         }
     }
 
+    @Test("a name that two devices share is nobody's: their ids are named")
+    func sharedName() throws {
+        var devices = [Self.device("usb-1"), Self.device("usb-2"), Self.device("hdmi")]
+        for i in 0..<2 { devices[i].name = "Headset" }
+        for name in ["Headset", "head"] {
+            #expect(throws: AudioDeviceError.noDevice(name: name, near: ["usb-1", "usb-2"])) {
+                try devices.device(named: name, .output)
+            }
+        }
+        #expect(try devices.device(named: "usb-2", .output).id == "usb-2")
+        devices[1].outputChannelCount = 0
+        #expect(try devices.device(named: "Headset", .output).id == "usb-1")
+    }
+
     @Test("what no device takes is refused before any is opened")
     func requests() throws {
         var request = AudioDeviceRequest()
