@@ -39,4 +39,20 @@ import Testing
         let message = String(decoding: try #require(result).standardErrorContent, as: UTF8.self)
         #expect(message.contains("RealtimeSanitizer: unsafe-library-call") && message.contains("malloc"))
     }
+
+    /// A device's own part of a cycle, around the callback, is watched on after it.
+    @Test(.enabled(if: ProcessInfo.processInfo.environment["EARSHOT_RTSAN"] != nil))
+    func allocatingAfterACallbackAborts() async throws {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            let callback = RenderCallback(context: nil) { _, _ in }
+            let buffer = AudioBuffer(channelCount: 1, frameCapacity: 16)
+            var cycle = RenderCallbackRealtimeTests.cycle(buffer)
+            earshot_realtime_enter()
+            callback(&cycle)
+            free(malloc(64))
+            earshot_realtime_exit()
+        }
+        let message = String(decoding: try #require(result).standardErrorContent, as: UTF8.self)
+        #expect(message.contains("RealtimeSanitizer: unsafe-library-call") && message.contains("malloc"))
+    }
 }

@@ -122,6 +122,38 @@ import Testing
         }
     }
 
+    @Test("of two cards, an input with another rate is resampled")
+    func twoRates() throws {
+        try ALSARig.running { _ in
+            let system = system(["cd", "s32"])
+            var request = AudioDeviceRequest()
+            (request.input, request.output) = (.device(id: "cd"), .device(id: "s32"))
+            request.sampleRate = 48_000
+            let device = try system.open(request)
+            #expect(device.sampleRate == 48_000)
+            let probe = CycleProbe()
+            try device.start(probe.callback)
+            #expect(eventually { probe.count >= 20 })
+            device.stop()
+            #expect(device.failure == nil)
+        }
+    }
+
+    @Test("a card that has nothing but xruns is gone only where the kernel says so")
+    func starved() {
+        func cause(_ code: CInt, isCard: Bool, isDisconnected: Bool) -> AudioDeviceError {
+            let code = ALSALoop.cause(of: -Int(code), isCard: isCard, isDisconnected: isDisconnected)
+            return .alsa(CInt(code), call: "snd_pcm_avail", device: "hw:0")
+        }
+        #expect(cause(EPIPE, isCard: true, isDisconnected: false) == .stalled(device: "hw:0", seconds: 1))
+        #expect(cause(EPIPE, isCard: true, isDisconnected: true) == .deviceGone(name: "hw:0"))
+        #expect(cause(ENODEV, isCard: true, isDisconnected: false) == .deviceGone(name: "hw:0"))
+        guard case .serverGone = cause(EPIPE, isCard: false, isDisconnected: false) else {
+            Issue.record("a plug-in's server")
+            return
+        }
+    }
+
     @Test("an unknown device is refused with names that come close")
     func unknown() throws {
         try ALSARig.running { _ in

@@ -185,6 +185,10 @@ import Testing
             #expect(throws: AudioDeviceError.deviceGone(name: "stranger")) { try device.start(probe.callback) }
             #expect(throws: AudioDeviceError.deviceGone(name: "stranger")) { try idle.start(probe.callback) }
             #expect(throws: AudioDeviceError.noDevice(name: "stranger", near: [])) { try system.open(request) }
+            stranger = try Stranger("stranger", on: server, sources: 1)
+            try device.start(probe.callback)
+            #expect(device.failure == nil && stranger?.connections(of: "stranger:out_0").count == 1)
+            device.stop()
         }
     }
 

@@ -175,7 +175,7 @@ import Testing
         #expect(Event.suspend(at: 5, for: 2).remaining(after: 6) == .suspend(at: 0, for: 1))
         #expect(Event.stall(at: 5, for: 2).remaining(after: 7) == nil)
         #expect(Event.drift(at: 5, ppm: 9).remaining(after: 7) == .drift(at: 0, ppm: 9))
-        #expect(Event.vanish(at: 5).remaining(after: 7) == .vanish(at: 0))
+        #expect(Event.vanish(at: 5).remaining(after: 7) == nil)
         #expect(Event.vanish(at: 5, for: 1).remaining(after: 7) == nil)
     }
 

@@ -205,6 +205,39 @@ import Testing
         again.stop()
     }
 
+    @Test("a card that vanished for good by its script can be put back, and stays")
+    func putBackAfterScript() throws {
+        let system = SimulatedSystem([Self.card("a", script: [.vanish(at: 0.05)])])
+        let device = try system.open(.init())
+        let probe = CycleProbe()
+        try device.start(probe.callback)
+        #expect(eventually { device.failure != nil && system.devices.isEmpty })
+        device.stop()
+        system.putBack("a")
+        let again = try system.open(.init())
+        let after = CycleProbe()
+        try again.start(after.callback)
+        #expect(eventually { after.count >= 40 })
+        #expect(again.failure == nil)
+        again.stop()
+    }
+
+    @Test("the script of a card that was replaced does nothing to the new one")
+    func replaced() throws {
+        let system = SimulatedSystem([Self.card("a", script: [.vanish(at: 0.3)])])
+        let old = try system.open(.init())
+        let probe = CycleProbe()
+        try old.start(probe.callback)
+        system.add(Self.card("a"))
+        old.stop()
+        let new = try system.open(.init())
+        let after = CycleProbe()
+        try new.start(after.callback)
+        #expect(eventually { after.count >= 100 })  // half a second
+        #expect(new.failure == nil && system.devices.map(\.id) == ["a"])
+        new.stop()
+    }
+
     @Test("two on one card both run, one has its sound")
     func shared() throws {
         let source = AudioRing(channelCount: 1, capacity: 1 << 16)

@@ -75,7 +75,10 @@ extension ALSALoop {
             if let playback = state.pointee.playback, !isStrict(playback) { return adapt(playback) }
         case .unpaced: return fail(-Int(ENOTSUP), .wait)
         }
+        // libasound's own calls stand outside: a card's are ioctls, a plug-in's lock (pcm_local.h) and talk to its server.
+        earshot_realtime_enter()
         ALSACycle.run(state, due)
+        earshot_realtime_exit()
         if let playback = state.pointee.playback {
             let code = transfer(block) {
                 snd_pcm_writei(playback.handle, playback.bytes + $0 * playback.frameByteCount, $1)

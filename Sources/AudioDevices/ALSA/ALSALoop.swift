@@ -31,8 +31,10 @@ struct ALSALoop {
 
     /// Ends the device for good; false, as the thread's end.
     func fail(_ code: Int, _ call: ALSACall) -> Bool {
-        let isHardware = (state.pointee.playback ?? state.pointee.capture).map(isStrict) ?? true
-        let code = code == -Int(EPIPE) && isHardware ? -Int(ENODEV) : code
+        let stream = state.pointee.playback ?? state.pointee.capture
+        let code = Self.cause(
+            of: code, isCard: stream.map(isStrict) ?? true,
+            isDisconnected: stream.map { snd_pcm_state($0.handle) == SND_PCM_STATE_DISCONNECTED } ?? false)
         state.pointee.failureCall.store(call.rawValue, ordering: .relaxed)
         state.pointee.failureCode.store(code, ordering: .releasing)
         let phase = state.pointee.phase.load(ordering: .relaxed)
@@ -42,6 +44,12 @@ struct ALSALoop {
         }
         drop()
         return false
+    }
+
+    /// A card that has xruns only was pulled, or is starved; behind a plug-in's PCM the server is gone.
+    static func cause(of code: Int, isCard: Bool, isDisconnected: Bool) -> Int {
+        guard code == -Int(EPIPE), isCard else { return code }
+        return isDisconnected ? -Int(ENODEV) : -Int(ETIME)
     }
 
     // MARK: Start and recovery
@@ -81,7 +89,7 @@ struct ALSALoop {
         if state.pointee.recoveryCount == 0 { state.pointee.recorder.xrun(at: .now()) }
         state.pointee.recoveryCount &+= 1
         state.pointee.isAfterGap = state.pointee.hasRun
-        // A stream that is over again each time before it gave anything is gone.
+        // A stream that is over again each time before it gave anything is gone, or starved.
         guard state.pointee.recoveryCount <= 20 else { return fail(code, .recover) }
         if code == -Int(ESTRPIPE) {
             for case let stream? in [state.pointee.capture, state.pointee.playback] { resume(stream) }

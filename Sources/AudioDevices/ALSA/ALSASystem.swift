@@ -94,9 +94,8 @@ public final class ALSASystem: AudioSystem {
     private func aggregate(
         _ input: String, _ output: String, _ request: AudioDeviceRequest
     ) throws(AudioDeviceError) -> any AudioDevice {
-        var unwatched = request
-        unwatched.monitor = nil
-        let source = try device(input: input, output: nil, unwatched)
+        let own = request.ofItsOwn(devices.first { $0.id == input })
+        let source = try device(input: input, output: nil, own)
         let sink = try device(input: nil, output: output, request)
         return try AggregateDevice(input: source, output: sink)
     }

@@ -13,18 +13,43 @@ private func state(_ argument: UnsafeMutableRawPointer?) -> UnsafeMutablePointer
 /// One cycle, on the process thread.
 @_noLocks
 func jackProcess(_ frames: jack_nframes_t, _ argument: UnsafeMutableRawPointer?) -> CInt {
-    guard let state = argument?.assumingMemoryBound(to: JACKState.self), let callback = state.pointee.callback else {
-        return 0
+    guard let state = argument?.assumingMemoryBound(to: JACKState.self) else { return 0 }
+    let isLetIn = state.pointee.gate.compareExchange(
+        expected: JACKState.Gate.open, desired: JACKState.Gate.busy, ordering: .acquiring
+    ).exchanged
+    if isLetIn {
+        // libjack sets up the thread in its first cycle.
+        let isWatched = !state.pointee.isFirstCycle
+        if isWatched { earshot_realtime_enter() }
+        jackCycle(state, frames)
+        if isWatched { earshot_realtime_exit() }
+        state.pointee.gate.store(JACKState.Gate.open, ordering: .releasing)
+    } else {
+        jackSilence(state, frames)
     }
+    return 0
+}
+
+@_noLocks
+private func jackSilence(_ state: UnsafeMutablePointer<JACKState>, _ frames: jack_nframes_t) {
+    for i in 0..<state.pointee.outputCount {
+        guard let buffer = earshot_jack_buffer(state.pointee.outputPorts[i], frames) else { return }
+        clearSamples(buffer.assumingMemoryBound(to: Float.self), Int(frames))
+    }
+}
+
+@_noLocks
+private func jackCycle(_ state: UnsafeMutablePointer<JACKState>, _ frames: jack_nframes_t) {
+    guard let callback = state.pointee.callback else { return }
     let now = HostTime.now()
     let frameCount = Int(frames)
     let due = jackAdvance(state, frames, now)
     for i in 0..<state.pointee.inputCount {
-        guard let buffer = earshot_jack_buffer(state.pointee.inputPorts[i], frames) else { return 0 }
+        guard let buffer = earshot_jack_buffer(state.pointee.inputPorts[i], frames) else { return }
         state.pointee.inputs[i] = buffer.assumingMemoryBound(to: Float.self)
     }
     for i in 0..<state.pointee.outputCount {
-        guard let buffer = earshot_jack_buffer(state.pointee.outputPorts[i], frames) else { return 0 }
+        guard let buffer = earshot_jack_buffer(state.pointee.outputPorts[i], frames) else { return }
         state.pointee.outputs[i] = buffer.assumingMemoryBound(to: Float.self)
         clearSamples(state.pointee.outputs[i], frameCount)
     }
@@ -38,7 +63,6 @@ func jackProcess(_ frames: jack_nframes_t, _ argument: UnsafeMutableRawPointer?)
     callback(&cycle)
     state.pointee.recorder.end(now: .now())
     state.pointee.sampleTime &+= Int64(frames)
-    return 0
 }
 
 /// Moves `sampleTime` over what was lost before this cycle; returns the cycle's nominal start.

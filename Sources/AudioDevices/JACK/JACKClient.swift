@@ -1,60 +1,68 @@
+import AudioBase
 import CJACK
 import CRealtime
 import Synchronization
 
-/// A client of this process until it is closed, by its owner, or by ``JACKProcess`` when the server has ended. Any thread.
+/// A client of this process until it is closed, by its owner, or by ``JACKProcess`` when the server has ended. Any thread,
+/// but for what says otherwise.
 final class JACKClient: Sendable {
     /// The name that the server gave it.
     let name: String
     let end: End
-    private let address: Mutex<Int>  // 0 once it is closed; a pointer may not leave a lock's closure
+    private let wakeup: Wakeup?  // kept, as libjack may write to it until the client is closed
+    private let address: Atomic<Int>  // the JACKThread's; 0 once it is closed
 
-    /// Opens a client; does not start a server. Only for ``JACKProcess``, which knows whether libjack may be asked.
-    /// - Parameter descriptor: an eventfd that is written when the server ends.
-    init(_ name: String, server: String?, waking descriptor: CInt?) throws(AudioDeviceError) {
+    /// Opens a client; does not start a server. Only for ``JACKProcess``, which knows whether libjack may be asked, and keeps
+    /// it until it is closed. On the ``JACKThread``.
+    /// - Parameter wakeup: its descriptor is written when the server ends.
+    init(_ name: String, server: String?, waking wakeup: Wakeup?) throws(AudioDeviceError) {
         earshot_jack_quiet()
         var status = JackStatus(rawValue: 0)
-        let client = Self.holdingSIGPIPE { earshot_jack_open(name, server, &status) }
-        guard let client else {
+        guard let client = earshot_jack_open(name, server, &status) else {
             let isAnswered = status.rawValue & JackServerFailed.rawValue == 0 && status.rawValue != 0
             throw isAnswered
                 ? .refused(.jack, status: Int(status.rawValue))
                 : .noServer(.jack, server: server, onPipeWire: JACKProcess.isPipeWirePresent)
         }
         self.name = String(cString: jack_get_client_name(client))
-        end = End(waking: descriptor)
-        address = Mutex(Int(bitPattern: client))
+        self.wakeup = wakeup
+        end = End(waking: wakeup?.fileDescriptor)
+        address = Atomic(Int(bitPattern: client))
         jack_on_info_shutdown(client, jackShutdown, end.memory)
     }
 
-    deinit {
-        close()
-        end.deallocate()
-    }
+    deinit { end.deallocate() }
 
-    /// Runs a call to libjack; nil once the client is closed. The pointer is valid in the body only, but for what
-    /// ``close()`` ends: the callbacks.
-    func with<R: Sendable>(_ body: (OpaquePointer) -> R) -> R? {
-        address.withLock { address in
-            guard let client = OpaquePointer(bitPattern: address) else { return nil }
-            return Self.holdingSIGPIPE { body(client) }
+    /// Runs a call to libjack; nil once the client is closed. The pointer is valid in the body only, but for what closing
+    /// ends: the callbacks. A client whose call is not back in time is abandoned: it is closed when that can be.
+    /// - Parameter undo: runs on the ``JACKThread``, after the client was closed, where the result came too late.
+    /// - Throws: ``AudioDeviceError/stalled(device:seconds:)``, ``AudioDeviceError/noThread(code:)``.
+    func with<R: Sendable>(
+        undo: @escaping @Sendable (R) -> Void = { _ in }, _ body: @escaping @Sendable (OpaquePointer) -> R
+    ) throws(AudioDeviceError) -> R? {
+        do throws(AudioDeviceError) {
+            return try JACKThread.call(undo: { [self] (late: R?) in
+                JACKProcess.closeNow(self)
+                if let late { undo(late) }
+            }) { [self] in withNow(body) }
+        } catch {
+            end.abandon()
+            JACKThread.finish(waits: false) { [self] in JACKProcess.closeNow(self) }
+            throw error
         }
     }
 
-    /// When it returns none of the client's callbacks runs and none will. Again does nothing.
-    func close() {
-        address.withLock { address in
-            guard let client = OpaquePointer(bitPattern: address) else { return }
-            _ = Self.holdingSIGPIPE { jack_client_close(client) }
-            address = 0
-        }
+    private func withNow<R>(_ body: (OpaquePointer) -> R) -> R? {
+        OpaquePointer(bitPattern: address.load(ordering: .relaxed)).map(body)
     }
 
-    private static func holdingSIGPIPE<R>(_ body: () -> R) -> R {
-        var before = sigset_t()
-        earshot_jack_hold_sigpipe(&before)
-        defer { earshot_jack_release_sigpipe(&before) }
-        return body()
+    /// Whether its server does. On the ``JACKThread``.
+    var answers: Bool { withNow { earshot_jack_answers($0) } == 1 }
+
+    /// When it returns none of the client's callbacks runs and none will. Again does nothing. On the ``JACKThread``.
+    func closeNow() {
+        _ = withNow { jack_client_close($0) }
+        address.store(0, ordering: .relaxed)
     }
 }
 
@@ -66,6 +74,7 @@ extension JACKClient {
 
         struct Memory: ~Copyable {
             let isOver = Atomic<Bool>(false)
+            let isAbandoned = Atomic<Bool>(false)
             let reason = UnsafeMutablePointer<CChar>.allocate(capacity: reasonCapacity)
             let descriptor: CInt?
         }
@@ -84,8 +93,12 @@ extension JACKClient {
 
         var isOver: Bool { memory.pointee.isOver.load(ordering: .acquiring) }
         var error: AudioDeviceError? {
-            isOver ? .serverGone(.jack, reason: String(cString: memory.pointee.reason)) : nil
+            if isOver { return .serverGone(.jack, reason: String(cString: memory.pointee.reason)) }
+            return memory.pointee.isAbandoned.load(ordering: .acquiring) ? JACKThread.overdue : nil
         }
+
+        /// For a client whose server did not answer in time.
+        func abandon() { memory.pointee.isAbandoned.store(true, ordering: .releasing) }
 
         /// For a client whose notification did not come; after it is closed.
         func declare() {

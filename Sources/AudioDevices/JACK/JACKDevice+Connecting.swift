@@ -8,14 +8,15 @@ extension JACKDevice {
     /// - Throws: ``AudioDeviceError/portFailed(name:)``, and what ``failure`` says.
     public func connectToSystemPorts() throws(AudioDeviceError) {
         if let failure { throw failure }
-        let ports = client.with { JACKPort.list($0) } ?? []
+        let ports = try client.with { JACKPort.list($0) } ?? []
         try connect(inputs: ports.filter { $0.isPhysical && $0.isSource }, map: nil)
         try connect(outputs: ports.filter { $0.isPhysical && !$0.isSource }, map: nil)
     }
 
-    /// - Throws: ``AudioDeviceError/deviceGone(name:)`` where a client has no port of the direction any longer.
+    /// - Throws: ``AudioDeviceError/deviceGone(name:)`` where a client has no port of the direction any longer,
+    ///   ``AudioDeviceError/portFailed(name:)``, ``AudioDeviceError/stalled(device:seconds:)``.
     func connect(_ wiring: JACKWiring) throws(AudioDeviceError) {
-        let ports = client.with { JACKPort.list($0) } ?? []
+        let ports = try client.with { JACKPort.list($0) } ?? []
         if let target = wiring.input, inputChannelCount > 0 {
             let sources = ports.filter { $0.isSource && $0.client == target }
             if sources.isEmpty { throw .deviceGone(name: target) }
@@ -41,7 +42,7 @@ extension JACKDevice {
     }
 
     private func connect(_ from: String, _ to: String) throws(AudioDeviceError) {
-        let code = client.with { jack_connect($0, from, to) } ?? -1
+        let code = try client.with { jack_connect($0, from, to) } ?? -1
         guard code == 0 || code == EEXIST else { throw .portFailed(name: to) }
     }
 }

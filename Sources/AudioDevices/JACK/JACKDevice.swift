@@ -10,7 +10,8 @@ import Synchronization
 /// (an xrun, or cycles in which this client was left out) `sampleTime` jumps by the frames that the gap lasted.
 ///
 /// It may outlive its server, and another of the same name: its calls end, ``failure`` says why, and ``stop()`` and
-/// releasing it are harmless. A call while the server stands still (SIGSTOP) waits for it.
+/// releasing it are harmless. A server that stands still (SIGSTOP) is waited for two seconds a call at most; then the device
+/// has failed as ``AudioDeviceError/stalled(device:seconds:)``, and a new one can be had when the server goes on.
 public final class JACKDevice: AudioDevice {
     /// The client's name on the server, made unique by it.
     public let name: String
@@ -36,7 +37,8 @@ public final class JACKDevice: AudioDevice {
     ///   - outputChannelCount: 0 to 32.
     /// - Throws: ``AudioDeviceError/noServer(_:server:onPipeWire:)``, ``AudioDeviceError/refused(_:status:)``,
     ///   ``AudioDeviceError/otherServer(open:asked:)``, ``AudioDeviceError/portFailed(name:)``,
-    ///   ``AudioDeviceError/unsupportedFormat(detail:)``, ``AudioDeviceError/serverGone(_:reason:)``.
+    ///   ``AudioDeviceError/unsupportedFormat(detail:)``, ``AudioDeviceError/serverGone(_:reason:)``,
+    ///   ``AudioDeviceError/stalled(device:seconds:)``.
     public convenience init(
         name: String, serverName: String? = nil, inputChannelCount: Int, outputChannelCount: Int
     ) throws(AudioDeviceError) {
@@ -56,7 +58,8 @@ public final class JACKDevice: AudioDevice {
                 detail: "\(inputChannelCount) inputs, \(outputChannelCount) outputs; use 0 to \(counts.upperBound)")
         }
         let client = try JACKProcess.open(name, serverName)
-        let made = client.with { pointer -> Result<(CallbackMonitor, JACKMemory), AudioDeviceError> in
+        let made = try client.with(undo: { if case .success(let (_, memory)) = $0 { memory.deallocate() } }) {
+            pointer -> Result<(CallbackMonitor, JACKMemory), AudioDeviceError> in
             let sampleRate = Double(jack_get_sample_rate(pointer))
             let monitor = monitor ?? CallbackMonitor(sampleRate: sampleRate)
             do throws(AudioDeviceError) {
@@ -86,8 +89,8 @@ public final class JACKDevice: AudioDevice {
 
     deinit {
         stop()
-        JACKProcess.close(client)
-        memory.deallocate()
+        let memory = memory
+        JACKProcess.close(client) { memory.deallocate() }
     }
 
     /// Frames that the server now calls with.
@@ -99,7 +102,7 @@ public final class JACKDevice: AudioDevice {
 
     /// The server's, or nil where it does not run in real time.
     public var realTimePriority: Int? {
-        let priority = client.with { Int(jack_client_real_time_priority($0)) } ?? 0
+        let priority = client.end.isOver ? 0 : memory.state.pointee.realTimePriority.load(ordering: .relaxed)
         return priority > 0 ? priority : nil
     }
 
@@ -122,16 +125,19 @@ public final class JACKDevice: AudioDevice {
     /// - Throws: ``AudioDeviceError/alreadyRunning``, what ``failure`` says, ``AudioDeviceError/callFailed(_:call:code:)``,
     ///   ``AudioDeviceError/deviceGone(name:)``, ``AudioDeviceError/portFailed(name:)``.
     public func start(_ callback: RenderCallback) throws(AudioDeviceError) {
-        if let failure { throw failure }
+        if let error = client.end.error { throw error }
         let error = isRunning.withLock { isRunning -> AudioDeviceError? in
-            guard !isRunning else { return .alreadyRunning }
+            guard !isRunning else { return failure ?? .alreadyRunning }
+            // Who is gone is found out when connecting; it may be back.
+            memory.state.pointee.isInputGone.store(false, ordering: .relaxed)
+            memory.state.pointee.isOutputGone.store(false, ordering: .relaxed)
             memory.state.pointee.callback = callback
             memory.state.pointee.isFirstCycle = true
             memory.state.pointee.loop.reset()
             memory.state.pointee.stillness = .init()
-            let code = client.with { jack_activate($0) } ?? -1
-            guard code == 0 else {
-                return client.end.error ?? .callFailed(.jack, call: "jack_activate", code: Int(code))
+            if let error = activate() {
+                memory.closeGate()
+                return error
             }
             isRunning = true
             return nil
@@ -146,11 +152,36 @@ public final class JACKDevice: AudioDevice {
         }
     }
 
+    /// The server tells its clients what changes while they are active only, so what has changed before is asked for.
+    private func activate() -> AudioDeviceError? {
+        let (memory, sampleRate) = (memory, sampleRate)
+        memory.state.pointee.gate.store(JACKState.Gate.open, ordering: .releasing)
+        do throws(AudioDeviceError) {
+            let code = try client.with { client -> CInt in
+                let rate = Int(jack_get_sample_rate(client))
+                memory.state.pointee.newSampleRate.store(rate, ordering: .relaxed)
+                memory.state.pointee.blockFrameCount.store(Int(jack_get_buffer_size(client)), ordering: .relaxed)
+                guard Double(rate) == sampleRate else { return -1 }
+                let code = jack_activate(client)
+                let priority = code == 0 ? Int(jack_client_real_time_priority(client)) : 0
+                memory.state.pointee.realTimePriority.store(priority, ordering: .relaxed)
+                return code
+            }
+            guard let code, code == 0 else {
+                return failure ?? .callFailed(.jack, call: "jack_activate", code: Int(code ?? -1))
+            }
+            return nil
+        } catch {
+            return error
+        }
+    }
+
     /// Leaves the server's graph, which takes the ports' connections along.
     public func stop() {
         isRunning.withLock { isRunning in
             guard isRunning else { return }
-            _ = client.with { jack_deactivate($0) }
+            memory.closeGate()
+            _ = try? client.with { jack_deactivate($0) }
             isRunning = false
         }
     }

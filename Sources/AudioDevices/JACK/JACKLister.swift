@@ -53,7 +53,7 @@ final class JACKLister: Sendable {
     /// Looks at once. Any thread but libjack's.
     func refresh() {
         client.withLock { client in
-            if let open = client, open.end.isOver {
+            if let open = client, open.end.error != nil {
                 client = nil
                 JACKProcess.close(open)
                 fail(open.end.error)
@@ -73,21 +73,20 @@ final class JACKLister: Sendable {
     }
 
     private func list(_ client: JACKClient) throws(AudioDeviceError) {
-        let own = JACKProcess.clientNames
-        let devices = client.with {
+        let devices = try client.with {
             JACKSystem.devices(
                 JACKPort.list($0), sampleRate: Double(jack_get_sample_rate($0)),
-                blockFrameCount: Int(jack_get_buffer_size($0)), without: own)
+                blockFrameCount: Int(jack_get_buffer_size($0)), without: JACKProcess.clientNames)
         }
-        guard let devices, !client.end.isOver else { throw client.end.error ?? .serverGone(.jack, reason: "") }
+        guard let devices, client.end.error == nil else { throw client.end.error ?? .serverGone(.jack, reason: "") }
         registry.replace(with: devices)
         error.withLock { $0 = nil }
     }
 
     private func open() throws(AudioDeviceError) -> JACKClient {
         let descriptor = wakeup.fileDescriptor
-        let client = try JACKProcess.open(clientName, serverName, waking: descriptor)
-        let code = client.with { pointer in
+        let client = try JACKProcess.open(clientName, serverName, waking: wakeup)
+        let code = try client.with { pointer in
             let argument = UnsafeMutableRawPointer(bitPattern: Int(descriptor))
             jack_set_client_registration_callback(pointer, jackNewsOfClient, argument)
             jack_set_port_registration_callback(pointer, jackNewsOfPort, argument)

@@ -1,5 +1,6 @@
 import AudioBase
 import CJACK
+import CRealtime
 import Synchronization
 
 /// What the control thread and libjack's threads share, in memory that does not move: the process thread may retain no
@@ -23,6 +24,16 @@ struct JACKState: ~Copyable {
     let outputTarget: UnsafeMutablePointer<CChar>?  // the client that is played to
     let isInputGone = Atomic<Bool>(false)
     let isOutputGone = Atomic<Bool>(false)
+
+    let realTimePriority = Atomic<Int>(0)  // 0 where it is none, or not known yet
+    /// Whether there are calls: a client that was abandoned may be active for longer than it is let in.
+    let gate = Atomic<Int>(Gate.closed)
+
+    enum Gate {
+        static var closed: Int { @_noLocks get { 0 } }
+        static var open: Int { @_noLocks get { 1 } }
+        static var busy: Int { @_noLocks get { 2 } }
+    }
 
     // From here on: the control thread's until activation, then the process thread's.
     var callback: RenderCallback?
@@ -91,6 +102,16 @@ struct JACKMemory: @unchecked Sendable {  // each field's thread is named at the
         jack_set_latency_callback(client, jackLatency, state)
         jack_set_client_registration_callback(client, jackClientRegistration, state)
         self.state = state
+    }
+
+    /// When it returns no call runs and none will come, until the gate is opened again. Waits for one that runs.
+    func closeGate() {
+        while true {
+            let (isClosed, gate) = state.pointee.gate.compareExchange(
+                expected: JACKState.Gate.open, desired: JACKState.Gate.closed, ordering: .acquiringAndReleasing)
+            if isClosed || gate == JACKState.Gate.closed { return }
+            earshot_sleep_until_ns(earshot_monotonic_ns() + 100_000)
+        }
     }
 
     /// After the client was closed.

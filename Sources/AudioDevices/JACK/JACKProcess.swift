@@ -1,3 +1,4 @@
+import AudioBase
 import CJACK
 import CRealtime
 import Synchronization
@@ -13,50 +14,70 @@ enum JACKProcess {
         var server = ""
         var open: [JACKClient] = []
     }
+    /// Locked by the ``JACKThread`` only, so also while it waits for the server.
     private static let clients = Mutex(Clients())
 
     /// - Parameters:
     ///   - server: nil for `JACK_DEFAULT_SERVER`'s or the default server.
-    ///   - descriptor: an eventfd that is written when the server ends.
+    ///   - wakeup: its descriptor is written when the server ends.
     /// - Throws: ``AudioDeviceError/noServer(_:server:onPipeWire:)``, ``AudioDeviceError/refused(_:status:)``,
-    ///   ``AudioDeviceError/otherServer(open:asked:)``.
+    ///   ``AudioDeviceError/otherServer(open:asked:)``, ``AudioDeviceError/stalled(device:seconds:)``.
     static func open(
-        _ name: String, _ server: String?, waking descriptor: CInt? = nil
+        _ name: String, _ server: String?, waking wakeup: Wakeup? = nil
     ) throws(AudioDeviceError) -> JACKClient {
         let asked = server ?? environment("JACK_DEFAULT_SERVER") ?? "default"
-        return try clients.withLock { clients -> Result<JACKClient, AudioDeviceError> in
+        return try JACKThread.call(undo: { if case .success(let client) = $0 { closeNow(client) } }) {
+            openNow(name, server, asked, wakeup)
+        }.get()
+    }
+
+    private static func openNow(
+        _ name: String, _ server: String?, _ asked: String, _ wakeup: Wakeup?
+    ) -> Result<JACKClient, AudioDeviceError> {
+        clients.withLock { clients in
             closeDead(&clients)
             guard clients.open.isEmpty || clients.server == asked else {
                 return .failure(.otherServer(open: clients.server, asked: asked))
             }
             do throws(AudioDeviceError) {
-                let client = try JACKClient(name, server: server, waking: descriptor)
+                let client = try JACKClient(name, server: server, waking: wakeup)
                 clients.server = asked
                 clients.open.append(client)
                 return .success(client)
             } catch {
                 return .failure(error)
             }
-        }.get()
+        }
     }
 
-    static func close(_ client: JACKClient) {
+    /// When it returns none of the client's callbacks runs and none will, unless the server stands still: then as soon as
+    /// it goes on or ends.
+    /// - Parameter end: runs when that is so, on the ``JACKThread``.
+    static func close(_ client: JACKClient, then end: @escaping @Sendable () -> Void = {}) {
+        JACKThread.finish {
+            closeNow(client)
+            end()
+        }
+    }
+
+    /// On the ``JACKThread``. Again does nothing.
+    static func closeNow(_ client: JACKClient) {
         clients.withLock { clients in
-            client.close()
+            client.closeNow()
             clients.open.removeAll { $0 === client }
         }
     }
 
-    /// The names of this process's clients on their server.
+    /// The names of this process's clients on their server. On the ``JACKThread``.
     static var clientNames: Set<String> { clients.withLock { Set($0.open.map(\.name)) } }
 
-    /// Closes all clients where the server has ended, though only some may have heard of it yet.
+    /// Closes the clients that the server has ended, and all where it does not answer: some may not have heard of it yet.
     private static func closeDead(_ clients: inout Clients) {
-        guard let one = clients.open.first else { return }
-        let isOver = clients.open.contains { $0.end.isOver } || one.with { earshot_jack_answers($0) } != 1
-        guard isOver else { return }
+        for client in clients.open where client.end.isOver { client.closeNow() }
+        clients.open.removeAll { $0.end.isOver }
+        guard let live = clients.open.first, !live.answers else { return }
         for client in clients.open {
-            client.close()
+            client.closeNow()
             client.end.declare()
         }
         clients.open = []

@@ -15,6 +15,7 @@ func pipeWireProcess(_ data: UnsafeMutableRawPointer?, _ position: UnsafeMutable
     if state.pointee.thread.load(ordering: .relaxed) == 0 {
         state.pointee.thread.store(Int(earshot_thread_id()), ordering: .relaxed)
     }
+    earshot_realtime_enter()
     state.pointee.frameCount.store(frameCount, ordering: .relaxed)
     state.pointee.graphRate.store(graphRate, ordering: .relaxed)
     pipeWireBuffers(state, frameCount)
@@ -26,6 +27,7 @@ func pipeWireProcess(_ data: UnsafeMutableRawPointer?, _ position: UnsafeMutable
         state.pointee.gate.store(PipeWireState.Gate.open, ordering: .releasing)
     }
     state.pointee.cycleCount.wrappingAdd(1, ordering: .releasing)
+    earshot_realtime_exit()
 }
 
 /// Takes each port's buffer, silence and scratch memory for ports that have none, and clears what goes out.

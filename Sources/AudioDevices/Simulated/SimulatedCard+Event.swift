@@ -34,7 +34,8 @@ extension SimulatedCard {
             case .stall: return .stall(at: start, for: length)
             case .suspend: return .suspend(at: start, for: length)
             case .drift(_, let ppm): return .drift(at: start, ppm: ppm)
-            case .vanish: return .vanish(at: start, for: length.isFinite ? length : nil)
+            // Who opens it later has a card that was put back.
+            case .vanish(let at, let length): return at > elapsed ? .vanish(at: start, for: length) : nil
             }
         }
 

@@ -1,4 +1,5 @@
 import AudioBase
+import CRealtime
 import Synchronization
 
 extension SimulatedCard {
@@ -138,9 +139,11 @@ extension SimulatedCard {
         /// A whole cycle with the callback between, on the machine's clock.
         @_noLocks
         func runCycle(_ callback: RenderCallback) {
+            earshot_realtime_enter()
             var cycle = beginCycle(at: .now())
             callback(&cycle)
             endCycle(at: .now())
+            earshot_realtime_exit()
         }
 
         /// When a frame passes the input converter.

@@ -6,9 +6,11 @@ extension SimulatedSystem {
     final class Slot: Sendable {
         private let ringsAreTaken = Atomic<Bool>(false)
         private let firstStart = Mutex<HostTime?>(nil)
-        private let whenFirstStarted: @Sendable (HostTime) -> Void
+        private let whenFirstStarted: @Sendable (Slot, HostTime) -> Void
 
-        init(whenFirstStarted: @escaping @Sendable (HostTime) -> Void) { self.whenFirstStarted = whenFirstStarted }
+        init(whenFirstStarted: @escaping @Sendable (Slot, HostTime) -> Void) {
+            self.whenFirstStarted = whenFirstStarted
+        }
 
         /// A card's rings are for one device at a time; the others hear silence.
         func takeRings() -> Bool {
@@ -24,7 +26,7 @@ extension SimulatedSystem {
                 first = time
                 return true
             }
-            if isFirst { whenFirstStarted(time) }
+            if isFirst { whenFirstStarted(self, time) }
         }
 
         /// What is still to come of a script for a device that is opened now.

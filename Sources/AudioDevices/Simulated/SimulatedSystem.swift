@@ -62,7 +62,9 @@ public final class SimulatedSystem: AudioSystem {
     /// Plugs a card in, or puts another in the place of the one with its id.
     public func add(_ card: Card) {
         let id = card.description.id
-        let slot = Slot { [weak self] start in self?.follow(card.configuration.script, of: id, from: start) }
+        let slot = Slot { [weak self] slot, start in
+            self?.follow(card.configuration.script, of: id, slot, from: start)
+        }
         change { state in
             let entry = Entry(card: card, slot: slot)
             if let at = state.entries.firstIndex(where: { $0.card.description.id == id }) {
@@ -100,9 +102,12 @@ public final class SimulatedSystem: AudioSystem {
     /// The system is there again, with the cards that are plugged in.
     public func restart() { change { $0.isDown = false } }
 
-    private func setPulled(_ id: String, _ isPulled: Bool) {
+    /// - Parameter slot: nothing happens where another card has come into the place of its own.
+    private func setPulled(_ id: String, _ isPulled: Bool, _ slot: Slot? = nil) {
         change { state in
-            guard let at = state.entries.firstIndex(where: { $0.card.description.id == id }) else { return }
+            guard let at = state.entries.firstIndex(where: { $0.card.description.id == id }),
+                slot == nil || state.entries[at].slot === slot
+            else { return }
             state.entries[at].isPulled = isPulled
             guard isPulled else { return }
             for device in state.entries[at].devices { device.fail(.deviceGone(name: device.name)) }
@@ -130,14 +135,14 @@ public final class SimulatedSystem: AudioSystem {
     }
 
     /// The list follows a card's script in real time.
-    private func follow(_ script: [SimulatedCard.Event], of id: String, from start: HostTime) {
+    private func follow(_ script: [SimulatedCard.Event], of id: String, _ slot: Slot, from start: HostTime) {
         for case .vanish(let at, let length) in script {
             Task { [weak self] in
                 try? await Task.sleep(for: .seconds(at - HostTime.now().seconds(since: start)))
-                self?.remove(id)
+                self?.setPulled(id, true, slot)
                 guard let length else { return }
                 try? await Task.sleep(for: .seconds(at + length - HostTime.now().seconds(since: start)))
-                self?.putBack(id)
+                self?.setPulled(id, false, slot)
             }
         }
     }
@@ -161,8 +166,8 @@ extension SimulatedSystem {
                 guard request.input == .none, request.output == .none else { throw .noDefaultDevice(.output) }
                 throw .unsupportedFormat(detail: "neither input nor output; ask for one")
             case (let input?, let output?) where input != output:
-                let microphone = try Self.open(
-                    input, Self.ofItsOwn(input, request, state), inputs: request.inputChannelCount, outputs: 0, &state)
+                let own = request.ofItsOwn(list.first { $0.id == input })
+                let microphone = try Self.open(input, own, inputs: request.inputChannelCount, outputs: 0, &state)
                 let loudspeaker = try Self.open(output, request, inputs: 0, outputs: request.outputChannelCount, &state)
                 return try AggregateDevice(input: microphone, output: loudspeaker)
             case (let input, let output):
@@ -172,22 +177,6 @@ extension SimulatedSystem {
                     outputs: output == nil ? 0 : request.outputChannelCount, &state)
             }
         }
-    }
-
-    /// What is asked of an input that another card's clock takes from: its rate need not be the client's.
-    private static func ofItsOwn(
-        _ id: String, _ request: AudioDeviceRequest, _ state: borrowing State
-    ) -> AudioDeviceRequest {
-        var own = request
-        own.monitor = nil
-        guard let card = state.entries.first(where: { $0.card.description.id == id })?.card.description else {
-            return own
-        }
-        if let rate = request.sampleRate, !card.sampleRates.contains(rate) { own.sampleRate = nil }
-        if let block = request.blockFrameCount, !card.blockFrameCounts.contains(block) {
-            own.blockFrameCount = max(card.blockFrameCounts.lowerBound, min(card.blockFrameCounts.upperBound, block))
-        }
-        return own
     }
 
     /// The id of the card that a side means, nil for none.

@@ -33,23 +33,12 @@ static inline void earshot_jack_quiet(void) {
     jack_set_error_function(earshot_jack_ignore);
     jack_set_info_function(earshot_jack_ignore);
 }
-/// libjack writes to sockets whose server may have ended; the signal of that is held back for the calling thread.
-static inline void earshot_jack_hold_sigpipe(sigset_t *before) {
+/// Holds SIGPIPE back from the calling thread, and from those it starts, for good.
+static inline void earshot_jack_block_sigpipe(void) {
     sigset_t pipe;
     sigemptyset(&pipe);
     sigaddset(&pipe, SIGPIPE);
-    pthread_sigmask(SIG_BLOCK, &pipe, before);
-}
-/// Takes the signal if it came meanwhile, and restores the mask.
-static inline void earshot_jack_release_sigpipe(const sigset_t *before) {
-    if (!sigismember(before, SIGPIPE)) {
-        sigset_t pipe;
-        struct timespec none = {0, 0};
-        sigemptyset(&pipe);
-        sigaddset(&pipe, SIGPIPE);
-        while (sigtimedwait(&pipe, NULL, &none) > 0) {}
-    }
-    pthread_sigmask(SIG_SETMASK, before, NULL);
+    pthread_sigmask(SIG_BLOCK, &pipe, NULL);
 }
 /// Whether the client's server still answers; one exchange over its socket.
 static inline int earshot_jack_answers(jack_client_t *client) {

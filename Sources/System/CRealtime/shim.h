@@ -47,6 +47,10 @@ static inline EARSHOT_NO_LOCKS int64_t earshot_round(double x) { return llrint(x
 static inline EARSHOT_NO_LOCKS double earshot_sin(double x) { return sin(x); }
 static inline EARSHOT_NO_LOCKS double earshot_sqrt(double x) { return sqrt(x); }
 
+/// From enter to exit RealtimeSanitizer watches the calling thread, where it is built in; they nest.
+static inline EARSHOT_NO_LOCKS void earshot_realtime_enter(void) { __rtsan_realtime_enter(); }
+static inline EARSHOT_NO_LOCKS void earshot_realtime_exit(void) { __rtsan_realtime_exit(); }
+
 /// Calls a render function through its pointer, inside RealtimeSanitizer where that is built in.
 typedef void (*earshot_render_function)(void *context, const void *cycle);
 static inline EARSHOT_NO_LOCKS void earshot_render(earshot_render_function f, void *context, const void *cycle) {
