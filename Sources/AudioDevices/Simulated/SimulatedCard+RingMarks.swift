@@ -5,8 +5,14 @@ extension SimulatedCard {
     /// Where a device left its card's rings: when the next frame of each passes its converter, in nanoseconds of the
     /// machine's clock; before the first start nowhere.
     struct RingMarks: BitwiseCopyable, Sendable {
-        var source = Int64.min
-        var sink = Int64.min
+        var source: Int64
+        var sink: Int64
+
+        @_noLocks
+        init(source: Int64 = -0x8000_0000_0000_0000, sink: Int64 = -0x8000_0000_0000_0000) {
+            self.source = source
+            self.sink = sink
+        }
     }
 }
 
