@@ -12,17 +12,25 @@ extension AudioDeviceDescription {
 }
 
 extension Collection where Element == AudioDeviceDescription {
+<<<<<<< HEAD
+    /// The device that a person means: by id, by name, or by a part of either that only one device has, case aside. A part
+    /// means a monitor only where it says `monitor`.
+    /// - Throws: ``AudioDeviceError/noDevice(name:near:)`` with the names that come closest; those that fit, if several do.
+=======
     /// The device that a person means: by id, by the name or by a part of either that only one device has, case aside.
     /// - Throws: ``AudioDeviceError/noDevice(name:near:)`` with the names that come closest; those that fit, if several do;
     ///   ids where these share a name.
+>>>>>>> 08028159bf9e95b11d48d8d02f252198d13111b5
     public func device(named name: String, _ direction: AudioDirection) throws(AudioDeviceError) -> Element {
         let able = filter { $0.has(direction) }
         if let exact = able.first(where: { $0.id == name }) { return exact }
         let named = able.filter { $0.name == name }
         if named.count == 1 { return named[0] }
         let wanted = name.lowercased()
+        let isMonitorMeant = wanted.contains("monitor")
         let fitting = able.filter {
             !wanted.isEmpty && ($0.name.lowercased().contains(wanted) || $0.id.lowercased().contains(wanted))
+                && (isMonitorMeant || $0.form != .monitor)
         }
         if fitting.count == 1 { return fitting[0] }
         let near = (!named.isEmpty ? named : fitting.isEmpty ? Self.nearest(able, to: wanted) : fitting).prefix(3)

@@ -21,8 +21,8 @@ extension AudioDeviceDescription {
 
     /// What whoever sings should know of it, in one line, or nil.
     public var advice: String? {
-        guard transport == .bluetooth else { return nil }
-        let delay = [inputLatency, outputLatency].compactMap { $0 }.max()
+        guard transport == .bluetooth, form != .monitor else { return nil }
+        let delay = [inputLatency, outputLatency].compactMap { $0 }.filter { (0...10).contains($0) }.max()
         let said = delay.map { " (\(Int(($0 * 1e3).rounded())) ms by its own account)" } ?? ""
         return "\(name) is a Bluetooth device: it delays sound by 100 to 300 ms\(said). Use a cable for singing."
     }

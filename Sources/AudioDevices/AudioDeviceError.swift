@@ -3,6 +3,8 @@ public enum AudioDeviceError: Error, Hashable, Sendable, CustomStringConvertible
     /// No server of this kind answers. `server` is the name asked for, nil for the default one; `onPipeWire` tells whether
     /// this session has PipeWire.
     case noServer(AudioBackend, server: String?, onPipeWire: Bool)
+    /// The server's socket is not this user's; `owner` is whose it is, where that can be seen.
+    case otherUsersServer(AudioBackend, socket: String, owner: String?)
     /// The server refused the client; `status` is its own code.
     case refused(AudioBackend, status: Int)
     /// The system has no device with this name; `near` are names that may have been meant.
@@ -47,6 +49,9 @@ public enum AudioDeviceError: Error, Hashable, Sendable, CustomStringConvertible
                 + "wireplumber`, or use --device jack, alsa or simulated"
         case .noServer(let backend, let server, _):
             "no \(backend) sound system\(Self.quoted(server)) is here: use another with --device"
+        case .otherUsersServer(let backend, let socket, let owner):
+            "the \(backend) server at \(socket) is \(owner.map { "\($0)'s" } ?? "another user's"): run this program as "
+                + (owner ?? "that user")
         case .refused(let backend, let status):
             "the \(backend) server refused this client (status \(status)): see that it runs as this user and is not full"
         case .noDevice(let name, let near) where near.isEmpty:

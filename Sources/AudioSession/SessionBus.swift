@@ -60,8 +60,24 @@ final class SessionBus {
             }
             if isAppended == 0 { return nil }
         }
-        return dbus_connection_send_with_reply_and_block(connection, message, CInt(left * 1e3) + 1, nil)
-            .map { BusReply($0) }
+        return reply(to: message, by: HostTime.now().advanced(bySeconds: left))
+    }
+
+    /// libdbus's own call that waits does so without end while a bus does not let the message in.
+    private func reply(to message: OpaquePointer, by end: HostTime) -> BusReply? {
+        var call: OpaquePointer?
+        guard dbus_connection_send_with_reply(connection, message, &call, -1) != 0, let call else { return nil }
+        defer { dbus_pending_call_unref(call) }
+        while dbus_pending_call_get_completed(call) == 0 {
+            let left = end.seconds(since: .now())
+            guard left > 0, dbus_connection_read_write_dispatch(connection, CInt(left * 1e3) + 1) != 0 else { break }
+        }
+        guard dbus_pending_call_get_completed(call) != 0, let reply = dbus_pending_call_steal_reply(call) else {
+            dbus_pending_call_cancel(call)
+            return nil
+        }
+        let answer = BusReply(reply)
+        return dbus_message_get_type(reply) == DBUS_MESSAGE_TYPE_METHOD_RETURN ? answer : nil
     }
 }
 

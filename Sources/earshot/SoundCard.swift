@@ -66,9 +66,12 @@ final class SoundCard {
         // Where sound goes is told from now on, also while a guest is awaited; the first route when the call begins.
         news = Task { [session, asked] in
             for await event in session.events() {
+                guard case .routeChanged(let change) = event else {
+                    Terminal.say(event.description)
+                    continue
+                }
+                guard change.reason != .activated, let device = session.device else { continue }
                 Terminal.say(event.description)
-                guard case .routeChanged(let change) = event, change.reason != .activated, let device = session.device
-                else { continue }
                 Terminal.say(CallReport.Device(session, device, asked).summary(change.current))
             }
         }

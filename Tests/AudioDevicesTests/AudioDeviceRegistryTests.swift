@@ -74,6 +74,20 @@ import Testing
         }
     }
 
+<<<<<<< HEAD
+    @Test("a part of a name means a monitor only where it says so")
+    func monitors() throws {
+        var monitor = Self.device("speakers.monitor")
+        (monitor.form, monitor.outputChannelCount) = (.monitor, 0)
+        var sink = Self.device("speakers")
+        sink.inputChannelCount = 0
+        let devices = [sink, monitor]
+        #expect(throws: AudioDeviceError.self) { try devices.device(named: "speak", .input) }
+        for name in ["speakers.monitor", "Monitor", monitor.name] {
+            #expect(try devices.device(named: name, .input) == monitor)
+        }
+        #expect(try devices.device(named: "speak", .output) == sink)
+=======
     @Test("a name that two devices share is nobody's: their ids are named")
     func sharedName() throws {
         var devices = [Self.device("usb-1"), Self.device("usb-2"), Self.device("hdmi")]
@@ -86,6 +100,7 @@ import Testing
         #expect(try devices.device(named: "usb-2", .output).id == "usb-2")
         devices[1].outputChannelCount = 0
         #expect(try devices.device(named: "Headset", .output).id == "usb-1")
+>>>>>>> 08028159bf9e95b11d48d8d02f252198d13111b5
     }
 
     @Test("what no device takes is refused before any is opened")

@@ -85,6 +85,37 @@ import Testing
         }
     }
 
+    @Test("a side without channels is left out, the default one too", arguments: Kind.allCases)
+    func noChannels(_ kind: Kind) throws {
+        try DeviceBench.with(kind) { bench in
+            var request = bench.request
+            (request.input, request.inputChannelCount) = (.systemDefault, 0)
+            let lone = try bench.system.open(request)
+            #expect(lone.inputChannelCount == 0 && lone.outputChannelCount == 2)
+            if kind == .pipewire { #expect(lone.name == "speaker") }
+            request.outputChannelCount = 0
+            #expect(throws: AudioDeviceError.self) { try bench.system.open(request) }
+        }
+    }
+
+    @Test("calls after a stop are due now, not when the last ones would have gone on", arguments: Kind.allCases)
+    func hostTimeAfterStop(_ kind: Kind) throws {
+        try DeviceBench.with(kind) { bench in
+            let device = try bench.open()
+            let first = CycleProbe()
+            try device.start(first.callback)
+            #expect(eventually { first.count >= 30 })
+            device.stop()
+            usleep(100_000)
+            let second = CycleProbe()
+            try device.start(second.callback)
+            #expect(eventually { second.count >= 12 })
+            device.stop()
+            let delays = second.notes.prefix(12).map { abs($0.arrival.seconds(since: $0.hostTime)) }.sorted()
+            #expect(delays[6] < 0.05)
+        }
+    }
+
     @Test("each call leaves a record, in the monitor that was handed over", arguments: Kind.allCases)
     func records(_ kind: Kind) throws {
         try DeviceBench.with(kind) { bench in

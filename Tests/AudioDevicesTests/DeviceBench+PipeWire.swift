@@ -1,11 +1,16 @@
 import AudioDevices
 import TestSupport
 
+extension AudioSystem {
+    /// Its devices but sinks' monitors.
+    var hardware: [AudioDeviceDescription] { devices.filter { $0.form != .monitor } }
+}
+
 extension DeviceBench {
     static func withPipeWire(_ setup: Setup, _ body: (DeviceBench) throws -> Void) throws {
         try withPipeWireServer(setup) { server in
             let system = try PipeWireSystem(remote: server.remote)
-            _ = eventually { system.devices.count == 2 }
+            _ = eventually { system.hardware.count == 2 }
             var request = AudioDeviceRequest()
             request.clientName = "probe"
             request.input = .device(id: "microphone")

@@ -1,4 +1,5 @@
 import AudioBase
+import CPipeWire
 import Foundation
 import TestSupport
 import Testing
@@ -14,7 +15,7 @@ import Testing
         let devices: [PipeWireServer.Device] = [.sink("speakers"), .source("microphone")]
         try PipeWireServer.running(hasOddQuanta: true, devices: devices + more) { server in
             let system = try PipeWireSystem(remote: server.remote)
-            #expect(eventually { system.devices.count == 2 + more.count })
+            #expect(eventually { system.hardware.count == 2 + more.count })
             try body(server, system)
         }
     }
@@ -164,6 +165,84 @@ import Testing
         }
     }
 
+    @Test("a device whose number another takes before the list is made is gone all the same")
+    func reusedNumber() throws {
+        try with([PipeWireSystemTests.headset]) { server, system in
+            var count = 0
+            for _ in 0..<20 where count == 0 {
+                let device = try #require(try system.open(request(output: "headset")) as? PipeWireDevice)
+                let hub = device.client.hub
+                let number = try hub.loop.locked {
+                    let number = hub.graph.deviceNode(named: "headset")
+                    try server.remove("headset")
+                    try server.add(PipeWireSystemTests.headset)
+                    return number
+                }
+                #expect(eventually { device.failure == .deviceGone(name: "My Headset") })
+                #expect(eventually { hub.loop.locked { hub.graph.deviceNode(named: "headset") } != nil })
+                if hub.loop.locked({ hub.graph.deviceNode(named: "headset") }) == number { count += 1 }
+                #expect(eventually { system.devices.contains { $0.id == "headset" } })
+            }
+            #expect(count > 0)
+        }
+    }
+
+    @Test("a device that does not answer is not opened")
+    func silentDevice() throws {
+        try with { server, system in
+            let far = try ChildProcess(
+                [
+                    "pw-loopback", "--capture-props",
+                    "{ media.class = Audio/Sink node.name = far node.description = far audio.position = [ FL FR ] }",
+                ], environment: server.environment.mapValues(Optional.some))
+            defer { far.stop() }
+            #expect(eventually { system.devices.contains { $0.id == "far" && $0.outputChannelCount == 2 } })
+            try running(try system.open(request(output: "far"))) { probes in
+                #expect(eventually { probes[0].count >= 10 })
+            }
+            far.signal(SIGSTOP)
+            #expect(throws: AudioDeviceError.stalled(device: "microphone, far", seconds: 3)) {
+                try system.open(request(output: "far"))
+            }
+            far.signal(SIGCONT)
+        }
+    }
+
+    @Test("a link that fails is the failure, and no longer when it works again")
+    func linkError() throws {
+        try with { _, system in
+            let device = try #require(try system.open(request()) as? PipeWireDevice)
+            let client = device.client
+            func set(_ state: pw_link_state) {
+                client.hub.loop.locked {
+                    for pair in client.links.keys where pair.from.name == "output_1" {
+                        client.links[pair]?.state = state
+                    }
+                    client.noteRefusal()
+                }
+            }
+            #expect(device.failure == nil)
+            set(PW_LINK_STATE_ERROR)
+            #expect(eventually { device.failure == .portFailed(name: "speakers:playback_FL") })
+            set(PW_LINK_STATE_ACTIVE)
+            #expect(device.failure == nil)
+            #expect(client.hub.loop.locked { client.isLinked })
+        }
+    }
+
+    @Test("a link that the server refuses is no open device")
+    func refusedLink() throws {
+        try with { server, system in
+            // Without an adapter its one port takes interleaved stereo.
+            let properties = "{ factory.name = support.null-audio-sink node.name = raw media.class = Audio/Sink "
+            try server.run([
+                "pw-cli", "create-node", "spa-node-factory", properties + "audio.channels = 2 object.linger = true }",
+            ])
+            #expect(eventually { system.devices.contains { $0.id == "raw" } })
+            #expect(throws: AudioDeviceError.self) { try system.open(request(output: "raw")) }
+        }
+    }
+
     private func usleepAndCompare(_ probe: CycleProbe, _ count: Int) -> Bool {
         usleep(2_000)
         return probe.count > count + 1
@@ -183,7 +262,7 @@ import Testing
                 return
             }
             try server.start()
-            #expect(eventually { system.devices.count == 2 })
+            #expect(eventually { system.hardware.count == 2 })
             let next = try system.open(request())  // while the old one still is
             device.stop()
             #expect(throws: AudioDeviceError.self) { try device.start(probe.callback) }

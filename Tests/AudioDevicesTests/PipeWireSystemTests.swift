@@ -17,13 +17,18 @@ import Testing
         try PipeWireServer.running(devices: [Self.headset, .source("microphone"), wide]) { server in
             let system = try PipeWireSystem(remote: server.remote)
             #expect(system.failure == nil && system.backend == .pipewire)
-            #expect(eventually { system.devices.count == 3 && system.devices.contains(where: \.isDefaultInput) })
+            #expect(eventually { system.hardware.count == 3 && system.devices.contains(where: \.isDefaultInput) })
             let headset = try #require(system.devices.first { $0.id == "headset" })
             #expect(headset.backend == .pipewire && headset.name == "My Headset")
             #expect(headset.transport == .bluetooth && headset.form == .headset && headset.isWorn)
             #expect(headset.inputChannelCount == 0 && headset.outputChannelCount == 2)
             #expect(headset.blockFrameCounts == 16...8_192)
             #expect(headset.isDefaultOutput && !headset.isDefaultInput)
+            #expect(eventually { system.devices.count == 5 })
+            let monitor = try #require(system.devices.first { $0.id == "headset.monitor" })
+            #expect(monitor.name == "Monitor of My Headset" && monitor.form == .monitor && !monitor.isDefaultInput)
+            #expect(monitor.inputChannelCount == 2 && monitor.outputChannelCount == 0)
+            #expect(try system.devices.device(named: "wide.monitor", .input).inputChannelCount == 8)
             let microphone = try #require(system.devices.first { $0.id == "microphone" })
             #expect(microphone.inputChannelCount == 1 && microphone.outputChannelCount == 0)
             #expect(microphone.transport == .virtual && microphone.isDefaultInput)
@@ -76,12 +81,39 @@ import Testing
         }
     }
 
+    @Test("a socket of another user's says whose it is, and no word of groups")
+    func otherUsersSocket() throws {
+        let folder = "/tmp/earshot-test-owner-\(getpid())"
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        var owner = String(cString: try #require(getpwuid(getuid())).pointee.pw_name)
+        if chown(folder, 1, 1) == 0, let other = getpwuid(1) { owner = String(cString: other.pointee.pw_name) }
+        let path = "\(folder)/pipewire-0"
+        let error = PipeWireConnection.notPermitted(path)
+        #expect(error == .otherUsersServer(.pipewire, socket: path, owner: owner))
+        #expect(error.description.contains("run this program as \(owner)") && !error.description.contains("group"))
+        let unknown = PipeWireConnection.notPermitted("/nonexistent/earshot/pipewire-0")
+        #expect(unknown.description.hasSuffix("is another user's: run this program as that user"))
+    }
+
+    @Test("without the session manager there are no defaults")
+    func sessionManagerGone() throws {
+        try PipeWireServer.running(devices: [.sink("speakers"), .source("microphone")]) { server in
+            let system = try PipeWireSystem(remote: server.remote)
+            #expect(eventually { system.devices.contains(where: \.isDefaultOutput) })
+            let number = system.hub.loop.locked { system.hub.graph.metadata.first { $0.value == .defaults }?.key }
+            try server.run(["pw-cli", "destroy", "\(try #require(number))"])
+            #expect(eventually { !system.devices.contains { $0.isDefaultOutput || $0.isDefaultInput } })
+            #expect(system.devices.contains { $0.id == "speakers" })
+        }
+    }
+
     @Test("the server ends: the list empties, and fills again with its restart")
     func restart() throws {
         try PipeWireServer.running(devices: [.sink("speakers"), .source("microphone")]) { server in
             let system = try PipeWireSystem(remote: server.remote)
             for _ in 0..<3 {
-                #expect(eventually { system.devices.count == 2 && system.failure == nil })
+                #expect(eventually { system.hardware.count == 2 && system.failure == nil })
                 server.stop()
                 #expect(eventually { system.devices.isEmpty })
                 #expect(system.failure == .noServer(.pipewire, server: server.remote, onPipeWire: false))
@@ -107,7 +139,7 @@ import Testing
             let system = try PipeWireSystem(remote: server.remote)
             #expect(system.failure != nil)
             try server.start()
-            #expect(eventually { system.failure == nil && system.devices.count == 1 })
+            #expect(eventually { system.failure == nil && system.hardware.count == 1 })
         }
     }
 
@@ -115,7 +147,7 @@ import Testing
     func unknownDevice() throws {
         try PipeWireServer.running(devices: [Self.headset, .source("microphone")]) { server in
             let system = try PipeWireSystem(remote: server.remote)
-            #expect(eventually { system.devices.count == 2 })
+            #expect(eventually { system.hardware.count == 2 })
             var request = AudioDeviceRequest()
             request.output = .device(id: "headsat")
             #expect(throws: AudioDeviceError.noDevice(name: "headsat", near: ["My Headset"])) {

@@ -87,6 +87,20 @@ import Testing
         #expect(rig.reasons == [.activated, .oldDeviceUnavailable, .newDeviceAvailable])
     }
 
+    @Test("a sink's monitor is taken where it is named, and never else, though nothing else hears")
+    func monitors() {
+        let monitor = SessionRig.device("speakers.monitor", form: .monitor, outputs: 0)
+        let sink = SessionRig.device("speakers", inputs: 0, isDefault: true)
+        var rig = SessionRig([sink, monitor])
+        rig.run(1)
+        #expect(rig.opened == [RouteChoice(input: nil, output: "speakers")])
+        var configuration = AudioSession.Configuration()
+        configuration.preferredInput = "speakers.monitor"
+        rig = SessionRig(configuration, [sink, SessionRig.device("microphone", outputs: 0, isDefault: true), monitor])
+        rig.run(1)
+        #expect(rig.opened == [RouteChoice(input: "speakers.monitor", output: "speakers")])
+    }
+
     @Test("an override moves at once, and its end moves back")
     func override() {
         var rig = SessionRig([Self.defaultSpeakers, Self.headset])
@@ -205,7 +219,7 @@ import Testing
         rig.run(5)
         #expect(rig.interruptions == [.deviceTaken(.busy(device: "the speakers"))])
         rig.openError = nil
-        rig.run(1)
+        rig.run(3)
         #expect(rig.isOpen)
         #expect(rig.reasons == [.activated, .deviceRestarted])
     }

@@ -146,6 +146,37 @@ import Testing
         print("JACK killed and started again", gaps, ", the server's own start included")
     }
 
+    @Test func `a call on ALSA, with the devices named, and what was granted in the report`() throws {
+        let server = try PipeWireServer(devices: [.sink("speakers"), .source("mic")])
+        defer { server.stop() }
+        let call = try Call(
+            ["--device", "alsa", "--input", "default", "--output", "default", "--block", "256", "--rate", "48000"],
+            environment: server.environment)
+        usleep(1_500_000)
+        let reports = try call.end()
+        expectSound(reports, without: 0)
+        let device = try #require(reports.host["device"] as? [String: Any])
+        #expect(device["kind"] as? String == "alsa")
+        #expect(device["askedBlock"] as? Double == 256 && device["rate"] as? Double == 48_000)
+        #expect(device["sampleType"] as? String != nil && device["scheduling"] as? String != nil)
+        #expect(((device["input"] as? [String: Any])?["id"] as? String) == "default")
+    }
+
+    @Test func `a device that nobody has, named almost like one that is there`() throws {
+        let server = try PipeWireServer(
+            devices: [.sink("headset", ["node.description": "Air Headset"]), .source("mic")])
+        defer { server.stop() }
+        for (option, name) in [("--output", "Air Hedset"), ("--input", "microphone 7")] {
+            let program = try Earshot.start(
+                ["join", "127.0.0.1", "--device", "pipewire", option, name],
+                environment: server.environment.mapValues(Optional.some))
+            #expect(program.wait() == .exit(69), "\(program.errors)")
+            let line = theFailure(program)
+            #expect(line.contains(name) && line.contains("earshot devices"))
+            #expect(option == "--input" || line.contains("did you mean \"Air Headset\""), "\(line)")
+        }
+    }
+
     @Test func `a card that hangs for two seconds in mid-call`() throws {
         let script = (0..<Self.repeats).map { "stall@\(2 + 4 * $0):2" }.joined(separator: ",")
         let call = try Call(["--device", "simulated", "--card-script", script])

@@ -74,7 +74,7 @@ public final class ALSASystem: AudioSystem {
     /// Opens a card, or any PCM that libasound knows by the id. A rate is had exactly or refused, the nearest block is taken.
     /// - Throws: ``AudioDeviceError``: busy, not permitted, gone, unknown, a format that the card does not have.
     public func open(_ request: AudioDeviceRequest) throws(AudioDeviceError) -> any AudioDevice {
-        try request.validate()
+        let request = try request.validated()
         let input = request.inputChannelCount == 0 ? nil : id(request.input, .input)
         let output = request.outputChannelCount == 0 ? nil : id(request.output, .output)
         guard input != nil || output != nil else {

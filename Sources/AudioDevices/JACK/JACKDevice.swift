@@ -133,6 +133,7 @@ public final class JACKDevice: AudioDevice {
             memory.state.pointee.isOutputGone.store(false, ordering: .relaxed)
             memory.state.pointee.callback = callback
             memory.state.pointee.isFirstCycle = true
+            memory.state.pointee.loop.reset()
             memory.state.pointee.stillness = .init()
             if let error = activate() {
                 memory.closeGate()

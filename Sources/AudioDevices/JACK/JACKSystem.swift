@@ -38,7 +38,7 @@ public final class JACKSystem: AudioSystem {
     ///   ``AudioDeviceError/noDefaultDevice(_:)``; ``AudioDeviceError/unsupportedFormat(detail:)`` for a rate or block that
     ///   is not the server's; what ``JACKDevice`` throws.
     public func open(_ request: AudioDeviceRequest) throws(AudioDeviceError) -> any AudioDevice {
-        try request.validate()
+        let request = try request.validated()
         lister.refresh()
         if let failure { throw failure }
         let devices = registry.devices

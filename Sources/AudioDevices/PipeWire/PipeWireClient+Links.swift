@@ -1,6 +1,18 @@
 import CPipeWire
 
 extension PipeWireClient {
+    /// An object is gone from the server.
+    func disappeared(_ id: UInt32) {
+        for target in [input, output].compactMap(\.self) where target.node == id {
+            fail(.deviceGone(name: target.name))
+        }
+        for (pair, link) in links where pair.from.id == id || pair.to.id == id {
+            link.proxy?.destroy()
+            links[pair] = nil
+        }
+        noteRefusal()
+    }
+
     /// Links what can be linked now, and sees whether what was linked is still there.
     func graphChanged() {
         for target in [input, output].compactMap(\.self) where hub.graph.nodes[target.node] == nil {
@@ -17,9 +29,11 @@ extension PipeWireClient {
             // One that somebody took away is not made again.
             links[pair]?.proxy = .link(connection.core, from: pair.from, to: pair.to) { [unowned self] state in
                 links[pair]?.state = state
-                hub.loop.signal()
+                noteRefusal()
             }
+            if links[pair]?.proxy == nil { links[pair]?.state = PW_LINK_STATE_ERROR }
         }
+        noteRefusal()
     }
 
     /// Whether each channel that the devices have is linked, and sound flows.
@@ -72,7 +86,7 @@ extension PipeWireClient {
 
     /// What the server says of the way beyond one of our ports; the longest of a direction counts.
     func setLatency(_ latency: spa_latency_info, of port: UnsafeMutableRawPointer) {
-        portLatencies[port] = latency
+        portLatencies[port] = PipeWireGraph.Delay(latency)
         let state = memory.state
         store(state.pointee.inputPorts, state.pointee.inputCount) { latency in
             state.pointee.inputLatency.store(latency)
@@ -83,11 +97,11 @@ extension PipeWireClient {
     }
 
     private func store(
-        _ ports: UnsafeMutablePointer<UnsafeMutableRawPointer?>, _ count: Int, _ body: (spa_latency_info) -> Void
+        _ ports: UnsafeMutablePointer<UnsafeMutableRawPointer?>, _ count: Int, _ body: (PipeWireGraph.Delay) -> Void
     ) {
         let known = (0..<count).compactMap { ports[$0] }.compactMap { portLatencies[$0] }
         let longest = known.max {
-            ($0.max_quantum, $0.max_rate, $0.max_ns) < ($1.max_quantum, $1.max_rate, $1.max_ns)
+            ($0.quanta, $0.frames, $0.nanoseconds) < ($1.quanta, $1.frames, $1.nanoseconds)
         }
         if let longest { body(longest) }
     }
@@ -95,9 +109,9 @@ extension PipeWireClient {
 
 extension PipeWireLatency {
     /// Takes what the server says.
-    func store(_ latency: spa_latency_info) {
-        quanta.store(Int(latency.max_quantum * 1_000), ordering: .relaxed)
-        frames.store(Int(latency.max_rate), ordering: .relaxed)
-        nanoseconds.store(Int(latency.max_ns), ordering: .relaxed)
+    func store(_ delay: PipeWireGraph.Delay) {
+        quanta.store(Int(delay.quanta * 1_000), ordering: .relaxed)
+        frames.store(delay.frames, ordering: .relaxed)
+        nanoseconds.store(delay.nanoseconds, ordering: .relaxed)
     }
 }

@@ -21,8 +21,9 @@ final class PipeWireClient: @unchecked Sendable {  // what is not `let` is touch
     private(set) var filter: OpaquePointer?
     private var hooks: [PipeWireHook<pw_filter_events>] = []
     var links: [Pair: Link] = [:]
-    var portLatencies: [UnsafeMutableRawPointer: spa_latency_info] = [:]
+    var portLatencies: [UnsafeMutableRawPointer: PipeWireGraph.Delay] = [:]
     private let trouble = Mutex<AudioDeviceError?>(nil)
+    private let refusal = Mutex<Refusal?>(nil)
 
     struct Pair: Hashable {
         var from: PipeWireGraph.Port
@@ -30,9 +31,16 @@ final class PipeWireClient: @unchecked Sendable {  // what is not `let` is touch
     }
 
     struct Link {
-        /// nil where the server refused it.
+        /// nil where it could not be asked for.
         var proxy: PipeWireProxy?
         var state = PW_LINK_STATE_INIT
+    }
+
+    /// A link that is in error.
+    private struct Refusal {
+        /// As `pw-link` lists it.
+        var port: String
+        var since = HostTime.now()
     }
 
     /// Connects to the server; ``open(rate:)`` does the rest.
@@ -63,13 +71,31 @@ final class PipeWireClient: @unchecked Sendable {  // what is not `let` is touch
     }
 
     /// Why it does not run, or nil. Any thread.
-    var failure: AudioDeviceError? { trouble.withLock { $0 } }
+    ///
+    /// A link's error is told after 100 ms: where a device went, its links may fail before the server has told of the removal.
+    var failure: AudioDeviceError? {
+        if let error = trouble.withLock({ $0 }) { return error }
+        guard let refusal = refusal.withLock({ $0 }), HostTime.now().seconds(since: refusal.since) > 0.1 else {
+            return nil
+        }
+        return .portFailed(name: refusal.port)
+    }
+
+    /// After any change of ``links``.
+    func noteRefusal() {
+        let pair = links.first { $0.value.state == PW_LINK_STATE_ERROR }?.key
+        refusal.withLock { refusal in
+            guard let pair else { return refusal = nil }
+            guard refusal == nil else { return }
+            let port = [input?.node, output?.node].contains(pair.from.node) ? pair.from : pair.to
+            refusal = Refusal(port: "\(hub.graph.nodes[port.node]?[PW_KEY_NODE_NAME] ?? name):\(port.name)")
+        }
+    }
 
     /// The first reason stays.
     func fail(_ error: AudioDeviceError) {
         trouble.withLock { if $0 == nil { $0 = error } }
         memory.state.pointee.hasFailed.store(true, ordering: .releasing)
-        hub.loop.signal()
     }
 
     /// What is linked, for people.
@@ -89,11 +115,12 @@ final class PipeWireClient: @unchecked Sendable {  // what is not `let` is touch
         let before = memory.state.pointee.cycleCount.load(ordering: .relaxed)
         do throws(AudioDeviceError) {
             try makeFilter(rate: rate)
-            let isThere = hub.loop.wait(seconds: 1) { failure != nil || isLinked }
+            // Once there are links, a device may take its time to wake up.
+            let isThere =
+                hub.loop.wait(seconds: 1) { failure != nil || isLinked }
+                || !links.isEmpty && hub.loop.wait(seconds: 2) { failure != nil || isLinked }
             if let failure { throw failure }
-            if !isThere, let port = links.first(where: { $0.value.state == PW_LINK_STATE_ERROR })?.key {
-                throw .portFailed(name: port.to.name)
-            }
+            guard isThere else { throw .stalled(device: name, seconds: links.isEmpty ? 1 : 3) }
             // One cycle may be under way with what was before the links.
             let linked = memory.state.pointee.cycleCount.load(ordering: .relaxed)
             let runs = hub.loop.wait(seconds: 1) {
@@ -175,6 +202,7 @@ final class PipeWireClient: @unchecked Sendable {  // what is not `let` is touch
         hooks = []
         for link in links.values { link.proxy?.destroy() }
         links = [:]
+        noteRefusal()
         portLatencies = [:]
     }
 

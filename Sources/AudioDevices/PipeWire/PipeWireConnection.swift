@@ -39,9 +39,18 @@ final class PipeWireConnection {
         for path in paths(remote) {
             code = earshot_pw_socket(path)
             if code >= 0 { return code }
-            if code == -EACCES || code == -EPERM { throw .notPermitted(device: path) }
+            if code == -EACCES || code == -EPERM { throw notPermitted(path) }
         }
         throw .noServer(.pipewire, server: remote, onPipeWire: false)
+    }
+
+    /// A socket that this user may not open. Whose it is its folder tells where it cannot be looked into.
+    static func notPermitted(_ path: String) -> AudioDeviceError {
+        let folder = path.lastIndex(of: "/").map { String(path[..<$0]) } ?? "."
+        var status = stat()
+        let isSeen = stat(path, &status) == 0 || stat(folder, &status) == 0
+        let owner = isSeen ? getpwuid(status.st_uid) : nil
+        return .otherUsersServer(.pipewire, socket: path, owner: owner.map { String(cString: $0.pointee.pw_name) })
     }
 
     /// Where a remote's socket can be; libpipewire's own order.

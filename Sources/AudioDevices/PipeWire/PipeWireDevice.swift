@@ -22,7 +22,7 @@ public final class PipeWireDevice: AudioDevice {
     /// Each call's time, and the gaps.
     public let monitor: CallbackMonitor
 
-    private let client: PipeWireClient
+    let client: PipeWireClient
     private let isRunning = Mutex(false)
 
     /// Takes over a client that is open.
@@ -65,7 +65,7 @@ public final class PipeWireDevice: AudioDevice {
         return priority > 0 ? priority : nil
     }
 
-    /// That a device is gone, that the server is, or that it has changed its rate.
+    /// That a device is gone, that the server is, that a link to a device has failed, or that the graph has changed its rate.
     ///
     /// A changed rate is told after 100 ms: where a device went, its driver did too, and the next one may run at another rate
     /// before the server has told of the removal.
@@ -97,6 +97,7 @@ public final class PipeWireDevice: AudioDevice {
             let state = client.memory.state
             state.pointee.callback = callback
             state.pointee.isFirstCycle = true
+            state.pointee.loop.reset()
             state.pointee.gate.store(PipeWireState.Gate.open, ordering: .releasing)
             isRunning = true
             return nil

@@ -9,15 +9,32 @@ extension PipeWireGraph {
         classes.contains(properties[PW_KEY_MEDIA_CLASS] ?? "") && properties[PW_KEY_NODE_NAME] != Quirks.pipeWireStandIn
     }
 
-    /// The devices whose channels are known, in the order in which they came.
+    /// The id of what a sink plays, as an input; PulseAudio's name for it.
+    static func monitorID(of sink: String) -> String { "\(sink).monitor" }
+
+    /// The devices whose channels are known, in the order in which they came, and then the sinks' monitors.
     func descriptions() -> [AudioDeviceDescription] {
         var seen: Set<String> = []
-        return nodes.filter { Self.isDevice($0.value) }.sorted { $0.key < $1.key }.compactMap { id, own in
+        let hardware = hardware()
+        return (hardware + hardware.compactMap(monitor)).filter { seen.insert($0.id).inserted }
+    }
+
+    /// What a sink plays, as an input; nil for what is none, or has no ports for it.
+    private func monitor(of sink: AudioDeviceDescription) -> AudioDeviceDescription? {
+        guard sink.inputChannelCount == 0, let node = deviceNode(named: sink.id) else { return nil }
+        let count = sources(of: node).count
+        guard count > 0 else { return nil }
+        return AudioDeviceDescription(
+            id: Self.monitorID(of: sink.id), backend: .pipewire, name: "Monitor of \(sink.name)",
+            transport: sink.transport, form: .monitor, inputChannelCount: count, outputChannelCount: 0,
+            sampleRate: sink.sampleRate, sampleRates: sink.sampleRates, blockFrameCounts: sink.blockFrameCounts)
+    }
+
+    private func hardware() -> [AudioDeviceDescription] {
+        nodes.filter { Self.isDevice($0.value) }.sorted { $0.key < $1.key }.compactMap { id, own in
             // What the node does not say the device does, of which it is one side.
             let device = own[PW_KEY_DEVICE_ID].flatMap { UInt32($0) }.flatMap { devices[$0] } ?? [:]
-            let described = description(id, own.merging(device) { own, _ in own })
-            guard let described, seen.insert(described.id).inserted else { return nil }
-            return described
+            return description(id, own.merging(device) { own, _ in own })
         }
     }
 
@@ -25,13 +42,13 @@ extension PipeWireGraph {
         guard let name = properties[PW_KEY_NODE_NAME], let kind = properties[PW_KEY_MEDIA_CLASS] else { return nil }
         let hasInput = kind != "Audio/Sink"
         let hasOutput = kind == "Audio/Sink" || kind == "Audio/Duplex"
-        let said = properties[PW_KEY_AUDIO_CHANNELS].flatMap { Int($0) } ?? 0
+        let said = properties[PW_KEY_AUDIO_CHANNELS].flatMap { Int($0) }.map { max(0, min(1_024, $0)) } ?? 0
         let sources = sources(of: id).count
         let inputs = hasInput ? (sources > 0 ? sources : said) : 0
         let destinations = destinations(of: id).count
         let outputs = hasOutput ? (destinations > 0 ? destinations : said) : 0
         guard inputs + outputs > 0 else { return nil }
-        let own = properties[PW_KEY_AUDIO_RATE].flatMap { Int($0) }.flatMap { $0 > 0 ? $0 : nil }
+        let own = properties[PW_KEY_AUDIO_RATE].flatMap { Int($0) }.flatMap { (1...1_000_000).contains($0) ? $0 : nil }
         return AudioDeviceDescription(
             id: name, backend: .pipewire,
             name: properties[PW_KEY_NODE_DESCRIPTION] ?? properties[PW_KEY_NODE_NICK] ?? name,
@@ -48,8 +65,7 @@ extension PipeWireGraph {
     /// Seconds, with a quantum as long as a request asks for; nil where the device says nothing.
     private func latency(_ port: Port?) -> Double? {
         guard let delay = port.flatMap({ delays[$0.id] }), delay != Delay() else { return nil }
-        let quantum = AudioDeviceRequest().ioDuration
-        return delay.quanta * quantum + Double(delay.frames) / Double(sampleRate) + Double(delay.nanoseconds) * 1e-9
+        return delay.seconds(quantum: AudioDeviceRequest().ioDuration, sampleRate: Double(sampleRate))
     }
 
     private static func transport(_ properties: [String: String]) -> AudioDeviceDescription.Transport {

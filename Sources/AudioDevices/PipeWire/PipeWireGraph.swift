@@ -14,13 +14,6 @@ struct PipeWireGraph {
         var name: String
     }
 
-    /// How long sound is under way beyond a device's port.
-    struct Delay: Hashable {
-        var quanta = 0.0
-        var frames = 0
-        var nanoseconds = 0
-    }
-
     /// How the server schedules; the `settings` metadata.
     struct Clock {
         var sampleRate = 48_000
@@ -39,6 +32,8 @@ struct PipeWireGraph {
     var processes: [UInt32: pid_t] = [:]
     /// Of ports whose devices say so, by the port's number.
     var delays: [UInt32: Delay] = [:]
+    /// What is known of the metadata, by its number.
+    var metadata: [UInt32: Metadata] = [:]
     var clock = Clock()
     /// `node.name` of the default output.
     var defaultSink: String?
@@ -64,6 +59,7 @@ struct PipeWireGraph {
         ports[id] = nil
         processes[id] = nil
         delays[id] = nil
+        if let gone = metadata.removeValue(forKey: id), !metadata.values.contains(gone) { set(gone, nil, nil) }
     }
 
     /// Whether a port is its device's first, on the side that programs are linked to: what it says of delays holds for all.
@@ -75,53 +71,6 @@ struct PipeWireGraph {
         case "Audio/Sink": return !port.isOutput
         case "Audio/Duplex": return true
         default: return port.isOutput
-        }
-    }
-
-    /// An entry of the `settings` metadata.
-    mutating func set(_ key: String, _ value: String?) {
-        let number = value.flatMap { Int($0) } ?? 0
-        switch key {
-        case "clock.rate": if number > 0 { clock.sampleRate = number }
-        case "clock.force-rate": clock.forcedSampleRate = max(0, number)
-        case "clock.min-quantum" where number > 0: clock.quanta = number...max(number, clock.quanta.upperBound)
-        case "clock.max-quantum" where number > 0: clock.quanta = min(number, clock.quanta.lowerBound)...number
-        case "clock.allowed-rates":
-            let rates = (value ?? "").split { !$0.isNumber }.compactMap { Int($0) }.filter { $0 > 0 }
-            if !rates.isEmpty { clock.sampleRates = rates.sorted() }
-        default: break
-        }
-    }
-
-    /// An entry of the `default` metadata.
-    mutating func setDefault(_ key: String, _ value: String?) {
-        switch key {
-        case "default.audio.sink": defaultSink = value.flatMap(Self.name)
-        case "default.audio.source": defaultSource = value.flatMap(Self.name)
-        default: break
-        }
-    }
-
-    /// The name in `{ "name": "alsa_output.pci" }`.
-    static func name(_ text: String) -> String? {
-        var outer = spa_json()
-        var inner = spa_json()
-        return text.withCString { bytes -> String? in
-            spa_json_init(&outer, bytes, strlen(bytes))
-            guard spa_json_enter_object(&outer, &inner) > 0 else { return nil }
-            while let key = nextString(&inner), let value = nextString(&inner) {
-                if key == "name" { return value }
-            }
-            return nil
-        }
-    }
-
-    private static func nextString(_ object: inout spa_json) -> String? {
-        withUnsafeTemporaryAllocation(of: CChar.self, capacity: 512) { token in
-            guard let bytes = token.baseAddress, spa_json_get_string(&object, bytes, CInt(token.count)) > 0 else {
-                return nil
-            }
-            return String(cString: bytes)
         }
     }
 

@@ -101,6 +101,7 @@ final class PipeWireHub: @unchecked Sendable {  // what is not `let` is touched 
             isGone = false
             try watchObjects(of: connection)
         } catch {
+            disconnect()
             setFailure(error)
             again(after: 250_000_000)
         }
@@ -131,7 +132,6 @@ final class PipeWireHub: @unchecked Sendable {  // what is not `let` is touched 
         isGone = true
         setFailure(noServer)
         registry.replace(with: [])
-        loop.signal()
         again(after: 1)
     }
 
@@ -148,6 +148,7 @@ final class PipeWireHub: @unchecked Sendable {  // what is not `let` is touched 
         graph = PipeWireGraph()
         isSyncing = false
         isChanged = false
+        roundCount = 0
     }
 
     /// Something may be different: the list is made anew after the server has answered, until when more may come.
@@ -157,6 +158,7 @@ final class PipeWireHub: @unchecked Sendable {  // what is not `let` is touched 
         isSyncing = true
         isChanged = false
         syncNumber = earshot_pw_sync(connection.core, 0)
+        if syncNumber < 0 { lost() }
     }
 
     private func synced(_ number: CInt) {
@@ -176,7 +178,6 @@ final class PipeWireHub: @unchecked Sendable {  // what is not `let` is touched 
         setFailure(nil)
         registry.replace(with: graph.descriptions())
         for client in clients.values { client.graphChanged() }
-        loop.signal()
     }
 }
 
@@ -216,25 +217,17 @@ extension PipeWireHub {
             guard let port = graph.ports[id], (latency.direction == SPA_DIRECTION_OUTPUT) == port.isOutput else {
                 return
             }
-            graph.delays[id] = PipeWireGraph.Delay(
-                quanta: Double(latency.max_quantum), frames: Int(latency.max_rate), nanoseconds: Int(latency.max_ns))
+            graph.delays[id] = PipeWireGraph.Delay(latency)
             changed()
         }
     }
 
     private func watchMetadata(_ objects: OpaquePointer, _ id: UInt32, _ name: String) {
-        switch name {
-        case "settings":
-            watches[id] = .metadata(objects, id) { [unowned self] key, value in
-                graph.set(key, value)
-                changed()
-            }
-        case "default":
-            watches[id] = .metadata(objects, id) { [unowned self] key, value in
-                graph.setDefault(key, value)
-                changed()
-            }
-        default: break
+        guard let metadata = PipeWireGraph.Metadata(rawValue: name) else { return }
+        graph.metadata[id] = metadata
+        watches[id] = .metadata(objects, id) { [unowned self] key, value in
+            graph.set(metadata, key, value)
+            changed()
         }
     }
 
@@ -242,6 +235,8 @@ extension PipeWireHub {
         watches.removeValue(forKey: id)?.destroy()
         streams.disappeared(id)
         graph.remove(id)
+        // At once: before the list is made another object may have the number.
+        for client in clients.values { client.disappeared(id) }
         changed()
     }
 }

@@ -1,3 +1,4 @@
+import AudioBase
 import CPipeWire
 import CRealtime
 
@@ -47,20 +48,18 @@ final class PipeWireLoop: @unchecked Sendable {  // its pointers never change
         return try body()
     }
 
-    /// Waits, locked, until something is so; false when it is not after so many seconds. It looks whenever the loop's thread
-    /// signals, and each 2 ms for what other threads do.
+    /// Waits, locked, until something is so; false when it is not after so many seconds. It looks each millisecond:
+    /// libpipewire's own wait ends by the wall clock, which may be set meanwhile.
     func wait(seconds: Double, until isSo: () -> Bool) -> Bool {
-        for _ in 0..<Int(seconds / 0.002) {
-            if isSo() { return true }
-            var at = timespec()
-            pw_thread_loop_get_time(thread, &at, 2_000_000)
-            pw_thread_loop_timed_wait_full(thread, &at)
+        let end = HostTime.now().advanced(bySeconds: seconds)
+        while !isSo() {
+            if HostTime.now() >= end { return false }
+            pw_thread_loop_unlock(thread)
+            usleep(1_000)
+            pw_thread_loop_lock(thread)
         }
-        return isSo()
+        return true
     }
-
-    /// Wakes those who ``wait(seconds:until:)``. Locked, or on the loop's thread.
-    func signal() { pw_thread_loop_signal(thread, false) }
 }
 
 /// A dictionary that a `pw_…_new` takes over, or that ``withPipeWireDictionary(_:_:)`` lends.

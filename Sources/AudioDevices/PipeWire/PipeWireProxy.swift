@@ -5,14 +5,14 @@ final class PipeWireProxy {
     let proxy: UnsafeMutableRawPointer
     private var removals: [() -> Void] = []
     private let onProperties: ([String: String]) -> Void
-    private let onEntry: (String, String?) -> Void
+    private let onEntry: (String?, String?) -> Void
     private let onState: (pw_link_state) -> Void
     private let onVolumes: (PipeWireStreams.Volumes) -> Void
     private let onLatency: (spa_latency_info) -> Void
 
     private init(
         _ proxy: UnsafeMutableRawPointer, onProperties: @escaping ([String: String]) -> Void = { _ in },
-        onEntry: @escaping (String, String?) -> Void = { _, _ in },
+        onEntry: @escaping (String?, String?) -> Void = { _, _ in },
         onState: @escaping (pw_link_state) -> Void = { _ in },
         onVolumes: @escaping (PipeWireStreams.Volumes) -> Void = { _ in },
         onLatency: @escaping (spa_latency_info) -> Void = { _ in }
@@ -101,9 +101,10 @@ final class PipeWireProxy {
         return watch
     }
 
-    /// Tells what metadata says of the whole graph (subject 0); nil where an entry went.
+    /// Tells what metadata says of the whole graph (subject 0): key and value; a nil value where an entry went, a nil key where
+    /// all did.
     static func metadata(
-        _ registry: OpaquePointer, _ id: UInt32, _ onEntry: @escaping (String, String?) -> Void
+        _ registry: OpaquePointer, _ id: UInt32, _ onEntry: @escaping (String?, String?) -> Void
     ) -> PipeWireProxy? {
         guard let proxy = bind(registry, id, PipeWireType.metadata, PW_VERSION_METADATA) else { return nil }
         let watch = PipeWireProxy(proxy, onEntry: onEntry)
@@ -145,7 +146,7 @@ final class PipeWireProxy {
     }
 
     fileprivate func tell(_ properties: [String: String]) { onProperties(properties) }
-    fileprivate func tell(_ key: String, _ value: String?) { onEntry(key, value) }
+    fileprivate func tell(_ key: String?, _ value: String?) { onEntry(key, value) }
     fileprivate func tell(_ state: pw_link_state) { onState(state) }
     fileprivate func tell(_ volumes: PipeWireStreams.Volumes) { onVolumes(volumes) }
     fileprivate func tell(_ latency: spa_latency_info) { onLatency(latency) }
@@ -205,8 +206,8 @@ private func pipeWireMetadata(
     _ data: UnsafeMutableRawPointer?, _ subject: UInt32, _ key: UnsafePointer<CChar>?, _ type: UnsafePointer<CChar>?,
     _ value: UnsafePointer<CChar>?
 ) -> CInt {
-    guard subject == 0, let key else { return 0 }
-    watch(data)?.tell(String(cString: key), value.map { String(cString: $0) })
+    guard subject == 0 else { return 0 }
+    watch(data)?.tell(key.map { String(cString: $0) }, value.map { String(cString: $0) })
     return 0
 }
 

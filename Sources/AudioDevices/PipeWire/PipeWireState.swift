@@ -11,7 +11,7 @@ struct PipeWireLatency: ~Copyable {
     let frames = Atomic<Int>(0)
     let nanoseconds = Atomic<Int>(0)
 
-    /// Seconds; one quantum where the server says nothing.
+    /// Seconds, at most 10; one quantum where the server says nothing, or no more than nothing.
     @_noLocks
     func seconds(frameCount: Int, sampleRate: Double) -> Double {
         let block = Double(frameCount) / sampleRate
@@ -19,7 +19,7 @@ struct PipeWireLatency: ~Copyable {
             Double(quanta.load(ordering: .relaxed)) * 0.001 * block
             + Double(frames.load(ordering: .relaxed)) / sampleRate
             + Double(nanoseconds.load(ordering: .relaxed)) * 1e-9
-        return said > 0 ? said : block
+        return said > 0 ? (said > 10 ? 10 : said) : block
     }
 }
 

@@ -28,11 +28,12 @@ public final class PipeWireSystem: AudioDucking {
 
     /// PipeWire.
     public var backend: AudioBackend { .pipewire }
-    /// Sinks and sources; a program's streams and sinks' monitors are none. wireplumber's stand-in for a machine without a
+    /// Sinks and sources, and after them what each sink plays, as an input with the id `NAME.monitor`, which is never a default;
+    /// a program's streams are none. wireplumber's stand-in for a machine without a
     /// loudspeaker (`auto_null`) is left out.
     public var registry: AudioDeviceRegistry { hub.registry }
     /// ``AudioDeviceError/noServer(_:server:onPipeWire:)`` while no server answers, and
-    /// ``AudioDeviceError/notPermitted(device:)`` where its socket is another user's.
+    /// ``AudioDeviceError/otherUsersServer(_:socket:owner:)`` where its socket is another user's.
     public var failure: AudioDeviceError? { hub.failure }
 
     /// Makes every other program's stream quieter, also those that begin later and those on a server that was started again,
@@ -66,10 +67,11 @@ public final class PipeWireSystem: AudioDucking {
     /// links itself, so others are mixed in all the same.
     /// - Throws: ``failure``'s, ``AudioDeviceError/noDevice(name:near:)``, ``AudioDeviceError/noDefaultDevice(_:)``,
     ///   ``AudioDeviceError/unsupportedFormat(detail:)``, ``AudioDeviceError/deviceGone(name:)`` where it went meanwhile,
-    ///   ``AudioDeviceError/portFailed(name:)``, ``AudioDeviceError/stalled(device:seconds:)`` where the graph does not run,
+    ///   ``AudioDeviceError/portFailed(name:)``, ``AudioDeviceError/stalled(device:seconds:)`` where the graph does not run
+    ///   or a device does not answer,
     ///   ``AudioDeviceError/serverGone(_:reason:)``, ``AudioDeviceError/callFailed(_:call:code:)``.
     public func open(_ request: AudioDeviceRequest) throws(AudioDeviceError) -> any AudioDevice {
-        try request.validate()
+        let request = try request.validated()
         if request.input == .none && request.output == .none {
             throw .unsupportedFormat(detail: "neither input nor output; ask for one")
         }
@@ -107,13 +109,9 @@ extension PipeWireHub {
             guard let device = devices.first(where: { $0[keyPath: isDefault] }) else { return nil }
             return graph.deviceNode(named: device.id).map { .init(node: $0, name: device.name) }
         case .device(let id):
-            let sink = direction == .input && id.hasSuffix(".monitor") ? String(id.dropLast(8)) : nil
-            if let sink, let device = devices.first(where: { $0.id == sink }), let node = graph.deviceNode(named: sink)
-            {
-                return .init(node: node, name: "Monitor of \(device.name)")
-            }
             let device = try devices.device(named: id, direction)
-            guard device.id == id, let node = graph.deviceNode(named: id) else {
+            let name = device.form == .monitor ? String(id.dropLast(PipeWireGraph.monitorID(of: "").count)) : id
+            guard device.id == id, let node = graph.deviceNode(named: name) else {
                 throw .noDevice(name: id, near: [device.name])
             }
             return .init(node: node, name: device.name)

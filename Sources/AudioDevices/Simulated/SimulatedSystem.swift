@@ -157,7 +157,7 @@ extension SimulatedSystem {
     ///   ``AudioDeviceError/busy(device:)`` where it is taken, ``AudioDeviceError/deviceGone(name:)`` where it was pulled
     ///   out, ``AudioDeviceError/noDevice(name:near:)``, ``AudioDeviceError/noDefaultDevice(_:)``, and ``failure``.
     public func open(_ request: AudioDeviceRequest) throws(AudioDeviceError) -> any AudioDevice {
-        try request.validate()
+        let request = try request.validated()
         return try state.withLock { state throws(AudioDeviceError) in
             if state.isDown { throw Self.gone }
             let list = Self.list(state)

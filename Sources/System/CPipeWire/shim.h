@@ -5,6 +5,7 @@
 #include <pipewire/extensions/metadata.h>
 #include <pipewire/filter.h>
 #include <pipewire/pipewire.h>
+#include <pwd.h>
 #include <sched.h>
 #include <spa/param/latency-utils.h>
 #include <spa/param/props.h>
@@ -12,6 +13,7 @@
 #include <spa/pod/iter.h>
 #include <spa/utils/json.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/un.h>
 #include <unistd.h>
@@ -100,7 +102,9 @@ static inline void earshot_pw_watch_properties(void *node) {
 /// Takes numbers out of a stream's Props; returns how many, 0 where there are none with this key.
 static inline uint32_t earshot_pw_floats(const struct spa_pod *props, uint32_t key, float *values, uint32_t capacity) {
     const struct spa_pod_prop *all = spa_pod_find_prop(props, NULL, key);
-    return all ? spa_pod_copy_array(&all->value, SPA_TYPE_Float, values, capacity) : 0;
+    // It copies values as long as the sender says that they are.
+    if (!all || !spa_pod_is_array(&all->value) || SPA_POD_ARRAY_VALUE_SIZE(&all->value) != sizeof(float)) return 0;
+    return spa_pod_copy_array(&all->value, SPA_TYPE_Float, values, capacity);
 }
 static inline bool earshot_pw_is_muted(const struct spa_pod *props) {
     bool muted = false;

@@ -1,0 +1,30 @@
+import AudioBase
+import Foundation
+import Testing
+
+@testable import AudioDevices
+
+/// A thread of libpipewire's, without a server.
+@Suite("PipeWireLoop") struct PipeWireLoopTests {
+    @Test("a wait ends by the clock, however long each look takes")
+    func deadline() throws {
+        let loop = try PipeWireLoop()
+        var looks = 0
+        let begin = HostTime.now()
+        let isSo = loop.locked {
+            loop.wait(seconds: 0.1) {
+                looks += 1
+                usleep(20_000)
+                return false
+            }
+        }
+        #expect(!isSo && looks <= 6)
+        #expect(HostTime.now().seconds(since: begin) >= 0.1)
+    }
+
+    @Test("what is so ends a wait, and what is so at its end counts", arguments: [0, 1])
+    func success(_ seconds: Double) throws {
+        let loop = try PipeWireLoop()
+        #expect(loop.locked { loop.wait(seconds: seconds) { true } })
+    }
+}
