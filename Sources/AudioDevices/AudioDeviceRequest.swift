@@ -46,7 +46,6 @@ public struct AudioDeviceRequest: Sendable {
 }
 
 extension AudioDeviceRequest {
-<<<<<<< HEAD
     /// The same, with ``Side/none`` for a side that has no channels; for backends.
     /// - Throws: what ``validate()`` does.
     public func validated() throws(AudioDeviceError) -> AudioDeviceRequest {
@@ -55,7 +54,8 @@ extension AudioDeviceRequest {
         if inputChannelCount == 0 { request.input = .none }
         if outputChannelCount == 0 { request.output = .none }
         return request
-=======
+    }
+
     /// What is asked of an input that another card's clock takes from: its rate and its block need not be the client's.
     /// - Parameter device: the input, where it is listed.
     func ofItsOwn(_ device: AudioDeviceDescription?) -> AudioDeviceRequest {
@@ -68,7 +68,6 @@ extension AudioDeviceRequest {
             own.blockFrameCount = max(blocks.lowerBound, min(blocks.upperBound, block))
         }
         return own
->>>>>>> 08028159bf9e95b11d48d8d02f252198d13111b5
     }
 
     /// - Throws: ``AudioDeviceError/unsupportedFormat(detail:)`` where a number is outside what any device takes.
