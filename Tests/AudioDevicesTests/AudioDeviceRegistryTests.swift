@@ -74,7 +74,6 @@ import Testing
         }
     }
 
-<<<<<<< HEAD
     @Test("a part of a name means a monitor only where it says so")
     func monitors() throws {
         var monitor = Self.device("speakers.monitor")
@@ -87,7 +86,8 @@ import Testing
             #expect(try devices.device(named: name, .input) == monitor)
         }
         #expect(try devices.device(named: "speak", .output) == sink)
-=======
+    }
+
     @Test("a name that two devices share is nobody's: their ids are named")
     func sharedName() throws {
         var devices = [Self.device("usb-1"), Self.device("usb-2"), Self.device("hdmi")]
@@ -100,7 +100,6 @@ import Testing
         #expect(try devices.device(named: "usb-2", .output).id == "usb-2")
         devices[1].outputChannelCount = 0
         #expect(try devices.device(named: "Headset", .output).id == "usb-1")
->>>>>>> 08028159bf9e95b11d48d8d02f252198d13111b5
     }
 
     @Test("what no device takes is refused before any is opened")
