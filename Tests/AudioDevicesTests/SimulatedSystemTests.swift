@@ -238,6 +238,43 @@ import Testing
         new.stop()
     }
 
+    @Test("a card that was away goes on in its rings where it would be: frames keep their times")
+    func ringsAfterVanishing() throws {
+        let (source, sink) = (
+            AudioRing(channelCount: 1, capacity: 1 << 19), AudioRing(channelCount: 2, capacity: 1 << 19)
+        )
+        let ramp = AudioBuffer(channelCount: 1, frameCapacity: 1 << 19)
+        for i in 0..<(1 << 19) { ramp.channels[0][i] = Float(i) }
+        source.writer.write(ramp.channels, frameCount: 1 << 19)
+        var card = Self.card("a", script: [.vanish(at: 0.2, for: 0.2)])
+        card.configuration.source = source.reader
+        card.configuration.sink = sink.writer
+        card.configuration.driftPPM = 100
+        let system = SimulatedSystem([card])
+        let rate = 48_000 * 1.0001
+        let first = try #require(try system.open(.init()) as? SimulatedDevice)
+        let probe = CycleProbe()
+        try first.start(probe.callback)
+        let start = try #require(first.card.firstInputFrameTime)
+        #expect(eventually { first.failure != nil && system.devices.isEmpty })
+        first.stop()
+        #expect(eventually { !system.devices.isEmpty })
+        let second = try #require(try system.open(.init()) as? SimulatedDevice)
+        for _ in 0..<2 {
+            let after = CycleProbe()
+            try second.start(after.callback)
+            #expect(eventually { after.count >= 20 })
+            second.stop()
+            let away = try #require(second.card.firstInputFrameTime).seconds(since: start) * rate
+            let last = try #require(after.notes.last)
+            #expect(away > 0)
+            #expect(abs(Double(last.firstInput) - away - Double(last.sampleTime)) <= 1)
+            let end = away + Double(last.sampleTime) + Double(last.frameCount)
+            #expect(abs(Double(sink.reader.offeredFrames) - end) <= Double(last.frameCount))
+        }
+        withExtendedLifetime((source, sink)) {}
+    }
+
     @Test("two on one card both run, one has its sound")
     func shared() throws {
         let source = AudioRing(channelCount: 1, capacity: 1 << 16)

@@ -17,6 +17,7 @@ extension SimulatedCard {
         let startTime = Atomic<Int64>(.min)
         let starved = Atomic<Int>(0)
         var hasRings = true
+        var ringSlack = RingMarks(source: 0, sink: 0)  // by which the rings are off their frames' times
         var block = 0  // of `blocks`: the one that is due next, or runs
         var sampleTime: Int64 = 0  // of its first frame
         var offset = 0.0  // of its call, in seconds
@@ -66,16 +67,18 @@ extension SimulatedCard {
 
         /// Sets T0 and begins with the first call, and with the script.
         @_noLocks
-        public func start(at time: HostTime) { start(at: time, usingRings: true) }
+        public func start(at time: HostTime) { start(at: time, usingRings: true, RingMarks()) }
 
+        /// - Parameter left: where another device left the rings.
         @_noLocks
-        func start(at time: HostTime, usingRings: Bool) {
+        func start(at time: HostTime, usingRings: Bool, _ left: RingMarks) {
             state.pointee.hasRings = usingRings
             state.pointee.block = 0
             state.pointee.sampleTime = 0
             state.pointee.offset = state.pointee.jitter.next()
             state.pointee.loop.reset()
             state.pointee.startTime.store(time.nanoseconds, ordering: .releasing)
+            if usingRings { catchUp(left) }
         }
 
         /// When the next call comes: when it is due, but for the jitter, and not before a stall is over. A card that has

@@ -73,12 +73,13 @@ public final class SimulatedDevice: AudioDevice {
         let error = thread.withLock { thread -> AudioDeviceError? in
             guard thread == nil else { return .alreadyRunning }
             memory.shared.pointee.callback = callback
-            memory.shared.pointee.usesRings = slot?.takeRings() ?? true
+            let rings = slot == nil ? SimulatedCard.RingMarks() : slot?.takeRings()
+            memory.shared.pointee.rings = rings
             memory.shared.pointee.phase.store(Phase.starting, ordering: .releasing)
             var new = pthread_t()
             let code = earshot_start_thread(&new, runSimulatedDevice, memory.shared)
             guard code == 0 else {
-                if memory.shared.pointee.usesRings { slot?.giveRings() }
+                if let rings { slot?.giveRings(rings) }
                 return .noThread(code: Int(code))
             }
             thread = new
@@ -98,7 +99,7 @@ public final class SimulatedDevice: AudioDevice {
             memory.shared.pointee.phase.store(Phase.stopping, ordering: .releasing)
             pthread_join(running, nil)
             thread = nil
-            if memory.shared.pointee.usesRings { slot?.giveRings() }
+            if memory.shared.pointee.rings != nil { slot?.giveRings(card.renderer.ringMarks) }
         }
     }
 
@@ -123,7 +124,7 @@ extension SimulatedDevice {
     struct Shared: ~Copyable {
         let renderer: SimulatedCard.Renderer
         var callback: RenderCallback?  // set before the thread starts
-        var usesRings = true  // likewise
+        var rings: SimulatedCard.RingMarks?  // likewise; nil where another device has them
         let phase = Atomic<Int>(Phase.stopping)
         let isGone = Atomic<Bool>(false)
         let hasVanished = Atomic<Bool>(false)
@@ -152,7 +153,8 @@ extension SimulatedDevice {
         earshot_name_thread("simulated-card")
         let isRealTime = earshot_set_fifo(CInt(priority)) == 0
         renderer.start(
-            at: HostTime(nanoseconds: earshot_monotonic_ns() + 5_000_000), usingRings: shared.pointee.usesRings)
+            at: HostTime(nanoseconds: earshot_monotonic_ns() + 5_000_000), usingRings: shared.pointee.rings != nil,
+            shared.pointee.rings ?? SimulatedCard.RingMarks())
         _ = shared.pointee.phase.compareExchange(
             expected: Phase.starting, desired: isRealTime ? Phase.realTime : Phase.normal,
             ordering: .acquiringAndReleasing)

@@ -4,7 +4,11 @@ import Synchronization
 extension SimulatedSystem {
     /// What the devices that are open on one card share. Any thread.
     final class Slot: Sendable {
-        private let ringsAreTaken = Atomic<Bool>(false)
+        private struct Rings {
+            var areTaken = false
+            var marks = SimulatedCard.RingMarks()
+        }
+        private let rings = Mutex(Rings())
         private let firstStart = Mutex<HostTime?>(nil)
         private let whenFirstStarted: @Sendable (Slot, HostTime) -> Void
 
@@ -13,11 +17,18 @@ extension SimulatedSystem {
         }
 
         /// A card's rings are for one device at a time; the others hear silence.
-        func takeRings() -> Bool {
-            ringsAreTaken.compareExchange(expected: false, desired: true, ordering: .acquiringAndReleasing).exchanged
+        /// - Returns: where they were left; nil where another device has them.
+        func takeRings() -> SimulatedCard.RingMarks? {
+            rings.withLock { rings in
+                guard !rings.areTaken else { return nil }
+                rings.areTaken = true
+                return rings.marks
+            }
         }
 
-        func giveRings() { ringsAreTaken.store(false, ordering: .releasing) }
+        func giveRings(_ marks: SimulatedCard.RingMarks) {
+            rings.withLock { $0 = Rings(areTaken: false, marks: marks) }
+        }
 
         /// The script is played once, from the first start on.
         func noteStart(_ time: HostTime) {

@@ -4,6 +4,8 @@ import Synchronization
 /// Sound cards in this process: to be plugged in, pulled, taken and broken at will, without hardware or a server.
 ///
 /// Two devices on one card each have a clock of their own; the card's rings go to the one that was started first.
+/// A later one goes on in them where it would be had it never been away: what passed between is discarded from the source and
+/// a gap in the sink, so ``SimulatedCard/firstInputFrameTime`` of the first card is right for all.
 public final class SimulatedSystem: AudioSystem {
     /// What is there now, and the news of it.
     public let registry = AudioDeviceRegistry()
