@@ -1,6 +1,6 @@
 import CJACK
 import CRealtime
-import Dispatch
+import Foundation
 import Synchronization
 
 /// The one thread of this process that calls libjack, but for libjack's own.
