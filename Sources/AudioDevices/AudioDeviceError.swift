@@ -5,6 +5,8 @@ public enum AudioDeviceError: Error, Hashable, Sendable, CustomStringConvertible
     case noServer(AudioBackend, server: String?, onPipeWire: Bool)
     /// The server's socket is not this user's; `owner` is whose it is, where that can be seen.
     case otherUsersServer(AudioBackend, socket: String, owner: String?)
+    /// Neither a sound server runs here nor has the machine a card.
+    case noSystem
     /// The server refused the client; `status` is its own code.
     case refused(AudioBackend, status: Int)
     /// The system has no device with this name; `near` are names that may have been meant.
@@ -39,6 +41,9 @@ public enum AudioDeviceError: Error, Hashable, Sendable, CustomStringConvertible
     /// One line: what is wrong, and what to do next.
     public var description: String {
         switch self {
+        case .noSystem:
+            "no sound system runs here: start PipeWire (`systemctl --user start pipewire wireplumber`) or jackd, or plug in "
+                + "a sound card; --device simulated needs none"
         case .noServer(.jack, let server, onPipeWire: true):
             "no JACK server\(Self.quoted(server)) is running, but PipeWire is: use --device pipewire"
         case .noServer(.jack, let server, _):

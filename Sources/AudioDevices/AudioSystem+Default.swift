@@ -11,7 +11,7 @@ public enum AudioSystems {
     ///   - backend: nil for the best.
     ///   - server: of PipeWire the socket's name or path, of JACK the server's name; nil is the environment's or the default.
     ///     The others have none.
-    /// - Throws: ``AudioDeviceError/noServer(_:server:onPipeWire:)`` when none was asked for and none runs; what the system's
+    /// - Throws: ``AudioDeviceError/noSystem`` when none was asked for and none runs; what the system's
     ///   own initialiser throws.
     public static func make(
         _ backend: AudioBackend? = nil, server: String? = nil
@@ -20,7 +20,7 @@ public enum AudioSystems {
         for backend in preference {
             if let system = try? system(backend, server), system.failure == nil { return system }
         }
-        throw .noServer(.pipewire, server: server, onPipeWire: false)
+        throw .noSystem
     }
 
     private static func system(
