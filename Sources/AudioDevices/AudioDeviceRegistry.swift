@@ -7,16 +7,12 @@ import Synchronization
 public final class AudioDeviceRegistry: Sendable {
     private let list = Mutex<[AudioDeviceDescription]>([])
     private let broadcast = Broadcast<AudioDeviceChange>()
-    private let count = Atomic<Int>(0)
 
     /// An empty list.
     public init() {}
 
     /// What is there now, in the backend's order.
     public var devices: [AudioDeviceDescription] { list.withLock { $0 } }
-
-    /// Rises with every change of the list: a look that costs nothing.
-    public var revision: Int { count.load(ordering: .acquiring) }
 
     /// The changes from this call on, in order; the stream keeps them until they are read.
     public func changes() -> AsyncStream<AudioDeviceChange> { broadcast.stream() }
@@ -26,8 +22,6 @@ public final class AudioDeviceRegistry: Sendable {
         list.withLock { list in
             let changes = Self.changes(from: list, to: devices)
             list = devices
-            guard !changes.isEmpty else { return }
-            count.add(1, ordering: .acquiringAndReleasing)
             for change in changes { broadcast.send(change) }
         }
     }

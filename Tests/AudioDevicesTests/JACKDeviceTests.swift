@@ -42,9 +42,11 @@ import Testing
             }
             device.stop()
             #expect(throws: AudioDeviceError.self) { try device.start(probe.callback) }
-            #expect(throws: AudioDeviceError.self) { try device.connectToSystemPorts() }
+            #expect(throws: AudioDeviceError.self) { try device.connect(Self.system) }
         }
     }
+
+    private static let system = JACKWiring(input: "system", output: "system", inputMap: nil, outputMap: nil)
 
     @Test("system ports connect by number, and latencies are the server's", arguments: [16, 64, 1_024])
     func systemPorts(_ block: Int) throws {
@@ -58,9 +60,9 @@ import Testing
             let (probe, second) = (CycleProbe(), CycleProbe())
             try device.start(probe.callback)
             try other.start(second.callback)
-            try device.connectToSystemPorts()
-            try other.connectToSystemPorts()
-            try device.connectToSystemPorts()  // again: connected is connected
+            try device.connect(Self.system)
+            try other.connect(Self.system)
+            try device.connect(Self.system)  // again: connected is connected
             #expect(eventually { probe.count >= 20 && second.count >= 20 })
             #expect(eventually { device.outputLatency >= 2 * Double(block) / 48_000 })
             #expect(device.inputLatency == Double(block) / 48_000)

@@ -110,14 +110,12 @@ import Testing
         print("PipeWire, a headset put on", back)
     }
 
-    @Test func `PipeWire killed and started again in mid-call`() throws {
-        let server = try PipeWireServer(devices: [.sink("speakers"), .source("mic")])
-        defer { server.stop() }
-        let call = try Call(["--device", "pipewire", "--block", "256"], environment: server.environment)
+    /// The call goes on each time that its server was killed and started again.
+    private func survives(_ call: Call, _ what: String, kill: () -> Void, start: () throws -> Void) throws {
         for turn in 0..<Self.repeats {
-            server.stop()
+            kill()
             #expect(call.hostSays("sound interrupted", times: turn + 1), "\(call.host.errors)")
-            try server.start()
+            try start()
             #expect(call.hostSays("the sound system is back", times: turn + 1), "\(call.host.errors)")
             usleep(300_000)
         }
@@ -125,25 +123,22 @@ import Testing
         let gaps = gaps(reports.host, reason: "serverRestarted")
         #expect(gaps.count == Self.repeats, "\(call.host.errors)")
         expectSound(reports, without: gaps.reduce(0, +) / 1e3)
-        print("PipeWire killed and started again", gaps, ", the server's own start included")
+        print(what, gaps, ", the server's own start included")
+    }
+
+    @Test func `PipeWire killed and started again in mid-call`() throws {
+        let server = try PipeWireServer(devices: [.sink("speakers"), .source("mic")])
+        defer { server.stop() }
+        let call = try Call(["--device", "pipewire", "--block", "256"], environment: server.environment)
+        try survives(
+            call, "PipeWire killed and started again", kill: { server.stop() }, start: { try server.start() })
     }
 
     @Test func `JACK killed and started again in mid-call`() throws {
         let server = try JACKServer(blockFrameCount: 256)
         defer { server.stop() }
         let call = try Call(["--jack-server", server.name])
-        for turn in 0..<Self.repeats {
-            server.kill()
-            #expect(call.hostSays("sound interrupted", times: turn + 1), "\(call.host.errors)")
-            try server.start()
-            #expect(call.hostSays("the sound system is back", times: turn + 1), "\(call.host.errors)")
-            usleep(300_000)
-        }
-        let reports = try call.end()
-        let gaps = gaps(reports.host, reason: "serverRestarted")
-        #expect(gaps.count == Self.repeats, "\(call.host.errors)")
-        expectSound(reports, without: gaps.reduce(0, +) / 1e3)
-        print("JACK killed and started again", gaps, ", the server's own start included")
+        try survives(call, "JACK killed and started again", kill: { server.kill() }, start: { try server.start() })
     }
 
     @Test func `a call on ALSA, with the devices named, and what was granted in the report`() throws {

@@ -2,17 +2,7 @@ import CJACK
 import CRealtime
 
 extension JACKDevice {
-    /// Connects, while running, each input port to the hardware's capture port of the same number and each output port to
-    /// the playback port; a lone output goes to the first two, so that it is heard in both ears. Numbers that the
-    /// hardware does not have stay unconnected.
-    /// - Throws: ``AudioDeviceError/portFailed(name:)``, and what ``failure`` says.
-    public func connectToSystemPorts() throws(AudioDeviceError) {
-        if let failure { throw failure }
-        let ports = try client.with { JACKPort.list($0) } ?? []
-        try connect(inputs: ports.filter { $0.isPhysical && $0.isSource }, map: nil)
-        try connect(outputs: ports.filter { $0.isPhysical && !$0.isSource }, map: nil)
-    }
-
+    /// Connects, while running, what the wiring names; connected is connected.
     /// - Throws: ``AudioDeviceError/deviceGone(name:)`` where a client has no port of the direction any longer,
     ///   ``AudioDeviceError/portFailed(name:)``, ``AudioDeviceError/stalled(device:seconds:)``.
     func connect(_ wiring: JACKWiring) throws(AudioDeviceError) {
