@@ -13,7 +13,9 @@ let settings: [SwiftSetting] = rtsan == nil ? [] : [.unsafeFlags(["-Xcc", "-DEAR
 let linker: [LinkerSetting] = rtsan.map { [.unsafeFlags([$0, "-lstdc++", "-lm"])] } ?? []
 
 /// What a layer's tests use besides: a call's delay is measured as `earshot analyze` does it.
-let testDependencies: [String: [Target.Dependency]] = ["Call": ["Diagnostics"], "Diagnostics": ["AudioDevices"]]
+let testDependencies: [String: [Target.Dependency]] = [
+    "Call": ["Diagnostics"], "Diagnostics": ["AudioDevices"], "AudioDSP": ["UnitMeasures"],
+]
 
 /// One layer: a library product, a folder under Sources/, and its tests under Tests/.
 func layer(_ name: String, _ dependencies: [Target.Dependency]) -> [Target] {
@@ -70,6 +72,10 @@ let package = Package(
         system("CKissFFT"),
         system("CCairo", pkgConfig: "cairo"),
         .target(name: "TestSupport", dependencies: ["AudioBase"], path: "Tests/TestSupport", swiftSettings: settings),
+        // Figures of units, for their tests and for scripts/bench units.
+        .target(
+            name: "UnitMeasures", dependencies: ["AudioBase", "AudioDSP"], path: "Tests/UnitMeasures",
+            swiftSettings: settings),
         .testTarget(name: "LayerTests", swiftSettings: settings, linkerSettings: linker),
     ] + layers.flatMap { layer($0.name, $0.dependencies) },
     swiftLanguageModes: [.v6]

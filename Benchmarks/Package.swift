@@ -21,6 +21,18 @@ let package = Package(
                 "TestSupport", .product(name: "AudioBase", package: "Earshot"),
                 .product(name: "AudioDevices", package: "Earshot"),
             ]),
+        // Figures of units: the tests' measures, through a link to their folder, and speed beside the same kernel in C.
+        .target(
+            name: "UnitMeasures",
+            dependencies: [
+                .product(name: "AudioBase", package: "Earshot"), .product(name: "AudioDSP", package: "Earshot"),
+            ]),
+        .executableTarget(
+            name: "unit-bench",
+            dependencies: [
+                "UnitMeasures", .product(name: "AudioBase", package: "Earshot"),
+                .product(name: "AudioDSP", package: "Earshot"),
+            ]),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -45,7 +45,42 @@ static inline EARSHOT_NO_LOCKS void earshot_move(void *to, const void *from, siz
 static inline EARSHOT_NO_LOCKS void earshot_zero(void *to, size_t bytes) { memset(to, 0, bytes); }
 static inline EARSHOT_NO_LOCKS int64_t earshot_round(double x) { return llrint(x); }
 static inline EARSHOT_NO_LOCKS double earshot_sin(double x) { return sin(x); }
+static inline EARSHOT_NO_LOCKS double earshot_cos(double x) { return cos(x); }
 static inline EARSHOT_NO_LOCKS double earshot_sqrt(double x) { return sqrt(x); }
+static inline EARSHOT_NO_LOCKS double earshot_exp(double x) { return exp(x); }
+static inline EARSHOT_NO_LOCKS double earshot_log(double x) { return log(x); }
+static inline EARSHOT_NO_LOCKS double earshot_pow(double x, double y) { return pow(x, y); }
+static inline EARSHOT_NO_LOCKS double earshot_tan(double x) { return tan(x); }
+static inline EARSHOT_NO_LOCKS double earshot_atan2(double y, double x) { return atan2(y, x); }
+static inline EARSHOT_NO_LOCKS float earshot_expf(float x) { return expf(x); }
+static inline EARSHOT_NO_LOCKS float earshot_logf(float x) { return logf(x); }
+static inline EARSHOT_NO_LOCKS float earshot_sqrtf(float x) { return sqrtf(x); }
+static inline EARSHOT_NO_LOCKS float earshot_floorf(float x) { return floorf(x); }
+
+/// Flush-to-zero and denormals-are-zero for the calling thread; returns what was set before.
+static inline EARSHOT_NO_LOCKS uint64_t earshot_flush_denormals(void) {
+#if defined(__x86_64__)
+    uint64_t old = __builtin_ia32_stmxcsr();
+    __builtin_ia32_ldmxcsr((unsigned)old | 0x8040u);
+    return old;
+#elif defined(__aarch64__)
+    uint64_t old;
+    __asm__ volatile("mrs %0, fpcr" : "=r"(old));
+    __asm__ volatile("msr fpcr, %0" : : "r"(old | (1u << 24)));
+    return old;
+#else
+    return 0;
+#endif
+}
+static inline EARSHOT_NO_LOCKS void earshot_restore_denormals(uint64_t old) {
+#if defined(__x86_64__)
+    __builtin_ia32_ldmxcsr((unsigned)old);
+#elif defined(__aarch64__)
+    __asm__ volatile("msr fpcr, %0" : : "r"(old));
+#else
+    (void)old;
+#endif
+}
 
 /// From enter to exit RealtimeSanitizer watches the calling thread, where it is built in; they nest.
 static inline EARSHOT_NO_LOCKS void earshot_realtime_enter(void) { __rtsan_realtime_enter(); }
@@ -58,6 +93,17 @@ static inline EARSHOT_NO_LOCKS void earshot_render(earshot_render_function f, vo
     f(context, cycle);
     __rtsan_realtime_exit();
 }
+
+/// Calls of a unit's functions through their pointers: what they point to is a @_noLocks function of a kernel.
+static inline EARSHOT_NO_LOCKS void earshot_unit_set(void (*f)(void *_Nonnull, const float *_Nonnull, long), void *_Nonnull state,
+                                                     const float *_Nonnull values, long frames) {
+    f(state, values, frames);
+}
+static inline EARSHOT_NO_LOCKS void earshot_unit_process(void (*f)(void *_Nonnull, const void *_Nonnull), void *_Nonnull state,
+                                                         const void *_Nonnull block) {
+    f(state, block);
+}
+static inline EARSHOT_NO_LOCKS void earshot_unit_reset(void (*f)(void *_Nonnull), void *_Nonnull state) { f(state); }
 
 /// Sleeps until an absolute CLOCK_MONOTONIC time; for device clocks, never in a render callback.
 static inline void earshot_sleep_until_ns(int64_t at) {

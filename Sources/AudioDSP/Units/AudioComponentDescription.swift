@@ -1,0 +1,43 @@
+/// What a unit is found by: its type, subtype and maker.
+///
+/// A part that is nil in a search matches everything.
+public struct AudioComponentDescription: Hashable, Sendable, CustomStringConvertible {
+    /// What kind of unit it is.
+    public enum Kind: String, Hashable, Sendable, CaseIterable {
+        /// Sound in, sound out.
+        case effect
+        /// Any number of inputs into one output.
+        case mixer
+        /// Makes sound out of nothing.
+        case generator
+        /// Changes rate or channels.
+        case formatConverter
+        /// Takes a second sound, the far side's, to remove it from the first.
+        case voiceProcessing
+    }
+
+    /// The kind.
+    public var type: Kind?
+    /// Such as `equalizer`; of an LV2 plug-in its URI.
+    public var subtype: String?
+    /// `earshot`, or `lv2` for plug-ins of others.
+    public var manufacturer: String?
+
+    /// A description; what is left out matches everything.
+    public init(type: Kind? = nil, subtype: String? = nil, manufacturer: String? = nil) {
+        self.type = type
+        self.subtype = subtype
+        self.manufacturer = manufacturer
+    }
+
+    /// Whether `other` is what this describes.
+    public func matches(_ other: AudioComponentDescription) -> Bool {
+        (type == nil || type == other.type) && (subtype == nil || subtype == other.subtype)
+            && (manufacturer == nil || manufacturer == other.manufacturer)
+    }
+
+    /// Its parts, as people read them.
+    public var description: String {
+        [type?.rawValue, subtype, manufacturer].map { $0 ?? "any" }.joined(separator: " / ")
+    }
+}

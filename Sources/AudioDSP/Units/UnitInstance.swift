@@ -1,0 +1,79 @@
+import AudioBase
+
+/// A kernel in memory of its own, ready to be called from a render thread: what the engine holds, and tests drive.
+///
+/// Made and freed on the control thread. The pointers are valid as long as this object lives.
+public final class UnitInstance: @unchecked Sendable {  // one render thread at a time uses `state`
+    /// Name, parameters, presets.
+    public let description: UnitDescription
+    /// How to call it.
+    public let functions: UnitFunctions
+    /// What to call it with.
+    public let state: UnsafeMutableRawPointer
+    /// Hertz.
+    public let sampleRate: Double
+    /// Channels that go in.
+    public let inputChannelCount: Int
+    /// Channels that come out.
+    public let outputChannelCount: Int
+    /// Frames by which output lags behind input.
+    public let latency: Int
+    /// Frames of silent input after which output that is silent too remains so.
+    public let memory: Int
+    private let free: (UnsafeMutableRawPointer) -> Void
+
+    /// A kernel of Earshot's own, at its parameters' defaults.
+    init<Kernel: UnitKernel & ~Copyable>(_: Kernel.Type, sampleRate: Double, channelCount: Int) {
+        let kernel = UnsafeMutablePointer<Kernel>.allocate(capacity: 1)
+        kernel.initialize(to: Kernel(sampleRate: sampleRate, channelCount: channelCount))
+        description = Kernel.unit
+        functions = Kernel.functions
+        state = UnsafeMutableRawPointer(kernel)
+        self.sampleRate = sampleRate
+        inputChannelCount = channelCount
+        outputChannelCount = channelCount
+        latency = kernel.pointee.latency
+        memory = kernel.pointee.memory
+        free = { state in
+            let kernel = state.assumingMemoryBound(to: Kernel.self)
+            kernel.deinitialize(count: 1)
+            kernel.deallocate()
+        }
+        set(description.defaultValues)
+    }
+
+    /// Anything else that keeps to a kernel's rules: a plug-in of others.
+    public init(
+        description: UnitDescription, functions: UnitFunctions, state: UnsafeMutableRawPointer, sampleRate: Double,
+        inputChannelCount: Int, outputChannelCount: Int, latency: Int, memory: Int,
+        free: @escaping (UnsafeMutableRawPointer) -> Void
+    ) {
+        self.description = description
+        self.functions = functions
+        self.state = state
+        self.sampleRate = sampleRate
+        self.inputChannelCount = inputChannelCount
+        self.outputChannelCount = outputChannelCount
+        self.latency = latency
+        self.memory = memory
+        self.free = free
+        set(description.defaultValues)
+    }
+
+    deinit { free(state) }
+
+    /// Sets every parameter at once; for the thread that renders, or before one does.
+    public func set(_ values: [Float], over frameCount: Int = 0) {
+        precondition(values.count == description.parameters.count)
+        if values.isEmpty { return functions.callSet(state, [0], over: frameCount) }
+        functions.callSet(state, values, over: frameCount)
+    }
+
+    /// Renders; for one thread at a time.
+    public func process(_ input: Channels, _ output: Channels, offset: Int = 0, frameCount: Int) {
+        functions.callProcess(state, UnitBlock(input: input, output: output, offset: offset, frameCount: frameCount))
+    }
+
+    /// Forgets every sample heard.
+    public func reset() { functions.callReset(state) }
+}
