@@ -45,6 +45,7 @@ let allLayers: [(name: String, dependencies: [Target.Dependency])] = [
         ["AudioBase", "AudioDSP", "CRealtime", "CJACK", "CPipeWire", "CALSA", histogram]
     ),
     ("AudioSession", ["AudioBase", "AudioDSP", "AudioDevices", "CRealtime", "CDBus"]),
+    ("AudioEngine", ["AudioBase", "AudioDSP", "AudioFiles", "AudioDevices", "CRealtime"]),
     ("Playout", ["AudioBase", "AudioDSP", "AudioCodecs", "CRealtime"]),
     ("MediaTransport", ["AudioBase"]),
     ("Nearby", ["AudioBase", "MediaTransport"]),

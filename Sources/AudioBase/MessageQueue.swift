@@ -51,14 +51,29 @@ public final class MessageQueue<Element: BitwiseCopyable & Sendable>: Sendable {
         }
     }
 
-    /// The oldest record, or nil. Render-safe; for the one reading thread.
+    /// The oldest record, or nil. For the one reading thread.
     @inlinable
-    public func pop() -> Element? {
-        let at = writer.tail.pointee.load(ordering: .relaxed)
-        guard at != writer.head.pointee.load(ordering: .acquiring) else { return nil }
-        let element = writer.elements[at & (writer.capacity &- 1)]
-        writer.tail.pointee.store(at &+ 1, ordering: .releasing)
-        return element
+    public func pop() -> Element? { reader.pop() }
+
+    /// The reader's handle, for a render thread; must not outlive the queue.
+    @inlinable public var reader: Reader { Reader(writer) }
+
+    /// For the one reading thread.
+    public struct Reader: @unchecked Sendable {  // as the writer
+        @usableFromInline let queue: Writer
+
+        @usableFromInline
+        init(_ queue: Writer) { self.queue = queue }
+
+        /// The oldest record, or nil. Render-safe.
+        @inlinable
+        public func pop() -> Element? {
+            let at = queue.tail.pointee.load(ordering: .relaxed)
+            guard at != queue.head.pointee.load(ordering: .acquiring) else { return nil }
+            let element = queue.elements[at & (queue.capacity &- 1)]
+            queue.tail.pointee.store(at &+ 1, ordering: .releasing)
+            return element
+        }
     }
 
     /// Records dropped so far because the queue was full. Any thread.

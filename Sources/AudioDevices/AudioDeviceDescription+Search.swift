@@ -1,3 +1,5 @@
+import AudioBase
+
 /// Whether a device is wanted to hear or to speak with.
 public enum AudioDirection: String, Hashable, Sendable {
     case input
@@ -35,27 +37,15 @@ extension Collection where Element == AudioDeviceDescription {
         throw .noDevice(name: name, near: names)
     }
 
+    private static func distance(_ candidate: String, _ name: String) -> Int {
+        editDistance(Array(candidate.lowercased()), Array(name))
+    }
+
     private static func nearest(_ devices: [Element], to name: String) -> [Element] {
         devices.map { device in
-            (device, Swift.min(distance(device.name.lowercased(), name), distance(device.id.lowercased(), name)))
+            (device, Swift.min(distance(device.name, name), distance(device.id, name)))
         }
         .filter { $0.1 <= Swift.max(2, name.count / 2) }
         .sorted { $0.1 < $1.1 }.map(\.0)
-    }
-
-    /// Single-character edits between two words (V. I. Levenshtein, 1966).
-    private static func distance(_ a: String, _ b: String) -> Int {
-        let (a, b) = (Array(a), Array(b))
-        var row = Array(0...b.count)
-        for i in 0..<a.count {
-            var diagonal = row[0]
-            row[0] = i + 1
-            for j in 0..<b.count {
-                let change = diagonal + (a[i] == b[j] ? 0 : 1)
-                diagonal = row[j + 1]
-                row[j + 1] = Swift.min(change, row[j] + 1, diagonal + 1)
-            }
-        }
-        return row[b.count]
     }
 }

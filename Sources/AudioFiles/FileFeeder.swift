@@ -7,7 +7,7 @@ import Synchronization
 /// who reads the ring plays silence then. Every method is for the control thread.
 public final class FileFeeder: Sendable {
     private let worker: Worker
-    private let thread: DiskThread
+    private let thread: ServiceThread
 
     /// Opens a file; throws as ``AudioFileReader/init(path:)`` does.
     /// - Parameters:
@@ -17,7 +17,7 @@ public final class FileFeeder: Sendable {
         let format = AudioFormat(sampleRate: sampleRate, channelCount: ring.channelCount)
         let worker = Worker(source: try ConvertedFileReader(path: path, as: format), ring: ring)
         self.worker = worker
-        thread = DiskThread(name: "file feeder") { worker.fill() }
+        thread = ServiceThread(name: "file feeder") { worker.fill() }
     }
 
     deinit { thread.stop() }

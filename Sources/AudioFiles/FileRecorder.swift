@@ -8,7 +8,7 @@ import Synchronization
 /// and is kept; the ring then fills and rejects, and its writer is never held up. Methods are for the control thread.
 public final class FileRecorder: Sendable {
     private let worker: Worker
-    private let thread: DiskThread
+    private let thread: ServiceThread
 
     /// Creates or empties the file, as ``AudioFileWriter/init(path:format:sampleFormat:)`` does, and throws like it.
     /// - Parameters:
@@ -22,7 +22,7 @@ public final class FileRecorder: Sendable {
         let writer = try AudioFileWriter(path: path, format: format, sampleFormat: sampleFormat)
         let worker = Worker(writer: writer, ring: ring)
         self.worker = worker
-        thread = DiskThread(name: "file recorder") { worker.drain() }
+        thread = ServiceThread(name: "file recorder") { worker.drain() }
     }
 
     deinit { stop() }

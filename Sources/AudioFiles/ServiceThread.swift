@@ -3,8 +3,8 @@ import Glibc
 import Synchronization
 
 /// A thread that does a piece of work every 20 ms, or sooner when woken, until the work says that it is done.
-final class DiskThread: Sendable {
-    private let wakeup = Wakeup()
+public final class ServiceThread: Sendable {
+    private let wakeup: Wakeup
     private let stopping = Atomic(false)
     private let thread = Mutex<pthread_t?>(nil)
     private let name: String
@@ -13,17 +13,19 @@ final class DiskThread: Sendable {
 
     /// - Parameters:
     ///   - name: at most 15 bytes; what `top -H` shows.
+    ///   - wakeup: what wakes it before its time; one of its own unless said otherwise.
     ///   - work: returns whether to come again.
-    init(name: String, work: @escaping @Sendable () -> Bool) {
+    public init(name: String, wakeup: Wakeup = Wakeup(), work: @escaping @Sendable () -> Bool) {
         self.name = name
+        self.wakeup = wakeup
         self.work = work
     }
 
     /// For whoever wants the work done soon.
-    var handle: Wakeup.Handle { wakeup.handle }
+    public var handle: Wakeup.Handle { wakeup.handle }
 
     /// Starts the thread; once. Returns 0 or an errno.
-    func start() -> Int32 {
+    public func start() -> Int32 {
         thread.withLock { thread in
             precondition(thread == nil, "started twice")
             var new = pthread_t()
@@ -32,7 +34,7 @@ final class DiskThread: Sendable {
                 &new, nil,
                 { context in
                     guard let context else { return nil }
-                    let me = Unmanaged<DiskThread>.fromOpaque(context).takeRetainedValue()
+                    let me = Unmanaged<ServiceThread>.fromOpaque(context).takeRetainedValue()
                     me.takeName()
                     me.run()
                     return nil
@@ -59,13 +61,13 @@ final class DiskThread: Sendable {
         }
     }
 
-    /// Stops the thread and waits until it has ended; nothing where it does not run.
-    func stop() {
+    /// Stops the thread and waits until it has ended, unless it is the caller; nothing where it does not run.
+    public func stop() {
         thread.withLock { thread in
             guard let running = thread else { return }
             stopping.store(true, ordering: .sequentiallyConsistent)
             wakeup.handle.wake()
-            pthread_join(running, nil)
+            if pthread_equal(running, pthread_self()) != 0 { pthread_detach(running) } else { pthread_join(running, nil) }
             thread = nil
         }
     }

@@ -1,0 +1,28 @@
+/// Names that were perhaps meant by one that is not among them, the closest first: by edit distance (V. Levenshtein,
+/// "Binary codes capable of correcting deletions, insertions, and reversals", 1966), or as they begin or contain it.
+public func nearestNames(_ name: String, in names: [String], count: Int = 3) -> [String] {
+    let wanted = Array(name.lowercased())
+    guard !wanted.isEmpty else { return [] }
+    let limit = max(2, wanted.count / 3)
+    let ranked = names.map { candidate -> (name: String, rank: Int) in
+        let lowered = Array(candidate.lowercased())
+        let distance = editDistance(wanted, lowered)
+        return (candidate, lowered.starts(with: wanted) ? min(distance, 1) : distance)
+    }
+    return ranked.filter { $0.rank <= limit }.sorted { ($0.rank, $0.name) < ($1.rank, $1.name) }.prefix(count).map(\.name)
+}
+
+/// Characters to change, insert or leave out to make one of the other.
+public func editDistance(_ a: [Character], _ b: [Character]) -> Int {
+    var row = Array(0...b.count)
+    for (i, x) in a.enumerated() {
+        var diagonal = row[0]
+        row[0] = i + 1
+        for (j, y) in b.enumerated() {
+            let next = min(row[j] + 1, row[j + 1] + 1, diagonal + (x == y ? 0 : 1))
+            diagonal = row[j + 1]
+            row[j + 1] = next
+        }
+    }
+    return row[b.count]
+}

@@ -1,0 +1,122 @@
+import AudioBase
+import AudioDevices
+import AudioFiles
+
+extension AudioEngine {
+    /// Compiles the graph and renders it for a device, which must not have been started.
+    /// - Throws: what is wrong with the graph, with nodes named, or with the device.
+    public func start(on device: any AudioDevice) throws(AudioEngineError) {
+        let format = EngineFormat(
+            sampleRate: device.sampleRate, inputChannelCount: device.inputChannelCount,
+            outputChannelCount: device.outputChannelCount)
+        try locked { state throws(AudioEngineError) in
+            guard state.mode == .stopped else { throw .alreadyRunning }
+            try state.open(format, wakeup: wakeup)
+            state.device = device
+            try self.run(&state)
+        }
+    }
+
+    /// Stops the device; the graph keeps what it has heard.
+    public func pause() { halt(to: .paused) }
+
+    /// Goes on after ``pause()``.
+    public func resume() throws(AudioEngineError) {
+        try locked { state throws(AudioEngineError) in
+            guard state.mode == .paused, let format = state.format else { return }
+            try state.prepare(format)
+            try self.run(&state)
+        }
+    }
+
+    /// Stops the device, or ends manual rendering; the graph stays, what it has heard is forgotten.
+    public func stop() {
+        halt(to: .stopped)
+        state.withLock { state in
+            state.device = nil
+            state.mode = .stopped
+            state.executor = nil
+            state.format = nil
+            state.forget()
+        }
+    }
+
+    /// Whether a device calls.
+    public var isRunning: Bool { state.withLock { $0.mode == .running } }
+
+    /// The engine's frame counter at the start of the block that was rendered last; frames that the device skipped are
+    /// counted. 0 before the first.
+    public var sampleTime: Int64 { state.withLock { $0.executor?.clock.sampleTime ?? 0 } }
+
+    /// Hertz of the device, or of manual rendering; nil while stopped.
+    public var sampleRate: Double? { state.withLock { $0.format?.sampleRate } }
+
+    private func run(_ state: inout EngineState) throws(AudioEngineError) {
+        guard let device = state.device, let executor = state.executor else { return }
+        let thread = ServiceThread(name: "engine", wakeup: wakeup) { [weak self] in
+            self?.serve()
+            return self != nil
+        }
+        for node in state.graph.nodes.values where node.needsService { node.service() }
+        let code = thread.start()
+        guard code == 0 else { throw .noThread(code: Int(code)) }
+        do throws(AudioDeviceError) {
+            try device.start(executor.callback)
+        } catch {
+            thread.stop()
+            throw .device(error)
+        }
+        state.thread = thread
+        state.mode = .running
+    }
+
+    private func halt(to mode: EngineState.Mode) {
+        let (device, thread) = state.withLock { state -> ((any AudioDevice)?, ServiceThread?) in
+            guard state.mode == .running else { return (nil, nil) }
+            state.mode = mode
+            defer { state.thread = nil }
+            return (state.device, state.thread)
+        }
+        device?.stop()
+        thread?.stop()
+        guard device != nil else { return }
+        let taps = state.withLock { state in
+            state.executor?.settle()
+            return state.graph.nodes.values.compactMap(\.tap)
+        }
+        for tap in taps { tap.serve(all: true) }
+    }
+
+    /// What the engine's own thread does: compile what was edited, free what is over, feed players, call taps.
+    func serve() {
+        let nodes = state.withLock { state in
+            _ = state.applyEdits()
+            return state.graph.nodes.values.filter { $0.tap != nil || $0.needsService }
+        }
+        for node in nodes {
+            if node.needsService { node.service() }
+            node.tap?.serve()
+        }
+    }
+
+    func locked<Result>(
+        _ body: (inout EngineState) throws(AudioEngineError) -> sending Result
+    ) throws(AudioEngineError) -> Result {
+        try state.withLock { state throws(AudioEngineError) in try body(&state) }
+    }
+}
+
+extension EngineState {
+    /// A new executor at a rate, with the graph compiled for it.
+    mutating func open(_ format: EngineFormat, wakeup: Wakeup) throws(AudioEngineError) {
+        forget()
+        executor = RenderExecutor(rate: Int64(format.sampleRate.rounded()), wakeup: wakeup.handle)
+        do throws(AudioEngineError) {
+            try prepare(format)
+        } catch {
+            executor = nil
+            self.format = nil
+            throw error
+        }
+    }
+}

@@ -1,0 +1,178 @@
+import AudioBase
+import AudioDevices
+import Synchronization
+
+/// A graph of nodes that renders for a device, live, or into memory, faster than real time.
+///
+/// ```swift
+/// let engine = AudioEngine()
+/// let reverb = AudioUnitEffect(.reverb)
+/// engine.attach(reverb)
+/// try engine.connect(engine.inputNode, to: reverb)
+/// try engine.connect(reverb, to: engine.mainMixerNode)
+/// try engine.start(on: device)
+/// ```
+///
+/// All members may be called from any thread, also while the engine runs: changes of the graph fade over 20 ms, at the next
+/// block at the earliest, and those that are made together in ``edit(_:)`` are heard together.
+public final class AudioEngine: Sendable {
+    /// What the device captures.
+    public let inputNode = AudioInputNode()
+    /// What the device plays.
+    public let outputNode = AudioOutputNode()
+    /// A mixer that is connected to the output from the start.
+    public let mainMixerNode = AudioMixerNode(name: "main mixer")
+
+    let state: Mutex<EngineState>
+    let wakeup = Wakeup()
+
+    /// An engine with nothing but its own three nodes.
+    public init() {
+        var graph = Graph()
+        for node in [inputNode, outputNode, mainMixerNode] { graph.attach(node) }
+        do {
+            try graph.connect(mainMixerNode, bus: 0, to: outputNode, bus: 0, format: nil)
+        } catch { preconditionFailure("\(error)") }
+        state = Mutex(EngineState(graph: graph))
+        for node in [inputNode, outputNode, mainMixerNode] { node.attachment.withLock { $0 = ObjectIdentifier(self) } }
+    }
+
+    deinit { stop() }
+
+    /// Adds a node, which is silent until it is connected. Again does nothing.
+    /// - Throws: ``AudioEngineError/attachedElsewhere(_:)``.
+    public func attach(_ node: AudioNode) throws(AudioEngineError) {
+        try edit { edit throws(AudioEngineError) in try edit.attach(node) }
+    }
+
+    /// Takes a node and its connections away; what it sounded like is forgotten.
+    public func detach(_ node: AudioNode) throws(AudioEngineError) {
+        try edit { edit throws(AudioEngineError) in try edit.detach(node) }
+    }
+
+    /// Connects an output to an input; what was connected to that input is let go.
+    /// - Parameters:
+    ///   - bus: the input; nil for the first, of a mixer for the first that is free.
+    ///   - format: what must go over the connection; nil for whatever comes, converted where the destination wants it.
+    public func connect(
+        _ source: AudioNode, to destination: AudioNode, bus: Int? = nil, format: AudioFormat? = nil
+    ) throws(AudioEngineError) {
+        try edit { edit throws(AudioEngineError) in
+            try edit.connect(source, to: destination, bus: bus, format: format)
+        }
+    }
+
+    /// Lets an input go, or all of a node's.
+    public func disconnectNodeInput(_ node: AudioNode, bus: Int? = nil) throws(AudioEngineError) {
+        try edit { edit throws(AudioEngineError) in try edit.disconnectNodeInput(node, bus: bus) }
+    }
+
+    /// Lets everything go that an output, or all of a node's, feeds.
+    public func disconnectNodeOutput(_ node: AudioNode, bus: Int? = nil) throws(AudioEngineError) {
+        try edit { edit throws(AudioEngineError) in try edit.disconnectNodeOutput(node, bus: bus) }
+    }
+
+    /// Makes several changes that are heard as one; if one of them fails, none is made.
+    public func edit(_ changes: (inout Edit) throws(AudioEngineError) -> Void) throws(AudioEngineError) {
+        let error = state.withLock { state -> AudioEngineError? in
+            do throws(AudioEngineError) {
+                var edit = Edit(engine: ObjectIdentifier(self), permanent: [inputNode, outputNode, mainMixerNode], graph: state.graph)
+                try changes(&edit)
+                try state.accept(edit)
+                return nil
+            } catch { return error }
+        }
+        if let error { throw error }
+        wakeup.handle.wake()
+    }
+
+    /// Changes that are made together.
+    public struct Edit: ~Copyable {
+        let engine: ObjectIdentifier
+        let permanent: [AudioNode]
+        var graph: Graph
+        var detached: [AudioNode] = []
+        var attached: [AudioNode] = []
+
+        init(engine: ObjectIdentifier, permanent: [AudioNode], graph: Graph) {
+            self.engine = engine
+            self.permanent = permanent
+            self.graph = graph
+        }
+
+        /// As ``AudioEngine/attach(_:)``.
+        public mutating func attach(_ node: AudioNode) throws(AudioEngineError) {
+            guard graph.nodes[node.id] == nil else { return }
+            let engine = engine
+            let isFree = node.attachment.withLock { owner in
+                guard owner == nil || owner == engine else { return false }
+                owner = engine
+                return true
+            }
+            guard isFree else { throw .attachedElsewhere(node.name) }
+            attached.append(node)
+            graph.attach(node)
+        }
+
+        /// As ``AudioEngine/detach(_:)``.
+        public mutating func detach(_ node: AudioNode) throws(AudioEngineError) {
+            guard graph.nodes[node.id] != nil else { throw .notAttached(node.name) }
+            guard !permanent.contains(where: { $0 === node }) else { throw .permanent(node.name) }
+            graph.detach(node)
+            detached.append(node)
+        }
+
+        /// As ``AudioEngine/connect(_:to:bus:format:)``.
+        public mutating func connect(
+            _ source: AudioNode, to destination: AudioNode, bus: Int? = nil, format: AudioFormat? = nil
+        ) throws(AudioEngineError) {
+            let bus = bus ?? (destination.numberOfInputs == nil ? graph.freeBus(of: destination) : 0)
+            try graph.connect(source, bus: 0, to: destination, bus: bus, format: format)
+        }
+
+        /// As ``AudioEngine/disconnectNodeInput(_:bus:)``.
+        public mutating func disconnectNodeInput(_ node: AudioNode, bus: Int? = nil) throws(AudioEngineError) {
+            guard graph.nodes[node.id] != nil else { throw .notAttached(node.name) }
+            graph.disconnectInput(node, bus: bus)
+        }
+
+        /// As ``AudioEngine/disconnectNodeOutput(_:bus:)``.
+        public mutating func disconnectNodeOutput(_ node: AudioNode, bus: Int? = nil) throws(AudioEngineError) {
+            guard graph.nodes[node.id] != nil else { throw .notAttached(node.name) }
+            graph.disconnectOutput(node, bus: bus)
+        }
+    }
+
+    /// Nodes that are attached, the engine's own among them.
+    public var attachedNodes: [AudioNode] {
+        state.withLock { $0.graph.nodes.values.sorted { $0.id < $1.id } }
+    }
+
+    /// Hands what a node gives to a block, on the engine's own thread, about `bufferSize` frames at a time.
+    ///
+    /// A node has one tap; a second takes the first's place. In manual rendering the block is called from
+    /// ``renderOffline(_:frameCount:input:)``.
+    public func installTap(
+        on node: AudioNode, bufferSize: Int = 4096, block: @escaping AudioTapBlock
+    ) throws(AudioEngineError) {
+        let tap = NodeTap(frameCount: bufferSize, wakeup: wakeup, block: block)
+        let isAttached = state.withLock { state in
+            guard state.graph.nodes[node.id] != nil else { return false }
+            node.tap = tap
+            state.isDirty = true
+            return true
+        }
+        guard isAttached else { throw .notAttached(node.name) }
+        wakeup.handle.wake()
+    }
+
+    /// Ends a tap; frames that it has not handed over yet are handed over first, where the engine stands.
+    public func removeTap(from node: AudioNode) {
+        state.withLock { state in
+            guard node.tap != nil else { return }
+            node.tap = nil
+            state.isDirty = true
+        }
+        wakeup.handle.wake()
+    }
+}

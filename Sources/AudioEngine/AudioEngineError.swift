@@ -1,0 +1,96 @@
+import AudioBase
+import AudioDevices
+
+/// What an ``AudioEngine`` could not do. Nodes are named as their ``AudioNode/name`` says.
+public enum AudioEngineError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// These nodes would feed themselves.
+    case cycle([String])
+    /// Inputs that nothing is connected to, of nodes that are on the way to an output.
+    case unconnected([String])
+    /// The node is not attached to this engine.
+    case notAttached(String)
+    /// The node is attached to another engine.
+    case attachedElsewhere(String)
+    /// The node is the engine's own and stays.
+    case permanent(String)
+    /// The node has no bus of this number.
+    case noSuchBus(node: String, bus: Int, count: Int)
+    /// Nothing can be connected to it.
+    case noInput(String)
+    /// It gives no sound to connect from.
+    case noOutput(String)
+    /// The node cannot work in this format.
+    case impossibleFormat(node: String, format: AudioFormat, reason: String)
+    /// A connection's own format is not what its destination takes.
+    case formatMismatch(from: String, to: String, given: AudioFormat, wanted: AudioFormat)
+    /// The unit has no parameter of this name; `near` are those that may have been meant.
+    case noParameter(unit: String, name: String, near: [String])
+    /// The unit has no preset of this name.
+    case noPreset(unit: String, name: String, presets: [String])
+    /// No unit fits the description; `near` are subtypes that may have been meant.
+    case noUnit(String, near: [String])
+    /// A unit could not be made; `reason` is its maker's.
+    case unitFailed(node: String, reason: String)
+    /// More changes are scheduled than fit; 256 a unit.
+    case tooManyScheduled(node: String)
+    /// The engine runs already.
+    case alreadyRunning
+    /// Not while the engine runs.
+    case running
+    /// The engine is not in manual rendering mode.
+    case notManual
+    /// More frames were asked for than the mode's maximum.
+    case tooManyFrames(asked: Int, maximum: Int)
+    /// The device could not be started.
+    case device(AudioDeviceError)
+    /// The system has no thread left; `code` is an errno.
+    case noThread(code: Int)
+
+    /// What happened, and what to do about it.
+    public var description: String {
+        switch self {
+        case .cycle(let names):
+            "\(names.joined(separator: " → ")) would feed itself; remove one of these connections"
+        case .unconnected(let names):
+            "nothing is connected to \(names.joined(separator: ", ")); connect a source, or detach the node"
+        case .notAttached(let name): "\(name) is not attached to this engine; attach it first"
+        case .attachedElsewhere(let name): "\(name) is attached to another engine; detach it there first"
+        case .permanent(let name): "\(name) is the engine's own and cannot be detached"
+        case .noSuchBus(let node, let bus, let count):
+            "\(node) has no bus \(bus); it has \(count == 1 ? "only bus 0" : "buses 0 to \(count - 1)")"
+        case .noInput(let node): "\(node) has no input; it makes sound by itself"
+        case .noOutput(let node): "\(node) has no output; connect from the node before it"
+        case .impossibleFormat(let node, let format, let reason):
+            "\(node) cannot work at \(Self.words(format)): \(reason)"
+        case .formatMismatch(let from, let to, let given, let wanted):
+            "the connection from \(from) to \(to) is said to be \(Self.words(given)), but \(to) takes \(Self.words(wanted)); leave the format out to have it converted"
+        case .noParameter(let unit, let name, let near):
+            "\(unit) has no parameter '\(name)'\(Self.suggestion(near)); earshot effects lists them"
+        case .noPreset(let unit, let name, let presets):
+            presets.isEmpty
+                ? "\(unit) has no presets" : "\(unit) has no preset '\(name)'; it has \(presets.joined(separator: ", "))"
+        case .noUnit(let name, let near):
+            "there is no unit '\(name)'\(Self.suggestion(near)); earshot effects lists them"
+        case .unitFailed(let node, let reason): "\(node) could not be made: \(reason)"
+        case .tooManyScheduled(let node):
+            "256 changes of \(node) wait already; schedule later ones when some of them are over"
+        case .alreadyRunning: "the engine runs already; stop it first"
+        case .running: "this is not possible while the engine runs; stop it first"
+        case .notManual: "the engine renders for a device; call enableManualRendering first"
+        case .tooManyFrames(let asked, let maximum):
+            "\(asked) frames at once are more than the \(maximum) that manual rendering was enabled for"
+        case .device(let error): error.description
+        case .noThread(let code): "the system has no thread for the engine (error \(code)); end other programs"
+        }
+    }
+
+    static func words(_ format: AudioFormat) -> String {
+        let rate = format.sampleRate / 1_000
+        let kilohertz = rate == rate.rounded() ? "\(Int(rate))" : "\(rate)"
+        return "\(kilohertz) kHz, \(format.channelCount) channel\(format.channelCount == 1 ? "" : "s")"
+    }
+
+    private static func suggestion(_ near: [String]) -> String {
+        near.isEmpty ? "" : "; did you mean \(near.map { "'\($0)'" }.joined(separator: " or "))?"
+    }
+}

@@ -1,0 +1,95 @@
+import AudioBase
+import AudioDevices
+import AudioFiles
+
+/// What the engine's lock guards.
+struct EngineState: ~Copyable {
+    var graph: Graph
+    /// What the posted program renders.
+    var rendering: ResolvedGraph?
+    var format: EngineFormat?
+    var compiler: GraphCompiler?
+    var executor: RenderExecutor?
+    var isDirty = false
+    /// Detached nodes, whose memory may go once no program uses it.
+    var leaving: [AudioNode] = []
+    var mode = Mode.stopped
+    var device: (any AudioDevice)?
+    var thread: ServiceThread?
+    /// Why the last change could not be compiled, which is heard as the graph before it.
+    var failure: AudioEngineError?
+
+    enum Mode: Equatable {
+        case stopped
+        case running
+        case paused
+        case manual(maximumFrameCount: Int)
+    }
+
+    init(graph: Graph) { self.graph = graph }
+
+    /// Takes an edit whole, or throws and stays as it was.
+    mutating func accept(_ edit: borrowing AudioEngine.Edit) throws(AudioEngineError) {
+        do throws(AudioEngineError) {
+            if let format { _ = try ResolvedGraph(edit.graph, engine: format, isStrict: false) }
+        } catch {
+            for node in edit.attached { node.attachment.withLock { $0 = nil } }
+            throw error
+        }
+        graph = edit.graph
+        leaving += edit.detached
+        for node in edit.detached where graph.nodes[node.id] == nil { node.attachment.withLock { $0 = nil } }
+        isDirty = true
+    }
+
+    /// Compiles for the first time, or anew for another format. While nobody renders.
+    mutating func prepare(_ format: EngineFormat) throws(AudioEngineError) {
+        let resolved = try ResolvedGraph(graph, engine: format, isStrict: true)
+        if self.format != format || executor == nil { forget() }
+        var compiler = compiler ?? GraphCompiler(engine: format)
+        let plan = RenderPlan(final: try compiler.program(resolved))
+        compiler.prune(to: resolved)
+        self.compiler = compiler
+        self.format = format
+        rendering = resolved
+        isDirty = false
+        executor?.settle()
+        executor?.post(plan)
+        executor?.settle()
+        dropLeaving()
+    }
+
+    /// Posts what was edited, if the one before it is through. Returns whether more is to be done later.
+    mutating func applyEdits() -> Bool {
+        guard let executor else { return false }
+        executor.collect()
+        guard isDirty else { return executor.isBusy }
+        guard !executor.isBusy, var compiler, let format, let rendering else { return true }
+        isDirty = false
+        do throws(AudioEngineError) {
+            dropLeaving()
+            let resolved = try ResolvedGraph(graph, engine: format, isStrict: false)
+            let plan = try compiler.plan(from: rendering, to: resolved)
+            executor.post(plan)
+            compiler.prune(to: resolved)
+            self.compiler = compiler
+            self.rendering = resolved
+            failure = nil
+        } catch { failure = error }
+        return true
+    }
+
+    /// Nodes that were detached sound as new when they come back.
+    mutating func dropLeaving() {
+        let used = rendering?.formats ?? [:]
+        for node in leaving where used[node.id] == nil { node.dropState() }
+        leaving.removeAll { used[$0.id] == nil }
+    }
+
+    /// Every node's memory goes.
+    mutating func forget() {
+        for node in graph.nodes.values { node.dropState() }
+        compiler = nil
+        rendering = nil
+    }
+}

@@ -1,0 +1,259 @@
+import AudioBase
+
+/// Turns a resolved graph into a program: an order of steps, buffers that are used again, joints where formats differ or
+/// a change is under way. On the control thread, under the engine's lock.
+struct GraphCompiler {
+    /// Conversions by what they convert, kept from program to program as nodes' states are.
+    struct ConversionKey: Hashable {
+        var source: Endpoint
+        var from: AudioFormat
+        var to: AudioFormat
+    }
+
+    let engine: EngineFormat
+    private(set) var conversions: [ConversionKey: RenderMemory<ConversionState>] = [:]
+    /// Frames that a change fades over.
+    var fadeFrameCount: Int { max(1, Int(engine.sampleRate * 0.02)) }
+
+    init(engine: EngineFormat) { self.engine = engine }
+
+    /// The program of a graph.
+    mutating func program(
+        _ graph: ResolvedGraph, fades: [ResolvedGraph.Connection: JointState.Fade] = [:]
+    ) throws(AudioEngineError) -> RenderProgram {
+        var draft = ProgramDraft(graph, engine: engine, fades: fades, fadeFrameCount: fadeFrameCount)
+        for node in graph.order { try draft.add(node, &conversions) }
+        return draft.finish()
+    }
+
+    /// From one graph to another without a click: where both can sound together, they fade into each other; else the old fades
+    /// out before the new fades in.
+    mutating func plan(from old: ResolvedGraph, to new: ResolvedGraph) throws(AudioEngineError) -> RenderPlan {
+        let final = try program(new)
+        let before = Set(old.connections)
+        let after = Set(new.connections)
+        let changed = Set(old.formats.filter { new.formats[$0.key] != nil && new.formats[$0.key] != $0.value }.keys)
+        func concerns(_ connection: ResolvedGraph.Connection) -> Bool {
+            changed.contains(connection.source.node) || changed.contains(connection.destination.node)
+        }
+        let gone = before.filter { !after.contains($0) || concerns($0) }
+        let come = after.filter { !before.contains($0) || concerns($0) }
+        guard !gone.isEmpty || !come.isEmpty else { return RenderPlan(final: final) }
+        let fadesOut = Dictionary(uniqueKeysWithValues: gone.map { ($0, JointState.Fade.fadingOut) })
+        let fadesIn = Dictionary(uniqueKeysWithValues: come.map { ($0, JointState.Fade.fadingIn) })
+        if changed.isEmpty, let both = old.union(new) {
+            let fades = fadesOut.merging(fadesIn) { _, new in new }
+            return RenderPlan(
+                transitions: [(try program(both, fades: fades), fadeFrameCount)], final: final)
+        }
+        return RenderPlan(
+            transitions: [
+                (try program(old, fades: fadesOut), fadeFrameCount), (try program(new, fades: fadesIn), fadeFrameCount),
+            ], final: final)
+    }
+
+    /// Forgets conversions that a graph has not.
+    mutating func prune(to graph: ResolvedGraph) {
+        let used = Set(graph.connections.map { ConversionKey(source: $0.source, from: $0.from, to: $0.to) })
+        conversions = conversions.filter { used.contains($0.key) }
+    }
+}
+
+/// A program in the making.
+struct ProgramDraft {
+    private let graph: ResolvedGraph
+    private let engine: EngineFormat
+    private let fades: [ResolvedGraph.Connection: JointState.Fade]
+    private let fadeFrameCount: Int
+    private var steps: [RenderProgram.Draft] = []
+    private var rates: [Int64]
+    private var kept: [AnyObject] = []
+    private var buffers: ProgramBuffers
+    private var outputs: [Int: ProgramBuffers.Lease] = [:]
+    private var converted: [GraphCompiler.ConversionKey: ProgramBuffers.Lease] = [:]
+
+    init(
+        _ graph: ResolvedGraph, engine: EngineFormat, fades: [ResolvedGraph.Connection: JointState.Fade],
+        fadeFrameCount: Int
+    ) {
+        self.graph = graph
+        self.engine = engine
+        self.fades = fades
+        self.fadeFrameCount = fadeFrameCount
+        rates = [Int64(engine.sampleRate.rounded())]
+        buffers = ProgramBuffers(engineRate: engine.sampleRate)
+    }
+
+    mutating func add(
+        _ node: AudioNode, _ conversions: inout [GraphCompiler.ConversionKey: RenderMemory<ConversionState>]
+    ) throws(AudioEngineError) {
+        guard let formats = graph.formats[node.id] else { return }
+        let domain = domain(of: formats.sampleRate)
+        let incoming = Dictionary(grouping: graph.connections.filter { $0.destination.node == node.id }) {
+            $0.destination.bus
+        }
+        var inputs: [ProgramBuffers.Lease] = []
+        let buses = incoming.keys.sorted()
+        for bus in buses {
+            let leases = incoming[bus, default: []].map { ($0, lease($0, &conversions)) }
+            inputs.append(join(leases, domain: domain))
+        }
+        let state = try node.state(formats, buses: buses, engineRate: engine.sampleRate)
+        kept.append(state)
+        var output: ProgramBuffers.Lease?
+        if node.numberOfOutputs > 0 {
+            let consumers = consumers(of: node.id)
+            if node.worksInPlace, inputs.count == 1, inputs[0].isLast, inputs[0].format == formats.output {
+                output = inputs[0].handedOn(consumers: consumers)
+            } else {
+                output = buffers.lease(formats.output, consumers: consumers)
+            }
+        }
+        emit(state, inputs.map(\.bus), output.map { [$0.bus] } ?? [], domain)
+        for input in inputs where output == nil || input !== output { buffers.release(input) }
+        if let output {
+            if let tap = node.tap {
+                let listening = tap.state(formats.output)
+                kept.append(listening)
+                emit(listening, [output.bus], [], domain)
+            }
+            outputs[node.id] = output
+            if output.consumers == 0 { buffers.release(output) }
+        }
+    }
+
+    /// What a connection brings to its destination: its source's buffer, or what a conversion made of it.
+    private mutating func lease(
+        _ connection: ResolvedGraph.Connection,
+        _ conversions: inout [GraphCompiler.ConversionKey: RenderMemory<ConversionState>]
+    ) -> ProgramBuffers.Lease {
+        guard let source = outputs[connection.source.node] else { preconditionFailure("rendered out of order") }
+        guard connection.from != connection.to else { return source }
+        let key = GraphCompiler.ConversionKey(source: connection.source, from: connection.from, to: connection.to)
+        if let there = converted[key] { return there }
+        let state =
+            conversions[key]
+            ?? {
+                let made = ConversionState(
+                    from: connection.from, to: connection.to, slice: buffers.capacity(connection.from.sampleRate))
+                let latency = made.latency
+                return RenderMemory(made, latency: latency, function: ConversionState.write)
+            }()
+        conversions[key] = state
+        kept.append(state)
+        emit(state, [source.bus], [], domain(of: connection.from.sampleRate))
+        let result = buffers.lease(connection.to, consumers: users(of: key))
+        steps.append(
+            RenderProgram.Draft(
+                function: ConversionState.read, state: state.pointer, inputs: [], outputs: [result.bus],
+                domain: domain(of: connection.to.sampleRate)))
+        buffers.release(source)
+        converted[key] = result
+        return result
+    }
+
+    /// One steady connection is its buffer; others are faded and added.
+    private mutating func join(
+        _ leases: [(ResolvedGraph.Connection, ProgramBuffers.Lease)], domain: Int
+    ) -> ProgramBuffers.Lease {
+        if leases.count == 1, fades[leases[0].0] == nil { return leases[0].1 }
+        let length = Int(Double(fadeFrameCount) * Double(rates[domain]) / engine.sampleRate)
+        let state = RenderMemory(
+            JointState(leases.map { fades[$0.0] ?? .steady }, length: length), function: JointState.function)
+        kept.append(state)
+        let sum = buffers.lease(leases[0].0.to, consumers: 1)
+        emit(state, leases.map(\.1.bus), [sum.bus], domain)
+        for (_, lease) in leases { buffers.release(lease) }
+        return sum
+    }
+
+    private mutating func emit(_ state: RenderState, _ inputs: [RenderBus], _ outputs: [RenderBus], _ domain: Int) {
+        steps.append(
+            RenderProgram.Draft(
+                function: state.function, state: state.pointer, inputs: inputs, outputs: outputs, domain: domain))
+    }
+
+    private mutating func domain(of rate: Double) -> Int {
+        let whole = Int64(rate.rounded())
+        if let known = rates.firstIndex(of: whole) { return known }
+        rates.append(whole)
+        return rates.count - 1
+    }
+
+    /// How many times a node's output is read: conversions read it once, however many use them.
+    private func consumers(of node: Int) -> Int {
+        let leaving = graph.connections.filter { $0.source.node == node }
+        let direct = leaving.filter { $0.from == $0.to }.count
+        return direct + Set(leaving.filter { $0.from != $0.to }.map(\.to)).count
+    }
+
+    private func users(of key: GraphCompiler.ConversionKey) -> Int {
+        graph.connections.filter { $0.source == key.source && $0.from == key.from && $0.to == key.to }.count
+    }
+
+    func finish() -> RenderProgram { RenderProgram(steps, rates: rates, keeping: kept + buffers.all) }
+}
+
+/// Buffers of a program, each used again once its last reader has had it.
+struct ProgramBuffers {
+    final class Lease {
+        let bus: RenderBus
+        let format: AudioFormat
+        private(set) var consumers: Int
+        private var read = 0
+
+        init(_ bus: RenderBus, _ format: AudioFormat, consumers: Int) {
+            self.bus = bus
+            self.format = format
+            self.consumers = consumers
+        }
+
+        /// Whether one reader alone is left.
+        var isLast: Bool { read == consumers - 1 }
+        /// Counts a reader; returns whether it was the last.
+        func finish() -> Bool {
+            read += 1
+            return read >= consumers
+        }
+        /// The same buffer with what its last reader made in it.
+        func handedOn(consumers: Int) -> Lease {
+            self.consumers = consumers
+            read = 0
+            return self
+        }
+    }
+
+    private final class Memory {
+        let buffer: AudioBuffer
+        let silent = UnsafeMutablePointer<Bool>.allocate(capacity: 1)
+        init(_ format: AudioFormat, _ capacity: Int) {
+            buffer = AudioBuffer(channelCount: format.channelCount, frameCapacity: capacity)
+            silent.initialize(to: true)
+        }
+        deinit { silent.deallocate() }
+    }
+
+    private let engineRate: Double
+    private var free: [AudioFormat: [RenderBus]] = [:]
+    private var memories: [Memory] = []
+
+    init(engineRate: Double) { self.engineRate = engineRate }
+
+    var all: [AnyObject] { memories }
+
+    /// Frames that a slice has at most in a domain.
+    func capacity(_ rate: Double) -> Int {
+        Int((Double(RenderProgram.sliceFrameCount) * rate / engineRate).rounded(.up)) + 2
+    }
+
+    mutating func lease(_ format: AudioFormat, consumers: Int) -> Lease {
+        if let bus = free[format]?.popLast() { return Lease(bus, format, consumers: consumers) }
+        let memory = Memory(format, capacity(format.sampleRate))
+        memories.append(memory)
+        return Lease(RenderBus(memory.buffer.channels, silent: memory.silent), format, consumers: consumers)
+    }
+
+    mutating func release(_ lease: Lease) {
+        if lease.finish() { free[lease.format, default: []].append(lease.bus) }
+    }
+}

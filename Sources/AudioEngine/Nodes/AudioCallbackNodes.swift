@@ -1,0 +1,94 @@
+import AudioBase
+import Synchronization
+
+/// Fills a block with sound: the engine's frame counter, frames wanted, where to put them; returns how many it filled. Runs on the
+/// render thread: it must not wait, allocate, free, log or throw.
+public typealias AudioSourceRenderBlock = @Sendable (_ sampleTime: Int64, _ frameCount: Int, _ output: Channels) -> Int
+/// Changes a block of sound in its place. Runs on the render thread, as ``AudioSourceRenderBlock``.
+public typealias AudioEffectRenderBlock = @Sendable (_ sampleTime: Int64, _ frameCount: Int, _ samples: Channels) -> Void
+
+/// What a caller's own render block did wrong.
+public struct RenderBlockFaults: Hashable, Sendable {
+    /// Frames it did not fill; they are silence.
+    public var missingFrames = 0
+    /// Samples that were no number; they are silence.
+    public var invalidSamples = 0
+    /// Calls that took longer than the sound they made.
+    public var lateCalls = 0
+}
+
+/// Sound from a block of the caller's (`AVAudioSourceNode`).
+public final class AudioSourceNode: AudioNode, @unchecked Sendable {
+    private let format: AudioFormat?
+    private let block: AudioSourceRenderBlock
+
+    /// - Parameter format: of what the block makes; the engine's output format unless said otherwise.
+    public init(format: AudioFormat? = nil, name: String = "source", block: @escaping AudioSourceRenderBlock) {
+        self.format = format
+        self.block = block
+        super.init(name: name)
+    }
+
+    public override var numberOfInputs: Int? { 0 }
+    /// What the block did wrong so far.
+    public var faults: RenderBlockFaults { (currentState as? RenderMemory<CallbackState>)?.memory.pointee.faults ?? .init() }
+
+    override func negotiate(
+        _ inputs: [Int: AudioFormat], engine: EngineFormat
+    ) throws(AudioEngineError) -> NodeFormats {
+        NodeFormats(inputs: [:], output: format ?? engine.output)
+    }
+
+    override func makeState(_ formats: NodeFormats, engineRate: Double) throws(AudioEngineError) -> RenderState {
+        RenderMemory(
+            CallbackState(block, sampleRate: formats.sampleRate), function: CallbackState.function)
+    }
+}
+
+/// A block of the caller's that changes what passes through.
+public final class AudioEffectNode: AudioNode, @unchecked Sendable {
+    private let block: AudioEffectRenderBlock
+
+    /// An effect of this block.
+    public init(name: String = "effect", block: @escaping AudioEffectRenderBlock) {
+        self.block = block
+        super.init(name: name)
+    }
+
+    /// What the block did wrong so far.
+    public var faults: RenderBlockFaults { (currentState as? RenderMemory<CallbackState>)?.memory.pointee.faults ?? .init() }
+    override var worksInPlace: Bool { true }
+
+    override func makeState(_ formats: NodeFormats, engineRate: Double) throws(AudioEngineError) -> RenderState {
+        let block = block
+        let wrapped: AudioSourceRenderBlock = { time, count, samples in
+            block(time, count, samples)
+            return count
+        }
+        return RenderMemory(
+            CallbackState(wrapped, sampleRate: formats.sampleRate), function: CallbackState.function)
+    }
+}
+
+/// Takes sound out of the graph by a block of the caller's, on the render thread (`AVAudioSinkNode`).
+public final class AudioSinkNode: AudioNode, @unchecked Sendable {
+    private let block: AudioEffectRenderBlock
+
+    /// A sink of this block.
+    public init(name: String = "sink", block: @escaping AudioEffectRenderBlock) {
+        self.block = block
+        super.init(name: name)
+    }
+
+    public override var numberOfOutputs: Int { 0 }
+
+    override func makeState(_ formats: NodeFormats, engineRate: Double) throws(AudioEngineError) -> RenderState {
+        let block = block
+        let wrapped: AudioSourceRenderBlock = { time, count, samples in
+            block(time, count, samples)
+            return count
+        }
+        return RenderMemory(
+            CallbackState(wrapped, sampleRate: formats.sampleRate), function: CallbackState.function)
+    }
+}

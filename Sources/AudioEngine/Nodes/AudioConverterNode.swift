@@ -1,0 +1,21 @@
+import AudioBase
+
+/// Brings what it is given to a rate and channel count; the conversion itself is the joint before it.
+public final class AudioConverterNode: AudioNode, @unchecked Sendable {
+    /// What comes out.
+    public let format: AudioFormat
+
+    /// A converter to `format`.
+    public init(to format: AudioFormat, name: String = "converter") {
+        self.format = format
+        super.init(name: name)
+    }
+
+    override var worksInPlace: Bool { true }
+
+    override func negotiate(
+        _ inputs: [Int: AudioFormat], engine: EngineFormat
+    ) throws(AudioEngineError) -> NodeFormats {
+        NodeFormats(inputs: inputs.mapValues { _ in format }, output: format)
+    }
+}

@@ -1,0 +1,151 @@
+import AudioBase
+import AudioDSP
+import Synchronization
+
+/// Adds any number of inputs, each with its volume, pan, mute, solo and meter, into one output with a volume of its own.
+public final class AudioMixerNode: AudioNode, @unchecked Sendable {
+    private let strips = Mutex<[Int: AudioMixerInput]>([:])
+    private let store = ParameterStore([UnitParameter("volume", "Volume", .generic, 0...8, default: 1)])
+    private let meter = LatestValue(Level())
+    private let channelCount: Int?
+    private var master: (rate: Double, memory: RenderMemory<MixerMaster>)?
+
+    /// - Parameter channelCount: of its output; the device's unless said otherwise.
+    public init(channelCount: Int? = nil, name: String = "mixer") {
+        self.channelCount = channelCount
+        super.init(name: name)
+    }
+
+    public override var numberOfInputs: Int? { nil }
+
+    /// The factor that the mix is multiplied with; 0 to 8.
+    public var outputVolume: Float {
+        get { store.values[0] }
+        set { store.set(0, to: newValue) }
+    }
+
+    public override var parameters: [AudioParameter] { [AudioParameter(store, 0, node: name)] }
+
+    /// What comes in at a bus.
+    public func input(_ bus: Int) -> AudioMixerInput {
+        strips.withLock { strips in
+            if let strip = strips[bus] { return strip }
+            let strip = AudioMixerInput(mixer: self, bus: bus)
+            strips[bus] = strip
+            return strip
+        }
+    }
+
+    /// Peak and mean square of the last block mixed. For one thread.
+    public var level: Level { meter.load() }
+
+    /// Soloed inputs silence those that are not.
+    func updateSolo() {
+        let all = strips.withLock { Array($0.values) }
+        let soloed = all.contains { $0.isSoloed }
+        for strip in all { strip.setSounding(soloed ? strip.isSoloed : true) }
+    }
+
+    override func negotiate(
+        _ inputs: [Int: AudioFormat], engine: EngineFormat
+    ) throws(AudioEngineError) -> NodeFormats {
+        let output = AudioFormat(
+            sampleRate: engine.sampleRate, channelCount: channelCount ?? engine.output.channelCount)
+        return NodeFormats(
+            inputs: inputs.mapValues { AudioFormat(sampleRate: engine.sampleRate, channelCount: $0.channelCount) },
+            output: output)
+    }
+
+    override func state(
+        _ formats: NodeFormats, buses: [Int], engineRate: Double
+    ) throws(AudioEngineError) -> RenderState {
+        if master?.rate != engineRate {
+            let ramps = ParameterRamps(store, sampleRate: engineRate, engineRate: engineRate)
+            master = (
+                engineRate,
+                RenderMemory(MixerMaster(ramps: ramps, meter: meter.writer), keeping: [meter]) { _, _ in }
+            )
+        }
+        guard let master = master?.memory else { preconditionFailure("the master strip was just made") }
+        let memories = buses.map { input($0).memory(engineRate: engineRate) }
+        let state = MixerState(strips: memories.map(\.memory), master: master.memory)
+        return RenderMemory(state, keeping: memories + [master], function: MixerState.function)
+    }
+
+    override func dropState() {
+        master = nil
+        for strip in strips.withLock({ Array($0.values) }) { strip.dropState() }
+    }
+}
+
+/// One input of a mixer. Any thread.
+public final class AudioMixerInput: @unchecked Sendable {  // `held` is under the engine's lock
+    /// Its number.
+    public let bus: Int
+    private weak var mixer: AudioMixerNode?
+    private let store = ParameterStore([
+        UnitParameter("volume", "Volume", .generic, 0...8, default: 1), UnitParameter("pan", "Pan", .pan, -1...1, default: 0),
+        UnitParameter("sounds", "Sounds", .generic, 0...1, default: 1),
+    ])
+    private let meter = LatestValue(Level())
+    private let switches = Mutex((muted: false, soloed: false, allowed: true))
+    private var held: (rate: Double, memory: RenderMemory<MixerStrip>)?
+
+    init(mixer: AudioMixerNode, bus: Int) {
+        self.mixer = mixer
+        self.bus = bus
+    }
+
+    /// A factor, 0 to 8.
+    public var volume: Float {
+        get { store.values[0] }
+        set { store.set(0, to: newValue) }
+    }
+    /// −1 is left, 1 is right. It takes from the other side; the middle is as loud as without.
+    public var pan: Float {
+        get { store.values[1] }
+        set { store.set(1, to: newValue) }
+    }
+    /// Volume and pan as parameters that can be scheduled.
+    public var parameters: [AudioParameter] {
+        (0...1).map { AudioParameter(store, $0, node: "\(mixer?.name ?? "mixer"), input \(bus)") }
+    }
+    /// Whether it is silenced.
+    public var isMuted: Bool {
+        get { switches.withLock { $0.muted } }
+        set {
+            switches.withLock { $0.muted = newValue }
+            update()
+        }
+    }
+    /// Whether only it, and others that are soloed, are heard.
+    public var isSoloed: Bool {
+        get { switches.withLock { $0.soloed } }
+        set {
+            switches.withLock { $0.soloed = newValue }
+            mixer?.updateSolo()
+        }
+    }
+    /// Peak and mean square of the last block that came in, before volume and pan. For one thread.
+    public var level: Level { meter.load() }
+
+    func setSounding(_ allowed: Bool) {
+        switches.withLock { $0.allowed = allowed }
+        update()
+    }
+
+    private func update() {
+        let sounds = switches.withLock { $0.allowed && !$0.muted }
+        store.set(2, to: sounds ? 1 : 0)
+    }
+
+    func memory(engineRate: Double) -> RenderMemory<MixerStrip> {
+        if let held, held.rate == engineRate { return held.memory }
+        let ramps = ParameterRamps(store, sampleRate: engineRate, engineRate: engineRate)
+        let memory = RenderMemory(MixerStrip(ramps: ramps, meter: meter.writer), keeping: [meter]) { _, _ in }
+        held = (engineRate, memory)
+        return memory
+    }
+
+    func dropState() { held = nil }
+}

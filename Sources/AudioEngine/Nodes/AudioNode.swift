@@ -1,0 +1,89 @@
+import AudioBase
+import AudioDSP
+import Synchronization
+
+/// Something that makes, changes or takes sound; attached to an ``AudioEngine`` and connected to other nodes.
+///
+/// All members may be called from any thread.
+public class AudioNode: @unchecked Sendable {  // what changes is under the engine's lock, or has its own
+    /// What errors and pictures call it.
+    public let name: String
+    let id: Int
+    /// The engine it is attached to.
+    let attachment = Mutex<ObjectIdentifier?>(nil)
+    /// What listens to its output; under the engine's lock.
+    var tap: NodeTap?
+    private var cached: (formats: NodeFormats, engineRate: Double, state: RenderState)?
+    private static let lastID = Atomic(0)
+
+    init(name: String) {
+        self.name = name
+        id = Self.lastID.add(1, ordering: .relaxed).newValue
+    }
+
+    /// Buses that can be connected to; nil for as many as wanted.
+    public var numberOfInputs: Int? { 1 }
+    /// 1, or 0 for a node at which sound ends.
+    public var numberOfOutputs: Int { 1 }
+    /// Parameters by name, in the order of the unit's description.
+    public var parameters: [AudioParameter] { [] }
+
+    /// What it does with what it is given; throws where it cannot. Under the engine's lock.
+    /// - Parameters:
+    ///   - inputs: what comes to each bus that is connected.
+    ///   - engine: the device's rate and output channels.
+    func negotiate(_ inputs: [Int: AudioFormat], engine: EngineFormat) throws(AudioEngineError) -> NodeFormats {
+        NodeFormats(inputs: inputs, output: inputs[0] ?? engine.output)
+    }
+
+    /// Makes what it keeps on the render side. Under the engine's lock.
+    func makeState(_ formats: NodeFormats, engineRate: Double) throws(AudioEngineError) -> RenderState {
+        RenderMemory(PassState(), function: PassState.function)
+    }
+
+    /// The state for these formats: the one that is there, or a new one. Under the engine's lock.
+    /// - Parameter buses: those that are connected, in the order of the step's inputs.
+    func state(
+        _ formats: NodeFormats, buses: [Int], engineRate: Double
+    ) throws(AudioEngineError) -> RenderState {
+        if let cached, cached.formats == formats, cached.engineRate == engineRate { return cached.state }
+        let state = try makeState(formats, engineRate: engineRate)
+        cached = (formats, engineRate, state)
+        return state
+    }
+
+    /// The state there is. Under the engine's lock.
+    var currentState: RenderState? { cached?.state }
+
+    /// Forgets what was heard: the next state is a new one. Under the engine's lock.
+    func dropState() { cached = nil }
+
+    /// Work that must not be done on the render thread: reading files, calling back. The engine's own thread, or the one that
+    /// renders manually, before each call.
+    func service() {}
+
+    /// Whether ``service()`` is to be called.
+    var needsService: Bool { false }
+    /// Whether output may lie where the input was.
+    var worksInPlace: Bool { false }
+    /// Whether a bus may stay unconnected.
+    func isOptional(bus: Int) -> Bool { numberOfInputs == nil }
+}
+
+/// What a node is given at each bus and what it gives.
+struct NodeFormats: Hashable, Sendable {
+    var inputs: [Int: AudioFormat]
+    var output: AudioFormat
+    /// Frames a second that the node runs at.
+    var sampleRate: Double { output.sampleRate }
+}
+
+/// The device's rate and channels.
+struct EngineFormat: Hashable, Sendable {
+    var sampleRate: Double
+    var inputChannelCount: Int
+    var outputChannelCount: Int
+    /// What mixers and the output have.
+    var output: AudioFormat { AudioFormat(sampleRate: sampleRate, channelCount: max(1, outputChannelCount)) }
+    var input: AudioFormat { AudioFormat(sampleRate: sampleRate, channelCount: max(1, inputChannelCount)) }
+}

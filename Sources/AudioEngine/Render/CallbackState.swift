@@ -1,0 +1,39 @@
+import AudioBase
+
+/// Calls a caller's block. That is the one place where the render side calls what the compiler has not proven; in
+/// RealtimeSanitizer's build it is watched like the rest.
+struct CallbackState: ~Copyable {
+    private let block: AudioSourceRenderBlock
+    private let sampleRate: Double
+    private(set) var faults = RenderBlockFaults()
+
+    init(_ block: @escaping AudioSourceRenderBlock, sampleRate: Double) {
+        self.block = block
+        self.sampleRate = sampleRate
+    }
+
+    static var function: RenderFunction {
+        { state, call in
+            state.assumingMemoryBound(to: CallbackState.self).pointee.process(
+                call.assumingMemoryBound(to: RenderCall.self).pointee)
+        }
+    }
+
+    mutating func process(_ call: RenderCall) {  // not @_noLocks: it calls a closure
+        guard call.frameCount > 0 else { return }
+        let bus = call.outputCount > 0 ? call.outputs[0] : call.inputs[0]
+        if call.outputCount > 0 {
+            if call.inputCount > 0 { bus.copy(call.inputs[0], call.frameCount) } else { bus.silence(call.frameCount) }
+        }
+        let start = HostTime.now()
+        let filled = block(call.sampleTime, call.frameCount, bus.channels)
+        if HostTime.now().seconds(since: start) > Double(call.frameCount) / sampleRate { faults.lateCalls &+= 1 }
+        if filled < call.frameCount {
+            let from = max(0, filled)
+            for c in 0..<bus.channels.count { clearSamples(bus.channels[c] + from, call.frameCount &- from) }
+            faults.missingFrames &+= call.frameCount &- from
+        }
+        faults.invalidSamples &+= scrub(bus.channels, call.frameCount)
+        bus.isSilent = absolutePeak(bus.channels, call.frameCount) == 0
+    }
+}

@@ -1,0 +1,98 @@
+import AudioBase
+
+/// The device's captured block.
+struct InputState: ~Copyable {
+    private(set) var faults = 0
+
+    static var function: RenderFunction {
+        { state, call in
+            state.assumingMemoryBound(to: InputState.self).pointee.process(
+                call.assumingMemoryBound(to: RenderCall.self).pointee)
+        }
+    }
+
+    @_noLocks
+    mutating func process(_ call: RenderCall) {
+        let to = call.outputs[0]
+        let from = call.cycle.pointee.input
+        for c in 0..<to.channels.count {
+            if c < from.count {
+                copySamples(to.channels[c], from[c] + call.offset, call.frameCount)
+            } else {
+                clearSamples(to.channels[c], call.frameCount)
+            }
+        }
+        faults &+= scrub(to.channels, call.frameCount)
+        to.isSilent = absolutePeak(to.channels, call.frameCount) == 0
+    }
+}
+
+/// The block that the device plays.
+struct OutputState: ~Copyable {
+    private(set) var faults = 0
+
+    static var function: RenderFunction {
+        { state, call in
+            state.assumingMemoryBound(to: OutputState.self).pointee.process(
+                call.assumingMemoryBound(to: RenderCall.self).pointee)
+        }
+    }
+
+    @_noLocks
+    mutating func process(_ call: RenderCall) {
+        let to = call.cycle.pointee.output
+        guard call.inputCount > 0, !call.inputs[0].isSilent else { return }  // the device cleared it
+        let from = call.inputs[0].channels
+        faults &+= scrub(from, call.frameCount)
+        for c in 0..<to.count where c < from.count {
+            copySamples(to[c] + call.offset, from[c], call.frameCount)
+        }
+    }
+}
+
+/// Hands a block on as it is: a node that is there for its name, its format or its tap.
+struct PassState: ~Copyable {
+    static var function: RenderFunction {
+        { state, call in
+            state.assumingMemoryBound(to: PassState.self).pointee.process(
+                call.assumingMemoryBound(to: RenderCall.self).pointee)
+        }
+    }
+
+    @_noLocks
+    func process(_ call: RenderCall) {
+        if call.inputCount > 0 {
+            call.outputs[0].copy(call.inputs[0], call.frameCount)
+        } else {
+            call.outputs[0].silence(call.frameCount)
+        }
+    }
+}
+
+/// Writes a node's output into a ring for whoever listens.
+struct TapState: ~Copyable {
+    let ring: AudioRing.Writer
+    let wakeup: Wakeup.Handle
+    private var expected: Int64 = .min
+
+    init(ring: AudioRing.Writer, wakeup: Wakeup.Handle) {
+        self.ring = ring
+        self.wakeup = wakeup
+    }
+
+    static var function: RenderFunction {
+        { state, call in
+            state.assumingMemoryBound(to: TapState.self).pointee.process(
+                call.assumingMemoryBound(to: RenderCall.self).pointee)
+        }
+    }
+
+    @_noLocks
+    mutating func process(_ call: RenderCall) {
+        guard call.frameCount > 0 else { return }
+        if expected != .min, call.sampleTime > expected { ring.skip(Int(call.sampleTime &- expected)) }
+        expected = call.sampleTime &+ Int64(call.frameCount)
+        ring.write(call.inputs[0].channels, frameCount: call.frameCount)
+        wakeup.wake()
+    }
+}

@@ -1,0 +1,65 @@
+import AudioBase
+import CRealtime
+
+/// Where connections meet an input during a change: fades the old ones out and the new ones in, and adds them.
+struct JointState: ~Copyable {
+    enum Fade: Int, BitwiseCopyable {
+        case steady
+        case fadingIn
+        case fadingOut
+    }
+
+    private let fades: UnsafeMutablePointer<Fade>
+    private let length: Int
+    private let curve: UnsafeMutablePointer<Float>  // a raised cosine from 0 to 1
+    private var position = 0
+
+    /// - Parameter length: frames a fade lasts, at the joint's rate.
+    init(_ fades: [Fade], length: Int) {
+        self.fades = .allocate(capacity: max(1, fades.count))
+        for (i, fade) in fades.enumerated() { (self.fades + i).initialize(to: fade) }
+        self.length = max(1, length)
+        curve = .allocate(capacity: self.length + 1)
+        for i in 0...self.length {
+            (curve + i).initialize(to: Float(0.5 - 0.5 * earshot_cos(Double.pi * Double(i) / Double(self.length))))
+        }
+    }
+
+    deinit {
+        fades.deallocate()
+        curve.deallocate()
+    }
+
+    static var function: RenderFunction {
+        { state, call in
+            state.assumingMemoryBound(to: JointState.self).pointee.process(
+                call.assumingMemoryBound(to: RenderCall.self).pointee)
+        }
+    }
+
+    @_noLocks
+    mutating func process(_ call: RenderCall) {
+        let to = call.outputs[0]
+        to.silence(call.frameCount)
+        for k in 0..<call.inputCount where !call.inputs[k].isSilent {
+            to.isSilent = false
+            for c in 0..<to.channels.count { add(call.inputs[k].channels[c], to.channels[c], call.frameCount, fades[k]) }
+        }
+        position &+= call.frameCount
+    }
+
+    @_noLocks
+    private func add(
+        _ from: UnsafeMutablePointer<Float>, _ to: UnsafeMutablePointer<Float>, _ count: Int, _ fade: Fade
+    ) {
+        for i in 0..<count {
+            var at = position &+ i
+            if at > length { at = length }
+            switch fade {
+            case .steady: to[i] += from[i]
+            case .fadingIn: to[i] += from[i] * curve[at]
+            case .fadingOut: to[i] += from[i] * (1 - curve[at])
+            }
+        }
+    }
+}

@@ -1,0 +1,177 @@
+import AudioBase
+import AudioDSP
+import Synchronization
+
+/// The render side of a ``ParameterStore``: where every parameter is, and where it is going.
+struct ParameterRamps: ~Copyable {
+    private struct Ramp: BitwiseCopyable {
+        var start: Float
+        var target: Float
+        var length: Int
+        var done: Int
+    }
+
+    private let store: ParameterStore
+    private let targets: UnsafeMutablePointer<Atomic<UInt32>>
+    private let version: UnsafeMutablePointer<Atomic<Int>>
+    private let events: MessageQueue<ParameterStore.Event>.Reader
+    private let count: Int
+    private let sampleRate: Double
+    private let engineRate: Double
+    private var seen: Int
+    private let ramps: UnsafeMutablePointer<Ramp>
+    private let known: UnsafeMutablePointer<UInt32>  // targets as they were last read
+    private let continuous: UnsafeMutablePointer<Bool>
+    private let waiting: UnsafeMutablePointer<ParameterStore.Event>  // the soonest last
+    private var waitingCount = 0
+    private let waitingCapacity: Int
+    /// Values at the end of the present segment; what a kernel is given.
+    let values: UnsafeMutablePointer<Float>
+    /// Frames left of the present straight piece; 0 at rest.
+    private(set) var segmentLeft = 0
+    /// Parameters under way.
+    private var moving = 0
+    private var isFresh = true
+
+    /// Rates in hertz.
+    init(_ store: ParameterStore, sampleRate: Double, engineRate: Double) {
+        self.store = store
+        targets = store.targets
+        version = store.version
+        events = store.events.reader
+        count = store.parameters.count
+        self.sampleRate = sampleRate
+        self.engineRate = engineRate
+        seen = store.version.pointee.load(ordering: .acquiring)
+        let room = max(1, count)
+        ramps = .allocate(capacity: room)
+        known = .allocate(capacity: room)
+        continuous = .allocate(capacity: room)
+        values = .allocate(capacity: room)
+        values.initialize(repeating: 0, count: room)
+        waitingCapacity = 256
+        waiting = .allocate(capacity: waitingCapacity)
+        for (i, value) in store.values.enumerated() {
+            (ramps + i).initialize(to: Ramp(start: value, target: value, length: 0, done: 0))
+            (known + i).initialize(to: store.targets[i].load(ordering: .relaxed))
+            (continuous + i).initialize(to: store.parameters[i].unit.isContinuous)
+            values[i] = value
+        }
+    }
+
+    deinit {
+        ramps.deallocate()
+        known.deallocate()
+        continuous.deallocate()
+        values.deallocate()
+        waiting.deallocate()
+    }
+
+    /// Takes what was set since the last block. Returns whether values must be handed to the kernel at once.
+    @_noLocks
+    mutating func takeNews() -> Bool {
+        var any = false
+        let version = version.pointee.load(ordering: .acquiring)
+        if version != seen {
+            seen = version
+            for i in 0..<count {
+                let bits = targets[i].load(ordering: .relaxed)
+                if bits != known[i] {
+                    known[i] = bits
+                    begin(i, Float(bitPattern: bits), 0.02)
+                    any = true
+                }
+            }
+        }
+        while waitingCount < waitingCapacity, let event = events.pop() {
+            var event = event
+            if event.time != .min { event.time = Int64(Double(event.time) * sampleRate / engineRate) }
+            insert(event)
+        }
+        if any { segmentLeft = 0 }
+        return any
+    }
+
+    /// Begins what is due at `time`, and the next straight piece where the last is over.
+    /// - Returns: frames over which the kernel is to move to ``values``; −1 where nothing changes.
+    @_noLocks
+    mutating func advance(at time: Int64) -> Int {
+        var any = false
+        while waitingCount > 0, waiting[waitingCount &- 1].time <= time {
+            waitingCount &-= 1
+            let event = waiting[waitingCount]
+            begin(event.index, event.value, event.rampSeconds)
+            any = true
+        }
+        if any { segmentLeft = 0 }
+        guard segmentLeft == 0, any || moving > 0 else { return -1 }
+        return nextSegment()
+    }
+
+    /// Frames that may be rendered before ``advance(at:)`` must be called again.
+    @_noLocks
+    func limit(_ frameCount: Int, at time: Int64) -> Int {
+        var limit = frameCount
+        if segmentLeft > 0, segmentLeft < limit { limit = segmentLeft }
+        if waitingCount > 0 {
+            let until = waiting[waitingCount &- 1].time &- time
+            if until < Int64(limit) { limit = until < 1 ? 1 : Int(until) }
+        }
+        return limit
+    }
+
+    /// `frameCount` frames were rendered.
+    @_noLocks
+    mutating func rendered(_ frameCount: Int) {
+        isFresh = false
+        if segmentLeft > 0 { segmentLeft &-= frameCount }
+    }
+
+    /// Whether anything is moving or waits to.
+    var isAtRest: Bool {
+        @_noLocks get { moving == 0 && segmentLeft == 0 }
+    }
+
+    @_noLocks
+    private mutating func begin(_ index: Int, _ target: Float, _ seconds: Float) {
+        if ramps[index].length > 0 { moving &-= 1 }
+        let length = isFresh || !continuous[index] ? 0 : Int(Double(seconds) * sampleRate)
+        ramps[index] = Ramp(start: values[index], target: target, length: length, done: 0)
+        if length == 0 { values[index] = target } else { moving &+= 1 }
+    }
+
+    @_noLocks
+    private mutating func nextSegment() -> Int {
+        var length = UnitRamp.segment
+        for i in 0..<count where ramps[i].length > 0 {
+            let left = ramps[i].length &- ramps[i].done
+            if left < length { length = left }
+        }
+        for i in 0..<count where ramps[i].length > 0 {
+            ramps[i].done &+= length
+            if ramps[i].done >= ramps[i].length {
+                values[i] = ramps[i].target
+                ramps[i].length = 0
+                moving &-= 1
+            } else {
+                let way = Float(ramps[i].done) / Float(ramps[i].length)
+                values[i] = ramps[i].start + (ramps[i].target - ramps[i].start) * way
+            }
+        }
+        if isFresh { return 0 }
+        segmentLeft = length
+        return length
+    }
+
+    /// Keeps the waiting in order; among those of one time the first that came is the first that goes.
+    @_noLocks
+    private mutating func insert(_ event: ParameterStore.Event) {
+        var at = waitingCount
+        while at > 0, waiting[at &- 1].time <= event.time {
+            waiting[at] = waiting[at &- 1]
+            at &-= 1
+        }
+        waiting[at] = event
+        waitingCount &+= 1
+    }
+}

@@ -1,0 +1,74 @@
+import AudioBase
+import AudioDSP
+import Synchronization
+
+/// Parameters between the threads that set them and the one that renders.
+///
+/// A value set for now is a latest value: an atomic each, and a version that says that one has changed. A value set for
+/// later, or with a ramp of its own, is a message.
+final class ParameterStore: @unchecked Sendable {  // atomics, and a queue whose writers take `written`'s lock
+    struct Event: BitwiseCopyable, Sendable {
+        var index: Int
+        var value: Float
+        var rampSeconds: Float
+        /// The engine's frame counter, or `Int64.min` for at once.
+        var time: Int64
+    }
+
+    let parameters: [UnitParameter]
+    let targets: UnsafeMutablePointer<Atomic<UInt32>>
+    let version: UnsafeMutablePointer<Atomic<Int>>
+    let events = MessageQueue<Event>(capacity: 256)
+    private let written: Mutex<[Float]>
+
+    init(_ parameters: [UnitParameter]) {
+        self.parameters = parameters
+        written = Mutex(parameters.map(\.defaultValue))
+        targets = .allocate(capacity: max(1, parameters.count))
+        for (i, parameter) in parameters.enumerated() {
+            (targets + i).initialize(to: Atomic(parameter.defaultValue.bitPattern))
+        }
+        version = .allocate(capacity: 1)
+        version.initialize(to: Atomic(0))
+    }
+
+    deinit {
+        targets.deinitialize(count: parameters.count)
+        targets.deallocate()
+        version.deinitialize(count: 1)
+        version.deallocate()
+    }
+
+    var values: [Float] { written.withLock { $0 } }
+
+    /// Sets a parameter for now. Values beyond the range are brought into it; those that are not numbers are not taken.
+    func set(_ index: Int, to value: Float) { set([index: value]) }
+
+    /// Sets several at the same block.
+    func set(_ values: [Int: Float]) {
+        written.withLock { written in
+            for (index, value) in values where value.isFinite {
+                written[index] = clamped(value, index)
+                targets[index].store(written[index].bitPattern, ordering: .relaxed)
+            }
+            version.pointee.add(1, ordering: .releasing)
+        }
+    }
+
+    /// Sets a parameter for later. Returns false where too many wait already.
+    func schedule(_ index: Int, to value: Float, rampSeconds: Double, at time: Int64) -> Bool {
+        guard value.isFinite else { return true }
+        return written.withLock { written in
+            let value = clamped(value, index)
+            let event = Event(index: index, value: value, rampSeconds: Float(max(0, rampSeconds)), time: time)
+            guard events.writer.push(event) else { return false }
+            written[index] = value
+            return true
+        }
+    }
+
+    private func clamped(_ value: Float, _ index: Int) -> Float {
+        let range = parameters[index].range
+        return max(range.lowerBound, min(range.upperBound, value))
+    }
+}

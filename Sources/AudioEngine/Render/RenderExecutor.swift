@@ -1,0 +1,201 @@
+import AudioBase
+import CRealtime
+import Synchronization
+
+/// Runs programs: what the device's callback calls.
+///
+/// Owned by the control thread; ``State`` is the render thread's while a device runs.
+final class RenderExecutor: @unchecked Sendable {  // `state` has one thread at a time; the rest is atomics and queues
+    struct State {
+        /// A plan that waits to be picked up, or 0.
+        let pending: UnsafeMutablePointer<Atomic<UInt>>
+        let retired: MessageQueue<UInt>.Writer
+        let wakeup: Wakeup.Handle
+        let clock: LatestValue<RenderClock>.Writer
+        let rate: Int64
+        var plan: UInt = 0
+        var stage = 0
+        var stageLeft = Int.max
+        /// The plan before, until the present one has reached its last stage; or 0.
+        var previous: UInt = 0
+        /// Frames rendered, and frames that the device skipped.
+        var rendered: Int64 = 0
+        var skipped: Int64 = 0
+        var nextDeviceTime: Int64 = .min
+    }
+
+    let state: UnsafeMutablePointer<State>
+    private let pending: UnsafeMutablePointer<Atomic<UInt>>
+    private let retired = MessageQueue<UInt>(capacity: 8)
+    private let clockBox = LatestValue(RenderClock())
+    private var plans: [UInt: RenderPlan] = [:]
+
+    /// - Parameter wakeup: told when a plan has been retired.
+    init(rate: Int64, wakeup: Wakeup.Handle) {
+        pending = .allocate(capacity: 1)
+        pending.initialize(to: Atomic(0))
+        state = .allocate(capacity: 1)
+        state.initialize(
+            to: State(
+                pending: pending, retired: retired.writer, wakeup: wakeup, clock: clockBox.writer, rate: rate))
+    }
+
+    deinit {
+        state.deinitialize(count: 1)
+        state.deallocate()
+        pending.deinitialize(count: 1)
+        pending.deallocate()
+    }
+
+    /// Whether a plan that was posted is still waiting, or under way to its last stage.
+    var isBusy: Bool { plans.count > 1 }
+
+    /// Hands over a plan; the render thread begins it at its next block. - Precondition: not ``isBusy``.
+    func post(_ plan: RenderPlan) {
+        let key = UInt(bitPattern: plan.header)
+        plans[key] = plan
+        pending.pointee.store(key, ordering: .releasing)
+    }
+
+    /// Frees what the render thread is done with. Returns whether there was any.
+    @discardableResult
+    func collect() -> Bool {
+        var any = false
+        while let key = retired.pop() {
+            plans[key] = nil
+            any = true
+        }
+        return any
+    }
+
+    /// Takes the pending plan at once and jumps to its end. While nobody renders.
+    func settle() {
+        let key = pending.pointee.exchange(0, ordering: .acquiringAndReleasing)
+        if key != 0 { state.pointee.plan = key }
+        if state.pointee.plan != 0 { state.pointee.jumpToLastStage() }
+        plans = plans.filter { $0.key == state.pointee.plan }
+        while retired.pop() != nil {}
+    }
+
+    /// Where rendering is. For one thread.
+    var clock: RenderClock { clockBox.load() }
+
+    var callback: RenderCallback {
+        RenderCallback(context: UnsafeMutableRawPointer(state)) { context, cycle in
+            guard let context, let cycle else { return }
+            context.assumingMemoryBound(to: State.self).pointee.render(cycle.assumingMemoryBound(to: IOCycle.self))
+        }
+    }
+}
+
+/// The engine's frame counter beside the machine's clock.
+struct RenderClock: BitwiseCopyable, Sendable {
+    /// At the start of the last cycle; 0 before the first.
+    var sampleTime: Int64 = 0
+    var hostTime = HostTime(nanoseconds: 0)
+    var frameCount = 0
+}
+
+extension RenderExecutor.State {
+    private typealias Plan = UnsafePointer<RenderPlan.Header>
+
+    /// One call of the device's.
+    @_noLocks
+    mutating func render(_ cycle: UnsafePointer<IOCycle>) {
+        let denormals = earshot_flush_denormals()
+        if nextDeviceTime != .min, cycle.pointee.sampleTime > nextDeviceTime {
+            skipped &+= cycle.pointee.sampleTime &- nextDeviceTime
+        }
+        nextDeviceTime = cycle.pointee.sampleTime &+ Int64(cycle.pointee.frameCount)
+        clock.store(
+            RenderClock(
+                sampleTime: rendered &+ skipped, hostTime: cycle.pointee.hostTime, frameCount: cycle.pointee.frameCount))
+        pickUp()
+        var offset = 0
+        while offset < cycle.pointee.frameCount {
+            var count = cycle.pointee.frameCount &- offset
+            if count > sliceFrameCount { count = sliceFrameCount }
+            if count > stageLeft { count = stageLeft }
+            if let program = current { run(program, cycle, offset, count) }
+            rendered &+= Int64(count)
+            offset &+= count
+            if stageLeft != Int.max {
+                stageLeft &-= count
+                if stageLeft == 0 { nextStage() }
+            }
+        }
+        earshot_restore_denormals(denormals)
+    }
+
+    private var sliceFrameCount: Int { @_noLocks get { 256 } }  // RenderProgram.sliceFrameCount, which is a static let
+
+    private var current: UnsafeMutablePointer<RenderProgram.Header>? {
+        @_noLocks get {
+            guard let plan = Plan(bitPattern: plan) else { return nil }
+            return plan.pointee.stages[stage].program
+        }
+    }
+
+    @_noLocks
+    private mutating func pickUp() {
+        guard pending.pointee.load(ordering: .relaxed) != 0 else { return }
+        let next = pending.pointee.exchange(0, ordering: .acquiringAndReleasing)
+        let old = plan
+        plan = next
+        stage = 0
+        previous = old
+        enterStage()
+    }
+
+    @_noLocks
+    private mutating func nextStage() {
+        stage &+= 1
+        enterStage()
+    }
+
+    /// On reaching its last stage a plan sends the one before it home.
+    @_noLocks
+    private mutating func enterStage() {
+        guard let header = Plan(bitPattern: plan) else { return }
+        stageLeft = header.pointee.stages[stage].frameCount
+        guard stage == header.pointee.count &- 1 else { return }
+        if previous != 0 {
+            retired.push(previous)
+            previous = 0
+            wakeup.wake()
+        }
+    }
+
+    mutating func jumpToLastStage() {
+        guard let header = Plan(bitPattern: plan) else { return }
+        stage = header.pointee.count - 1
+        stageLeft = .max
+        previous = 0
+    }
+
+    @_noLocks
+    private mutating func run(
+        _ program: UnsafeMutablePointer<RenderProgram.Header>, _ cycle: UnsafePointer<IOCycle>, _ offset: Int,
+        _ count: Int
+    ) {
+        // Each domain renders the frames that fall into this slice of the device's, so that the sum never drifts.
+        for d in 0..<program.pointee.domainCount {
+            let domainRate = program.pointee.rates[d]
+            let from = d == 0 ? rendered : rendered &* domainRate / rate
+            let to = d == 0 ? rendered &+ Int64(count) : (rendered &+ Int64(count)) &* domainRate / rate
+            program.pointee.counts[d] = Int(to &- from)
+            program.pointee.times[d] = from &+ (d == 0 ? skipped : skipped &* domainRate / rate)
+        }
+        let hostTime =
+            offset == 0
+            ? cycle.pointee.hostTime : cycle.pointee.hostTime.advanced(bySeconds: Double(offset) / Double(rate))
+        for i in 0..<program.pointee.stepCount {
+            let step = program.pointee.steps[i]
+            var call = RenderCall(
+                inputs: step.inputs, inputCount: step.inputCount, outputs: step.outputs, outputCount: step.outputCount,
+                frameCount: program.pointee.counts[step.domain], sampleTime: program.pointee.times[step.domain],
+                hostTime: hostTime, cycle: cycle, offset: offset)
+            withUnsafePointer(to: &call) { earshot_unit_process(step.function, step.state, UnsafeRawPointer($0)) }
+        }
+    }
+}

@@ -1,0 +1,109 @@
+import AudioBase
+
+/// What the render thread runs: instructions in order, over buffers of its own. Immutable once made.
+///
+/// Made and freed on the control thread; ``header`` is what the render thread gets.
+final class RenderProgram {
+    /// Frames a slice has at most. A device's block is rendered in slices, so that buffers stay in the fastest cache
+    /// whatever the block; and kernels sound alike however blocks are cut.
+    static let sliceFrameCount = 256
+
+    struct Header: BitwiseCopyable {
+        var steps: UnsafeMutablePointer<RenderStep>
+        var stepCount: Int
+        /// Frames a second of each domain, whole hertz; the first is the device's.
+        var rates: UnsafeMutablePointer<Int64>
+        var counts: UnsafeMutablePointer<Int>
+        var times: UnsafeMutablePointer<Int64>
+        var domainCount: Int
+    }
+
+    let header: UnsafeMutablePointer<Header>
+    private let steps: UnsafeMutablePointer<RenderStep>
+    private let buses: UnsafeMutablePointer<RenderBus>
+    private let domains: UnsafeMutablePointer<Int64>
+    private let counts: UnsafeMutablePointer<Int>
+    private let times: UnsafeMutablePointer<Int64>
+    /// Everything that the steps point to.
+    private let kept: [AnyObject]
+
+    struct Draft {
+        var function: RenderFunction
+        var state: UnsafeMutableRawPointer
+        var inputs: [RenderBus]
+        var outputs: [RenderBus]
+        var domain: Int
+    }
+
+    init(_ drafts: [Draft], rates: [Int64], keeping kept: [AnyObject]) {
+        self.kept = kept
+        steps = .allocate(capacity: max(1, drafts.count))
+        buses = .allocate(capacity: max(1, drafts.reduce(0) { $0 + $1.inputs.count + $1.outputs.count }))
+        domains = .allocate(capacity: rates.count)
+        counts = .allocate(capacity: rates.count)
+        times = .allocate(capacity: rates.count)
+        var at = buses
+        for (i, draft) in drafts.enumerated() {
+            let inputs = at
+            for bus in draft.inputs { at.initialize(to: bus); at += 1 }
+            let outputs = at
+            for bus in draft.outputs { at.initialize(to: bus); at += 1 }
+            (steps + i).initialize(
+                to: RenderStep(
+                    function: draft.function, state: draft.state, inputs: inputs, inputCount: draft.inputs.count,
+                    outputs: outputs, outputCount: draft.outputs.count, domain: draft.domain))
+        }
+        for (i, rate) in rates.enumerated() {
+            (domains + i).initialize(to: rate)
+            (counts + i).initialize(to: 0)
+            (times + i).initialize(to: 0)
+        }
+        header = .allocate(capacity: 1)
+        header.initialize(
+            to: Header(
+                steps: steps, stepCount: drafts.count, rates: domains, counts: counts, times: times,
+                domainCount: rates.count))
+    }
+
+    deinit {
+        header.deallocate()
+        steps.deallocate()
+        buses.deallocate()
+        domains.deallocate()
+        counts.deallocate()
+        times.deallocate()
+    }
+}
+
+/// Programs one after the other: those of a transition for so many frames each, then one that stays.
+final class RenderPlan {
+    struct Stage: BitwiseCopyable {
+        var program: UnsafeMutablePointer<RenderProgram.Header>
+        /// `Int.max` for the last.
+        var frameCount: Int
+    }
+    struct Header: BitwiseCopyable {
+        var stages: UnsafeMutablePointer<Stage>
+        var count: Int
+    }
+
+    let header: UnsafeMutablePointer<Header>
+    private let stages: UnsafeMutablePointer<Stage>
+    private let programs: [RenderProgram]
+
+    init(transitions: [(program: RenderProgram, frameCount: Int)] = [], final: RenderProgram) {
+        programs = transitions.map(\.program) + [final]
+        stages = .allocate(capacity: programs.count)
+        for (i, program) in programs.enumerated() {
+            let frames = i < transitions.count ? transitions[i].frameCount : Int.max
+            (stages + i).initialize(to: Stage(program: program.header, frameCount: frames))
+        }
+        header = .allocate(capacity: 1)
+        header.initialize(to: Header(stages: stages, count: programs.count))
+    }
+
+    deinit {
+        header.deallocate()
+        stages.deallocate()
+    }
+}

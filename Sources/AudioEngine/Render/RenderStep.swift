@@ -1,0 +1,70 @@
+import AudioBase
+import CRealtime
+
+/// A buffer that nodes hand each other: planar samples, and whether all of them are zero.
+struct RenderBus: BitwiseCopyable {
+    let channels: Channels
+    private let silent: UnsafeMutablePointer<Bool>
+
+    init(_ channels: Channels, silent: UnsafeMutablePointer<Bool>) {
+        self.channels = channels
+        self.silent = silent
+    }
+
+    /// When true the samples are zero too, so that who does not look is not misled.
+    var isSilent: Bool {
+        @_noLocks get { silent.pointee }
+        @_noLocks nonmutating set { silent.pointee = newValue }
+    }
+
+    /// Makes the block silent.
+    @_noLocks
+    func silence(_ frameCount: Int) {
+        for c in 0..<channels.count { clearSamples(channels[c], frameCount) }
+        silent.pointee = true
+    }
+
+    /// Copies a block, channel by channel.
+    @_noLocks
+    func copy(_ from: RenderBus, _ frameCount: Int) {
+        if from.isSilent {
+            silence(frameCount)
+            return
+        }
+        for c in 0..<channels.count where channels[c] != from.channels[c] {
+            copySamples(channels[c], from.channels[c], frameCount)
+        }
+        silent.pointee = false
+    }
+}
+
+/// What a render function is called with.
+struct RenderCall: BitwiseCopyable {
+    var inputs: UnsafePointer<RenderBus>
+    var inputCount: Int
+    var outputs: UnsafePointer<RenderBus>
+    var outputCount: Int
+    /// Of the step's rate domain; may be 0 where that is slower than the device.
+    var frameCount: Int
+    /// The engine's frame counter at the first frame, in frames of the step's domain.
+    var sampleTime: Int64
+    var hostTime: HostTime
+    /// The device's cycle that this slice is a part of, and the slice's first frame in it.
+    var cycle: UnsafePointer<IOCycle>
+    var offset: Int
+}
+
+/// Takes a node's state and a ``RenderCall``. What it points to is one line that calls a `@_noLocks` function.
+typealias RenderFunction = @convention(c) (UnsafeMutableRawPointer, UnsafeRawPointer) -> Void
+
+/// One instruction of a ``RenderProgram``.
+struct RenderStep: BitwiseCopyable {
+    var function: RenderFunction
+    var state: UnsafeMutableRawPointer
+    var inputs: UnsafePointer<RenderBus>
+    var inputCount: Int
+    var outputs: UnsafePointer<RenderBus>
+    var outputCount: Int
+    /// Index of the rate domain.
+    var domain: Int
+}
