@@ -9,7 +9,8 @@ public func nearestNames(_ name: String, in names: [String], count: Int = 3) -> 
         let distance = editDistance(wanted, lowered)
         return (candidate, lowered.starts(with: wanted) ? min(distance, 1) : distance)
     }
-    return ranked.filter { $0.rank <= limit }.sorted { ($0.rank, $0.name) < ($1.rank, $1.name) }.prefix(count).map(\.name)
+    let near = ranked.filter { $0.rank <= limit }.sorted { ($0.rank, $0.name) < ($1.rank, $1.name) }
+    return near.prefix(count).map(\.name)
 }
 
 /// Characters to change, insert or leave out to make one of the other.

@@ -76,7 +76,9 @@ public final class AudioEngine: Sendable {
     public func edit(_ changes: (inout Edit) throws(AudioEngineError) -> Void) throws(AudioEngineError) {
         let error = state.withLock { state -> AudioEngineError? in
             do throws(AudioEngineError) {
-                var edit = Edit(engine: ObjectIdentifier(self), permanent: [inputNode, outputNode, mainMixerNode], graph: state.graph)
+                var edit = Edit(
+                    engine: ObjectIdentifier(self), permanent: [inputNode, outputNode, mainMixerNode],
+                    graph: state.graph)
                 try changes(&edit)
                 try state.accept(edit)
                 return nil

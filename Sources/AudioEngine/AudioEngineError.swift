@@ -68,7 +68,8 @@ public enum AudioEngineError: Error, Hashable, Sendable, CustomStringConvertible
             "\(unit) has no parameter '\(name)'\(Self.suggestion(near)); earshot effects lists them"
         case .noPreset(let unit, let name, let presets):
             presets.isEmpty
-                ? "\(unit) has no presets" : "\(unit) has no preset '\(name)'; it has \(presets.joined(separator: ", "))"
+                ? "\(unit) has no presets"
+                : "\(unit) has no preset '\(name)'; it has \(presets.joined(separator: ", "))"
         case .noUnit(let name, let near):
             "there is no unit '\(name)'\(Self.suggestion(near)); earshot effects lists them"
         case .unitFailed(let node, let reason): "\(node) could not be made: \(reason)"

@@ -67,7 +67,11 @@ public final class ServiceThread: Sendable {
             guard let running = thread else { return }
             stopping.store(true, ordering: .sequentiallyConsistent)
             wakeup.handle.wake()
-            if pthread_equal(running, pthread_self()) != 0 { pthread_detach(running) } else { pthread_join(running, nil) }
+            if pthread_equal(running, pthread_self()) != 0 {
+                pthread_detach(running)
+            } else {
+                pthread_join(running, nil)
+            }
             thread = nil
         }
     }

@@ -5,7 +5,8 @@ import Synchronization
 /// render thread: it must not wait, allocate, free, log or throw.
 public typealias AudioSourceRenderBlock = @Sendable (_ sampleTime: Int64, _ frameCount: Int, _ output: Channels) -> Int
 /// Changes a block of sound in its place. Runs on the render thread, as ``AudioSourceRenderBlock``.
-public typealias AudioEffectRenderBlock = @Sendable (_ sampleTime: Int64, _ frameCount: Int, _ samples: Channels) -> Void
+public typealias AudioEffectRenderBlock =
+    @Sendable (_ sampleTime: Int64, _ frameCount: Int, _ samples: Channels) -> Void
 
 /// What a caller's own render block did wrong.
 public struct RenderBlockFaults: Hashable, Sendable {
@@ -31,7 +32,9 @@ public final class AudioSourceNode: AudioNode, @unchecked Sendable {
 
     public override var numberOfInputs: Int? { 0 }
     /// What the block did wrong so far.
-    public var faults: RenderBlockFaults { (currentState as? RenderMemory<CallbackState>)?.memory.pointee.faults ?? .init() }
+    public var faults: RenderBlockFaults {
+        (currentState as? RenderMemory<CallbackState>)?.memory.pointee.faults ?? .init()
+    }
 
     override func negotiate(
         _ inputs: [Int: AudioFormat], engine: EngineFormat
@@ -56,7 +59,9 @@ public final class AudioEffectNode: AudioNode, @unchecked Sendable {
     }
 
     /// What the block did wrong so far.
-    public var faults: RenderBlockFaults { (currentState as? RenderMemory<CallbackState>)?.memory.pointee.faults ?? .init() }
+    public var faults: RenderBlockFaults {
+        (currentState as? RenderMemory<CallbackState>)?.memory.pointee.faults ?? .init()
+    }
     override var worksInPlace: Bool { true }
 
     override func makeState(_ formats: NodeFormats, engineRate: Double) throws(AudioEngineError) -> RenderState {

@@ -84,7 +84,8 @@ public final class AudioMixerInput: @unchecked Sendable {  // `held` is under th
     public let bus: Int
     private weak var mixer: AudioMixerNode?
     private let store = ParameterStore([
-        UnitParameter("volume", "Volume", .generic, 0...8, default: 1), UnitParameter("pan", "Pan", .pan, -1...1, default: 0),
+        UnitParameter("volume", "Volume", .generic, 0...8, default: 1),
+        UnitParameter("pan", "Pan", .pan, -1...1, default: 0),
         UnitParameter("sounds", "Sounds", .generic, 0...1, default: 1),
     ])
     private let meter = LatestValue(Level())

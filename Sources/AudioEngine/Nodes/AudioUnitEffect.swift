@@ -39,7 +39,8 @@ public class AudioUnitEffect: AudioNode, @unchecked Sendable {
     public func parameter(_ identifier: String) throws(AudioEngineError) -> AudioParameter {
         guard let parameter = self[identifier] else {
             throw .noParameter(
-                unit: unit.name, name: identifier, near: nearestNames(identifier, in: unit.parameters.map(\.identifier)))
+                unit: unit.name, name: identifier, near: nearestNames(identifier, in: unit.parameters.map(\.identifier))
+            )
         }
         return parameter
     }

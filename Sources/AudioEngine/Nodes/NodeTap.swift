@@ -4,7 +4,7 @@ import AudioBase
 public typealias AudioTapBlock = @Sendable (_ samples: Channels, _ frameCount: Int, _ sampleTime: Int64) -> Void
 
 /// Listens to a node's output: the render thread writes into a ring, the engine's own thread empties it.
-final class NodeTap: @unchecked Sendable {  // `reading` belongs to the thread that serves; the rest is under the engine's lock
+final class NodeTap: @unchecked Sendable {  // one thread serves; `made` is set under the engine's lock
     private let frameCount: Int
     private let block: AudioTapBlock
     private let wakeup: Wakeup

@@ -43,7 +43,9 @@ struct JointState: ~Copyable {
         to.silence(call.frameCount)
         for k in 0..<call.inputCount where !call.inputs[k].isSilent {
             to.isSilent = false
-            for c in 0..<to.channels.count { add(call.inputs[k].channels[c], to.channels[c], call.frameCount, fades[k]) }
+            for c in 0..<to.channels.count {
+                add(call.inputs[k].channels[c], to.channels[c], call.frameCount, fades[k])
+            }
         }
         position &+= call.frameCount
     }

@@ -20,7 +20,11 @@ struct MixerStrip: ~Copyable {
     @_noLocks
     mutating func add(_ bus: RenderBus, to output: Channels, _ call: RenderCall) {
         _ = ramps.takeNews()
-        if bus.isSilent { meter.store(Level()) } else { meter.store(Level(of: bus.channels, frameCount: call.frameCount)) }
+        if bus.isSilent {
+            meter.store(Level())
+        } else {
+            meter.store(Level(of: bus.channels, frameCount: call.frameCount))
+        }
         var at = 0
         while at < call.frameCount {
             let time = call.sampleTime &+ Int64(at)
@@ -170,6 +174,10 @@ struct MixerMaster: ~Copyable {
             ramps.rendered(count)
             at &+= count
         }
-        if bus.isSilent { meter.store(Level()) } else { meter.store(Level(of: bus.channels, frameCount: call.frameCount)) }
+        if bus.isSilent {
+            meter.store(Level())
+        } else {
+            meter.store(Level(of: bus.channels, frameCount: call.frameCount))
+        }
     }
 }

@@ -109,7 +109,8 @@ extension RenderExecutor.State {
         nextDeviceTime = cycle.pointee.sampleTime &+ Int64(cycle.pointee.frameCount)
         clock.store(
             RenderClock(
-                sampleTime: rendered &+ skipped, hostTime: cycle.pointee.hostTime, frameCount: cycle.pointee.frameCount))
+                sampleTime: rendered &+ skipped, hostTime: cycle.pointee.hostTime, frameCount: cycle.pointee.frameCount)
+        )
         pickUp()
         var offset = 0
         while offset < cycle.pointee.frameCount {
@@ -192,8 +193,7 @@ extension RenderExecutor.State {
         for i in 0..<program.pointee.stepCount {
             let step = program.pointee.steps[i]
             var call = RenderCall(
-                inputs: step.inputs, inputCount: step.inputCount, outputs: step.outputs, outputCount: step.outputCount,
-                frameCount: program.pointee.counts[step.domain], sampleTime: program.pointee.times[step.domain],
+                step, frameCount: program.pointee.counts[step.domain], sampleTime: program.pointee.times[step.domain],
                 hostTime: hostTime, cycle: cycle, offset: offset)
             withUnsafePointer(to: &call) { earshot_unit_process(step.function, step.state, UnsafeRawPointer($0)) }
         }

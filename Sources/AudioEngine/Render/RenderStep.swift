@@ -52,6 +52,22 @@ struct RenderCall: BitwiseCopyable {
     /// The device's cycle that this slice is a part of, and the slice's first frame in it.
     var cycle: UnsafePointer<IOCycle>
     var offset: Int
+
+    @_noLocks
+    init(
+        _ step: RenderStep, frameCount: Int, sampleTime: Int64, hostTime: HostTime, cycle: UnsafePointer<IOCycle>,
+        offset: Int
+    ) {
+        inputs = step.inputs
+        inputCount = step.inputCount
+        outputs = step.outputs
+        outputCount = step.outputCount
+        self.frameCount = frameCount
+        self.sampleTime = sampleTime
+        self.hostTime = hostTime
+        self.cycle = cycle
+        self.offset = offset
+    }
 }
 
 /// Takes a node's state and a ``RenderCall``. What it points to is one line that calls a `@_noLocks` function.
