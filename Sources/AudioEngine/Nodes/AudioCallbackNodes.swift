@@ -11,17 +11,24 @@ public typealias AudioEffectRenderBlock =
 /// What a caller's own render block did wrong.
 public struct RenderBlockFaults: Hashable, Sendable {
     /// Frames it did not fill; they are silence.
-    public var missingFrames = 0
+    public let missingFrames: Int
     /// Samples that were no number; they are silence.
-    public var invalidSamples = 0
+    public let invalidSamples: Int
     /// Calls that took longer than the sound they made.
-    public var lateCalls = 0
+    public let lateCalls: Int
+
+    init(_ counters: Counters) {
+        missingFrames = counters[0]
+        invalidSamples = counters[1]
+        lateCalls = counters[2]
+    }
 }
 
 /// Sound from a block of the caller's (`AVAudioSourceNode`).
 public final class AudioSourceNode: AudioNode, @unchecked Sendable {
     private let format: AudioFormat?
     private let block: AudioSourceRenderBlock
+    private let counters = Counters(3)
 
     /// - Parameter format: of what the block makes; the engine's output format unless said otherwise.
     public init(format: AudioFormat? = nil, name: String = "source", block: @escaping AudioSourceRenderBlock) {
@@ -32,9 +39,7 @@ public final class AudioSourceNode: AudioNode, @unchecked Sendable {
 
     public override var numberOfInputs: Int? { 0 }
     /// What the block did wrong so far.
-    public var faults: RenderBlockFaults {
-        (currentState as? RenderMemory<CallbackState>)?.memory.pointee.faults ?? .init()
-    }
+    public var faults: RenderBlockFaults { RenderBlockFaults(counters) }
 
     override func negotiate(
         _ inputs: [Int: AudioFormat], engine: EngineFormat
@@ -44,13 +49,15 @@ public final class AudioSourceNode: AudioNode, @unchecked Sendable {
 
     override func makeState(_ formats: NodeFormats, engineRate: Double) throws(AudioEngineError) -> RenderState {
         RenderMemory(
-            CallbackState(block, sampleRate: formats.sampleRate), function: CallbackState.function)
+            CallbackState(block, sampleRate: formats.sampleRate, faults: counters.handle), keeping: [counters],
+            function: CallbackState.function)
     }
 }
 
 /// A block of the caller's that changes what passes through.
 public final class AudioEffectNode: AudioNode, @unchecked Sendable {
     private let block: AudioEffectRenderBlock
+    private let counters = Counters(3)
 
     /// An effect of this block.
     public init(name: String = "effect", block: @escaping AudioEffectRenderBlock) {
@@ -59,9 +66,7 @@ public final class AudioEffectNode: AudioNode, @unchecked Sendable {
     }
 
     /// What the block did wrong so far.
-    public var faults: RenderBlockFaults {
-        (currentState as? RenderMemory<CallbackState>)?.memory.pointee.faults ?? .init()
-    }
+    public var faults: RenderBlockFaults { RenderBlockFaults(counters) }
     override var worksInPlace: Bool { true }
 
     override func makeState(_ formats: NodeFormats, engineRate: Double) throws(AudioEngineError) -> RenderState {
@@ -71,13 +76,15 @@ public final class AudioEffectNode: AudioNode, @unchecked Sendable {
             return count
         }
         return RenderMemory(
-            CallbackState(wrapped, sampleRate: formats.sampleRate), function: CallbackState.function)
+            CallbackState(wrapped, sampleRate: formats.sampleRate, faults: counters.handle), keeping: [counters],
+            function: CallbackState.function)
     }
 }
 
 /// Takes sound out of the graph by a block of the caller's, on the render thread (`AVAudioSinkNode`).
 public final class AudioSinkNode: AudioNode, @unchecked Sendable {
     private let block: AudioEffectRenderBlock
+    private let counters = Counters(3)
 
     /// A sink of this block.
     public init(name: String = "sink", block: @escaping AudioEffectRenderBlock) {
@@ -94,6 +101,7 @@ public final class AudioSinkNode: AudioNode, @unchecked Sendable {
             return count
         }
         return RenderMemory(
-            CallbackState(wrapped, sampleRate: formats.sampleRate), function: CallbackState.function)
+            CallbackState(wrapped, sampleRate: formats.sampleRate, faults: counters.handle), keeping: [counters],
+            function: CallbackState.function)
     }
 }

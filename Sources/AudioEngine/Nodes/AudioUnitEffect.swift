@@ -13,6 +13,7 @@ public class AudioUnitEffect: AudioNode, @unchecked Sendable {
     public let unit: UnitDescription
     private let make: @Sendable (Double, Int) throws -> UnitInstance
     private let store: ParameterStore
+    private let counters = Counters()
 
     /// - Parameter name: what errors call it; the unit's name unless said otherwise.
     public convenience init(_ type: UnitType, name: String? = nil) {
@@ -59,7 +60,7 @@ public class AudioUnitEffect: AudioNode, @unchecked Sendable {
     }
 
     /// Blocks silenced because the unit made something that was no number.
-    public var faultCount: Int { (currentState as? RenderMemory<UnitState>)?.memory.pointee.faults ?? 0 }
+    public var faultCount: Int { counters[0] }
 
     override var worksInPlace: Bool { true }
     public override var numberOfInputs: Int? { unit.component.type == .generator ? 0 : 1 }
@@ -71,7 +72,8 @@ public class AudioUnitEffect: AudioNode, @unchecked Sendable {
         } catch { throw .unitFailed(node: name, reason: "\(error)") }
         let ramps = ParameterRamps(store, sampleRate: formats.sampleRate, engineRate: engineRate)
         return RenderMemory(
-            UnitState(instance, ramps: ramps), latency: Double(instance.latency), keeping: [instance],
+            UnitState(instance, ramps: ramps, faults: counters.handle), latency: Double(instance.latency),
+            keeping: [instance, counters],
             function: UnitState.function)
     }
 }

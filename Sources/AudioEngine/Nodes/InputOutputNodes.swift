@@ -2,6 +2,8 @@ import AudioBase
 
 /// What the device captures.
 public final class AudioInputNode: AudioNode, @unchecked Sendable {
+    private let counters = Counters()
+
     init() { super.init(name: "input") }
 
     public override var numberOfInputs: Int? { 0 }
@@ -13,15 +15,17 @@ public final class AudioInputNode: AudioNode, @unchecked Sendable {
     }
 
     override func makeState(_ formats: NodeFormats, engineRate: Double) throws(AudioEngineError) -> RenderState {
-        RenderMemory(InputState(), function: InputState.function)
+        RenderMemory(InputState(faults: counters.handle), keeping: [counters], function: InputState.function)
     }
 
     /// Samples captured that were no number, and are silence.
-    public var faultCount: Int { (currentState as? RenderMemory<InputState>)?.memory.pointee.faults ?? 0 }
+    public var faultCount: Int { counters[0] }
 }
 
 /// What the device plays.
 public final class AudioOutputNode: AudioNode, @unchecked Sendable {
+    private let counters = Counters()
+
     init() { super.init(name: "output") }
 
     public override var numberOfOutputs: Int { 0 }
@@ -34,9 +38,9 @@ public final class AudioOutputNode: AudioNode, @unchecked Sendable {
     }
 
     override func makeState(_ formats: NodeFormats, engineRate: Double) throws(AudioEngineError) -> RenderState {
-        RenderMemory(OutputState(), function: OutputState.function)
+        RenderMemory(OutputState(faults: counters.handle), keeping: [counters], function: OutputState.function)
     }
 
     /// Samples that were no number when they came here, and are silence.
-    public var faultCount: Int { (currentState as? RenderMemory<OutputState>)?.memory.pointee.faults ?? 0 }
+    public var faultCount: Int { counters[0] }
 }

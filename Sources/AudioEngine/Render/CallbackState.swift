@@ -5,9 +5,10 @@ import AudioBase
 struct CallbackState: ~Copyable {
     private let block: AudioSourceRenderBlock
     private let sampleRate: Double
-    private(set) var faults = RenderBlockFaults()
+    private let faults: Counters.Handle  // frames missing, samples invalid, calls late
 
-    init(_ block: @escaping AudioSourceRenderBlock, sampleRate: Double) {
+    init(_ block: @escaping AudioSourceRenderBlock, sampleRate: Double, faults: Counters.Handle) {
+        self.faults = faults
         self.block = block
         self.sampleRate = sampleRate
     }
@@ -19,7 +20,7 @@ struct CallbackState: ~Copyable {
         }
     }
 
-    mutating func process(_ call: RenderCall) {  // not @_noLocks: it calls a closure
+    func process(_ call: RenderCall) {  // not @_noLocks: it calls a closure
         guard call.frameCount > 0 else { return }
         let bus = call.outputCount > 0 ? call.outputs[0] : call.inputs[0]
         if call.outputCount > 0 {
@@ -27,13 +28,13 @@ struct CallbackState: ~Copyable {
         }
         let start = HostTime.now()
         let filled = block(call.sampleTime, call.frameCount, bus.channels)
-        if HostTime.now().seconds(since: start) > Double(call.frameCount) / sampleRate { faults.lateCalls &+= 1 }
+        if HostTime.now().seconds(since: start) > Double(call.frameCount) / sampleRate { faults.add(1, to: 2) }
         if filled < call.frameCount {
             let from = max(0, filled)
             for c in 0..<bus.channels.count { clearSamples(bus.channels[c] + from, call.frameCount &- from) }
-            faults.missingFrames &+= call.frameCount &- from
+            faults.add(call.frameCount &- from, to: 0)
         }
-        faults.invalidSamples &+= scrub(bus.channels, call.frameCount)
+        faults.add(scrub(bus.channels, call.frameCount), to: 1)
         bus.isSilent = absolutePeak(bus.channels, call.frameCount) == 0
     }
 }

@@ -2,7 +2,7 @@ import AudioBase
 
 /// The device's captured block.
 struct InputState: ~Copyable {
-    private(set) var faults = 0
+    let faults: Counters.Handle
 
     static var function: RenderFunction {
         { state, call in
@@ -12,7 +12,7 @@ struct InputState: ~Copyable {
     }
 
     @_noLocks
-    mutating func process(_ call: RenderCall) {
+    func process(_ call: RenderCall) {
         let to = call.outputs[0]
         let from = call.cycle.pointee.input
         for c in 0..<to.channels.count {
@@ -22,14 +22,14 @@ struct InputState: ~Copyable {
                 clearSamples(to.channels[c], call.frameCount)
             }
         }
-        faults &+= scrub(to.channels, call.frameCount)
+        faults.add(scrub(to.channels, call.frameCount))
         to.isSilent = absolutePeak(to.channels, call.frameCount) == 0
     }
 }
 
 /// The block that the device plays.
 struct OutputState: ~Copyable {
-    private(set) var faults = 0
+    let faults: Counters.Handle
 
     static var function: RenderFunction {
         { state, call in
@@ -39,11 +39,11 @@ struct OutputState: ~Copyable {
     }
 
     @_noLocks
-    mutating func process(_ call: RenderCall) {
+    func process(_ call: RenderCall) {
         let to = call.cycle.pointee.output
         guard call.inputCount > 0, !call.inputs[0].isSilent else { return }  // the device cleared it
         let from = call.inputs[0].channels
-        faults &+= scrub(from, call.frameCount)
+        faults.add(scrub(from, call.frameCount))
         for c in 0..<to.count where c < from.count {
             copySamples(to[c] + call.offset, from[c], call.frameCount)
         }

@@ -7,18 +7,17 @@ struct UnitState: ~Copyable {
     private let kernel: UnsafeMutableRawPointer
     private var ramps: ParameterRamps
     private let memory: Int
-    private let latency: Int
     private let isGenerator: Bool
     private var quiet = 0
     private var isIdle = false
-    /// Blocks that were silenced because the unit made something that is no number.
-    private(set) var faults = 0
+    private let faults: Counters.Handle
 
-    init(_ instance: UnitInstance, ramps: consuming ParameterRamps) {
+    /// - Parameter faults: counts blocks that were silenced because the unit made something that is no number.
+    init(_ instance: UnitInstance, ramps: consuming ParameterRamps, faults: Counters.Handle) {
+        self.faults = faults
         functions = instance.functions
         kernel = instance.state
         memory = instance.memory + instance.latency
-        latency = instance.latency
         isGenerator = instance.description.component.type == .generator
         self.ramps = ramps
         functions.callSet(kernel, self.ramps.values, over: 0)
@@ -74,7 +73,7 @@ struct UnitState: ~Copyable {
         guard peak.isFinite else {
             functions.callReset(kernel)
             to.silence(call.frameCount)
-            faults &+= 1
+            faults.add(1)
             return
         }
         guard silent else { return }

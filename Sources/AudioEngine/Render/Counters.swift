@@ -1,0 +1,31 @@
+import Synchronization
+
+/// Numbers that the render thread counts up and any thread reads.
+final class Counters: Sendable {
+    /// What the render side gets; valid as long as this object lives.
+    struct Handle: @unchecked Sendable, BitwiseCopyable {  // atomics
+        fileprivate let values: UnsafeMutablePointer<Atomic<Int>>
+
+        /// Adds to a number.
+        @_noLocks
+        func add(_ amount: Int, to index: Int = 0) {
+            if amount != 0 { values[index].add(amount, ordering: .relaxed) }
+        }
+    }
+
+    let handle: Handle
+    private let count: Int
+
+    init(_ count: Int = 1) {
+        self.count = count
+        handle = Handle(values: .allocate(capacity: count))
+        for i in 0..<count { (handle.values + i).initialize(to: Atomic(0)) }
+    }
+
+    deinit {
+        handle.values.deinitialize(count: count)
+        handle.values.deallocate()
+    }
+
+    subscript(index: Int) -> Int { handle.values[index].load(ordering: .relaxed) }
+}

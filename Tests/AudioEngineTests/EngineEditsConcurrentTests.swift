@@ -1,0 +1,87 @@
+import AudioBase
+import AudioDSP
+import AudioDevices
+import Foundation
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import AudioEngine
+
+/// Edits from four threads while a device renders; what the thread sanitizer looks at.
+@Suite struct EngineEditsConcurrentTests {
+    @Test func fourThreadsEditWhileADeviceRenders() throws {
+        let engine = AudioEngine()
+        let sources = (0..<4).map { sineSource(200 + 50 * Double($0), amplitude: 0.1, name: "source \($0)") }
+        let effects = (0..<8).map { AudioUnitEffect(.gain, name: "gain \($0)") }
+        for node in sources { try engine.attach(node) }
+        for node in effects { try engine.attach(node) }
+        let card = SimulatedCard.Configuration(sampleRate: 48_000, blockFrameCount: 256)
+        let device = try SimulatedDevice(card)
+        try engine.start(on: device)
+        let accepted = Atomic(0)
+        let refused = Mutex<[AudioEngineError]>([])
+        DispatchQueue.concurrentPerform(iterations: 4) { thread in
+            var random = SeededRandom(seed: UInt64(thread) + 1)
+            for _ in 0..<250 {
+                do throws(AudioEngineError) {
+                    try change(engine, sources, effects, &random)
+                    accepted.add(1, ordering: .relaxed)
+                } catch { refused.withLock { $0.append(error) } }
+                if random.next() % 8 == 0 { usleep(2_000) }
+            }
+        }
+        // What cannot be done is refused by name, and nothing else is.
+        for error in refused.withLock({ $0 }) {
+            switch error {
+            case .cycle, .notAttached: break
+            default: Issue.record("\(error)")
+            }
+        }
+        #expect(accepted.load(ordering: .relaxed) > 400)
+        #expect(engine.state.withLock { $0.failure } == nil)
+        // The graph that is left is the one that was asked for last.
+        for node in effects { try? engine.detach(node) }
+        let last = Peak()
+        try engine.connect(sources[0], to: engine.mainMixerNode, bus: 0)
+        engine.mainMixerNode.input(0).isMuted = false
+        engine.mainMixerNode.input(0).volume = 1
+        try engine.installTap(on: engine.mainMixerNode, bufferSize: 512) { samples, count, _ in
+            for i in 0..<count { last.hear(samples[0][i]) }
+        }
+        let deadline = Date(timeIntervalSinceNow: 20)
+        while last.value < 0.05, Date() < deadline { usleep(10_000) }
+        engine.stop()
+        #expect(last.value > 0.05)
+        #expect(engine.outputNode.faultCount == 0)
+    }
+
+    private func change(
+        _ engine: AudioEngine, _ sources: [AudioSourceNode], _ effects: [AudioUnitEffect], _ random: inout SeededRandom
+    ) throws(AudioEngineError) {
+        let effect = effects[Int(random.next() % 8)]
+        let source = sources[Int(random.next() % 4)]
+        switch random.next() % 10 {
+        case 0: try engine.attach(effect)
+        case 1: try engine.detach(effect)
+        case 2: try engine.connect(source, to: effect)
+        case 3: try engine.connect(effect, to: engine.mainMixerNode, bus: Int(random.next() % 4))
+        case 4: try engine.connect(effect, to: effects[Int(random.next() % 8)])
+        case 5: try engine.disconnectNodeInput(engine.mainMixerNode, bus: Int(random.next() % 4))
+        case 6: effect["gain"]?.value = Float(random.next() % 40) - 40
+        case 7:
+            let input = engine.mainMixerNode.input(Int(random.next() % 4))
+            input.isMuted.toggle()
+            input.pan = Float(random.next() % 3) - 1
+        case 8: try engine.installTap(on: source, bufferSize: 256) { _, _, _ in }
+        default: engine.removeTap(from: source)
+        }
+    }
+}
+
+/// The loudest sample heard.
+private final class Peak: Sendable {
+    private let held = Mutex<Float>(0)
+    var value: Float { held.withLock { $0 } }
+    func hear(_ sample: Float) { held.withLock { $0 = max($0, abs(sample)) } }
+}
