@@ -5,11 +5,16 @@ import PackageDescription
 // (SwiftPM refuses unsafeFlags in dependencies).
 //   EARSHOT_CORE=1   leaves out the command line and what only it needs: sanitizer, fuzz, benchmark builds
 //   EARSHOT_RTSAN=P  links RealtimeSanitizer's runtime at path P and wraps every render call in it
-//   EARSHOT_LAYERS=A,B   only these layers (thread sanitizer builds: the 6.3 compiler crashes on some ~Copyable types)
+//   EARSHOT_TSAN=1   what the thread sanitizer's build needs
+//   EARSHOT_LAYERS=A,B   only these layers
 let core = Context.environment["EARSHOT_CORE"] == "1"
 let rtsan = Context.environment["EARSHOT_RTSAN"]
 
-let settings: [SwiftSetting] = rtsan == nil ? [] : [.unsafeFlags(["-Xcc", "-DEARSHOT_RTSAN"])]
+let tsan = Context.environment["EARSHOT_TSAN"] != nil
+// Swift 6.3.1 gives LLVM's verifier casts that it refuses under the thread sanitizer, harmless ones.
+let settings: [SwiftSetting] =
+    (rtsan == nil ? [] : [.unsafeFlags(["-Xcc", "-DEARSHOT_RTSAN"])])
+    + (tsan ? [.unsafeFlags(["-Xcc", "-DEARSHOT_TSAN", "-Xfrontend", "-disable-llvm-verify"])] : [])
 let linker: [LinkerSetting] = rtsan.map { [.unsafeFlags([$0, "-lstdc++", "-lm"])] } ?? []
 
 /// What a layer's tests use besides: a call's delay is measured as `earshot analyze` does it.

@@ -23,7 +23,7 @@ public final class AudioEngine: Sendable {
     /// A mixer that is connected to the output from the start.
     public let mainMixerNode = AudioMixerNode(name: "main mixer")
 
-    let state: Mutex<EngineState>
+    let state: Guarded<EngineState>
     let wakeup = Wakeup()
 
     /// An engine with nothing but its own three nodes.
@@ -33,7 +33,7 @@ public final class AudioEngine: Sendable {
         do {
             try graph.connect(mainMixerNode, bus: 0, to: outputNode, bus: 0, format: nil)
         } catch { preconditionFailure("\(error)") }
-        state = Mutex(EngineState(graph: graph))
+        state = Guarded(EngineState(graph: graph))
         for node in [inputNode, outputNode, mainMixerNode] { node.attachment.withLock { $0 = ObjectIdentifier(self) } }
     }
 

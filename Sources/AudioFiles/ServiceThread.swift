@@ -6,7 +6,7 @@ import Synchronization
 public final class ServiceThread: Sendable {
     private let wakeup: Wakeup
     private let stopping = Atomic(false)
-    private let thread = Mutex<pthread_t?>(nil)
+    private let thread = Guarded<pthread_t?>(nil)
     private let name: String
     private let work: @Sendable () -> Bool
     private static let interval: CInt = 20  // milliseconds

@@ -4,7 +4,7 @@ import Synchronization
 
 /// Adds any number of inputs, each with its volume, pan, mute, solo and meter, into one output with a volume of its own.
 public final class AudioMixerNode: AudioNode, @unchecked Sendable {
-    private let strips = Mutex<[Int: AudioMixerInput]>([:])
+    private let strips = Guarded<[Int: AudioMixerInput]>([:])
     private let store = ParameterStore([UnitParameter("volume", "Volume", .generic, 0...8, default: 1)])
     private let meter = LatestValue(Level())
     private let channelCount: Int?
@@ -89,7 +89,7 @@ public final class AudioMixerInput: @unchecked Sendable {  // `held` is under th
         UnitParameter("sounds", "Sounds", .generic, 0...1, default: 1),
     ])
     private let meter = LatestValue(Level())
-    private let switches = Mutex((muted: false, soloed: false, allowed: true))
+    private let switches = Guarded((muted: false, soloed: false, allowed: true))
     private var held: (rate: Double, memory: RenderMemory<MixerStrip>)?
 
     init(mixer: AudioMixerNode, bus: Int) {

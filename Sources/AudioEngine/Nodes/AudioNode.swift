@@ -10,7 +10,7 @@ public class AudioNode: @unchecked Sendable {  // what changes is under the engi
     public let name: String
     let id: Int
     /// The engine it is attached to.
-    let attachment = Mutex<ObjectIdentifier?>(nil)
+    let attachment = Guarded<ObjectIdentifier?>(nil)
     /// What listens to its output; under the engine's lock.
     var tap: NodeTap?
     private var cached: (formats: NodeFormats, engineRate: Double, state: RenderState)?

@@ -19,11 +19,11 @@ final class ParameterStore: @unchecked Sendable {  // atomics, and a queue whose
     let targets: UnsafeMutablePointer<Atomic<UInt32>>
     let version: UnsafeMutablePointer<Atomic<Int>>
     let events = MessageQueue<Event>(capacity: 256)
-    private let written: Mutex<[Float]>
+    private let written: Guarded<[Float]>
 
     init(_ parameters: [UnitParameter]) {
         self.parameters = parameters
-        written = Mutex(parameters.map(\.defaultValue))
+        written = Guarded(parameters.map(\.defaultValue))
         targets = .allocate(capacity: max(1, parameters.count))
         for (i, parameter) in parameters.enumerated() {
             (targets + i).initialize(to: Atomic(parameter.defaultValue.bitPattern))

@@ -23,6 +23,16 @@ static inline void __rtsan_realtime_enter(void) {}
 static inline void __rtsan_realtime_exit(void) {}
 #endif
 
+#ifdef EARSHOT_TSAN
+void __tsan_acquire(void *);
+void __tsan_release(void *);
+static inline void earshot_lock_taken(void *mark) { __tsan_acquire(mark); }
+static inline void earshot_lock_given_back(void *mark) { __tsan_release(mark); }
+#else
+static inline void earshot_lock_taken(void *mark) { (void)mark; }
+static inline void earshot_lock_given_back(void *mark) { (void)mark; }
+#endif
+
 /// CLOCK_MONOTONIC in nanoseconds; read through the vDSO, so no system call.
 static inline EARSHOT_NO_LOCKS int64_t earshot_monotonic_ns(void) {
     struct timespec t;

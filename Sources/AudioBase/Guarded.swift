@@ -1,0 +1,27 @@
+import CRealtime
+import Synchronization
+
+/// A `Mutex` that the thread sanitizer understands: it does not know Swift's own, and would call what they guard a race.
+///
+/// For threads that may wait; never on a render thread.
+public struct Guarded<Value: ~Copyable>: ~Copyable, @unchecked Sendable {  // the mutex guards `Value`
+    private let mutex: Mutex<Value>
+    private let mark = UnsafeMutableRawPointer.allocate(byteCount: 8, alignment: 8)
+
+    /// Guards a value.
+    public init(_ value: consuming sending Value) { mutex = Mutex(value) }
+
+    deinit { mark.deallocate() }
+
+    /// Runs `body` with the value while no one else does.
+    public borrowing func withLock<Result: ~Copyable, Failure: Error>(
+        _ body: (inout sending Value) throws(Failure) -> sending Result
+    ) throws(Failure) -> sending Result {
+        let mark = mark
+        return try mutex.withLock { value throws(Failure) in
+            earshot_lock_taken(mark)
+            defer { earshot_lock_given_back(mark) }
+            return try body(&value)
+        }
+    }
+}
