@@ -41,7 +41,9 @@ import Testing
                     let back = SIMD3(r.y * u.z - r.z * u.y, r.z * u.x - r.x * u.z, r.x * u.y - r.y * u.x)
                     #expect(Self.isNear(back, -f))
                     let same = ListenerGeometry(position: SIMD3(3, -1, 2), forward: f * 3, up: u + f * 0.5)
-                    #expect(same.map { Self.isNear($0.relative(SIMD3(4, 5, 6)), listener.relative(SIMD3(4, 5, 6))) } == true)
+                    #expect(
+                        same.map { Self.isNear($0.relative(SIMD3(4, 5, 6)), listener.relative(SIMD3(4, 5, 6))) } == true
+                    )
                     let seen = listener.relative(SIMD3(4, 5, 6))
                     #expect(abs((seen * seen).sum() - 53) < 1e-3)
                 }
@@ -62,7 +64,8 @@ import Testing
     }
 
     @Test(arguments: DistanceAttenuation.Model.allCases)
-    func `distance never makes louder, and a law that cannot be computed does nothing`(model: DistanceAttenuation.Model) {
+    func `distance never makes louder, and a law that cannot be computed does nothing`(model: DistanceAttenuation.Model)
+    {
         let law = DistanceAttenuation(model: model, referenceDistance: 2, maximumDistance: 50, rolloffFactor: 3)
         var last: Float = 1
         for d in stride(from: Float(0), through: 100, by: 0.5) {

@@ -7,7 +7,9 @@ public enum SpatialMeasure {
     public static func figures() -> [Figure] { times() + levels() + distances() + movements() }
 
     /// A spatializer with a source at a place, in metres right, up and behind.
-    public static func unit(at place: SIMD3<Float>, rate: Double = 48_000, _ more: [String: Float] = [:]) -> UnitInstance {
+    public static func unit(at place: SIMD3<Float>, rate: Double = 48_000, _ more: [String: Float] = [:])
+        -> UnitInstance
+    {
         let unit = UnitType.spatializer.makeUnit(sampleRate: rate, channelCount: 1)
         unit.set(values(place, more))
         return unit
@@ -55,7 +57,8 @@ public enum SpatialMeasure {
         }
         return [
             Figure(
-                "time between the ears, 36 azimuths, correlation of 0.1 to 20 kHz, worst error", whole * 1e6, "µs", .atMost(30),
+                "time between the ears, 36 azimuths, correlation of 0.1 to 20 kHz, worst error", whole * 1e6, "µs",
+                .atMost(30),
                 against: "Woodworth's sphere"),
             Figure(
                 "time between the ears, 36 azimuths, half height of the leading edge, worst error", edge * 1e6, "µs",
@@ -63,7 +66,8 @@ public enum SpatialMeasure {
             // Sound whose wave is longer than the head arrives later at the far ear than along Woodworth's path, up to
             // 3/2 of his time; no sphere is within 30 µs of it here.
             Figure(
-                "time between the ears, 36 azimuths, mean phase delay of 1 to 3 kHz, most that it differs", excess * 1e6, "µs",
+                "time between the ears, 36 azimuths, mean phase delay of 1 to 3 kHz, most that it differs",
+                excess * 1e6, "µs",
                 .atMost(90), against: "Woodworth's sphere, from which the rigid sphere itself differs by 87"),
         ]
             + bands.map {
@@ -98,7 +102,8 @@ public enum SpatialMeasure {
     private static func cross(_ ears: [(real: [Double], imaginary: [Double])], _ k: Int) -> (re: Double, im: Double) {
         let (l, r) = (ears[0], ears[1])
         return (
-            l.real[k] * r.real[k] + l.imaginary[k] * r.imaginary[k], l.imaginary[k] * r.real[k] - l.real[k] * r.imaginary[k]
+            l.real[k] * r.real[k] + l.imaginary[k] * r.imaginary[k],
+            l.imaginary[k] * r.real[k] - l.real[k] * r.imaginary[k]
         )
     }
 
@@ -190,7 +195,8 @@ public enum SpatialMeasure {
                 let unit = unit(
                     at: ListenerGeometry.place(azimuth: 40, elevation: 10, distance: distance),
                     [
-                        "distanceModel": model, "referenceDistance": 2, "maximumDistance": 100, "rolloffFactor": rolloff,
+                        "distanceModel": model, "referenceDistance": 2, "maximumDistance": 100,
+                        "rolloffFactor": rolloff,
                     ])
                 let out = UnitDrive.render(unit, [UnitDrive.sine(1_000, rate: 48_000, count: 4_800)])
                 return 10 * log10(out[0].suffix(2_400).reduce(0) { $0 + Double($1) * Double($1) })
@@ -222,7 +228,8 @@ public enum SpatialMeasure {
             ("from left to right in 100 ms, 1 kHz, above 4 kHz", across, 1_000.0, true),
         ].map { name, path, tone, high in
             Figure(
-                "click, \(name)", residue(path, tone: tone, above: high), "dBFS", .atMost(-60), against: "a tone of 0 dBFS")
+                "click, \(name)", residue(path, tone: tone, above: high), "dBFS", .atMost(-60),
+                against: "a tone of 0 dBFS")
         }
     }
 

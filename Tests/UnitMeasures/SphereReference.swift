@@ -1,9 +1,9 @@
 import Glibc
 
 /// The sound pressure on a rigid sphere under a plane wave, relative to that in the open: the sum over Legendre polynomials
-/// and spherical Hankel functions (Kuhn, J. Acoust. Soc. Am. 62, 1977, p. 158; Duda and Martens, J. Acoust. Soc. Am. 104,
-/// 1998, for a source at infinity). The Hankel functions are their closed, finite sums, with no recurrence in common with
-/// the unit that is measured.
+/// and spherical Hankel functions (Kuhn, J. Acoust. Soc. Am. 62, 1977, p. 157; Duda and Martens, J. Acoust. Soc. Am. 104,
+/// 1998, p. 3048, for a source at infinity). The Hankel functions are their closed, finite sums, with no recurrence in
+/// common with the unit that is measured.
 public enum SphereReference {
     /// Metres.
     public static let radius = 0.0875

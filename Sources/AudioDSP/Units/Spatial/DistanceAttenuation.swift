@@ -26,7 +26,8 @@ public struct DistanceAttenuation: Hashable, Sendable {
     /// A law with its numbers; by default inverse, from 1 m on.
     @_noLocks
     public init(
-        model: Model = .inverse, referenceDistance: Float = 1, maximumDistance: Float = 100_000, rolloffFactor: Float = 1
+        model: Model = .inverse, referenceDistance: Float = 1, maximumDistance: Float = 100_000,
+        rolloffFactor: Float = 1
     ) {
         self.model = model
         self.referenceDistance = referenceDistance

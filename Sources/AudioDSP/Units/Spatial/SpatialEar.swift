@@ -66,7 +66,8 @@ struct SpatialEar: BitwiseCopyable {
     ///   - frameCount: at most a piece.
     @_noLocks
     mutating func process(
-        _ line: UnsafePointer<Float>, to output: UnsafeMutablePointer<Float>, table: SincTable, span: Int, remaining: Int,
+        _ line: UnsafePointer<Float>, to output: UnsafeMutablePointer<Float>, table: SincTable, span: Int,
+        remaining: Int,
         step: Float, frameCount: Int
     ) {
         let late = history + tapCount

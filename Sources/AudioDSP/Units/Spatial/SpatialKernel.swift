@@ -17,7 +17,8 @@ struct SpatialKernel: UnitKernel, ~Copyable {
     static var unit: UnitDescription {
         UnitDescription(
             component: AudioComponentDescription(type: .effect, subtype: "spatializer", manufacturer: "earshot"),
-            name: "Spatializer", summary: "Places the sound around a listener with headphones, or between two loudspeakers.",
+            name: "Spatializer",
+            summary: "Places the sound around a listener with headphones, or between two loudspeakers.",
             parameters: SpatialTarget.parameters)
     }
     let latency: Int
@@ -85,10 +86,12 @@ struct SpatialKernel: UnitKernel, ~Copyable {
             let span = remaining > 0 && oldSpan > newSpan ? oldSpan : newSpan
             let now = line + lineLength
             left.process(
-                now, to: block.output[0] + (block.offset &+ at), table: table, span: span, remaining: remaining, step: step,
+                now, to: block.output[0] + (block.offset &+ at), table: table, span: span, remaining: remaining,
+                step: step,
                 frameCount: count)
             right.process(
-                now, to: block.output[1] + (block.offset &+ at), table: table, span: span, remaining: remaining, step: step,
+                now, to: block.output[1] + (block.offset &+ at), table: table, span: span, remaining: remaining,
+                step: step,
                 frameCount: count)
             earshot_move(line, line + count, lineLength &* MemoryLayout<Float>.stride)
             if remaining > 0 { remaining &-= count }

@@ -3,9 +3,10 @@ import CRealtime
 /// What a rigid sphere does to a distant sound on its way to a point on it, by the angle between that point and the
 /// source: a delay and an impulse response.
 ///
-/// The delay is the straight or creeping path of Woodworth (Experimental Psychology, 1938). The impulse response has the
-/// magnitude of the analytic solution (Rayleigh; Kuhn, J. Acoust. Soc. Am. 62, 1977; Duda and Martens, J. Acoust. Soc.
-/// Am. 104, 1998) and the least phase that belongs to it. Both together are within some 10 µs of the analytic phase too.
+/// The delay is the straight or creeping path of Woodworth (Experimental Psychology, 1938, p. 520). The impulse response
+/// has the magnitude of the analytic solution (Kuhn, J. Acoust. Soc. Am. 62, 1977, p. 157; Duda and Martens, J. Acoust.
+/// Soc. Am. 104, 1998, p. 3048) and the least phase that belongs to it. With it time differs as on the sphere, too: as
+/// Woodworth has it where waves are short, up to 3/2 of that where they are longer than the head.
 struct SphericalHead: BitwiseCopyable {
     /// Metres.
     static var radius: Double { @_noLocks get { 0.0875 } }
