@@ -107,6 +107,24 @@ import UnitMeasures
         }
     }
 
+    @Test func `a move ends exactly where it should after 30 ms, however often it is told again`() {
+        let noise = Self.noise(2_400, channels: 1)
+        let there = UnitDrive.render(SpatialMeasure.unit(at: SIMD3(-3, 0, 0)), noise)
+        for again in [false, true] {
+            let moved = SpatialMeasure.unit(at: SIMD3(1, 0, 0))
+            let path =
+                [SIMD3<Float>(0, 0, -2), SIMD3(-3, 0, 0)] + (again ? Array(repeating: SIMD3(-3, 0, 0), count: 50) : [])
+            var out: [[Float]] = [[], []]
+            for k in 0..<75 {
+                if k < path.count { moved.set(SpatialMeasure.values(path[k]), over: 32) }
+                let piece = UnitDrive.render(moved, [Array(noise[0][k * 32..<k * 32 + 32])])
+                for c in 0..<2 { out[c] += piece[c] }
+            }
+            let settled = 32 + 1_440 + moved.memory
+            for c in 0..<2 { #expect(out[c][settled...] == there[c][settled...]) }
+        }
+    }
+
     @Test func `the ears are mirrored, and a source on the right is louder and earlier there`() {
         let noise = Self.noise(2_000, channels: 1)
         let right = UnitDrive.render(SpatialMeasure.unit(at: SIMD3(2, 0.5, -1)), noise)

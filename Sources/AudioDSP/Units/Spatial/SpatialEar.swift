@@ -34,27 +34,20 @@ struct SpatialEar: BitwiseCopyable {
         weights.deallocate()
     }
 
-    /// Starts towards a new target.
-    /// - Parameters:
-    ///   - side: how far the source is on this ear's side, −1 to 1.
-    ///   - weight: how much of the old is left until now.
+    /// Starts towards a new place; it has arrived at the last one.
+    /// - Parameter side: how far the source is on this ear's side, −1 to 1.
     @_noLocks
-    mutating func aim(at target: SpatialTarget, side: Double, head: SphericalHead, latency: Int, weight: Float) {
+    mutating func aim(at place: SpatialTarget, side: Double, head: SphericalHead, latency: Int) {
         let angle = earshot_atan2(earshot_sqrt(1 - side * side), side)
-        oldDelay = newDelay + (oldDelay - newDelay) * weight
-        newDelay = Float(latency)
-        for k in 0..<tapCount { new[k] += (old[k] - new[k]) * weight }
+        let around = 1 - place.panned
+        oldDelay = newDelay
+        newDelay = Float(Double(latency) + head.delay(angle: angle) * around)
         let taps = old
         old = new
         new = taps
-        if target.isPanned {
-            for k in 0..<tapCount { taps[k] = 0 }
-            // Equal power: the squares of both sides make 1.
-            taps[tapCount - 1] = Float(earshot_cos(0.25 * Double.pi * (1 - side)))
-        } else {
-            newDelay = Float(Double(latency) + head.delay(angle: angle))
-            head.write(angle: angle, to: taps)
-        }
+        head.write(angle: angle, gain: Float(around), to: taps)
+        // Equal power: the squares of both sides make 1.
+        taps[tapCount - 1] += Float(place.panned * earshot_cos(0.25 * Double.pi * (1 - side)))
     }
 
     /// Renders frames that all stand still or all move.
@@ -62,7 +55,7 @@ struct SpatialEar: BitwiseCopyable {
     ///   - line: the source's present sample; at least the longest delay and 8 more lie before it.
     ///   - span: taps that are not zero, a multiple of four.
     ///   - remaining: frames until it is at rest, `frameCount` at least, or 0.
-    ///   - step: one by the length of the whole movement.
+    ///   - step: one by the length of a movement.
     ///   - frameCount: at most a piece.
     @_noLocks
     mutating func process(

@@ -11,6 +11,9 @@ extension UnitType {
 /// The head is a rigid sphere with ears at its sides (``SphericalHead``): level and time differ between the ears as they do
 /// there, the same in front, behind, above and below. Nothing depends on elevation but through the angle to the ears, and
 /// sound takes no time from the source to the head, so that only the ears' distance is heard as Doppler.
+///
+/// Whatever is set over some frames is followed in 29 ms (``SpatialPath``), however short they are: distance makes a short
+/// way a great change, and a step of 32 frames would be a click.
 struct SpatialKernel: UnitKernel, ~Copyable {
     /// Frames that are rendered in one go at most.
     static var piece: Int { @_noLocks get { 64 } }
@@ -30,15 +33,19 @@ struct SpatialKernel: UnitKernel, ~Copyable {
     private let line: UnsafeMutablePointer<Float>
     private let lineLength: Int
     private var gain = Glide(0)
-    private var target = SpatialTarget()
+    private var path = SpatialPath()
+    /// Frames of a step of the path.
+    private let stride: Int
     private var remaining = 0
-    private var step: Float = 0
+    private let step: Float
     private var oldSpan = 4
     private var newSpan = 4
 
     init(sampleRate: Double, channelCount: Int) {
         head = SphericalHead(sampleRate: sampleRate)
         table = SincTable()
+        stride = Int(sampleRate / 1_500)
+        step = 1 / Float(stride)
         // A source straight ahead is late by whole frames: enough for interpolation and for the nearer ear to be early.
         latency = SincTable.half + Int(-head.delay(angle: 0)) + 1
         // 8 frames before the latest sample of the farther ear.
@@ -55,6 +62,7 @@ struct SpatialKernel: UnitKernel, ~Copyable {
         right.free()
         head.free()
         table.free()
+        path.free()
         line.deallocate()
     }
 
@@ -63,22 +71,35 @@ struct SpatialKernel: UnitKernel, ~Copyable {
     @_noLocks
     mutating func set(_ values: UnsafePointer<Float>, over frameCount: Int) {
         let wanted = SpatialTarget(values)
-        if remaining == 0, wanted.isSame(as: target) { return }
-        target = wanted
-        let weight = Float(remaining) * step
-        oldSpan = remaining > 0 && oldSpan > newSpan ? oldSpan : newSpan
-        newSpan = wanted.isPanned ? 4 : head.tapCount
-        gain.move(to: wanted.gain, over: frameCount)
-        right.aim(at: wanted, side: wanted.side, head: head, latency: latency, weight: weight)
-        left.aim(at: wanted, side: -wanted.side, head: head, latency: latency, weight: weight)
-        remaining = frameCount > 0 ? frameCount : 0
-        step = frameCount > 0 ? 1 / Float(frameCount) : 0
+        if frameCount <= 0 {
+            jump(to: wanted)
+        } else if !wanted.isSame(as: path.target) {
+            path.turn(to: wanted)
+        }
+    }
+
+    @_noLocks
+    private mutating func jump(to target: SpatialTarget) {
+        path.jump(to: target)
+        remaining = 0
+        move(to: target, over: 0)
+    }
+
+    @_noLocks
+    private mutating func move(to place: SpatialTarget, over frameCount: Int) {
+        oldSpan = newSpan
+        newSpan = place.panned == 1 ? 4 : head.tapCount
+        gain.move(to: Float(place.gain), over: frameCount)
+        right.aim(at: place, side: place.side, head: head, latency: latency)
+        left.aim(at: place, side: -place.side, head: head, latency: latency)
+        remaining = frameCount
     }
 
     @_noLocks
     mutating func process(_ block: UnitBlock) {
         var at = 0
         while at < block.frameCount {
+            if remaining == 0, path.isMoving { move(to: path.next(), over: stride) }
             var count = block.frameCount &- at
             if count > Self.piece { count = Self.piece }
             if remaining > 0, count > remaining { count = remaining }
@@ -87,12 +108,10 @@ struct SpatialKernel: UnitKernel, ~Copyable {
             let now = line + lineLength
             left.process(
                 now, to: block.output[0] + (block.offset &+ at), table: table, span: span, remaining: remaining,
-                step: step,
-                frameCount: count)
+                step: step, frameCount: count)
             right.process(
                 now, to: block.output[1] + (block.offset &+ at), table: table, span: span, remaining: remaining,
-                step: step,
-                frameCount: count)
+                step: step, frameCount: count)
             earshot_move(line, line + count, lineLength &* MemoryLayout<Float>.stride)
             if remaining > 0 { remaining &-= count }
             at &+= count
@@ -120,8 +139,7 @@ struct SpatialKernel: UnitKernel, ~Copyable {
 
     @_noLocks
     mutating func reset() {
-        gain.finish()
-        remaining = 0
+        jump(to: path.target)
         left.reset()
         right.reset()
         earshot_zero(line, lineLength &* MemoryLayout<Float>.stride)

@@ -5,16 +5,16 @@ struct SpatialTarget: BitwiseCopyable {
     /// Along the line through the ears: the cosine of the angle between the source and the right one, −1 to 1.
     var side: Double
     /// What distance leaves of the sound, 0 to 1.
-    var gain: Float
-    /// Whether two loudspeakers share the sound; otherwise it goes around a head.
-    var isPanned: Bool
+    var gain: Double
+    /// 1 where two loudspeakers share the sound, 0 where it goes around a head; between them on the way.
+    var panned: Double
 
     /// Nowhere: no source's target.
     @_noLocks
     init() {
         side = 2
         gain = 0
-        isPanned = false
+        panned = 0
     }
 
     /// - Parameter values: one for each of ``parameters``.
@@ -26,11 +26,11 @@ struct SpatialTarget: BitwiseCopyable {
         let distance = earshot_sqrt(x * x + y * y + z * z)
         // Inside the head a source crosses smoothly from one ear to the other instead of jumping at the centre; from 1 m
         // this is 0.3° at most, and less the farther.
-        let square = (x * x + y * y + z * z) / (SphericalHead.radius * SphericalHead.radius)
+        let square = distance * distance / (SphericalHead.radius * SphericalHead.radius)
         let side = x / SphericalHead.radius / earshot_sqrt(earshot_sqrt(1 + square * square))
         self.side = side > 1 ? 1 : side < -1 ? -1 : side
-        isPanned = values[3] >= 0.5
-        gain = Self.law(values).gain(at: Float(distance))
+        panned = values[3] < 0.5 ? 0 : 1
+        gain = Double(Self.law(values).gain(at: Float(distance)))
     }
 
     @_noLocks
@@ -43,7 +43,7 @@ struct SpatialTarget: BitwiseCopyable {
     /// Whether nothing has to move.
     @_noLocks
     func isSame(as other: SpatialTarget) -> Bool {
-        side == other.side && gain == other.gain && isPanned == other.isPanned
+        side == other.side && gain == other.gain && panned == other.panned
     }
 
     static var parameters: [UnitParameter] {

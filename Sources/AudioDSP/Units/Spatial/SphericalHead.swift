@@ -48,16 +48,16 @@ struct SphericalHead: BitwiseCopyable {
             ? -framesPerRadius * earshot_cos(angle) : framesPerRadius * (angle - Double.pi / 2)
     }
 
-    /// Writes the response at an angle, last tap first, ``tapCount`` of them.
+    /// Writes the response at an angle times a gain, last tap first, ``tapCount`` of them.
     /// - Parameter angle: between the point and the source, 0 to π.
     @_noLocks
-    func write(angle: Double, to taps: UnsafeMutablePointer<Float>) {
+    func write(angle: Double, gain: Float, to taps: UnsafeMutablePointer<Float>) {
         let place = angle / Double.pi * Double(Self.angleCount - 1)
         let below = max(0, min(Int(place), Self.angleCount - 2))
         let part = Float(place - Double(below))
         let a = responses + below * tapCount
         let b = a + tapCount
-        for k in 0..<tapCount { taps[k] = a[k] + (b[k] - a[k]) * part }
+        for k in 0..<tapCount { taps[k] = (a[k] + (b[k] - a[k]) * part) * gain }
     }
 
     /// The sphere's response in nepers, for each angle, at `size / 2 + 1` frequencies from 0 to half the rate.
