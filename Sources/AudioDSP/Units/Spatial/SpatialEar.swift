@@ -60,8 +60,7 @@ struct SpatialEar: BitwiseCopyable {
     @_noLocks
     mutating func process(
         _ line: UnsafePointer<Float>, to output: UnsafeMutablePointer<Float>, table: SincTable, span: Int,
-        remaining: Int,
-        step: Float, frameCount: Int
+        remaining: Int, step: Float, frameCount: Int
     ) {
         let late = history + tapCount
         let skip = tapCount &- span

@@ -35,7 +35,7 @@ struct SpatialKernel: UnitKernel, ~Copyable {
     private var gain = Glide(0)
     private var path = SpatialPath()
     /// Frames of a step of the path.
-    private let stride: Int
+    private let stepLength: Int
     private var remaining = 0
     private let step: Float
     private var oldSpan = 4
@@ -44,8 +44,8 @@ struct SpatialKernel: UnitKernel, ~Copyable {
     init(sampleRate: Double, channelCount: Int) {
         head = SphericalHead(sampleRate: sampleRate)
         table = SincTable()
-        stride = Int(sampleRate / 1_500)
-        step = 1 / Float(stride)
+        stepLength = Int(sampleRate / 1_500)
+        step = 1 / Float(stepLength)
         // A source straight ahead is late by whole frames: enough for interpolation and for the nearer ear to be early.
         latency = SincTable.half + Int(-head.delay(angle: 0)) + 1
         // 8 frames before the latest sample of the farther ear.
@@ -99,7 +99,7 @@ struct SpatialKernel: UnitKernel, ~Copyable {
     mutating func process(_ block: UnitBlock) {
         var at = 0
         while at < block.frameCount {
-            if remaining == 0, path.isMoving { move(to: path.next(), over: stride) }
+            if remaining == 0, path.isMoving { move(to: path.next(), over: stepLength) }
             var count = block.frameCount &- at
             if count > Self.piece { count = Self.piece }
             if remaining > 0, count > remaining { count = remaining }
