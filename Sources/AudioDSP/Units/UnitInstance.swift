@@ -31,7 +31,7 @@ public final class UnitInstance: @unchecked Sendable {  // one render thread at 
         state = UnsafeMutableRawPointer(kernel)
         self.sampleRate = sampleRate
         inputChannelCount = channelCount
-        outputChannelCount = channelCount
+        outputChannelCount = Kernel.outputChannelCount(of: channelCount)
         latency = kernel.pointee.latency
         memory = kernel.pointee.memory
         free = { state in

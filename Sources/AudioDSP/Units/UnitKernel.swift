@@ -39,7 +39,7 @@ protocol UnitKernel: ~Copyable, SendableMetatype {
     /// Parameters are undefined until the first ``set(_:over:)``, which has `frameCount` 0.
     /// - Parameters:
     ///   - sampleRate: hertz, 8,000 to 384,000.
-    ///   - channelCount: 1 to 32, of input and output.
+    ///   - channelCount: 1 to 32, of the input and, as a rule, the output (see ``outputChannelCount(of:)``).
     init(sampleRate: Double, channelCount: Int)
 
     /// Moves every parameter on a straight line (or what comes to the same without a click) to a new value.
@@ -53,12 +53,18 @@ protocol UnitKernel: ~Copyable, SendableMetatype {
     /// Forgets every sample heard; a ramp that is under way jumps to its end.
     @_noLocks mutating func reset()
 
+    /// Channels that come out where so many go in: the same number, unless a kernel says otherwise.
+    static func outputChannelCount(of inputChannelCount: Int) -> Int
     /// Frames by which output lags behind input. Constant.
     var latency: Int { get }
     /// Frames of silent input after which output that is silent too remains so: the unit's longest memory, not its reverberation.
     var memory: Int { get }
     /// The three functions above as plain pointers: `UnitFunctions(set: …, process: …, reset: …, latency…)`.
     static var functions: UnitFunctions { get }
+}
+
+extension UnitKernel where Self: ~Copyable {
+    static func outputChannelCount(of inputChannelCount: Int) -> Int { inputChannelCount }
 }
 
 /// A kernel's functions as C function pointers, which the render thread may call where it may not call through a protocol.

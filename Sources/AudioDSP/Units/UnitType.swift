@@ -18,7 +18,7 @@ public struct UnitType: Sendable {
     /// A new unit with its parameters at their defaults. Control thread.
     /// - Parameters:
     ///   - sampleRate: hertz, 8,000 to 384,000.
-    ///   - channelCount: 1 to 32, of input and output.
+    ///   - channelCount: 1 to 32, of the input; the unit says what comes out, as a rule the same number.
     public func makeUnit(sampleRate: Double, channelCount: Int) -> UnitInstance {
         precondition(AudioFormat.sampleRates.contains(sampleRate) && AudioFormat.channelCounts.contains(channelCount))
         return make(sampleRate, channelCount)
@@ -26,6 +26,6 @@ public struct UnitType: Sendable {
 
     /// Every effect that Earshot brings.
     public static var all: [UnitType] {
-        [.gain]
+        [.gain, .spatializer]
     }
 }

@@ -1,0 +1,53 @@
+import CRealtime
+
+/// How a source grows quieter with distance: AVAudioEnvironmentDistanceAttenuationParameters' three laws.
+///
+/// Nearer than ``referenceDistance`` a source is as loud as there, beyond ``maximumDistance`` as there, under each law.
+public struct DistanceAttenuation: Hashable, Sendable {
+    /// A law, of distance d, reference r, maximum m and roll-off f.
+    public enum Model: Int, Hashable, Sendable, CaseIterable {
+        /// (d / r)^−f
+        case exponential
+        /// r / (r + f (d − r)); with a roll-off of 1 the pressure of a small source in the open, −6 dB per doubling.
+        case inverse
+        /// 1 − f (d − r) / (m − r), not below 0.
+        case linear
+    }
+
+    /// The law.
+    public var model: Model
+    /// Metres, above 0.
+    public var referenceDistance: Float
+    /// Metres. At or below ``referenceDistance`` nothing is attenuated.
+    public var maximumDistance: Float
+    /// At least 0; 0 for no attenuation.
+    public var rolloffFactor: Float
+
+    /// A law with its numbers; by default inverse, from 1 m on.
+    @_noLocks
+    public init(
+        model: Model = .inverse, referenceDistance: Float = 1, maximumDistance: Float = 100_000,
+        rolloffFactor: Float = 1
+    ) {
+        self.model = model
+        self.referenceDistance = referenceDistance
+        self.maximumDistance = maximumDistance
+        self.rolloffFactor = rolloffFactor
+    }
+
+    /// The factor for a source so many metres away, 0 to 1. Render-safe.
+    @_noLocks
+    public func gain(at distance: Float) -> Float {
+        var d = distance < maximumDistance ? distance : maximumDistance
+        d = d > referenceDistance ? d : referenceDistance
+        let beyond = d - referenceDistance
+        if !(beyond > 0) || !(referenceDistance > 0) { return 1 }
+        switch model {
+        case .exponential: return Float(earshot_pow(Double(d / referenceDistance), Double(-rolloffFactor)))
+        case .inverse: return referenceDistance / (referenceDistance + rolloffFactor * beyond)
+        case .linear:
+            let gain = 1 - rolloffFactor * beyond / (maximumDistance - referenceDistance)
+            return gain > 0 ? gain : 0
+        }
+    }
+}

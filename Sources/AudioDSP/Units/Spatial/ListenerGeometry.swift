@@ -1,0 +1,74 @@
+import CRealtime
+
+/// Where a listener is and which way the head points, to see the world from there.
+///
+/// Right-handed, as AVAudioEnvironmentNode has it: +x is right, +y up, −z ahead, in metres.
+public struct ListenerGeometry: Hashable, Sendable {
+    /// Metres, in the world.
+    public var position: SIMD3<Float>
+    /// The direction of the right ear, of length 1.
+    public private(set) var right: SIMD3<Float>
+    /// The direction of the crown, of length 1.
+    public private(set) var up: SIMD3<Float>
+    /// The direction of the nose, of length 1.
+    public private(set) var forward: SIMD3<Float>
+
+    /// A head turned by angles in degrees, in this order, each about an axis that the head has taken along.
+    /// - Parameters:
+    ///   - yaw: to the right (clockwise, seen from above).
+    ///   - pitch: upwards.
+    ///   - roll: the right ear down.
+    public init(position: SIMD3<Float> = .zero, yaw: Float = 0, pitch: Float = 0, roll: Float = 0) {
+        let (sinYaw, cosYaw) = Self.sinCos(yaw)
+        let (sinPitch, cosPitch) = Self.sinCos(pitch)
+        let (sinRoll, cosRoll) = Self.sinCos(roll)
+        let level = SIMD3(sinYaw, 0, -cosYaw)
+        let side = SIMD3(cosYaw, 0, sinYaw)
+        let crown = SIMD3<Float>(0, cosPitch, 0) - level * sinPitch
+        self.position = position
+        forward = level * cosPitch + SIMD3(0, sinPitch, 0)
+        right = side * cosRoll - crown * sinRoll
+        up = crown * cosRoll + side * sinRoll
+    }
+
+    /// A head that looks along `forward`, its crown as near to `up` as that allows. Neither needs length 1; nil where they
+    /// are zero or parallel.
+    public init?(position: SIMD3<Float> = .zero, forward: SIMD3<Float>, up: SIMD3<Float>) {
+        guard let nose = Self.unit(forward), let upward = Self.unit(up), let side = Self.unit(Self.cross(nose, upward))
+        else { return nil }
+        self.position = position
+        self.forward = nose
+        right = side
+        self.up = Self.cross(side, nose)
+    }
+
+    /// A place in the world as this listener sees it: metres to the right, up, and behind.
+    public func relative(_ place: SIMD3<Float>) -> SIMD3<Float> {
+        let from = place - position
+        return SIMD3((from * right).sum(), (from * up).sum(), -(from * forward).sum())
+    }
+
+    /// A place seen from a listener, in degrees and metres.
+    /// - Parameters:
+    ///   - azimuth: 0 is ahead, 90 right, −90 left.
+    ///   - elevation: 90 is overhead.
+    public static func place(azimuth: Float, elevation: Float = 0, distance: Float) -> SIMD3<Float> {
+        let (sinAzimuth, cosAzimuth) = sinCos(azimuth)
+        let (sinElevation, cosElevation) = sinCos(elevation)
+        return SIMD3(cosElevation * sinAzimuth, sinElevation, -cosElevation * cosAzimuth) * distance
+    }
+
+    private static func sinCos(_ degrees: Float) -> (Float, Float) {
+        let angle = Double(degrees) * .pi / 180
+        return (Float(earshot_sin(angle)), Float(earshot_cos(angle)))
+    }
+
+    private static func unit(_ v: SIMD3<Float>) -> SIMD3<Float>? {
+        let length = (v * v).sum().squareRoot()
+        return length > 1e-6 && length.isFinite ? v / length : nil
+    }
+
+    private static func cross(_ a: SIMD3<Float>, _ b: SIMD3<Float>) -> SIMD3<Float> {
+        SIMD3(a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x)
+    }
+}

@@ -1,0 +1,124 @@
+import CRealtime
+
+/// One ear of a listener: a moving delay, then a moving impulse response.
+///
+/// Everything moves on a straight line from where it was to where it shall be; `weight` is how much of the old is left.
+struct SpatialEar: BitwiseCopyable {
+    private let tapCount: Int
+    private let history: UnsafeMutablePointer<Float>
+    private var old: UnsafeMutablePointer<Float>
+    private var new: UnsafeMutablePointer<Float>
+    private let weights: UnsafeMutablePointer<Float>
+    private var oldDelay: Float = 0
+    private var newDelay: Float = 0
+
+    /// An ear of silence. Control thread; ``free()`` ends it.
+    /// - Parameter tapCount: of impulse responses; a multiple of four.
+    init(tapCount: Int) {
+        self.tapCount = tapCount
+        history = .allocate(capacity: tapCount + SpatialKernel.piece)
+        old = .allocate(capacity: tapCount)
+        new = .allocate(capacity: tapCount)
+        weights = .allocate(capacity: SincTable.length)
+        history.initialize(repeating: 0, count: tapCount + SpatialKernel.piece)
+        old.initialize(repeating: 0, count: tapCount)
+        new.initialize(repeating: 0, count: tapCount)
+        weights.initialize(repeating: 0, count: SincTable.length)
+    }
+
+    /// Gives the memory back. Control thread.
+    func free() {
+        history.deallocate()
+        old.deallocate()
+        new.deallocate()
+        weights.deallocate()
+    }
+
+    /// Starts towards a new place; it has arrived at the last one.
+    /// - Parameter side: how far the source is on this ear's side, −1 to 1.
+    @_noLocks
+    mutating func aim(at place: SpatialTarget, side: Double, head: SphericalHead, latency: Int) {
+        let angle = earshot_atan2(earshot_sqrt(1 - side * side), side)
+        let around = 1 - place.panned
+        oldDelay = newDelay
+        newDelay = Float(Double(latency) + head.delay(angle: angle) * around)
+        let taps = old
+        old = new
+        new = taps
+        head.write(angle: angle, gain: Float(around), to: taps)
+        // Equal power: the squares of both sides make 1.
+        taps[tapCount - 1] += Float(place.panned * earshot_cos(0.25 * Double.pi * (1 - side)))
+    }
+
+    /// Renders frames that all stand still or all move.
+    /// - Parameters:
+    ///   - line: the source's present sample; at least the longest delay and 8 more lie before it.
+    ///   - span: taps that are not zero, a multiple of four.
+    ///   - remaining: frames until it is at rest, `frameCount` at least, or 0.
+    ///   - step: one by the length of a movement.
+    ///   - frameCount: at most a piece.
+    @_noLocks
+    mutating func process(
+        _ line: UnsafePointer<Float>, to output: UnsafeMutablePointer<Float>, table: SincTable, span: Int,
+        remaining: Int, step: Float, frameCount: Int
+    ) {
+        let late = history + tapCount
+        let skip = tapCount &- span
+        if remaining == 0 {
+            let whole = interpolate(newDelay, table)
+            for i in 0..<frameCount { late[i] = dot16(line + (i &- whole &- SincTable.half)) }
+            for i in 0..<frameCount { output[i] = dot(late + (i &+ 1 &- span), new + skip, span) }
+        } else {
+            for i in 0..<frameCount {
+                let weight = Float(remaining &- i &- 1) * step
+                let whole = interpolate(newDelay + (oldDelay - newDelay) * weight, table)
+                late[i] = dot16(line + (i &- whole &- SincTable.half))
+            }
+            for i in 0..<frameCount {
+                let weight = Float(remaining &- i &- 1) * step
+                let a = dot(late + (i &+ 1 &- span), old + skip, span)
+                let b = dot(late + (i &+ 1 &- span), new + skip, span)
+                output[i] = b + (a - b) * weight
+            }
+        }
+        earshot_move(history, history + frameCount, tapCount &* MemoryLayout<Float>.stride)
+    }
+
+    /// Forgets what it has heard.
+    @_noLocks
+    mutating func reset() {
+        earshot_zero(history, tapCount &* MemoryLayout<Float>.stride)
+    }
+
+    /// Sets the interpolation for a delay; returns the whole frames of it.
+    @_noLocks @inline(__always)
+    private func interpolate(_ delay: Float, _ table: SincTable) -> Int {
+        let whole = Int(delay)
+        table.write(fraction: delay - Float(whole), to: weights)
+        return whole
+    }
+
+    @_noLocks @inline(__always)
+    private func dot16(_ x: UnsafePointer<Float>) -> Float {
+        let low = load4(x) * load4(weights) + load4(x + 4) * load4(weights + 4)
+        let high = load4(x + 8) * load4(weights + 8) + load4(x + 12) * load4(weights + 12)
+        let s = low + high
+        return (s[0] + s[2]) + (s[1] + s[3])
+    }
+
+    /// The sum of products from the end, so that leading zeros change nothing.
+    @_noLocks @inline(__always)
+    private func dot(_ x: UnsafePointer<Float>, _ h: UnsafePointer<Float>, _ count: Int) -> Float {
+        var a = SIMD4<Float>(repeating: 0)
+        var b = SIMD4<Float>(repeating: 0)
+        var i = count
+        while i >= 8 {
+            i &-= 8
+            a += load4(x + (i &+ 4)) * load4(h + (i &+ 4))
+            b += load4(x + i) * load4(h + i)
+        }
+        if i > 0 { a += load4(x) * load4(h) }
+        let s = a + b
+        return (s[0] + s[2]) + (s[1] + s[3])
+    }
+}

@@ -1,0 +1,67 @@
+/// How a source follows its target: each step is the mean of the last 29 ms under a triangular window, so that neither place
+/// nor speed jumps, and a target that stays is reached exactly.
+struct SpatialPath: BitwiseCopyable {
+    /// Steps that are averaged.
+    static var length: Int { @_noLocks get { 44 } }
+    private let steps: UnsafeMutablePointer<SpatialTarget>
+    private let weights: UnsafeMutablePointer<Double>
+    private var newest = 0
+    private var ahead = 0
+    /// Where it goes.
+    private(set) var target = SpatialTarget()
+
+    /// A path from nowhere; ``jump(to:)`` comes first. Control thread; ``free()`` ends it.
+    init() {
+        steps = .allocate(capacity: Self.length)
+        steps.initialize(repeating: SpatialTarget(), count: Self.length)
+        weights = .allocate(capacity: Self.length)
+        let half = Double(Self.length + 1) / 2
+        for k in 0..<Self.length {
+            weights[k] = (half - abs(Double(k + 1) - half)) * 4 / Double(Self.length * (Self.length + 2))
+        }
+    }
+
+    /// Gives the memory back. Control thread.
+    func free() {
+        steps.deallocate()
+        weights.deallocate()
+    }
+
+    /// Whether steps are left to go.
+    var isMoving: Bool { @_noLocks get { ahead > 0 } }
+
+    /// Goes somewhere else from the next step on.
+    @_noLocks
+    mutating func turn(to target: SpatialTarget) {
+        self.target = target
+        ahead = Self.length
+    }
+
+    /// Is somewhere at once.
+    @_noLocks
+    mutating func jump(to target: SpatialTarget) {
+        self.target = target
+        ahead = 0
+        for k in 0..<Self.length { steps[k] = target }
+    }
+
+    /// Where it is a step later.
+    @_noLocks
+    mutating func next() -> SpatialTarget {
+        newest = newest == 0 ? Self.length &- 1 : newest &- 1
+        steps[newest] = target
+        if ahead > 0 { ahead &-= 1 }
+        if ahead == 0 { return target }
+        var mean = SpatialTarget()
+        mean.side = 0
+        for k in 0..<Self.length {
+            let at = newest &+ k
+            let step = steps[at < Self.length ? at : at &- Self.length]
+            mean.side += step.side * weights[k]
+            mean.gain += step.gain * weights[k]
+            mean.panned += step.panned * weights[k]
+        }
+        mean.side = mean.side > 1 ? 1 : mean.side < -1 ? -1 : mean.side
+        return mean
+    }
+}

@@ -1,0 +1,63 @@
+import CRealtime
+
+/// What a source's parameters come to for the ears.
+struct SpatialTarget: BitwiseCopyable {
+    /// Along the line through the ears: the cosine of the angle between the source and the right one, −1 to 1.
+    var side: Double
+    /// What distance leaves of the sound, 0 to 1.
+    var gain: Double
+    /// 1 where two loudspeakers share the sound, 0 where it goes around a head; between them on the way.
+    var panned: Double
+
+    /// Nowhere: no source's target.
+    @_noLocks
+    init() {
+        side = 2
+        gain = 0
+        panned = 0
+    }
+
+    /// - Parameter values: one for each of ``parameters``.
+    @_noLocks
+    init(_ values: UnsafePointer<Float>) {
+        let x = Double(values[0])
+        let y = Double(values[1])
+        let z = Double(values[2])
+        let distance = earshot_sqrt(x * x + y * y + z * z)
+        // Inside the head a source crosses smoothly from one ear to the other instead of jumping at the centre; from 1 m
+        // this is 0.3° at most, and less the farther.
+        let square = distance * distance / (SphericalHead.radius * SphericalHead.radius)
+        let side = x / SphericalHead.radius / earshot_sqrt(earshot_sqrt(1 + square * square))
+        self.side = side > 1 ? 1 : side < -1 ? -1 : side
+        panned = values[3] < 0.5 ? 0 : 1
+        gain = Double(Self.law(values).gain(at: Float(distance)))
+    }
+
+    @_noLocks
+    private static func law(_ values: UnsafePointer<Float>) -> DistanceAttenuation {
+        let model: DistanceAttenuation.Model = values[4] < 0.5 ? .exponential : values[4] < 1.5 ? .inverse : .linear
+        return DistanceAttenuation(
+            model: model, referenceDistance: values[5], maximumDistance: values[6], rolloffFactor: values[7])
+    }
+
+    /// Whether nothing has to move.
+    @_noLocks
+    func isSame(as other: SpatialTarget) -> Bool {
+        side == other.side && gain == other.gain && panned == other.panned
+    }
+
+    static var parameters: [UnitParameter] {
+        [
+            UnitParameter("x", "Metres to the right", .metres, -100_000...100_000, default: 0),
+            UnitParameter("y", "Metres upwards", .metres, -100_000...100_000, default: 0),
+            UnitParameter("z", "Metres behind", .metres, -100_000...100_000, default: -1),
+            UnitParameter(
+                "algorithm", "Rendering algorithm", .choice(["sphericalHead", "equalPowerPanning"]), 0...1, default: 0),
+            UnitParameter(
+                "distanceModel", "Distance model", .choice(["exponential", "inverse", "linear"]), 0...2, default: 1),
+            UnitParameter("referenceDistance", "Reference distance", .metres, 0.01...10_000, default: 1),
+            UnitParameter("maximumDistance", "Maximum distance", .metres, 0.01...100_000, default: 100_000),
+            UnitParameter("rolloffFactor", "Roll-off factor", .generic, 0...20, default: 1),
+        ]
+    }
+}
