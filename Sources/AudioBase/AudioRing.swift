@@ -234,6 +234,16 @@ extension AudioRing {
             return Slice(frameCount: count, position: taken &+ m.rejectedSeen.pointee)
         }
 
+        /// Leaves out up to `frameCount` frames, the oldest first. Returns how many there were.
+        @_noLocks @inlinable @discardableResult
+        public func discard(_ frameCount: Int) -> Int {
+            let m = memory
+            let taken = m.take.pointee.taken.load(ordering: .relaxed)
+            let count = min(refresh(taken), frameCount)
+            m.take.pointee.taken.store(taken &+ count, ordering: .releasing)
+            return count
+        }
+
         /// Frames that can be read now without a hole.
         @inlinable
         public var heldFrames: Int {

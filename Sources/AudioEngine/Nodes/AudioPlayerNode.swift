@@ -1,0 +1,274 @@
+import AudioBase
+import AudioFiles
+
+/// Plays files and buffers, one after the other without a gap, or each at its exact frame.
+///
+/// ```swift
+/// let player = AudioPlayerNode(format: AudioFormat(sampleRate: 48_000, channelCount: 2))
+/// try player.scheduleFile("song.wav")
+/// player.play()
+/// ```
+/// Files are read on the engine's own thread, a second ahead.
+public final class AudioPlayerNode: AudioNode, @unchecked Sendable {
+    /// What it gives; files are converted to it as they are read.
+    public let format: AudioFormat
+    private let ring: AudioRing
+    private let marks = MessageQueue<PlayerMark>(capacity: 64)
+    private let controls = PlayerControls()
+    private let queue: Guarded<PlayerQueue>
+
+    /// A player of this format; a file's own saves a conversion, where the mixer converts once for all.
+    public init(format: AudioFormat, name: String = "player") {
+        self.format = format
+        ring = AudioRing(channelCount: format.channelCount, capacity: Int(format.sampleRate))
+        queue = Guarded(PlayerQueue(buffer: AudioBuffer(channelCount: format.channelCount, frameCapacity: 4_096)))
+        super.init(name: name)
+    }
+
+    public override var numberOfInputs: Int? { 0 }
+
+    /// What to do with something scheduled.
+    public struct Options: OptionSet, Sendable {
+        /// The bits.
+        public let rawValue: Int
+        /// Options of these bits.
+        public init(rawValue: Int) { self.rawValue = rawValue }
+        /// Again and again, without a gap, until ``AudioPlayerNode/stop()`` or something that interrupts.
+        public static let loops = Options(rawValue: 1)
+        /// In the place of all that was scheduled before, which fades out within 10 ms.
+        public static let interrupts = Options(rawValue: 2)
+    }
+
+    /// Plays a file from one frame on, for so many.
+    /// - Parameters:
+    ///   - startingFrame: of the file at the player's rate.
+    ///   - frameCount: nil for all that is left.
+    ///   - sampleTime: on the engine's frame counter, when the first frame is to sound; nil for behind what was scheduled
+    ///     before. Frames that are late are left out, so that the rest is in time.
+    ///   - completion: called on the engine's own thread when the last frame has been played, or it was stopped.
+    /// - Throws: what is wrong with the file.
+    public func scheduleFile(
+        _ path: String, startingFrame: Int = 0, frameCount: Int? = nil, at sampleTime: Int64? = nil,
+        options: Options = [], completion: (@Sendable () -> Void)? = nil
+    ) throws(AudioFileError) {
+        let source = try PlayerFile(path: path, format: format, start: startingFrame, count: frameCount)
+        schedule(.file(source), sampleTime, options, completion)
+    }
+
+    /// Plays samples that lie in memory, as ``scheduleFile(_:startingFrame:frameCount:at:options:completion:)`` does.
+    /// - Parameter buffer: with the player's channels; kept, and not to be changed, until it has been played.
+    public func scheduleBuffer(
+        _ buffer: AudioBuffer, frameCount: Int, at sampleTime: Int64? = nil, options: Options = [],
+        completion: (@Sendable () -> Void)? = nil
+    ) {
+        precondition(buffer.channels.count == format.channelCount && (1...buffer.frameCapacity).contains(frameCount))
+        schedule(.buffer(buffer, frameCount), sampleTime, options, completion)
+    }
+
+    private func schedule(
+        _ source: PlayerQueue.Source, _ time: Int64?, _ options: Options, _ completion: (@Sendable () -> Void)?
+    ) {
+        if options.contains(.interrupts) { clear() }
+        queue.withLock {
+            $0.waiting.append(
+                PlayerQueue.Item(
+                    source: source, start: time ?? .min, loops: options.contains(.loops), completion: completion))
+            controls.end(at: .max)
+        }
+        service()
+    }
+
+    /// Plays what is scheduled.
+    /// - Parameter sampleTime: on the engine's frame counter; nil for now.
+    public func play(at sampleTime: Int64? = nil) {
+        service()
+        controls.play(from: sampleTime ?? .min)
+    }
+
+    /// Fades out within 10 ms and stays where it is.
+    public func pause() { controls.halt() }
+
+    /// Fades out within 10 ms and forgets what was scheduled.
+    public func stop() {
+        controls.halt()
+        clear()
+    }
+
+    private func clear() {
+        queue.withLock { queue in
+            queue.finished += queue.waiting.compactMap(\.completion) + queue.fed.compactMap(\.completion)
+            queue.waiting = []
+            queue.fed = []
+            controls.end(at: ring.reader.offeredFrames)
+            controls.flush(to: ring.reader.offeredFrames)
+        }
+    }
+
+    /// Frames played so far, those that were left out included, at the player's rate.
+    public var framePosition: Int { controls.position }
+    /// Frames that came from the disk too late and were left out.
+    public var lostFrameCount: Int { controls.lost }
+    /// What ended a file early.
+    public var error: AudioFileError? { queue.withLock { $0.error } }
+    /// Whether all that was scheduled has been played.
+    public var isFinished: Bool {
+        queue.withLock { $0.waiting.isEmpty && ring.writer.heldFrames == 0 }
+    }
+
+    override var needsService: Bool { true }
+
+    /// Fills the ring, and tells who waits that his sound is over.
+    override func service() {
+        let done = queue.withLock { queue -> [@Sendable () -> Void] in
+            queue.feed(ring.writer, room: ring.capacity, marks: marks.writer)
+            controls.end(at: queue.waiting.isEmpty ? ring.reader.offeredFrames : .max)
+            let position = controls.position
+            while let first = queue.fed.first, first.end <= position {
+                if let completion = first.completion { queue.finished.append(completion) }
+                queue.fed.removeFirst()
+            }
+            defer { queue.finished = [] }
+            return queue.finished
+        }
+        for completion in done { completion() }
+    }
+
+    override func negotiate(
+        _ inputs: [Int: AudioFormat], engine: EngineFormat
+    ) throws(AudioEngineError) -> NodeFormats {
+        NodeFormats(inputs: [:], output: format)
+    }
+
+    override func makeState(_ formats: NodeFormats, engineRate: Double) throws(AudioEngineError) -> RenderState {
+        let state = PlayerState(
+            ring, marks: marks, controls: controls, sampleRate: format.sampleRate, engineRate: engineRate)
+        return RenderMemory(state, keeping: [ring, marks, controls], function: PlayerState.function)
+    }
+}
+
+/// What waits to be played, and how it gets into the ring. Under the player's lock.
+struct PlayerQueue: ~Copyable, @unchecked Sendable {  // moves with its lock
+    enum Source {
+        case file(PlayerFile)
+        case buffer(AudioBuffer, Int)
+    }
+    struct Item {
+        var source: Source
+        var start: Int64
+        var loops: Bool
+        var completion: (@Sendable () -> Void)?
+        var isMarked = false
+        var done = 0
+    }
+
+    var waiting: [Item] = []
+    /// Ends in the ring of what is fed, with who wants to know.
+    var fed: [(end: Int, completion: (@Sendable () -> Void)?)] = []
+    var finished: [@Sendable () -> Void] = []
+    var error: AudioFileError?
+    private let buffer: AudioBuffer
+    private var position = 0
+
+    init(buffer: AudioBuffer) { self.buffer = buffer }
+
+    mutating func feed(_ ring: AudioRing.Writer, room capacity: Int, marks: MessageQueue<PlayerMark>.Writer) {
+        while !waiting.isEmpty {
+            if !waiting[0].isMarked {
+                guard marks.push(PlayerMark(position: position, start: waiting[0].start)) else { return }
+                waiting[0].isMarked = true
+            }
+            let room = min(capacity - ring.heldFrames, buffer.frameCapacity)
+            guard room > 0 else { return }
+            let count = read(room)
+            if count > 0 { ring.write(buffer.channels, frameCount: count) }
+            position += count
+            if count < room, !restart() {
+                fed.append((position, waiting[0].completion))
+                waiting.removeFirst()
+            }
+        }
+    }
+
+    private mutating func read(_ room: Int) -> Int {
+        switch waiting[0].source {
+        case .buffer(let source, let frames):
+            let count = min(room, frames - waiting[0].done)
+            for c in 0..<source.channels.count {
+                copySamples(buffer.channels[c], source.channels[c] + waiting[0].done, count)
+            }
+            waiting[0].done += count
+            return count
+        case .file(let file):
+            do throws(AudioFileError) {
+                return try file.read(buffer.channels, room)
+            } catch {
+                self.error = error
+                waiting[0].loops = false
+                return 0
+            }
+        }
+    }
+
+    /// Begins what loops once more; false where it does not, or is empty.
+    private mutating func restart() -> Bool {
+        guard waiting[0].loops else { return false }
+        switch waiting[0].source {
+        case .buffer: waiting[0].done = 0
+        case .file(let file):
+            do throws(AudioFileError) {
+                guard try file.restart() else { return false }
+            } catch {
+                self.error = error
+                return false
+            }
+        }
+        return true
+    }
+}
+
+/// A part of a file, read at the player's format.
+final class PlayerFile {
+    private let path: String
+    private let format: AudioFormat
+    private let start: Int
+    private let count: Int
+    private var reader: ConvertedFileReader
+    private var given = 0
+    private let scratch: AudioBuffer
+
+    init(path: String, format: AudioFormat, start: Int, count: Int?) throws(AudioFileError) {
+        precondition(start >= 0 && (count ?? 1) >= 0)
+        self.path = path
+        self.format = format
+        self.start = start
+        self.count = count ?? .max
+        reader = try ConvertedFileReader(path: path, as: format)
+        scratch = AudioBuffer(channelCount: format.channelCount, frameCapacity: 4_096)
+        try skip()
+    }
+
+    func read(_ channels: Channels, _ frameCount: Int) throws(AudioFileError) -> Int {
+        let wanted = min(frameCount, count - given)
+        let got = wanted > 0 ? try reader.read(into: channels, frameCount: wanted) : 0
+        given += got
+        return got
+    }
+
+    /// From its first frame again; false where there was none.
+    func restart() throws(AudioFileError) -> Bool {
+        guard given > 0 else { return false }
+        reader = try ConvertedFileReader(path: path, as: format)
+        given = 0
+        try skip()
+        return true
+    }
+
+    private func skip() throws(AudioFileError) {
+        var left = start
+        while left > 0 {
+            let got = try reader.read(into: scratch.channels, frameCount: min(left, scratch.frameCapacity))
+            if got == 0 { return }
+            left -= got
+        }
+    }
+}

@@ -1,0 +1,113 @@
+import AudioBase
+import AudioFiles
+import Foundation
+import TestSupport
+import Testing
+
+@testable import AudioEngine
+
+@Suite struct AudioPlayerNodeTests {
+    private let stereo = AudioFormat(sampleRate: 48_000, channelCount: 2)
+    private let mono = AudioFormat(sampleRate: 48_000, channelCount: 1)
+
+    private func rig(_ player: AudioPlayerNode, channels: Int = 1) throws -> EngineRig {
+        let rig = EngineRig(channels: channels)
+        try rig.engine.attach(player)
+        try rig.engine.connect(player, to: rig.engine.mainMixerNode)
+        try rig.start()
+        return rig
+    }
+
+    private func ramp(_ count: Int, from first: Int = 1) -> AudioBuffer {
+        let buffer = AudioBuffer(channelCount: 1, frameCapacity: count)
+        for i in 0..<count { buffer.channels[0][i] = Float(first + i) / 10_000 }
+        return buffer
+    }
+
+    @Test(arguments: [[256], [1], [64, 1_000, 7]])
+    func `a buffer begins at its exact frame`(blocks: [Int]) throws {
+        let player = AudioPlayerNode(format: mono)
+        let rig = try rig(player)
+        player.scheduleBuffer(ramp(500), frameCount: 500, at: 1_234)
+        player.scheduleBuffer(ramp(100, from: 5_000), frameCount: 100)
+        player.play()
+        let output = try rig.render(3_000, blocks: blocks)[0]
+        #expect(output[..<1_234].allSatisfy { $0 == 0 })
+        for i in 0..<500 { #expect(abs(output[1_234 + i] - Float(i + 1) / 10_000) < 1e-6) }
+        for i in 0..<100 { #expect(abs(output[1_734 + i] - Float(i + 5_000) / 10_000) < 1e-6) }
+        #expect(output[1_834...].allSatisfy { $0 == 0 })
+        #expect(player.isFinished && player.lostFrameCount == 0)
+    }
+
+    @Test func `what is late is left out, so that the rest is in time`() throws {
+        let player = AudioPlayerNode(format: mono)
+        let rig = try rig(player)
+        player.play()
+        _ = try rig.render(1_000)
+        player.scheduleBuffer(ramp(2_000), frameCount: 2_000, at: 700)
+        let output = try rig.render(2_000)[0]
+        #expect(abs(output[10] - Float(1_000 + 10 - 700 + 1) / 10_000) < 1e-6)
+        #expect(player.lostFrameCount == 300)
+    }
+
+    @Test func `a loop has no seam, and ends where something interrupts`() throws {
+        let player = AudioPlayerNode(format: mono)
+        let rig = try rig(player)
+        let loop = AudioBuffer(channelCount: 1, frameCapacity: 480)
+        for i in 0..<480 { loop.channels[0][i] = sine(i, frequency: 100, rate: 48_000) }
+        player.scheduleBuffer(loop, frameCount: 480, options: .loops)
+        player.play()
+        let output = try rig.render(48_000)[0]
+        #expect(sineDefect(output, frequency: 100, rate: 48_000) < -100)
+        let next = AudioBuffer(channelCount: 1, frameCapacity: 4_800)
+        player.scheduleBuffer(next, frameCount: 4_800, options: .interrupts)
+        let after = try rig.render(9_600)[0]
+        #expect(after[1_000...].allSatisfy { $0 == 0 })
+        #expect(clickLevel(Array(output.suffix(4_800)) + after) < -60)
+    }
+
+    @Test func `a pause holds the place and does not click`() throws {
+        let player = AudioPlayerNode(format: mono)
+        let rig = try rig(player)
+        let tone = AudioBuffer(channelCount: 1, frameCapacity: 48_000)
+        for i in 0..<48_000 { tone.channels[0][i] = sine(i, frequency: 100, rate: 48_000) }
+        player.scheduleBuffer(tone, frameCount: 48_000)
+        player.play()
+        var output = try rig.render(4_800)[0]
+        player.pause()
+        output += try rig.render(4_800)[0]
+        #expect(output.suffix(4_000).allSatisfy { $0 == 0 })
+        let held = player.framePosition
+        #expect((4_800...5_300).contains(held))
+        player.play()
+        output += try rig.render(4_800)[0]
+        #expect(player.framePosition == held + 4_800)
+        #expect(clickLevel(output) < -60)
+    }
+
+    @Test func `a file of another rate is played whole, twice, and its end is told`() throws {
+        let path = NSTemporaryDirectory() + "earshot-player-\(UUID().uuidString).wav"
+        defer { unlink(path) }
+        let writer = try AudioFileWriter(path: path, format: AudioFormat(sampleRate: 44_100, channelCount: 1))
+        let block = AudioBuffer(channelCount: 1, frameCapacity: 44_100)
+        for i in 0..<44_100 { block.channels[0][i] = sine(i, frequency: 441, rate: 44_100) }
+        try writer.write(block.channels, frameCount: 44_100)
+        try writer.close()
+        let player = AudioPlayerNode(format: AudioFormat(sampleRate: 44_100, channelCount: 1))
+        let rig = try rig(player)
+        let ended = Heard()
+        try player.scheduleFile(path)
+        try player.scheduleFile(path, startingFrame: 22_050) { ended.starts.append(1) }
+        player.play()
+        let output = try rig.render(80_000, blocks: [4_096])[0]
+        let loud = output.indices.filter { abs(output[$0]) > 0.4 }
+        #expect(abs((loud.last ?? 0) - (loud.first ?? 0) - 72_000) < 100)
+        #expect(ended.starts == [1])
+        #expect(player.isFinished && player.error == nil)
+    }
+
+    @Test func `a file that is not there is an error before anything sounds`() {
+        let player = AudioPlayerNode(format: stereo)
+        #expect(throws: AudioFileError.self) { try player.scheduleFile("/nowhere/song.wav") }
+    }
+}

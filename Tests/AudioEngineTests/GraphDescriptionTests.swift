@@ -1,0 +1,46 @@
+import AudioBase
+import AudioDSP
+import TestSupport
+import Testing
+
+@testable import AudioEngine
+
+@Suite struct GraphDescriptionTests {
+    @Test func `the graph tells its nodes, formats and delays`() throws {
+        let rig = EngineRig()
+        let source = sineSource(440, rate: 44_100, name: "slow \"voice\"")
+        let gain = AudioUnitEffect(.gain)
+        try rig.engine.attach(source)
+        try rig.engine.attach(gain)
+        try rig.engine.connect(source, to: gain)
+        try rig.engine.connect(gain, to: rig.engine.mainMixerNode)
+        try rig.start()
+        let text = rig.engine.description
+        #expect(text.contains("Gain ← slow \"voice\" (44.1 kHz, 1 channel)"))
+        #expect(text.contains("main mixer ← 0: Gain (44.1 kHz, 1 channel, as 48 kHz, 1 channel)"))
+        #expect(text.contains("input: not in use"))
+        let picture = rig.engine.graphviz
+        #expect(picture.hasPrefix("digraph engine {") && picture.hasSuffix("}"))
+        #expect(picture.contains("slow \\\"voice\\\""))
+        let path = try #require(rig.engine.paths.first)
+        #expect(path.nodes == ["slow \"voice\"", "Gain", "main mixer", "output"])
+        #expect((0.001...0.003).contains(path.latency))
+    }
+
+    /// What a path is said to take is what it takes.
+    @Test(arguments: [44_100.0, 96_000, 8_000])
+    func `the delay of a conversion is the one that is told`(rate: Double) throws {
+        let rig = EngineRig(channels: 1)
+        let frequency = 500.0
+        let source = sineSource(frequency, rate: rate)
+        try rig.engine.attach(source)
+        try rig.engine.connect(source, to: rig.engine.mainMixerNode)
+        try rig.start()
+        let output = try rig.render(20_000)[0]
+        let latency = try #require(rig.engine.paths.first).latency
+        let expected = (0..<20_000).map { n -> Float in
+            sine(1, frequency: frequency * (Double(n) / 48_000 - latency), rate: 1)
+        }
+        #expect(errorDecibels(Array(expected[6_000...]), Array(output[6_000...])) < -60)
+    }
+}
