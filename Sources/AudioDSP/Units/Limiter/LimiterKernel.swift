@@ -1,0 +1,146 @@
+import AudioBase
+import CRealtime
+
+extension UnitType {
+    /// Keeps the sound below a ceiling, also between its samples.
+    public static let limiter = UnitType(LimiterKernel.self)
+}
+
+/// A true-peak limiter that looks ahead, all channels together.
+///
+/// The peak between samples is found at eight times the rate (``TruePeakFilter``); the gain that it needs holds for some
+/// 12 ms, so that the waves of a low tone do not modulate it, recovers exponentially, and is smoothed by a Hann window of
+/// half a millisecond that reaches the needed gain just when the peak comes out. It aims at 0.1 dB below the ceiling: what
+/// eight points a sample, a filter of finite length and the moving gain leave undetected. Below the ceiling it is a delay.
+struct LimiterKernel: UnitKernel, ~Copyable {
+    let latency: Int
+    let memory: Int
+    private let sampleRate: Double
+    private let channelCount: Int
+    private let windowLength: Int  // a multiple of 4
+    private let window: UnsafeMutablePointer<Float>
+    private let gains: UnsafeMutablePointer<Float>  // the last ones, twice, so that reads never wrap
+    private let delayed: UnsafeMutablePointer<Float>
+    private let delayMask: Int
+    private var peaks: TruePeakFilter
+    private var hold: PeakHold
+    private var drive = Glide(1)
+    private var ceiling = Glide(1)
+    private var release = 0.0
+    private var gain = 1.0
+    private var atRest = 0  // frames since the gain came to 1, as far as the window
+    private var gainsAt = 0
+    private var at = 0
+
+    init(sampleRate: Double, channelCount: Int) {
+        self.sampleRate = sampleRate
+        self.channelCount = channelCount
+        let length = max(4, Int(sampleRate * 0.0005 / 4 + 0.5) * 4)
+        windowLength = length
+        latency = TruePeakFilter.delay + length - 1
+        peaks = TruePeakFilter(channelCount: channelCount)
+        hold = PeakHold(seconds: 0.01, sampleRate: sampleRate)
+        memory = latency + hold.frames + Int(12 * sampleRate)  // 12 time constants of the longest release
+        window = .allocate(capacity: length)
+        var sum = 0.0
+        for k in 0..<length { sum += 1 - earshot_cos(2 * .pi * Double(k + 1) / Double(length + 1)) }
+        for k in 0..<length {
+            (window + k).initialize(to: Float((1 - earshot_cos(2 * .pi * Double(k + 1) / Double(length + 1))) / sum))
+        }
+        gains = .allocate(capacity: 2 * length)
+        gains.initialize(repeating: 1, count: 2 * length)
+        let size = 1 << (Int.bitWidth - latency.leadingZeroBitCount)  // greater than the latency
+        delayMask = size - 1
+        delayed = .allocate(capacity: channelCount * size)
+        delayed.initialize(repeating: 0, count: channelCount * size)
+        atRest = length
+    }
+
+    deinit {
+        window.deallocate()
+        gains.deallocate()
+        delayed.deallocate()
+    }
+
+    @_noLocks
+    mutating func set(_ values: UnsafePointer<Float>, over frameCount: Int) {
+        let top = decibelsToGain(values[0] - 0.1)
+        if top < ceiling.value { peaks.wake() }
+        ceiling.move(to: top, over: frameCount)
+        release = smoothing(seconds: values[1], sampleRate: sampleRate)
+        drive.move(to: decibelsToGain(values[2]), over: frameCount)
+    }
+
+    @_noLocks
+    mutating func process(_ block: UnitBlock) {
+        for i in block.offset..<(block.offset &+ block.frameCount) {
+            let factor = drive.next()
+            let top = ceiling.next()
+            let slot = at & delayMask
+            var peak: Float = 0
+            for c in 0..<channelCount {
+                let x = block.input[c][i] * factor
+                delayed[c &* (delayMask &+ 1) &+ slot] = x
+                let between = peaks.next(x, channel: c, above: top)
+                if between > peak { peak = between }
+            }
+            peaks.advance()
+            let smooth = nextGain(hold.next(peak), top)
+            let from = (at &- latency) & delayMask
+            for c in 0..<channelCount {
+                block.output[c][i] = delayed[c &* (delayMask &+ 1) &+ from] * smooth
+            }
+            at = at &+ 1
+        }
+    }
+
+    /// The gain for the frame that comes out when one goes in before which `held` is the greatest peak.
+    @_noLocks @inline(__always)
+    private mutating func nextGain(_ held: Float, _ top: Float) -> Float {
+        let wanted = held > top ? Double(top / held) : 1
+        let missing = wanted - gain
+        gain = missing < 1e-5 ? wanted : wanted - missing * release
+        if gain < 1 {
+            atRest = 0
+        } else if atRest < windowLength {
+            atRest &+= 1
+        }
+        let now = Float(gain)
+        gains[gainsAt] = now
+        gains[gainsAt &+ windowLength] = now
+        gainsAt = gainsAt &+ 1 == windowLength ? 0 : gainsAt &+ 1
+        if atRest >= windowLength { return 1 }
+        var sum = SIMD4<Float>(repeating: 0)
+        let recent = gains + gainsAt
+        var k = 0
+        while k < windowLength {
+            sum += load4(window + k) * load4(recent + k)
+            k &+= 4
+        }
+        return (sum[0] + sum[1]) + (sum[2] + sum[3])
+    }
+
+    @_noLocks
+    mutating func reset() {
+        drive.finish()
+        ceiling.finish()
+        peaks.reset()
+        hold.reset()
+        clearSamples(delayed, channelCount &* (delayMask &+ 1))
+        for k in 0..<(2 &* windowLength) { gains[k] = 1 }
+        gain = 1
+        atRest = windowLength
+        gainsAt = 0
+        at = 0
+    }
+
+    static var functions: UnitFunctions {
+        UnitFunctions(
+            set: { $0.assumingMemoryBound(to: Self.self).pointee.set($1, over: $2) },
+            process: { state, block in
+                state.assumingMemoryBound(to: Self.self).pointee.process(
+                    block.assumingMemoryBound(to: UnitBlock.self).pointee)
+            },
+            reset: { $0.assumingMemoryBound(to: Self.self).pointee.reset() })
+    }
+}
