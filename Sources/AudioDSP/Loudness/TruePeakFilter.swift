@@ -53,7 +53,8 @@ struct TruePeakFilter: ~Copyable {
         }
         if quiet[c] >= Self.idleAfter { return 0 }
         double(c, at)
-        return peak(history + 256)
+        let between = peak(history + 256)
+        return between < threshold ? 0 : between
     }
 
     /// Ends a frame.

@@ -29,6 +29,10 @@ struct PeakHold: BitwiseCopyable {
             current = magnitude
             if magnitude > value { value = magnitude }
         }
+        if value == 0 {  // after silence it begins anew, as one newly made does
+            filled = 0
+            return 0
+        }
         filled &+= 1
         if filled == length { turn() }
         return value

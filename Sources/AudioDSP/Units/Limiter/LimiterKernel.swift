@@ -10,7 +10,7 @@ extension UnitType {
 ///
 /// The peak between samples is found at eight times the rate (``TruePeakFilter``); the gain that it needs holds for some
 /// 12 ms, so that the waves of a low tone do not modulate it, recovers exponentially, and is smoothed by a Hann window of
-/// half a millisecond that reaches the needed gain just when the peak comes out. It aims at 0.1 dB below the ceiling: what
+/// half a millisecond (24 frames at least) that reaches the needed gain just when the peak comes out. It aims at 0.1 dB below the ceiling: what
 /// eight points a sample, a filter of finite length and the moving gain leave undetected. Below the ceiling it is a delay.
 struct LimiterKernel: UnitKernel, ~Copyable {
     let latency: Int
@@ -35,7 +35,7 @@ struct LimiterKernel: UnitKernel, ~Copyable {
     init(sampleRate: Double, channelCount: Int) {
         self.sampleRate = sampleRate
         self.channelCount = channelCount
-        let length = max(4, Int(sampleRate * 0.0005 / 4 + 0.5) * 4)
+        let length = max(24, Int(sampleRate * 0.0005 / 4 + 0.5) * 4)
         windowLength = length
         latency = TruePeakFilter.delay + length - 1
         peaks = TruePeakFilter(channelCount: channelCount)
@@ -67,7 +67,8 @@ struct LimiterKernel: UnitKernel, ~Copyable {
         let top = decibelsToGain(values[0] - 0.1)
         if top < ceiling.value { peaks.wake() }
         ceiling.move(to: top, over: frameCount)
-        release = smoothing(seconds: values[1], sampleRate: sampleRate)
+        let shortest = Float(240 / sampleRate)  // a faster gain would make peaks of its own
+        release = smoothing(seconds: values[1] < shortest ? shortest : values[1], sampleRate: sampleRate)
         drive.move(to: decibelsToGain(values[2]), over: frameCount)
     }
 
