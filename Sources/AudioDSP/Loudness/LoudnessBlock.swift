@@ -74,12 +74,17 @@ public struct LoudnessTap: ~Copyable {
     @_noLocks
     private mutating func lookBetween(_ channels: Channels, offset: Int, frameCount: Int) {
         var top = current.truePeak > 1e-5 ? current.truePeak : 1e-5
-        for i in offset..<(offset &+ frameCount) {
-            for c in 0..<channelCount {
-                let peak = between.next(channels[c][i], channel: c, above: top)
+        var at = 0
+        while at < frameCount {
+            let left = frameCount &- at
+            let count = left < TruePeakFilter.chunk ? left : TruePeakFilter.chunk
+            for c in 0..<channelCount { copySamples(between.input(c), channels[c] + (offset &+ at), count) }
+            between.process(frameCount: count, above: top)
+            for i in 0..<count {
+                let peak = between.peaks[i]
                 if peak > top { top = peak }
             }
-            between.advance()
+            at = at &+ count
         }
         if top > 1e-5 { current.truePeak = top }
     }

@@ -22,6 +22,7 @@ struct LimiterKernel: UnitKernel, ~Copyable {
     private let gains: UnsafeMutablePointer<Float>  // the last ones, twice, so that reads never wrap
     private let delayed: UnsafeMutablePointer<Float>
     private let delayMask: Int
+    private let smooth: UnsafeMutablePointer<Float>  // the gains of a chunk
     private var peaks: TruePeakFilter
     private var hold: PeakHold
     private var drive = Glide(1)
@@ -49,7 +50,10 @@ struct LimiterKernel: UnitKernel, ~Copyable {
         }
         gains = .allocate(capacity: 2 * length)
         gains.initialize(repeating: 1, count: 2 * length)
-        let size = 1 << (Int.bitWidth - latency.leadingZeroBitCount)  // greater than the latency
+        smooth = .allocate(capacity: TruePeakFilter.chunk)
+        smooth.initialize(repeating: 1, count: TruePeakFilter.chunk)
+        let held = latency + TruePeakFilter.chunk
+        let size = 1 << (Int.bitWidth - held.leadingZeroBitCount)  // greater than what is held
         delayMask = size - 1
         delayed = .allocate(capacity: channelCount * size)
         delayed.initialize(repeating: 0, count: channelCount * size)
@@ -60,6 +64,7 @@ struct LimiterKernel: UnitKernel, ~Copyable {
         window.deallocate()
         gains.deallocate()
         delayed.deallocate()
+        smooth.deallocate()
     }
 
     @_noLocks
@@ -74,24 +79,46 @@ struct LimiterKernel: UnitKernel, ~Copyable {
 
     @_noLocks
     mutating func process(_ block: UnitBlock) {
-        for i in block.offset..<(block.offset &+ block.frameCount) {
-            let factor = drive.next()
-            let top = ceiling.next()
-            let slot = at & delayMask
-            var peak: Float = 0
-            for c in 0..<channelCount {
-                let x = block.input[c][i] * factor
-                delayed[c &* (delayMask &+ 1) &+ slot] = x
-                let between = peaks.next(x, channel: c, above: top)
-                if between > peak { peak = between }
+        var done = 0
+        while done < block.frameCount {
+            let left = block.frameCount &- done
+            let count = left < TruePeakFilter.chunk ? left : TruePeakFilter.chunk
+            take(block.input, block.offset &+ done, count)
+            peaks.process(frameCount: count, above: ceiling.lowest)
+            for i in 0..<count {
+                let top = ceiling.next()
+                let peak = peaks.peaks[i]
+                smooth[i] = nextGain(hold.next(peak < top ? 0 : peak), top)
             }
-            peaks.advance()
-            let smooth = nextGain(hold.next(peak), top)
-            let from = (at &- latency) & delayMask
-            for c in 0..<channelCount {
-                block.output[c][i] = delayed[c &* (delayMask &+ 1) &+ from] * smooth
+            give(block.output, block.offset &+ done, count)
+            at = at &+ count
+            done = done &+ count
+        }
+    }
+
+    /// Takes frames into the delay and to the search for peaks.
+    @_noLocks @inline(__always)
+    private mutating func take(_ input: Channels, _ offset: Int, _ count: Int) {
+        let start = drive
+        for c in 0..<channelCount {
+            drive = start
+            let from = input[c] + offset
+            let to = peaks.input(c)
+            let past = delayed + c &* (delayMask &+ 1)
+            for i in 0..<count {
+                let x = from[i] * drive.next()
+                to[i] = x
+                past[(at &+ i) & delayMask] = x
             }
-            at = at &+ 1
+        }
+    }
+
+    @_noLocks @inline(__always)
+    private func give(_ output: Channels, _ offset: Int, _ count: Int) {
+        for c in 0..<channelCount {
+            let to = output[c] + offset
+            let past = delayed + c &* (delayMask &+ 1)
+            for i in 0..<count { to[i] = past[(at &+ i &- latency) & delayMask] * smooth[i] }
         }
     }
 
