@@ -21,6 +21,7 @@ struct CompressorKernel: UnitKernel, ~Copyable {
     private var slope = Glide(0)
     private var knee = Glide(0)
     private var makeup = Glide(0)
+    private var automatic = Glide(0)
     private var attack = 0.0
     private var release = 0.0
     private var hold: PeakHold
@@ -41,13 +42,15 @@ struct CompressorKernel: UnitKernel, ~Copyable {
         let toKnee = values[2] * octavesPerDecibel
         attack = smoothing(seconds: values[3], sampleRate: sampleRate)
         release = smoothing(seconds: values[4], sampleRate: sampleRate)
-        // Half of what a tone at full scale loses: in between of "as loud as before" for loud and for soft passages.
-        let automatic =
+        // Half of what a tone at full scale loses: in between of "as loud as before" for loud and for soft passages. It is
+        // switched, so it takes longer than a segment not to click.
+        let given =
             values[6] >= 0.5 ? 0.5 * Self.reduction(of: 0, threshold: toThreshold, slope: toSlope, knee: toKnee) : 0
+        automatic.move(to: given, over: frameCount == 0 ? 0 : Int(0.05 * sampleRate))
         threshold.move(to: toThreshold, over: frameCount)
         slope.move(to: toSlope, over: frameCount)
         knee.move(to: toKnee, over: frameCount)
-        makeup.move(to: values[5] * octavesPerDecibel + automatic, over: frameCount)
+        makeup.move(to: values[5] * octavesPerDecibel, over: frameCount)
         measured = -1
     }
 
@@ -78,7 +81,7 @@ struct CompressorKernel: UnitKernel, ~Copyable {
             } else {
                 reduction = wanted - missing * (missing > 0 ? attack : release)
             }
-            let gain = fastExp2(makeup.next() - Float(reduction))
+            let gain = fastExp2(makeup.next() + automatic.next() - Float(reduction))
             for c in 0..<channels { block.output[c][i] = block.input[c][i] * gain }
         }
     }
@@ -89,6 +92,7 @@ struct CompressorKernel: UnitKernel, ~Copyable {
         slope.finish()
         knee.finish()
         makeup.finish()
+        automatic.finish()
         hold.reset()
         measured = -1
         wanted = 0
