@@ -26,7 +26,8 @@ let package = Package(
         .target(
             name: "UnitMeasures",
             dependencies: [
-                "CEBUR128", .product(name: "AudioBase", package: "Earshot"), .product(name: "AudioDSP", package: "Earshot"),
+                "CEBUR128", .product(name: "AudioBase", package: "Earshot"),
+                .product(name: "AudioDSP", package: "Earshot"),
             ]),
         .executableTarget(
             name: "unit-bench",

@@ -9,7 +9,7 @@ import UnitMeasures
     @Test(arguments: [8_000.0, 44_100, 48_000, 96_000, 384_000])
     func `below its ceiling it is a delay of exactly its latency`(rate: Double) {
         let unit = UnitType.limiter.makeUnit(sampleRate: rate, channelCount: 2)
-        let input = DynamicsTests.sound(6_000, seed: 1, scale: 0.5)
+        let input = DynamicsTests.sound(6_000, seed: 1, scale: 0.25)
         let output = UnitDrive.render(unit, [input, input])
         let late = Array(output[1].dropFirst(unit.latency))
         #expect(UnitDrive.difference(Array(input.dropLast(unit.latency)), late) == -300)

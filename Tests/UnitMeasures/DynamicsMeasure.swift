@@ -65,7 +65,8 @@ private func compressorDistortion(_ frequency: Double) -> Figure {
         if abs(Double(k) - bin) <= 4 { tone += m * m } else { rest += m * m }
     }
     return Figure(
-        "compressor: distortion of a steady tone under 14 dB of reduction, \(Int(frequency)) Hz", 10 * log10(rest / tone),
+        "compressor: distortion of a steady tone under 14 dB of reduction, \(Int(frequency)) Hz",
+        10 * log10(rest / tone),
         "dB", .atMost(-70), against: "analysis")
 }
 

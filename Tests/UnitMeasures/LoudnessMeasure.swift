@@ -12,7 +12,8 @@ public func loudnessFigures() -> [Figure] {
         let what = "\(name), \(sound.count) channels, \(Int(rate)) Hz"
         func compare(_ label: String, _ a: Double, _ b: Double, _ unit: String, _ limit: Double) {
             figures.append(
-                Figure("\(label): \(what)", abs(a - b), unit, .atMost(limit), against: "libebur128 1.2.6, \(rounded(b))"))
+                Figure(
+                    "\(label): \(what)", abs(a - b), unit, .atMost(limit), against: "libebur128 1.2.6, \(rounded(b))"))
         }
         compare("integrated loudness", ours.integrated, theirs.integrated, "LU", 0.1)
         compare("momentary loudness", ours.momentary, theirs.momentary, "LU", 0.1)

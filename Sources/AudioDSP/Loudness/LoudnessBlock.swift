@@ -48,13 +48,15 @@ public struct LoudnessTap: ~Copyable {
         self.channelCount = channelCount
         self.measuresTruePeak = measuresTruePeak
         weighting = KWeightingState(sampleRate: sampleRate, channelCount: channelCount)
-        between = TruePeakFilter(channelCount: channelCount)
+        between = TruePeakFilter(channelCount: channelCount, isGuarded: false)
     }
 
     /// The greatest magnitudes of the block under way.
     public var peakSoFar: Float { @_noLocks get { current.peak } }
     /// As ``peakSoFar``, between samples too.
-    public var truePeakSoFar: Float { @_noLocks get { current.peak > current.truePeak ? current.peak : current.truePeak } }
+    public var truePeakSoFar: Float {
+        @_noLocks get { current.peak > current.truePeak ? current.peak : current.truePeak }
+    }
 
     /// Measures frames until a block is full or the frames end.
     /// - Returns: how many it took; where these are fewer than `frameCount`, call again for the rest.

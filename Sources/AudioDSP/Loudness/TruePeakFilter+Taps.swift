@@ -17,13 +17,24 @@ extension TruePeakFilter {
             }
             secondGain = max(secondGain, row.reduce(0) { $0 + abs($1) } / sum)
         }
+        let band = (0..<56).map { Double(1 - 2 * ($0 % 2)) * window(Double($0), half: 56, beta: 5) }
+        let bandSum = band.dropFirst().reduce(abs(band[0])) { $0 + 2 * abs($1) }
+        for k in 0..<56 {
+            (taps + 4 * (80 + k)).initialize(repeating: Float(band[k] / bandSum) * brinkWeight, count: 4)
+        }
         return Float(firstGain * secondGain * 1.001)
     }
 
     private static func windowedSinc(_ t: Double, half: Double, beta: Double) -> Double {
-        let x = t / half
-        guard abs(x) < 1 else { return 0 }
-        let window = Resampler.besselI0(beta * (1 - x * x).squareRoot()) / Resampler.besselI0(beta)
-        return (abs(t) < 1e-12 ? 1 : earshot_sin(.pi * t) / (.pi * t)) * window
+        (abs(t) < 1e-12 ? 1 : earshot_sin(.pi * t) / (.pi * t)) * window(t, half: half, beta: beta)
     }
+
+    private static func window(_ t: Double, half: Double, beta: Double) -> Double {
+        let x = t / half
+        return abs(x) < 1 ? Resampler.besselI0(beta * (1 - x * x).squareRoot()) / Resampler.besselI0(beta) : 0
+    }
+
+    /// What the band around half the rate counts: enough for white noise and random signs, measured by a transform of the
+    /// whole sound.
+    static var brinkWeight: Float { 1.5 }
 }

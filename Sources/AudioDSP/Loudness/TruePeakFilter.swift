@@ -7,6 +7,11 @@ import AudioBase
 /// lies ``delay`` frames back. Where no sample of the last while reaches a threshold divided by the filters' greatest gain
 /// nothing is calculated, as the result would lie below the threshold.
 ///
+/// Within the last 2 % below half the rate no filter so short can tell what is there from its mirror image, and what it
+/// misses can be a few tenths of a decibel of white noise. A limiter asks for a guard against that: the magnitude of a
+/// narrow band around half the rate (111 taps), its greatest of 64 frames, is added to the peaks; for sound that has
+/// nothing up there that is nothing.
+///
 /// Works in chunks of at most ``chunk`` frames; how they are cut changes no result that reaches the threshold.
 struct TruePeakFilter: ~Copyable {
     /// The result for a frame is the peak between the samples this many frames and this many less one frames before it.
@@ -16,20 +21,30 @@ struct TruePeakFilter: ~Copyable {
     /// What a frame got: the greatest of all channels, or 0 where no channel calculated any.
     let peaks: UnsafeMutablePointer<Float>
 
-    private static var past: Int { @_noLocks get { 116 } }  // samples kept: 112 taps, for four frames back
-    private static var doubledAt: Int { @_noLocks get { 192 } }  // 116 and 64, and room to read beyond
-    private static var stride: Int { @_noLocks get { 336 } }  // and 8 and 128 doubled ones, with room
-    private static var idleAfter: Int { @_noLocks get { 120 } }  // longer than both filters
-    private let taps: UnsafeMutablePointer<Float>  // each four times: 56 of the first, 3 phases of 8 of the second
+    private static var past: Int { @_noLocks get { 180 } }  // samples kept: 112 taps, for 64 frames back
+    private static var doubledAt: Int { @_noLocks get { 256 } }  // 180 and 64, and room to read beyond
+    private static var brinkAt: Int { @_noLocks get { 400 } }  // and 8 and 128 doubled ones, with room
+    private static var stride: Int { @_noLocks get { 536 } }  // and 64 and 64 magnitudes at the brink, with room
+    private static var idleAfter: Int { @_noLocks get { 184 } }  // longer than all that a peak depends on
+    // Each four times: 56 of the first, 3 phases of 8 of the second, 56 of the band around half the rate.
+    private let taps: UnsafeMutablePointer<Float>
+    private let brink: UnsafeMutablePointer<Float>  // the magnitudes of a chunk and before it, their maxima in the end
+    private let isGuarded: Bool
     private let memory: UnsafeMutablePointer<Float>
     private let quiet: UnsafeMutablePointer<Int>  // frames since a sample mattered, a channel
     private let channelCount: Int
     private let gain: Float
 
-    init(channelCount: Int) {
+    /// - Parameters:
+    ///   - channelCount: 1 to 32.
+    ///   - isGuarded: whether peaks are raised where there is something at half the rate.
+    init(channelCount: Int, isGuarded: Bool) {
         self.channelCount = channelCount
-        taps = .allocate(capacity: 4 * 80)
-        gain = Self.makeTaps(taps)
+        self.isGuarded = isGuarded
+        taps = .allocate(capacity: 4 * 136)
+        gain = Self.makeTaps(taps) + (isGuarded ? Self.brinkWeight : 0)
+        brink = .allocate(capacity: 140)
+        brink.initialize(repeating: 0, count: 140)
         memory = .allocate(capacity: channelCount * Self.stride)
         memory.initialize(repeating: 0, count: channelCount * Self.stride)
         quiet = .allocate(capacity: channelCount)
@@ -40,6 +55,7 @@ struct TruePeakFilter: ~Copyable {
 
     deinit {
         taps.deallocate()
+        brink.deallocate()
         memory.deallocate()
         quiet.deallocate()
         peaks.deallocate()
@@ -67,10 +83,15 @@ struct TruePeakFilter: ~Copyable {
             let matters = top * gain >= threshold
             let wasIdle = quiet[c] >= Self.idleAfter
             if matters || !wasIdle {
-                if wasIdle { double(history, from: -4, to: 0) }
+                if wasIdle { catchUp(history) }
                 quiet[c] = matters ? 0 : quiet[c] &+ frameCount
                 double(history, from: 0, to: frameCount)
+                if isGuarded {
+                    listen(history, from: 0, to: frameCount)
+                    holdBrink(history + Self.brinkAt)
+                }
                 findPeaks(history + Self.doubledAt, frameCount)
+                if isGuarded { moveSamples(history + Self.brinkAt, history + (Self.brinkAt &+ frameCount), 64) }
                 moveSamples(history + Self.doubledAt, history + (Self.doubledAt &+ 2 &* frameCount), 8)
             }
             moveSamples(history, history + frameCount, Self.past)
@@ -81,7 +102,7 @@ struct TruePeakFilter: ~Copyable {
     @_noLocks
     func wake() {
         for c in 0..<channelCount {
-            if quiet[c] >= Self.idleAfter { double(memory + c &* Self.stride, from: -4, to: 0) }
+            if quiet[c] >= Self.idleAfter { catchUp(memory + c &* Self.stride) }
             quiet[c] = 0
         }
     }
@@ -90,6 +111,46 @@ struct TruePeakFilter: ~Copyable {
     func reset() {
         clearSamples(memory, channelCount &* Self.stride)
         for c in 0..<channelCount { quiet[c] = Self.idleAfter }
+    }
+
+    /// Calculates what was left out while nothing mattered, as far as it is needed still.
+    @_noLocks
+    private func catchUp(_ history: UnsafeMutablePointer<Float>) {
+        double(history, from: -4, to: 0)
+        if isGuarded { listen(history, from: -64, to: 0) }
+    }
+
+    /// For each frame the magnitude of the band around half the rate, 56 frames before it.
+    @_noLocks
+    private func listen(_ history: UnsafeMutablePointer<Float>, from first: Int, to end: Int) {
+        let band = taps + 4 &* 80
+        var i = first
+        while i < end {
+            let centre = history + (Self.past &+ i &- 56)
+            var sum = load4(band) * load4(centre)
+            var k = 1
+            while k < 56 {
+                sum += load4(band + 4 &* k) * (load4(centre - k) + load4(centre + k))
+                k &+= 1
+            }
+            store4(magnitude(sum), history + (Self.brinkAt &+ 64 &+ i))
+            i &+= 4
+        }
+    }
+
+    /// The greatest of 64 magnitudes each, by six steps of two.
+    @_noLocks
+    private func holdBrink(_ magnitudes: UnsafeMutablePointer<Float>) {
+        copySamples(brink + 4, magnitudes, 128)  // behind four that only make room
+        var span = 1
+        while span < 64 {
+            var i = 128
+            while i >= 4, i >= span {
+                store4(greater(load4(brink + i), load4(brink + (i &- span))), brink + i)
+                i &-= 4
+            }
+            span &*= 2
+        }
     }
 
     /// For each frame the sample 56 frames before it and the one half a frame after that. Four frames at a time: what is
@@ -134,8 +195,8 @@ struct TruePeakFilter: ~Copyable {
                 k &+= 1
             }
             let top = greater(greater(magnitude(load4(from + 3)), magnitude(a)), greater(magnitude(b), magnitude(c)))
-            let first = top[0] > top[1] ? top[0] : top[1]
-            let second = top[2] > top[3] ? top[2] : top[3]
+            let first = (top[0] > top[1] ? top[0] : top[1]) + brink[68 &+ i]
+            let second = (top[2] > top[3] ? top[2] : top[3]) + brink[69 &+ i]
             if first > peaks[i] { peaks[i] = first }
             if i &+ 1 < frameCount, second > peaks[i &+ 1] { peaks[i &+ 1] = second }
             i &+= 2

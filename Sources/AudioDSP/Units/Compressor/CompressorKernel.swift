@@ -32,7 +32,8 @@ struct CompressorKernel: UnitKernel, ~Copyable {
     init(sampleRate: Double, channelCount: Int) {
         self.sampleRate = sampleRate
         hold = PeakHold(seconds: 0.0125, sampleRate: sampleRate)
-        memory = hold.frames + Int(15 * 2 * sampleRate)  // 15 time constants of the longest release: less than 1e-5 is left
+        // 15 time constants of the longest release: less than 1e-5 is left.
+        memory = hold.frames + Int(15 * 2 * sampleRate)
     }
 
     @_noLocks

@@ -40,7 +40,8 @@ struct GateKernel: UnitKernel, ~Copyable {
                 UnitPreset(
                     "drums",
                     [
-                        "threshold": -30, "hysteresis": 4, "attack": 0.0002, "hold": 0.03, "release": 0.06, "range": -40,
+                        "threshold": -30, "hysteresis": 4, "attack": 0.0002, "hold": 0.03, "release": 0.06,
+                        "range": -40,
                     ]),
             ])
     }
@@ -61,7 +62,8 @@ struct GateKernel: UnitKernel, ~Copyable {
     init(sampleRate: Double, channelCount: Int) {
         self.sampleRate = sampleRate
         leastHold = Int(0.0125 * sampleRate) + 1
-        memory = leastHold + Int((2 + 12) * sampleRate)  // the longest hold, and 12 time constants of the longest release
+        // The longest hold, and 12 time constants of the longest release.
+        memory = leastHold + Int((2 + 12) * sampleRate)
     }
 
     @_noLocks

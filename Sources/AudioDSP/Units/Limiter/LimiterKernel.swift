@@ -39,7 +39,7 @@ struct LimiterKernel: UnitKernel, ~Copyable {
         let length = max(24, Int(sampleRate * 0.0005 / 4 + 0.5) * 4)
         windowLength = length
         latency = TruePeakFilter.delay + length - 1
-        peaks = TruePeakFilter(channelCount: channelCount)
+        peaks = TruePeakFilter(channelCount: channelCount, isGuarded: true)
         hold = PeakHold(seconds: 0.01, sampleRate: sampleRate)
         memory = latency + hold.frames + Int(12 * sampleRate)  // 12 time constants of the longest release
         window = .allocate(capacity: length)
