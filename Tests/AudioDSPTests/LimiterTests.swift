@@ -24,6 +24,32 @@ import UnitMeasures
         #expect(decibels(TruePeakReference.peak(output)) <= -5.9)
     }
 
+    @Test(arguments: 0..<12)
+    func `bursts of anything keep the ceiling at any release and gain`(seed: Int) {
+        var random = SeededRandom(seed: UInt64(seed))
+        var sound = [Float](repeating: 0, count: 6_000)
+        var at = 300
+        while at < 5_400 {
+            let length = 1 + Int(random.unit() * random.unit() * 600)
+            let frequency = random.unit() * 0.45
+            let level = 4 * random.unit()
+            for i in at..<min(5_400, at + length) {
+                let wave = sine(i, frequency: frequency, rate: 1, amplitude: level)
+                sound[i] =
+                    switch seed % 4 {
+                    case 0: wave
+                    case 1: Float(level * (2 * random.unit() - 1))
+                    case 2: Float(wave > 0 ? level : -level)
+                    default: random.unit() < 0.05 ? Float(2 * level * (2 * random.unit() - 1)) : 0
+                    }
+            }
+            at += length + Int(random.unit() * 300)
+        }
+        let unit = UnitType.limiter.makeUnit(sampleRate: seed % 2 == 0 ? 44_100 : 48_000, channelCount: 1)
+        unit.set([-1, [0.005, 0.06, 1][seed % 3], [0, 12, 36][seed / 4]])
+        #expect(decibels(TruePeakReference.peak(UnitDrive.render(unit, [sound])[0])) <= -0.9)
+    }
+
     @Test func `channels are limited alike`() {
         let unit = UnitType.limiter.makeUnit(sampleRate: 48_000, channelCount: 2)
         let loud = UnitDrive.sine(300, rate: 48_000, count: 24_000, amplitude: 4)
