@@ -13,7 +13,7 @@ public func compressorFigures() -> [Figure] {
             }
             figures.append(
                 Figure(
-                    "compressor: static curve, \(Int(frequency)) Hz at \(Int(rate)) Hz", worst, "dB", .atMost(0.2),
+                    "static curve, \(Int(frequency)) Hz at \(Int(rate)) Hz", worst, "dB", .atMost(0.2),
                     against: "Giannoulis et al. 2012"))
         }
     }
@@ -65,7 +65,7 @@ private func compressorDistortion(_ frequency: Double) -> Figure {
         if abs(Double(k) - bin) <= 4 { tone += m * m } else { rest += m * m }
     }
     return Figure(
-        "compressor: distortion of a steady tone under 14 dB of reduction, \(Int(frequency)) Hz",
+        "distortion of a steady tone under 14 dB of reduction, \(Int(frequency)) Hz",
         10 * log10(rest / tone),
         "dB", .atMost(-70), against: "analysis")
 }
@@ -84,7 +84,7 @@ private func attackTime() -> Figure {
     let path = gains(sound, [-20, 4, 0, 0.02, 0.1, 0, 0], rate: rate)
     let reached = path[4_800...].firstIndex { $0 <= -15 * (1 - exp(-1)) }!
     return Figure(
-        "compressor: attack set to 20 ms", Double(reached - 4_800) / rate * 1_000, "ms", .within(19.8...20.2),
+        "attack set to 20 ms", Double(reached - 4_800) / rate * 1_000, "ms", .within(19.8...20.2),
         against: "time constant")
 }
 
@@ -95,6 +95,6 @@ private func releaseTime() -> Figure {
     let path = gains(sound, [-20, 4, 0, 0.001, 0.1, 0, 0], rate: rate)
     let reached = path[12_000...].firstIndex { $0 >= -15 * exp(-1) }!
     return Figure(
-        "compressor: hold and release set to 100 ms", Double(reached - 12_000) / rate * 1_000, "ms", .within(112...118),
+        "hold and release set to 100 ms", Double(reached - 12_000) / rate * 1_000, "ms", .within(112...118),
         against: "time constant and 12.5 to 16.7 ms of hold")
 }

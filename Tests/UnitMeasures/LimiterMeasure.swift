@@ -9,7 +9,7 @@ public func limiterFigures() -> [Figure] {
             let output = limited(sound, rate, ceiling: -1)
             figures.append(
                 Figure(
-                    "limiter over its ceiling, \(name), \(Int(rate)) Hz",
+                    "over its ceiling, \(name), \(Int(rate)) Hz",
                     20 * log10(TruePeakReference.peak(output)) + 1, "dB", .within(-1...0.1),
                     against: "16-fold interpolation"))
         }
@@ -65,7 +65,7 @@ private func distortion(_ frequency: Double) -> Figure {
         if abs(Double(k) - bin) <= 4 { tone += m * m } else { rest += m * m }
     }
     return Figure(
-        "limiter: distortion and noise of a steady tone 6 dB over, \(Int(frequency)) Hz", 10 * log10(rest / tone), "dB",
+        "distortion and noise of a steady tone 6 dB over, \(Int(frequency)) Hz", 10 * log10(rest / tone), "dB",
         .atMost(-80), against: "analysis")
 }
 
@@ -81,13 +81,13 @@ private func recovery() -> Figure {
         if top < 0.1 * 0.891 { back = start + 96 }
     }
     return Figure(
-        "limiter: time to recover to 1 dB after 12 dB, release 60 ms", Double(back - 9_840) / rate * 1_000, "ms",
+        "time to recover to 1 dB after 12 dB, release 60 ms", Double(back - 9_840) / rate * 1_000, "ms",
         .atMost(200), against: "analysis")
 }
 
 private func delay(_ rate: Double) -> Figure {
     let unit = UnitType.limiter.makeUnit(sampleRate: rate, channelCount: 1)
     return Figure(
-        "limiter: delay at \(Int(rate)) Hz", Double(unit.latency) / rate * 1_000, "ms", .atMost(2),
+        "delay at \(Int(rate)) Hz", Double(unit.latency) / rate * 1_000, "ms", .atMost(2),
         against: "1.5 to 2 ms")
 }
