@@ -77,10 +77,11 @@ let package = Package(
         system("CSndfile", pkgConfig: "sndfile"),
         system("CKissFFT"),
         system("CCairo", pkgConfig: "cairo"),
+        system("CEBUR128", pkgConfig: "libebur128"),
         .target(name: "TestSupport", dependencies: ["AudioBase"], path: "Tests/TestSupport", swiftSettings: settings),
         // Figures of units, for their tests and for scripts/bench units.
         .target(
-            name: "UnitMeasures", dependencies: ["AudioBase", "AudioDSP"], path: "Tests/UnitMeasures",
+            name: "UnitMeasures", dependencies: ["AudioBase", "AudioDSP", "CEBUR128"], path: "Tests/UnitMeasures",
             swiftSettings: settings),
         .testTarget(name: "LayerTests", swiftSettings: settings, linkerSettings: linker),
     ] + layers.flatMap { layer($0.name, $0.dependencies) },

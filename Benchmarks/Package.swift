@@ -7,6 +7,7 @@ let package = Package(
     dependencies: [.package(name: "Earshot", path: "..")],
     targets: [
         .systemLibrary(name: "CJACKRing", pkgConfig: "jack"),
+        .systemLibrary(name: "CEBUR128", pkgConfig: "libebur128"),
         .executableTarget(
             name: "earshot-bench",
             dependencies: [
@@ -25,7 +26,8 @@ let package = Package(
         .target(
             name: "UnitMeasures",
             dependencies: [
-                .product(name: "AudioBase", package: "Earshot"), .product(name: "AudioDSP", package: "Earshot"),
+                "CEBUR128", .product(name: "AudioBase", package: "Earshot"),
+                .product(name: "AudioDSP", package: "Earshot"),
             ]),
         .executableTarget(
             name: "unit-bench",

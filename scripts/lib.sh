@@ -15,6 +15,7 @@ demo_packages=(codec2-examples fretsonfire-songs-sectoid sox alsa-utils)
 test_packages=(
     jackd2 pipewire pipewire-bin pipewire-pulse pipewire-alsa wireplumber pulseaudio-utils dbus-daemon mpv mpv-mpris ffmpeg
     iproute2 python3 python3-dbus python3-gi python3-venv python3-dev gcc g++ binutils man-db shellcheck
+    libebur128-dev
 )
 # In .build/venv, for the quality scores.
 test_python_packages=(numpy scipy pesq pystoi)

@@ -173,7 +173,7 @@ extension Resampler {
     }
 
     /// The modified Bessel function of order zero, by its power series.
-    private static func besselI0(_ x: Double) -> Double {
+    static func besselI0(_ x: Double) -> Double {
         var term = 1.0
         var sum = 1.0
         var k = 1.0

@@ -38,6 +38,26 @@ extension AudioEngine {
         serve()
     }
 
+    /// Renders for whoever calls the callback from now on, on a render thread of his own
+    /// (`AVAudioEngineManualRenderingMode.realtime`): a part of a larger callback, such as the voice in a call.
+    ///
+    /// What the cycle's input has is what the input node gives; edits work as with a device.
+    /// - Returns: valid until ``stop()``, which must come after its last call.
+    public func startRealtimeRendering(
+        format: AudioFormat, inputChannelCount: Int
+    ) throws(AudioEngineError) -> RenderCallback {
+        let format = EngineFormat(
+            sampleRate: format.sampleRate, inputChannelCount: inputChannelCount,
+            outputChannelCount: format.channelCount)
+        return try locked { state throws(AudioEngineError) in
+            guard state.mode == .stopped else { throw .alreadyRunning }
+            try state.open(format, wakeup: wakeup)
+            try self.run(&state)
+            guard let executor = state.executor else { throw .notManual }
+            return executor.callback
+        }
+    }
+
     /// Hands taps what is left over. Manual rendering goes on or ends after it as it likes.
     public func flushTaps() {
         for tap in state.withLock({ $0.graph.nodes.values.compactMap(\.tap) }) { tap.serve(all: true) }

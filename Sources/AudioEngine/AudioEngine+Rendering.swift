@@ -51,8 +51,8 @@ extension AudioEngine {
     /// Hertz of the device, or of manual rendering; nil while stopped.
     public var sampleRate: Double? { state.withLock { $0.format?.sampleRate } }
 
-    private func run(_ state: inout EngineState) throws(AudioEngineError) {
-        guard let device = state.device, let executor = state.executor else { return }
+    func run(_ state: inout EngineState) throws(AudioEngineError) {
+        guard let executor = state.executor else { return }
         let thread = ServiceThread(name: "engine", wakeup: wakeup) { [weak self] in
             self?.serve()
             return self != nil
@@ -61,7 +61,7 @@ extension AudioEngine {
         let code = thread.start()
         guard code == 0 else { throw .noThread(code: Int(code)) }
         do throws(AudioDeviceError) {
-            try device.start(executor.callback)
+            try state.device?.start(executor.callback)
         } catch {
             thread.stop()
             throw .device(error)
@@ -79,7 +79,7 @@ extension AudioEngine {
         }
         device?.stop()
         thread?.stop()
-        guard device != nil else { return }
+        guard thread != nil else { return }
         let taps = state.withLock { state in
             state.executor?.settle()
             return state.graph.nodes.values.compactMap(\.tap)

@@ -69,7 +69,7 @@ struct SourceTree {
             }
             dependencies[target.name] = Set(names)
         }
-        dependencies["TestSupport"] = nil
+        for helper in ["TestSupport", "UnitMeasures"] { dependencies[helper] = nil }
         return dependencies
     }
 }

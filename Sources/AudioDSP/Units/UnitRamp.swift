@@ -45,6 +45,9 @@ struct Glide: BitwiseCopyable {
         return value
     }
 
+    /// The least value on the way to the target.
+    var lowest: Float { @_noLocks get { remaining > 0 && target < value ? target : value } }
+
     /// Jumps to where it is going.
     @_noLocks
     mutating func finish() {

@@ -26,6 +26,12 @@ public struct UnitType: Sendable {
 
     /// Every effect that Earshot brings.
     public static var all: [UnitType] {
-        [.gain, .spatializer]
+        [
+            .gain,
+            .spatializer,
+            .compressor,
+            .limiter,
+            .gate,
+        ]
     }
 }

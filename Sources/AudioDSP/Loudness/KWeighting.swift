@@ -1,0 +1,55 @@
+import CRealtime
+
+/// A section of two poles and two zeros, in double precision.
+struct WeightingSection: BitwiseCopyable {
+    var b0, b1, b2, a1, a2: Double
+
+    /// The section that has this one's response at another rate: its analogue prototype by the inverse bilinear transform,
+    /// then the bilinear transform, so that the response at `frequency` stays as it was.
+    func moved(from rate: Double, to newRate: Double, keeping frequency: Double) -> WeightingSection {
+        // With z⁻¹ = (1 − s) / (1 + s) a polynomial in z⁻¹ becomes one in s, up to a factor common to all.
+        func analogue(_ c0: Double, _ c1: Double, _ c2: Double) -> (Double, Double, Double) {
+            (c0 + c1 + c2, 2 * (c0 - c2), c0 - c1 + c2)
+        }
+        let n = analogue(b0, b1, b2)
+        let d = analogue(1, a1, a2)
+        let scale = earshot_tan(.pi * frequency / rate) / earshot_tan(.pi * frequency / newRate)
+        func digital(_ p: (Double, Double, Double)) -> (Double, Double, Double) {
+            let c1 = p.1 * scale
+            let c2 = p.2 * scale * scale
+            return (p.0 + c1 + c2, 2 * (p.0 - c2), p.0 - c1 + c2)
+        }
+        let b = digital(n)
+        let a = digital(d)
+        return WeightingSection(b0: b.0 / a.0, b1: b.1 / a.0, b2: b.2 / a.0, a1: a.1 / a.0, a2: a.2 / a.0)
+    }
+}
+
+/// K-weighting and channel weights of ITU-R BS.1770-4.
+enum KWeighting {
+    /// The shelf that stands for the head (Table 1, at 48 kHz), at any rate; exact at 1 kHz, where the standard
+    /// calibrates.
+    static func shelf(sampleRate: Double) -> WeightingSection {
+        WeightingSection(
+            b0: 1.535_124_859_586_97, b1: -2.691_696_189_406_38, b2: 1.198_392_810_852_85,
+            a1: -1.690_659_293_182_41, a2: 0.732_480_774_215_85
+        ).moved(from: 48_000, to: sampleRate, keeping: 1_000)
+    }
+
+    /// The high-pass that stands for the ear's loss of lows (Table 2, at 48 kHz), at any rate, with the gain of 0.04 dB that
+    /// it has there.
+    static func highPass(sampleRate: Double) -> WeightingSection {
+        WeightingSection(b0: 1, b1: -2, b2: 1, a1: -1.990_047_454_833_98, a2: 0.990_072_250_366_21)
+            .moved(from: 48_000, to: sampleRate, keeping: 38)
+    }
+
+    /// What a channel's power counts, in the usual order: left, right, centre, low-frequency effects, then surrounds;
+    /// 4 channels are left, right and two surrounds, 5 have no low-frequency effects.
+    static func weight(of channel: Int, channelCount: Int) -> Double {
+        switch (channelCount, channel) {
+        case (4, 2...3), (5, 3...4), (6, 4...5), (8, 4...5): 1.41
+        case (6, 3), (8, 3): 0
+        default: 1
+        }
+    }
+}

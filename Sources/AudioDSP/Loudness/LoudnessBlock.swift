@@ -1,0 +1,115 @@
+import AudioBase
+
+/// What 100 ms of sound measured: the plain record that goes from the render thread to a ``LoudnessMeter``.
+@frozen
+public struct LoudnessBlock: BitwiseCopyable, Sendable {
+    /// The mean square of each channel behind the K-weighting, times the channel's weight, summed (ITU-R BS.1770-4).
+    public var energy: Double
+    /// The mean square over all channels, unweighted.
+    public var meanSquare: Double
+    /// The greatest magnitude of a sample, 1 being full scale.
+    public var peak: Float
+    /// The greatest magnitude on, or where asked for also between, samples.
+    public var truePeak: Float
+
+    /// Silence.
+    @_noLocks
+    public init() {
+        energy = 0
+        meanSquare = 0
+        peak = 0
+        truePeak = 0
+    }
+}
+
+/// Measures sound in blocks of 100 ms on a render thread; all but `init` is render-safe.
+///
+/// Blocks begin with the first frame and follow each other; how the caller cuts the sound makes no difference.
+public struct LoudnessTap: ~Copyable {
+    /// Frames of a block of 100 ms.
+    public let blockLength: Int
+    /// The block that the latest call finished; nil where it finished none.
+    public private(set) var finished: LoudnessBlock?
+    /// Frames of the block under way.
+    public private(set) var filled = 0
+    private var current = LoudnessBlock()
+    private var weighting: KWeightingState
+    private var between: TruePeakFilter
+    private let measuresTruePeak: Bool
+    private let channelCount: Int
+
+    /// A tap that has heard nothing.
+    /// - Parameters:
+    ///   - sampleRate: hertz.
+    ///   - channelCount: 1 to 32; of 6 or 8 channels the fourth is for low-frequency effects and counts nothing.
+    ///   - measuresTruePeak: whether to look between samples, which costs several times all else.
+    public init(sampleRate: Double, channelCount: Int, measuresTruePeak: Bool) {
+        blockLength = max(1, Int(sampleRate / 10 + 0.5))
+        self.channelCount = channelCount
+        self.measuresTruePeak = measuresTruePeak
+        weighting = KWeightingState(sampleRate: sampleRate, channelCount: channelCount)
+        between = TruePeakFilter(channelCount: channelCount, isGuarded: false)
+    }
+
+    /// The greatest magnitudes of the block under way.
+    public var peakSoFar: Float { @_noLocks get { current.peak } }
+    /// As ``peakSoFar``, between samples too.
+    public var truePeakSoFar: Float {
+        @_noLocks get { current.peak > current.truePeak ? current.peak : current.truePeak }
+    }
+
+    /// Measures frames until a block is full or the frames end.
+    /// - Returns: how many it took; where these are fewer than `frameCount`, call again for the rest.
+    @_noLocks
+    public mutating func process(_ channels: Channels, offset: Int, frameCount: Int) -> Int {
+        finished = nil
+        let room = blockLength &- filled
+        let count = frameCount < room ? frameCount : room
+        let peak = weighting.process(channels, offset: offset, frameCount: count)
+        if peak > current.peak { current.peak = peak }
+        if measuresTruePeak { lookBetween(channels, offset: offset, frameCount: count) }
+        filled = filled &+ count
+        if filled == blockLength { finish() }
+        return count
+    }
+
+    @_noLocks
+    private mutating func lookBetween(_ channels: Channels, offset: Int, frameCount: Int) {
+        var top = current.truePeak > 1e-5 ? current.truePeak : 1e-5
+        var at = 0
+        while at < frameCount {
+            let left = frameCount &- at
+            let count = left < TruePeakFilter.chunk ? left : TruePeakFilter.chunk
+            for c in 0..<channelCount { copySamples(between.input(c), channels[c] + (offset &+ at), count) }
+            between.process(frameCount: count, above: top)
+            for i in 0..<count {
+                let peak = between.peaks[i]
+                if peak > top { top = peak }
+            }
+            at = at &+ count
+        }
+        if top > 1e-5 { current.truePeak = top }
+    }
+
+    @_noLocks
+    private mutating func finish() {
+        if current.truePeak < current.peak { current.truePeak = current.peak }
+        let sums = weighting.take()
+        current.energy = sums.weighted / Double(blockLength)
+        current.meanSquare = sums.plain / Double(blockLength &* channelCount)
+        finished = current
+        current = LoudnessBlock()
+        filled = 0
+        if measuresTruePeak { between.wake() }
+    }
+
+    /// Forgets all that was heard.
+    @_noLocks
+    public mutating func reset() {
+        finished = nil
+        filled = 0
+        current = LoudnessBlock()
+        weighting.reset()
+        between.reset()
+    }
+}

@@ -1,0 +1,99 @@
+import AudioBase
+
+/// Loudness by ITU-R BS.1770-4 and EBU R 128: integrated with both gates, range (EBU Tech 3342), momentary and
+/// short-term, and peaks. Memory does not grow, however long it listens.
+///
+/// Offline it is given sound, ``add(_:offset:frameCount:)``; beside a render thread it is given the blocks that a
+/// ``LoudnessTap`` or ``MeterTap`` has finished there, ``add(_:)``. One or the other; one thread at a time.
+public final class LoudnessMeter {
+    /// What has been measured.
+    public struct Measurement: Hashable, Sendable {
+        /// Seconds of whole blocks of 100 ms.
+        public var duration = 0.0
+        /// LUFS over all that passed the gates; −infinity where nothing did.
+        public var integrated = -Double.infinity
+        /// Loudness range, LU: how far soft and loud passages of 3 s are apart.
+        public var range = 0.0
+        /// LUFS of the last 400 ms.
+        public var momentary = -Double.infinity
+        /// LUFS of the last 3 s.
+        public var shortTerm = -Double.infinity
+        /// The greatest momentary loudness, LUFS.
+        public var maximumMomentary = -Double.infinity
+        /// The greatest short-term loudness, LUFS.
+        public var maximumShortTerm = -Double.infinity
+        /// The greatest magnitude of a sample, dBFS.
+        public var peak = -Double.infinity
+        /// The greatest magnitude also between samples, dBTP; looked for at eight times the rate, of the last millisecond
+        /// not yet known.
+        public var truePeak = -Double.infinity
+    }
+
+    private var tap: LoudnessTap
+    private var recent = [Double](repeating: 0, count: 30)  // energies of the last 3 s, a ring
+    private var blockCount = 0
+    private var momentaries = LoudnessHistogram()
+    private var shortTerms = LoudnessHistogram()
+    private var maximumMomentary = 0.0
+    private var maximumShortTerm = 0.0
+    private var peak: Float = 0
+    private var truePeak: Float = 0
+
+    /// A meter that has heard nothing.
+    /// - Parameters:
+    ///   - sampleRate: hertz.
+    ///   - channelCount: 1 to 32; see ``LoudnessTap``.
+    ///   - measuresTruePeak: whether ``add(_:offset:frameCount:)`` looks between samples.
+    public init(sampleRate: Double, channelCount: Int, measuresTruePeak: Bool = true) {
+        tap = LoudnessTap(sampleRate: sampleRate, channelCount: channelCount, measuresTruePeak: measuresTruePeak)
+    }
+
+    /// Measures sound.
+    public func add(_ channels: Channels, offset: Int = 0, frameCount: Int) {
+        var at = 0
+        while at < frameCount {
+            at += tap.process(channels, offset: offset + at, frameCount: frameCount - at)
+            if let block = tap.finished { add(block) }
+        }
+    }
+
+    /// Adds 100 ms that were measured elsewhere.
+    public func add(_ block: LoudnessBlock) {
+        recent[blockCount % recent.count] = block.energy
+        blockCount += 1
+        peak = max(peak, block.peak)
+        truePeak = max(truePeak, block.truePeak)
+        if blockCount >= 4 {
+            let energy = energy(ofLast: 4)
+            momentaries.add(energy)
+            maximumMomentary = max(maximumMomentary, energy)
+        }
+        if blockCount >= recent.count {
+            let energy = energy(ofLast: recent.count)
+            shortTerms.add(energy)
+            maximumShortTerm = max(maximumShortTerm, energy)
+        }
+    }
+
+    /// What has been measured so far.
+    public var measurement: Measurement {
+        let samplePeak = max(peak, tap.peakSoFar)
+        return Measurement(
+            duration: Double(blockCount) / 10,
+            integrated: loudnessUnits(ofEnergy: momentaries.gatedMean(below: 10)),
+            range: shortTerms.spread(from: 0.1, to: 0.95, gate: 20),
+            momentary: loudnessUnits(ofEnergy: energy(ofLast: 4)),
+            shortTerm: loudnessUnits(ofEnergy: energy(ofLast: recent.count)),
+            maximumMomentary: loudnessUnits(ofEnergy: maximumMomentary),
+            maximumShortTerm: loudnessUnits(ofEnergy: maximumShortTerm),
+            peak: decibels(samplePeak), truePeak: decibels(max(truePeak, samplePeak, tap.truePeakSoFar)))
+    }
+
+    private func decibels(_ gain: Float) -> Double { gain > 0 ? Double(gainToDecibels(gain)) : -.infinity }
+
+    private func energy(ofLast count: Int) -> Double {
+        var sum = 0.0
+        for back in 1...count where back <= blockCount { sum += recent[(blockCount - back) % recent.count] }
+        return sum / Double(count)
+    }
+}

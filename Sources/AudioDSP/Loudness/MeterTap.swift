@@ -1,0 +1,126 @@
+import AudioBase
+import CRealtime
+
+/// What a meter shows: plain numbers, made on the render thread and handed over by `LatestValue<MeterReading>`.
+@frozen
+public struct MeterReading: BitwiseCopyable, Sendable {
+    /// The greatest magnitude of a sample in the last whole 100 ms and since; 1 is full scale.
+    public var peak: Float
+    /// The same between samples, where the tap looks for it; otherwise ``peak``.
+    public var truePeak: Float
+    /// The mean square of the last 300 ms over all channels; its root is the RMS level.
+    public var meanSquare: Float
+    /// Loudness of the last 400 ms, LUFS; −infinity for silence.
+    public var momentary: Float
+    /// Loudness of the last 3 s, LUFS; −infinity for silence.
+    public var shortTerm: Float
+
+    /// Silence.
+    @_noLocks
+    public init() {
+        peak = 0
+        truePeak = 0
+        meanSquare = 0
+        momentary = -.infinity
+        shortTerm = -.infinity
+    }
+}
+
+/// The loudness of an energy (``LoudnessBlock/energy``) in LUFS, −infinity for none: ITU-R BS.1770-4, equation 2. Render-safe.
+@_noLocks
+public func loudnessUnits(ofEnergy energy: Double) -> Double {
+    energy > 0 ? -0.691 + 4.342_944_819_032_518 * earshot_log(energy) : -.infinity
+}
+
+/// A meter's part on the render thread: call ``process(_:offset:frameCount:)`` with each block that is to be metered,
+/// then store ``reading`` where the display finds it.
+///
+/// ```swift
+/// var at = 0
+/// while at < frameCount {
+///     at += meter.process(channels, offset: at, frameCount: frameCount - at)
+///     if let block = meter.finished { blocks.push(block) }  // for a LoudnessMeter on the control side, if there is one
+/// }
+/// latest.store(meter.reading)
+/// ```
+///
+/// All but `init` is render-safe. Peaks and levels are of what came, whatever blocks it came in.
+public struct MeterTap: ~Copyable {
+    private var tap: LoudnessTap
+    private let history: UnsafeMutablePointer<LoudnessBlock>  // the last 3 s
+    private var next = 0
+    private var shown = MeterReading()
+    private var lastPeak: Float = 0
+    private var lastTruePeak: Float = 0
+
+    /// A meter that has heard nothing.
+    /// - Parameters:
+    ///   - sampleRate: hertz.
+    ///   - channelCount: 1 to 32.
+    ///   - measuresTruePeak: whether to look between samples, which costs several times all else.
+    public init(sampleRate: Double, channelCount: Int, measuresTruePeak: Bool = false) {
+        tap = LoudnessTap(sampleRate: sampleRate, channelCount: channelCount, measuresTruePeak: measuresTruePeak)
+        history = .allocate(capacity: Self.historyLength)
+        history.initialize(repeating: LoudnessBlock(), count: Self.historyLength)
+    }
+
+    deinit { history.deallocate() }
+
+    private static var historyLength: Int { @_noLocks get { 30 } }
+
+    /// The block of 100 ms that the latest call finished; nil where it finished none.
+    public var finished: LoudnessBlock? { @_noLocks get { tap.finished } }
+
+    /// What to show now.
+    public var reading: MeterReading {
+        @_noLocks get {
+            var now = shown
+            let peak = tap.peakSoFar
+            let truePeak = tap.truePeakSoFar
+            now.peak = peak > lastPeak ? peak : lastPeak
+            now.truePeak = truePeak > lastTruePeak ? truePeak : lastTruePeak
+            return now
+        }
+    }
+
+    /// Measures frames until 100 ms are full or the frames end.
+    /// - Returns: how many it took; where these are fewer than `frameCount`, call again for the rest.
+    @_noLocks
+    public mutating func process(_ channels: Channels, offset: Int, frameCount: Int) -> Int {
+        let count = tap.process(channels, offset: offset, frameCount: frameCount)
+        if let block = tap.finished { remember(block) }
+        return count
+    }
+
+    @_noLocks
+    private mutating func remember(_ block: LoudnessBlock) {
+        history[next] = block
+        next = next &+ 1 == Self.historyLength ? 0 : next &+ 1
+        lastPeak = block.peak
+        lastTruePeak = block.truePeak
+        var energy = 0.0
+        var square = 0.0
+        var back = 1
+        while back <= Self.historyLength {
+            let at = next &- back
+            let past = history[at < 0 ? at &+ Self.historyLength : at]
+            energy += past.energy
+            if back <= 3 { square += past.meanSquare }
+            if back == 4 { shown.momentary = Float(loudnessUnits(ofEnergy: energy / 4)) }
+            back &+= 1
+        }
+        shown.meanSquare = Float(square / 3)
+        shown.shortTerm = Float(loudnessUnits(ofEnergy: energy / Double(Self.historyLength)))
+    }
+
+    /// Forgets all that was heard.
+    @_noLocks
+    public mutating func reset() {
+        tap.reset()
+        for k in 0..<Self.historyLength { history[k] = LoudnessBlock() }
+        next = 0
+        shown = MeterReading()
+        lastPeak = 0
+        lastTruePeak = 0
+    }
+}

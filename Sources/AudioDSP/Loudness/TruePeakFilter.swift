@@ -1,0 +1,211 @@
+import AudioBase
+
+/// The greatest magnitude between samples, at eight times the rate, all but where it cannot matter.
+///
+/// Two windowed-sinc interpolators (Kaiser): one of 112 taps to twice the rate, steep enough to see what a converter sees
+/// up to 0.48 of the rate, then a short one to eight times. Each frame yields the peak of the interval of one frame that
+/// lies ``delay`` frames back. Where no sample of the last while reaches a threshold divided by the filters' greatest gain
+/// nothing is calculated, as the result would lie below the threshold.
+///
+/// Within the last 2 % below half the rate no filter so short can tell what is there from its mirror image, and what it
+/// misses can be a few tenths of a decibel of white noise. A limiter asks for a guard against that: the magnitude of a
+/// narrow band around half the rate (111 taps), its greatest of 64 frames, is added to the peaks; for sound that has
+/// nothing up there that is nothing.
+///
+/// Works in chunks of at most ``chunk`` frames; how they are cut changes no result that reaches the threshold.
+struct TruePeakFilter: ~Copyable {
+    /// The result for a frame is the peak between the samples this many frames and this many less one frames before it.
+    static var delay: Int { @_noLocks get { 58 } }
+    /// Frames of one call, at most.
+    static var chunk: Int { @_noLocks get { 64 } }
+    /// What a frame got: the greatest of all channels, or 0 where no channel calculated any.
+    let peaks: UnsafeMutablePointer<Float>
+
+    private static var past: Int { @_noLocks get { 180 } }  // samples kept: 112 taps, for 64 frames back
+    private static var doubledAt: Int { @_noLocks get { 256 } }  // 180 and 64, and room to read beyond
+    private static var brinkAt: Int { @_noLocks get { 400 } }  // and 8 and 128 doubled ones, with room
+    private static var stride: Int { @_noLocks get { 536 } }  // and 64 and 64 magnitudes at the brink, with room
+    private static var idleAfter: Int { @_noLocks get { 184 } }  // longer than all that a peak depends on
+    // Each four times: 56 of the first, 3 phases of 8 of the second, 56 of the band around half the rate.
+    private let taps: UnsafeMutablePointer<Float>
+    private let brink: UnsafeMutablePointer<Float>  // the magnitudes of a chunk and before it, their maxima in the end
+    private let isGuarded: Bool
+    private let memory: UnsafeMutablePointer<Float>
+    private let quiet: UnsafeMutablePointer<Int>  // frames since a sample mattered, a channel
+    private let channelCount: Int
+    private let gain: Float
+
+    /// - Parameters:
+    ///   - channelCount: 1 to 32.
+    ///   - isGuarded: whether peaks are raised where there is something at half the rate.
+    init(channelCount: Int, isGuarded: Bool) {
+        self.channelCount = channelCount
+        self.isGuarded = isGuarded
+        taps = .allocate(capacity: 4 * 136)
+        gain = Self.makeTaps(taps) + (isGuarded ? Self.brinkWeight : 0)
+        brink = .allocate(capacity: 140)
+        brink.initialize(repeating: 0, count: 140)
+        memory = .allocate(capacity: channelCount * Self.stride)
+        memory.initialize(repeating: 0, count: channelCount * Self.stride)
+        quiet = .allocate(capacity: channelCount)
+        quiet.initialize(repeating: Self.idleAfter, count: channelCount)
+        peaks = .allocate(capacity: Self.chunk)
+        peaks.initialize(repeating: 0, count: Self.chunk)
+    }
+
+    deinit {
+        taps.deallocate()
+        brink.deallocate()
+        memory.deallocate()
+        quiet.deallocate()
+        peaks.deallocate()
+    }
+
+    /// Where the samples of a channel go before ``process(frameCount:above:)``.
+    @_noLocks
+    func input(_ channel: Int) -> UnsafeMutablePointer<Float> { memory + (channel &* Self.stride &+ Self.past) }
+
+    /// Fills ``peaks`` for the frames just put into ``input(_:)``.
+    /// - Parameters:
+    ///   - frameCount: 1 to ``chunk``.
+    ///   - threshold: peaks below it may read too low, or 0.
+    @_noLocks
+    func process(frameCount: Int, above threshold: Float) {
+        clearSamples(peaks, frameCount)
+        for c in 0..<channelCount {
+            let history = memory + c &* Self.stride
+            var top: Float = 0
+            for i in 0..<frameCount {
+                let x = history[Self.past &+ i]
+                let magnitude = x < 0 ? -x : x
+                top = magnitude > top ? magnitude : top
+            }
+            let matters = top * gain >= threshold
+            let wasIdle = quiet[c] >= Self.idleAfter
+            if matters || !wasIdle {
+                if wasIdle { catchUp(history) }
+                quiet[c] = matters ? 0 : quiet[c] &+ frameCount
+                double(history, from: 0, to: frameCount)
+                if isGuarded {
+                    listen(history, from: 0, to: frameCount)
+                    holdBrink(history + Self.brinkAt)
+                }
+                findPeaks(history + Self.doubledAt, frameCount)
+                if isGuarded { moveSamples(history + Self.brinkAt, history + (Self.brinkAt &+ frameCount), 64) }
+                moveSamples(history + Self.doubledAt, history + (Self.doubledAt &+ 2 &* frameCount), 8)
+            }
+            moveSamples(history, history + frameCount, Self.past)
+        }
+    }
+
+    /// Before a threshold that is lower than those until now.
+    @_noLocks
+    func wake() {
+        for c in 0..<channelCount {
+            if quiet[c] >= Self.idleAfter { catchUp(memory + c &* Self.stride) }
+            quiet[c] = 0
+        }
+    }
+
+    @_noLocks
+    func reset() {
+        clearSamples(memory, channelCount &* Self.stride)
+        for c in 0..<channelCount { quiet[c] = Self.idleAfter }
+    }
+
+    /// Calculates what was left out while nothing mattered, as far as it is needed still.
+    @_noLocks
+    private func catchUp(_ history: UnsafeMutablePointer<Float>) {
+        double(history, from: -4, to: 0)
+        if isGuarded { listen(history, from: -64, to: 0) }
+    }
+
+    /// For each frame the magnitude of the band around half the rate, 56 frames before it.
+    @_noLocks
+    private func listen(_ history: UnsafeMutablePointer<Float>, from first: Int, to end: Int) {
+        let band = taps + 4 &* 80
+        var i = first
+        while i < end {
+            let centre = history + (Self.past &+ i &- 56)
+            var sum = load4(band) * load4(centre)
+            var k = 1
+            while k < 56 {
+                sum += load4(band + 4 &* k) * (load4(centre - k) + load4(centre + k))
+                k &+= 1
+            }
+            store4(magnitude(sum), history + (Self.brinkAt &+ 64 &+ i))
+            i &+= 4
+        }
+    }
+
+    /// The greatest of 64 magnitudes each, by six steps of two.
+    @_noLocks
+    private func holdBrink(_ magnitudes: UnsafeMutablePointer<Float>) {
+        copySamples(brink + 4, magnitudes, 128)  // behind four that only make room
+        var span = 1
+        while span < 64 {
+            var i = 128
+            while i >= 4, i >= span {
+                store4(greater(load4(brink + i), load4(brink + (i &- span))), brink + i)
+                i &-= 4
+            }
+            span &*= 2
+        }
+    }
+
+    /// For each frame the sample 56 frames before it and the one half a frame after that. Four frames at a time: what is
+    /// too much is written over before it is read.
+    @_noLocks
+    private func double(_ history: UnsafeMutablePointer<Float>, from first: Int, to end: Int) {
+        var i = first
+        while i < end {
+            let newest = history + (Self.past &+ i)
+            var sum = SIMD4<Float>(repeating: 0)
+            var k = 0
+            while k < 56 {
+                sum += load4(taps + 4 &* k) * (load4(newest - k) + load4(newest - (111 &- k)))
+                k &+= 1
+            }
+            let doubled = history + (Self.doubledAt &+ 8 &+ 2 &* i)
+            let even = newest - 56
+            for j in 0..<4 {
+                doubled[2 &* j] = even[j]
+                doubled[2 &* j &+ 1] = sum[j]
+            }
+            i &+= 4
+        }
+    }
+
+    /// The greatest magnitude at and between the doubled samples, two frames at a time.
+    @_noLocks
+    private func findPeaks(_ doubled: UnsafeMutablePointer<Float>, _ frameCount: Int) {
+        var i = 0
+        while i < frameCount {
+            let from = doubled + (2 &* i &+ 1)
+            var a = SIMD4<Float>(repeating: 0)
+            var b = SIMD4<Float>(repeating: 0)
+            var c = SIMD4<Float>(repeating: 0)
+            var k = 0
+            while k < 8 {
+                let x = load4(from + k)
+                let row = taps + (4 &* 56 &+ 12 &* k)
+                a += x * load4(row)
+                b += x * load4(row + 4)
+                c += x * load4(row + 8)
+                k &+= 1
+            }
+            let top = greater(greater(magnitude(load4(from + 3)), magnitude(a)), greater(magnitude(b), magnitude(c)))
+            let first = (top[0] > top[1] ? top[0] : top[1]) + brink[68 &+ i]
+            let second = (top[2] > top[3] ? top[2] : top[3]) + brink[69 &+ i]
+            if first > peaks[i] { peaks[i] = first }
+            if i &+ 1 < frameCount, second > peaks[i &+ 1] { peaks[i &+ 1] = second }
+            i &+= 2
+        }
+    }
+}
+
+@_noLocks @inline(__always)
+private func magnitude(_ x: SIMD4<Float>) -> SIMD4<Float> { x.replacing(with: -x, where: x .< 0) }
+
+@_noLocks @inline(__always)
+private func greater(_ a: SIMD4<Float>, _ b: SIMD4<Float>) -> SIMD4<Float> { a.replacing(with: b, where: b .> a) }

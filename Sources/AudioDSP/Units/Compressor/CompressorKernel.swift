@@ -1,0 +1,115 @@
+import AudioBase
+import CRealtime
+
+extension UnitType {
+    /// Makes loud passages softer, so that the whole can be louder.
+    public static let compressor = UnitType(CompressorKernel.self)
+}
+
+/// A feed-forward compressor with its gain computer and smoothing in the logarithmic domain.
+///
+/// The static curve with its soft knee and the smooth, branching detector behind it are those of D. Giannoulis,
+/// M. Massberg and J. D. Reiss, "Digital Dynamic Range Compressor Design: A Tutorial and Analysis", J. Audio Eng. Soc. 60
+/// (2012), 399–408. The level is the greatest magnitude of the last 12.5 ms over all channels, so that the gain does not
+/// follow the waves of a low tone; attack therefore begins at once and release that much later. Levels inside are octaves
+/// of gain (6.02 dB).
+struct CompressorKernel: UnitKernel, ~Copyable {
+    let latency = 0
+    let memory: Int
+    private let sampleRate: Double
+    private var threshold = Glide(0)
+    private var slope = Glide(0)
+    private var knee = Glide(0)
+    private var makeup = Glide(0)
+    private var automatic = Glide(0)
+    private var attack = 0.0
+    private var release = 0.0
+    private var hold: PeakHold
+    private var measured: Float = -1  // the magnitude to which `wanted` belongs; −1 for none
+    private var wanted = 0.0
+    private var reduction = 0.0
+
+    init(sampleRate: Double, channelCount: Int) {
+        self.sampleRate = sampleRate
+        hold = PeakHold(seconds: 0.0125, sampleRate: sampleRate)
+        // 15 time constants of the longest release: less than 1e-5 is left.
+        memory = hold.frames + Int(15 * 2 * sampleRate)
+    }
+
+    @_noLocks
+    mutating func set(_ values: UnsafePointer<Float>, over frameCount: Int) {
+        let toThreshold = values[0] * octavesPerDecibel
+        let toSlope = 1 - 1 / (values[1] < 1 ? 1 : values[1])
+        let toKnee = values[2] * octavesPerDecibel
+        attack = smoothing(seconds: values[3], sampleRate: sampleRate)
+        release = smoothing(seconds: values[4], sampleRate: sampleRate)
+        // Half of what a tone at full scale loses: in between of "as loud as before" for loud and for soft passages. It is
+        // switched, so it takes longer than a segment not to click.
+        let given =
+            values[6] >= 0.5 ? 0.5 * Self.reduction(of: 0, threshold: toThreshold, slope: toSlope, knee: toKnee) : 0
+        automatic.move(to: given, over: frameCount == 0 ? 0 : Int(0.05 * sampleRate))
+        threshold.move(to: toThreshold, over: frameCount)
+        slope.move(to: toSlope, over: frameCount)
+        knee.move(to: toKnee, over: frameCount)
+        makeup.move(to: values[5] * octavesPerDecibel, over: frameCount)
+        measured = -1
+    }
+
+    /// The gain computer: octaves to take away from a level.
+    @_noLocks @inline(__always)
+    static func reduction(of level: Float, threshold: Float, slope: Float, knee: Float) -> Float {
+        let over = level - threshold
+        if 2 * over >= knee { return slope * over }
+        let into = over + 0.5 * knee
+        return into <= 0 ? 0 : slope * into * into / (2 * knee)
+    }
+
+    @_noLocks
+    mutating func process(_ block: UnitBlock) {
+        let channels = block.input.count
+        for i in block.offset..<(block.offset &+ block.frameCount) {
+            let held = hold.next(greatestMagnitude(block.input.pointers, channels, at: i))
+            let isMoving = slope.remaining > 0 || threshold.remaining > 0 || knee.remaining > 0
+            if isMoving || held != measured {
+                let level = held > 1e-9 ? fastLog2(held) : -30
+                wanted = Double(
+                    Self.reduction(of: level, threshold: threshold.next(), slope: slope.next(), knee: knee.next()))
+                measured = held
+            }
+            let missing = wanted - reduction
+            if missing < 1e-5 && missing > -1e-5 {
+                reduction = wanted
+            } else {
+                reduction = wanted - missing * (missing > 0 ? attack : release)
+            }
+            let gain = fastExp2(makeup.next() + automatic.next() - Float(reduction))
+            for c in 0..<channels { block.output[c][i] = block.input[c][i] * gain }
+        }
+    }
+
+    @_noLocks
+    mutating func reset() {
+        threshold.finish()
+        slope.finish()
+        knee.finish()
+        makeup.finish()
+        automatic.finish()
+        hold.reset()
+        measured = -1
+        wanted = 0
+        reduction = 0
+    }
+
+    static var functions: UnitFunctions {
+        UnitFunctions(
+            set: { $0.assumingMemoryBound(to: Self.self).pointee.set($1, over: $2) },
+            process: { state, block in
+                state.assumingMemoryBound(to: Self.self).pointee.process(
+                    block.assumingMemoryBound(to: UnitBlock.self).pointee)
+            },
+            reset: { $0.assumingMemoryBound(to: Self.self).pointee.reset() })
+    }
+}
+
+/// One decibel in octaves of gain: log2(10) / 20.
+private var octavesPerDecibel: Float { @_noLocks get { 0.166_096_4 } }
