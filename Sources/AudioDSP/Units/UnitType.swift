@@ -9,9 +9,11 @@ public struct UnitType: Sendable {
     /// Name, parameters, presets.
     public let description: UnitDescription
     private let make: @Sendable (Double, Int) -> UnitInstance
+    private let channels: @Sendable (Int) -> Int
 
     init<Kernel: UnitKernel & ~Copyable>(_: Kernel.Type) {
         description = Kernel.unit
+        channels = { Kernel.outputChannelCount(of: $0) }
         make = { UnitInstance(Kernel.self, sampleRate: $0, channelCount: $1) }
     }
 
@@ -23,6 +25,9 @@ public struct UnitType: Sendable {
         precondition(AudioFormat.sampleRates.contains(sampleRate) && AudioFormat.channelCounts.contains(channelCount))
         return make(sampleRate, channelCount)
     }
+
+    /// Channels that come out where so many go in.
+    public func outputChannelCount(of inputChannelCount: Int) -> Int { channels(inputChannelCount) }
 
     /// Every effect that Earshot brings.
     public static var all: [UnitType] {

@@ -3,21 +3,178 @@ import AudioDSP
 
 /// Places sources around a listener, for headphones (`AVAudioEnvironmentNode`, the 3D mixer).
 ///
-/// Each input is a mono source (more channels are averaged) with a position in metres; the listener has a position and a
-/// direction. The output is stereo.
-public final class AudioEnvironmentNode: AudioNode, @unchecked Sendable {
+/// Each input is a mono source (more channels are averaged) with a position; the output is stereo. +x is right, +y up, −z
+/// ahead, in metres.
+public final class AudioEnvironmentNode: AudioNode, @unchecked Sendable {  // `made` is under the engine's lock
     private let scene = Guarded(Scene())
-    private var held: [Int: Source] = [:]  // under the engine's lock
+    private var made: [Int: (rate: Double, source: RenderMemory<EnvironmentSource>)] = [:]
 
     private struct Scene {
         var listener = ListenerGeometry()
-        var sources: [Int: (position: SpatialVector, store: ParameterStore)] = [:]
-    }
-    private struct Source {
-        var rate: Double
-        var memory: RenderMemory<EnvironmentSource>
+        var sources: [Int: AudioEnvironmentInput] = [:]
     }
 
     /// A listener at the origin who looks along −z.
-    public init(name: String = "environment") { super.init(name: name) }
+    public override init(name: String = "environment") { super.init(name: name) }
+
+    public override var numberOfInputs: Int? { nil }
+
+    /// Where the listener is and which way the head points. A change is followed without a click.
+    public var listener: ListenerGeometry {
+        get { scene.withLock { $0.listener } }
+        set {
+            let sources = scene.withLock { scene in
+                scene.listener = newValue
+                return Array(scene.sources.values)
+            }
+            for source in sources { source.place(for: newValue) }
+        }
+    }
+
+    /// The source at a bus.
+    public func input(_ bus: Int) -> AudioEnvironmentInput {
+        scene.withLock { scene in
+            if let source = scene.sources[bus] { return source }
+            let source = AudioEnvironmentInput(self, bus: bus)
+            source.place(for: scene.listener)
+            scene.sources[bus] = source
+            return source
+        }
+    }
+
+    override func negotiate(
+        _ inputs: [Int: AudioFormat], engine: EngineFormat
+    ) throws(AudioEngineError) -> NodeFormats {
+        let format = AudioFormat(sampleRate: engine.sampleRate, channelCount: 2)
+        return NodeFormats(
+            inputs: inputs.mapValues { _ in AudioFormat(sampleRate: engine.sampleRate, channelCount: 1) },
+            output: format)
+    }
+
+    override func state(
+        _ formats: NodeFormats, buses: [Int], engineRate: Double
+    ) throws(AudioEngineError) -> RenderState {
+        let sources = buses.map { bus -> RenderMemory<EnvironmentSource> in
+            if let there = made[bus], there.rate == engineRate { return there.source }
+            let source = input(bus).makeSource(sampleRate: engineRate)
+            made[bus] = (engineRate, source)
+            return source
+        }
+        let latency = sources.first?.latency ?? 0
+        return RenderMemory(
+            EnvironmentState(sources.map(\.memory)), latency: latency, keeping: sources,
+            function: EnvironmentState.function)
+    }
+
+    override func dropState() { made = [:] }
+}
+
+/// One source of an ``AudioEnvironmentNode``. Any thread.
+public final class AudioEnvironmentInput: @unchecked Sendable {  // the store is safe, the place has a lock
+    /// Its number.
+    public let bus: Int
+    private weak var environment: AudioEnvironmentNode?
+    private let unit = UnitType.spatializer
+    private let store: ParameterStore
+    private let place = Guarded(SIMD3<Float>(0, 0, -1))
+    private let counters = Counters()
+
+    init(_ environment: AudioEnvironmentNode, bus: Int) {
+        self.environment = environment
+        self.bus = bus
+        store = ParameterStore(unit.description.parameters)
+    }
+
+    /// Metres, in the world.
+    public var position: SIMD3<Float> {
+        get { place.withLock { $0 } }
+        set {
+            guard newValue.x.isFinite, newValue.y.isFinite, newValue.z.isFinite else { return }
+            place.withLock { $0 = newValue }
+            if let listener = environment?.listener { place(for: listener) }
+        }
+    }
+
+    /// What the spatializer can be told besides: rendering algorithm, distance model and its numbers.
+    public subscript(identifier: String) -> AudioParameter? {
+        unit.description.index(of: identifier).map { AudioParameter(store, $0, node: "environment, input \(bus)") }
+    }
+
+    func place(for listener: ListenerGeometry) {
+        let relative = listener.relative(position)
+        store.set([0: relative.x, 1: relative.y, 2: relative.z])
+    }
+
+    func makeSource(sampleRate: Double) -> RenderMemory<EnvironmentSource> {
+        let instance = unit.makeUnit(sampleRate: sampleRate, channelCount: 1)
+        let ramps = ParameterRamps(store, sampleRate: sampleRate, engineRate: sampleRate)
+        let state = UnitState(instance, ramps: ramps, faults: counters.handle)
+        let buffer = AudioBuffer(channelCount: 2, frameCapacity: RenderProgram.sliceFrameCount)
+        let source = EnvironmentSource(unit: state, output: buffer.channels)
+        return RenderMemory(source, latency: Double(instance.latency), keeping: [instance, buffer, counters]) { _, _ in
+        }
+    }
+}
+
+/// One source on the render side, with room for its two ears.
+struct EnvironmentSource: ~Copyable {
+    private var unit: UnitState
+    private let bus: UnsafeMutablePointer<RenderBus>
+    private let silent: UnsafeMutablePointer<Bool>
+
+    init(unit: consuming UnitState, output: Channels) {
+        self.unit = unit
+        silent = .allocate(capacity: 1)
+        silent.initialize(to: true)
+        bus = .allocate(capacity: 1)
+        bus.initialize(to: RenderBus(output, silent: silent))
+    }
+
+    deinit {
+        bus.deallocate()
+        silent.deallocate()
+    }
+
+    /// Adds what the listener hears of it.
+    @_noLocks
+    mutating func add(_ input: UnsafePointer<RenderBus>, to output: RenderBus, _ call: RenderCall) {
+        var own = call
+        own.inputs = input
+        own.inputCount = 1
+        own.outputs = UnsafePointer(bus)
+        own.outputCount = 1
+        unit.process(own)
+        guard !bus.pointee.isSilent else { return }
+        output.isSilent = false
+        for c in 0..<2 {
+            let from = bus.pointee.channels[c]
+            let to = output.channels[c]
+            for i in 0..<call.frameCount { to[i] += from[i] }
+        }
+    }
+}
+
+/// Adds the sources.
+struct EnvironmentState: ~Copyable {
+    private let sources: UnsafeMutablePointer<UnsafeMutablePointer<EnvironmentSource>>
+
+    init(_ sources: [UnsafeMutablePointer<EnvironmentSource>]) {
+        self.sources = .allocate(capacity: max(1, sources.count))
+        for (i, source) in sources.enumerated() { (self.sources + i).initialize(to: source) }
+    }
+
+    deinit { sources.deallocate() }
+
+    static var function: RenderFunction {
+        { state, call in
+            state.assumingMemoryBound(to: EnvironmentState.self).pointee.process(
+                call.assumingMemoryBound(to: RenderCall.self).pointee)
+        }
+    }
+
+    @_noLocks
+    func process(_ call: RenderCall) {
+        call.outputs[0].silence(call.frameCount)
+        for k in 0..<call.inputCount { sources[k].pointee.add(call.inputs + k, to: call.outputs[0], call) }
+    }
 }

@@ -14,19 +14,26 @@ public class AudioUnitEffect: AudioNode, @unchecked Sendable {
     private let make: @Sendable (Double, Int) throws -> UnitInstance
     private let store: ParameterStore
     private let counters = Counters()
+    private let outputChannelCount: @Sendable (Int) -> Int
 
     /// - Parameter name: what errors call it; the unit's name unless said otherwise.
     public convenience init(_ type: UnitType, name: String? = nil) {
-        self.init(unit: type.description, name: name) { type.makeUnit(sampleRate: $0, channelCount: $1) }
+        self.init(unit: type.description, name: name, outputChannelCount: type.outputChannelCount(of:)) {
+            type.makeUnit(sampleRate: $0, channelCount: $1)
+        }
     }
 
     /// A unit from elsewhere, such as a plug-in.
-    /// - Parameter make: called on the control thread, with hertz and channels, when the graph is compiled.
+    /// - Parameters:
+    ///   - outputChannelCount: channels that come out where so many go in.
+    ///   - make: called on the control thread, with hertz and input channels, when the graph is compiled.
     public init(
-        unit: UnitDescription, name: String? = nil, make: @escaping @Sendable (Double, Int) throws -> UnitInstance
+        unit: UnitDescription, name: String? = nil, outputChannelCount: @escaping @Sendable (Int) -> Int = { $0 },
+        make: @escaping @Sendable (Double, Int) throws -> UnitInstance
     ) {
         self.unit = unit
         self.make = make
+        self.outputChannelCount = outputChannelCount
         store = ParameterStore(unit.parameters)
         super.init(name: name ?? unit.name)
     }
@@ -65,10 +72,19 @@ public class AudioUnitEffect: AudioNode, @unchecked Sendable {
     override var worksInPlace: Bool { true }
     public override var numberOfInputs: Int? { unit.component.type == .generator ? 0 : 1 }
 
+    override func negotiate(
+        _ inputs: [Int: AudioFormat], engine: EngineFormat
+    ) throws(AudioEngineError) -> NodeFormats {
+        let given = inputs[0] ?? engine.output
+        return NodeFormats(
+            inputs: inputs.mapValues { _ in given },
+            output: AudioFormat(sampleRate: given.sampleRate, channelCount: outputChannelCount(given.channelCount)))
+    }
+
     override func makeState(_ formats: NodeFormats, engineRate: Double) throws(AudioEngineError) -> RenderState {
         let instance: UnitInstance
         do {
-            instance = try make(formats.sampleRate, formats.output.channelCount)
+            instance = try make(formats.sampleRate, (formats.inputs[0] ?? formats.output).channelCount)
         } catch { throw .unitFailed(node: name, reason: "\(error)") }
         let ramps = ParameterRamps(store, sampleRate: formats.sampleRate, engineRate: engineRate)
         return RenderMemory(
