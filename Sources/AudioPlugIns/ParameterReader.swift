@@ -28,7 +28,8 @@ struct ParameterReader {
             let points = scalePoints(port)
             if points.count > 1 {
                 let values = points.map(\.value)
-                let binding = ParameterBinding(port: index, lower: values[0], upper: values[values.count - 1], choices: values)
+                let binding = ParameterBinding(
+                    port: index, lower: values[0], upper: values[values.count - 1], choices: values)
                 let last = Float(points.count - 1)
                 let place = binding.value(ofPort: usual ?? values[0], in: 0...last) ?? 0
                 return (make(.choice(points.map(\.name)), 0...last, place), binding)
@@ -37,7 +38,8 @@ struct ParameterReader {
 
         let relative = has(port, earshot_lv2_sample_rate)
         let (unit, factor) = relative ? (.hertz, 1) : unit(port)
-        let scale = relative ? Self.nominalRate : 1 / factor
+        let scale = relative ? Self.nominalRate : 1
+        func ours(_ value: Float) -> Float { Float(Double(value * scale) / factor) }
         // A missing end is where the other end and the default still fit.
         var lower = low ?? min(0, high ?? 0, usual ?? 0)
         var upper = high ?? max(lower + 1, usual ?? lower + 1)
@@ -45,7 +47,10 @@ struct ParameterReader {
         let binding = ParameterBinding(
             port: index, factor: factor, lower: lower, upper: upper, isRelativeToRate: relative,
             isWhole: has(port, earshot_lv2_integer) && factor == 1)
-        return (make(unit, lower * scale...upper * scale, (usual ?? max(lower, min(upper, 0))) * scale), binding)
+        // Some files give the ends in multiples of the rate, but the default in hertz.
+        let isAbsolute = relative && usual.map { $0 < lower || $0 > upper } == true
+        let value = isAbsolute ? usual ?? 0 : ours(usual ?? max(lower, min(upper, 0)))
+        return (make(unit, ours(lower)...ours(upper), value), binding)
     }
 
     private func has(_ port: OpaquePointer, _ property: UnsafePointer<CChar>) -> Bool {
@@ -67,25 +72,31 @@ struct ParameterReader {
         return taken.contains(word) ? "\(word)_\(index)" : word
     }
 
-    /// Named values in ascending order, each once.
+    /// Named values in ascending order, each once. Read node by node, as `lilv_port_get_scale_points` ends the process where
+    /// none of them has a value.
     private func scalePoints(_ port: OpaquePointer) -> [(name: String, value: Float)] {
-        guard let points = lilv_port_get_scale_points(plugIn, port) else { return [] }
-        defer { lilv_scale_points_free(points) }
+        guard let points = lilv_port_get_value(plugIn, port, world.node(earshot_lv2_scale_point)) else { return [] }
+        defer { lilv_nodes_free(points) }
         var found: [(name: String, value: Float)] = []
-        var at = lilv_scale_points_begin(points)
-        while !lilv_scale_points_is_end(points, at), found.count < 1_024 {
-            let point = lilv_scale_points_get(points, at)
-            if let value = world.number(lilv_scale_point_get_value(point)), !found.contains(where: { $0.value == value }) {
-                let name = printable(world.string(lilv_scale_point_get_label(point)) ?? "")
+        var at = lilv_nodes_begin(points)
+        while !lilv_nodes_is_end(points, at), found.count < 1_024 {
+            let point = lilv_nodes_get(points, at)
+            func get(_ uri: UnsafePointer<CChar>) -> OpaquePointer? {
+                lilv_world_get(world.pointer, point, world.node(uri), nil)
+            }
+            if let point, !lilv_node_is_literal(point), let value = world.number(owned: get(earshot_lv2_value)),
+                !found.contains(where: { $0.value == value })
+            {
+                let name = printable(world.takeString(get(earshot_lv2_label)) ?? "")
                 found.append((name.isEmpty ? "\(value)" : name, value))
             }
-            at = lilv_scale_points_next(points, at)
+            at = lilv_nodes_next(points, at)
         }
         return found.sorted { $0.value < $1.value }
     }
 
     /// Our unit, and how many of the port's units make one of it.
-    private func unit(_ port: OpaquePointer) -> (UnitParameter.Unit, Float) {
+    private func unit(_ port: OpaquePointer) -> (UnitParameter.Unit, Double) {
         let uri = world.takeString(lilv_port_get(plugIn, port, world.node(earshot_lv2_unit))) ?? ""
         let prefix = String(cString: earshot_lv2_units)
         guard uri.hasPrefix(prefix) else { return (.generic, 1) }

@@ -28,7 +28,8 @@ extension PlugIn {
         let isGenerator = audioInputCount == 0
         let latency = unit.latency
         return UnitInstance(
-            description: description, functions: PlugInRenderer.functions, state: UnsafeMutableRawPointer(unit.renderer),
+            description: description, functions: PlugInRenderer.functions,
+            state: UnsafeMutableRawPointer(unit.renderer),
             sampleRate: sampleRate, inputChannelCount: isGenerator ? 0 : channelCount, outputChannelCount: channelCount,
             latency: latency,
             // A plug-in does not say how long it remembers; a generator never ends.

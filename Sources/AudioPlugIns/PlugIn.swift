@@ -2,7 +2,7 @@ import AudioDSP
 import Synchronization
 
 /// One plug-in that is installed, of which units can be made with ``makeUnit(sampleRate:channelCount:blocks:)``.
-public final class PlugIn: @unchecked Sendable {  // immutable but for the counter; lilv's part is used under the world's lock
+public final class PlugIn: @unchecked Sendable {  // lilv's part is used under the world's lock
     /// What it is known by everywhere.
     public let uri: String
     /// Its name, parameters and presets, as far as they make sense: what a file says too little or wrongly about is put right.
@@ -19,6 +19,7 @@ public final class PlugIn: @unchecked Sendable {  // immutable but for the count
     public let problem: PlugInError?
 
     let layout: PortLayout
+    let libraryPath: String
     let world: World
     let pointer: OpaquePointer
     let scrubbed: UnsafeMutablePointer<Atomic<Int>>
@@ -30,6 +31,7 @@ public final class PlugIn: @unchecked Sendable {  // immutable but for the count
         self.world = world
         self.uri = uri
         layout = reader.layout
+        libraryPath = reader.libraryPath
         description = reader.description
         audioInputCount = layout.audioInputs.count
         audioOutputCount = layout.audioOutputs.count

@@ -51,7 +51,8 @@ public final class PlugInCatalog: Sendable {
         let named = all.filter { $0.description.name.lowercased() == wanted }
         if named.count == 1 { return named[0] }
         let fitting = all.filter {
-            !wanted.isEmpty && ($0.description.name.lowercased().contains(wanted) || $0.uri.lowercased().contains(wanted))
+            !wanted.isEmpty
+                && ($0.description.name.lowercased().contains(wanted) || $0.uri.lowercased().contains(wanted))
         }
         if fitting.count == 1 { return fitting[0] }
         let near = !named.isEmpty ? named : !fitting.isEmpty ? fitting : Self.nearest(all, to: wanted)

@@ -33,8 +33,9 @@ public enum PlugInError: Error, Hashable, Sendable, CustomStringConvertible {
         case .unsupportedPorts(let plugIn, let detail):
             "\(plugIn) \(detail): use another plug-in"
         case .unsupportedChannels(let plugIn, let inputs, let outputs, let asked):
-            "\(plugIn) takes \(inputs) and gives \(outputs) channels, which do not fit \(asked): use it with "
-                + (max(inputs, outputs) <= 2 ? "1 or 2" : "\(max(inputs, outputs))")
+            "\(plugIn) takes \(inputs) and gives \(outputs) channels, which do not fit \(asked): use "
+                + (inputs <= 2 && outputs <= 2
+                    ? "it with 1 or 2" : inputs == outputs || inputs == 0 ? "it with \(outputs)" : "another plug-in")
         case .instantiationFailed(let plugIn, let sampleRate, let words):
             "\(plugIn) does not start at \(Int(sampleRate)) Hz\(words.isEmpty ? "" : " (\(words))"): try 44100 or 48000 Hz, "
                 + "or install its package again"

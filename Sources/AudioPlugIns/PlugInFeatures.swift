@@ -10,8 +10,10 @@ final class PlugInFeatures {
     /// Features that a plug-in may require.
     static let offered = Set(
         [
-            earshot_lv2_urid_map, earshot_lv2_urid_unmap, earshot_lv2_options, earshot_lv2_log, earshot_lv2_bounded_block,
-            earshot_lv2_fixed_block, earshot_lv2_power_of_two_block, earshot_lv2_hard_realtime, earshot_lv2_in_place_broken,
+            earshot_lv2_urid_map, earshot_lv2_urid_unmap, earshot_lv2_options, earshot_lv2_log,
+            earshot_lv2_bounded_block,
+            earshot_lv2_fixed_block, earshot_lv2_power_of_two_block, earshot_lv2_hard_realtime,
+            earshot_lv2_in_place_broken,
             earshot_lv2_is_live,
         ].map { String(cString: $0) })
     /// Options that a plug-in may require.

@@ -8,6 +8,8 @@ struct PlugInReader {
     private(set) var description: UnitDescription
     private(set) var problem: PlugInError?
     let isRealTimeCapable: Bool
+    /// Of its library; empty where it names none.
+    private(set) var libraryPath = ""
     let needsFixedBlocks: Bool
     private let world: World
     private let plugIn: OpaquePointer
@@ -15,7 +17,7 @@ struct PlugInReader {
     /// Ports beyond which a description is taken for a mistake.
     static let mostPorts = 4_096
     /// Bytes that one event output may ask for.
-    static let mostEventBytes = 1 << 22
+    static let mostEventBytes = 1 << 26
 
     init(_ plugIn: OpaquePointer, uri: String, _ world: World) {
         self.world = world
@@ -24,9 +26,11 @@ struct PlugInReader {
         description = UnitDescription(
             component: AudioComponentDescription(type: .effect, subtype: uri, manufacturer: "lv2"),
             name: name.isEmpty ? printable(uri) : name, summary: "", parameters: [])
-        // Old files say it as a property.
+        // Old files call it a property, and spell it otherwise.
+        let properties = world.takeStrings(lilv_plugin_get_value(plugIn, world.node(earshot_lv2_plugin_property)))
         isRealTimeCapable =
             lilv_plugin_has_feature(plugIn, world.node(earshot_lv2_hard_realtime))
+            || properties.contains { $0.hasSuffix("#hardRtCapable") || $0.hasSuffix("#hardRTCapable") }
         let required = world.takeStrings(lilv_plugin_get_required_features(plugIn)).sorted()
         let fixed = [earshot_lv2_fixed_block, earshot_lv2_power_of_two_block].map { String(cString: $0) }
         needsFixedBlocks = required.contains { fixed.contains($0) }
@@ -49,7 +53,7 @@ struct PlugInReader {
 
     private var name: String { description.name }
 
-    private func libraryProblem() -> PlugInError? {
+    private mutating func libraryProblem() -> PlugInError? {
         guard let library = lilv_plugin_get_library_uri(plugIn), let uri = lilv_node_as_uri(library) else {
             return .badDescription(plugIn: name, detail: "it names no library")
         }
@@ -57,14 +61,17 @@ struct PlugInReader {
             return .badDescription(plugIn: name, detail: "its library is no file: \(printable(String(cString: uri)))")
         }
         defer { lilv_free(path) }
-        return access(path, R_OK) == 0 ? nil : .noLibrary(plugIn: name, path: String(cString: path))
+        libraryPath = String(cString: path)
+        return access(path, R_OK) == 0 ? nil : .noLibrary(plugIn: name, path: libraryPath)
     }
 
     private func featureProblem(_ required: [String]) -> PlugInError? {
         let options = world.takeStrings(lilv_plugin_get_value(plugIn, world.node(earshot_lv2_required_option))).sorted()
-        let missing = required.first { !PlugInFeatures.offered.contains($0) } ?? options.first {
-            !PlugInFeatures.offeredOptions.contains($0)
-        }
+        let missing =
+            required.first { !PlugInFeatures.offered.contains($0) }
+            ?? options.first {
+                !PlugInFeatures.offeredOptions.contains($0)
+            }
         return missing.map { .requiresFeature(plugIn: name, feature: printable($0)) }
     }
 
@@ -106,7 +113,7 @@ struct PlugInReader {
             return
         }
         if isA(earshot_lv2_audio_port) {
-            switch (isInput, isOptional || has(earshot_lv2_side_chain)) {
+            switch (isInput, isOptional || has(earshot_lv2_side_chain) || isInSideChain(port)) {
             case (true, false): layout.audioInputs.append(index)
             case (true, true): layout.silentInputs.append(index)
             case (false, false): layout.audioOutputs.append(index)
@@ -129,6 +136,13 @@ struct PlugInReader {
         }
     }
 
+    /// Whether its group of ports says that it is another one's side chain.
+    private func isInSideChain(_ port: OpaquePointer) -> Bool {
+        guard let group = lilv_port_get(plugIn, port, world.node(earshot_lv2_group)) else { return false }
+        defer { lilv_node_free(group) }
+        return lilv_world_ask(world.pointer, group, world.node(earshot_lv2_side_chain_of), nil)
+    }
+
     private mutating func readControl(
         _ port: OpaquePointer, _ index: Int, isInput: Bool, reportsLatency: Bool, _ taken: inout Set<String>
     ) {
@@ -139,7 +153,8 @@ struct PlugInReader {
         } else if designation == String(cString: earshot_lv2_free_wheeling) {
             layout.constants.append((index, 0))
         } else {
-            let (parameter, binding) = ParameterReader(world: world, plugIn: plugIn).read(port, index: index, taken: taken)
+            let (parameter, binding) = ParameterReader(world: world, plugIn: plugIn).read(
+                port, index: index, taken: taken)
             taken.insert(parameter.identifier)
             description.parameters.append(parameter)
             layout.parameters.append(binding)

@@ -32,7 +32,7 @@ struct PlugInRenderer {
 
     struct Parameter: BitwiseCopyable {
         var value: UnsafeMutablePointer<Float>
-        var factor: Float
+        var factor: Double
         var lower: Float
         var upper: Float
         var isWhole: Bool
@@ -57,7 +57,7 @@ struct PlugInRenderer {
                 value = value > 0 ? (value < last ? value : last) : 0
                 value = parameter.choices[Int(earshot_lv2_round(value))]
             } else {
-                value *= parameter.factor
+                value = Float(Double(value) * parameter.factor)
                 if parameter.isWhole { value = earshot_lv2_round(value) }
                 if value > parameter.upper { value = parameter.upper }
                 if !(value >= parameter.lower) { value = parameter.lower }

@@ -30,7 +30,8 @@ final class PlugInUnit {
                 outputs: arena.array(of: nothing, count: copies * layout.audioOutputs.count),
                 parameterCount: layout.parameters.count,
                 parameters: Self.parameters(layout, arena, sampleRate),
-                sequences: Self.sequences(layout, arena, copies), block: PlugInBlocks.longest, scrubbed: plugIn.scrubbed))
+                sequences: Self.sequences(layout, arena, copies), block: PlugInBlocks.longest, scrubbed: plugIn.scrubbed
+            ))
         if case .fixed(let count) = blocks {
             renderer.pointee.block = count
             renderer.pointee.isFixed = true
@@ -57,8 +58,11 @@ final class PlugInUnit {
                 renderer.pointee.copies += 1
             }
         }
-        let words = features.closeLog()
+        var words = features.closeLog()
         if renderer.pointee.copies < copies {
+            if words.isEmpty {
+                words = earshot_lv2_why_closed(plugIn.libraryPath).map { printable(String(cString: $0)) } ?? ""
+            }
             throw .instantiationFailed(plugIn: plugIn.description.name, sampleRate: sampleRate, words: words)
         }
     }
@@ -84,7 +88,9 @@ final class PlugInUnit {
             renderer.pointee.outputCount += 1
         }
         for port in layout.silentInputs + layout.unheardOutputs { connect(port, buffer()) }
-        for (i, binding) in layout.parameters.enumerated() { connect(binding.port, renderer.pointee.parameters[i].value) }
+        for (i, binding) in layout.parameters.enumerated() {
+            connect(binding.port, renderer.pointee.parameters[i].value)
+        }
         for (port, value) in layout.constants { connect(port, arena.one(value)) }
         for port in layout.controlOutputs {
             let value = arena.one(Float(0))
@@ -147,7 +153,8 @@ final class PlugInUnit {
             layout.eventOutputs.map { output in
                 let memory = UnsafeMutableRawPointer(arena.array(of: UInt64(0), count: (output.size + header) / 8 + 1))
                 return PlugInRenderer.Sequence(
-                    memory: memory.assumingMemoryBound(to: LV2_Atom_Sequence.self), chunk: chunk, room: UInt32(output.size))
+                    memory: memory.assumingMemoryBound(to: LV2_Atom_Sequence.self), chunk: chunk,
+                    room: UInt32(output.size))
             }
         }
         let none = PlugInRenderer.Sequence(

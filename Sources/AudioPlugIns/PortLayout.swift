@@ -24,7 +24,7 @@ struct PortLayout: Sendable {
 struct ParameterBinding: Sendable {
     var port: Int
     /// Port values to one of ours, such as 1,000 where the port counts milliseconds.
-    var factor: Float = 1
+    var factor = 1.0
     /// The port's range, in its own unit, or in multiples of the sample rate.
     var lower: Float
     var upper: Float
@@ -39,6 +39,6 @@ struct ParameterBinding: Sendable {
         if !choices.isEmpty {
             return choices.indices.min { abs(choices[$0] - value) < abs(choices[$1] - value) }.map(Float.init)
         }
-        return min(range.upperBound, max(range.lowerBound, value / factor))
+        return min(range.upperBound, max(range.lowerBound, Float(Double(value) / factor)))
     }
 }

@@ -9,19 +9,22 @@ struct PresetReader {
     /// Presets that are read of one plug-in.
     static let most = 256
 
-    /// In order of their names, after one of the defaults; empty where there are none.
+    /// In order of their names, after the default one; empty where there are none.
     func read(_ description: UnitDescription, _ layout: PortLayout) -> [UnitPreset] {
         guard let nodes = lilv_plugin_get_related(plugIn, world.node(earshot_lv2_preset)) else { return [] }
         defer { lilv_nodes_free(nodes) }
         var presets: [UnitPreset] = []
         var at = lilv_nodes_begin(nodes)
         while !lilv_nodes_is_end(nodes, at), presets.count < Self.most {
-            if let node = lilv_nodes_get(nodes, at), let preset = read(node, description, layout) { presets.append(preset) }
+            if let node = lilv_nodes_get(nodes, at), let preset = read(node, description, layout) {
+                presets.append(preset)
+            }
             at = lilv_nodes_next(nodes, at)
         }
         if presets.isEmpty { return [] }
-        var taken: Set<String> = ["default"]
         presets.sort { $0.name < $1.name }
+        let own = presets.firstIndex { $0.name == "default" }.map { presets.remove(at: $0) }
+        var taken: Set<String> = ["default"]
         for i in presets.indices {
             var name = presets[i].name
             var n = 2
@@ -31,7 +34,7 @@ struct PresetReader {
             }
             presets[i].name = name
         }
-        return [UnitPreset("default", [:])] + presets
+        return [own ?? UnitPreset("default", [:])] + presets
     }
 
     private func read(_ node: OpaquePointer, _ description: UnitDescription, _ layout: PortLayout) -> UnitPreset? {

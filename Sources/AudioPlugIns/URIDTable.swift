@@ -36,7 +36,8 @@ final class URIDTable: Sendable {
     }
 
     private func uri(of number: UInt32) -> UnsafePointer<CChar>? {
-        table.withLock { $0.strings.indices.contains(Int(number) - 1) ? Kept($0.strings[Int(number) - 1]) : nil }?.pointer
+        table.withLock { $0.strings.indices.contains(Int(number) - 1) ? Kept($0.strings[Int(number) - 1]) : nil }?
+            .pointer
     }
 
     private struct Kept: @unchecked Sendable {

@@ -92,8 +92,8 @@ final class World: @unchecked Sendable {
     }
 }
 
-/// A name from outside as it can be printed: one line, without control characters, at most 80 characters.
+/// A name from outside as it can be printed: one line, without control characters, at most 160 characters.
 func printable(_ text: String) -> String {
     let kept = text.unicodeScalars.map { $0.properties.generalCategory == .control ? " " : String($0) }.joined()
-    return String(kept.split(separator: " ").joined(separator: " ").prefix(80))
+    return String(kept.split(separator: " ").joined(separator: " ").prefix(160))
 }

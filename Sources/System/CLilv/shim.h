@@ -1,6 +1,7 @@
 // lilv and the LV2 extensions that Earshot offers to plug-ins. Their URIs are macros made of two parts, which Swift does not
 // import, and a log is variadic.
 #pragma once
+#include <dlfcn.h>
 #include <lilv/lilv.h>
 #include <lv2/atom/atom.h>
 #include <lv2/buf-size/buf-size.h>
@@ -9,6 +10,7 @@
 #include <lv2/midi/midi.h>
 #include <lv2/options/options.h>
 #include <lv2/parameters/parameters.h>
+#include <lv2/port-groups/port-groups.h>
 #include <lv2/presets/presets.h>
 #include <lv2/resize-port/resize-port.h>
 #include <lv2/units/units.h>
@@ -26,7 +28,13 @@ EARSHOT_URI(input_port, LV2_CORE__InputPort);
 EARSHOT_URI(output_port, LV2_CORE__OutputPort);
 EARSHOT_URI(connection_optional, LV2_CORE__connectionOptional);
 EARSHOT_URI(side_chain, LV2_CORE_PREFIX "isSideChain");
+EARSHOT_URI(group, LV2_PORT_GROUPS__group);
+EARSHOT_URI(side_chain_of, LV2_PORT_GROUPS__sideChainOf);
+EARSHOT_URI(plugin_property, LV2_CORE_PREFIX "pluginProperty");
 EARSHOT_URI(enumeration, LV2_CORE__enumeration);
+EARSHOT_URI(scale_point, LV2_CORE__scalePoint);
+EARSHOT_URI(value, LILV_NS_RDF "value");
+EARSHOT_URI(label, LILV_NS_RDFS "label");
 EARSHOT_URI(integer, LV2_CORE__integer);
 EARSHOT_URI(toggled, LV2_CORE__toggled);
 EARSHOT_URI(sample_rate, LV2_CORE__sampleRate);
@@ -87,6 +95,14 @@ static inline int earshot_lv2_printf(LV2_Log_Handle handle, LV2_URID type, const
 }
 static inline LV2_Log_Log earshot_lv2_log_to(earshot_lv2_words *_Nonnull words) {
     return (LV2_Log_Log){words, earshot_lv2_printf, earshot_lv2_vprintf};
+}
+
+/// Why a library cannot be opened; NULL where it can.
+static inline const char *_Nullable earshot_lv2_why_closed(const char *_Nonnull path) {
+    void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    if (!library) return dlerror();
+    dlclose(library);
+    return NULL;
 }
 
 // What a plug-in does in these calls is its author's: outside the proof of @_noLocks, inside RealtimeSanitizer.

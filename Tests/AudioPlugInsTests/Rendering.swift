@@ -1,0 +1,48 @@
+import AudioBase
+import AudioDSP
+import AudioPlugIns
+import UnitMeasures
+
+/// Values of a unit's parameters: the defaults, but for those that are named.
+func values(_ unit: UnitInstance, _ changes: [String: Float]) -> [Float] {
+    for name in changes.keys { precondition(unit.description.index(of: name) != nil, "no parameter \(name)") }
+    return unit.description.parameters.map { changes[$0.identifier] ?? $0.defaultValue }
+}
+
+/// A plug-in of Steve Harris's (swh-lv2).
+func swh(_ name: String) throws -> PlugIn {
+    try PlugInCatalog.installed.plugIn("http://plugin.org.uk/swh-plugins/\(name)")
+}
+
+/// A plug-in of the MDA collection (mda-lv2).
+func mda(_ name: String) throws -> PlugIn {
+    try PlugInCatalog.installed.plugIn("http://drobilla.net/plugins/mda/\(name)")
+}
+
+/// 1 and then zeros.
+func impulse(_ count: Int) -> [Float] { [1] + [Float](repeating: 0, count: count - 1) }
+
+/// Noise between −0.5 and 0.5, the same each time.
+func noise(_ count: Int, seed: UInt32 = 1) -> [Float] {
+    var state = seed
+    return (0..<count).map { _ in
+        state = state &* 1_664_525 &+ 1_013_904_223
+        return Float(state >> 8) / Float(1 << 24) - 0.5
+    }
+}
+
+/// What a generator gives.
+func generate(_ unit: UnitInstance, _ count: Int) -> [[Float]] {
+    let output = AudioBuffer(channelCount: unit.outputChannelCount, frameCapacity: count)
+    return withExtendedLifetime(output) {
+        unit.process(output.channels, output.channels, frameCount: count)
+        return (0..<unit.outputChannelCount).map { c in (0..<count).map { output.channels[c][$0] } }
+    }
+}
+
+extension [Float] {
+    /// The root of the mean square.
+    var rms: Double { (map { Double($0) * Double($0) }.reduce(0, +) / Double(count)).squareRoot() }
+    /// The place of the sample farthest from zero.
+    var peakIndex: Int { indices.max { self[$0].magnitude < self[$1].magnitude } ?? 0 }
+}
