@@ -12,6 +12,12 @@ struct PlugInRenderer {
     /// Plug-ins; more than one where a mono one has a channel each.
     var copies = 0
     var instances: UnsafeMutablePointer<UnsafeMutablePointer<LilvInstance>>
+    /// As many new ones, which a reset puts in the others' place; the render thread's to take where ``spareState`` is ready.
+    var spare: UnsafeMutablePointer<UnsafeMutablePointer<LilvInstance>>
+    var spareState: UnsafeMutablePointer<Atomic<Int>>
+    var renewal: Wakeup.Handle
+    /// Whether the plug-ins have heard nothing yet.
+    var isNew = true
     /// Channels of the unit.
     var channelCount = 0
     /// Sound ports of all copies together, and their buffers.
@@ -29,6 +35,11 @@ struct PlugInRenderer {
     /// Of a fixed block: frames that have come in.
     var position = 0
     var scrubbed: UnsafeMutablePointer<Atomic<Int>>
+
+    /// Values of ``spareState``: to be made anew by ``Renewer``, ready, or impossible.
+    @inline(__always) static var used: Int { @_noLocks get { 0 } }
+    @inline(__always) static var ready: Int { @_noLocks get { 1 } }
+    @inline(__always) static var failed: Int { @_noLocks get { 2 } }
 
     struct Parameter: BitwiseCopyable {
         var value: UnsafeMutablePointer<Float>
@@ -87,9 +98,22 @@ struct PlugInRenderer {
         }
     }
 
+    /// A plug-in may allocate where it is activated anew, and many do not forget then. So new ones take over, and the old
+    /// ones are exchanged on another thread; only who resets again before that is done makes do with an activation.
     @_noLocks
     mutating func reset() {
-        for i in 0..<copies { earshot_lv2_restart(instances[i]) }
+        if !isNew {
+            if spareState.pointee.load(ordering: .acquiring) == Self.ready {
+                let old = instances
+                instances = spare
+                spare = old
+                isNew = true
+                spareState.pointee.store(Self.used, ordering: .releasing)
+                renewal.wake()
+            } else {
+                for i in 0..<copies { earshot_lv2_restart(instances[i]) }
+            }
+        }
         for i in 0..<inputCount { clearSamples(inputs[i], block) }
         for i in 0..<outputCount { clearSamples(outputs[i], block) }
         position = 0
@@ -97,6 +121,7 @@ struct PlugInRenderer {
 
     @_noLocks
     mutating func run(_ frameCount: Int) {
+        isNew = false
         for i in 0..<sequenceCount { earshot_lv2_empty(sequences[i].memory, sequences[i].chunk, sequences[i].room) }
         for i in 0..<copies { earshot_lv2_run(instances[i], frameCount) }
         for i in 0..<outputCount { scrub(outputs[i], frameCount) }

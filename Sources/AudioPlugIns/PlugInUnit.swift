@@ -1,14 +1,19 @@
+import AudioBase
 import CLilv
+import Synchronization
 
-/// The plug-ins of one unit with their memory; they go when it goes.
-final class PlugInUnit {
+/// The plug-ins of one unit, twice, with their memory; they go when it goes.
+final class PlugInUnit: @unchecked Sendable {  // the spare plug-ins have one owner at a time, by `spareState`
     let renderer: UnsafeMutablePointer<PlugInRenderer>
     /// Frames, as reported at the parameters' defaults, and those of a fixed block.
     private(set) var latency = 0
     private let plugIn: PlugIn
-    private let arena: Arena
+    private let copies: Int
+    private let sampleRate: Double
     private let features: PlugInFeatures
-    private var isActive = false
+    private let ports: PlugInPorts
+    private let instances: Arena
+    private let spareState: UnsafeMutablePointer<Atomic<Int>>
 
     /// Seconds of latency that are believed.
     private static let longestLatency = 10.0
@@ -16,152 +21,113 @@ final class PlugInUnit {
     init(
         _ plugIn: PlugIn, _ copies: Int, sampleRate: Double, channelCount: Int, _ blocks: PlugInBlocks
     ) throws(PlugInError) {
-        let layout = plugIn.layout
-        let arena = Arena()
-        let nothing = arena.one(Float(0))
-        let noInstance = arena.one(LilvInstance())
         self.plugIn = plugIn
-        self.arena = arena
+        self.copies = copies
+        self.sampleRate = sampleRate
         features = PlugInFeatures(sampleRate: sampleRate, blocks: blocks)
-        renderer = arena.one(
-            PlugInRenderer(
-                instances: arena.array(of: noInstance, count: copies), channelCount: channelCount,
-                inputs: arena.array(of: nothing, count: copies * layout.audioInputs.count),
-                outputs: arena.array(of: nothing, count: copies * layout.audioOutputs.count),
-                parameterCount: layout.parameters.count,
-                parameters: Self.parameters(layout, arena, sampleRate),
-                sequences: Self.sequences(layout, arena, copies), block: PlugInBlocks.longest, scrubbed: plugIn.scrubbed
-            ))
+        ports = PlugInPorts(plugIn.layout, copies: copies, sampleRate: sampleRate)
+        instances = Arena()
+        let nothing = instances.one(LilvInstance())
+        spareState = .allocate(capacity: 1)
+        spareState.initialize(to: Atomic(PlugInRenderer.failed))
+        renderer = .allocate(capacity: 1)
+        renderer.initialize(
+            to: PlugInRenderer(
+                instances: instances.array(of: nothing, count: copies),
+                spare: instances.array(of: nothing, count: copies),
+                spareState: spareState, renewal: Renewer.shared.handle, channelCount: channelCount,
+                inputCount: copies * plugIn.layout.audioInputs.count,
+                outputCount: copies * plugIn.layout.audioOutputs.count, inputs: ports.inputs, outputs: ports.outputs,
+                parameterCount: plugIn.layout.parameters.count, parameters: ports.parameters,
+                sequenceCount: copies * plugIn.layout.eventOutputs.count, sequences: ports.sequences,
+                block: PlugInBlocks.longest, scrubbed: plugIn.scrubbed))
         if case .fixed(let count) = blocks {
             renderer.pointee.block = count
             renderer.pointee.isFixed = true
         }
-        try instantiate(copies, sampleRate)
-        for copy in 0..<copies { connect(copy) }
-        start(sampleRate)
+        plugIn.description.defaultValues.withUnsafeBufferPointer {
+            if let values = $0.baseAddress { renderer.pointee.set(values, over: 0) }
+        }
+        let isMade = fill(renderer.pointee.instances)
+        let words = features.closeLog()
+        guard isMade else {
+            throw .instantiationFailed(
+                plugIn: plugIn.description.name, sampleRate: sampleRate, words: words.isEmpty ? plugIn.whyClosed : words
+            )
+        }
+        renderer.pointee.copies = copies
+        measureLatency()
+        if fill(renderer.pointee.spare) { spareState.pointee.store(PlugInRenderer.ready, ordering: .releasing) }
+        Renewer.shared.add(self)
     }
 
     deinit {
-        plugIn.world.lock.withLock { _ in
-            for i in 0..<renderer.pointee.copies {
-                if isActive { lilv_instance_deactivate(renderer.pointee.instances[i]) }
-                lilv_instance_free(renderer.pointee.instances[i])
-            }
+        if renderer.pointee.copies > 0 {
+            empty(renderer.pointee.instances)
+            if spareState.pointee.load(ordering: .acquiring) != PlugInRenderer.failed { empty(renderer.pointee.spare) }
         }
+        renderer.deallocate()
+        spareState.deinitialize(count: 1)
+        spareState.deallocate()
     }
 
-    private func instantiate(_ copies: Int, _ sampleRate: Double) throws(PlugInError) {
-        plugIn.world.lock.withLock { _ in
-            while renderer.pointee.copies < copies {
-                guard let instance = lilv_plugin_instantiate(plugIn.pointer, sampleRate, features.list) else { return }
-                renderer.pointee.instances[renderer.pointee.copies] = instance
-                renderer.pointee.copies += 1
-            }
-        }
-        var words = features.closeLog()
-        if renderer.pointee.copies < copies {
-            if words.isEmpty {
-                words = earshot_lv2_why_closed(plugIn.libraryPath).map { printable(String(cString: $0)) } ?? ""
-            }
-            throw .instantiationFailed(plugIn: plugIn.description.name, sampleRate: sampleRate, words: words)
-        }
+    /// Makes new spare plug-ins where a reset has taken those that there were. For the renewer's thread.
+    func renewIfUsed() {
+        guard spareState.pointee.load(ordering: .acquiring) == PlugInRenderer.used else { return }
+        empty(renderer.pointee.spare)
+        let isMade = fill(renderer.pointee.spare)
+        spareState.pointee.store(isMade ? PlugInRenderer.ready : PlugInRenderer.failed, ordering: .releasing)
     }
 
-    private func connect(_ copy: Int) {
-        let layout = plugIn.layout
-        let instance = renderer.pointee.instances[copy]
-        func connect(_ port: Int, _ memory: UnsafeMutableRawPointer?) {
-            lilv_instance_connect_port(instance, UInt32(port), memory)
-        }
-        func buffer() -> UnsafeMutablePointer<Float> { arena.array(of: Float(0), count: PlugInBlocks.longest) }
-
-        for port in layout.audioInputs {
-            let samples = buffer()
-            connect(port, samples)
-            renderer.pointee.inputs[renderer.pointee.inputCount] = samples
-            renderer.pointee.inputCount += 1
-        }
-        for port in layout.audioOutputs {
-            let samples = buffer()
-            connect(port, samples)
-            renderer.pointee.outputs[renderer.pointee.outputCount] = samples
-            renderer.pointee.outputCount += 1
-        }
-        for port in layout.silentInputs + layout.unheardOutputs { connect(port, buffer()) }
-        for (i, binding) in layout.parameters.enumerated() {
-            connect(binding.port, renderer.pointee.parameters[i].value)
-        }
-        for (port, value) in layout.constants { connect(port, arena.one(value)) }
-        for port in layout.controlOutputs {
-            let value = arena.one(Float(0))
-            connect(port, value)
-            if port == layout.latency, copy == 0 { reported = value }
-        }
-        for port in layout.eventInputs {
-            var empty = LV2_Atom_Sequence()
-            empty.atom.size = UInt32(MemoryLayout<LV2_Atom_Sequence_Body>.size)
-            empty.atom.type = URIDTable.shared.identifier(of: earshot_lv2_atom_sequence)
-            connect(port, arena.one(empty))
-        }
-        for (port, _) in layout.eventOutputs {
-            connect(port, renderer.pointee.sequences[renderer.pointee.sequenceCount].memory)
-            renderer.pointee.sequenceCount += 1
-        }
-        for port in layout.unconnected { connect(port, nil) }
-    }
-    private var reported: UnsafeMutablePointer<Float>?
-
-    /// Activates; a plug-in that reports its latency does so when it runs, so it hears a block of silence, and forgets it.
-    private func start(_ sampleRate: Double) {
-        let defaults = plugIn.description.defaultValues
-        defaults.withUnsafeBufferPointer { if let values = $0.baseAddress { renderer.pointee.set(values, over: 0) } }
-        for i in 0..<renderer.pointee.copies { lilv_instance_activate(renderer.pointee.instances[i]) }
-        isActive = true
-        if let reported {
+    /// A plug-in says its latency when it runs: it hears a block of silence, and another takes its place.
+    private func measureLatency() {
+        if let reported = ports.latency {
             renderer.pointee.run(renderer.pointee.block)
             let frames = reported.pointee.isFinite ? Double(reported.pointee) : 0
             latency = Int(max(0, min(frames, Self.longestLatency * sampleRate)).rounded())
+            if fill(renderer.pointee.spare) {
+                swap(&renderer.pointee.instances, &renderer.pointee.spare)
+                empty(renderer.pointee.spare)
+            }
+            renderer.pointee.isNew = true
             renderer.pointee.reset()
         }
         if renderer.pointee.isFixed { latency += renderer.pointee.block }
     }
 
-    private static func parameters(
-        _ layout: PortLayout, _ arena: Arena, _ sampleRate: Double
-    ) -> UnsafeMutablePointer<PlugInRenderer.Parameter> {
-        let values = arena.array(of: Float(0), count: layout.parameters.count)
-        let nothing = PlugInRenderer.Parameter(
-            value: values, factor: 1, lower: 0, upper: 0, isWhole: false, choices: values, choiceCount: 0)
-        let parameters = arena.array(of: nothing, count: layout.parameters.count)
-        for (i, binding) in layout.parameters.enumerated() {
-            let choices = arena.array(of: Float(0), count: binding.choices.count)
-            for (k, value) in binding.choices.enumerated() { choices[k] = value }
-            let scale = binding.isRelativeToRate ? Float(sampleRate) : 1
-            parameters[i] = PlugInRenderer.Parameter(
-                value: values + i, factor: binding.factor, lower: binding.lower * scale, upper: binding.upper * scale,
-                isWhole: binding.isWhole, choices: choices, choiceCount: binding.choices.count)
+    /// Makes, connects and activates; all or none.
+    private func fill(_ instances: UnsafeMutablePointer<UnsafeMutablePointer<LilvInstance>>) -> Bool {
+        plugIn.world.lock.withLock { _ in
+            for copy in 0..<copies {
+                guard let instance = lilv_plugin_instantiate(plugIn.pointer, sampleRate, features.list) else {
+                    for made in 0..<copy { lilv_instance_free(instances[made]) }
+                    return false
+                }
+                instances[copy] = instance
+            }
+            for copy in 0..<copies {
+                for (port, memory) in ports.connections[copy] {
+                    lilv_instance_connect_port(instances[copy], UInt32(port), memory)
+                }
+                lilv_instance_activate(instances[copy])
+            }
+            return true
         }
-        return parameters
     }
 
-    private static func sequences(
-        _ layout: PortLayout, _ arena: Arena, _ copies: Int
-    ) -> UnsafeMutablePointer<PlugInRenderer.Sequence> {
-        let chunk = URIDTable.shared.identifier(of: earshot_lv2_atom_chunk)
-        let header = MemoryLayout<LV2_Atom_Sequence>.size
-        let all = (0..<copies).flatMap { _ in
-            layout.eventOutputs.map { output in
-                let memory = UnsafeMutableRawPointer(arena.array(of: UInt64(0), count: (output.size + header) / 8 + 1))
-                return PlugInRenderer.Sequence(
-                    memory: memory.assumingMemoryBound(to: LV2_Atom_Sequence.self), chunk: chunk,
-                    room: UInt32(output.size))
+    private func empty(_ instances: UnsafeMutablePointer<UnsafeMutablePointer<LilvInstance>>) {
+        plugIn.world.lock.withLock { _ in
+            for copy in 0..<copies {
+                lilv_instance_deactivate(instances[copy])
+                lilv_instance_free(instances[copy])
             }
         }
-        let none = PlugInRenderer.Sequence(
-            memory: UnsafeMutableRawPointer(arena.array(of: UInt64(0), count: header / 8 + 1))
-                .assumingMemoryBound(to: LV2_Atom_Sequence.self), chunk: chunk, room: 0)
-        let list = arena.array(of: none, count: all.count)
-        for (i, sequence) in all.enumerated() { list[i] = sequence }
-        return list
+    }
+}
+
+extension PlugIn {
+    /// What the system says where the library cannot be opened; empty where it can.
+    fileprivate var whyClosed: String {
+        earshot_lv2_why_closed(libraryPath).map { printable(String(cString: $0)) } ?? ""
     }
 }

@@ -18,11 +18,12 @@ import UnitMeasures
 
     @Test(arguments: [44_100.0, 48_000, 96_000])
     func `a delay is as long as it is set`(rate: Double) throws {
-        let unit = try swh("delay_n").makeUnit(sampleRate: rate, channelCount: 1)
-        unit.set(values(unit, ["delay_time": 0.1]))
-        let heard = UnitDrive.render(unit, [impulse(Int(rate / 4))])[0]
-        #expect(heard.peakIndex == Int(rate / 10) && heard[heard.peakIndex] == 1)
-        #expect(unit.latency == 0)
+        let unit = try swh("lcrDelay").makeUnit(sampleRate: rate, channelCount: 2)
+        unit.set(values(unit, ["cdel": 100, "clev": 50, "llev": 0, "rlev": 0, "feedback": 0, "wet": 1]))
+        let sound = impulse(Int(rate / 4))
+        for channel in UnitDrive.render(unit, [sound, sound]) {
+            #expect(abs(channel.peakIndex - Int(rate / 10)) <= 2 && channel[channel.peakIndex] > 0.1)
+        }
     }
 
     @Test(arguments: [44_100.0, 48_000])
@@ -67,13 +68,13 @@ import UnitMeasures
 
     @Test func `a mono plug-in has each channel for itself`() throws {
         for count in [2, 6] {
-            let unit = try swh("delay_n").makeUnit(sampleRate: 48_000, channelCount: count)
-            unit.set(values(unit, ["delay_time": 0.01]))
+            let unit = try swh("amp").makeUnit(sampleRate: 48_000, channelCount: count)
+            unit.set(values(unit, ["gain": 0]))
             var input = [[Float]](repeating: [Float](repeating: 0, count: 2_000), count: count)
             input[1] = noise(2_000)
             let heard = UnitDrive.render(unit, input)
             for c in 0..<count where c != 1 { #expect(heard[c].allSatisfy { $0 == 0 }) }
-            #expect(Array(heard[1][480...]) == Array(input[1][..<1_520]))
+            #expect(heard[1] == input[1])
         }
     }
 
@@ -126,6 +127,8 @@ import UnitMeasures
         for _ in 0..<3 {
             unit.reset()
             #expect(UnitDrive.render(unit, [sound, sound]) == first)
+            // The next reset needs what this one's thread makes meanwhile.
+            while !isRenewed(unit) { Thread.sleep(forTimeInterval: 0.001) }
         }
     }
 

@@ -1,7 +1,9 @@
 import AudioBase
 import AudioDSP
-import AudioPlugIns
+import Synchronization
 import UnitMeasures
+
+@testable import AudioPlugIns
 
 /// Values of a unit's parameters: the defaults, but for those that are named.
 func values(_ unit: UnitInstance, _ changes: [String: Float]) -> [Float] {
@@ -17,6 +19,12 @@ func swh(_ name: String) throws -> PlugIn {
 /// A plug-in of the MDA collection (mda-lv2).
 func mda(_ name: String) throws -> PlugIn {
     try PlugInCatalog.installed.plugIn("http://drobilla.net/plugins/mda/\(name)")
+}
+
+/// Whether new plug-ins stand by for the unit's next reset.
+func isRenewed(_ unit: UnitInstance) -> Bool {
+    let renderer = unit.state.assumingMemoryBound(to: PlugInRenderer.self)
+    return renderer.pointee.spareState.pointee.load(ordering: .acquiring) == PlugInRenderer.ready
 }
 
 /// 1 and then zeros.
