@@ -99,20 +99,17 @@ struct PlugInRenderer {
     }
 
     /// A plug-in may allocate where it is activated anew, and many do not forget then. So new ones take over, and the old
-    /// ones are exchanged on another thread; only who resets again before that is done makes do with an activation.
+    /// ones are exchanged on another thread. A reset that comes before that is done finds none, and changes nothing: in real
+    /// time, what was heard since the last one is a few milliseconds.
     @_noLocks
     mutating func reset() {
-        if !isNew {
-            if spareState.pointee.load(ordering: .acquiring) == Self.ready {
-                let old = instances
-                instances = spare
-                spare = old
-                isNew = true
-                spareState.pointee.store(Self.used, ordering: .releasing)
-                renewal.wake()
-            } else {
-                for i in 0..<copies { earshot_lv2_restart(instances[i]) }
-            }
+        if !isNew, spareState.pointee.load(ordering: .acquiring) == Self.ready {
+            let old = instances
+            instances = spare
+            spare = old
+            isNew = true
+            spareState.pointee.store(Self.used, ordering: .releasing)
+            renewal.wake()
         }
         for i in 0..<inputCount { clearSamples(inputs[i], block) }
         for i in 0..<outputCount { clearSamples(outputs[i], block) }

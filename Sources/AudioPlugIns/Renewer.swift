@@ -12,7 +12,7 @@ final class Renewer: Sendable {
 
     private init() {
         var thread = pthread_t()
-        // Where there is no thread, resets make do with activations.
+        // Where there is no thread, only the first reset forgets.
         _ = earshot_start_thread(&thread, { _ in Renewer.shared.run() }, nil)
         pthread_detach(thread)
     }

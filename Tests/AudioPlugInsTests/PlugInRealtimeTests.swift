@@ -42,6 +42,11 @@ import Testing
             Self.render(unit)
             earshot_realtime_enter()
             unit.functions.callReset(unit.state)
+            unit.functions.callReset(unit.state)
+            earshot_realtime_exit()
+            Self.render(unit)
+            earshot_realtime_enter()
+            unit.functions.callReset(unit.state)
             earshot_realtime_exit()
         }
     }
@@ -52,7 +57,7 @@ import Testing
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             let bundles = try TestBundles()
             let library = try TestBundles.library(
-                "greedy", run: "memset(out, 0, n * 4); volatile char *m = malloc(n); free((void *)m);")
+                "greedy", run: "memset(out, 0, n * 4); void *volatile m = malloc(n); free(m);")
             try bundles.write("greedy", library: library)
             let unit = try bundles.catalog.plugIn("urn:test:greedy").makeUnit(sampleRate: 48_000, channelCount: 2)
             PlugInRealtimeTests.render(unit)

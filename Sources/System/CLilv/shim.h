@@ -112,11 +112,6 @@ static inline const char *_Nullable earshot_lv2_why_closed(const char *_Nonnull 
 static inline EARSHOT_NO_LOCKS void earshot_lv2_run(LilvInstance *_Nonnull instance, long frames) {
     instance->lv2_descriptor->run(instance->lv2_handle, (uint32_t)frames);
 }
-/// Has the plug-in forget what it heard.
-static inline EARSHOT_NO_LOCKS void earshot_lv2_restart(LilvInstance *_Nonnull instance) {
-    if (instance->lv2_descriptor->deactivate) instance->lv2_descriptor->deactivate(instance->lv2_handle);
-    if (instance->lv2_descriptor->activate) instance->lv2_descriptor->activate(instance->lv2_handle);
-}
 /// Says how much room a sequence has that a plug-in is about to write.
 static inline EARSHOT_NO_LOCKS void earshot_lv2_empty(LV2_Atom_Sequence *_Nonnull sequence, uint32_t chunk, uint32_t room) {
     sequence->atom.type = chunk;
