@@ -1,5 +1,6 @@
 import AudioBase
 import AudioDSP
+import Foundation
 import Synchronization
 import UnitMeasures
 
@@ -11,14 +12,32 @@ func values(_ unit: UnitInstance, _ changes: [String: Float]) -> [Float] {
     return unit.description.parameters.map { changes[$0.identifier] ?? $0.defaultValue }
 }
 
+/// The two collections that the tests need, without whatever else is installed: reading all takes seconds with some.
+/// Libraries are opened by the links' paths, so the folder stays.
+let collections: PlugInCatalog = {
+    let files = FileManager.default
+    let folder = files.temporaryDirectory.appending(path: "earshot-collections-\(getuid())")
+    try? files.createDirectory(at: folder, withIntermediateDirectories: true)
+    for place in ["/usr/lib/lv2", "/usr/lib/x86_64-linux-gnu/lv2", "/usr/lib/aarch64-linux-gnu/lv2"] {
+        for name in (try? files.contentsOfDirectory(atPath: place)) ?? []
+        where name.hasSuffix("-swh.lv2") || name == "mda.lv2" {
+            try? files.createSymbolicLink(
+                atPath: folder.appending(path: name).path, withDestinationPath: "\(place)/\(name)")
+        }
+    }
+    let catalog = PlugInCatalog(path: folder.path)
+    precondition(!catalog.plugIns.isEmpty, "install swh-lv2 and mda-lv2")
+    return catalog
+}()
+
 /// A plug-in of Steve Harris's (swh-lv2).
 func swh(_ name: String) throws -> PlugIn {
-    try PlugInCatalog.installed.plugIn("http://plugin.org.uk/swh-plugins/\(name)")
+    try collections.plugIn("http://plugin.org.uk/swh-plugins/\(name)")
 }
 
 /// A plug-in of the MDA collection (mda-lv2).
 func mda(_ name: String) throws -> PlugIn {
-    try PlugInCatalog.installed.plugIn("http://drobilla.net/plugins/mda/\(name)")
+    try collections.plugIn("http://drobilla.net/plugins/mda/\(name)")
 }
 
 /// Whether new plug-ins stand by for the unit's next reset.
