@@ -42,7 +42,12 @@ final class World: @unchecked Sendable {
     }
 
     func plugIn(_ uri: String) -> OpaquePointer? {
-        guard let node = lilv_new_uri(pointer, uri) else { return nil }
+        // lilv complains on the standard error about what has no scheme.
+        let scheme = uri.prefix { $0 != ":" }
+        guard scheme.count < uri.count, scheme.first?.isLetter == true,
+            scheme.allSatisfy({ $0.isASCII && ($0.isLetter || $0.isNumber || "+-.".contains($0)) }),
+            let node = lilv_new_uri(pointer, uri)
+        else { return nil }
         defer { lilv_node_free(node) }
         return lilv_plugins_get_by_uri(plugIns, node)
     }

@@ -1,7 +1,9 @@
 import AudioBase
 import AudioDSP
 import AudioPlugIns
+import Dispatch
 import Foundation
+import Synchronization
 import Testing
 import UnitMeasures
 
@@ -130,6 +132,26 @@ import UnitMeasures
             // The next reset needs what this one's thread makes meanwhile.
             while !isRenewed(unit) { Thread.sleep(forTimeInterval: 0.001) }
         }
+    }
+
+    /// The catalogue, the world and the renewer are shared; each thread's sound is its own.
+    @Test func `units are made, reset and destroyed on four threads at once`() throws {
+        let sound = noise(1_000)
+        let plate = try swh("plate")
+        let wanted = UnitDrive.render(try plate.makeUnit(sampleRate: 48_000, channelCount: 2), [sound, sound])
+        let wrong = Atomic(0)
+        DispatchQueue.concurrentPerform(iterations: 4) { _ in
+            for pass in 0..<25 {
+                guard let unit = try? swh("plate").makeUnit(sampleRate: 48_000, channelCount: 2) else { continue }
+                for _ in 0..<2 {
+                    if UnitDrive.render(unit, [sound, sound]) != wanted { wrong.add(1, ordering: .relaxed) }
+                    unit.reset()
+                    while pass % 3 == 0, !isRenewed(unit) { Thread.sleep(forTimeInterval: 0.001) }
+                    if pass % 3 != 0 { break }
+                }
+            }
+        }
+        #expect(wrong.load(ordering: .relaxed) == 0)
     }
 
     @Test func `input and output may be the same memory`() throws {
