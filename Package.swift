@@ -20,6 +20,7 @@ let linker: [LinkerSetting] = rtsan.map { [.unsafeFlags([$0, "-lstdc++", "-lm"])
 /// What a layer's tests use besides: a call's delay is measured as `earshot analyze` does it.
 let testDependencies: [String: [Target.Dependency]] = [
     "Call": ["Diagnostics"], "Diagnostics": ["AudioDevices"], "AudioDSP": ["UnitMeasures"],
+    "AudioPlugIns": ["UnitMeasures"],
 ]
 
 /// One layer: a library product, a folder under Sources/, and its tests under Tests/.
@@ -43,6 +44,7 @@ let histogram = Target.Dependency.product(name: "Histogram", package: "hdrhistog
 let allLayers: [(name: String, dependencies: [Target.Dependency])] = [
     ("AudioBase", ["CRealtime"]),
     ("AudioDSP", ["AudioBase", "CRealtime"]),
+    ("AudioPlugIns", ["AudioBase", "AudioDSP", "CRealtime", "CLilv"]),
     ("AudioCodecs", ["AudioBase", "COpus", "CLibAV"]),
     ("AudioFiles", ["AudioBase", "AudioDSP", "CSndfile"]),
     (
@@ -72,6 +74,7 @@ let package = Package(
         system("CPipeWire", pkgConfig: "libpipewire-0.3"),
         system("CALSA", pkgConfig: "alsa"),
         system("CDBus", pkgConfig: "dbus-1"),
+        system("CLilv", pkgConfig: "lilv-0"),
         system("COpus", pkgConfig: "opus"),
         system("CLibAV", pkgConfig: "libavcodec"),
         system("CSndfile", pkgConfig: "sndfile"),

@@ -7,15 +7,15 @@ root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 # To build: the C libraries and what finds them.
 build_packages=(
     git pkg-config libjack-jackd2-dev libpipewire-0.3-dev libasound2-dev libopus-dev libavcodec-dev libavutil-dev
-    libsndfile1-dev libkissfft-dev libcairo2-dev libdbus-1-dev
+    libsndfile1-dev libkissfft-dev libcairo2-dev libdbus-1-dev liblilv-dev lv2-dev
 )
 # To run scripts/demo: speech and song that others recorded, what converts them, and what plays the result.
 demo_packages=(codec2-examples fretsonfire-songs-sectoid sox alsa-utils)
-# To run scripts/test: sound servers, network tools, independent judges of quality, compilers for them.
+# To run scripts/test: sound servers, network tools, independent judges of quality, compilers for them, plug-ins.
 test_packages=(
     jackd2 pipewire pipewire-bin pipewire-pulse pipewire-alsa wireplumber pulseaudio-utils dbus-daemon mpv mpv-mpris ffmpeg
     iproute2 python3 python3-dbus python3-gi python3-venv python3-dev gcc g++ binutils man-db shellcheck
-    libebur128-dev
+    libebur128-dev swh-lv2 mda-lv2
 )
 # In .build/venv, for the quality scores.
 test_python_packages=(numpy scipy pesq pystoi)
@@ -54,7 +54,7 @@ require_known_distribution() {
     esac
     fail "Unknown distribution: ${PRETTY_NAME:-$(uname -s)}. Known are Debian 12 and Ubuntu 22.04, and newer ones.
 Install by hand the libraries with their headers: JACK, Opus, FFmpeg (libavcodec, libavutil), libsndfile, kissfft, Cairo,
-D-Bus, and pkg-config. Debian calls these packages:
+D-Bus, lilv with LV2, and pkg-config. Debian calls these packages:
     ${build_packages[*]}
 For the demo:
     ${demo_packages[*]}

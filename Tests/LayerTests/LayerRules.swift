@@ -5,7 +5,7 @@ enum LayerRules {
         "Dispatch", "Foundation", "FoundationEssentials", "Glibc", "Synchronization",
     ]
     /// Layers that run on the render thread, and what must not reach them by any way.
-    static let renderSide: Set<String> = ["AudioBase", "AudioDSP", "AudioCodecs", "Playout"]
+    static let renderSide: Set<String> = ["AudioBase", "AudioDSP", "AudioPlugIns", "AudioCodecs", "Playout"]
     static let bannedFromRenderSide: Set<String> = ["Foundation", "FoundationEssentials", "Logging"]
     /// Folders under Tests/ that mirror no layer.
     static let freeTestFolders: Set<String> = ["CommandTests", "LayerTests", "TestSupport", "UnitMeasures"]

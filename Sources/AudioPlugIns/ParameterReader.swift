@@ -1,0 +1,123 @@
+import AudioDSP
+import CLilv
+
+/// Makes a parameter out of what a file says of a control port, however little or wrong that is.
+struct ParameterReader {
+    let world: World
+    let plugIn: OpaquePointer
+
+    /// The rate for which ranges are told that a file gives in multiples of the sample rate, in hertz.
+    static let nominalRate: Float = 48_000
+
+    /// - Parameter taken: identifiers of other parameters.
+    func read(_ port: OpaquePointer, index: Int, taken: Set<String>) -> (UnitParameter, ParameterBinding) {
+        let identifier = identifier(port, index: index, taken: taken)
+        let name = printable(world.takeString(lilv_port_get_name(plugIn, port)) ?? "")
+        func make(_ unit: UnitParameter.Unit, _ range: ClosedRange<Float>, _ value: Float) -> UnitParameter {
+            UnitParameter(
+                identifier, name.isEmpty ? identifier : name, unit, range,
+                default: min(range.upperBound, max(range.lowerBound, value)))
+        }
+        let (low, high, usual) = limits(port)
+
+        if has(port, earshot_lv2_toggled) {
+            let binding = ParameterBinding(port: index, lower: 0, upper: 1, isWhole: true)
+            return (make(.toggle, 0...1, (usual ?? 0) > 0 ? 1 : 0), binding)
+        }
+        if has(port, earshot_lv2_enumeration) {
+            let points = scalePoints(port)
+            if points.count > 1 {
+                let values = points.map(\.value)
+                let binding = ParameterBinding(
+                    port: index, lower: values[0], upper: values[values.count - 1], choices: values)
+                let last = Float(points.count - 1)
+                let place = binding.value(ofPort: usual ?? values[0], in: 0...last) ?? 0
+                return (make(.choice(points.map(\.name)), 0...last, place), binding)
+            }
+        }
+
+        let relative = has(port, earshot_lv2_sample_rate)
+        let (unit, factor) = relative ? (.hertz, 1) : unit(port)
+        let scale = relative ? Self.nominalRate : 1
+        func ours(_ value: Float) -> Float { Float(Double(value * scale) / factor) }
+        // A missing end is where the other end and the default still fit.
+        var lower = low ?? min(0, high ?? 0, usual ?? 0)
+        var upper = high ?? max(lower + 1, usual ?? lower + 1)
+        if lower > upper { (lower, upper) = (upper, lower) }
+        let binding = ParameterBinding(
+            port: index, factor: factor, lower: lower, upper: upper, isRelativeToRate: relative,
+            isWhole: has(port, earshot_lv2_integer) && factor == 1)
+        // Some files give the ends in multiples of the rate, but the default in hertz.
+        let isAbsolute = relative && usual.map { $0 < lower || $0 > upper } == true
+        let value = isAbsolute ? usual ?? 0 : ours(usual ?? max(lower, min(upper, 0)))
+        return (make(unit, ours(lower)...ours(upper), value), binding)
+    }
+
+    private func has(_ port: OpaquePointer, _ property: UnsafePointer<CChar>) -> Bool {
+        lilv_port_has_property(plugIn, port, world.node(property))
+    }
+
+    private func limits(_ port: OpaquePointer) -> (lower: Float?, upper: Float?, usual: Float?) {
+        var nodes: (usual: OpaquePointer?, lower: OpaquePointer?, upper: OpaquePointer?)
+        lilv_port_get_range(plugIn, port, &nodes.usual, &nodes.lower, &nodes.upper)
+        defer { for node in [nodes.usual, nodes.lower, nodes.upper] { lilv_node_free(node) } }
+        return (world.number(nodes.lower), world.number(nodes.upper), world.number(nodes.usual))
+    }
+
+    /// A symbol is a word of ASCII letters, digits and underscores that no other port has; what is not is made one.
+    private func identifier(_ port: OpaquePointer, index: Int, taken: Set<String>) -> String {
+        let symbol = (world.string(lilv_port_get_symbol(plugIn, port)) ?? "").prefix(64)
+        var word = String(symbol.map { $0.isASCII && ($0.isLetter || $0.isNumber) ? $0 : "_" })
+        if word.isEmpty { word = "port\(index)" }
+        return taken.contains(word) ? "\(word)_\(index)" : word
+    }
+
+    /// Named values in ascending order, each once. Read node by node, as `lilv_port_get_scale_points` ends the process where
+    /// none of them has a value.
+    private func scalePoints(_ port: OpaquePointer) -> [(name: String, value: Float)] {
+        guard let points = lilv_port_get_value(plugIn, port, world.node(earshot_lv2_scale_point)) else { return [] }
+        defer { lilv_nodes_free(points) }
+        var found: [(name: String, value: Float)] = []
+        var at = lilv_nodes_begin(points)
+        while !lilv_nodes_is_end(points, at), found.count < 1_024 {
+            let point = lilv_nodes_get(points, at)
+            func get(_ uri: UnsafePointer<CChar>) -> OpaquePointer? {
+                lilv_world_get(world.pointer, point, world.node(uri), nil)
+            }
+            if let point, !lilv_node_is_literal(point), let value = world.number(owned: get(earshot_lv2_value)),
+                !found.contains(where: { $0.value == value })
+            {
+                let name = printable(world.takeString(get(earshot_lv2_label)) ?? "")
+                found.append((name.isEmpty ? "\(value)" : name, value))
+            }
+            at = lilv_nodes_next(points, at)
+        }
+        return found.sorted { $0.value < $1.value }
+    }
+
+    /// Our unit, and how many of the port's units make one of it.
+    private func unit(_ port: OpaquePointer) -> (UnitParameter.Unit, Double) {
+        let uri = world.takeString(lilv_port_get(plugIn, port, world.node(earshot_lv2_unit))) ?? ""
+        let prefix = String(cString: earshot_lv2_units)
+        guard uri.hasPrefix(prefix) else { return (.generic, 1) }
+        return switch uri.dropFirst(prefix.count) {
+        case "db": (.decibels, 1)
+        case "hz": (.hertz, 1)
+        case "khz": (.hertz, 0.001)
+        case "mhz": (.hertz, 0.000_001)
+        case "s": (.seconds, 1)
+        case "ms": (.seconds, 1_000)
+        case "min": (.seconds, 1 / 60)
+        case "semitone12TET": (.semitones, 1)
+        case "cent": (.semitones, 100)
+        case "oct": (.semitones, 1 / 12)
+        case "degree": (.degrees, 1)
+        case "m": (.metres, 1)
+        case "cm": (.metres, 100)
+        case "mm": (.metres, 1_000)
+        case "km": (.metres, 0.001)
+        case "pc": (.percent, 1)
+        default: (.generic, 1)
+        }
+    }
+}

@@ -1,0 +1,111 @@
+import AudioDSP
+import Synchronization
+
+/// The LV2 plug-ins that are installed.
+///
+/// Nothing is read before the first question; then each description is read once. For any thread but a render thread.
+public final class PlugInCatalog: Sendable {
+    /// The machine's plug-ins: those under `LV2_PATH`, or where they usually are (`~/.lv2`, `/usr/lib/lv2` and others).
+    public static let installed = PlugInCatalog()
+
+    private struct Contents {
+        var world: World?
+        var known: [String: PlugIn] = [:]
+        var all: [PlugIn]?
+    }
+    private let path: String?
+    private let contents = Mutex(Contents())
+
+    /// - Parameter path: folders of bundles with colons between, in the place of the usual ones.
+    public init(path: String? = nil) { self.path = path }
+
+    /// Every plug-in by name, those included that cannot run here (``PlugIn/problem``). The first call reads all their
+    /// descriptions, which may take seconds.
+    public var plugIns: [PlugIn] {
+        contents.withLock { contents in
+            if let all = contents.all { return all }
+            let world = Self.world(&contents, path)
+            let all = world.lock.withLock { _ in world.uris }
+                .compactMap { Self.plugIn($0, &contents, world) }
+                .sorted { ($0.description.name, $0.uri) < ($1.description.name, $1.uri) }
+            contents.all = all
+            return all
+        }
+    }
+
+    /// What `earshot effects` lists of others: the plug-ins that can run here.
+    public var units: [UnitDescription] { plugIns.filter { $0.problem == nil }.map(\.description) }
+
+    /// The plug-ins that fit a description; one with a subtype, which is a URI, is quick.
+    public func plugIns(matching component: AudioComponentDescription) -> [PlugIn] {
+        let candidates = component.subtype.map { uri in exactly(uri).map { [$0] } ?? [] } ?? plugIns
+        return candidates.filter { component.matches($0.description.component) }
+    }
+
+    /// The plug-in that a person means: by URI, by name, or by a part of either that only one has, case aside.
+    /// - Throws: ``PlugInError/notFound(name:near:)``.
+    public func plugIn(_ name: String) throws(PlugInError) -> PlugIn {
+        if let exact = exactly(name) { return exact }
+        let all = plugIns
+        let wanted = name.lowercased()
+        let named = all.filter { $0.description.name.lowercased() == wanted }
+        if named.count == 1 { return named[0] }
+        let fitting = all.filter {
+            !wanted.isEmpty
+                && ($0.description.name.lowercased().contains(wanted) || $0.uri.lowercased().contains(wanted))
+        }
+        if fitting.count == 1 { return fitting[0] }
+        let near = !named.isEmpty ? named : !fitting.isEmpty ? fitting : Self.nearest(all, to: wanted)
+        throw .notFound(
+            name: name,
+            near: near.prefix(3).map { plugIn in
+                all.filter { $0.description.name == plugIn.description.name }.count == 1
+                    ? plugIn.description.name : plugIn.uri
+            })
+    }
+
+    private func exactly(_ uri: String) -> PlugIn? {
+        contents.withLock { Self.plugIn(uri, &$0, Self.world(&$0, path)) }
+    }
+
+    private static func world(_ contents: inout Contents, _ path: String?) -> World {
+        if let world = contents.world { return world }
+        let world = World(path: path)
+        contents.world = world
+        return world
+    }
+
+    private static func plugIn(_ uri: String, _ contents: inout Contents, _ world: World) -> PlugIn? {
+        if let known = contents.known[uri] { return known }
+        let plugIn = world.lock.withLock { _ in world.plugIn(uri).map { PlugIn($0, uri: uri, world) } }
+        contents.known[uri] = plugIn
+        return plugIn
+    }
+
+    private static func nearest(_ all: [PlugIn], to name: String) -> [PlugIn] {
+        all.map { plugIn in
+            let last = plugIn.uri.split { "/#:".contains($0) }.last.map(String.init) ?? plugIn.uri
+            let distances = [plugIn.description.name, last, plugIn.uri].map { distance($0.lowercased(), name) }
+            return (plugIn, distances.min() ?? .max)
+        }
+        .filter { $0.1 <= max(2, name.count / 3) }
+        .sorted { $0.1 < $1.1 }.map(\.0)
+    }
+
+    /// Single-character edits between two words (V. I. Levenshtein, 1966); words of very different lengths are far apart.
+    private static func distance(_ a: String, _ b: String) -> Int {
+        let (a, b) = (Array(a.utf8), Array(b.utf8))
+        if abs(a.count - b.count) > max(2, b.count / 3) { return .max }
+        var row = Array(0...b.count)
+        for i in 0..<a.count {
+            var diagonal = row[0]
+            row[0] = i + 1
+            for j in 0..<b.count {
+                let change = diagonal + (a[i] == b[j] ? 0 : 1)
+                diagonal = row[j + 1]
+                row[j + 1] = min(change, row[j] + 1, diagonal + 1)
+            }
+        }
+        return row[b.count]
+    }
+}

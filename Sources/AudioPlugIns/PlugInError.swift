@@ -1,0 +1,44 @@
+/// What a plug-in of others could not do here.
+public enum PlugInError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// No installed plug-in has this URI or name, or several have this part of one; `near` are names that may have been
+    /// meant.
+    case notFound(name: String, near: [String])
+    /// Its files say too little, or something impossible.
+    case badDescription(plugIn: String, detail: String)
+    /// The library that its files name is not there, or not readable.
+    case noLibrary(plugIn: String, path: String)
+    /// It cannot run without something of LV2 that Earshot does not offer; `feature` is its URI.
+    case requiresFeature(plugIn: String, feature: String)
+    /// It has ports that Earshot cannot connect.
+    case unsupportedPorts(plugIn: String, detail: String)
+    /// Its channels cannot be fitted to those asked for.
+    case unsupportedChannels(plugIn: String, inputs: Int, outputs: Int, asked: Int)
+    /// Its library was refused, or it refused to start at this rate, in hertz; `words` are its own, where it had any.
+    case instantiationFailed(plugIn: String, sampleRate: Double, words: String)
+
+    /// One line: what is wrong, and what to do next.
+    public var description: String {
+        switch self {
+        case .notFound(let name, let near) where near.isEmpty:
+            "no LV2 plug-in is called \"\(name)\": install one (on Debian such as swh-lv2), or say in LV2_PATH where it is"
+        case .notFound(let name, let near):
+            "no single LV2 plug-in is called \"\(name)\"; did you mean "
+                + near.map { "\"\($0)\"" }.joined(separator: near.count == 2 ? " or " : ", ") + "?"
+        case .badDescription(let plugIn, let detail):
+            "\(plugIn) is described wrongly (\(detail)): install its package again, or tell its author"
+        case .noLibrary(let plugIn, let path):
+            "\(plugIn) lacks its library \(path): install its package again"
+        case .requiresFeature(let plugIn, let feature):
+            "\(plugIn) needs <\(feature)>, which Earshot does not offer: use another plug-in"
+        case .unsupportedPorts(let plugIn, let detail):
+            "\(plugIn) \(detail): use another plug-in"
+        case .unsupportedChannels(let plugIn, let inputs, let outputs, let asked):
+            "\(plugIn) takes \(inputs) and gives \(outputs) channels, which do not fit \(asked): use "
+                + (inputs <= 2 && outputs <= 2
+                    ? "it with 1 or 2" : inputs == outputs || inputs == 0 ? "it with \(outputs)" : "another plug-in")
+        case .instantiationFailed(let plugIn, let sampleRate, let words):
+            "\(plugIn) does not start at \(Int(sampleRate)) Hz\(words.isEmpty ? "" : " (\(words))"): try 44100 or 48000 Hz, "
+                + "or install its package again"
+        }
+    }
+}

@@ -1,0 +1,173 @@
+import AudioBase
+import AudioDSP
+import CLilv
+import CRealtime
+import Synchronization
+
+/// A unit's plug-ins and the memory that their ports are connected to, as the render thread has them: pointers and counts.
+///
+/// Ports stay connected to buffers of our own, so a plug-in neither sees the caller's memory nor must be able to work in
+/// place; samples are copied in and out, and looked at on the way.
+struct PlugInRenderer {
+    /// Plug-ins; more than one where a mono one has a channel each.
+    var copies = 0
+    var instances: UnsafeMutablePointer<UnsafeMutablePointer<LilvInstance>>
+    /// As many new ones, which a reset puts in the others' place; the render thread's to take where ``spareState`` is ready.
+    var spare: UnsafeMutablePointer<UnsafeMutablePointer<LilvInstance>>
+    var spareState: UnsafeMutablePointer<Atomic<Int>>
+    var renewal: Wakeup.Handle
+    /// Whether the plug-ins have heard nothing yet.
+    var isNew = true
+    /// Channels of the unit.
+    var channelCount = 0
+    /// Sound ports of all copies together, and their buffers.
+    var inputCount = 0
+    var outputCount = 0
+    var inputs: UnsafeMutablePointer<UnsafeMutablePointer<Float>>
+    var outputs: UnsafeMutablePointer<UnsafeMutablePointer<Float>>
+    var parameterCount = 0
+    var parameters: UnsafeMutablePointer<Parameter>
+    var sequenceCount = 0
+    var sequences: UnsafeMutablePointer<Sequence>
+    /// The plug-in's frames in one call at most; exactly, where blocks are fixed.
+    var block = 0
+    var isFixed = false
+    /// Of a fixed block: frames that have come in.
+    var position = 0
+    var scrubbed: UnsafeMutablePointer<Atomic<Int>>
+
+    /// Values of ``spareState``: to be made anew by ``Renewer``, ready, or impossible.
+    @inline(__always) static var used: Int { @_noLocks get { 0 } }
+    @inline(__always) static var ready: Int { @_noLocks get { 1 } }
+    @inline(__always) static var failed: Int { @_noLocks get { 2 } }
+
+    struct Parameter: BitwiseCopyable {
+        var value: UnsafeMutablePointer<Float>
+        var factor: Double
+        var lower: Float
+        var upper: Float
+        var isWhole: Bool
+        var choices: UnsafeMutablePointer<Float>
+        var choiceCount: Int
+    }
+
+    /// A sequence that the plug-in may write.
+    struct Sequence: BitwiseCopyable {
+        var memory: UnsafeMutablePointer<LV2_Atom_Sequence>
+        var chunk: UInt32
+        var room: UInt32
+    }
+
+    @_noLocks
+    mutating func set(_ values: UnsafePointer<Float>, over frameCount: Int) {
+        for i in 0..<parameterCount {
+            let parameter = parameters[i]
+            var value = values[i]
+            if parameter.choiceCount > 0 {
+                let last = Float(parameter.choiceCount &- 1)
+                value = value > 0 ? (value < last ? value : last) : 0
+                value = parameter.choices[Int(earshot_lv2_round(value))]
+            } else {
+                value = Float(Double(value) * parameter.factor)
+                if parameter.isWhole { value = earshot_lv2_round(value) }
+                if value > parameter.upper { value = parameter.upper }
+                if !(value >= parameter.lower) { value = parameter.lower }
+            }
+            parameter.value.pointee = value
+        }
+    }
+
+    @_noLocks
+    mutating func process(_ slice: UnitBlock) {
+        var done = 0
+        while done < slice.frameCount {
+            let count = min(block &- position, slice.frameCount &- done)
+            load(slice, at: slice.offset &+ done, count)
+            if isFixed {
+                store(slice, at: slice.offset &+ done, count)
+                position &+= count
+                if position == block {
+                    run(block)
+                    position = 0
+                }
+            } else {
+                run(count)
+                store(slice, at: slice.offset &+ done, count)
+            }
+            done &+= count
+        }
+    }
+
+    /// A plug-in may allocate where it is activated anew, and many do not forget then. So new ones take over, and the old
+    /// ones are exchanged on another thread. A reset that comes before that is done finds none, and changes nothing: in real
+    /// time, what was heard since the last one is a few milliseconds.
+    @_noLocks
+    mutating func reset() {
+        if !isNew, spareState.pointee.load(ordering: .acquiring) == Self.ready {
+            let old = instances
+            instances = spare
+            spare = old
+            isNew = true
+            spareState.pointee.store(Self.used, ordering: .releasing)
+            renewal.wake()
+        }
+        for i in 0..<inputCount { clearSamples(inputs[i], block) }
+        for i in 0..<outputCount { clearSamples(outputs[i], block) }
+        position = 0
+    }
+
+    @_noLocks
+    mutating func run(_ frameCount: Int) {
+        isNew = false
+        for i in 0..<sequenceCount { earshot_lv2_empty(sequences[i].memory, sequences[i].chunk, sequences[i].room) }
+        for i in 0..<copies { earshot_lv2_run(instances[i], frameCount) }
+        for i in 0..<outputCount { scrub(outputs[i], frameCount) }
+    }
+
+    /// As many channels as ports: one for one. Else one stands for both of the others, two are heard as their mean.
+    @_noLocks
+    private func load(_ slice: UnitBlock, at offset: Int, _ count: Int) {
+        if inputCount == 0 { return }
+        if inputCount == 1, channelCount == 2 {
+            let (left, right) = (slice.input[0] + offset, slice.input[1] + offset)
+            let to = inputs[0] + position
+            for i in 0..<count { to[i] = (left[i] + right[i]) * 0.5 }
+        } else {
+            for p in 0..<inputCount {
+                copySamples(inputs[p] + position, slice.input[channelCount == 1 ? 0 : p] + offset, count)
+            }
+        }
+    }
+
+    @_noLocks
+    private func store(_ slice: UnitBlock, at offset: Int, _ count: Int) {
+        if outputCount == 2, channelCount == 1 {
+            let (left, right) = (outputs[0] + position, outputs[1] + position)
+            let to = slice.output[0] + offset
+            for i in 0..<count { to[i] = (left[i] + right[i]) * 0.5 }
+        } else {
+            for c in 0..<channelCount {
+                copySamples(slice.output[c] + offset, outputs[outputCount == 1 ? 0 : c] + position, count)
+            }
+        }
+    }
+
+    /// What is no sound becomes silence: NaN, infinity, and what is louder than anybody can mean.
+    @_noLocks
+    private func scrub(_ samples: UnsafeMutablePointer<Float>, _ count: Int) {
+        var bad = 0
+        for i in 0..<count where !(samples[i] > -1e6 && samples[i] < 1e6) {
+            samples[i] = 0
+            bad &+= 1
+        }
+        if bad > 0 { scrubbed.pointee.wrappingAdd(bad, ordering: .relaxed) }
+    }
+
+    static let functions = UnitFunctions(
+        set: { $0.assumingMemoryBound(to: PlugInRenderer.self).pointee.set($1, over: $2) },
+        process: { state, block in
+            state.assumingMemoryBound(to: PlugInRenderer.self).pointee.process(
+                block.assumingMemoryBound(to: UnitBlock.self).pointee)
+        },
+        reset: { $0.assumingMemoryBound(to: PlugInRenderer.self).pointee.reset() })
+}

@@ -1,0 +1,44 @@
+/// What each port of a plug-in is connected to.
+struct PortLayout: Sendable {
+    /// Frames, channels: ports of the sound itself, by index.
+    var audioInputs: [Int] = []
+    var audioOutputs: [Int] = []
+    /// Side chains and inputs that need not be connected: they hear silence.
+    var silentInputs: [Int] = []
+    /// Outputs that nobody listens to.
+    var unheardOutputs: [Int] = []
+    /// One for each of the unit's parameters, in order.
+    var parameters: [ParameterBinding] = []
+    /// Inputs that stay at one value.
+    var constants: [(port: Int, value: Float)] = []
+    var controlOutputs: [Int] = []
+    var latency: Int?
+    var eventInputs: [Int] = []
+    /// With the bytes that each may write.
+    var eventOutputs: [(port: Int, size: Int)] = []
+    /// Ports that may hang free.
+    var unconnected: [Int] = []
+}
+
+/// How a parameter of the unit becomes a value of the plug-in's port.
+struct ParameterBinding: Sendable {
+    var port: Int
+    /// Port values to one of ours, such as 1,000 where the port counts milliseconds.
+    var factor = 1.0
+    /// The port's range, in its own unit, or in multiples of the sample rate.
+    var lower: Float
+    var upper: Float
+    var isRelativeToRate = false
+    var isWhole = false
+    /// Of a choice: the port's value for each place.
+    var choices: [Float] = []
+
+    /// The unit's value for a port's one, from a preset.
+    func value(ofPort value: Float, in range: ClosedRange<Float>) -> Float? {
+        guard value.isFinite else { return nil }
+        if !choices.isEmpty {
+            return choices.indices.min { abs(choices[$0] - value) < abs(choices[$1] - value) }.map(Float.init)
+        }
+        return min(range.upperBound, max(range.lowerBound, Float(Double(value) / factor)))
+    }
+}

@@ -1,0 +1,78 @@
+import AudioDSP
+import CLilv
+
+/// Reads presets as far as they are values of ports; what else a plug-in keeps in a state (files, say) is left out.
+struct PresetReader {
+    let world: World
+    let plugIn: OpaquePointer
+
+    /// Presets that are read of one plug-in.
+    static let most = 256
+
+    /// In order of their names, after the default one; empty where there are none.
+    func read(_ description: UnitDescription, _ layout: PortLayout) -> [UnitPreset] {
+        guard let nodes = lilv_plugin_get_related(plugIn, world.node(earshot_lv2_preset)) else { return [] }
+        defer { lilv_nodes_free(nodes) }
+        var presets: [UnitPreset] = []
+        var at = lilv_nodes_begin(nodes)
+        while !lilv_nodes_is_end(nodes, at), presets.count < Self.most {
+            if let node = lilv_nodes_get(nodes, at), let preset = read(node, description, layout) {
+                presets.append(preset)
+            }
+            at = lilv_nodes_next(nodes, at)
+        }
+        if presets.isEmpty { return [] }
+        presets.sort { $0.name < $1.name }
+        let own = presets.firstIndex { $0.name == "default" }.map { presets.remove(at: $0) }
+        var taken: Set<String> = ["default"]
+        for i in presets.indices {
+            var name = presets[i].name
+            var n = 2
+            while !taken.insert(name).inserted {
+                name = "\(presets[i].name)-\(n)"
+                n += 1
+            }
+            presets[i].name = name
+        }
+        return [own ?? UnitPreset("default", [:])] + presets
+    }
+
+    private func read(_ node: OpaquePointer, _ description: UnitDescription, _ layout: PortLayout) -> UnitPreset? {
+        lilv_world_load_resource(world.pointer, node)
+        defer { lilv_world_unload_resource(world.pointer, node) }
+        guard let state = lilv_state_new_from_world(world.pointer, URIDTable.shared.map, node) else { return nil }
+        defer { lilv_state_free(state) }
+        guard let label = lilv_state_get_label(state) else { return nil }
+        var found: [String: Float] = [:]
+        withUnsafeMutablePointer(to: &found) {
+            lilv_state_emit_port_values(
+                state,
+                { symbol, found, value, size, type in
+                    guard let symbol, let found, let value else { return }
+                    let number = PresetReader.number(value, size: Int(size), type: type)
+                    found.assumingMemoryBound(to: [String: Float].self).pointee[String(cString: symbol)] = number
+                }, $0)
+        }
+        var values: [String: Float] = [:]
+        for (parameter, binding) in zip(description.parameters, layout.parameters) {
+            guard let port = lilv_plugin_get_port_by_index(plugIn, UInt32(binding.port)),
+                let symbol = world.string(lilv_port_get_symbol(plugIn, port)), let value = found[symbol]
+            else { continue }
+            values[parameter.identifier] = binding.value(ofPort: value, in: parameter.range)
+        }
+        let words = String(cString: label).lowercased().split { !($0.isLetter || $0.isNumber) }
+        let name = String(words.joined(separator: "-").prefix(64))
+        return values.isEmpty || name.isEmpty ? nil : UnitPreset(name, values)
+    }
+
+    private static func number(_ value: UnsafeRawPointer, size: Int, type: UInt32) -> Float? {
+        func read<Number>(_: Number.Type, _ uri: UnsafePointer<CChar>) -> Number? {
+            type == URIDTable.shared.identifier(of: uri) && size == MemoryLayout<Number>.size
+                ? value.loadUnaligned(as: Number.self) : nil
+        }
+        return read(Float.self, earshot_lv2_atom_float) ?? read(Double.self, earshot_lv2_atom_double).map { Float($0) }
+            ?? read(Int32.self, earshot_lv2_atom_int).map { Float($0) }
+            ?? read(Int64.self, earshot_lv2_atom_long).map { Float($0) }
+            ?? read(Int32.self, earshot_lv2_atom_bool).map { $0 != 0 ? 1 : 0 }
+    }
+}

@@ -1,0 +1,47 @@
+import CLilv
+import Synchronization
+
+/// The numbers of URIs, which hold for the whole process. For any thread but a render thread; plug-ins may call it from
+/// threads of their own.
+final class URIDTable: Sendable {
+    static let shared = URIDTable()
+
+    private struct Table: @unchecked Sendable {  // the strings are never changed or freed
+        var numbers: [String: UInt32] = [:]
+        var strings: [UnsafePointer<CChar>] = []
+    }
+    private let table = Mutex(Table())
+    /// What plug-ins and lilv are given; both stay as long as the process.
+    nonisolated(unsafe) let map = UnsafeMutablePointer<LV2_URID_Map>.allocate(capacity: 1)
+    nonisolated(unsafe) let unmap = UnsafeMutablePointer<LV2_URID_Unmap>.allocate(capacity: 1)
+
+    private init() {
+        map.initialize(
+            to: LV2_URID_Map(handle: nil) { _, uri in uri.map { URIDTable.shared.identifier(of: $0) } ?? 0 })
+        unmap.initialize(to: LV2_URID_Unmap(handle: nil) { _, number in URIDTable.shared.uri(of: number) })
+    }
+
+    /// A URI's number, 1 or more.
+    func identifier(of uri: UnsafePointer<CChar>) -> UInt32 {
+        let text = String(cString: uri)
+        return table.withLock { table in
+            if let number = table.numbers[text] { return number }
+            let kept = UnsafeMutableBufferPointer<CChar>.allocate(capacity: text.utf8.count + 1)
+            _ = kept.initialize(from: text.utf8CString)
+            table.strings.append(UnsafePointer(kept.baseAddress!))
+            let number = UInt32(table.strings.count)
+            table.numbers[text] = number
+            return number
+        }
+    }
+
+    private func uri(of number: UInt32) -> UnsafePointer<CChar>? {
+        table.withLock { $0.strings.indices.contains(Int(number) - 1) ? Kept($0.strings[Int(number) - 1]) : nil }?
+            .pointer
+    }
+
+    private struct Kept: @unchecked Sendable {
+        let pointer: UnsafePointer<CChar>
+        init(_ pointer: UnsafePointer<CChar>) { self.pointer = pointer }
+    }
+}

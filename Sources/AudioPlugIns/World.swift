@@ -1,0 +1,104 @@
+import CLilv
+import Synchronization
+
+/// lilv's world: every description that was found, and the libraries that are open.
+///
+/// lilv has no locks of its own: whoever calls it about a world holds that world's ``lock``.
+final class World: @unchecked Sendable {
+    let lock = Mutex(())
+    let pointer: OpaquePointer
+    private var nodes: [UnsafePointer<CChar>: OpaquePointer] = [:]
+
+    /// Reads the manifests of all bundles. Takes tens of milliseconds to seconds; lilv writes what it finds wrong to the
+    /// standard error.
+    /// - Parameter path: folders, with colons between; nil for `LV2_PATH`, or lilv's own list without it.
+    init(path: String?) {
+        pointer = lilv_world_new()
+        if let path {
+            let node = lilv_new_string(pointer, path)
+            lilv_world_set_option(pointer, earshot_lv2_path_option, node)
+            lilv_node_free(node)
+        }
+        lilv_world_load_all(pointer)
+    }
+
+    deinit {
+        for node in nodes.values { lilv_node_free(node) }
+        lilv_world_free(pointer)
+    }
+
+    var plugIns: UnsafeRawPointer { lilv_world_get_all_plugins(pointer) }
+
+    /// Every plug-in's URI, in lilv's order.
+    var uris: [String] {
+        var uris: [String] = []
+        let all = plugIns
+        var at = lilv_plugins_begin(all)
+        while !lilv_plugins_is_end(all, at) {
+            if let uri = string(lilv_plugin_get_uri(lilv_plugins_get(all, at))) { uris.append(uri) }
+            at = lilv_plugins_next(all, at)
+        }
+        return uris
+    }
+
+    func plugIn(_ uri: String) -> OpaquePointer? {
+        // lilv complains on the standard error about what has no scheme.
+        let scheme = uri.prefix { $0 != ":" }
+        guard scheme.count < uri.count, scheme.first?.isLetter == true,
+            scheme.allSatisfy({ $0.isASCII && ($0.isLetter || $0.isNumber || "+-.".contains($0)) }),
+            let node = lilv_new_uri(pointer, uri)
+        else { return nil }
+        defer { lilv_node_free(node) }
+        return lilv_plugins_get_by_uri(plugIns, node)
+    }
+
+    /// A node of one of the shim's URIs, kept.
+    func node(_ uri: UnsafePointer<CChar>) -> OpaquePointer {
+        if let node = nodes[uri] { return node }
+        let node: OpaquePointer = lilv_new_uri(pointer, uri)
+        nodes[uri] = node
+        return node
+    }
+
+    func string(_ node: OpaquePointer?) -> String? {
+        guard let node, let text = lilv_node_as_string(node) else { return nil }
+        return String(cString: text)
+    }
+
+    /// The string of a node that the caller owns.
+    func takeString(_ node: OpaquePointer?) -> String? {
+        defer { lilv_node_free(node) }
+        return string(node)
+    }
+
+    /// The strings of a list of nodes that the caller owns.
+    func takeStrings(_ nodes: UnsafeMutableRawPointer?) -> [String] {
+        guard let nodes else { return [] }
+        defer { lilv_nodes_free(nodes) }
+        var strings: [String] = []
+        var at = lilv_nodes_begin(nodes)
+        while !lilv_nodes_is_end(nodes, at) {
+            if let text = string(lilv_nodes_get(nodes, at)) { strings.append(text) }
+            at = lilv_nodes_next(nodes, at)
+        }
+        return strings
+    }
+
+    /// A node's number, within ±10⁹ and never NaN or infinite, else nil.
+    func number(_ node: OpaquePointer?) -> Float? {
+        guard let node else { return nil }
+        let value: Float =
+            if lilv_node_is_bool(node) {
+                lilv_node_as_bool(node) ? 1 : 0
+            } else if lilv_node_is_float(node) || lilv_node_is_int(node) {
+                lilv_node_as_float(node)
+            } else { Float.nan }
+        return value.isFinite ? max(-1e9, min(1e9, value)) : nil
+    }
+}
+
+/// A name from outside as it can be printed: one line, without control characters, at most 160 characters.
+func printable(_ text: String) -> String {
+    let kept = text.unicodeScalars.map { $0.properties.generalCategory == .control ? " " : String($0) }.joined()
+    return String(kept.split(separator: " ").joined(separator: " ").prefix(160))
+}
