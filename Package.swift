@@ -52,7 +52,7 @@ let allLayers: [(name: String, dependencies: [Target.Dependency])] = [
         ["AudioBase", "AudioDSP", "CRealtime", "CJACK", "CPipeWire", "CALSA", histogram]
     ),
     ("AudioSession", ["AudioBase", "AudioDSP", "AudioDevices", "CRealtime", "CDBus"]),
-    ("AudioEngine", ["AudioBase", "AudioDSP", "AudioFiles", "AudioDevices", "CRealtime"]),
+    ("AudioEngine", ["AudioBase", "AudioDSP", "AudioPlugIns", "AudioFiles", "AudioDevices", "CRealtime"]),
     ("Playout", ["AudioBase", "AudioDSP", "AudioCodecs", "CRealtime"]),
     ("MediaTransport", ["AudioBase"]),
     ("Nearby", ["AudioBase", "MediaTransport"]),
