@@ -10,7 +10,8 @@ struct TapFade: BitwiseCopyable {
     /// How much of ``next`` is heard in this frame, 0 to 1.
     private(set) var weight: Float
     private var wanted: Int
-    private var remaining: Int
+    /// Frames for which ``current`` and ``next`` stay as they are; 0 at rest.
+    private(set) var remaining: Int
     private let length: Int
     private let step: Float
 
@@ -88,3 +89,9 @@ struct TapFade: BitwiseCopyable {
 /// What a loop keeps of a number: below −160 dB of full scale nothing, so that every tail ends in zeros.
 @_noLocks @inline(__always)
 func kept(_ x: Float) -> Float { x < 1e-8 && x > -1e-8 ? 0 : x }
+
+/// As ``kept(_:)``, of four.
+@_noLocks @inline(__always)
+func kept4(_ v: SIMD4<Float>) -> SIMD4<Float> {
+    v.replacing(with: SIMD4(repeating: 0), where: (v .< 1e-8) .& (v .> -1e-8))
+}

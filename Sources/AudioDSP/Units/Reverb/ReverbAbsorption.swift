@@ -12,7 +12,8 @@ struct ReverbAbsorption: BitwiseCopyable {
     static var matrixScale: Float { @_noLocks get { 0.25 } }
     /// For four groups of four lines: gain of the highs; middle less highs; lows less middle. 12 vectors.
     let gains: UnsafeMutablePointer<SIMD4<Float>>
-    private let steps: UnsafeMutablePointer<SIMD4<Float>>
+    /// What ``gains`` grow by in a frame while they move.
+    let steps: UnsafeMutablePointer<SIMD4<Float>>
     private let targets: UnsafeMutablePointer<SIMD4<Float>>
     private var remaining = 0
     private let sampleRate: Double
@@ -34,7 +35,7 @@ struct ReverbAbsorption: BitwiseCopyable {
     ) -> Double {
         let perFrame = -3 * 2.302_585_092_994_046 / sampleRate  // of a decay of one second
         var sum = 0.0
-        for i in 0..<ReverbLengths.count {
+        for i in 0..<16 {
             let exponent = perFrame * Double(lengths[i])
             let m = Float(earshot_exp(exponent / middle))
             let h = high == middle ? m : Float(earshot_exp(exponent / high))
@@ -53,17 +54,16 @@ struct ReverbAbsorption: BitwiseCopyable {
         } else {
             finish()
         }
-        return sum / Double(ReverbLengths.count)
+        return sum / Double(16)
     }
+
+    /// Frames until the gains stand still.
+    var rest: Int { @_noLocks get { remaining } }
 
     /// One frame on.
-    @_noLocks @inline(__always)
-    mutating func advance() {
-        if remaining > 0 { step() }
-    }
-
     @_noLocks
-    private mutating func step() {
+    mutating func advance() {
+        if remaining == 0 { return }
         remaining &-= 1
         if remaining == 0 { return finish() }
         for k in 0..<12 { gains[k] += steps[k] }

@@ -19,6 +19,7 @@ struct ReverbKernel: UnitKernel, ~Copyable {
     private let sampleRate: Double
     private let tanks: UnsafeMutablePointer<ReverbTank>
     private let geometry: ReverbGeometry
+    private let scratch = ReverbScratch()
     private var lengths: ReverbLengths
     private var size: TapFade  // in millimetres; `lengths` follow it
     private var absorption: ReverbAbsorption
@@ -37,8 +38,11 @@ struct ReverbKernel: UnitKernel, ~Copyable {
     private var position = 0
     private var heard = 0  // frames since it was made or reset
 
+    /// Metres for each second of decay, at most: in a larger room the sound would be gone after a few reflections, and the
+    /// decay would be steps.
+    private static var sizePerDecay: Double { @_noLocks get { 30 } }
     private static var lowFrequency: Double { @_noLocks get { 250 } }
-    private static var earlyPart: Double { @_noLocks get { 0.15 } }  // of the wet sound's energy
+    private static var earlyPart: Double { @_noLocks get { 0.2 } }  // of the wet sound's energy
 
     init(sampleRate: Double, channelCount: Int) {
         self.sampleRate = sampleRate
@@ -46,8 +50,8 @@ struct ReverbKernel: UnitKernel, ~Copyable {
         let parameters = Self.unit.parameters
         lengths = ReverbLengths(sampleRate: sampleRate, largest: Double(parameters[5].range.upperBound))
         let longestPreDelay = Int(Double(parameters[0].range.upperBound) * sampleRate) + 1
-        geometry = ReverbGeometry(sampleRate: sampleRate, lengths: lengths, longestPreDelay: longestPreDelay)
-        memory = longestPreDelay + geometry.diffuserMemory + lengths.longest
+        geometry = ReverbGeometry(lengths: lengths, longestPreDelay: longestPreDelay)
+        memory = longestPreDelay + lengths.diffuserMemory + lengths.longestLine
         absorption = ReverbAbsorption(sampleRate: sampleRate)
         size = TapFade(0, length: Int(0.05 * sampleRate))
         preDelay = TapFade(0, length: Int(0.02 * sampleRate))
@@ -61,27 +65,27 @@ struct ReverbKernel: UnitKernel, ~Copyable {
         tanks.deallocate()
         lengths.deallocate()
         absorption.deallocate()
-        geometry.deallocate()
+        scratch.deallocate()
     }
 
     @_noLocks
     mutating func set(_ values: UnsafePointer<Float>, over frameCount: Int) {
         let before = Int(earshot_round(Double(values[0]) * sampleRate))
-        let millimetres = Int(earshot_round(Double(values[5]) * 1000))
         decay = Double(values[1])
+        let millimetres = Int(earshot_round(1000 * min(Double(values[5]), decay * Self.sizePerDecay)))
         highRatio = Double(values[2])
         lowRatio = Double(values[4])
         mixAngle = Double(values[7]) / 100 * (Double.pi / 2)
         if heard == 0 {
             preDelay.jump(to: before)
             size.jump(to: millimetres)
-            lengths.set(size: values[5])
+            lengths.set(millimetres: millimetres)
             lengths.settle()
         } else {
             preDelay.move(to: before)
             let rests = !size.isMoving
             size.move(to: millimetres)
-            if rests { lengths.set(size: Float(size.next) / 1000) }
+            if rests { lengths.set(millimetres: size.next) }
         }
         lowPole.move(to: pole(Self.lowFrequency), over: frameCount)
         highPole.move(to: pole(Double(values[3])), over: frameCount)
@@ -113,44 +117,78 @@ struct ReverbKernel: UnitKernel, ~Copyable {
 
     @_noLocks
     mutating func process(_ block: UnitBlock) {
-        for i in 0..<block.frameCount {
-            absorption.advance()
-            let lateGain = late.next()
-            let earlyGain = early.next()
-            let sameGain = same.next()
-            let crossGain = cross.next()
-            let dryGain = dry.next()
-            let lowGain = lowPole.next()
-            let highGain = highPole.next()
-            var c = 0
-            while c < channelCount {
-                let hasRight = c &+ 1 < channelCount
-                let left = block.input[c][block.offset &+ i]
-                let right = hasRight ? block.input[c &+ 1][block.offset &+ i] : left
-                let wet = tanks[c >> 1].process(
-                    left, right, position: position, preDelay: preDelay, lengths: lengths, size: size,
-                    gains: absorption.gains, lowPole: lowGain, highPole: highGain)
-                let l = wet.lateLeft * lateGain + wet.earlyLeft * earlyGain
-                let r = wet.lateRight * lateGain + wet.earlyRight * earlyGain
-                block.output[c][block.offset &+ i] = left * dryGain + (l * sameGain + r * crossGain)
-                if hasRight { block.output[c &+ 1][block.offset &+ i] = right * dryGain + (r * sameGain + l * crossGain) }
-                c &+= 2
-            }
-            position &+= 1
-            preDelay.advance()
-            if size.isMoving { fadeSize() }
+        var done = 0
+        while done < block.frameCount {
+            if absorption.rest == 1 { absorption.finish() }
+            var count = min(ReverbGeometry.chunk &- position & (ReverbGeometry.chunk &- 1), block.frameCount &- done)
+            if absorption.rest > 0 { count = min(count, absorption.rest &- 1) }
+            if preDelay.isMoving { count = min(count, preDelay.remaining) }
+            if size.isMoving { count = min(count, size.remaining) }
+            render(block, at: block.offset &+ done, count)
+            done &+= count
         }
         heard &+= block.frameCount
     }
 
+    /// One chunk, through which fades and movements last, or rest.
     @_noLocks
-    private mutating func fadeSize() {
-        let next = size.next
-        size.advance()
-        if size.current != next { return }  // not there yet
+    private mutating func render(_ block: UnitBlock, at offset: Int, _ count: Int) {
+        let polesMove = lowPole.remaining > 0 || highPole.remaining > 0
+        ReverbScratch.fill(scratch.dry, &dry, count)
+        ReverbScratch.fill(scratch.late, &late, count)
+        ReverbScratch.fill(scratch.early, &early, count)
+        ReverbScratch.fill(scratch.same, &same, count)
+        ReverbScratch.fill(scratch.cross, &cross, count)
+        ReverbScratch.fill(scratch.lowPole, &lowPole, count)
+        ReverbScratch.fill(scratch.highPole, &highPole, count)
+        let preDelayNow = preDelay
+        let sizeNow = size
+        if preDelay.isMoving { ReverbScratch.fill(scratch.preDelayWeight, &preDelay, count) }
+        if size.isMoving { ReverbScratch.fill(scratch.sizeWeight, &size, count) }
+        var c = 0
+        while c < channelCount {
+            let other = min(c &+ 1, channelCount &- 1)
+            copySamples(scratch.left, block.input[c] + offset, count)
+            copySamples(scratch.right, block.input[other] + offset, count)
+            tanks[c >> 1].process(
+                scratch, count: count, position: position, preDelay: preDelayNow, size: sizeNow, lengths: lengths,
+                absorption: absorption, polesMove: polesMove)
+            combine(count)
+            copySamples(block.output[c] + offset, scratch.left, count)
+            if other > c { copySamples(block.output[other] + offset, scratch.right, count) }
+            c &+= 2
+        }
+        position &+= count
+        for _ in 0..<min(count, absorption.rest) { absorption.advance() }
+        if sizeNow.isMoving && size.current != sizeNow.current { arrived() }
+    }
+
+    /// Dry and wet, in the place of the input.
+    @_noLocks
+    private func combine(_ count: Int) {
+        let row = ReverbGeometry.row
+        var f = 0
+        while f < count {
+            let v = scratch.chains + f
+            let late = load4(scratch.late + f)
+            let early = load4(scratch.early + f)
+            let l = load4(scratch.lateLeft + f) * late + (load4(v) - load4(v + 2 &* row)) * early
+            let r = load4(scratch.lateRight + f) * late + (load4(v + row) - load4(v + 3 &* row)) * early
+            let same = load4(scratch.same + f)
+            let cross = load4(scratch.cross + f)
+            let dry = load4(scratch.dry + f)
+            store4(load4(scratch.left + f) * dry + (l * same + r * cross), scratch.left + f)
+            store4(load4(scratch.right + f) * dry + (r * same + l * cross), scratch.right + f)
+            f &+= 4
+        }
+    }
+
+    /// A fade of the size is over; another may have begun.
+    @_noLocks
+    private mutating func arrived() {
         lengths.settle()
         if size.isMoving {
-            lengths.set(size: Float(size.next) / 1000)
+            lengths.set(millimetres: size.next)
             moveGains(over: UnitRamp.segment)
         }
     }
@@ -162,7 +200,7 @@ struct ReverbKernel: UnitKernel, ~Copyable {
         position = 0
         preDelay.finish()
         size.finish()
-        lengths.set(size: Float(size.current) / 1000)
+        lengths.set(millimetres: size.current)
         lengths.settle()
         moveGains(over: 0)
         lowPole.finish()

@@ -1,238 +1,236 @@
 import AudioBase
 import CRealtime
 
-/// Where the samples of a tank lie and how long its fixed delays are; the same for all tanks of a unit.
-struct ReverbGeometry: BitwiseCopyable {
-    let lineMask: Int
-    /// From ring to ring; not a power of two, lest all rings fall on the same places of the cache.
-    let lineStride: Int
-    let diffuserMask: Int
-    let diffuserStride: Int
-    /// Four stages of four all-passes, in frames.
-    let diffuserLengths: UnsafeMutablePointer<Int>
-    /// The four stages' longest together.
-    let diffuserMemory: Int
-    let preDelayMask: Int
-
-    init(sampleRate: Double, lengths: ReverbLengths, longestPreDelay: Int) {
-        // Milliseconds. Short, that they have died away before the shortest decay has; no two with a common measure.
-        let times = [
-            1.31, 1.49, 1.17, 1.63, 2.71, 2.39, 3.07, 2.57, 4.93, 5.41, 4.57, 5.09, 7.87, 7.13, 8.41, 7.57,
-        ]
-        diffuserLengths = .allocate(capacity: 16)
-        var memory = 0
-        for stage in 0..<4 {
-            var longest = 0
-            for c in 0..<4 {
-                let i = stage * 4 + c
-                let length = lengths.prime(from: Int(times[i] * sampleRate / 1000))
-                (diffuserLengths + i).initialize(to: length)
-                longest = max(longest, length)
-            }
-            memory += longest
-        }
-        diffuserMemory = memory
-        lineMask = Self.mask(lengths.longest)
-        lineStride = lineMask + 1 + 80
-        diffuserMask = Self.mask(Int(0.01 * sampleRate))
-        diffuserStride = diffuserMask + 1 + 16
-        preDelayMask = Self.mask(longestPreDelay + 1)
-    }
-
-    func deallocate() { diffuserLengths.deallocate() }
-
-    private static func mask(_ length: Int) -> Int {
-        var capacity = 16
-        while capacity <= length { capacity *= 2 }
-        return capacity - 1
-    }
-}
-
-/// What a tank makes of one frame.
-struct ReverbFrame: BitwiseCopyable {
-    var lateLeft: Float
-    var lateRight: Float
-    var earlyLeft: Float
-    var earlyRight: Float
-}
-
 /// A feedback-delay network of sixteen lines for one pair of channels.
 ///
-/// Two channels → pre-delay → four chains of four all-passes (M. R. Schroeder, 1962), two for each channel, that make a click
-/// dense → sixteen lines, four a chain → absorption → a Hadamard matrix, back into the lines (J. Stautner, M. Puckette, 1982;
-/// Jot & Chaigne, 1991). Each output is the sum of all lines under one of two orthogonal patterns of signs. Nothing is
+/// Two channels → pre-delay → four chains of six all-passes (M. R. Schroeder, "Natural Sounding Artificial Reverberation",
+/// JAES 10, 1962), two for each channel, that make a click dense → sixteen lines, four a chain → absorption → a Hadamard
+/// matrix, back into the lines (J. Stautner, M. Puckette, "Designing Multi-Channel Reverberators", CMJ 6, 1982; Jot &
+/// Chaigne, 1991). Each output is the sum of all lines under one of two orthogonal patterns of signs. Nothing is
 /// modulated: held notes stay where they are, and the same input gives the same samples.
+///
+/// Up to sixteen frames go through each part together, four at a time, as no delay is shorter than that.
 struct ReverbTank: BitwiseCopyable {
     private let lines: UnsafeMutablePointer<Float>  // 16 rings
-    private let diffusers: UnsafeMutablePointer<Float>  // 4 stages of 4 rings
+    private let diffusers: UnsafeMutablePointer<Float>  // 6 stages of 4 rings
     private let preDelay: UnsafeMutablePointer<Float>  // 2 rings
-    private let low: UnsafeMutablePointer<SIMD4<Float>>  // states of the low-passes, 4 vectors each
-    private let high: UnsafeMutablePointer<SIMD4<Float>>
+    let states: UnsafeMutablePointer<SIMD4<Float>>  // of the low-passes: 4 groups of low, high
     private let geometry: ReverbGeometry
+    private static var diffusion: Float { @_noLocks get { 0.62 } }  // the all-passes' coefficient
 
     init(geometry: ReverbGeometry) {
         self.geometry = geometry
-        lines = .allocate(capacity: 16 * geometry.lineStride)
-        lines.initialize(repeating: 0, count: 16 * geometry.lineStride)
-        diffusers = .allocate(capacity: 16 * geometry.diffuserStride)
-        diffusers.initialize(repeating: 0, count: 16 * geometry.diffuserStride)
-        preDelay = .allocate(capacity: 2 * (geometry.preDelayMask + 1))
-        preDelay.initialize(repeating: 0, count: 2 * (geometry.preDelayMask + 1))
-        low = .allocate(capacity: 8)
-        low.initialize(repeating: SIMD4(repeating: 0), count: 8)
-        high = low + 4
+        lines = Self.rings(16, geometry.lineMask)
+        diffusers = Self.rings(24, geometry.diffuserMask)
+        preDelay = Self.rings(2, geometry.preDelayMask)
+        states = .allocate(capacity: 8)
+        states.initialize(repeating: SIMD4(repeating: 0), count: 8)
+    }
+
+    private static func rings(_ count: Int, _ mask: Int) -> UnsafeMutablePointer<Float> {
+        let size = count * (mask + 1 + ReverbGeometry.margin)
+        let memory = UnsafeMutablePointer<Float>.allocate(capacity: size)
+        memory.initialize(repeating: 0, count: size)
+        return memory
     }
 
     func deallocate() {
         lines.deallocate()
         diffusers.deallocate()
         preDelay.deallocate()
-        low.deallocate()
+        states.deallocate()
     }
 
     /// Silence everywhere, after `heard` frames.
     @_noLocks
     func clear(after heard: Int) {
-        let inLines = min(heard, geometry.lineMask &+ 1)
-        let inDiffusers = min(heard, geometry.diffuserMask &+ 1)
-        for i in 0..<16 {
-            clearSamples(lines + i &* geometry.lineStride, inLines)
-            clearSamples(diffusers + i &* geometry.diffuserStride, inDiffusers)
-        }
-        let inPreDelay = min(heard, geometry.preDelayMask &+ 1)
-        clearSamples(preDelay, inPreDelay)
-        clearSamples(preDelay + (geometry.preDelayMask &+ 1), inPreDelay)
-        for k in 0..<8 { low[k] = SIMD4(repeating: 0) }
+        clear(lines, 16, geometry.lineMask, heard)
+        clear(diffusers, 24, geometry.diffuserMask, heard)
+        clear(preDelay, 2, geometry.preDelayMask, heard)
+        for k in 0..<8 { states[k] = SIMD4(repeating: 0) }
     }
 
-    /// One frame.
-    /// - Parameters:
-    ///   - gains: of ``ReverbAbsorption``.
-    ///   - lowPole: the low-passes' g / (1 + g), g = tan(π f / rate).
-    @_noLocks @inline(__always)
+    @_noLocks
+    private func clear(_ rings: UnsafeMutablePointer<Float>, _ count: Int, _ mask: Int, _ heard: Int) {
+        for i in 0..<count {
+            let ring = rings + i &* (mask &+ 1 &+ ReverbGeometry.margin)
+            clearSamples(ring, min(heard &+ 4, mask &+ 1))
+            clearSamples(ring + (mask &+ 1), ReverbGeometry.margin)
+        }
+    }
+
+    /// `count` frames from the scratch's input to its `chains` and sums of lines. They end within an aligned chunk, and within
+    /// what is left of a fade or of a movement of gains.
+    @_noLocks
     func process(
-        _ left: Float, _ right: Float, position: Int, preDelay fade: TapFade, lengths: ReverbLengths, size: TapFade,
-        gains: UnsafePointer<SIMD4<Float>>, lowPole: Float, highPole: Float
-    ) -> ReverbFrame {
-        let v = diffuse(delayed(left, right, position, fade), position)
-        let y0 = absorb(0, read(0, position, lengths, size), gains, lowPole, highPole)
-        let y1 = absorb(1, read(1, position, lengths, size), gains, lowPole, highPole)
-        let y2 = absorb(2, read(2, position, lengths, size), gains, lowPole, highPole)
-        let y3 = absorb(3, read(3, position, lengths, size), gains, lowPole, highPole)
-        mix(y0, y1, y2, y3, v, position)
-        // Neither pattern is a row of the matrix, or the output would come back as one echo.
-        let l =
-            (y0 * SIMD4(1, -1, 1, 1) + y1 * SIMD4(-1, -1, 1, -1)) + (y2 * SIMD4(1, 1, 1, -1) + y3 * SIMD4(1, -1, -1, -1))
-        let r =
-            (y0 * SIMD4(1, 1, -1, 1) + y1 * SIMD4(1, -1, -1, -1)) + (y2 * SIMD4(-1, 1, 1, 1) + y3 * SIMD4(1, -1, 1, 1))
-        return ReverbFrame(
-            lateLeft: (l[0] + l[1]) + (l[2] + l[3]), lateRight: (r[0] + r[1]) + (r[2] + r[3]),
-            earlyLeft: v[0] - v[2], earlyRight: v[1] - v[3])
-    }
-
-    @_noLocks @inline(__always)
-    private func delayed(_ left: Float, _ right: Float, _ position: Int, _ fade: TapFade) -> SIMD4<Float> {
-        let mask = geometry.preDelayMask
-        let other = preDelay + (mask &+ 1)
-        preDelay[position & mask] = left
-        other[position & mask] = right
-        let at = (position &- fade.current) & mask
-        var l = preDelay[at]
-        var r = other[at]
-        if fade.isMoving {
-            let next = (position &- fade.next) & mask
-            l += (preDelay[next] - l) * fade.weight
-            r += (other[next] - r) * fade.weight
-        }
-        return SIMD4(l, l, r, r)
-    }
-
-    @_noLocks @inline(__always)
-    private func diffuse(_ input: SIMD4<Float>, _ position: Int) -> SIMD4<Float> {
-        var v = input
-        var ring = diffusers
-        for stage in 0..<4 {
-            let old = tap4(
-                ring, geometry.diffuserStride, position, geometry.diffuserLengths + stage &* 4, geometry.diffuserMask)
-            let new = kept4(v - old * 0.62)
-            put4(new, ring, geometry.diffuserStride, position & geometry.diffuserMask)
-            v = old + new * 0.62
-            ring += 4 &* geometry.diffuserStride
-        }
-        return v
-    }
-
-    @_noLocks @inline(__always)
-    private func read(_ group: Int, _ position: Int, _ lengths: ReverbLengths, _ size: TapFade) -> SIMD4<Float> {
-        let rings = lines + 4 &* group &* geometry.lineStride
-        let old = tap4(rings, geometry.lineStride, position, lengths.current + 4 &* group, geometry.lineMask)
-        if !size.isMoving { return old }
-        let new = tap4(rings, geometry.lineStride, position, lengths.next + 4 &* group, geometry.lineMask)
-        return old + (new - old) * size.weight
-    }
-
-    @_noLocks @inline(__always)
-    private func absorb(
-        _ group: Int, _ x: SIMD4<Float>, _ gains: UnsafePointer<SIMD4<Float>>, _ lowPole: Float, _ highPole: Float
-    ) -> SIMD4<Float> {
-        let h = (x - high[group]) * highPole
-        let belowHigh = h + high[group]
-        high[group] = belowHigh + h
-        let l = (x - low[group]) * lowPole
-        let belowLow = l + low[group]
-        low[group] = belowLow + l
-        return gains[group] * x + (gains[4 &+ group] * belowHigh + gains[8 &+ group] * belowLow)
-    }
-
-    /// The matrix: Hadamard's of order four between the vectors, again within them (by turning rows into columns), the
-    /// new sound on top.
-    @_noLocks @inline(__always)
-    private func mix(
-        _ y0: SIMD4<Float>, _ y1: SIMD4<Float>, _ y2: SIMD4<Float>, _ y3: SIMD4<Float>, _ v: SIMD4<Float>,
-        _ position: Int
+        _ scratch: ReverbScratch, count: Int, position: Int, preDelay fade: TapFade, size: TapFade,
+        lengths: ReverbLengths, absorption: ReverbAbsorption, polesMove: Bool
     ) {
-        let a0 = (y0 + y1) + (y2 + y3)
-        let a1 = (y0 - y1) + (y2 - y3)
-        let a2 = (y0 + y1) - (y2 + y3)
-        let a3 = (y0 - y1) - (y2 - y3)
-        let t0 = SIMD4(a0[0], a1[0], a2[0], a3[0])
-        let t1 = SIMD4(a0[1], a1[1], a2[1], a3[1])
-        let t2 = SIMD4(a0[2], a1[2], a2[2], a3[2])
-        let t3 = SIMD4(a0[3], a1[3], a2[3], a3[3])
-        let b0 = (t0 + t1) + (t2 + t3)
-        let b1 = (t0 - t1) + (t2 - t3)
-        let b2 = (t0 + t1) - (t2 + t3)
-        let b3 = (t0 - t1) - (t2 - t3)
-        let stride = geometry.lineStride
-        let at = position & geometry.lineMask
-        put4(kept4(b0 + v), lines, stride, at)
-        put4(kept4(b1 - v), lines + 4 &* stride, stride, at)
-        put4(kept4(b2 + v), lines + 8 &* stride, stride, at)
-        put4(kept4(b3 - v), lines + 12 &* stride, stride, at)
+        delay(scratch, count, position, fade)
+        diffuse(scratch, count, position, lengths, size)
+        for group in 0..<4 {
+            for line in 4 &* group..<4 &* group &+ 4 { read(line, scratch, count, position, lengths, size) }
+            var f = 0
+            if absorption.rest == 0 && !polesMove {
+                f = count & ~3
+                absorbFours(group, scratch, f, absorption)
+            }
+            if f < count { absorb(group, scratch, from: f, to: count, absorption) }
+        }
+        mix(scratch, count, position)
     }
 
-    /// One sample from each of four rings.
-    @_noLocks @inline(__always)
-    private func tap4(
-        _ p: UnsafePointer<Float>, _ stride: Int, _ position: Int, _ delays: UnsafePointer<Int>, _ mask: Int
-    ) -> SIMD4<Float> {
-        SIMD4(
-            p[(position &- delays[0]) & mask], p[stride &+ ((position &- delays[1]) & mask)],
-            p[2 &* stride &+ ((position &- delays[2]) & mask)], p[3 &* stride &+ ((position &- delays[3]) & mask)])
+    /// Writes and reads the pre-delay's two rings, into the chains' rows.
+    @_noLocks
+    private func delay(_ scratch: ReverbScratch, _ count: Int, _ position: Int, _ fade: TapFade) {
+        let mask = geometry.preDelayMask
+        let row = ReverbGeometry.row
+        for side in 0..<2 {
+            let ring = preDelay + side &* (mask &+ 1 &+ ReverbGeometry.margin)
+            let from = side == 0 ? scratch.left : scratch.right
+            let a = scratch.chains + 2 &* side &* row
+            let at = position & mask
+            copySamples(ring + at, from, count)
+            mirror(ring, at, count, mask)
+            let old = ring + ((position &- fade.current) & mask)
+            let new = ring + ((position &- fade.next) & mask)
+            var f = 0
+            while f < count {
+                var v = load4(old + f)
+                if fade.isMoving { v += (load4(new + f) - v) * load4(scratch.preDelayWeight + f) }
+                store4(v, a + f)
+                store4(v, a + row + f)
+                f &+= 4
+            }
+        }
+    }
+
+    /// Lattice all-passes, in place.
+    @_noLocks
+    private func diffuse(
+        _ scratch: ReverbScratch, _ count: Int, _ position: Int, _ lengths: ReverbLengths, _ size: TapFade
+    ) {
+        let mask = geometry.diffuserMask
+        let at = position & mask
+        for i in 0..<24 {
+            let ring = diffusers + i &* (mask &+ 1 &+ ReverbGeometry.margin)
+            let row = scratch.chains + (i & 3) &* ReverbGeometry.row
+            let old = ring + ((position &- lengths.current[16 &+ i]) & mask)
+            let new = ring + ((position &- lengths.next[16 &+ i]) & mask)
+            var f = 0
+            while f < count {
+                var x = load4(old + f)
+                if size.isMoving { x += (load4(new + f) - x) * load4(scratch.sizeWeight + f) }
+                let y = kept4(load4(row + f) - x * Self.diffusion)
+                store4(y, ring + at + f)
+                store4(x + y * Self.diffusion, row + f)
+                f &+= 4
+            }
+            mirror(ring, at, count, mask)
+        }
     }
 
     @_noLocks @inline(__always)
-    private func put4(_ v: SIMD4<Float>, _ p: UnsafeMutablePointer<Float>, _ stride: Int, _ at: Int) {
-        p[at] = v[0]
-        p[stride &+ at] = v[1]
-        p[2 &* stride &+ at] = v[2]
-        p[3 &* stride &+ at] = v[3]
+    private func read(
+        _ line: Int, _ scratch: ReverbScratch, _ count: Int, _ position: Int, _ lengths: ReverbLengths, _ size: TapFade
+    ) {
+        let mask = geometry.lineMask
+        let ring = lines + line &* (mask &+ 1 &+ ReverbGeometry.margin)
+        let old = ring + ((position &- lengths.current[line]) & mask)
+        let new = ring + ((position &- lengths.next[line]) & mask)
+        let row = scratch.lines + line &* ReverbGeometry.row
+        var f = 0
+        while f < count {
+            var x = load4(old + f)
+            if size.isMoving { x += (load4(new + f) - x) * load4(scratch.sizeWeight + f) }
+            store4(x, row + f)
+            f &+= 4
+        }
     }
 
-    /// As ``kept(_:)``.
+    /// Ends a part's work on a ring: what was written at its beginning stands behind its end too.
     @_noLocks @inline(__always)
-    private func kept4(_ v: SIMD4<Float>) -> SIMD4<Float> {
-        let none = SIMD4<Float>(repeating: 0)
-        return v.replacing(with: none, where: (v .< 1e-8) .& (v .> -1e-8))
+    private func mirror(_ ring: UnsafeMutablePointer<Float>, _ at: Int, _ count: Int, _ mask: Int) {
+        if at < ReverbGeometry.chunk { copySamples(ring + (mask &+ 1 &+ at), ring + at, count) }
+    }
+
+    /// The matrix, Hadamard's of order four twice over, and the outputs' sums before it; the new sound comes on top.
+    @_noLocks
+    private func mix(_ scratch: ReverbScratch, _ count: Int, _ position: Int) {
+        let row = ReverbGeometry.row
+        let mask = geometry.lineMask
+        let stride = mask &+ 1 &+ ReverbGeometry.margin
+        let ring = lines + (position & mask)
+        var f = 0
+        while f < count {
+            sum(scratch, f)
+            for k in 0..<4 { butterfly(scratch.lines + k &* row + f, 4 &* row, scratch.mixed + k &* row + f) }
+            for k in 0..<4 {
+                let from = scratch.mixed + 4 &* k &* row + f
+                let a = load4(from)
+                let b = load4(from + row)
+                let c = load4(from + 2 &* row)
+                let d = load4(from + 3 &* row)
+                let v0 = load4(scratch.chains + f)
+                let v1 = load4(scratch.chains + row + f)
+                let v2 = load4(scratch.chains + 2 &* row + f)
+                let v3 = load4(scratch.chains + 3 &* row + f)
+                let sign: Float = k & 1 == 0 ? 1 : -1
+                let to = ring + 4 &* k &* stride + f
+                store4(kept4(((a + b) + (c + d)) + v0 * sign), to)
+                store4(kept4(((a - b) + (c - d)) + v1 * sign), to + stride)
+                store4(kept4(((a + b) - (c + d)) + v2 * sign), to + 2 &* stride)
+                store4(kept4(((a - b) - (c - d)) + v3 * sign), to + 3 &* stride)
+            }
+            f &+= 4
+        }
+        if position & mask < ReverbGeometry.chunk {
+            for i in 0..<16 { mirror(lines + i &* stride, position & mask, count, mask) }
+        }
+    }
+
+    @_noLocks @inline(__always)
+    private func butterfly(_ from: UnsafePointer<Float>, _ stride: Int, _ to: UnsafeMutablePointer<Float>) {
+        let a = load4(from)
+        let b = load4(from + stride)
+        let c = load4(from + 2 &* stride)
+        let d = load4(from + 3 &* stride)
+        store4((a + b) + (c + d), to)
+        store4((a - b) + (c - d), to + stride)
+        store4((a + b) - (c + d), to + 2 &* stride)
+        store4((a - b) - (c - d), to + 3 &* stride)
+    }
+
+    /// Neither pattern of signs is a row of the matrix, or an output would come back as one echo.
+    @_noLocks @inline(__always)
+    private func sum(_ scratch: ReverbScratch, _ f: Int) {
+        let row = ReverbGeometry.row
+        var l = SIMD4<Float>(repeating: 0)
+        var r = SIMD4<Float>(repeating: 0)
+        var p = scratch.lines + f
+        // + − + + | + + − +   (lines 0, 4, 8, 12), and so on for 1, 2, 3.
+        for k in 0..<4 {
+            let a = load4(p)
+            let b = load4(p + 4 &* row)
+            let c = load4(p + 8 &* row)
+            let d = load4(p + 12 &* row)
+            switch k {
+            case 0:
+                l += (a - b) + (c + d)
+                r += (a + b) - (c - d)
+            case 1:
+                l -= (a + b) - (c - d)
+                r += (a - b) + (c - d)
+            case 2:
+                l += (a + b) + (c - d)
+                r -= (a + b) - (c + d)
+            default:
+                l += (a - b) - (c + d)
+                r += (a - b) + (c + d)
+            }
+            p += row
+        }
+        store4(l, scratch.lateLeft + f)
+        store4(r, scratch.lateRight + f)
     }
 }
