@@ -19,16 +19,16 @@ extension ReverbKernel {
             presets: [
                 // Singers: dark enough to keep sibilants dry, thin below, late enough to leave the words alone.
                 UnitPreset("vocal", [:]),
-                UnitPreset("vocal-plate", room(0.03, 1.8, high: 0.6, at: 7000, low: 0.6, 9, mix: 25)),
+                UnitPreset("vocal-plate", room(0.03, 1.8, high: 0.6, at: 7000, low: 0.6, 12, mix: 25)),
                 UnitPreset("vocal-hall", room(0.045, 2.6, high: 0.4, at: 4500, low: 0.8, 22, mix: 25)),
-                UnitPreset("small-room", room(0.002, 0.4, high: 0.6, at: 6000, low: 0.9, 4.5, mix: 30)),
-                UnitPreset("medium-room", room(0.005, 0.7, high: 0.55, at: 6000, low: 0.95, 7, mix: 30)),
+                UnitPreset("small-room", room(0.002, 0.4, high: 0.6, at: 6000, low: 0.9, 6, mix: 30)),
+                UnitPreset("medium-room", room(0.005, 0.7, high: 0.55, at: 6000, low: 0.95, 9, mix: 30)),
                 UnitPreset("large-room", room(0.01, 1.1, high: 0.5, at: 5500, low: 1, 11, mix: 30)),
                 UnitPreset("medium-hall", room(0.02, 1.9, high: 0.45, at: 5000, low: 1.1, 17, mix: 35)),
                 UnitPreset("large-hall", room(0.03, 2.8, high: 0.4, at: 4500, low: 1.15, 24, mix: 35)),
-                UnitPreset("plate", room(0, 2, high: 0.75, at: 8000, low: 0.7, 8, mix: 35)),
-                UnitPreset("medium-chamber", room(0.01, 1.3, high: 0.7, at: 6500, low: 0.9, 10, mix: 35)),
-                UnitPreset("large-chamber", room(0.015, 2.1, high: 0.65, at: 6000, low: 0.95, 14, mix: 35)),
+                UnitPreset("plate", room(0, 2, high: 0.75, at: 8000, low: 0.7, 12, mix: 35)),
+                UnitPreset("medium-chamber", room(0.01, 1.3, high: 0.7, at: 6500, low: 0.9, 12, mix: 35)),
+                UnitPreset("large-chamber", room(0.015, 2.1, high: 0.65, at: 6000, low: 0.95, 15, mix: 35)),
                 UnitPreset("cathedral", room(0.04, 6, high: 0.3, at: 4000, low: 1.2, 30, mix: 40)),
             ])
     }

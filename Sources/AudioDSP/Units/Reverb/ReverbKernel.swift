@@ -40,7 +40,7 @@ struct ReverbKernel: UnitKernel, ~Copyable {
 
     /// Metres for each second of decay, at most: in a larger room the sound would be gone after a few reflections, and the
     /// decay would be steps.
-    private static var sizePerDecay: Double { @_noLocks get { 30 } }
+    private static var sizePerDecay: Double { @_noLocks get { 22 } }
     private static var lowFrequency: Double { @_noLocks get { 250 } }
     private static var earlyPart: Double { @_noLocks get { 0.2 } }  // of the wet sound's energy
 
@@ -101,6 +101,7 @@ struct ReverbKernel: UnitKernel, ~Copyable {
     /// Absorption and loudness for the lengths that are faded to.
     @_noLocks
     private mutating func moveGains(over frameCount: Int) {
+        let frameCount = max(frameCount, size.remaining)  // as long as the lengths that they are for
         let square = absorption.move(
             lengths: lengths.next, low: decay * lowRatio, middle: decay, high: decay * highRatio, over: frameCount)
         // Sixteen lines, each fed a chain: their energy is 16 / (1 − g²), of which the output hears g².
@@ -189,7 +190,7 @@ struct ReverbKernel: UnitKernel, ~Copyable {
         lengths.settle()
         if size.isMoving {
             lengths.set(millimetres: size.next)
-            moveGains(over: UnitRamp.segment)
+            moveGains(over: 0)
         }
     }
 
