@@ -36,7 +36,10 @@ import UnitMeasures
     @Test func `Highs and lows decay by their ratios, the middle as set`() {
         let responses = RoomResponse.paths(
             .reverb,
-            ["preDelay": 0, "decay": 2, "highRatio": 0.4, "highFrequency": 3000, "lowRatio": 1.8, "mix": 100, "size": 20],
+            [
+                "preDelay": 0, "decay": 2, "highRatio": 0.4, "highFrequency": 3000, "lowRatio": 1.8, "mix": 100,
+                "size": 20,
+            ],
             seconds: 4)
         let decays = [31.5, 63, 800, 12_000].map { RoomResponse.decay(responses, octave: $0, rate: 48_000) }
         #expect((3.1...3.9).contains(decays[0]) && decays[1] < decays[0])

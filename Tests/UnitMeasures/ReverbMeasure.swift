@@ -23,13 +23,16 @@ public func reverbDecayFigures() -> [Figure] {
         }
         let worst = errors.max { abs($0) < abs($1) }!
         return Figure(
-            "reverb decay \(decay) s, \(size) m, worst octave", worst, "%", .within(-10...10), against: "the setting, T30")
+            "reverb decay \(decay) s, \(size) m, worst octave", worst, "%", .within(-10...10),
+            against: "the setting, T30")
     }
 }
 
 /// When the echoes are dense, the slowest of four paths; every preset, and sizes from end to end.
 public func reverbDensityFigures() -> [Figure] {
-    let sizes = [2, 5, 9, 14, 20, 25, 30].map { ("\($0) m", ["size": Float($0), "decay": 2, "mix": 100, "preDelay": 0]) }
+    let sizes = [2, 5, 9, 14, 20, 25, 30].map {
+        ("\($0) m", ["size": Float($0), "decay": 2, "mix": 100, "preDelay": 0])
+    }
     let presets = UnitType.reverb.description.presets.map {
         ($0.name, $0.values.merging(["mix": 100, "preDelay": 0]) { $1 })
     }
@@ -43,7 +46,9 @@ public func reverbDensityFigures() -> [Figure] {
 
 /// The loudest mode of every preset, and of the default room with a neutral and a longer decay.
 public func reverbModeFigures() -> [Figure] {
-    var cases = UnitType.reverb.description.presets.map { ($0.name, $0.values.merging(["mix": 100, "preDelay": 0]) { $1 }) }
+    var cases = UnitType.reverb.description.presets.map {
+        ($0.name, $0.values.merging(["mix": 100, "preDelay": 0]) { $1 })
+    }
     cases.append(("neutral", neutral))
     cases.append(("neutral, 4 s", neutral.merging(["decay": 4]) { $1 }))
     cases.append(("neutral, 9 m, 1.5 s", neutral.merging(["size": 9]) { $1 }))
@@ -70,7 +75,8 @@ public func reverbEndFigures() -> [Figure] {
         let end = output.map { $0[max(0, last - 960)...last].map(abs).max()! }.max()!
         return [
             Figure(
-                "reverb \(decay) s, zeros after", Double(last - 48_000 - unit.memory) / 48_000 / Double(decay), "decays",
+                "reverb \(decay) s, zeros after", Double(last - 48_000 - unit.memory) / 48_000 / Double(decay),
+                "decays",
                 .atMost(3), against: "the end of the input"),
             Figure(
                 "reverb \(decay) s, level in the last 20 ms before", 20 * log10(Double(end)), "dB", .atMost(-140),

@@ -2,7 +2,7 @@ import UnitMeasures
 
 // Prints the figures of every unit; `--check` fails where one misses its limit. Topics are files of this folder.
 let topics: [(name: String, figures: () -> [Figure])] = [
-    ("delay", delayFigures), ("reverb", reverbFigures),
+    ("delay", delayFigures), ("reverb", reverbFigures), ("reverb-speed", reverbSpeedFigures),
 ]
 var missed = 0
 let arguments = CommandLine.arguments.dropFirst().filter { $0 != "--check" }
