@@ -13,7 +13,7 @@ public func reverbFigures() -> [Figure] {
 /// The octave between 125 Hz and 4 kHz whose decay is farthest from the setting, over decays and sizes.
 public func reverbDecayFigures() -> [Figure] {
     let cases: [(decay: Float, size: Float)] = [
-        (0.2, 14), (0.4, 4.5), (0.8, 14), (1.5, 2), (1.5, 14), (1.5, 30), (4, 14), (10, 14),
+        (0.2, 14), (0.4, 8), (0.8, 14), (1.5, 8), (1.5, 14), (1.5, 30), (4, 14), (10, 14),
     ]
     return cases.map { decay, size in
         let values = neutral.merging(["decay": decay, "size": size]) { $1 }
@@ -30,7 +30,7 @@ public func reverbDecayFigures() -> [Figure] {
 
 /// When the echoes are dense, the slowest of four paths; every preset, and sizes from end to end.
 public func reverbDensityFigures() -> [Figure] {
-    let sizes = [2, 5, 9, 14, 20, 25, 30].map {
+    let sizes = [8, 11, 14, 20, 25, 30].map {
         ("\($0) m", ["size": Float($0), "decay": 2, "mix": 100, "preDelay": 0])
     }
     let presets = UnitType.reverb.description.presets.map {
@@ -44,14 +44,16 @@ public func reverbDensityFigures() -> [Figure] {
     }
 }
 
-/// The loudest mode of every preset, and of the default room with a neutral and a longer decay.
+/// The loudest mode of every preset, and of rooms in which all frequencies decay alike.
 public func reverbModeFigures() -> [Figure] {
     var cases = UnitType.reverb.description.presets.map {
         ($0.name, $0.values.merging(["mix": 100, "preDelay": 0]) { $1 })
     }
     cases.append(("neutral", neutral))
-    cases.append(("neutral, 4 s", neutral.merging(["decay": 4]) { $1 }))
-    cases.append(("neutral, 9 m, 1.5 s", neutral.merging(["size": 9]) { $1 }))
+    for (decay, size) in [(Float(0.2), Float(8)), (0.6, 8), (2, 8), (6, 8)] {
+        let values: [String: Float] = ["decay": decay, "size": size]
+        cases.append(("neutral, \(decay) s, \(size) m", neutral.merging(values) { $1 }))
+    }
     return cases.map { name, values in
         let decay = Double(values["decay"] ?? 1.5)
         let mode = RoomResponse.loudestMode(

@@ -35,9 +35,13 @@ extension RoomResponse {
         }
         let bin = rate / Double(length)
         let maxima = (1..<length / 2).filter { sum[$0] > sum[$0 - 1] && sum[$0] >= sum[$0 + 1] }
+        let factor = pow(2, 1.0 / 3)
+        var (low, high) = (0, 0)
         var worst = (level: -Double.infinity, frequency: 0.0)
         for m in maxima where (100...8000).contains(Double(m) * bin) {
-            let near = maxima.filter { abs(log2(Double($0) / Double(m))) <= 1.0 / 3 }.map { sum[$0] }.sorted()
+            while Double(maxima[low]) * factor < Double(m) { low += 1 }
+            while high < maxima.count, Double(maxima[high]) <= Double(m) * factor { high += 1 }
+            let near = maxima[low..<high].map { sum[$0] }.sorted()
             let level = 10 * log10(sum[m] / near[near.count / 2])
             if level > worst.level { worst = (level, Double(m) * bin) }
         }

@@ -20,7 +20,8 @@ func reverbSpeedFigures() -> [Figure] {
     let theirs = (whole - reading) / (60 * 48_000) * 1e9
     return [
         Figure(
-            "a stereo frame of reverb, \(Int(ours)) ns, as a part of sox's \(Int(theirs))", ours / theirs, "", .atMost(1),
+            "a stereo frame of reverb, \(Int(ours)) ns, as a part of sox's \(Int(theirs))", ours / theirs, "",
+            .atMost(1),
             against: "sox FILE -n reverb")
     ]
 }

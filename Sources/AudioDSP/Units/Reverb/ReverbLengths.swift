@@ -26,7 +26,7 @@ struct ReverbLengths: BitwiseCopyable {
         seconds = .allocate(capacity: 40)
         // Evenly spread in their logarithm, each a little off its place: of 300 random ways that whose modes are most alike.
         let offsets = [
-            -0.37, 0.42, -0.31, -0.49, 0.39, 0.1, 0.17, 0.23, -0.46, -0.41, 0, -0.45, 0, 0.24, 0.16, 0.12,
+            0.24, -0.3, -0.44, 0.1, 0.4, -0.47, 0.31, -0.31, -0.41, -0.48, -0.21, 0.23, -0.01, 0.35, -0.28, -0.18,
         ]
         // All-passes, milliseconds in a room of 30 m; no two with a common measure.
         let times = [
