@@ -91,6 +91,17 @@ import UnitMeasures
     }
 
     @Test(arguments: ["delay", "reverb"])
+    func `Presets name parameters, within their ranges`(name: String) throws {
+        let type = try #require(UnitType.all.first { $0.description.component.subtype == name })
+        for preset in type.description.presets {
+            for (identifier, value) in preset.values {
+                let place = try #require(type.description.index(of: identifier), "\(preset.name): \(identifier)")
+                #expect(type.description.parameters[place].range.contains(value), "\(preset.name): \(identifier)")
+            }
+        }
+    }
+
+    @Test(arguments: ["delay", "reverb"])
     func `Without wet sound nothing is changed`(name: String) throws {
         let type = try #require(UnitType.all.first { $0.description.component.subtype == name })
         let input = noise(2, 5000)

@@ -24,7 +24,7 @@ struct ReverbLengths: BitwiseCopyable {
     init(sampleRate: Double, largest: Double) {
         self.sampleRate = sampleRate
         seconds = .allocate(capacity: 40)
-        // Evenly spread in their logarithm, each a little off its place: of 300 random ways that whose modes are most alike.
+        // Evenly spread in their logarithm, each a little off its place: by a random search, whose modes are most alike.
         let offsets = [
             0.24, -0.3, -0.44, 0.1, 0.4, -0.47, 0.31, -0.31, -0.41, -0.48, -0.21, 0.23, -0.01, 0.35, -0.28, -0.18,
         ]
