@@ -13,7 +13,7 @@ import UnitMeasures
     }
 
     static let moves = [
-        Move(frame: 1000, values: ["time": 0.013, "size": 8, "decay": 0.9, "preDelay": 0.004, "highFrequency": 1500]),
+        Move(frame: 1000, values: ["time": 0.013, "size": 12, "decay": 0.9, "preDelay": 0.004, "highFrequency": 1500]),
         Move(frame: 1016, values: ["time": 0.017, "size": 21, "decay": 3, "pingPong": 1, "width": 10], over: 17),
         Move(frame: 1500, values: ["feedback": -80, "highRatio": 0.2, "lowRatio": 1.7, "mix": 80, "cutoff": 900]),
         Move(frame: 2411, values: ["time": 0.006, "decay": 0.3], over: 0),
@@ -114,8 +114,8 @@ import UnitMeasures
     func `Once silent for as long as its memory it stays silent`(name: String) throws {
         let type = try #require(UnitType.all.first { $0.description.component.subtype == name })
         let extremes: [[String: Float]] = [
-            ["time": 2, "feedback": 99, "size": 30, "preDelay": 0.25, "decay": 1.4, "mix": 100],
-            ["time": 0.02, "feedback": -50, "size": 9, "preDelay": 0, "decay": 0.2, "mix": 100],
+            ["time": 2, "feedback": 99, "size": 26, "preDelay": 0.25, "decay": 1.4, "mix": 100],
+            ["time": 0.02, "feedback": -50, "size": 12, "preDelay": 0, "decay": 0.2, "mix": 100],
         ]
         for named in extremes {
             let unit = type.makeUnit(sampleRate: 8000, channelCount: 2)

@@ -13,7 +13,7 @@ public func reverbFigures() -> [Figure] {
 /// The octave between 125 Hz and 4 kHz whose decay is farthest from the setting, over decays and sizes.
 public func reverbDecayFigures() -> [Figure] {
     let cases: [(decay: Float, size: Float)] = [
-        (0.2, 14), (0.4, 8), (0.8, 14), (1.5, 8), (1.5, 14), (1.5, 30), (4, 14), (10, 14),
+        (0.2, 14), (0.4, 12), (0.8, 14), (1.5, 12), (1.5, 14), (1.5, 26), (4, 14), (10, 14),
     ]
     return cases.map { decay, size in
         let values = neutral.merging(["decay": decay, "size": size]) { $1 }
@@ -28,36 +28,40 @@ public func reverbDecayFigures() -> [Figure] {
     }
 }
 
-/// When the echoes are dense, the slowest of four paths; every preset, and sizes from end to end.
+/// When the echoes are dense, the slowest of four paths; every preset, and sizes from end to end at three rates.
 public func reverbDensityFigures() -> [Figure] {
-    let sizes = [8, 11, 14, 20, 25, 30].map {
-        ("\($0) m", ["size": Float($0), "decay": 2, "mix": 100, "preDelay": 0])
+    var cases = UnitType.reverb.description.presets.map {
+        ($0.name, $0.values.merging(["mix": 100, "preDelay": 0]) { $1 }, 48_000.0)
     }
-    let presets = UnitType.reverb.description.presets.map {
-        ($0.name, $0.values.merging(["mix": 100, "preDelay": 0]) { $1 })
+    for rate in [44_100.0, 48_000, 96_000] {
+        for size in [Float(12), 16, 20, 26] {
+            cases.append(("\(size) m at \(Int(rate)) Hz", ["size": size, "decay": 2, "mix": 100, "preDelay": 0], rate))
+        }
     }
-    return (sizes + presets).map { name, values in
-        let slowest = RoomResponse.paths(.reverb, values, seconds: 0.6)
-            .map { RoomResponse.timeUntilDense($0, above: 0.9, rate: 48_000) }.max()!
+    return cases.map { name, values, rate in
+        let slowest = RoomResponse.paths(.reverb, values, rate: rate, seconds: 0.6)
+            .map { RoomResponse.timeUntilDense($0, above: 0.9, rate: rate) }.max()!
         return Figure(
             "reverb \(name), echo density above 0.9 after", slowest * 1000, "ms", .atMost(100), against: "Abel & Huang")
     }
 }
 
-/// The loudest mode of every preset, and of rooms in which all frequencies decay alike.
+/// The loudest mode of every preset, and of rooms in which all frequencies decay alike at three rates: the line lengths are
+/// whole frames, so that every rate has modes of its own.
 public func reverbModeFigures() -> [Figure] {
     var cases = UnitType.reverb.description.presets.map {
-        ($0.name, $0.values.merging(["mix": 100, "preDelay": 0]) { $1 })
+        ($0.name, $0.values.merging(["mix": 100, "preDelay": 0]) { $1 }, 48_000.0)
     }
-    cases.append(("neutral", neutral))
-    for (decay, size) in [(Float(0.2), Float(8)), (0.6, 8), (2, 8), (6, 8)] {
-        let values: [String: Float] = ["decay": decay, "size": size]
-        cases.append(("neutral, \(decay) s, \(size) m", neutral.merging(values) { $1 }))
+    for rate in [44_100.0, 48_000, 96_000] {
+        for (decay, size) in [(Float(0.2), Float(12)), (1, 12), (2, 14)] {
+            let values = neutral.merging(["decay": decay, "size": size]) { $1 }
+            cases.append(("neutral, \(decay) s, \(size) m at \(Int(rate)) Hz", values, rate))
+        }
     }
-    return cases.map { name, values in
+    return cases.map { name, values, rate in
         let decay = Double(values["decay"] ?? 1.5)
-        let mode = RoomResponse.loudestMode(
-            RoomResponse.paths(.reverb, values, seconds: max(0.85, decay * 0.65 + 0.1)), decay: decay, rate: 48_000)
+        let responses = RoomResponse.paths(.reverb, values, rate: rate, seconds: max(0.95, decay * 0.65 + 0.1))
+        let mode = RoomResponse.loudestMode(responses, decay: decay, rate: rate)
         return Figure(
             "reverb \(name), loudest mode (\(Int(mode.frequency)) Hz) above its neighbours", mode.level, "dB",
             .atMost(10), against: "the median of the modes within a third of an octave")

@@ -18,7 +18,7 @@ struct ReverbLengths: BitwiseCopyable {
     private let composite: UnsafeMutablePointer<UInt8>
     private let seconds: UnsafeMutablePointer<Double>  // for each metre
     private let sampleRate: Double
-    private static var fullDiffusion: Double { @_noLocks get { 15 } }  // metres
+    private static var fullDiffusion: Double { @_noLocks get { 11 } }  // metres
 
     /// - Parameter largest: metres, the greatest size.
     init(sampleRate: Double, largest: Double) {

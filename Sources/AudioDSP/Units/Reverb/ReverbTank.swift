@@ -16,7 +16,7 @@ struct ReverbTank: BitwiseCopyable {
     private let preDelay: UnsafeMutablePointer<Float>  // 2 rings
     let states: UnsafeMutablePointer<SIMD4<Float>>  // of the low-passes: 4 groups of low, high
     private let geometry: ReverbGeometry
-    private static var diffusion: Float { @_noLocks get { 0.62 } }  // the all-passes' coefficient
+    private static var diffusion: Float { @_noLocks get { 0.66 } }  // the all-passes' coefficient
 
     init(geometry: ReverbGeometry) {
         self.geometry = geometry
