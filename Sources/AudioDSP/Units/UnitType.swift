@@ -37,6 +37,8 @@ public struct UnitType: Sendable {
             .compressor,
             .limiter,
             .gate,
+            .delay,
+            .reverb,
         ]
     }
 }

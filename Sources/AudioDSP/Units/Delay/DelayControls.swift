@@ -1,0 +1,64 @@
+/// What moves while a delay runs; each group of channels goes through the same movement.
+struct DelayControls: BitwiseCopyable {
+    var time: TapFade
+    var feedback = Glide(0)
+    /// The low-pass's coefficient, 0 to 1.
+    var smoothing = Glide(1)
+    var dry = Glide(1)
+    var wet = Glide(0)
+    /// 1 in ping-pong.
+    var crossing = Glide(0)
+    /// Where `crossing` is going.
+    var crossed: Float = 0
+    /// Where the next frame is written.
+    var position = 0
+    /// Frames of the lines that were written since the last reset; what lies before is silence, whatever the memory holds.
+    private var filled = 0
+
+    init(fadeLength: Int) { time = TapFade(1, length: fadeLength) }
+
+    /// Everything but the time goes one frame on.
+    @_noLocks @inline(__always)
+    mutating func advance() {
+        _ = feedback.next()
+        _ = smoothing.next()
+        _ = dry.next()
+        _ = wet.next()
+        _ = crossing.next()
+    }
+
+    /// What comes out of a line in this frame.
+    @_noLocks @inline(__always)
+    func read(_ line: UnsafePointer<Float>, _ capacity: Int) -> Float {
+        let old = at(time.current, line, capacity)
+        return time.isMoving ? old + (at(time.next, line, capacity) - old) * time.weight : old
+    }
+
+    @_noLocks @inline(__always)
+    private func at(_ delay: Int, _ line: UnsafePointer<Float>, _ capacity: Int) -> Float {
+        if delay > filled { return 0 }
+        let i = position &- delay
+        return line[i < 0 ? i &+ capacity : i]
+    }
+
+    /// The frame has been written.
+    @_noLocks @inline(__always)
+    mutating func step(_ capacity: Int) {
+        position = position &+ 1 == capacity ? 0 : position &+ 1
+        if filled < capacity { filled &+= 1 }
+        time.advance()
+    }
+
+    /// Every movement jumps to its end, and the lines are empty.
+    @_noLocks
+    mutating func finish() {
+        time.finish()
+        feedback.finish()
+        smoothing.finish()
+        dry.finish()
+        wet.finish()
+        crossing.finish()
+        position = 0
+        filled = 0
+    }
+}

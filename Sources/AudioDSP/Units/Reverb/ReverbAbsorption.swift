@@ -1,0 +1,78 @@
+import AudioBase
+import CRealtime
+
+/// What each line loses in one pass: so many dB for each frame of its length, whatever its length, so that all modes decay
+/// alike (J.-M. Jot, A. Chaigne, "Digital Delay Networks for Designing Artificial Reverberators", 90th AES Convention, 1991).
+///
+/// The spectrum is divided by two first-order low-passes (trapezoidal: zero at half the rate, so both ends are met exactly)
+/// into lows, middle and highs, each with its own gain. Moving the gains on straight lines keeps every pass below one, as
+/// they are below one themselves.
+struct ReverbAbsorption: BitwiseCopyable {
+    /// Of a line's gain, a quarter is what the mixing matrix wants for being orthogonal.
+    static var matrixScale: Float { @_noLocks get { 0.25 } }
+    /// For four groups of four lines: gain of the highs; middle less highs; lows less middle. 12 vectors.
+    let gains: UnsafeMutablePointer<SIMD4<Float>>
+    /// What ``gains`` grow by in a frame while they move.
+    let steps: UnsafeMutablePointer<SIMD4<Float>>
+    private let targets: UnsafeMutablePointer<SIMD4<Float>>
+    private var remaining = 0
+    private let sampleRate: Double
+
+    init(sampleRate: Double) {
+        self.sampleRate = sampleRate
+        gains = .allocate(capacity: 36)
+        gains.initialize(repeating: SIMD4(repeating: 0), count: 36)
+        steps = gains + 12
+        targets = gains + 24
+    }
+
+    func deallocate() { gains.deallocate() }
+
+    /// Moves towards decay times in seconds; returns the mean of the lines' squared gains.
+    @_noLocks
+    mutating func move(
+        lengths: UnsafePointer<Int>, low: Double, middle: Double, high: Double, over frameCount: Int
+    ) -> Double {
+        let perFrame = -3 * 2.302_585_092_994_046 / sampleRate  // of a decay of one second
+        var sum = 0.0
+        for i in 0..<16 {
+            let exponent = perFrame * Double(lengths[i])
+            let m = Float(earshot_exp(exponent / middle))
+            let h = high == middle ? m : Float(earshot_exp(exponent / high))
+            let l = low == middle ? m : Float(earshot_exp(exponent / low))
+            sum += Double(m) * Double(m)
+            let group = i >> 2
+            let lane = i & 3
+            targets[group][lane] = h * Self.matrixScale
+            targets[4 &+ group][lane] = (m - h) * Self.matrixScale
+            targets[8 &+ group][lane] = (l - m) * Self.matrixScale
+        }
+        remaining = frameCount
+        if frameCount > 0 {
+            let part = 1 / Float(frameCount)
+            for k in 0..<12 { steps[k] = (targets[k] - gains[k]) * part }
+        } else {
+            finish()
+        }
+        return sum / Double(16)
+    }
+
+    /// Frames until the gains stand still.
+    var rest: Int { @_noLocks get { remaining } }
+
+    /// One frame on.
+    @_noLocks
+    mutating func advance() {
+        if remaining == 0 { return }
+        remaining &-= 1
+        if remaining == 0 { return finish() }
+        for k in 0..<12 { gains[k] += steps[k] }
+    }
+
+    /// Jumps to where it is going.
+    @_noLocks
+    mutating func finish() {
+        remaining = 0
+        for k in 0..<12 { gains[k] = targets[k] }
+    }
+}

@@ -1,0 +1,106 @@
+import CRealtime
+
+/// Where the samples of a tank lie; the same for all tanks of a unit.
+///
+/// A ring is a power of two long. Its first frames stand once more behind its end, so that ``chunk`` frames can always be
+/// read in one piece.
+struct ReverbGeometry: BitwiseCopyable {
+    /// Frames that go through all parts together, at most: no delay is shorter.
+    static var chunk: Int { @_noLocks get { 16 } }
+    /// From row to row of a scratch of one chunk; room for whole groups of four.
+    static var row: Int { @_noLocks get { 20 } }
+    /// What stands behind a ring's end; odd in lines of the cache, lest all rings fall on the same places of it.
+    static var margin: Int { @_noLocks get { 80 } }
+
+    let lineMask: Int
+    let diffuserMask: Int
+    let preDelayMask: Int
+
+    init(lengths: ReverbLengths, longestPreDelay: Int) {
+        lineMask = Self.mask(lengths.longestLine)
+        diffuserMask = Self.mask(lengths.longestDiffuser)
+        preDelayMask = Self.mask(longestPreDelay)
+    }
+
+    private static func mask(_ length: Int) -> Int {
+        var capacity = 64
+        while capacity < length + 2 * chunk { capacity *= 2 }
+        return capacity - 1
+    }
+}
+
+/// Room for one chunk of sixteen frames on its way through a tank; each row has ``ReverbGeometry/row`` samples, of which
+/// those past the chunk are of no meaning.
+struct ReverbScratch: BitwiseCopyable {
+    private let memory: UnsafeMutablePointer<Float>
+    /// The pair's input.
+    let left: UnsafeMutablePointer<Float>
+    let right: UnsafeMutablePointer<Float>
+    /// The chains of all-passes, 4 rows.
+    let chains: UnsafeMutablePointer<Float>
+    /// The lines, 16 rows, and the same again for the matrix.
+    let lines: UnsafeMutablePointer<Float>
+    let mixed: UnsafeMutablePointer<Float>
+    /// The sums of the lines.
+    let lateLeft: UnsafeMutablePointer<Float>
+    let lateRight: UnsafeMutablePointer<Float>
+    /// How far the fades of pre-delay and size are, and the low-passes' coefficients, frame by frame.
+    let preDelayWeight: UnsafeMutablePointer<Float>
+    let sizeWeight: UnsafeMutablePointer<Float>
+    let lowPole: UnsafeMutablePointer<Float>
+    let highPole: UnsafeMutablePointer<Float>
+    /// The output's gains, frame by frame.
+    let dry: UnsafeMutablePointer<Float>
+    let late: UnsafeMutablePointer<Float>
+    let early: UnsafeMutablePointer<Float>
+    let same: UnsafeMutablePointer<Float>
+    let cross: UnsafeMutablePointer<Float>
+
+    init() {
+        let row = ReverbGeometry.row
+        memory = .allocate(capacity: 52 * row)
+        memory.initialize(repeating: 0, count: 52 * row)
+        left = memory
+        right = memory + row
+        lateLeft = memory + 2 * row
+        lateRight = memory + 3 * row
+        preDelayWeight = memory + 4 * row
+        sizeWeight = memory + 5 * row
+        lowPole = memory + 6 * row
+        highPole = memory + 7 * row
+        dry = memory + 8 * row
+        late = memory + 9 * row
+        early = memory + 10 * row
+        same = memory + 11 * row
+        cross = memory + 12 * row
+        chains = memory + 13 * row
+        lines = memory + 17 * row
+        mixed = memory + 33 * row
+    }
+
+    func deallocate() { memory.deallocate() }
+
+    /// A glide's next values.
+    @_noLocks
+    static func fill(_ row: UnsafeMutablePointer<Float>, _ glide: inout Glide, _ count: Int) {
+        if glide.remaining == 0 {
+            let value = SIMD4(repeating: glide.value)
+            var i = 0
+            while i < count {
+                store4(value, row + i)
+                i &+= 4
+            }
+        } else {
+            for i in 0..<count { row[i] = glide.next() }
+        }
+    }
+
+    /// A fade's next weights.
+    @_noLocks
+    static func fill(_ row: UnsafeMutablePointer<Float>, _ fade: inout TapFade, _ count: Int) {
+        for i in 0..<count {
+            row[i] = fade.weight
+            fade.advance()
+        }
+    }
+}

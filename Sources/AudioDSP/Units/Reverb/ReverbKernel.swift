@@ -1,0 +1,224 @@
+import AudioBase
+import CRealtime
+
+extension UnitType {
+    /// Puts the sound into a room.
+    public static let reverb = UnitType(ReverbKernel.self)
+}
+
+/// A room: for each pair of channels (1 and 2, 3 and 4, …; a last one alone) a ``ReverbTank``.
+///
+/// `decay` is the time for 60 dB between 250 Hz and `highFrequency`; beyond, it goes over to its ratios, half way (in dB
+/// a second) at those frequencies. Size and pre-delay are faded to in 50 and 20 ms, all else moves on straight lines. The
+/// reverberation of steady noise is as loud as the noise, whatever the decay, in the middle of the spectrum; dry and wet are
+/// mixed by cosine and sine, so that their powers add up.
+struct ReverbKernel: UnitKernel, ~Copyable {
+    let latency = 0
+    let memory: Int
+    private let channelCount: Int
+    private let sampleRate: Double
+    private let tanks: UnsafeMutablePointer<ReverbTank>
+    private let geometry: ReverbGeometry
+    private let scratch = ReverbScratch()
+    private var lengths: ReverbLengths
+    private var size: TapFade  // in millimetres; `lengths` follow it
+    private var absorption: ReverbAbsorption
+    private var preDelay: TapFade
+    private var lowPole = Glide(0)
+    private var highPole = Glide(0)
+    private var late = Glide(0)
+    private var early = Glide(0)
+    private var same = Glide(1)  // of a side's wet sound, on its own side
+    private var cross = Glide(0)  // on the other
+    private var dry = Glide(1)
+    private var decay = 0.0
+    private var highRatio = 0.0
+    private var lowRatio = 0.0
+    private var mixAngle = 0.0
+    private var position = 0
+    private var heard = 0  // frames since it was made or reset
+
+    /// Metres for each second of decay, at most: in a larger room the sound would be gone after a few reflections, and the
+    /// decay would be steps.
+    private static var sizePerDecay: Double { @_noLocks get { 22 } }
+    private static var lowFrequency: Double { @_noLocks get { 250 } }
+    private static var earlyPart: Double { @_noLocks get { 0.2 } }  // of the wet sound's energy
+
+    init(sampleRate: Double, channelCount: Int) {
+        self.sampleRate = sampleRate
+        self.channelCount = channelCount
+        let parameters = Self.unit.parameters
+        lengths = ReverbLengths(sampleRate: sampleRate, largest: Double(parameters[5].range.upperBound))
+        let longestPreDelay = Int(Double(parameters[0].range.upperBound) * sampleRate) + 1
+        geometry = ReverbGeometry(lengths: lengths, longestPreDelay: longestPreDelay)
+        memory = longestPreDelay + lengths.diffuserMemory + lengths.longestLine
+        absorption = ReverbAbsorption(sampleRate: sampleRate)
+        size = TapFade(0, length: Int(0.05 * sampleRate))
+        preDelay = TapFade(0, length: Int(0.02 * sampleRate))
+        let count = (channelCount + 1) / 2
+        tanks = .allocate(capacity: count)
+        for t in 0..<count { (tanks + t).initialize(to: ReverbTank(geometry: geometry)) }
+    }
+
+    deinit {
+        for t in 0..<(channelCount + 1) / 2 { tanks[t].deallocate() }
+        tanks.deallocate()
+        lengths.deallocate()
+        absorption.deallocate()
+        scratch.deallocate()
+    }
+
+    @_noLocks
+    mutating func set(_ values: UnsafePointer<Float>, over frameCount: Int) {
+        let before = Int(earshot_round(Double(values[0]) * sampleRate))
+        decay = Double(values[1])
+        let millimetres = Int(earshot_round(1000 * min(Double(values[5]), decay * Self.sizePerDecay)))
+        highRatio = Double(values[2])
+        lowRatio = Double(values[4])
+        mixAngle = Double(values[7]) / 100 * (Double.pi / 2)
+        if heard == 0 {
+            preDelay.jump(to: before)
+            size.jump(to: millimetres)
+            lengths.set(millimetres: millimetres)
+            lengths.settle()
+        } else {
+            preDelay.move(to: before)
+            let rests = !size.isMoving
+            size.move(to: millimetres)
+            if rests { lengths.set(millimetres: size.next) }
+        }
+        lowPole.move(to: pole(Self.lowFrequency), over: frameCount)
+        highPole.move(to: pole(Double(values[3])), over: frameCount)
+        let width = values[6] / 100
+        let scale = earshot_sqrtf(2 / (1 + width * width)) / 2
+        same.move(to: scale * (1 + width), over: frameCount)
+        cross.move(to: scale * (1 - width), over: frameCount)
+        dry.move(to: values[7] >= 100 ? 0 : Float(earshot_cos(mixAngle)), over: frameCount)
+        early.move(to: Float(earshot_sin(mixAngle) * earshot_sqrt(Self.earlyPart / 2)), over: frameCount)
+        moveGains(over: frameCount)
+    }
+
+    /// Absorption and loudness for the lengths that are faded to.
+    @_noLocks
+    private mutating func moveGains(over frameCount: Int) {
+        let frameCount = max(frameCount, size.remaining)  // as long as the lengths that they are for
+        let square = absorption.move(
+            lengths: lengths.next, low: decay * lowRatio, middle: decay, high: decay * highRatio, over: frameCount)
+        // Sixteen lines, each fed a chain: their energy is 16 / (1 − g²), of which the output hears g².
+        let level = (1 - square) / (16 * square) * (1 - Self.earlyPart)
+        late.move(
+            to: Float(earshot_sin(mixAngle) * earshot_sqrt(level)) / ReverbAbsorption.matrixScale, over: frameCount)
+    }
+
+    @_noLocks
+    private func pole(_ frequency: Double) -> Float {
+        let g = earshot_tan(Double.pi * min(frequency / sampleRate, 0.45))
+        return Float(g / (1 + g))
+    }
+
+    @_noLocks
+    mutating func process(_ block: UnitBlock) {
+        var done = 0
+        while done < block.frameCount {
+            if absorption.rest == 1 { absorption.finish() }
+            var count = min(ReverbGeometry.chunk &- position & (ReverbGeometry.chunk &- 1), block.frameCount &- done)
+            if absorption.rest > 0 { count = min(count, absorption.rest &- 1) }
+            if preDelay.isMoving { count = min(count, preDelay.remaining) }
+            if size.isMoving { count = min(count, size.remaining) }
+            render(block, at: block.offset &+ done, count)
+            done &+= count
+        }
+        heard &+= block.frameCount
+    }
+
+    /// One chunk, through which fades and movements last, or rest.
+    @_noLocks
+    private mutating func render(_ block: UnitBlock, at offset: Int, _ count: Int) {
+        let polesMove = lowPole.remaining > 0 || highPole.remaining > 0
+        ReverbScratch.fill(scratch.dry, &dry, count)
+        ReverbScratch.fill(scratch.late, &late, count)
+        ReverbScratch.fill(scratch.early, &early, count)
+        ReverbScratch.fill(scratch.same, &same, count)
+        ReverbScratch.fill(scratch.cross, &cross, count)
+        ReverbScratch.fill(scratch.lowPole, &lowPole, count)
+        ReverbScratch.fill(scratch.highPole, &highPole, count)
+        let preDelayNow = preDelay
+        let sizeNow = size
+        if preDelay.isMoving { ReverbScratch.fill(scratch.preDelayWeight, &preDelay, count) }
+        if size.isMoving { ReverbScratch.fill(scratch.sizeWeight, &size, count) }
+        var c = 0
+        while c < channelCount {
+            let other = min(c &+ 1, channelCount &- 1)
+            copySamples(scratch.left, block.input[c] + offset, count)
+            copySamples(scratch.right, block.input[other] + offset, count)
+            tanks[c >> 1].process(
+                scratch, count: count, position: position, preDelay: preDelayNow, size: sizeNow, lengths: lengths,
+                absorption: absorption, polesMove: polesMove)
+            combine(count)
+            copySamples(block.output[c] + offset, scratch.left, count)
+            if other > c { copySamples(block.output[other] + offset, scratch.right, count) }
+            c &+= 2
+        }
+        position &+= count
+        for _ in 0..<min(count, absorption.rest) { absorption.advance() }
+        if sizeNow.isMoving && size.current != sizeNow.current { arrived() }
+    }
+
+    /// Dry and wet, in the place of the input.
+    @_noLocks
+    private func combine(_ count: Int) {
+        let row = ReverbGeometry.row
+        var f = 0
+        while f < count {
+            let v = scratch.chains + f
+            let late = load4(scratch.late + f)
+            let early = load4(scratch.early + f)
+            let l = load4(scratch.lateLeft + f) * late + (load4(v) - load4(v + 2 &* row)) * early
+            let r = load4(scratch.lateRight + f) * late + (load4(v + row) - load4(v + 3 &* row)) * early
+            let same = load4(scratch.same + f)
+            let cross = load4(scratch.cross + f)
+            let dry = load4(scratch.dry + f)
+            store4(load4(scratch.left + f) * dry + (l * same + r * cross), scratch.left + f)
+            store4(load4(scratch.right + f) * dry + (r * same + l * cross), scratch.right + f)
+            f &+= 4
+        }
+    }
+
+    /// A fade of the size is over; another may have begun.
+    @_noLocks
+    private mutating func arrived() {
+        lengths.settle()
+        if size.isMoving {
+            lengths.set(millimetres: size.next)
+            moveGains(over: 0)
+        }
+    }
+
+    @_noLocks
+    mutating func reset() {
+        for t in 0..<((channelCount &+ 1) >> 1) { tanks[t].clear(after: heard) }
+        heard = 0
+        position = 0
+        preDelay.finish()
+        size.finish()
+        lengths.set(millimetres: size.current)
+        lengths.settle()
+        moveGains(over: 0)
+        lowPole.finish()
+        highPole.finish()
+        same.finish()
+        cross.finish()
+        dry.finish()
+        early.finish()
+    }
+
+    static var functions: UnitFunctions {
+        UnitFunctions(
+            set: { $0.assumingMemoryBound(to: Self.self).pointee.set($1, over: $2) },
+            process: { state, block in
+                state.assumingMemoryBound(to: Self.self).pointee.process(
+                    block.assumingMemoryBound(to: UnitBlock.self).pointee)
+            },
+            reset: { $0.assumingMemoryBound(to: Self.self).pointee.reset() })
+    }
+}

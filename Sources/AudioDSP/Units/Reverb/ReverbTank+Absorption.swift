@@ -1,0 +1,85 @@
+import AudioBase
+import CRealtime
+
+extension ReverbTank {
+    /// A group's four lines through their low-passes and gains, frame by frame, gains and coefficients moving.
+    @_noLocks
+    func absorb(_ group: Int, _ scratch: ReverbScratch, from: Int, to: Int, _ absorption: ReverbAbsorption) {
+        let row = ReverbGeometry.row
+        let rows = scratch.lines + 4 &* group &* row
+        var high = absorption.gains[group]
+        var middle = absorption.gains[4 &+ group]
+        var low = absorption.gains[8 &+ group]
+        let moves = absorption.rest > 0
+        var lowState = states[2 &* group]
+        var highState = states[2 &* group &+ 1]
+        for f in from..<to {
+            if moves {
+                high += absorption.steps[group]
+                middle += absorption.steps[4 &+ group]
+                low += absorption.steps[8 &+ group]
+            }
+            let x = SIMD4(rows[f], rows[row &+ f], rows[2 &* row &+ f], rows[3 &* row &+ f])
+            let y = filter(
+                x, &lowState, &highState, low, middle, high, SIMD4(repeating: scratch.lowPole[f]),
+                SIMD4(repeating: scratch.highPole[f]))
+            rows[f] = y[0]
+            rows[row &+ f] = y[1]
+            rows[2 &* row &+ f] = y[2]
+            rows[3 &* row &+ f] = y[3]
+        }
+        states[2 &* group] = lowState
+        states[2 &* group &+ 1] = highState
+    }
+
+    /// The same for `count` frames in fours, nothing moving.
+    @_noLocks
+    func absorbFours(_ group: Int, _ scratch: ReverbScratch, _ count: Int, _ absorption: ReverbAbsorption) {
+        let row = ReverbGeometry.row
+        let rows = scratch.lines + 4 &* group &* row
+        let high = absorption.gains[group]
+        let middle = absorption.gains[4 &+ group]
+        let low = absorption.gains[8 &+ group]
+        let lowPole = SIMD4(repeating: scratch.lowPole[0])
+        let highPole = SIMD4(repeating: scratch.highPole[0])
+        var lowState = states[2 &* group]
+        var highState = states[2 &* group &+ 1]
+        var f = 0
+        while f < count {
+            let p = rows + f
+            let a = load4(p)
+            let b = load4(p + row)
+            let c = load4(p + 2 &* row)
+            let d = load4(p + 3 &* row)
+            let x0 = filter(
+                SIMD4(a[0], b[0], c[0], d[0]), &lowState, &highState, low, middle, high, lowPole, highPole)
+            let x1 = filter(
+                SIMD4(a[1], b[1], c[1], d[1]), &lowState, &highState, low, middle, high, lowPole, highPole)
+            let x2 = filter(
+                SIMD4(a[2], b[2], c[2], d[2]), &lowState, &highState, low, middle, high, lowPole, highPole)
+            let x3 = filter(
+                SIMD4(a[3], b[3], c[3], d[3]), &lowState, &highState, low, middle, high, lowPole, highPole)
+            store4(SIMD4(x0[0], x1[0], x2[0], x3[0]), p)
+            store4(SIMD4(x0[1], x1[1], x2[1], x3[1]), p + row)
+            store4(SIMD4(x0[2], x1[2], x2[2], x3[2]), p + 2 &* row)
+            store4(SIMD4(x0[3], x1[3], x2[3], x3[3]), p + 3 &* row)
+            f &+= 4
+        }
+        states[2 &* group] = lowState
+        states[2 &* group &+ 1] = highState
+    }
+
+    @_noLocks @inline(__always)
+    private func filter(
+        _ x: SIMD4<Float>, _ lowState: inout SIMD4<Float>, _ highState: inout SIMD4<Float>, _ low: SIMD4<Float>,
+        _ middle: SIMD4<Float>, _ high: SIMD4<Float>, _ lowPole: SIMD4<Float>, _ highPole: SIMD4<Float>
+    ) -> SIMD4<Float> {
+        let h = (x - highState) * highPole
+        let belowHigh = h + highState
+        highState = belowHigh + h
+        let l = (x - lowState) * lowPole
+        let belowLow = l + lowState
+        lowState = belowLow + l
+        return high * x + (middle * belowHigh + low * belowLow)
+    }
+}
