@@ -24,8 +24,8 @@ public struct UnitType: Sendable {
         return make(sampleRate, channelCount)
     }
 
-    /// Every effect that Earshot brings.
+    /// Every unit that Earshot brings.
     public static var all: [UnitType] {
-        [.gain]
+        [.gain, .generator]
     }
 }
