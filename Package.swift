@@ -39,7 +39,7 @@ let allLayers: [(name: String, dependencies: [Target.Dependency])] = [
     ("AudioBase", ["CRealtime"]),
     ("AudioDSP", ["AudioBase", "CRealtime"]),
     ("AudioCodecs", ["AudioBase", "COpus", "CLibAV"]),
-    ("AudioFiles", ["AudioBase", "AudioDSP", "CSndfile"]),
+    ("AudioFiles", ["AudioBase", "AudioDSP", "CSndfile", "CLAME"]),
     (
         "AudioDevices",
         ["AudioBase", "AudioDSP", "CRealtime", "CJACK", "CPipeWire", "CALSA", histogram]
@@ -69,6 +69,7 @@ let package = Package(
         system("COpus", pkgConfig: "opus"),
         system("CLibAV", pkgConfig: "libavcodec"),
         system("CSndfile", pkgConfig: "sndfile"),
+        system("CLAME"),
         system("CKissFFT"),
         system("CCairo", pkgConfig: "cairo"),
         .target(name: "TestSupport", dependencies: ["AudioBase"], path: "Tests/TestSupport", swiftSettings: settings),

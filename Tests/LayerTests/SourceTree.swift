@@ -70,6 +70,7 @@ struct SourceTree {
             dependencies[target.name] = Set(names)
         }
         dependencies["TestSupport"] = nil
+        dependencies["UnitMeasures"] = nil
         return dependencies
     }
 }

@@ -98,7 +98,8 @@ private func conversionFigures(from: Double, to: Double) -> [Figure] {
     }
     for k in 0..<12 { rest = max(rest, converter.levels(edge + (half - edge) * (Double(k) + 0.37) / 12).rest) }
     var figures = [
-        Figure("\(name), 20 Hz to \(short(edge)) kHz", ripple, "dB off", .atMost(0.1), against: "the tone that went in"),
+        Figure(
+            "\(name), 20 Hz to \(short(edge)) kHz", ripple, "dB off", .atMost(0.1), against: "the tone that went in"),
         Figure(
             "\(name), aliases, images and noise of tones to the half rate", rest, "dB", .atMost(-100),
             against: "the tone that went in"),
