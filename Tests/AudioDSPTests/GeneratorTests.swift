@@ -67,6 +67,22 @@ import UnitMeasures
         #expect(SineFit(sound, frequency: 0.49).amplitude > 0.99)
     }
 
+    @Test(arguments: [8_000.0, 192_000])
+    func `values at either end of their range give sound that is no louder than asked for`(rate: Double) {
+        let parameters = UnitType.generator.description.parameters
+        for waveform in Self.waveforms {
+            for parameter in parameters where parameter.identifier != "waveform" {
+                for value in [parameter.range.lowerBound, parameter.range.upperBound] {
+                    let unit = generator(
+                        ["waveform": waveform, "gain": 0, parameter.identifier: value], rate: rate, channelCount: 32)
+                    let peak = generated(unit, 3_000).joined().map { abs($0) }.max() ?? 0
+                    #expect(peak <= (waveform == 3 ? 1.5 : 1))
+                    #expect((peak > 0.01) == !(parameter.identifier == "gain" && value == -96))
+                }
+            }
+        }
+    }
+
     @Test func `a frequency that moves makes no click`() {
         let unit = generator(["frequency": 440, "gain": 0])
         var sound = generated(unit, 1_000)[0]
