@@ -73,8 +73,9 @@ import UnitMeasures
         for waveform in Self.waveforms {
             for parameter in parameters where parameter.identifier != "waveform" {
                 for value in [parameter.range.lowerBound, parameter.range.upperBound] {
-                    let unit = generator(
-                        ["waveform": waveform, "gain": 0, parameter.identifier: value], rate: rate, channelCount: 32)
+                    var values: [String: Float] = ["waveform": waveform, "gain": 0]
+                    values[parameter.identifier] = value
+                    let unit = generator(values, rate: rate, channelCount: 32)
                     let peak = generated(unit, 3_000).joined().map { abs($0) }.max() ?? 0
                     #expect(peak <= (waveform == 3 ? 1.5 : 1))
                     #expect((peak > 0.01) == !(parameter.identifier == "gain" && value == -96))
