@@ -46,7 +46,7 @@ let allLayers: [(name: String, dependencies: [Target.Dependency])] = [
     ("AudioDSP", ["AudioBase", "CRealtime"]),
     ("AudioPlugIns", ["AudioBase", "AudioDSP", "CRealtime", "CLilv"]),
     ("AudioCodecs", ["AudioBase", "COpus", "CLibAV"]),
-    ("AudioFiles", ["AudioBase", "AudioDSP", "CSndfile"]),
+    ("AudioFiles", ["AudioBase", "AudioDSP", "CSndfile", "CLAME"]),
     (
         "AudioDevices",
         ["AudioBase", "AudioDSP", "CRealtime", "CJACK", "CPipeWire", "CALSA", histogram]
@@ -78,6 +78,7 @@ let package = Package(
         system("COpus", pkgConfig: "opus"),
         system("CLibAV", pkgConfig: "libavcodec"),
         system("CSndfile", pkgConfig: "sndfile"),
+        system("CLAME"),
         system("CKissFFT"),
         system("CCairo", pkgConfig: "cairo"),
         system("CEBUR128", pkgConfig: "libebur128"),

@@ -25,6 +25,10 @@ public enum AudioFileError: Error, Equatable, Sendable, CustomStringConvertible 
     case diskFull(path: String)
     /// A WAV file holds 4 GiB; what was written before is kept and playable.
     case tooLong(path: String)
+    /// The kind of file cannot hold such sound; `detail` says what it can.
+    case unsupportedFormat(path: String, detail: String)
+    /// The encoder failed in mid-file; what was written before is kept and playable.
+    case encoderFailed(path: String, reason: String)
     /// The writer was closed, or stopped by an earlier error.
     case closed(path: String)
     /// Any other failure of the system; `code` is the errno.
@@ -47,6 +51,8 @@ public enum AudioFileError: Error, Equatable, Sendable, CustomStringConvertible 
         case .damaged(let path, let reason): "\(path): damaged (\(reason)); get a fresh copy"
         case .diskFull(let path): "\(path): the disk is full; free some space (what was written is playable)"
         case .tooLong(let path): "\(path): a WAV file ends at 4 GiB; begin a new file (what was written is playable)"
+        case .unsupportedFormat(let path, let detail): "\(path): \(detail); choose another, or a file that ends in .wav"
+        case .encoderFailed(let path, let reason): "\(path): \(reason); what was written is playable"
         case .closed(let path): "\(path): is closed already; open a new file"
         case .system(let path, let code): "\(path): \(Self.message(code)); check the disk and try again"
         }

@@ -35,8 +35,7 @@ public final class AudioFileWriter {
     /// Creates or empties a file and writes its header.
     /// - Throws: missing folder, not permitted, a folder, not a plain file, disk full.
     public init(path: String, format: AudioFormat, sampleFormat: SampleFormat = .float32) throws(AudioFileError) {
-        let descriptor = Glibc.open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC | O_NONBLOCK, 0o600)
-        guard descriptor >= 0 else { throw .from(errno: errno, path: path, creating: true) }
+        let descriptor = try WritableFile.open(path)
         do {
             file = try Self.openSound(descriptor, path, format, sampleFormat)
         } catch {
@@ -55,10 +54,6 @@ public final class AudioFileWriter {
     private static func openSound(
         _ descriptor: CInt, _ path: String, _ format: AudioFormat, _ sampleFormat: SampleFormat
     ) throws(AudioFileError) -> OpaquePointer {
-        var status = stat()
-        guard fstat(descriptor, &status) == 0 else { throw .from(errno: errno, path: path) }
-        // A character device seeks and says when it is full (/dev/null, /dev/full); a pipe cannot have its header mended.
-        guard [S_IFREG, S_IFCHR].contains(status.st_mode & S_IFMT) else { throw .notRegular(path: path) }
         var info = SF_INFO()
         info.samplerate = CInt(format.sampleRate.rounded())
         info.channels = CInt(format.channelCount)

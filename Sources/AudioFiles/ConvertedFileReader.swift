@@ -1,4 +1,5 @@
 import AudioBase
+import AudioDSP
 
 /// Reads a file at the rate and channel count that the caller wants.
 ///
@@ -67,27 +68,10 @@ public final class ConvertedFileReader {
         guard !fileEnded else { return }
         let got = try reader.read(into: raw.channels, frameCount: Self.blockFrames)
         framesRead += got
-        map(got)
+        mapChannels(raw.channels, to: mapped.channels, frameCount: got)
         if got < Self.blockFrames {
             fileEnded = true
             for c in 0..<mapped.channels.count { clearSamples(mapped.channels[c] + got, Self.blockFrames - got) }
-        }
-    }
-
-    private func map(_ frames: Int) {
-        let from = raw.channels
-        let to = mapped.channels
-        if to.count == 1, from.count > 1 {
-            let gain = 1 / Float(from.count)
-            for i in 0..<frames {
-                var sum: Float = 0
-                for c in 0..<from.count { sum += from[c][i] }
-                to[0][i] = sum * gain
-            }
-            return
-        }
-        for c in 0..<to.count where from.count == 1 || c < from.count {
-            copySamples(to[c], from[from.count == 1 ? 0 : c], frames)
         }
     }
 }

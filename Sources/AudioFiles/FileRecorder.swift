@@ -1,7 +1,7 @@
 import AudioBase
 import Synchronization
 
-/// Records a ring into a WAV file: a thread of its own empties the ring and writes.
+/// Records a ring into a WAV or MP3 file: a thread of its own empties the ring, encodes and writes.
 ///
 /// The file keeps the ring's timeline: frame n of the file is frame n ever offered to the ring, and frames that were
 /// lost (the ring overran, the device skipped) are silence, counted. An error, such as a full disk, ends the recording
@@ -10,16 +10,24 @@ public final class FileRecorder: Sendable {
     private let worker: Worker
     private let thread: ServiceThread
 
-    /// Creates or empties the file, as ``AudioFileWriter/init(path:format:sampleFormat:)`` does, and throws like it.
+    /// Creates or empties the file, as ``AudioFileWriter/init(path:format:sampleFormat:)`` does, or
+    /// ``MP3FileWriter/init(path:format:bitRate:)`` where the path ends in `.mp3`, and throws like it.
     /// - Parameters:
     ///   - ring: fresh; the recorder is its one reader, and keeps it alive. Half a second or more rides out a slow disk.
     ///   - sampleRate: the ring's, in hertz.
+    ///   - sampleFormat: of a WAV file.
+    ///   - bitRate: of an MP3 file.
     public init(
         path: String, from ring: AudioRing, sampleRate: Double,
-        sampleFormat: AudioFileWriter.SampleFormat = .float32
+        sampleFormat: AudioFileWriter.SampleFormat = .float32, bitRate: MP3Encoder.BitRate = .variable(2)
     ) throws(AudioFileError) {
         let format = AudioFormat(sampleRate: sampleRate, channelCount: ring.channelCount)
-        let writer = try AudioFileWriter(path: path, format: format, sampleFormat: sampleFormat)
+        let writer: any SoundFileWriter
+        if path.lowercased().hasSuffix(".mp3") {
+            writer = try MP3FileWriter(path: path, format: format, bitRate: bitRate)
+        } else {
+            writer = try AudioFileWriter(path: path, format: format, sampleFormat: sampleFormat)
+        }
         let worker = Worker(writer: writer, ring: ring)
         self.worker = worker
         thread = ServiceThread(name: "file recorder") { worker.drain() }
@@ -62,12 +70,12 @@ public final class FileRecorder: Sendable {
         let lost = Atomic(0)
         let gaps = Atomic(0)
         let error = Mutex<AudioFileError?>(nil)
-        private let writer: AudioFileWriter
+        private let writer: any SoundFileWriter
         private let ring: AudioRing
         private let buffer: AudioBuffer
         private var ended = false
 
-        init(writer: AudioFileWriter, ring: AudioRing) {
+        init(writer: any SoundFileWriter, ring: AudioRing) {
             self.writer = writer
             self.ring = ring
             buffer = AudioBuffer(channelCount: ring.channelCount, frameCapacity: 4096)
@@ -81,7 +89,7 @@ public final class FileRecorder: Sendable {
                     let slice = ring.reader.read(buffer.channels, frameCount: buffer.frameCapacity)
                     if slice.frameCount == 0 { return true }
                     try fillGap(before: slice.position)
-                    try writer.write(buffer.channels, frameCount: slice.frameCount)
+                    try writer.write(buffer.channels, frameCount: slice.frameCount, offset: 0)
                     written.store(writer.frameCount, ordering: .relaxed)
                 }
             } catch {

@@ -3,8 +3,8 @@ import AudioDSP
 
 /// Changes the sample rate of a stream by a fixed ratio, without delay: output frame n is the input at n · from / to.
 ///
-/// `Resampler` with 32 taps a side, fed and emptied in pieces of any size. Equal rates pass unchanged. One thread at a
-/// time; allocates only when made.
+/// A `Resampler`, fed and emptied in pieces of any size. Equal rates pass unchanged. One thread at a time; allocates only
+/// when made.
 public final class RateConverter {
     /// Channels converted alike.
     public let channelCount: Int
@@ -16,14 +16,15 @@ public final class RateConverter {
     ///   - from: input rate in hertz.
     ///   - to: output rate in hertz.
     ///   - channelCount: 1 to 32.
-    public init(from: Double, to: Double, channelCount: Int) {
+    ///   - quality: what is kept of the band and what folds back; the finest where nothing is said.
+    public init(from: Double, to: Double, channelCount: Int, quality: Resampler.Quality = .transparent) {
         precondition(AudioFormat.sampleRates.contains(from) && AudioFormat.sampleRates.contains(to))
         self.channelCount = channelCount
         resampler =
             from == to
             ? nil
             : Resampler(
-                from: from, to: to, channelCount: channelCount, halfLength: 32, maximumFrameCount: Self.outputPiece)
+                from: from, to: to, channelCount: channelCount, quality: quality, maximumFrameCount: Self.outputPiece)
         inputPiece = max(1, Int(Double(Self.outputPiece) * from / to))
     }
 
@@ -31,7 +32,8 @@ public final class RateConverter {
     /// - Parameters:
     ///   - input: `frameCount` frames from `inputOffset`.
     ///   - output: room for `frameCapacity` frames from `outputOffset`.
-    /// - Returns: frames taken and frames given. An output frame appears once 32 zero crossings of input behind it came.
+    /// - Returns: frames taken and frames given. An output frame appears once the filter's half length of input
+    ///   behind it came: 80 frames of the lower rate where nothing was said of quality.
     public func convert(
         _ input: Channels, frameCount: Int, inputOffset: Int = 0, into output: Channels, frameCapacity: Int,
         outputOffset: Int = 0

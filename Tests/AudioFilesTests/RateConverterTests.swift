@@ -32,14 +32,14 @@ import Testing
         }
     }
 
-    @Test("What the lower rate cannot hold is gone", arguments: [23_800.0, 23_950])
+    @Test("What the lower rate cannot hold is gone", arguments: [22_100.0, 23_000, 23_950])
     func aliasing(hertz: Double) {
         let converter = RateConverter(from: 48_000, to: 44_100, channelCount: 1)
         let input = tone(frames: 8000, rate: 48_000, hertz: hertz, gain: 1)
         let output = AudioBuffer(channelCount: 1, frameCapacity: 8000)
         let given = converter.convert(input.channels, frameCount: 8000, into: output.channels, frameCapacity: 8000)
-        let rest = samples(output, 0, 100..<given.produced)
+        let rest = samples(output, 0, 200..<given.produced)
         let power = rest.reduce(0) { $0 + Double($1 * $1) } / Double(rest.count)
-        #expect(10 * log10(power * 2) < -75)
+        #expect(10 * log10(power * 2) < -100)
     }
 }

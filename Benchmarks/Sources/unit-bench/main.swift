@@ -2,14 +2,14 @@ import UnitMeasures
 
 // Prints the figures of every unit; `--check` fails where one misses its limit. Topics are files of this folder.
 let topics: [(name: String, figures: () -> [Figure])] = [
-let topics: [(name: String, figures: () -> [Figure])] = [
     ("spatial", SpatialMeasure.figures),
     ("compressor", compressorFigures),
     ("limiter", limiterFigures),
     ("loudness", loudnessFigures),
     ("delay", delayFigures),
     ("reverb", reverbFigures),
-]
+    ("conversion", conversionFigures),
+    ("generator", generatorFigures),
 ]
 var missed = 0
 let arguments = CommandLine.arguments.dropFirst().filter { $0 != "--check" }

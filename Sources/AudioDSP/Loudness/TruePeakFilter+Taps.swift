@@ -31,7 +31,7 @@ extension TruePeakFilter {
 
     private static func window(_ t: Double, half: Double, beta: Double) -> Double {
         let x = t / half
-        return abs(x) < 1 ? Resampler.besselI0(beta * (1 - x * x).squareRoot()) / Resampler.besselI0(beta) : 0
+        return abs(x) < 1 ? ResamplerFilter.besselI0(beta * (1 - x * x).squareRoot()) / ResamplerFilter.besselI0(beta) : 0
     }
 
     /// What the band around half the rate counts: enough for white noise and random signs, measured by a transform of the

@@ -39,6 +39,7 @@ public struct UnitType: Sendable {
             .gate,
             .delay,
             .reverb,
+            .generator,
         ]
     }
 }

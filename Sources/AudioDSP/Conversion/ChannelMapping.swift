@@ -1,0 +1,28 @@
+import AudioBase
+
+/// Copies frames between buffers that may have different channels: mono goes to all, all go to mono as their average;
+/// otherwise each goes to its like, and what has none is silent. Buffers may be the same, channel for channel. Render-safe.
+/// - Parameters:
+///   - from: the first frame of `input`.
+///   - to: the first frame of `output`.
+@_noLocks
+public func mapChannels(_ input: Channels, from: Int = 0, to output: Channels, at to: Int = 0, frameCount: Int) {
+    if output.count == 1, input.count > 1 {
+        let gain = 1 / Float(input.count)
+        let mono = output[0] + to
+        for i in 0..<frameCount {
+            var sum: Float = 0
+            for c in 0..<input.count { sum += input[c][from &+ i] }
+            mono[i] = sum * gain
+        }
+        return
+    }
+    for c in 0..<output.count {
+        let source = input.count == 1 ? 0 : c
+        if source < input.count {
+            moveSamples(output[c] + to, input[source] + from, frameCount)
+        } else {
+            clearSamples(output[c] + to, frameCount)
+        }
+    }
+}

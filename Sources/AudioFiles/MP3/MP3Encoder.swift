@@ -1,0 +1,177 @@
+import AudioBase
+import CLAME
+
+/// Why MP3 could not be encoded.
+public enum MP3Error: Error, Hashable, Sendable, CustomStringConvertible {
+    /// A rate, channel count or bit rate that MP3 does not have; `detail` says which and what it has.
+    case unsupportedFormat(detail: String)
+    /// Frames were handed in after ``MP3Encoder/flush()``.
+    case finished
+    /// LAME reported a failure that no input explains; `code` is its own.
+    case libraryFailure(call: String, code: Int)
+
+    /// One line: what is wrong, and what to do next.
+    public var description: String {
+        switch self {
+        case .unsupportedFormat(let detail): "MP3 cannot do this format: \(detail)"
+        case .finished: "the MP3 encoder was flushed: make a new one"
+        case .libraryFailure(let call, let code):
+            "LAME: \(call) failed with code \(code): make the encoder anew, and report it with LAME's version"
+        }
+    }
+}
+
+/// Encodes planar audio as MP3 with LAME, in mono or joint stereo, to a stream of bytes.
+///
+/// The stream begins with a frame that holds nothing yet: once all is encoded, ``header()`` gives what belongs there
+/// (Xing's table for seeking, and how many frames to leave out at both ends), so that decoders give back every frame that
+/// went in, and no more. A stream without it plays as well, with a twentieth of a second of silence at its ends.
+///
+/// For one thread at a time; not for render threads.
+public final class MP3Encoder {
+    /// How many bits a second are spent.
+    public enum BitRate: Hashable, Sendable {
+        /// As many for each second, in kb/s: 32 to 320 at 32 to 48 kHz, 8 to 160 at 16 to 24 kHz, 8 to 64 below, in the
+        /// steps of MPEG audio.
+        case constant(Int)
+        /// As many as it takes for a quality: 0 (the best, V0: some 245 kb/s) to 9 (some 65 kb/s).
+        case variable(Int)
+    }
+    /// Hertz.
+    public static let sampleRates = [8_000.0, 11_025, 12_000, 16_000, 22_050, 24_000, 32_000, 44_100, 48_000]
+    /// Frames that one call takes at most.
+    public static let maximumFrameCount = 4_096
+
+    /// Hertz: one of ``sampleRates``.
+    public let sampleRate: Double
+    /// 1 or 2.
+    public let channelCount: Int
+
+    private let lame: lame_t
+    private let input: AudioBuffer
+    private let output: UnsafeMutableRawBufferPointer
+    private var isFinished = false
+
+    /// - Parameters:
+    ///   - sampleRate: one of ``sampleRates``.
+    ///   - channelCount: 1 or 2.
+    /// - Throws: ``MP3Error/unsupportedFormat(detail:)`` for what MP3 does not have.
+    public init(sampleRate: Double, channelCount: Int, bitRate: BitRate = .variable(2)) throws(MP3Error) {
+        guard Self.sampleRates.contains(sampleRate) else {
+            throw .unsupportedFormat(
+                detail: "\(sampleRate) Hz; it takes 8, 11.025, 12 kHz, and twice or four times as much")
+        }
+        guard (1...2).contains(channelCount) else {
+            throw .unsupportedFormat(detail: "\(channelCount) channels; it takes 1 or 2")
+        }
+        guard let lame = lame_init() else { throw .libraryFailure(call: "lame_init", code: 0) }
+        do {
+            try Self.configure(lame, sampleRate, channelCount, bitRate)
+        } catch {
+            lame_close(lame)
+            throw error
+        }
+        self.lame = lame
+        self.sampleRate = sampleRate
+        self.channelCount = channelCount
+        input = AudioBuffer(channelCount: 2, frameCapacity: Self.maximumFrameCount)
+        // LAME's own bound: 1.25 bytes a frame and 7,200.
+        output = .allocate(byteCount: Self.maximumFrameCount * 5 / 4 + 7_200, alignment: 16)
+    }
+
+    deinit {
+        lame_close(lame)
+        output.deallocate()
+    }
+
+    private static func configure(
+        _ lame: lame_t, _ sampleRate: Double, _ channelCount: Int, _ bitRate: BitRate
+    ) throws(MP3Error) {
+        lame_set_errorf(lame, nil)  // it would write to standard error by itself
+        lame_set_msgf(lame, nil)
+        lame_set_debugf(lame, nil)
+        lame_set_in_samplerate(lame, CInt(sampleRate))
+        lame_set_out_samplerate(lame, CInt(sampleRate))
+        lame_set_num_channels(lame, CInt(channelCount))
+        lame_set_mode(lame, channelCount == 1 ? MONO : JOINT_STEREO)
+        lame_set_bWriteVbrTag(lame, 1)
+        lame_set_write_id3tag_automatic(lame, 0)
+        switch bitRate {
+        case .constant(let kilobits):
+            let steps = steps(sampleRate)
+            guard steps.contains(kilobits) else {
+                let list = steps.map(String.init).joined(separator: ", ")
+                throw .unsupportedFormat(detail: "\(kilobits) kb/s at \(sampleRate) Hz; it takes \(list)")
+            }
+            lame_set_VBR(lame, vbr_off)
+            lame_set_brate(lame, CInt(kilobits))
+        case .variable(let quality):
+            guard (0...9).contains(quality) else {
+                throw .unsupportedFormat(detail: "V\(quality); it takes V0 to V9")
+            }
+            lame_set_VBR(lame, vbr_mtrh)
+            lame_set_VBR_q(lame, CInt(quality))
+        }
+        let code = lame_init_params(lame)
+        guard code >= 0, lame_get_out_samplerate(lame) == CInt(sampleRate) else {
+            throw .libraryFailure(call: "lame_init_params", code: Int(code))
+        }
+    }
+
+    /// The bit rates of a sample rate, in kb/s (ISO/IEC 11172-3 and 13818-3; LAME's own bound below 16 kHz).
+    private static func steps(_ sampleRate: Double) -> [Int] {
+        if sampleRate >= 32_000 { return [32, 40, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320] }
+        let steps = [8, 16, 24, 32, 40, 48, 56, 64, 80, 96, 112, 128, 144, 160]
+        return sampleRate >= 16_000 ? steps : Array(steps.prefix { $0 <= 64 })
+    }
+
+    /// Encodes frames; NaN counts as 0, and ±8 is the most.
+    /// - Parameters:
+    ///   - channels: at least ``channelCount``.
+    ///   - frameCount: at most ``maximumFrameCount``.
+    /// - Returns: the stream's next bytes, maybe none, valid until the next call.
+    public func encode(
+        _ channels: Channels, frameCount: Int, offset: Int = 0
+    ) throws(MP3Error) -> UnsafeRawBufferPointer {
+        precondition(channels.count >= channelCount && (0...Self.maximumFrameCount).contains(frameCount))
+        guard !isFinished else { throw .finished }
+        guard frameCount > 0 else { return UnsafeRawBufferPointer(rebasing: output[0..<0]) }
+        for c in 0..<channelCount {
+            let from = channels[c] + offset
+            let to = input.channels[c]
+            for i in 0..<frameCount {
+                let x = from[i]
+                to[i] = x == x ? max(-8, min(8, x)) : 0
+            }
+        }
+        return try bytes(
+            "lame_encode_buffer_ieee_float",
+            lame_encode_buffer_ieee_float(
+                lame, input.channels[0], input.channels[channelCount - 1], CInt(frameCount),
+                output.baseAddress?.assumingMemoryBound(to: UInt8.self), CInt(output.count)))
+    }
+
+    /// Ends the stream.
+    /// - Returns: its last bytes, valid until the next call; again none.
+    public func flush() throws(MP3Error) -> UnsafeRawBufferPointer {
+        guard !isFinished else { return UnsafeRawBufferPointer(rebasing: output[0..<0]) }
+        isFinished = true
+        return try bytes(
+            "lame_encode_flush",
+            lame_encode_flush(lame, output.baseAddress?.assumingMemoryBound(to: UInt8.self), CInt(output.count)))
+    }
+
+    /// What belongs in place of the stream's first bytes, as many as these are: of the whole stream after ``flush()``,
+    /// before that of what there is so far.
+    /// - Returns: valid until the next call; empty where nothing was encoded.
+    public func header() -> UnsafeRawBufferPointer {
+        let count = lame_get_lametag_frame(
+            lame, output.baseAddress?.assumingMemoryBound(to: UInt8.self), output.count)
+        return UnsafeRawBufferPointer(rebasing: output[0..<min(count, output.count)])
+    }
+
+    private func bytes(_ call: String, _ count: CInt) throws(MP3Error) -> UnsafeRawBufferPointer {
+        guard count >= 0 else { throw .libraryFailure(call: call, code: Int(count)) }
+        return UnsafeRawBufferPointer(rebasing: output[0..<Int(count)])
+    }
+}

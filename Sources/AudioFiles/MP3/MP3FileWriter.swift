@@ -1,0 +1,156 @@
+import AudioBase
+import Glibc
+
+/// Writes an MP3 file, by LAME, whose header fits after every write: a process killed at any instant leaves a file that plays
+/// up to 0.15 s before its last write. A file that was closed gives back exactly the frames that were written,
+/// where its player knows LAME's header (not if they are fewer than one block of a file of 24 kHz or less).
+///
+/// Rates that MP3 has not are converted: above 48 kHz to 48 or 44.1 kHz, otherwise to the next higher one.
+/// A new file has mode 0600. An existing file is emptied and keeps its mode.
+/// One thread at a time; writing waits for the disk, so never on a render thread.
+public final class MP3FileWriter {
+    /// Where the file is.
+    public let path: String
+    /// What is written: its rate may differ from the file's.
+    public let format: AudioFormat
+    /// The file's rate, in hertz.
+    public let fileSampleRate: Double
+    /// Frames written, at the rate of ``format``.
+    public private(set) var frameCount = 0
+
+    private let encoder: MP3Encoder
+    private let converter: RateConverter
+    private let converted: AudioBuffer
+    private let silence: AudioBuffer
+    private let fileDescriptor: CInt
+    private var isOpen = true
+    private var encodedFrames = 0  // at the file's rate
+    private static let blockFrames = 2048
+
+    /// Creates or empties a file.
+    /// - Parameters:
+    ///   - format: 1 or 2 channels.
+    ///   - bitRate: of the file's rate; V2 where nothing is said, which few can tell from the original.
+    /// - Throws: ``AudioFileError/unsupportedFormat(path:detail:)`` and what creating a file can.
+    public init(
+        path: String, format: AudioFormat, bitRate: MP3Encoder.BitRate = .variable(2)
+    ) throws(AudioFileError) {
+        let rate = Self.fileSampleRate(for: format.sampleRate)
+        do {
+            encoder = try MP3Encoder(sampleRate: rate, channelCount: format.channelCount, bitRate: bitRate)
+        } catch { throw .unsupportedFormat(path: path, detail: error.description) }
+        fileDescriptor = try WritableFile.open(path)
+        converter = RateConverter(from: format.sampleRate, to: rate, channelCount: format.channelCount)
+        converted = AudioBuffer(channelCount: format.channelCount, frameCapacity: Self.blockFrames)
+        silence = AudioBuffer(channelCount: format.channelCount, frameCapacity: Self.blockFrames)
+        self.path = path
+        self.format = format
+        fileSampleRate = rate
+    }
+
+    deinit { try? close() }
+
+    private static func fileSampleRate(for rate: Double) -> Double {
+        if let next = MP3Encoder.sampleRates.first(where: { $0 >= rate }) { return next }
+        return rate.truncatingRemainder(dividingBy: 44_100) == 0 ? 44_100 : 48_000
+    }
+
+    /// Appends frames.
+    /// - Parameters:
+    ///   - channels: at least as many as the format has; the rest is left out.
+    ///   - offset: where in the channels the frames begin.
+    /// - Throws: disk full, closed, system. After any of them the file is closed, with all that reached the disk.
+    public func write(_ channels: Channels, frameCount: Int, offset: Int = 0) throws(AudioFileError) {
+        precondition(channels.count >= format.channelCount && frameCount >= 0)
+        guard isOpen else { throw .closed(path: path) }
+        var done = 0
+        while done < frameCount {
+            let (consumed, produced) = converter.convert(
+                channels, frameCount: frameCount - done, inputOffset: offset + done, into: converted.channels,
+                frameCapacity: Self.blockFrames)
+            done += consumed
+            try encode(produced)
+        }
+        self.frameCount += frameCount
+        // Without it a reader has to guess the length of a file that was never closed.
+        let code = putHeader()
+        if code != 0 { throw abandon(.from(errno: code, path: path)) }
+    }
+
+    /// Appends `frameCount` frames of silence. Throws as ``write(_:frameCount:offset:)`` does.
+    public func writeSilence(frameCount: Int) throws(AudioFileError) {
+        precondition(frameCount >= 0)
+        var done = 0
+        while done < frameCount {
+            let frames = min(frameCount - done, Self.blockFrames)
+            try write(silence.channels, frameCount: frames)
+            done += frames
+        }
+    }
+
+    /// Encodes what the converter has made.
+    private func encode(_ frames: Int) throws(AudioFileError) {
+        encodedFrames += frames
+        do {
+            try put(try encoder.encode(converted.channels, frameCount: frames))
+        } catch let error as AudioFileError {
+            throw abandon(error)
+        } catch {
+            throw abandon(.encoderFailed(path: path, reason: "\(error)"))
+        }
+    }
+
+    private func put(_ bytes: UnsafeRawBufferPointer) throws(AudioFileError) {
+        var done = 0
+        while done < bytes.count {
+            let written = Glibc.write(fileDescriptor, bytes.baseAddress.map { $0 + done }, bytes.count - done)
+            if written < 0 {
+                if errno == EINTR { continue }
+                throw .from(errno: errno, path: path)
+            }
+            guard written > 0 else { throw .diskFull(path: path) }
+            done += written
+        }
+    }
+
+    /// Writes LAME's header of what there is so far; 0 or an errno.
+    private func putHeader() -> Int32 {
+        let header = encoder.header()
+        let written = pwrite(fileDescriptor, header.baseAddress, header.count, 0)
+        return written < 0 ? errno : written < header.count ? ENOSPC : 0
+    }
+
+    /// Closes the file as it is: it plays.
+    private func abandon(_ error: AudioFileError) -> AudioFileError {
+        isOpen = false
+        _ = putHeader()
+        Glibc.close(fileDescriptor)
+        return error
+    }
+
+    /// Writes what the encoder still holds, then LAME's header into its place, and closes the file; again does nothing. Also
+    /// done when the writer is freed.
+    public func close() throws(AudioFileError) {
+        guard isOpen else { return }
+        let total = Int((Double(frameCount) * fileSampleRate / format.sampleRate).rounded(.up))
+        while encodedFrames < total {  // silence pushes out what the converter still holds
+            let (_, produced) = converter.convert(
+                silence.channels, frameCount: Self.blockFrames, into: converted.channels,
+                frameCapacity: min(Self.blockFrames, total - encodedFrames))
+            try encode(produced)
+        }
+        do {
+            try put(try encoder.flush())
+        } catch let error as AudioFileError {
+            throw abandon(error)
+        } catch {
+            throw abandon(.encoderFailed(path: path, reason: "\(error)"))
+        }
+        isOpen = false
+        let code = putHeader()
+        // A network file system may report only here that its disk was full.
+        let closed = Glibc.close(fileDescriptor)
+        if code != 0 { throw .from(errno: code, path: path) }
+        if closed != 0 { throw .from(errno: errno, path: path) }
+    }
+}

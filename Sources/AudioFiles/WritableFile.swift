@@ -1,0 +1,29 @@
+import AudioBase
+import Glibc
+
+/// A file to write sound to.
+enum WritableFile {
+    /// Creates or empties it; a new one has mode 0600. Returns its descriptor.
+    static func open(_ path: String) throws(AudioFileError) -> CInt {
+        let descriptor = Glibc.open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC | O_NONBLOCK, 0o600)
+        guard descriptor >= 0 else { throw .from(errno: errno, path: path, creating: true) }
+        var status = stat()
+        let code = fstat(descriptor, &status) == 0 ? 0 : errno
+        // A character device seeks and says when it is full (/dev/null, /dev/full); a pipe cannot have its header mended.
+        let fits = [S_IFREG, S_IFCHR].contains(status.st_mode & S_IFMT)
+        if code == 0, fits { return descriptor }
+        Glibc.close(descriptor)
+        throw code == 0 ? .notRegular(path: path) : .from(errno: code, path: path)
+    }
+}
+
+/// What a recorder needs of a file, whatever its kind.
+protocol SoundFileWriter: AnyObject {
+    var frameCount: Int { get }
+    func write(_ channels: Channels, frameCount: Int, offset: Int) throws(AudioFileError)
+    func writeSilence(frameCount: Int) throws(AudioFileError)
+    func close() throws(AudioFileError)
+}
+
+extension AudioFileWriter: SoundFileWriter {}
+extension MP3FileWriter: SoundFileWriter {}

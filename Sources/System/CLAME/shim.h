@@ -1,0 +1,3 @@
+// LAME. It has no pkg-config file.
+#pragma once
+#include <lame/lame.h>
