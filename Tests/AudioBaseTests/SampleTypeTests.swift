@@ -156,4 +156,27 @@ import Testing
         type.read(bytes.start, channelCount: 3, frameCount: 3, into: to.channels)
         #expect((0..<4).map { to.channels[$0][2] } == [0.25, 0.5, 0, 0])
     }
+
+    @Test("both channels at once are what they are one by one", arguments: SampleType.allCases, [1, 2, 7, 64, 701])
+    func pairs(_ type: SampleType, frameCount: Int) {
+        let from = AudioBuffer(channelCount: 2, frameCapacity: frameCount)
+        Self.sine(from)
+        let (together, apart) = (
+            Bytes(type, channelCount: 2, frameCount: frameCount), Bytes(type, channelCount: 2, frameCount: frameCount)
+        )
+        let (a, b) = (
+            AudioBuffer(channelCount: 2, frameCapacity: frameCount),
+            AudioBuffer(channelCount: 2, frameCapacity: frameCount)
+        )
+        type.write(from.channels, frameCount: frameCount, into: together.start, channelCount: 2)
+        type.read(together.start, channelCount: 2, frameCount: frameCount, into: a.channels)
+        // With a map each channel goes by itself.
+        [0, 1].withUnsafeBufferPointer {
+            type.write(
+                from.channels, frameCount: frameCount, into: apart.start, channelCount: 2, map: $0.baseAddress)
+            type.read(apart.start, channelCount: 2, frameCount: frameCount, into: b.channels, map: $0.baseAddress)
+        }
+        #expect(together.memory.elementsEqual(apart.memory))
+        for c in 0..<2 { #expect((0..<frameCount).allSatisfy { a.channels[c][$0] == b.channels[c][$0] }) }
+    }
 }

@@ -57,6 +57,13 @@ static inline EARSHOT_NO_LOCKS float earshot_logf(float x) { return logf(x); }
 static inline EARSHOT_NO_LOCKS float earshot_sqrtf(float x) { return sqrtf(x); }
 static inline EARSHOT_NO_LOCKS float earshot_floorf(float x) { return floorf(x); }
 
+/// Arithmetic on two doubles, SIMD2<Double> in Swift. Swift's own operators reach the optimiser lane by lane, which in a chain
+/// of filters it does not always put together again.
+typedef double earshot_double2 __attribute__((ext_vector_type(2)));
+static inline EARSHOT_NO_LOCKS earshot_double2 earshot_add2(earshot_double2 a, earshot_double2 b) { return a + b; }
+static inline EARSHOT_NO_LOCKS earshot_double2 earshot_subtract2(earshot_double2 a, earshot_double2 b) { return a - b; }
+static inline EARSHOT_NO_LOCKS earshot_double2 earshot_multiply2(earshot_double2 a, earshot_double2 b) { return a * b; }
+
 /// Flush-to-zero and denormals-are-zero for the calling thread; returns what was set before.
 static inline EARSHOT_NO_LOCKS uint64_t earshot_flush_denormals(void) {
 #if defined(__x86_64__)

@@ -1,3 +1,5 @@
+import CRealtime
+
 /// What a section multiplies with, once for each of two channels: from ``SectionDesign``, the fewest products that do the same.
 struct SectionCoefficients: BitwiseCopyable {
     var fromBand: SIMD2<Double>
@@ -45,10 +47,13 @@ struct SectionState: BitwiseCopyable {
 
     @_noLocks @inline(__always)
     mutating func next(_ x: SIMD2<Double>, _ c: UnsafePointer<SectionCoefficients>) -> SIMD2<Double> {
-        let w = c.pointee.fromBand * band + c.pointee.fromInput * (x - low)
-        let y = c.pointee.direct * x + c.pointee.band * w + c.pointee.low * low
-        band = w - band
-        low += c.pointee.g * w
+        let c = c.pointee
+        let w = earshot_add2(
+            earshot_multiply2(c.fromBand, band), earshot_multiply2(c.fromInput, earshot_subtract2(x, low)))
+        let heard = earshot_add2(earshot_multiply2(c.direct, x), earshot_multiply2(c.band, w))
+        let y = earshot_add2(heard, earshot_multiply2(c.low, low))
+        band = earshot_subtract2(w, band)
+        low = earshot_add2(low, earshot_multiply2(c.g, w))
         return y
     }
 }

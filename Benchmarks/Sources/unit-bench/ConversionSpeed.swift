@@ -1,0 +1,115 @@
+import AudioBase
+import AudioDSP
+import CKernels
+import PairedTimes
+import UnitMeasures
+
+extension KernelSpeed {
+    private typealias Read = (UnsafeRawPointer, Int, Int, UnsafePointer<UnsafeMutablePointer<Float>>) -> Void
+    private typealias Write = (UnsafePointer<UnsafeMutablePointer<Float>>, Int, UnsafeMutableRawPointer, Int) -> Void
+
+    static func conversions() -> [Figure] {
+        [1, 2].flatMap { channels in
+            conversion(.int16, channels) {
+                ck_read_int16($0, $1, $2, $3)
+            } write: {
+                ck_write_int16($0, $1, $2, $3)
+            }
+                + conversion(.int24, channels) {
+                    ck_read_int24($0, $1, $2, $3)
+                } write: {
+                    ck_write_int24($0, $1, $2, $3)
+                }
+                + conversion(.int32, channels) {
+                    ck_read_int32($0, $1, $2, $3)
+                } write: {
+                    ck_write_int32($0, $1, $2, $3)
+                }
+        }
+    }
+
+    private static func conversion(
+        _ type: SampleType, _ channels: Int, read: @escaping Read, write: @escaping Write
+    ) -> [Figure] {
+        let (frames, channels) = (opaque(128), opaque(channels))
+        let rig = Rig(inputs: channels, outputs: channels, frames: frames)
+        let size = type.byteCount * channels * frames
+        let ours = UnsafeMutableRawBufferPointer.allocate(byteCount: size, alignment: 16)
+        let theirs = UnsafeMutableRawBufferPointer.allocate(byteCount: size, alignment: 16)
+        defer {
+            ours.deallocate()
+            theirs.deallocate()
+        }
+        guard let a = ours.baseAddress, let b = theirs.baseAddress else { fatalError("no memory") }
+        type.write(rig.from.channels, frameCount: frames, into: a, channelCount: channels)
+        write(rig.from.channels.pointers, frames, b, channels)
+        require(ours.elementsEqual(theirs), "\(type) written")
+        type.read(a, channelCount: channels, frameCount: frames, into: rig.ours.channels)
+        read(b, channels, frames, rig.theirs.channels.pointers)
+        require(rig.difference == 0, "\(type) read")
+        let name = "\(type), \(channels) channel\(channels == 1 ? "" : "s"), 128 frames"
+        return [
+            figure("\(name) to float") {
+                type.read(a, channelCount: channels, frameCount: frames, into: rig.ours.channels)
+            } theirs: {
+                read(b, channels, frames, rig.theirs.channels.pointers)
+            },
+            figure("float to \(name)") {
+                type.write(rig.from.channels, frameCount: frames, into: a, channelCount: channels)
+            } theirs: {
+                write(rig.from.channels.pointers, frames, b, channels)
+            },
+        ]
+    }
+
+    /// The equalizer as an engine calls it, beside its cascade in C and beside a textbook's.
+    static func cascades() -> [Figure] { [5, 8].flatMap(cascade) }
+
+    private static func cascade(_ sections: Int) -> [Figure] {
+        let frames = opaque(64)
+        let rig = Rig(inputs: 2, outputs: 2, frames: frames)
+        let unit = UnitType.equalizer.makeUnit(sampleRate: 48_000, channelCount: 2)
+        let (svf, biquad) = (ck_cascade_new(sections), ck_cascade_new(sections))
+        defer {
+            ck_cascade_free(svf)
+            ck_cascade_free(biquad)
+        }
+        var changes: [String: Float] = [:]
+        for n in 1...sections {
+            let frequency = 100 * Float(1 << n) / 2
+            changes["band\(n).type"] = 0
+            changes["band\(n).frequency"] = frequency
+            changes["band\(n).gain"] = 3
+            changes["band\(n).q"] = 2
+            for cascade in [svf, biquad] { ck_cascade_peak(cascade, n - 1, Double(frequency), 3, 2, 48_000) }
+        }
+        unit.set(EqualizerMeasure.values("flat", changes))
+        let (input, output) = (rig.from.channels.pointers, rig.theirs.channels.pointers)
+        let (ours, from) = (rig.ours.channels, rig.from.channels)
+        for cascade in [svf, biquad] {
+            unit.reset()
+            for _ in 0..<20 {
+                unit.process(from, ours, frameCount: frames)
+                if cascade == svf {
+                    ck_cascade_svf(cascade, input, output, frames)
+                } else {
+                    ck_cascade_biquad(cascade, input, output, frames)
+                }
+            }
+            require(rig.difference < 1e-5, "cascade of \(sections)")
+        }
+        let name = "equalizer of \(sections) bands, 2 channels, 64 frames"
+        return [
+            figure(name, operations: 1_000) {
+                unit.process(from, ours, frameCount: frames)
+            } theirs: {
+                ck_cascade_svf(svf, input, output, frames)
+            },
+            figure(name, against: "a textbook's biquads in C, clang -O3", operations: 1_000) {
+                unit.process(from, ours, frameCount: frames)
+            } theirs: {
+                ck_cascade_biquad(biquad, input, output, frames)
+            },
+        ]
+    }
+}
