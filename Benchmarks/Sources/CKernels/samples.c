@@ -11,12 +11,12 @@ void ck_scale(float *restrict to, const float *restrict from, long count, float 
 
 void ck_add_ramp(float *restrict to, const float *restrict from, long count, float gain, float step, long past) {
     int32_t n = (int32_t)past;
-    for (long i = 0; i < count; i++) to[i] += from[i] * (gain + (float)(int32_t)(n + i + 1) * step);
+    for (long i = 0; i < count; i++) to[i] += from[i] * (gain + (float)++n * step);
 }
 
 void ck_scale_ramp(float *restrict to, const float *restrict from, long count, float gain, float step, long past) {
     int32_t n = (int32_t)past;
-    for (long i = 0; i < count; i++) to[i] = from[i] * (gain + (float)(int32_t)(n + i + 1) * step);
+    for (long i = 0; i < count; i++) to[i] = from[i] * (gain + (float)++n * step);
 }
 
 void ck_mix(float *restrict to, const channel *inputs, const float *gains, long input_count, long count) {
@@ -56,7 +56,7 @@ float ck_energy(const float *from, long count) {
     return sum;
 }
 
-void ck_read_int16(const void *bytes, long channels, long count, const channel *to) {
+static void read_int16(const void *bytes, long channels, long count, const channel *to) {
     for (long c = 0; c < channels; c++) {
         const char *from = (const char *)bytes + 2 * c;
         float *restrict out = to[c];
@@ -76,7 +76,7 @@ void ck_read_int16(const void *bytes, long channels, long count, const channel *
     }
 }
 
-void ck_read_int24(const void *bytes, long channels, long count, const channel *to) {
+static void read_int24(const void *bytes, long channels, long count, const channel *to) {
     for (long c = 0; c < channels; c++) {
         const uint8_t *from = (const uint8_t *)bytes + 3 * c;
         float *restrict out = to[c];
@@ -89,7 +89,7 @@ void ck_read_int24(const void *bytes, long channels, long count, const channel *
     }
 }
 
-void ck_read_int32(const void *bytes, long channels, long count, const channel *to) {
+static void read_int32(const void *bytes, long channels, long count, const channel *to) {
     for (long c = 0; c < channels; c++) {
         const char *from = (const char *)bytes + 4 * c;
         float *restrict out = to[c];
@@ -128,7 +128,7 @@ static inline uint32_t to_integer(float x, double scale) {
     return (uint32_t)bits;
 }
 
-void ck_write_int16(const channel *from, long count, void *bytes, long channels) {
+static void write_int16(const channel *from, long count, void *bytes, long channels) {
     for (long c = 0; c < channels; c++) {
         char *to = (char *)bytes + 2 * c;
         const float *restrict in = from[c];
@@ -146,7 +146,7 @@ void ck_write_int16(const channel *from, long count, void *bytes, long channels)
     }
 }
 
-void ck_write_int24(const channel *from, long count, void *bytes, long channels) {
+static void write_int24(const channel *from, long count, void *bytes, long channels) {
     for (long c = 0; c < channels; c++) {
         uint8_t *to = (uint8_t *)bytes + 3 * c;
         const float *restrict in = from[c];
@@ -160,7 +160,7 @@ void ck_write_int24(const channel *from, long count, void *bytes, long channels)
     }
 }
 
-void ck_write_int32(const channel *from, long count, void *bytes, long channels) {
+static void write_int32(const channel *from, long count, void *bytes, long channels) {
     for (long c = 0; c < channels; c++) {
         char *to = (char *)bytes + 4 * c;
         const float *restrict in = from[c];
@@ -175,5 +175,21 @@ void ck_write_int32(const channel *from, long count, void *bytes, long channels)
                 memcpy(to + 4 * channels * i, &word, 4);
             }
         }
+    }
+}
+
+void ck_read(int bits, const void *bytes, long channels, long count, const channel *to) {
+    switch (bits) {
+    case 16: read_int16(bytes, channels, count, to); break;
+    case 24: read_int24(bytes, channels, count, to); break;
+    case 32: read_int32(bytes, channels, count, to); break;
+    }
+}
+
+void ck_write(int bits, const channel *from, long count, void *bytes, long channels) {
+    switch (bits) {
+    case 16: write_int16(from, count, bytes, channels); break;
+    case 24: write_int24(from, count, bytes, channels); break;
+    case 32: write_int32(from, count, bytes, channels); break;
     }
 }

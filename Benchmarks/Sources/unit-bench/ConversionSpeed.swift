@@ -5,32 +5,13 @@ import PairedTimes
 import UnitMeasures
 
 extension KernelSpeed {
-    private typealias Read = (UnsafeRawPointer, Int, Int, UnsafePointer<UnsafeMutablePointer<Float>>) -> Void
-    private typealias Write = (UnsafePointer<UnsafeMutablePointer<Float>>, Int, UnsafeMutableRawPointer, Int) -> Void
-
     static func conversions() -> [Figure] {
         [1, 2].flatMap { channels in
-            conversion(.int16, channels) {
-                ck_read_int16($0, $1, $2, $3)
-            } write: {
-                ck_write_int16($0, $1, $2, $3)
-            }
-                + conversion(.int24, channels) {
-                    ck_read_int24($0, $1, $2, $3)
-                } write: {
-                    ck_write_int24($0, $1, $2, $3)
-                }
-                + conversion(.int32, channels) {
-                    ck_read_int32($0, $1, $2, $3)
-                } write: {
-                    ck_write_int32($0, $1, $2, $3)
-                }
+            conversion(.int16, 16, channels) + conversion(.int24, 24, channels) + conversion(.int32, 32, channels)
         }
     }
 
-    private static func conversion(
-        _ type: SampleType, _ channels: Int, read: @escaping Read, write: @escaping Write
-    ) -> [Figure] {
+    private static func conversion(_ type: SampleType, _ bits: Int32, _ channels: Int) -> [Figure] {
         let (frames, channels) = (opaque(128), opaque(channels))
         let rig = Rig(inputs: channels, outputs: channels, frames: frames)
         let size = type.byteCount * channels * frames
@@ -42,22 +23,22 @@ extension KernelSpeed {
         }
         guard let a = ours.baseAddress, let b = theirs.baseAddress else { fatalError("no memory") }
         type.write(rig.from.channels, frameCount: frames, into: a, channelCount: channels)
-        write(rig.from.channels.pointers, frames, b, channels)
+        ck_write(bits, rig.from.channels.pointers, frames, b, channels)
         require(ours.elementsEqual(theirs), "\(type) written")
         type.read(a, channelCount: channels, frameCount: frames, into: rig.ours.channels)
-        read(b, channels, frames, rig.theirs.channels.pointers)
+        ck_read(bits, b, channels, frames, rig.theirs.channels.pointers)
         require(rig.difference == 0, "\(type) read")
         let name = "\(type), \(channels) channel\(channels == 1 ? "" : "s"), 128 frames"
         return [
             figure("\(name) to float") {
                 type.read(a, channelCount: channels, frameCount: frames, into: rig.ours.channels)
             } theirs: {
-                read(b, channels, frames, rig.theirs.channels.pointers)
+                ck_read(bits, a, channels, frames, rig.ours.channels.pointers)
             },
             figure("float to \(name)") {
                 type.write(rig.from.channels, frameCount: frames, into: a, channelCount: channels)
             } theirs: {
-                write(rig.from.channels.pointers, frames, b, channels)
+                ck_write(bits, rig.from.channels.pointers, frames, a, channels)
             },
         ]
     }
@@ -85,6 +66,7 @@ extension KernelSpeed {
         }
         unit.set(EqualizerMeasure.values("flat", changes))
         let (input, output) = (rig.from.channels.pointers, rig.theirs.channels.pointers)
+        let same = rig.ours.channels.pointers
         let (ours, from) = (rig.ours.channels, rig.from.channels)
         for cascade in [svf, biquad] {
             unit.reset()
@@ -103,12 +85,12 @@ extension KernelSpeed {
             figure(name, operations: 1_000) {
                 unit.process(from, ours, frameCount: frames)
             } theirs: {
-                ck_cascade_svf(svf, input, output, frames)
+                ck_cascade_svf(svf, input, same, frames)
             },
             figure(name, against: "a textbook's biquads in C, clang -O3", operations: 1_000) {
                 unit.process(from, ours, frameCount: frames)
             } theirs: {
-                ck_cascade_biquad(biquad, input, output, frames)
+                ck_cascade_biquad(biquad, input, same, frames)
             },
         ]
     }

@@ -15,13 +15,10 @@ void ck_mix_fours(float *_Nonnull to, const channel *_Nonnull inputs, const floa
 float ck_peak(const float *_Nonnull from, long count);
 float ck_energy(const float *_Nonnull from, long count);
 
-// Interleaved integers at any alignment; full scale is 2^(bits - 1), rounded to nearest and limited.
-void ck_read_int16(const void *_Nonnull bytes, long channels, long count, const channel *_Nonnull to);
-void ck_read_int24(const void *_Nonnull bytes, long channels, long count, const channel *_Nonnull to);
-void ck_read_int32(const void *_Nonnull bytes, long channels, long count, const channel *_Nonnull to);
-void ck_write_int16(const channel *_Nonnull from, long count, void *_Nonnull bytes, long channels);
-void ck_write_int24(const channel *_Nonnull from, long count, void *_Nonnull bytes, long channels);
-void ck_write_int32(const channel *_Nonnull from, long count, void *_Nonnull bytes, long channels);
+// Interleaved integers of 16, 24 (packed) or 32 bits at any alignment; full scale is 2^(bits - 1), rounded to nearest and
+// limited.
+void ck_read(int bits, const void *_Nonnull bytes, long channels, long count, const channel *_Nonnull to);
+void ck_write(int bits, const channel *_Nonnull from, long count, void *_Nonnull bytes, long channels);
 
 /// Peaks one after the other over two channels, in double precision.
 typedef struct ck_cascade ck_cascade;

@@ -149,8 +149,10 @@ struct EqualizerKernel: UnitKernel, ~Copyable {
             let (l, r) = (block.input[left] + offset, block.input[right] + offset)
             for i in 0..<count { frames[i] = SIMD2(Double(l[i]), Double(r[i])) }
             filter(SectionCascade(coefficients, states + p &* Self.slots), count)
-            factor = start
-            amplify(count)
+            if start.remaining > 0 || start.value != 1 {
+                factor = start
+                amplify(count)
+            }
             let to = block.output[left] + offset
             if right == left {
                 for i in 0..<count { to[i] = Float(frames[i][0]) }
@@ -186,7 +188,6 @@ struct EqualizerKernel: UnitKernel, ~Copyable {
             let now = Double(factor.next())
             frames[i] = frames[i] * SIMD2(now, now)
         }
-        if factor.value == 1 { return }
         let steady = Double(factor.value)
         for i in moving..<count { frames[i] = frames[i] * SIMD2(steady, steady) }
     }
