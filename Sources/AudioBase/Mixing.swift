@@ -27,16 +27,30 @@ public func addSamples(
 /// - Parameters:
 ///   - gain: the factor before the ramp's first frame.
 ///   - step: by how much it grows in each frame; frame n of the ramp, from 1, has `gain + n * step`.
-///   - past: frames of the ramp that earlier calls have had, so that blocks can be cut anywhere.
+///   - past: frames of the ramp that earlier calls have had, so that blocks can be cut anywhere. A ramp is shorter than
+///     2^24 frames.
 @_noLocks @inlinable
 public func addSamples(
     _ to: UnsafeMutablePointer<Float>, _ from: UnsafePointer<Float>, _ count: Int, gain: Float, step: Float,
     past: Int = 0
 ) {
-    var n = Int32(truncatingIfNeeded: past)
-    for i in 0..<count {
-        n &+= 1
-        to[i] += from[i] * (gain + Float(n) * step)
+    var n = Float(past)
+    var i = 0
+    var four = SIMD4(n + 1, n + 2, n + 3, n + 4)
+    let (start, steps) = (SIMD4(repeating: gain), SIMD4(repeating: step))
+    while i &+ 8 <= count {
+        let (at, x) = (to + i, from + i)
+        let next = four + 4
+        storeFour(loadFour(at) + loadFour(x) * (start + four * steps), at)
+        storeFour(loadFour(at + 4) + loadFour(x + 4) * (start + next * steps), at + 4)
+        four = next + 4
+        i &+= 8
+    }
+    n += Float(i)
+    while i < count {
+        n += 1
+        to[i] += from[i] * (gain + n * step)
+        i &+= 1
     }
 }
 
@@ -71,10 +85,23 @@ public func scaleSamples(
     _ to: UnsafeMutablePointer<Float>, _ from: UnsafePointer<Float>, _ count: Int, gain: Float, step: Float,
     past: Int = 0
 ) {
-    var n = Int32(truncatingIfNeeded: past)
-    for i in 0..<count {
-        n &+= 1
-        to[i] = from[i] * (gain + Float(n) * step)
+    var n = Float(past)
+    var i = 0
+    var four = SIMD4(n + 1, n + 2, n + 3, n + 4)
+    let (start, steps) = (SIMD4(repeating: gain), SIMD4(repeating: step))
+    while i &+ 8 <= count {
+        let (at, x) = (to + i, from + i)
+        let next = four + 4
+        storeFour(loadFour(x) * (start + four * steps), at)
+        storeFour(loadFour(x + 4) * (start + next * steps), at + 4)
+        four = next + 4
+        i &+= 8
+    }
+    n += Float(i)
+    while i < count {
+        n += 1
+        to[i] = from[i] * (gain + n * step)
+        i &+= 1
     }
 }
 

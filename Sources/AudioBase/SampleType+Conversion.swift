@@ -16,7 +16,13 @@ extension SampleType {
         map: UnsafePointer<Int>? = nil
     ) {
         if let map { return readMapped(bytes, channelCount, frameCount, channels, offset, map) }
-        if channelCount == 1, channels.count == 1 { return readOnly(bytes, channels[0] + offset, frameCount) }
+        if channelCount == 1, channels.count == 1 {
+            switch self {
+            case .int16: return readInt16(bytes, channels[0] + offset, frameCount)
+            case .int32: return readInt32(bytes, channels[0] + offset, frameCount)
+            default: return readOnly(bytes, channels[0] + offset, frameCount)
+            }
+        }
         if channelCount == 2, channels.count == 2,
             readPair(bytes, channels[0] + offset, channels[1] + offset, frameCount)
         {

@@ -63,6 +63,26 @@ typedef double earshot_double2 __attribute__((ext_vector_type(2)));
 static inline EARSHOT_NO_LOCKS earshot_double2 earshot_add2(earshot_double2 a, earshot_double2 b) { return a + b; }
 static inline EARSHOT_NO_LOCKS earshot_double2 earshot_subtract2(earshot_double2 a, earshot_double2 b) { return a - b; }
 static inline EARSHOT_NO_LOCKS earshot_double2 earshot_multiply2(earshot_double2 a, earshot_double2 b) { return a * b; }
+typedef float earshot_float4 __attribute__((ext_vector_type(4)));
+/// Two frames of two channels as floats: both of the first channel, then both of the second.
+static inline EARSHOT_NO_LOCKS earshot_float4 earshot_narrow2(earshot_double2 a, earshot_double2 b) {
+    typedef float float2 __attribute__((ext_vector_type(2)));
+    return __builtin_shufflevector(
+        __builtin_convertvector(a, float2), __builtin_convertvector(b, float2), 0, 2, 1, 3);
+}
+/// Four neighbouring integers at any alignment.
+static inline EARSHOT_NO_LOCKS earshot_float4 earshot_int16_to_float4(const void *_Nonnull p) {
+    typedef int16_t int4 __attribute__((ext_vector_type(4)));
+    int4 v;
+    memcpy(&v, p, sizeof v);
+    return __builtin_convertvector(v, earshot_float4);
+}
+static inline EARSHOT_NO_LOCKS earshot_float4 earshot_int32_to_float4(const void *_Nonnull p) {
+    typedef int32_t int4 __attribute__((ext_vector_type(4)));
+    int4 v;
+    memcpy(&v, p, sizeof v);
+    return __builtin_convertvector(v, earshot_float4);
+}
 
 /// Flush-to-zero and denormals-are-zero for the calling thread; returns what was set before.
 static inline EARSHOT_NO_LOCKS uint64_t earshot_flush_denormals(void) {

@@ -157,12 +157,25 @@ struct EqualizerKernel: UnitKernel, ~Copyable {
             if right == left {
                 for i in 0..<count { to[i] = Float(frames[i][0]) }
             } else {
-                let beside = block.output[right] + offset
-                for i in 0..<count {
-                    to[i] = Float(frames[i][0])
-                    beside[i] = Float(frames[i][1])
-                }
+                write(to, block.output[right] + offset, count)
             }
+        }
+    }
+
+    @_noLocks
+    private func write(_ left: UnsafeMutablePointer<Float>, _ right: UnsafeMutablePointer<Float>, _ count: Int) {
+        var i = 0
+        while i &+ 2 <= count {
+            let two = earshot_narrow2(frames[i], frames[i &+ 1])
+            left[i] = two[0]
+            left[i &+ 1] = two[1]
+            right[i] = two[2]
+            right[i &+ 1] = two[3]
+            i &+= 2
+        }
+        if i < count {
+            left[i] = Float(frames[i][0])
+            right[i] = Float(frames[i][1])
         }
     }
 
