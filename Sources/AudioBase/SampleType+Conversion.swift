@@ -67,7 +67,10 @@ extension SampleType {
         map: UnsafePointer<Int>? = nil
     ) {
         if let map { return writeMapped(channels, offset, frameCount, bytes, channelCount, map) }
-        if channelCount == 1, channels.count == 1 { return writeOnly(channels[0] + offset, frameCount, bytes) }
+        if channelCount == 1, channels.count == 1 {
+            if case .int16 = self { return writeInt16(channels[0] + offset, frameCount, bytes) }
+            return writeOnly(channels[0] + offset, frameCount, bytes)
+        }
         if channelCount == 2, channels.count == 2,
             writePair(channels[0] + offset, channels[1] + offset, frameCount, bytes)
         {

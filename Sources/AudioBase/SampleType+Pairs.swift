@@ -110,3 +110,21 @@ func readInt32(_ bytes: UnsafeRawPointer, _ to: UnsafeMutablePointer<Float>, _ c
         left &-= 1
     }
 }
+
+@_noLocks @inline(never)
+func writeInt16(_ samples: UnsafePointer<Float>, _ count: Int, _ bytes: UnsafeMutableRawPointer) {
+    var (from, at, left) = (samples, bytes, count)
+    let scale = SIMD4<Float>(repeating: 32_768)
+    while left >= 8 {
+        earshot_float8_to_int16(loadFour(from) * scale, loadFour(from + 4) * scale, at)
+        from += 8
+        at += 16
+        left &-= 8
+    }
+    while left > 0 {
+        at.storeBytes(of: UInt16(truncatingIfNeeded: integer16(from.pointee)), as: UInt16.self)
+        from += 1
+        at += 2
+        left &-= 1
+    }
+}

@@ -83,6 +83,20 @@ static inline EARSHOT_NO_LOCKS earshot_float4 earshot_int32_to_float4(const void
     memcpy(&v, p, sizeof v);
     return __builtin_convertvector(v, earshot_float4);
 }
+/// Eight neighbouring samples, times 32,768, to as many integers at any alignment: rounded, limited, 0 for NaN.
+static inline EARSHOT_NO_LOCKS void earshot_float8_to_int16(earshot_float4 a, earshot_float4 b, void *_Nonnull p) {
+    typedef int32_t int4 __attribute__((ext_vector_type(4)));
+    typedef int32_t int8 __attribute__((ext_vector_type(8)));
+    typedef int16_t short8 __attribute__((ext_vector_type(8)));
+    a = (earshot_float4)((int4)a & (a == a)) + 12582912.0f;
+    b = (earshot_float4)((int4)b & (b == b)) + 12582912.0f;
+    // The bits of positive numbers are in order, so what lies beyond 2^22 lies beyond the limits.
+    int4 x = ((int4)a & (a > 0.0f)) - 0x4B400000, y = ((int4)b & (b > 0.0f)) - 0x4B400000;
+    x = __builtin_elementwise_min(__builtin_elementwise_max(x, (int4)(-32768)), (int4)32767);
+    y = __builtin_elementwise_min(__builtin_elementwise_max(y, (int4)(-32768)), (int4)32767);
+    short8 words = __builtin_convertvector(__builtin_shufflevector(x, y, 0, 1, 2, 3, 4, 5, 6, 7), short8);
+    memcpy(p, &words, sizeof words);
+}
 
 /// Flush-to-zero and denormals-are-zero for the calling thread; returns what was set before.
 static inline EARSHOT_NO_LOCKS uint64_t earshot_flush_denormals(void) {
