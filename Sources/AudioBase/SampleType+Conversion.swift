@@ -216,7 +216,8 @@ func integer16(_ sample: Float) -> UInt32 { (limited(sample * 32_768, 32_767) + 
 @_noLocks @inline(__always)
 func integer(_ sample: Float, _ scale: Double) -> UInt32 {
     let scaled = sample == sample ? Double(sample) * scale : 0
-    let value = scaled > -scale ? (scaled < scale - 1 ? scaled : scale - 1) : -scale
+    var value = scaled > -scale ? scaled : -scale
+    value = value < scale - 1 ? value : scale - 1
     return UInt32(truncatingIfNeeded: (value + 6_755_399_441_055_744).bitPattern)
 }
 

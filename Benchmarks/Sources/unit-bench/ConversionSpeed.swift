@@ -12,7 +12,7 @@ extension KernelSpeed {
     }
 
     private static func conversion(_ type: SampleType, _ bits: Int32, _ channels: Int) -> [Figure] {
-        let (frames, channels) = (opaque(128), opaque(channels))
+        let (frames, channels) = (opaque(256), opaque(channels))
         let rig = Rig(inputs: channels, outputs: channels, frames: frames)
         let size = type.byteCount * channels * frames
         // Half a page from the samples, so that no address looks like another's to the processor in one run and not in the next.
@@ -35,7 +35,7 @@ extension KernelSpeed {
         type.read(a, channelCount: channels, frameCount: frames, into: rig.ours.channels)
         ck_read(bits, b, channels, frames, rig.theirs.channels.pointers)
         require(rig.difference == 0, "\(type) read")
-        let name = "\(type), \(channels) channel\(channels == 1 ? "" : "s"), 128 frames"
+        let name = "\(type), \(channels) channel\(channels == 1 ? "" : "s"), 256 frames"
         return [
             figure("\(name) to float") {
                 type.read(a, channelCount: channels, frameCount: frames, into: rig.ours.channels)
@@ -89,12 +89,12 @@ extension KernelSpeed {
         }
         let name = "equalizer of \(sections) bands, 2 channels, 64 frames"
         return [
-            figure(name, operations: 1_000) {
+            figure(name, operations: 200) {
                 unit.process(from, ours, frameCount: frames)
             } theirs: {
                 ck_cascade_svf(svf, input, same, frames)
             },
-            figure(name, against: "a textbook's biquads in C, clang -O3", operations: 1_000) {
+            figure(name, against: "a textbook's biquads in C, clang -O3", operations: 200) {
                 unit.process(from, ours, frameCount: frames)
             } theirs: {
                 ck_cascade_biquad(biquad, input, same, frames)

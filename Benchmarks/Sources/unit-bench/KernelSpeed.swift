@@ -13,10 +13,10 @@ enum KernelSpeed {
 
     /// - Parameter name: what it is, with the frames of a block.
     static func figure(
-        _ name: String, against reference: String = "the same in C, clang -O3", operations: Int = 4_000,
+        _ name: String, against reference: String = "the same in C, clang -O3", operations: Int = 1_000,
         limit: Double = limit, ours: () -> Void, theirs: () -> Void
     ) -> Figure {
-        let times = Paired(repetitions: 61, operations: operations) {
+        let times = Paired(repetitions: 401, operations: operations) {
             for _ in 0..<operations { ours() }
         } theirs: {
             for _ in 0..<operations { theirs() }
