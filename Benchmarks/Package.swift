@@ -11,9 +11,12 @@ let package = Package(
         .executableTarget(
             name: "earshot-bench",
             dependencies: [
-                "CJACKRing", .product(name: "AudioBase", package: "Earshot"),
+                "CJACKRing", "PairedTimes", .product(name: "AudioBase", package: "Earshot"),
                 .product(name: "AudioCodecs", package: "Earshot"),
             ]),
+        .target(name: "PairedTimes", dependencies: [.product(name: "AudioBase", package: "Earshot")]),
+        // Kernels as somebody would write them in C, for the comparison of speed.
+        .target(name: "CKernels", cSettings: [.unsafeFlags(["-O3"])]),
         // The tests' sound servers, through a link to their folder.
         .target(name: "TestSupport", dependencies: [.product(name: "AudioBase", package: "Earshot")]),
         .executableTarget(
@@ -32,7 +35,7 @@ let package = Package(
         .executableTarget(
             name: "unit-bench",
             dependencies: [
-                "UnitMeasures", .product(name: "AudioBase", package: "Earshot"),
+                "CKernels", "PairedTimes", "UnitMeasures", .product(name: "AudioBase", package: "Earshot"),
                 .product(name: "AudioDSP", package: "Earshot"),
             ]),
     ],

@@ -15,6 +15,27 @@ extension SampleType {
         _ bytes: UnsafeRawPointer, channelCount: Int, frameCount: Int, into channels: Channels, offset: Int = 0,
         map: UnsafePointer<Int>? = nil
     ) {
+        if let map { return readMapped(bytes, channelCount, frameCount, channels, offset, map) }
+        if channelCount == 1, channels.count == 1 {
+            switch self {
+            case .int16: return readInt16(bytes, channels[0] + offset, frameCount)
+            case .int32: return readInt32(bytes, channels[0] + offset, frameCount)
+            default: return readOnly(bytes, channels[0] + offset, frameCount)
+            }
+        }
+        if channelCount == 2, channels.count == 2,
+            readPair(bytes, channels[0] + offset, channels[1] + offset, frameCount)
+        {
+            return
+        }
+        readMapped(bytes, channelCount, frameCount, channels, offset, nil)
+    }
+
+    @_noLocks @inline(never)
+    private func readMapped(
+        _ bytes: UnsafeRawPointer, _ channelCount: Int, _ frameCount: Int, _ channels: Channels, _ offset: Int,
+        _ map: UnsafePointer<Int>?
+    ) {
         for c in 0..<channels.count {
             var from = c
             if let map { from = map[c] }
@@ -23,8 +44,8 @@ extension SampleType {
                 clearSamples(to, frameCount)
                 continue
             }
-            if channelCount == 1 {  // on its own, so that it becomes vector code
-                readChannel(bytes, byteCount, to, frameCount)
+            if channelCount == 1 {
+                readOnly(bytes, to, frameCount)
             } else {
                 readChannel(bytes + from &* byteCount, channelCount &* byteCount, to, frameCount)
             }
@@ -45,6 +66,24 @@ extension SampleType {
         _ channels: Channels, offset: Int = 0, frameCount: Int, into bytes: UnsafeMutableRawPointer, channelCount: Int,
         map: UnsafePointer<Int>? = nil
     ) {
+        if let map { return writeMapped(channels, offset, frameCount, bytes, channelCount, map) }
+        if channelCount == 1, channels.count == 1 {
+            if case .int16 = self { return writeInt16(channels[0] + offset, frameCount, bytes) }
+            return writeOnly(channels[0] + offset, frameCount, bytes)
+        }
+        if channelCount == 2, channels.count == 2,
+            writePair(channels[0] + offset, channels[1] + offset, frameCount, bytes)
+        {
+            return
+        }
+        writeMapped(channels, offset, frameCount, bytes, channelCount, nil)
+    }
+
+    @_noLocks @inline(never)
+    private func writeMapped(
+        _ channels: Channels, _ offset: Int, _ frameCount: Int, _ bytes: UnsafeMutableRawPointer, _ channelCount: Int,
+        _ map: UnsafePointer<Int>?
+    ) {
         for d in 0..<channelCount {
             var from = d
             if let map { from = map[d] }
@@ -53,11 +92,22 @@ extension SampleType {
                 continue
             }
             if channelCount == 1 {
-                writeChannel(channels[from] + offset, frameCount, bytes, byteCount)
+                writeOnly(channels[from] + offset, frameCount, bytes)
             } else {
                 writeChannel(channels[from] + offset, frameCount, bytes + d &* byteCount, channelCount &* byteCount)
             }
         }
+    }
+
+    // One channel on its own, so that it becomes vector code.
+    @_noLocks @inline(never)
+    private func readOnly(_ from: UnsafeRawPointer, _ to: UnsafeMutablePointer<Float>, _ count: Int) {
+        readChannel(from, byteCount, to, count)
+    }
+
+    @_noLocks @inline(never)
+    private func writeOnly(_ from: UnsafePointer<Float>, _ count: Int, _ to: UnsafeMutableRawPointer) {
+        writeChannel(from, count, to, byteCount)
     }
 
     @_noLocks @inline(__always)
@@ -114,9 +164,8 @@ extension SampleType {
             }
         case .int16:
             for i in 0..<count {
-                let value = limited(from[i] * 32_768, 32_767) + 12_582_912
                 to.storeBytes(
-                    of: UInt16(truncatingIfNeeded: value.bitPattern), toByteOffset: stride &* i, as: UInt16.self)
+                    of: UInt16(truncatingIfNeeded: integer16(from[i])), toByteOffset: stride &* i, as: UInt16.self)
             }
         case .int24:
             for i in 0..<count {
@@ -154,16 +203,21 @@ extension SampleType {
 
 /// A scaled sample within −(`top` + 1) to `top`; 0 for NaN.
 @_noLocks @inline(__always)
-private func limited(_ scaled: Float, _ top: Float) -> Float {
+func limited(_ scaled: Float, _ top: Float) -> Float {
     let value = scaled == scaled ? scaled : 0
     return value > -top - 1 ? (value < top ? value : top) : -top - 1
 }
 
+/// A sample in 16 bits; what lies above them means nothing.
+@_noLocks @inline(__always)
+func integer16(_ sample: Float) -> UInt32 { (limited(sample * 32_768, 32_767) + 12_582_912).bitPattern }
+
 /// The two's complement of a sample whose full scale is `scale`, sign-extended; through Double, whose 53 bits hold it.
 @_noLocks @inline(__always)
-private func integer(_ sample: Float, _ scale: Double) -> UInt32 {
+func integer(_ sample: Float, _ scale: Double) -> UInt32 {
     let scaled = sample == sample ? Double(sample) * scale : 0
-    let value = scaled > -scale ? (scaled < scale - 1 ? scaled : scale - 1) : -scale
+    var value = scaled > -scale ? scaled : -scale
+    value = value < scale - 1 ? value : scale - 1
     return UInt32(truncatingIfNeeded: (value + 6_755_399_441_055_744).bitPattern)
 }
 

@@ -14,13 +14,9 @@ public struct Level: BitwiseCopyable, Sendable {
         var top: Float = 0
         var sum: Float = 0
         for c in 0..<channels.count {
-            let samples = channels[c]
-            for i in 0..<frameCount {
-                let x = samples[i]
-                let magnitude = x < 0 ? -x : x
-                top = magnitude > top ? magnitude : top
-                sum += x * x
-            }
+            let highest = peakOfSamples(channels[c], frameCount)
+            top = highest > top ? highest : top
+            sum += energyOfSamples(channels[c], frameCount)
         }
         peak = top
         meanSquare = sum / Float(max(1, frameCount &* channels.count))

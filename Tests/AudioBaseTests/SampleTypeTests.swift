@@ -81,14 +81,17 @@ import Testing
 
     @Test("too loud is full scale with its sign, never the other end", arguments: SampleType.allCases, [1, 2])
     func saturation(_ type: SampleType, channelCount: Int) {
-        let samples: [Float] = [1, 0.99999994, 1.5, 1e30, .infinity, -1, -1.5, -1e30, -.infinity, .nan]
+        let one: [Float] = [1, 0.99999994, 1.5, 1e30, .infinity, -1, -1.5, -1e30, -.infinity, .nan]
+        let samples = one + one + one + one  // so that vector code meets each in every place
         let buffer = AudioBuffer(channelCount: channelCount, frameCapacity: samples.count)
         for c in 0..<channelCount { for (i, sample) in samples.enumerated() { buffer.channels[c][i] = sample } }
         let bytes = Bytes(type, channelCount: channelCount, frameCount: samples.count)
         type.write(buffer.channels, frameCount: samples.count, into: bytes.start, channelCount: channelCount)
         type.read(bytes.start, channelCount: channelCount, frameCount: samples.count, into: buffer.channels)
         for c in 0..<channelCount {
-            let back = (0..<samples.count).map { buffer.channels[c][$0] }
+            let all = (0..<samples.count).map { buffer.channels[c][$0] }
+            let back = Array(all.prefix(one.count))
+            #expect(all == back + back + back + back)
             switch type {
             case .float32, .float64:
                 #expect(back == [1, 0.99999994, 1.5, 1e30, 0, -1, -1.5, -1e30, 0, 0])
@@ -155,5 +158,28 @@ import Testing
         for c in 0..<4 { for i in 0..<3 { to.channels[c][i] = 9 } }
         type.read(bytes.start, channelCount: 3, frameCount: 3, into: to.channels)
         #expect((0..<4).map { to.channels[$0][2] } == [0.25, 0.5, 0, 0])
+    }
+
+    @Test("both channels at once are what they are one by one", arguments: SampleType.allCases, [1, 2, 7, 64, 701])
+    func pairs(_ type: SampleType, frameCount: Int) {
+        let from = AudioBuffer(channelCount: 2, frameCapacity: frameCount)
+        Self.sine(from)
+        let (together, apart) = (
+            Bytes(type, channelCount: 2, frameCount: frameCount), Bytes(type, channelCount: 2, frameCount: frameCount)
+        )
+        let (a, b) = (
+            AudioBuffer(channelCount: 2, frameCapacity: frameCount),
+            AudioBuffer(channelCount: 2, frameCapacity: frameCount)
+        )
+        type.write(from.channels, frameCount: frameCount, into: together.start, channelCount: 2)
+        type.read(together.start, channelCount: 2, frameCount: frameCount, into: a.channels)
+        // With a map each channel goes by itself.
+        [0, 1].withUnsafeBufferPointer {
+            type.write(
+                from.channels, frameCount: frameCount, into: apart.start, channelCount: 2, map: $0.baseAddress)
+            type.read(apart.start, channelCount: 2, frameCount: frameCount, into: b.channels, map: $0.baseAddress)
+        }
+        #expect(together.memory.elementsEqual(apart.memory))
+        for c in 0..<2 { #expect((0..<frameCount).allSatisfy { a.channels[c][$0] == b.channels[c][$0] }) }
     }
 }

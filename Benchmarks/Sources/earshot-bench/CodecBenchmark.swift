@@ -1,6 +1,7 @@
 import AudioBase
 import AudioCodecs
 import Foundation
+import PairedTimes
 
 /// Encoders and decoders against real time: four seconds of a voice-like sound, mono, the median of some rounds.
 struct CodecBenchmark {

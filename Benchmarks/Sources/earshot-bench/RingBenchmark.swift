@@ -1,6 +1,7 @@
 import AudioBase
 import CJACKRing
 import Foundation
+import PairedTimes
 
 /// ``AudioRing`` beside `jack_ringbuffer`: one channel, 4,096 samples, blocks of 128.
 enum RingBenchmark {

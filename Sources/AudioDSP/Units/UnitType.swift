@@ -31,15 +31,6 @@ public struct UnitType: Sendable {
 
     /// Every effect that Earshot brings.
     public static var all: [UnitType] {
-        [
-            .gain,
-            .spatializer,
-            .compressor,
-            .limiter,
-            .gate,
-            .delay,
-            .reverb,
-            .generator,
-        ]
+        [.gain, .equalizer, .compressor, .limiter, .gate, .delay, .reverb, .spatializer, .generator]
     }
 }

@@ -67,6 +67,47 @@ static inline EARSHOT_NO_LOCKS float earshot_logf(float x) { return logf(x); }
 static inline EARSHOT_NO_LOCKS float earshot_sqrtf(float x) { return sqrtf(x); }
 static inline EARSHOT_NO_LOCKS float earshot_floorf(float x) { return floorf(x); }
 
+/// Arithmetic on two doubles, SIMD2<Double> in Swift. Swift's own operators reach the optimiser lane by lane, which in a chain
+/// of filters it does not always put together again.
+typedef double earshot_double2 __attribute__((ext_vector_type(2)));
+static inline EARSHOT_NO_LOCKS earshot_double2 earshot_add2(earshot_double2 a, earshot_double2 b) { return a + b; }
+static inline EARSHOT_NO_LOCKS earshot_double2 earshot_subtract2(earshot_double2 a, earshot_double2 b) { return a - b; }
+static inline EARSHOT_NO_LOCKS earshot_double2 earshot_multiply2(earshot_double2 a, earshot_double2 b) { return a * b; }
+typedef float earshot_float4 __attribute__((ext_vector_type(4)));
+/// Two frames of two channels as floats: both of the first channel, then both of the second.
+static inline EARSHOT_NO_LOCKS earshot_float4 earshot_narrow2(earshot_double2 a, earshot_double2 b) {
+    typedef float float2 __attribute__((ext_vector_type(2)));
+    return __builtin_shufflevector(
+        __builtin_convertvector(a, float2), __builtin_convertvector(b, float2), 0, 2, 1, 3);
+}
+/// Four neighbouring integers at any alignment.
+static inline EARSHOT_NO_LOCKS earshot_float4 earshot_int16_to_float4(const void *_Nonnull p) {
+    typedef int16_t int4 __attribute__((ext_vector_type(4)));
+    int4 v;
+    memcpy(&v, p, sizeof v);
+    return __builtin_convertvector(v, earshot_float4);
+}
+static inline EARSHOT_NO_LOCKS earshot_float4 earshot_int32_to_float4(const void *_Nonnull p) {
+    typedef int32_t int4 __attribute__((ext_vector_type(4)));
+    int4 v;
+    memcpy(&v, p, sizeof v);
+    return __builtin_convertvector(v, earshot_float4);
+}
+/// Eight neighbouring samples, times 32,768, to as many integers at any alignment: rounded, limited, 0 for NaN.
+static inline EARSHOT_NO_LOCKS void earshot_float8_to_int16(earshot_float4 a, earshot_float4 b, void *_Nonnull p) {
+    typedef int32_t int4 __attribute__((ext_vector_type(4)));
+    typedef int32_t int8 __attribute__((ext_vector_type(8)));
+    typedef int16_t short8 __attribute__((ext_vector_type(8)));
+    a = (earshot_float4)((int4)a & (a == a)) + 12582912.0f;
+    b = (earshot_float4)((int4)b & (b == b)) + 12582912.0f;
+    // The bits of positive numbers are in order, so what lies beyond 2^22 lies beyond the limits.
+    int4 x = ((int4)a & (a > 0.0f)) - 0x4B400000, y = ((int4)b & (b > 0.0f)) - 0x4B400000;
+    x = __builtin_elementwise_min(__builtin_elementwise_max(x, (int4)(-32768)), (int4)32767);
+    y = __builtin_elementwise_min(__builtin_elementwise_max(y, (int4)(-32768)), (int4)32767);
+    short8 words = __builtin_convertvector(__builtin_shufflevector(x, y, 0, 1, 2, 3, 4, 5, 6, 7), short8);
+    memcpy(p, &words, sizeof words);
+}
+
 /// Flush-to-zero and denormals-are-zero for the calling thread; returns what was set before.
 static inline EARSHOT_NO_LOCKS uint64_t earshot_flush_denormals(void) {
 #if defined(__x86_64__)

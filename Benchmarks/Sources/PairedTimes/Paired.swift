@@ -1,16 +1,18 @@
 import AudioBase
 
 /// Two ways to do one thing, timed in turn in one run, so that what else the machine does meets both.
-struct Paired {
-    /// Nanoseconds an operation, medians over the repetitions.
-    var ours: Double
-    var theirs: Double
+public struct Paired {
+    /// Nanoseconds an operation, the median over the repetitions.
+    public var ours: Double
+    /// The same of the other.
+    public var theirs: Double
     /// Median of the ratios of neighbours in time.
-    var ratio: Double
+    public var ratio: Double
 
+    /// Runs both, turn and turn about.
     /// - Parameters:
     ///   - operations: how many one call does.
-    init(repetitions: Int, operations: Int, ours first: () -> Void, theirs second: () -> Void) {
+    public init(repetitions: Int, operations: Int, ours first: () -> Void, theirs second: () -> Void) {
         first()
         second()
         var pairs: [(ours: Double, theirs: Double)] = []
@@ -36,4 +38,4 @@ struct Paired {
 }
 
 /// The middle value. - Precondition: there is one.
-func median(_ values: [Double]) -> Double { values.sorted()[values.count / 2] }
+public func median(_ values: [Double]) -> Double { values.sorted()[values.count / 2] }

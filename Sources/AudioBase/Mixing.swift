@@ -1,0 +1,208 @@
+// Each sample is computed alone, by the same products in the same order wherever a block begins; only the meters add up in
+// an order of their own. All are inlinable, so that they become vector code in the caller's module too; explicit vectors are
+// where a plain loop would first compare the buffers' addresses.
+
+/// Adds samples times a factor to what is there. Render-safe. The buffers do not overlap.
+@_noLocks @inlinable
+public func addSamples(
+    _ to: UnsafeMutablePointer<Float>, _ from: UnsafePointer<Float>, _ count: Int, gain: Float
+) {
+    var i = 0
+    while i &+ 16 <= count {
+        let (at, x) = (to + i, from + i)
+        let factor = SIMD4(repeating: gain)
+        storeFour(loadFour(at) + loadFour(x) * factor, at)
+        storeFour(loadFour(at + 4) + loadFour(x + 4) * factor, at + 4)
+        storeFour(loadFour(at + 8) + loadFour(x + 8) * factor, at + 8)
+        storeFour(loadFour(at + 12) + loadFour(x + 12) * factor, at + 12)
+        i &+= 16
+    }
+    while i < count {
+        to[i] += from[i] * gain
+        i &+= 1
+    }
+}
+
+/// Adds samples times a factor that moves on a straight line. Render-safe. The buffers do not overlap.
+/// - Parameters:
+///   - gain: the factor before the ramp's first frame.
+///   - step: by how much it grows in each frame; frame n of the ramp, from 1, has `gain + n * step`.
+///   - past: frames of the ramp that earlier calls have had, so that blocks can be cut anywhere. A ramp is shorter than
+///     2^24 frames.
+@_noLocks @inlinable
+public func addSamples(
+    _ to: UnsafeMutablePointer<Float>, _ from: UnsafePointer<Float>, _ count: Int, gain: Float, step: Float,
+    past: Int = 0
+) {
+    var n = Float(past)
+    var i = 0
+    var four = SIMD4(n + 1, n + 2, n + 3, n + 4)
+    let (start, steps) = (SIMD4(repeating: gain), SIMD4(repeating: step))
+    while i &+ 8 <= count {
+        let (at, x) = (to + i, from + i)
+        let next = four + 4
+        storeFour(loadFour(at) + loadFour(x) * (start + four * steps), at)
+        storeFour(loadFour(at + 4) + loadFour(x + 4) * (start + next * steps), at + 4)
+        four = next + 4
+        i &+= 8
+    }
+    n += Float(i)
+    while i < count {
+        n += 1
+        to[i] += from[i] * (gain + n * step)
+        i &+= 1
+    }
+}
+
+/// Writes samples times a factor. Render-safe. The buffers are the same, or do not overlap.
+@_noLocks @inlinable
+public func scaleSamples(
+    _ to: UnsafeMutablePointer<Float>, _ from: UnsafePointer<Float>, _ count: Int, gain: Float
+) {
+    var i = 0
+    while i &+ 16 <= count {
+        let (at, x) = (to + i, from + i)
+        let factor = SIMD4(repeating: gain)
+        storeFour(loadFour(x) * factor, at)
+        storeFour(loadFour(x + 4) * factor, at + 4)
+        storeFour(loadFour(x + 8) * factor, at + 8)
+        storeFour(loadFour(x + 12) * factor, at + 12)
+        i &+= 16
+    }
+    while i < count {
+        to[i] = from[i] * gain
+        i &+= 1
+    }
+}
+
+/// Writes samples times a factor that moves on a straight line. Render-safe. The buffers are the same, or do not overlap.
+/// - Parameters:
+///   - gain: the factor before the ramp's first frame.
+///   - step: by how much it grows in each frame; frame n of the ramp, from 1, has `gain + n * step`.
+///   - past: frames of the ramp that earlier calls have had.
+@_noLocks @inlinable
+public func scaleSamples(
+    _ to: UnsafeMutablePointer<Float>, _ from: UnsafePointer<Float>, _ count: Int, gain: Float, step: Float,
+    past: Int = 0
+) {
+    var n = Float(past)
+    var i = 0
+    var four = SIMD4(n + 1, n + 2, n + 3, n + 4)
+    let (start, steps) = (SIMD4(repeating: gain), SIMD4(repeating: step))
+    while i &+ 8 <= count {
+        let (at, x) = (to + i, from + i)
+        let next = four + 4
+        storeFour(loadFour(x) * (start + four * steps), at)
+        storeFour(loadFour(x + 4) * (start + next * steps), at + 4)
+        four = next + 4
+        i &+= 8
+    }
+    n += Float(i)
+    while i < count {
+        n += 1
+        to[i] = from[i] * (gain + n * step)
+        i &+= 1
+    }
+}
+
+/// Adds any number of inputs, each times a factor of its own, to what is there. Render-safe. `to` overlaps no input.
+///
+/// The sum is made in the order of the inputs, as by one ``addSamples(_:_:_:gain:)`` after the other and with the same bits;
+/// but of 32 frames at a time, which stay in registers meanwhile.
+/// - Parameters:
+///   - inputs: as many pointers as `inputCount`.
+///   - gains: as many factors.
+///   - offset: the first frame of each input.
+@_noLocks @inlinable
+public func mixSamples(
+    _ to: UnsafeMutablePointer<Float>, _ inputs: UnsafePointer<UnsafeMutablePointer<Float>>,
+    _ gains: UnsafePointer<Float>, inputCount: Int, offset: Int = 0, _ count: Int
+) {
+    var i = 0
+    while i &+ 32 <= count {
+        let at = to + i
+        var (a, b) = (loadFour(at), loadFour(at + 4))
+        var (c, d) = (loadFour(at + 8), loadFour(at + 12))
+        var (e, f) = (loadFour(at + 16), loadFour(at + 20))
+        var (g, h) = (loadFour(at + 24), loadFour(at + 28))
+        for k in 0..<inputCount {
+            let from = UnsafePointer(inputs[k]) + offset + i
+            let gain = SIMD4(repeating: gains[k])
+            a += loadFour(from) * gain
+            b += loadFour(from + 4) * gain
+            c += loadFour(from + 8) * gain
+            d += loadFour(from + 12) * gain
+            e += loadFour(from + 16) * gain
+            f += loadFour(from + 20) * gain
+            g += loadFour(from + 24) * gain
+            h += loadFour(from + 28) * gain
+        }
+        storeFour(a, at)
+        storeFour(b, at + 4)
+        storeFour(c, at + 8)
+        storeFour(d, at + 12)
+        storeFour(e, at + 16)
+        storeFour(f, at + 20)
+        storeFour(g, at + 24)
+        storeFour(h, at + 28)
+        i &+= 32
+    }
+    if i == count { return }
+    for k in 0..<inputCount { addSamples(to + i, inputs[k] + offset + i, count &- i, gain: gains[k]) }
+}
+
+/// Four neighbouring samples from any address.
+@_noLocks @inlinable @inline(__always)
+func loadFour(_ p: UnsafePointer<Float>) -> SIMD4<Float> { SIMD4(p[0], p[1], p[2], p[3]) }
+
+/// Four samples to any address.
+@_noLocks @inlinable @inline(__always)
+func storeFour(_ v: SIMD4<Float>, _ p: UnsafeMutablePointer<Float>) {
+    p[0] = v[0]
+    p[1] = v[1]
+    p[2] = v[2]
+    p[3] = v[3]
+}
+
+/// The greatest magnitude; 0 of nothing. Render-safe.
+@_noLocks @inlinable
+public func peakOfSamples(_ from: UnsafePointer<Float>, _ count: Int) -> Float {
+    var top = SIMD4<Float>(repeating: 0)
+    var i = 0
+    while i &+ 4 <= count {
+        let x = loadFour(from + i)
+        top = top.replacing(with: x, where: x .> top)
+        top = top.replacing(with: -x, where: -x .> top)
+        i &+= 4
+    }
+    var peak = top[0] > top[1] ? top[0] : top[1]
+    peak = top[2] > peak ? top[2] : peak
+    peak = top[3] > peak ? top[3] : peak
+    while i < count {
+        let magnitude = from[i] < 0 ? -from[i] : from[i]
+        peak = magnitude > peak ? magnitude : peak
+        i &+= 1
+    }
+    return peak
+}
+
+/// The sum of the squares. Render-safe.
+@_noLocks @inlinable
+public func energyOfSamples(_ from: UnsafePointer<Float>, _ count: Int) -> Float {
+    var (even, odd) = (SIMD4<Float>(repeating: 0), SIMD4<Float>(repeating: 0))
+    var i = 0
+    while i &+ 8 <= count {
+        let x = loadFour(from + i)
+        let y = loadFour(from + i + 4)
+        even += x * x
+        odd += y * y
+        i &+= 8
+    }
+    even += odd
+    var sum = (even[0] + even[1]) + (even[2] + even[3])
+    while i < count {
+        sum += from[i] * from[i]
+        i &+= 1
+    }
+    return sum
+}

@@ -1,0 +1,95 @@
+/// One band: its settings, and where its section is on the way to them.
+///
+/// Numbers go straight from one piece to the next. Another type, and on and off, fade on a curve without corners over frames of
+/// their own, from what was heard before to wherever the numbers are by then. Both move the section's ``SectionDesign``, so
+/// one filter runs throughout.
+struct EqualizerBand: BitwiseCopyable {
+    /// What is heard now.
+    private(set) var now = SectionDesign()
+    /// What would be, but for a fade; and where it goes.
+    private var goal = SectionDesign()
+    private var target = SectionDesign()
+    private var step = SectionDesign()
+    private var goalRemaining = 0
+    /// What a fade began with.
+    private var origin = SectionDesign()
+    private var fadeLength = 1
+    private var fadeRemaining = 0
+
+    private var type = -1
+    private var isOn = false
+    private var frequency: Float = 0
+    private var gain: Float = 0
+    private var q: Float = 0
+
+    @_noLocks
+    init() {}
+
+    /// Whether it is on the way to its settings.
+    var isMoving: Bool { @_noLocks get { goalRemaining > 0 || fadeRemaining > 0 } }
+
+    /// Takes type, frequency, gain, Q and whether it is on. True where anything is different.
+    /// - Parameters:
+    ///   - frameCount: frames until numbers are reached; 0 for all at once.
+    ///   - fade: frames that another type, or on and off, take.
+    @_noLocks
+    mutating func set(_ values: UnsafePointer<Float>, over frameCount: Int, fade: Int, sampleRate: Double) -> Bool {
+        let (newType, newIsOn) = (Int(values[0] + 0.5), values[4] >= 0.5)
+        let switches = newType != type || newIsOn != isOn
+        if !switches && values[1] == frequency && values[2] == gain && values[3] == q { return false }
+        type = newType
+        isOn = newIsOn
+        frequency = values[1]
+        gain = values[2]
+        q = values[3]
+        target = SectionDesign(
+            type: type, frequency: Double(frequency), gain: Double(gain), q: Double(q), sampleRate: sampleRate)
+        if !isOn { target = target.silenced() }
+        if !isMoving && now.isIdentity {
+            // Poles that nobody hears need not move.
+            now.g = target.g
+            now.k = target.k
+            goal = now
+        }
+        if frameCount == 0 || (!isMoving && now.isIdentity && target.isIdentity) {
+            finish()
+        } else if switches {
+            origin = now
+            goal = target
+            goalRemaining = 0
+            fadeLength = fade
+            fadeRemaining = fade
+        } else {
+            goalRemaining = frameCount
+            step = goal.step(to: target, over: frameCount)
+        }
+        return true
+    }
+
+    /// One frame on.
+    @_noLocks
+    mutating func advance() {
+        if goalRemaining > 0 {
+            goalRemaining &-= 1
+            if goalRemaining == 0 { goal = target } else { goal.add(step) }
+        }
+        now = goal
+        if fadeRemaining > 0 {
+            fadeRemaining &-= 1
+            let left = Double(fadeRemaining) / Double(fadeLength)
+            let before = left * left * (3 - 2 * left)
+            var way = origin
+            way.add(goal, times: -1)
+            now.add(way, times: before)
+        }
+    }
+
+    /// Jumps to the settings.
+    @_noLocks
+    mutating func finish() {
+        goal = target
+        now = target
+        goalRemaining = 0
+        fadeRemaining = 0
+    }
+}

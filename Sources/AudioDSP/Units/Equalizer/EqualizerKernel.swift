@@ -1,0 +1,217 @@
+import AudioBase
+import CRealtime
+
+extension UnitType {
+    /// Eight bands, each of any of the cookbook's shapes.
+    public static let equalizer = UnitType(EqualizerKernel.self)
+}
+
+/// Eight second-order sections in a row (see ``SectionDesign``) in double precision, two channels at once.
+///
+/// Numbers reach their place in the frames that are asked for; another type, and on and off, fade over 10 ms. Bands that
+/// change nothing are left out.
+struct EqualizerKernel: UnitKernel, ~Copyable {
+    static let bandCount = 8
+    /// One more section, which passes everything: it fills up where three are left.
+    private static var slots: Int { @_noLocks get { 9 } }
+    private static var chunk: Int { @_noLocks get { 64 } }
+    /// Frames after which what is left of a faded sound is looked for.
+    private static var sweep: Int { @_noLocks get { 4_096 } }
+
+    let latency = 0
+    let memory: Int
+    private let sampleRate: Double
+    private let pairs: Int
+    private let fade: Int
+    private let bands: UnsafeMutablePointer<EqualizerBand>
+    private let coefficients: UnsafeMutablePointer<SectionCoefficients>
+    /// For each pair of channels one for each slot.
+    private let states: UnsafeMutablePointer<SectionState>
+    /// The bands that do something, from the first to the last.
+    private let active: UnsafeMutablePointer<Int>
+    private let frames: UnsafeMutablePointer<SIMD2<Double>>
+    private var activeCount = 0
+    private var isMoving = false
+    private var untilSweep = 4_096
+    private var factor = Glide(1)
+
+    init(sampleRate: Double, channelCount: Int) {
+        self.sampleRate = sampleRate
+        pairs = (channelCount + 1) / 2
+        // No section is silent for longer than a period of the lowest frequency while it still rings.
+        memory = Int(sampleRate / 20) + Self.sweep
+        fade = Int(sampleRate / 100)
+        bands = .allocate(capacity: Self.bandCount)
+        bands.initialize(repeating: EqualizerBand(), count: Self.bandCount)
+        coefficients = .allocate(capacity: Self.slots)
+        coefficients.initialize(repeating: SectionCoefficients(SectionDesign()), count: Self.slots)
+        states = .allocate(capacity: pairs * Self.slots)
+        states.initialize(repeating: SectionState(), count: pairs * Self.slots)
+        active = .allocate(capacity: Self.bandCount)
+        active.initialize(repeating: 0, count: Self.bandCount)
+        frames = .allocate(capacity: Self.chunk)
+        frames.initialize(repeating: SIMD2(0, 0), count: Self.chunk)
+    }
+
+    deinit {
+        bands.deallocate()
+        coefficients.deallocate()
+        states.deallocate()
+        active.deallocate()
+        frames.deallocate()
+    }
+
+    @_noLocks
+    mutating func set(_ values: UnsafePointer<Float>, over frameCount: Int) {
+        var isChanged = false
+        for b in 0..<8 {
+            if bands[b].set(values + b &* 5, over: frameCount, fade: fade, sampleRate: sampleRate) {
+                coefficients[b] = SectionCoefficients(bands[b].now)
+                isChanged = true
+            }
+        }
+        if isChanged { choose() }
+        factor.move(to: decibelsToGain(values[40]), over: frameCount)
+    }
+
+    @_noLocks
+    mutating func process(_ block: UnitBlock) {
+        var at = 0
+        while at < block.frameCount {
+            var count = min(block.frameCount &- at, Self.chunk)
+            if isMoving {
+                advance()
+                count = 1
+            }
+            count = min(count, untilSweep)
+            render(block, block.offset &+ at, count)
+            at &+= count
+            untilSweep &-= count
+            if untilSweep == 0 { forgetSilence() }
+        }
+    }
+
+    @_noLocks
+    mutating func reset() {
+        for b in 0..<8 {
+            bands[b].finish()
+            coefficients[b] = SectionCoefficients(bands[b].now)
+        }
+        choose()
+        for s in 0..<pairs &* Self.slots { states[s] = SectionState() }
+        untilSweep = Self.sweep
+        factor.finish()
+    }
+
+    /// Every moving band one frame on.
+    @_noLocks
+    private mutating func advance() {
+        var hasArrived = false
+        for b in 0..<8 where bands[b].isMoving {
+            bands[b].advance()
+            coefficients[b] = SectionCoefficients(bands[b].now)
+            if !bands[b].isMoving { hasArrived = true }
+        }
+        if hasArrived { choose() }
+    }
+
+    /// Lists the bands that do something; the others forget what they heard.
+    @_noLocks
+    private mutating func choose() {
+        activeCount = 0
+        isMoving = false
+        for b in 0..<8 {
+            let moves = bands[b].isMoving
+            if moves { isMoving = true }
+            if moves || !bands[b].now.isIdentity {
+                active[activeCount] = b
+                activeCount &+= 1
+            } else {
+                for p in 0..<pairs { states[p &* Self.slots &+ b] = SectionState() }
+            }
+        }
+    }
+
+    /// What has died away to 200 dB below full scale ends.
+    @_noLocks
+    private mutating func forgetSilence() {
+        untilSweep = Self.sweep
+        for s in 0..<pairs &* Self.slots where states[s].isSilent { states[s] = SectionState() }
+    }
+
+    @_noLocks
+    private mutating func render(_ block: UnitBlock, _ offset: Int, _ count: Int) {
+        let start = factor
+        for p in 0..<pairs {
+            let left = 2 &* p
+            // The last of an odd number goes twice, and is written once.
+            let right = left &+ 1 < block.input.count ? left &+ 1 : left
+            let (l, r) = (block.input[left] + offset, block.input[right] + offset)
+            for i in 0..<count { frames[i] = SIMD2(Double(l[i]), Double(r[i])) }
+            filter(SectionCascade(coefficients, states + p &* Self.slots), count)
+            if start.remaining > 0 || start.value != 1 {
+                factor = start
+                amplify(count)
+            }
+            let to = block.output[left] + offset
+            if right == left {
+                for i in 0..<count { to[i] = Float(frames[i][0]) }
+            } else {
+                write(to, block.output[right] + offset, count)
+            }
+        }
+    }
+
+    @_noLocks
+    private func write(_ left: UnsafeMutablePointer<Float>, _ right: UnsafeMutablePointer<Float>, _ count: Int) {
+        var i = 0
+        while i &+ 2 <= count {
+            let two = earshot_narrow2(frames[i], frames[i &+ 1])
+            left[i] = two[0]
+            left[i &+ 1] = two[1]
+            right[i] = two[2]
+            right[i &+ 1] = two[3]
+            i &+= 2
+        }
+        if i < count {
+            left[i] = Float(frames[i][0])
+            right[i] = Float(frames[i][1])
+        }
+    }
+
+    @_noLocks
+    private func filter(_ cascade: SectionCascade, _ count: Int) {
+        var k = 0
+        while k &+ 4 <= activeCount {
+            cascade.four(active[k], active[k &+ 1], active[k &+ 2], active[k &+ 3], frames, count)
+            k &+= 4
+        }
+        switch activeCount &- k {
+        case 1: cascade.one(active[k], frames, count)
+        case 2: cascade.two(active[k], active[k &+ 1], frames, count)
+        case 3: cascade.four(active[k], active[k &+ 1], active[k &+ 2], 8, frames, count)
+        default: break
+        }
+    }
+
+    @_noLocks
+    private mutating func amplify(_ count: Int) {
+        let moving = min(factor.remaining, count)
+        for i in 0..<moving {
+            let now = Double(factor.next())
+            frames[i] = frames[i] * SIMD2(now, now)
+        }
+        let steady = Double(factor.value)
+        for i in moving..<count { frames[i] = frames[i] * SIMD2(steady, steady) }
+    }
+
+    static var functions: UnitFunctions {
+        UnitFunctions(
+            set: { $0.assumingMemoryBound(to: Self.self).pointee.set($1, over: $2) },
+            process: { state, block in
+                state.assumingMemoryBound(to: Self.self).pointee.process(
+                    block.assumingMemoryBound(to: UnitBlock.self).pointee)
+            },
+            reset: { $0.assumingMemoryBound(to: Self.self).pointee.reset() })
+    }
+}

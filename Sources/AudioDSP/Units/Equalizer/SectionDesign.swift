@@ -1,0 +1,110 @@
+import CRealtime
+
+/// A second-order section by the numbers of its state-variable form, all of which can move on a straight line while it sounds.
+///
+/// The transfer functions are those of R. Bristow-Johnson's Audio EQ Cookbook: his analogue prototypes under the same bilinear
+/// transform with the same warping. The form is A. Simper's ("Solving the continuous SVF equations using trapezoidal
+/// integration and equivalent currents", Cytomic 2013): two trapezoidal integrators whose state is a signal, not a
+/// difference of nearly equal ones as in a direct form. So it neither loses digits at 20 Hz under 192 kHz, nor bursts when its
+/// frequency jumps; with `g` and `k` positive it loses energy in every frame, however they move.
+struct SectionDesign: BitwiseCopyable {
+    /// tan(π f / rate): an integrator's step.
+    var g: Double
+    /// Damping, 1 / Q.
+    var k: Double
+    /// How much of the input, of the band-pass and of the low-pass output is heard.
+    var direct: Double
+    var band: Double
+    var low: Double
+
+    /// The section that passes everything as it is.
+    @_noLocks
+    init() {
+        g = 0.1
+        k = 1
+        direct = 1
+        band = 0
+        low = 0
+    }
+
+    /// - Parameters:
+    ///   - type: a place in ``EqualizerKernel/types``.
+    ///   - frequency: hertz; kept below 49 % of the rate.
+    ///   - gain: dB, for peak and shelves.
+    ///   - q: quality as in the cookbook, above 0.
+    @_noLocks
+    init(type: Int, frequency: Double, gain: Double, q: Double, sampleRate: Double) {
+        let highest = 0.49 * sampleRate
+        let warped = earshot_tan(Double.pi * (frequency < highest ? frequency : highest) / sampleRate)
+        let a = earshot_exp(gain * 0.057_564_627_324_851_145)  // 10^(gain / 40)
+        g = warped
+        k = 1 / q
+        direct = 1
+        band = 0
+        low = 0
+        switch type {
+        case 0:  // peak
+            k = 1 / (q * a)
+            band = k * (a * a - 1)
+        case 1:  // low shelf
+            g = warped / earshot_sqrt(a)
+            band = k * (a - 1)
+            low = a * a - 1
+        case 2:  // high shelf
+            g = warped * earshot_sqrt(a)
+            direct = a * a
+            band = k * (1 - a) * a
+            low = 1 - a * a
+        case 3:  // low-pass
+            direct = 0
+            low = 1
+        case 4:  // high-pass
+            band = -k
+            low = -1
+        case 5:  // band-pass, 0 dB at its peak
+            direct = 0
+            band = k
+        case 6:  // notch
+            band = -k
+        default:  // all-pass
+            band = -2 * k
+        }
+    }
+
+    /// Whether its output is its input.
+    var isIdentity: Bool { @_noLocks get { direct == 1 && band == 0 && low == 0 } }
+
+    /// The same poles, with nothing of them heard.
+    @_noLocks
+    func silenced() -> SectionDesign {
+        var design = self
+        design.direct = 1
+        design.band = 0
+        design.low = 0
+        return design
+    }
+
+    /// As much further as `step` says, `factor` times.
+    @_noLocks
+    mutating func add(_ step: SectionDesign, times factor: Double = 1) {
+        g += step.g * factor
+        k += step.k * factor
+        direct += step.direct * factor
+        band += step.band * factor
+        low += step.low * factor
+    }
+
+    /// What must be added in each of `count` frames to come to `target`.
+    @_noLocks
+    func step(to target: SectionDesign, over count: Int) -> SectionDesign {
+        var step = target
+        step.add(self, times: -1)
+        let share = 1 / Double(count)
+        step.g *= share
+        step.k *= share
+        step.direct *= share
+        step.band *= share
+        step.low *= share
+        return step
+    }
+}

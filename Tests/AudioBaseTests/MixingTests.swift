@@ -1,0 +1,83 @@
+import AudioBase
+import Testing
+
+/// Planes of noise, each a little different.
+private func noise(_ channels: Int, _ frames: Int, seed: UInt32 = 1) -> AudioBuffer {
+    let buffer = AudioBuffer(channelCount: channels, frameCapacity: max(1, frames))
+    var state = seed
+    for c in 0..<channels {
+        for i in 0..<frames {
+            state = state &* 1_664_525 &+ 1_013_904_223
+            buffer.channels[c][i] = Float(Int32(bitPattern: state)) / 2_147_483_648
+        }
+    }
+    return buffer
+}
+
+private func samples(_ buffer: AudioBuffer) -> [Float] { (0..<buffer.frameCapacity).map { buffer.channels[0][$0] } }
+
+@Suite struct MixingTests {
+    @Test(arguments: [0, 1, 3, 4, 31, 32, 33, 64, 100, 1_000], [0, 1, 3, 4, 5, 32])
+    func `a mix is the sum in the order of the inputs`(frames: Int, inputCount: Int) {
+        let (inputs, to) = (noise(max(1, inputCount), frames + 7), noise(1, frames + 7, seed: 5))
+        let before = samples(to)
+        let gains = (0..<inputCount).map { 0.1 * Float($0 + 1) }
+        mixSamples(to.channels[0], inputs.channels.pointers, gains + [0], inputCount: inputCount, offset: 3, frames)
+        for i in 0..<frames {
+            var expected = before[i]
+            for k in 0..<inputCount { expected += inputs.channels[k][i + 3] * gains[k] }
+            #expect(to.channels[0][i] == expected)
+        }
+        #expect(samples(to).suffix(7) == before.suffix(7))
+    }
+
+    @Test(arguments: [0, 1, 5, 64, 129])
+    func `samples are scaled and added`(frames: Int) {
+        let (from, to) = (noise(1, frames + 1), noise(1, frames + 1, seed: 9))
+        let (x, before) = (samples(from), samples(to))
+        addSamples(to.channels[0], from.channels[0], frames, gain: 0.3)
+        #expect(samples(to) == (0...frames).map { $0 < frames ? before[$0] + x[$0] * 0.3 : before[$0] })
+        scaleSamples(to.channels[0], from.channels[0], frames, gain: -2)
+        #expect(samples(to).prefix(frames).elementsEqual(x.prefix(frames).map { $0 * -2 }))
+        scaleSamples(from.channels[0], from.channels[0], frames, gain: 0.5)
+        #expect(samples(from) == (0...frames).map { $0 < frames ? x[$0] * 0.5 : x[$0] })
+    }
+
+    @Test(arguments: [1, 3, 16, 17, 32])
+    func `a ramp is the same however it is cut`(block: Int) {
+        let frames = 96
+        let from = noise(1, frames)
+        let (whole, pieces, mixed) = (noise(1, frames), noise(1, frames), noise(1, frames, seed: 3))
+        let before = samples(mixed)
+        scaleSamples(whole.channels[0], from.channels[0], frames, gain: 0.25, step: 0.01)
+        for at in stride(from: 0, to: frames, by: block) {
+            let count = min(block, frames - at)
+            scaleSamples(
+                pieces.channels[0] + at, from.channels[0] + at, count, gain: 0.25, step: 0.01, past: at)
+            addSamples(mixed.channels[0] + at, from.channels[0] + at, count, gain: 0.25, step: 0.01, past: at)
+        }
+        #expect(samples(pieces) == samples(whole))
+        let gains = (0..<frames).map { 0.25 + Float($0 + 1) * 0.01 }
+        #expect(samples(whole) == zip(samples(from), gains).map { $0 * $1 })
+        #expect(samples(mixed) == (0..<frames).map { before[$0] + from.channels[0][$0] * gains[$0] })
+    }
+
+    @Test(arguments: [0, 1, 3, 4, 7, 8, 15, 100, 1_003])
+    func `peak and energy`(frames: Int) {
+        let from = noise(1, frames)
+        let x = samples(from).prefix(frames)
+        #expect(peakOfSamples(from.channels[0], frames) == (x.map(abs).max() ?? 0))
+        let energy = x.reduce(0.0) { $0 + Double($1) * Double($1) }
+        #expect(abs(Double(energyOfSamples(from.channels[0], frames)) - energy) <= 1e-5 * energy)
+    }
+
+    @Test func `a peak of either sign is found in every place`() {
+        for place in 0..<13 {
+            for sign: Float in [-1, 1] {
+                let from = AudioBuffer(channelCount: 1, frameCapacity: 13)
+                from.channels[0][place] = 0.7 * sign
+                #expect(peakOfSamples(from.channels[0], 13) == 0.7)
+            }
+        }
+    }
+}
