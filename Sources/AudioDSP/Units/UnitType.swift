@@ -26,6 +26,6 @@ public struct UnitType: Sendable {
 
     /// Every effect that Earshot brings.
     public static var all: [UnitType] {
-        [.gain]
+        [.gain, .voiceChanger]
     }
 }

@@ -1,0 +1,271 @@
+import AudioBase
+import CRealtime
+
+/// Pitch-synchronous overlap-add (E. Moulines and F. Charpentier, Speech Communication 9, 1990): two periods about each
+/// mark are cut out and laid down again at the new pitch's distance; formants move as each grain is read faster or slower.
+///
+/// What is not voiced is laid down where it was, so that it keeps its sound. One analysis of the channels' sum serves them
+/// all, so that a stereo image stands still.
+struct VoiceChangerKernel: UnitKernel, ~Copyable {
+    let latency: Int
+    let memory: Int
+    private let channelCount: Int
+    private let rate: Double
+    private let lead: Double  // frames from a grain's making to its middle
+    private let chunk = 64
+    private let input: MirrorRing
+    private let tables: GrainTables
+    private let decimator: VoiceDecimator
+    private let heard: MirrorRing  // what the tracker hears
+    private var tracker: VoicePitchTracker
+    private var marks: VoiceMarks
+    private let whispers: UnsafeMutablePointer<VoiceWhisper>
+    private let trains: UnsafeMutablePointer<VoiceTrain>  // the voice, two added ones, the whisper
+    private let mono: UnsafeMutablePointer<Float>
+    private let wet: UnsafeMutablePointer<Float>
+    private let hop: Int
+    private let blocker: Float
+    private var frame = 0
+    private var blockerIn: Float = 0
+    private var blockerOut: Float = 0
+    private var random: UInt32 = 1
+    private var setting = VoiceSetting()
+    private var mix = Glide(1)
+    private var effect = Glide(0)
+
+    init(sampleRate: Double, channelCount: Int) {
+        rate = sampleRate
+        self.channelCount = channelCount
+        latency = Int((0.025 * sampleRate).rounded())
+        lead = (sampleRate / 70).rounded(.up)
+        memory = latency + Int(4 * lead) + Int(0.06 * sampleRate)
+        input = MirrorRing(channelCount: channelCount, frameCount: latency + Int(4 * lead) + 128)
+        tables = GrainTables()
+        decimator = VoiceDecimator(factor: max(1, Int(sampleRate / 11_000)), lobes: 4, cutoff: 0.28)
+        let low = sampleRate / Double(decimator.factor)
+        tracker = VoicePitchTracker(rate: low)
+        heard = MirrorRing(channelCount: 1, frameCount: Int(0.1 * low))
+        marks = VoiceMarks(rate: low, reach: Int(0.0125 * low))
+        hop = Int(0.0025 * low)
+        blocker = Float(earshot_exp(-2 * Double.pi * 40 / low))
+        trains = .allocate(capacity: 4)
+        for k in 0..<4 { (trains + k).initialize(to: VoiceTrain()) }
+        whispers = .allocate(capacity: channelCount)
+        for c in 0..<channelCount {
+            (whispers + c).initialize(to: VoiceWhisper(sampleRate: sampleRate, frameCount: input.mask + 1))
+        }
+        mono = .allocate(capacity: 2 * chunk)
+        mono.initialize(repeating: 0, count: 2 * chunk)
+        wet = mono + chunk
+    }
+
+    deinit {
+        trains.deinitialize(count: 4)
+        trains.deallocate()
+        whispers.deinitialize(count: channelCount)
+        whispers.deallocate()
+        mono.deallocate()
+    }
+
+    @_noLocks
+    mutating func set(_ values: UnsafePointer<Float>, over frameCount: Int) {
+        setting.read(values, sampleRate: rate)
+        mix.move(to: values[2] / 100, over: frameCount)
+        // From and to the untouched sound it takes 10 ms, long enough that nothing is heard of it.
+        effect.move(to: setting.isNeutral ? 0 : 1, over: frameCount == 0 ? 0 : Int(0.01 * rate))
+    }
+
+    @_noLocks
+    mutating func process(_ block: UnitBlock) {
+        var done = 0
+        while done < block.frameCount {
+            let count = min(chunk, block.frameCount &- done)
+            take(block.input, block.offset &+ done, count)
+            for i in 0..<count { advance(i) }
+            give(block.output, block.offset &+ done, count)
+            frame &+= count
+            done &+= count
+        }
+    }
+
+    /// Input into the rings; the sum of the channels, each weighted less than the one before, so that a voice in opposite
+    /// phase on two of them does not vanish.
+    @_noLocks
+    private mutating func take(_ channels: Channels, _ offset: Int, _ count: Int) {
+        var weight: Float = 1
+        clearSamples(mono, count)
+        let whispering = setting.whisper > 0
+        for c in 0..<channelCount {
+            let from = channels[c] + offset
+            for i in 0..<count {
+                input.write(from[i], at: frame &+ i, channel: c)
+                mono[i] += weight * from[i]
+            }
+            if whispering {
+                for i in 0..<count { whispers[c].push(from[i], at: frame &+ i) }
+            } else {
+                whispers[c].rest()
+            }
+            weight *= 0.7
+        }
+    }
+
+    /// What one frame more tells: the pitch, marks, grains.
+    @_noLocks
+    private mutating func advance(_ i: Int) {
+        let now = frame &+ i
+        if decimator.push(mono[i], at: now) {
+            let tick = now / decimator.factor
+            let x = decimator.value(at: now)
+            blockerOut = x - blockerIn + blocker * blockerOut
+            blockerIn = x
+            heard.write(blockerOut, at: tick, channel: 0)
+            if tick % hop == hop &- 1 { tracker.analyze(heard.samples(from: tick &+ 1 &- tracker.span, channel: 0)) }
+            marks.advance(heard, now: tick, period: tracker.period)
+        }
+        let time = now &- latency
+        let sounds = effect.value > 0 || effect.remaining > 0
+        for k in 0..<4 {
+            if sounds, setting.level(k) > 0 { run(k, time) } else { trains[k].runs = false }
+            trains[k].drop(before: time &- chunk)
+        }
+    }
+
+    /// Lays down the grains whose time has come.
+    @_noLocks
+    private mutating func run(_ k: Int, _ time: Int) {
+        let horizon = Double(time) + lead
+        if !trains[k].runs {
+            trains[k].runs = true
+            trains[k].wasVoiced = false
+            trains[k].last = horizon - 0.004 * rate
+            trains[k].due = horizon
+            trains[k].probe = horizon
+        }
+        while trains[k].probe <= horizon {
+            let place = trains[k].probe
+            let mark = k == 3 ? VoiceMark(position: 0, period: 0) : marked(place)
+            if mark.period == 0 {
+                layUnvoiced(k, place)
+            } else if trains[k].wasVoiced, place < trains[k].due - 0.5 {
+                trains[k].probe = min(trains[k].due, place + mark.period)
+            } else {
+                layVoiced(k, place, mark, time)
+            }
+        }
+    }
+
+    /// The mark nearest to a place, both on the time axis of the input.
+    @_noLocks
+    private func marked(_ place: Double) -> VoiceMark {
+        let factor = Double(decimator.factor)
+        let shift = Double(decimator.factor &- 1 &- decimator.delay)
+        let mark = marks.nearest(to: (place - shift) / factor)
+        return VoiceMark(position: mark.position * factor + shift, period: mark.period * factor)
+    }
+
+    @_noLocks
+    private mutating func layUnvoiced(_ k: Int, _ place: Double) {
+        random = random &* 1_664_525 &+ 1_013_904_223
+        // Uneven, so that noise gets no pitch.
+        let spacing = (0.0035 + 0.002 * Double(random >> 8) / 16_777_216) * rate
+        let left = min(lead - 2, max(1, place - trains[k].last))
+        let byPower = k == 3 || (setting.formant - 1).magnitude > 0.03
+        if !trains[k].wasVoiced { trains[k].closeLast(left, addsByPower: byPower) }
+        // An added voice sings; the consonants are the first one's.
+        let gain = k == 1 || k == 2 ? 0 : setting.level(k)
+        trains[k].append(
+            VoiceGrain(
+                centre: place, source: k == 3 ? whispers[0].place(of: place) : place,
+                step: k == 3 ? setting.formant * whispers[0].pace : setting.formant, left: left, right: spacing,
+                gain: gain, cutoff: setting.cutoff, addsByPower: byPower))
+        trains[k].last = place
+        trains[k].due = place + spacing
+        trains[k].probe = place + spacing
+        trains[k].wasVoiced = false
+    }
+
+    @_noLocks
+    private mutating func layVoiced(_ k: Int, _ due: Double, _ mark: VoiceMark, _ time: Int) {
+        var place = due
+        let period = mark.period
+        let ratio = setting.ratio(k)
+        let spacing = setting.robotSpacing > 0 ? setting.robotSpacing / setting.interval(k) : period / ratio
+        let stays = setting.robotSpacing == 0 && (ratio - 1).magnitude < 1e-4
+        // Voices set in on a mark; one at its own pitch stays on them.
+        if stays || !trains[k].wasVoiced {
+            place = mark.position
+            while place < trains[k].last + 0.3 * min(period, 0.004 * rate) { place += period }
+        }
+        let room = max(1, min(lead - 2, place - Double(time) - 1))
+        let whole = min(room, period / setting.formant)
+        let gap = place - trains[k].last
+        var left = whole
+        if !trains[k].wasVoiced || (stays && gap < 1.5 * period && setting.formant == 1) {
+            left = min(room, gap)
+            trains[k].closeLast(left, addsByPower: false)
+        }
+        let gain = Float(earshot_sqrt(setting.formant * spacing / period)) * setting.level(k)
+        trains[k].append(
+            VoiceGrain(
+                centre: place, source: place == mark.position ? place : mark.position, step: setting.formant, left: left,
+                right: whole, gain: gain, cutoff: setting.cutoff, addsByPower: false))
+        trains[k].last = place
+        trains[k].due = place + spacing
+        trains[k].probe = place + min(spacing, period)
+        trains[k].wasVoiced = true
+    }
+
+    /// Output of a chunk: the delayed input, and what the trains add, in proportion.
+    @_noLocks
+    private mutating func give(_ channels: Channels, _ offset: Int, _ count: Int) {
+        let time = frame &- latency
+        let startMix = mix
+        let startEffect = effect
+        let dryOnly = mix.remaining == 0 && effect.remaining == 0 && mix.value * effect.value == 0
+        for c in 0..<channelCount {
+            let to = channels[c] + offset
+            let dry = input.samples(from: time, channel: c)
+            if dryOnly {
+                for i in 0..<count { to[i] = dry[i] }
+                continue
+            }
+            clearSamples(wet, count)
+            for k in 0..<3 { trains[k].add(input, c, tables, from: time, to: wet, count: count) }
+            trains[3].add(whispers[c].ring, 0, tables, from: time, to: wet, count: count)
+            mix = startMix
+            effect = startEffect
+            for i in 0..<count {
+                let w = mix.next() * effect.next()
+                to[i] = dry[i] + w * (wet[i] - dry[i])
+            }
+        }
+    }
+
+    @_noLocks
+    mutating func reset() {
+        input.clear()
+        heard.clear()
+        decimator.reset()
+        tracker.reset()
+        marks.reset()
+        for k in 0..<4 { trains[k].reset() }
+        for c in 0..<channelCount { whispers[c].reset() }
+        frame = 0
+        blockerIn = 0
+        blockerOut = 0
+        random = 1
+        mix.finish()
+        effect.finish()
+    }
+
+    static var functions: UnitFunctions {
+        UnitFunctions(
+            set: { $0.assumingMemoryBound(to: Self.self).pointee.set($1, over: $2) },
+            process: { state, block in
+                state.assumingMemoryBound(to: Self.self).pointee.process(
+                    block.assumingMemoryBound(to: UnitBlock.self).pointee)
+            },
+            reset: { $0.assumingMemoryBound(to: Self.self).pointee.reset() })
+    }
+}
