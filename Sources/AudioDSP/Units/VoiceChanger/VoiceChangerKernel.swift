@@ -1,11 +1,12 @@
 import AudioBase
 import CRealtime
 
-/// Pitch-synchronous overlap-add (E. Moulines and F. Charpentier, Speech Communication 9, 1990): two periods about each
-/// mark are cut out and laid down again at the new pitch's distance; formants move as each grain is read faster or slower.
+/// Pitch-synchronous overlap-add on the residual of linear prediction (E. Moulines and F. Charpentier, Speech
+/// Communication 9, 1990): two periods about each mark are cut out and laid down again at the new pitch's distance, then
+/// the envelope is put back, formants in their place or moved.
 ///
-/// What is not voiced is laid down where it was, so that it keeps its sound. One analysis of the channels' sum serves them
-/// all, so that a stereo image stands still.
+/// What is not voiced is laid down where it was, so that it keeps its sound. Pitch and marks are those of the channels'
+/// sum, the same for all, so that a stereo image stands still; envelopes are each channel's own.
 struct VoiceChangerKernel: UnitKernel, ~Copyable {
     let latency: Int
     let memory: Int
@@ -19,16 +20,16 @@ struct VoiceChangerKernel: UnitKernel, ~Copyable {
     private let heard: MirrorRing  // what the tracker hears
     private var tracker: VoicePitchTracker
     private var marks: VoiceMarks
-    private let whispers: UnsafeMutablePointer<VoiceWhisper>
-    private let trains: UnsafeMutablePointer<VoiceTrain>  // the voice, two added ones, the whisper
+    private let envelopes: UnsafeMutablePointer<VoiceEnvelope>
+    private let trains: UnsafeMutablePointer<VoiceTrain>  // the voice, two added ones, breath
     private let mono: UnsafeMutablePointer<Float>
     private let wet: UnsafeMutablePointer<Float>
+    private let breath: UnsafeMutablePointer<Float>
     private let hop: Int
     private let blocker: Float
     private var frame = 0
     private var blockerIn: Float = 0
     private var blockerOut: Float = 0
-    private var random: UInt32 = 1
     private var setting = VoiceSetting()
     private var mix = Glide(1)
     private var effect = Glide(0)
@@ -50,20 +51,21 @@ struct VoiceChangerKernel: UnitKernel, ~Copyable {
         blocker = Float(earshot_exp(-2 * Double.pi * 40 / low))
         trains = .allocate(capacity: 4)
         for k in 0..<4 { (trains + k).initialize(to: VoiceTrain()) }
-        whispers = .allocate(capacity: channelCount)
+        envelopes = .allocate(capacity: channelCount)
         for c in 0..<channelCount {
-            (whispers + c).initialize(to: VoiceWhisper(sampleRate: sampleRate, frameCount: input.mask + 1))
+            (envelopes + c).initialize(to: VoiceEnvelope(sampleRate: sampleRate, frameCount: input.mask + 1))
         }
-        mono = .allocate(capacity: 2 * chunk)
-        mono.initialize(repeating: 0, count: 2 * chunk)
+        mono = .allocate(capacity: 3 * chunk)
+        mono.initialize(repeating: 0, count: 3 * chunk)
+        breath = mono + 2 * chunk
         wet = mono + chunk
     }
 
     deinit {
         trains.deinitialize(count: 4)
         trains.deallocate()
-        whispers.deinitialize(count: channelCount)
-        whispers.deallocate()
+        envelopes.deinitialize(count: channelCount)
+        envelopes.deallocate()
         mono.deallocate()
     }
 
@@ -94,17 +96,15 @@ struct VoiceChangerKernel: UnitKernel, ~Copyable {
     private mutating func take(_ channels: Channels, _ offset: Int, _ count: Int) {
         var weight: Float = 1
         clearSamples(mono, count)
-        let whispering = setting.whisper > 0
         for c in 0..<channelCount {
             let from = channels[c] + offset
             for i in 0..<count {
                 input.write(from[i], at: frame &+ i, channel: c)
                 mono[i] += weight * from[i]
             }
-            if whispering {
-                for i in 0..<count { whispers[c].push(from[i], at: frame &+ i) }
-            } else {
-                whispers[c].rest()
+            for i in 0..<count {
+                envelopes[c].advance(
+                    input, c, frame &+ i, formant: setting.formant, cutoff: setting.cutoff, tables)
             }
             weight *= 0.7
         }
@@ -144,7 +144,7 @@ struct VoiceChangerKernel: UnitKernel, ~Copyable {
         }
         while trains[k].probe <= horizon {
             let place = trains[k].probe
-            let mark = k == 3 ? VoiceMark(position: 0, period: 0) : marked(place)
+            let mark = marked(place)
             if mark.period == 0 {
                 layUnvoiced(k, place)
             } else if trains[k].wasVoiced, place < trains[k].due - 0.5 {
@@ -166,19 +166,12 @@ struct VoiceChangerKernel: UnitKernel, ~Copyable {
 
     @_noLocks
     private mutating func layUnvoiced(_ k: Int, _ place: Double) {
-        random = random &* 1_664_525 &+ 1_013_904_223
-        // Uneven, so that noise gets no pitch.
-        let spacing = (0.0035 + 0.002 * Double(random >> 8) / 16_777_216) * rate
+        let spacing = 0.004 * rate
         let left = min(lead - 2, max(1, place - trains[k].last))
-        let byPower = k == 3 || (setting.formant - 1).magnitude > 0.03
-        if !trains[k].wasVoiced { trains[k].closeLast(left, addsByPower: byPower) }
+        if !trains[k].wasVoiced { trains[k].closeLast(left) }
         // An added voice sings; the consonants are the first one's.
-        let gain = k == 1 || k == 2 ? 0 : setting.level(k)
         trains[k].append(
-            VoiceGrain(
-                centre: place, source: k == 3 ? whispers[0].place(of: place) : place,
-                step: k == 3 ? setting.formant * whispers[0].pace : setting.formant, left: left, right: spacing,
-                gain: gain, cutoff: setting.cutoff, addsByPower: byPower))
+            VoiceGrain(centre: place, source: place, left: left, right: spacing, gain: k == 0 ? 1 : 0))
         trains[k].last = place
         trains[k].due = place + spacing
         trains[k].probe = place + spacing
@@ -191,28 +184,28 @@ struct VoiceChangerKernel: UnitKernel, ~Copyable {
         let period = mark.period
         let ratio = setting.ratio(k)
         let spacing = setting.robotSpacing > 0 ? setting.robotSpacing / setting.interval(k) : period / ratio
-        let stays = setting.robotSpacing == 0 && (ratio - 1).magnitude < 1e-4
+        let stays = k == 3 || (setting.robotSpacing == 0 && (ratio - 1).magnitude < 1e-4)
         // Voices set in on a mark; one at its own pitch stays on them.
         if stays || !trains[k].wasVoiced {
             place = mark.position
             while place < trains[k].last + 0.3 * min(period, 0.004 * rate) { place += period }
         }
         let room = max(1, min(lead - 2, place - Double(time) - 1))
-        let whole = min(room, period / setting.formant)
+        let whole = min(room, period)
         let gap = place - trains[k].last
         var left = whole
-        if !trains[k].wasVoiced || (stays && gap < 1.5 * period && setting.formant == 1) {
+        if !trains[k].wasVoiced || (stays && gap < 1.5 * period) {
             left = min(room, gap)
-            trains[k].closeLast(left, addsByPower: false)
+            trains[k].closeLast(left)
         }
-        let gain = Float(earshot_sqrt(setting.formant * spacing / period)) * setting.level(k)
+        let density = k == 3 ? 1 : Float(earshot_sqrt(spacing / period))
         trains[k].append(
             VoiceGrain(
-                centre: place, source: place == mark.position ? place : mark.position, step: setting.formant, left: left,
-                right: whole, gain: gain, cutoff: setting.cutoff, addsByPower: false))
+                centre: place, source: mark.position, left: left, right: whole, gain: density * setting.level(k)))
         trains[k].last = place
-        trains[k].due = place + spacing
-        trains[k].probe = place + min(spacing, period)
+        let step = k == 3 ? period : spacing
+        trains[k].due = place + step
+        trains[k].probe = place + min(step, period)
         trains[k].wasVoiced = true
     }
 
@@ -223,16 +216,19 @@ struct VoiceChangerKernel: UnitKernel, ~Copyable {
         let startMix = mix
         let startEffect = effect
         let dryOnly = mix.remaining == 0 && effect.remaining == 0 && mix.value * effect.value == 0
+        clearSamples(breath, count)
+        if !dryOnly { trains[3].addWindows(tables, from: time, to: breath, count: count) }
         for c in 0..<channelCount {
             let to = channels[c] + offset
             let dry = input.samples(from: time, channel: c)
             if dryOnly {
+                envelopes[c].rest(dry: dry, from: time, count: count)
                 for i in 0..<count { to[i] = dry[i] }
                 continue
             }
             clearSamples(wet, count)
-            for k in 0..<3 { trains[k].add(input, c, tables, from: time, to: wet, count: count) }
-            trains[3].add(whispers[c].ring, 0, tables, from: time, to: wet, count: count)
+            for k in 0..<3 { trains[k].add(envelopes[c].residual, tables, from: time, to: wet, count: count) }
+            envelopes[c].sound(wet, breath: breath, dry: dry, from: time, count: count)
             mix = startMix
             effect = startEffect
             for i in 0..<count {
@@ -250,11 +246,10 @@ struct VoiceChangerKernel: UnitKernel, ~Copyable {
         tracker.reset()
         marks.reset()
         for k in 0..<4 { trains[k].reset() }
-        for c in 0..<channelCount { whispers[c].reset() }
+        for c in 0..<channelCount { envelopes[c].reset() }
         frame = 0
         blockerIn = 0
         blockerOut = 0
-        random = 1
         mix.finish()
         effect.finish()
     }

@@ -1,24 +1,18 @@
-/// A short piece of sound under a window, moved to a new place and stretched or compressed there.
+/// A short piece of sound under a window, moved to a new place.
 struct VoiceGrain: BitwiseCopyable {
     /// Where its middle sounds, on the time axis of the input.
     var centre: Double
-    /// Where its middle is read, in frames of the ring that it is read from.
+    /// Where its middle is read, on the same.
     var source: Double
-    /// Frames of the ring for each frame out.
-    var step: Double
     /// Frames from its start to its middle.
     var left: Double
     /// Frames from its middle to its end.
     var right: Double
     /// Factor.
     var gain: Float
-    /// Which filters it is read with.
-    var cutoff: Int
-    /// Whether it is noise, which adds by power and not by amplitude.
-    var addsByPower: Bool
 }
 
-/// One train of grains: the voice itself, an added voice, or the whisper.
+/// One train of grains: the voice itself, an added voice, or the whisper's breath.
 ///
 /// Grains lie in the order in which they were made and are added in it, so that sums round alike however blocks are cut.
 struct VoiceTrain: ~Copyable {
@@ -40,9 +34,7 @@ struct VoiceTrain: ~Copyable {
     init() {
         grains = .allocate(capacity: capacity)
         grains.initialize(
-            repeating: VoiceGrain(
-                centre: 0, source: 0, step: 1, left: 1, right: 1, gain: 0, cutoff: 0, addsByPower: false),
-            count: capacity)
+            repeating: VoiceGrain(centre: 0, source: 0, left: 1, right: 1, gain: 0), count: capacity)
     }
 
     deinit { grains.deallocate() }
@@ -57,18 +49,19 @@ struct VoiceTrain: ~Copyable {
 
     /// Gives the last grain another right half, if its middle is still to come.
     @_noLocks
-    mutating func closeLast(_ right: Double, addsByPower: Bool) {
+    mutating func closeLast(_ right: Double) {
         if end == first { return }
         grains[(end &- 1) & (capacity &- 1)].right = right
     }
 
     /// Adds what sounds in a stretch of time.
     /// - Parameters:
+    ///   - ring: what grains are cut from.
     ///   - time: the first frame, on the time axis of the input.
     ///   - output: `count` samples to add to.
     @_noLocks
     func add(
-        _ ring: borrowing MirrorRing, _ channel: Int, _ tables: borrowing GrainTables, from time: Int,
+        _ ring: borrowing MirrorRing, _ tables: borrowing GrainTables, from time: Int,
         to output: UnsafeMutablePointer<Float>, count: Int
     ) {
         var k = first
@@ -78,15 +71,32 @@ struct VoiceTrain: ~Copyable {
             let start = max(0, wholeBelow(g.centre - g.left) &+ 1 &- time)
             let stop = min(count, wholeBelow(g.centre + g.right) &+ 1 &- time)
             if start >= stop || g.gain == 0 { continue }
-            let perLeft = Float(1 / g.left)
-            let perRight = Float(1 / g.right)
             for i in start..<stop {
                 let u = Double(time &+ i) - g.centre
-                let x = u < 0 ? Float(-u) * perLeft : Float(u) * perRight
-                let w = tables.window(min(1, x), powerComplementary: g.addsByPower) * g.gain
-                output[i] += w * tables.value(ring, channel, at: g.source + u * g.step, cutoff: g.cutoff)
+                output[i] += window(g, u, tables) * tables.value(ring, at: g.source + u)
             }
         }
+    }
+
+    /// Adds the grains' windows themselves.
+    @_noLocks
+    func addWindows(
+        _ tables: borrowing GrainTables, from time: Int, to output: UnsafeMutablePointer<Float>, count: Int
+    ) {
+        var k = first
+        while k < end {
+            let g = grains[k & (capacity &- 1)]
+            k &+= 1
+            let start = max(0, wholeBelow(g.centre - g.left) &+ 1 &- time)
+            let stop = min(count, wholeBelow(g.centre + g.right) &+ 1 &- time)
+            if start >= stop || g.gain == 0 { continue }
+            for i in start..<stop { output[i] += window(g, Double(time &+ i) - g.centre, tables) }
+        }
+    }
+
+    @_noLocks @inline(__always)
+    private func window(_ g: VoiceGrain, _ u: Double, _ tables: borrowing GrainTables) -> Float {
+        tables.window(min(1, Float(u < 0 ? -u / g.left : u / g.right))) * g.gain
     }
 
     /// Forgets the grains that are over before `time`.

@@ -135,6 +135,7 @@ struct VoiceMarks: ~Copyable {
     /// The sample within half a period of a place around which most energy lies.
     @_noLocks
     private func loudest(_ signal: borrowing MirrorRing, about place: Double, period: Double) -> Int {
+        let smoothing = max(1, Int(0.2 * period))
         let from = wholeBelow(place - period / 2)
         let length = Int(period) &+ 1
         let x = signal.samples(from: from &- smoothing, channel: 0)

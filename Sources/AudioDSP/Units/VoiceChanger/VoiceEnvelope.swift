@@ -1,0 +1,229 @@
+import AudioBase
+import CRealtime
+
+/// What one channel's vocal tract does to the sound, taken off and put on again, higher or lower.
+///
+/// Linear prediction by the autocorrelation method (J. Makhoul, "Linear prediction: a tutorial review", Proceedings of the
+/// IEEE 63, 1975). What is left is nearly flat, so that cutting it up leaves formants where they were (the LP-PSOLA of
+/// Moulines and Charpentier). Formants move as the autocorrelation is stretched, which scales the spectrum it belongs to.
+/// The work of an analysis is spread over the frames until the next.
+struct VoiceEnvelope: ~Copyable {
+    /// What is left of the input, by its frame.
+    let residual: MirrorRing
+    /// Frames by which ``residual`` is behind.
+    let delay: Int
+    private let order: Int
+    private let hop: Int
+    private let window: Int
+    private let lagRoom: Int
+    private let setStride: Int
+    private let shape: UnsafeMutablePointer<Float>
+    private let emphasised: MirrorRing
+    private let output: MirrorRing
+    private let segment: UnsafeMutablePointer<Float>
+    private let correlation: UnsafeMutablePointer<Float>  // lags from −16 on
+    private let taper: UnsafeMutablePointer<Float>
+    private let predictor: UnsafeMutablePointer<Float>  // of the input, last coefficient first
+    private let scratch: UnsafeMutablePointer<Double>
+    private let stretched: UnsafeMutablePointer<Double>
+    private let sets: UnsafeMutablePointer<Float>  // of the output: eight sets of coefficients and two levels
+    private let emphasis: Float
+    private let noiseScale: Float
+    private var previous: Float = 0
+    private var lags = 0
+    private var formant = 1.0
+    private var cutoff = 0
+    private var random: UInt32 = 1
+    private var peak: Float = 0
+    private let fall: Float
+
+    /// - Parameter frameCount: frames of ``residual`` to keep.
+    init(sampleRate: Double, frameCount: Int) {
+        order = min(192, max(12, (Int(sampleRate / 1_000) + 3) / 4 * 4))
+        hop = Int(0.004 * sampleRate)
+        window = Int(0.03 * sampleRate)
+        lagRoom = 2 * order + 16
+        setStride = order + 2
+        residual = MirrorRing(channelCount: 1, frameCount: frameCount)
+        emphasised = MirrorRing(channelCount: 1, frameCount: window + 8)
+        output = MirrorRing(channelCount: 1, frameCount: order + 72)
+        let room = 2 * window + lagRoom + 32 + lagRoom + order + 8 * setStride
+        shape = .allocate(capacity: room)
+        shape.initialize(repeating: 0, count: room)
+        segment = shape + window
+        correlation = segment + window
+        taper = correlation + (lagRoom + 32)
+        predictor = taper + lagRoom
+        sets = predictor + order
+        scratch = .allocate(capacity: 2 * (order + 1))
+        scratch.initialize(repeating: 0, count: 2 * (order + 1))
+        stretched = scratch + (order + 1)
+        // A slow rise and a fast fall: much is heard of the past, yet the middle is near.
+        let rise = window * 4 / 5
+        var weight = 0.0
+        var moment = 0.0
+        for i in 0..<window {
+            let x = i < rise ? (Double(i) + 0.5) / Double(rise) : (Double(window - i) - 0.5) / Double(window - rise)
+            let w = earshot_sin(0.5 * Double.pi * x)
+            shape[i] = Float(w * w)
+            weight += w * w * w * w
+            moment += w * w * w * w * Double(window - i)
+        }
+        delay = Int(moment / weight) + hop + hop / 2
+        for k in 0..<lagRoom {
+            let x = 2 * Double.pi * 50 * Double(k) / sampleRate
+            taper[k] = Float(earshot_exp(-0.5 * x * x))
+        }
+        let c = earshot_exp(-2 * Double.pi * 300 / sampleRate)
+        emphasis = Float(c)
+        let w = 2 * Double.pi * 1_000 / sampleRate
+        noiseScale = Float(1 / earshot_sqrt(weight * (1 + c * c - 2 * c * earshot_cos(w))))
+        fall = Float(earshot_exp(-1 / (0.1 * sampleRate)))
+    }
+
+    deinit {
+        shape.deallocate()
+        scratch.deallocate()
+    }
+
+    /// Takes the input's frame `now` and works out ``residual`` at `now - delay`.
+    @_noLocks
+    mutating func advance(
+        _ input: borrowing MirrorRing, _ channel: Int, _ now: Int, formant: Double, cutoff: Int,
+        _ tables: borrowing GrainTables
+    ) {
+        let x = input.samples(from: now, channel: channel)[0]
+        emphasised.write(x - emphasis * previous, at: now, channel: 0)
+        previous = x
+        let phase = now % hop
+        if phase == 0 {
+            let from = emphasised.samples(from: now &- window &+ 1, channel: 0)
+            for i in 0..<window { segment[i] = from[i] * shape[i] }
+            self.formant = formant
+            self.cutoff = cutoff
+            lags = formant == 1 ? order &+ 1 : min(lagRoom, wholeBelow(Double(order) * max(1, formant)) &+ 10)
+        }
+        var lag = phase &* lags / hop
+        let stop = (phase &+ 1) &* lags / hop
+        while lag < stop {
+            correlation[16 &+ lag] = dotProduct(segment, segment + lag, window &- lag) * taper[lag]
+            lag &+= 1
+        }
+        if phase == hop &- 1 { solve(now / hop &+ 1, tables) }
+        let past = input.samples(from: now &- delay &- order, channel: channel)
+        residual.write(past[order] - dotProduct(past, predictor, order), at: now &- delay, channel: 0)
+    }
+
+    /// Coefficients from the autocorrelation, for the frames of hop number `index`.
+    @_noLocks
+    private mutating func solve(_ index: Int, _ tables: borrowing GrainTables) {
+        let set = sets + (index & 7) &* setStride
+        clearSamples(set, setStride)
+        let power = Double(correlation[16])
+        guard power > 1e-12 else {
+            clearSamples(predictor, order)
+            return
+        }
+        for k in 0...order { stretched[k] = Double(correlation[16 &+ k]) }
+        stretched[0] = power * 1.000_01
+        let error = levinson()
+        for i in 0..<order { predictor[order &- 1 &- i] = Float(scratch[i]) }
+        var moved = error
+        if formant == 1 {
+            for i in 0..<order { set[i] = predictor[i] }
+        } else {
+            for k in 1...16 { correlation[16 &- k] = correlation[16 &+ k] }
+            clearSamples(correlation + (16 &+ lags), 16)
+            for k in 0...order {
+                stretched[k] = Double(tables.value(correlation + 16, at: Double(k) * formant, cutoff: cutoff))
+            }
+            // The same power below a floor, where stretching leaves a band empty.
+            let scale = power / max(1e-30, stretched[0])
+            for k in 0...order { stretched[k] *= scale }
+            stretched[0] = power * 1.000_03
+            moved = levinson()
+            for i in 0..<order { set[order &- 1 &- i] = Float(scratch[i]) }
+        }
+        set[order] = Float(earshot_sqrt(moved / error))
+        set[order &+ 1] = Float(earshot_sqrt(moved)) * noiseScale
+    }
+
+    /// The Levinson–Durbin recursion from `stretched` to `scratch`; returns what cannot be predicted.
+    @_noLocks
+    private mutating func levinson() -> Double {
+        var error = stretched[0]
+        let least = error * 1e-9
+        for i in 0..<order { scratch[i] = 0 }
+        for m in 0..<order {
+            var sum = stretched[m &+ 1]
+            for i in 0..<m { sum -= scratch[i] * stretched[m &- i] }
+            let k = max(-0.9999, min(0.9999, sum / error))
+            scratch[m] = k
+            var i = 0
+            while i < m &- 1 &- i {
+                let a = scratch[i]
+                let b = scratch[m &- 1 &- i]
+                scratch[i] = a - k * b
+                scratch[m &- 1 &- i] = b - k * a
+                i &+= 1
+            }
+            if m > 0, i == m &- 1 &- i { scratch[i] -= k * scratch[i] }
+            error = max(least, error * (1 - k * k))
+        }
+        return error
+    }
+
+    /// Puts the envelope on: `excitation` becomes sound.
+    /// - Parameters:
+    ///   - breath: how much noise joins it, a factor for each frame.
+    ///   - dry: the input at the same place, which bounds what comes out.
+    ///   - time: the first frame, on the time axis of the input.
+    @_noLocks
+    mutating func sound(
+        _ excitation: UnsafeMutablePointer<Float>, breath: UnsafePointer<Float>, dry: UnsafePointer<Float>,
+        from time: Int, count: Int
+    ) {
+        for i in 0..<count {
+            let index = wholeBelow(Double(time &+ i &+ delay) / Double(hop))
+            let set = sets + (index & 7) &* setStride
+            random = random &* 1_664_525 &+ 1_013_904_223
+            // Evenly spread over ±√3: the power is 1.
+            let noise = (Float(random >> 8) / 8_388_608 - 1) * 1.732_050_8
+            var y = excitation[i] * set[order] + breath[i] * noise * set[order &+ 1]
+            y += dotProduct(output.samples(from: time &+ i &- order, channel: 0), set, order)
+            peak = max(peak * fall, dry[i].magnitude)
+            // Filters that change while they ring can overshoot; nothing a voice does comes near this.
+            y = max(-6 * peak, min(6 * peak, y))
+            output.write(y, at: time &+ i, channel: 0)
+            excitation[i] = y
+        }
+    }
+
+    /// Keeps the filter's memory as if it had sounded the input.
+    @_noLocks
+    mutating func rest(dry: UnsafePointer<Float>, from time: Int, count: Int) {
+        for i in 0..<count {
+            output.write(dry[i], at: time &+ i, channel: 0)
+            peak = max(peak * fall, dry[i].magnitude)
+            random = random &* 1_664_525 &+ 1_013_904_223
+        }
+    }
+
+    /// Forgets every sample.
+    @_noLocks
+    mutating func reset() {
+        residual.clear()
+        emphasised.clear()
+        output.clear()
+        clearSamples(segment, window)
+        clearSamples(correlation, lagRoom &+ 32)
+        clearSamples(predictor, order)
+        clearSamples(sets, 8 &* setStride)
+        previous = 0
+        lags = 0
+        formant = 1
+        cutoff = 0
+        random = 1
+        peak = 0
+    }
+}
