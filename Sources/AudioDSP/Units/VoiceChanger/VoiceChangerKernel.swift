@@ -103,8 +103,7 @@ struct VoiceChangerKernel: UnitKernel, ~Copyable {
                 mono[i] += weight * from[i]
             }
             for i in 0..<count {
-                envelopes[c].advance(
-                    input, c, frame &+ i, formant: setting.formant, cutoff: setting.cutoff, tables)
+                envelopes[c].advance(input, c, frame &+ i, formant: setting.formant)
             }
             weight *= 0.7
         }

@@ -32,7 +32,6 @@ struct VoiceEnvelope: ~Copyable {
     private var previous: Float = 0
     private var lags = 0
     private var formant = 1.0
-    private var cutoff = 0
     private var random: UInt32 = 1
     private var peak: Float = 0
     private let fall: Float
@@ -71,7 +70,7 @@ struct VoiceEnvelope: ~Copyable {
         }
         delay = Int(moment / weight) + hop + hop / 2
         for k in 0..<lagRoom {
-            let x = 2 * Double.pi * 50 * Double(k) / sampleRate
+            let x = 2 * Double.pi * 40 * Double(k) / sampleRate
             taper[k] = Float(earshot_exp(-0.5 * x * x))
         }
         let c = earshot_exp(-2 * Double.pi * 300 / sampleRate)
@@ -89,8 +88,7 @@ struct VoiceEnvelope: ~Copyable {
     /// Takes the input's frame `now` and works out ``residual`` at `now - delay`.
     @_noLocks
     mutating func advance(
-        _ input: borrowing MirrorRing, _ channel: Int, _ now: Int, formant: Double, cutoff: Int,
-        _ tables: borrowing GrainTables
+        _ input: borrowing MirrorRing, _ channel: Int, _ now: Int, formant: Double
     ) {
         let x = input.samples(from: now, channel: channel)[0]
         emphasised.write(x - emphasis * previous, at: now, channel: 0)
@@ -100,8 +98,7 @@ struct VoiceEnvelope: ~Copyable {
             let from = emphasised.samples(from: now &- window &+ 1, channel: 0)
             for i in 0..<window { segment[i] = from[i] * shape[i] }
             self.formant = formant
-            self.cutoff = cutoff
-            lags = formant == 1 ? order &+ 1 : min(lagRoom, wholeBelow(Double(order) * max(1, formant)) &+ 10)
+            lags = formant == 1 ? order &+ 1 : min(lagRoom, wholeBelow(Double(order) * max(1, formant)) &+ 4)
         }
         var lag = phase &* lags / hop
         let stop = (phase &+ 1) &* lags / hop
@@ -109,14 +106,14 @@ struct VoiceEnvelope: ~Copyable {
             correlation[16 &+ lag] = dotProduct(segment, segment + lag, window &- lag) * taper[lag]
             lag &+= 1
         }
-        if phase == hop &- 1 { solve(now / hop &+ 1, tables) }
+        if phase == hop &- 1 { solve(now / hop &+ 1) }
         let past = input.samples(from: now &- delay &- order, channel: channel)
         residual.write(past[order] - dotProduct(past, predictor, order), at: now &- delay, channel: 0)
     }
 
     /// Coefficients from the autocorrelation, for the frames of hop number `index`.
     @_noLocks
-    private mutating func solve(_ index: Int, _ tables: borrowing GrainTables) {
+    private mutating func solve(_ index: Int) {
         let set = sets + (index & 7) &* setStride
         clearSamples(set, setStride)
         let power = Double(correlation[16])
@@ -132,11 +129,9 @@ struct VoiceEnvelope: ~Copyable {
         if formant == 1 {
             for i in 0..<order { set[i] = predictor[i] }
         } else {
-            for k in 1...16 { correlation[16 &- k] = correlation[16 &+ k] }
+            correlation[15] = correlation[17]
             clearSamples(correlation + (16 &+ lags), 16)
-            for k in 0...order {
-                stretched[k] = Double(tables.value(correlation + 16, at: Double(k) * formant, cutoff: cutoff))
-            }
+            for k in 0...order { stretched[k] = lagged(Double(k) * formant) }
             // The same power below a floor, where stretching leaves a band empty.
             let scale = power / max(1e-30, stretched[0])
             for k in 0...order { stretched[k] *= scale }
@@ -146,6 +141,18 @@ struct VoiceEnvelope: ~Copyable {
         }
         set[order] = Float(earshot_sqrt(moved / error))
         set[order &+ 1] = Float(earshot_sqrt(moved)) * noiseScale
+    }
+
+    /// The autocorrelation between lags, by a cubic B-spline, whose spectrum is nowhere negative: so what comes of it is a
+    /// power spectrum still, and the filter from it stable.
+    @_noLocks
+    private func lagged(_ lag: Double) -> Double {
+        let whole = wholeBelow(lag)
+        let t = lag - Double(whole)
+        let u = 1 - t
+        let r = correlation + (16 &+ whole)
+        let ends = Double(r[-1]) * u * u * u + Double(r[2]) * t * t * t
+        return (ends + Double(r[0]) * (4 - 6 * t * t + 3 * t * t * t) + Double(r[1]) * (4 - 6 * u * u + 3 * u * u * u)) / 6
     }
 
     /// The Levinson–Durbin recursion from `stretched` to `scratch`; returns what cannot be predicted.
@@ -222,7 +229,6 @@ struct VoiceEnvelope: ~Copyable {
         previous = 0
         lags = 0
         formant = 1
-        cutoff = 0
         random = 1
         peak = 0
     }

@@ -2,10 +2,8 @@ import CRealtime
 
 /// A voice changer's parameters, worked out.
 struct VoiceSetting: BitwiseCopyable {
-    /// How much faster grains are read: the formants' ratio.
+    /// The formants' ratio.
     private(set) var formant = 1.0
-    /// The filters for it.
-    private(set) var cutoff = 0
     /// Frames between the grains of a robot, 0 for none.
     private(set) var robotSpacing = 0.0
     /// 0...1.
@@ -27,7 +25,6 @@ struct VoiceSetting: BitwiseCopyable {
     mutating func read(_ values: UnsafePointer<Float>, sampleRate: Double) {
         pitch = Self.ratio(values[0])
         formant = Self.ratio(values[1])
-        cutoff = GrainTables.cutoff(for: formant)
         robotSpacing = values[3] >= 0.5 ? sampleRate / Double(values[4]) : 0
         whisper = values[5] / 100
         first = Self.ratio(values[6])
