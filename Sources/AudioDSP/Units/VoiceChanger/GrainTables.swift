@@ -5,7 +5,8 @@ struct GrainTables: ~Copyable {
     private static var tapCount: Int { @_noLocks get { 16 } }
     private static var phaseCount: Int { @_noLocks get { 128 } }
     private static var windowCount: Int { @_noLocks get { 1_024 } }
-    private let filters: UnsafeMutablePointer<Float>  // for each phase 16 taps, then how they differ from the next phase's
+    // For each phase 16 taps, then how they differ from the next phase's.
+    private let filters: UnsafeMutablePointer<Float>
     private let half: UnsafeMutablePointer<Float>  // of a Hann window
 
     init() {

@@ -72,9 +72,10 @@ struct VoiceChangerKernel: UnitKernel, ~Copyable {
     @_noLocks
     mutating func set(_ values: UnsafePointer<Float>, over frameCount: Int) {
         setting.read(values, sampleRate: rate)
-        mix.move(to: values[2] / 100, over: frameCount)
-        // From and to the untouched sound it takes 10 ms, long enough that nothing is heard of it.
-        effect.move(to: setting.isNeutral ? 0 : 1, over: frameCount == 0 ? 0 : Int(0.01 * rate))
+        // Between two sounds so different it takes 10 ms, long enough that nothing is heard of it.
+        let length = frameCount == 0 ? 0 : Int(0.01 * rate)
+        mix.move(to: values[2] / 100, over: length)
+        effect.move(to: setting.isNeutral ? 0 : 1, over: length)
     }
 
     @_noLocks

@@ -14,6 +14,7 @@ struct VoiceEnvelope: ~Copyable {
     let delay: Int
     private let order: Int
     private let hop: Int
+    private let step: Int  // an eighth of it, on which coefficients stay
     private let window: Int
     private let lagRoom: Int
     private let setStride: Int
@@ -23,10 +24,12 @@ struct VoiceEnvelope: ~Copyable {
     private let segment: UnsafeMutablePointer<Float>
     private let correlation: UnsafeMutablePointer<Float>  // lags from −16 on
     private let taper: UnsafeMutablePointer<Float>
-    private let predictor: UnsafeMutablePointer<Float>  // of the input, last coefficient first
+    private let predictor: UnsafeMutablePointer<Float>  // the set that the input is at
+    private let current: UnsafeMutablePointer<Float>  // the set that the output is at
     private let scratch: UnsafeMutablePointer<Double>
     private let stretched: UnsafeMutablePointer<Double>
-    private let sets: UnsafeMutablePointer<Float>  // of the output: eight sets of coefficients and two levels
+    // Eight sets, each of the output's coefficients, two levels, the input's coefficients; the last coefficient first.
+    private let sets: UnsafeMutablePointer<Float>
     private let emphasis: Float
     private let noiseScale: Float
     private var previous: Float = 0
@@ -39,21 +42,23 @@ struct VoiceEnvelope: ~Copyable {
     /// - Parameter frameCount: frames of ``residual`` to keep.
     init(sampleRate: Double, frameCount: Int) {
         order = min(192, max(12, (Int(sampleRate / 1_000) + 3) / 4 * 4))
-        hop = Int(0.004 * sampleRate)
+        step = Int(0.0005 * sampleRate)
+        hop = 8 * step
         window = Int(0.03 * sampleRate)
         lagRoom = 2 * order + 16
-        setStride = order + 2
+        setStride = 2 * order + 2
         residual = MirrorRing(channelCount: 1, frameCount: frameCount)
         emphasised = MirrorRing(channelCount: 1, frameCount: window + 8)
         output = MirrorRing(channelCount: 1, frameCount: order + 72)
-        let room = 2 * window + lagRoom + 32 + lagRoom + order + 8 * setStride
+        let room = 2 * window + lagRoom + 32 + lagRoom + 10 * setStride
         shape = .allocate(capacity: room)
         shape.initialize(repeating: 0, count: room)
         segment = shape + window
         correlation = segment + window
         taper = correlation + (lagRoom + 32)
         predictor = taper + lagRoom
-        sets = predictor + order
+        current = predictor + setStride
+        sets = current + setStride
         scratch = .allocate(capacity: 2 * (order + 1))
         scratch.initialize(repeating: 0, count: 2 * (order + 1))
         stretched = scratch + (order + 1)
@@ -107,8 +112,10 @@ struct VoiceEnvelope: ~Copyable {
             lag &+= 1
         }
         if phase == hop &- 1 { solve(now / hop &+ 1) }
+        if now % step == 0 { blend(predictor, at: now) }
         let past = input.samples(from: now &- delay &- order, channel: channel)
-        residual.write(past[order] - dotProduct(past, predictor, order), at: now &- delay, channel: 0)
+        let predicted = dotProduct(past, predictor + (order &+ 2), order)
+        residual.write(past[order] - predicted, at: now &- delay, channel: 0)
     }
 
     /// Coefficients from the autocorrelation, for the frames of hop number `index`.
@@ -117,17 +124,15 @@ struct VoiceEnvelope: ~Copyable {
         let set = sets + (index & 7) &* setStride
         clearSamples(set, setStride)
         let power = Double(correlation[16])
-        guard power > 1e-12 else {
-            clearSamples(predictor, order)
-            return
-        }
+        guard power > 1e-12 else { return }
         for k in 0...order { stretched[k] = Double(correlation[16 &+ k]) }
         stretched[0] = power * 1.000_01
         let error = levinson()
-        for i in 0..<order { predictor[order &- 1 &- i] = Float(scratch[i]) }
+        let own = set + (order &+ 2)
+        for i in 0..<order { own[order &- 1 &- i] = Float(scratch[i]) }
         var moved = error
         if formant == 1 {
-            for i in 0..<order { set[i] = predictor[i] }
+            for i in 0..<order { set[i] = own[i] }
         } else {
             correlation[15] = correlation[17]
             clearSamples(correlation + (16 &+ lags), 16)
@@ -143,6 +148,16 @@ struct VoiceEnvelope: ~Copyable {
         set[order &+ 1] = Float(earshot_sqrt(moved)) * noiseScale
     }
 
+    /// Coefficients on their way from one analysis to the next, as the input has them at frame `now`.
+    @_noLocks
+    private func blend(_ to: UnsafeMutablePointer<Float>, at now: Int) {
+        let index = now / hop
+        let a = sets + ((index &- 1) & 7) &* setStride
+        let b = sets + (index & 7) &* setStride
+        let part = Float(now % hop / step &+ 1) * 0.125
+        for i in 0..<setStride { to[i] = a[i] + part * (b[i] - a[i]) }
+    }
+
     /// The autocorrelation between lags, by a cubic B-spline, whose spectrum is nowhere negative: so what comes of it is a
     /// power spectrum still, and the filter from it stable.
     @_noLocks
@@ -152,7 +167,8 @@ struct VoiceEnvelope: ~Copyable {
         let u = 1 - t
         let r = correlation + (16 &+ whole)
         let ends = Double(r[-1]) * u * u * u + Double(r[2]) * t * t * t
-        return (ends + Double(r[0]) * (4 - 6 * t * t + 3 * t * t * t) + Double(r[1]) * (4 - 6 * u * u + 3 * u * u * u)) / 6
+        let near = Double(r[0]) * (4 - 6 * t * t + 3 * t * t * t)
+        return (ends + near + Double(r[1]) * (4 - 6 * u * u + 3 * u * u * u)) / 6
     }
 
     /// The Levinson–Durbin recursion from `stretched` to `scratch`; returns what cannot be predicted.
@@ -191,8 +207,9 @@ struct VoiceEnvelope: ~Copyable {
         from time: Int, count: Int
     ) {
         for i in 0..<count {
-            let index = wholeBelow(Double(time &+ i &+ delay) / Double(hop))
-            let set = sets + (index & 7) &* setStride
+            let at = time &+ i &+ delay
+            if at >= 0, at % step == 0 { blend(current, at: at) }
+            let set = UnsafePointer(current)
             random = random &* 1_664_525 &+ 1_013_904_223
             // Evenly spread over ±√3: the power is 1.
             let noise = (Float(random >> 8) / 8_388_608 - 1) * 1.732_050_8
@@ -213,6 +230,8 @@ struct VoiceEnvelope: ~Copyable {
             output.write(dry[i], at: time &+ i, channel: 0)
             peak = max(peak * fall, dry[i].magnitude)
             random = random &* 1_664_525 &+ 1_013_904_223
+            let at = time &+ i &+ delay
+            if at >= 0, at % step == 0 { blend(current, at: at) }
         }
     }
 
@@ -224,8 +243,7 @@ struct VoiceEnvelope: ~Copyable {
         output.clear()
         clearSamples(segment, window)
         clearSamples(correlation, lagRoom &+ 32)
-        clearSamples(predictor, order)
-        clearSamples(sets, 8 &* setStride)
+        clearSamples(predictor, 10 &* setStride)
         previous = 0
         lags = 0
         formant = 1

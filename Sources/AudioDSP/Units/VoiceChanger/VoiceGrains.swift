@@ -10,6 +10,15 @@ struct VoiceGrain: BitwiseCopyable {
     var right: Double
     /// Factor.
     var gain: Float
+
+    @_noLocks
+    init(centre: Double, source: Double, left: Double, right: Double, gain: Float) {
+        self.centre = centre
+        self.source = source
+        self.left = left
+        self.right = right
+        self.gain = gain
+    }
 }
 
 /// One train of grains: the voice itself, an added voice, or the whisper's breath.

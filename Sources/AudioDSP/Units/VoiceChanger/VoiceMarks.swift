@@ -1,11 +1,15 @@
-import CRealtime
-
 /// A place in a voiced sound about which a period is cut out.
 struct VoiceMark: BitwiseCopyable {
     /// In samples of the signal that the tracker hears.
     var position: Double
     /// The period there, in the same.
     var period: Double
+
+    @_noLocks
+    init(position: Double, period: Double) {
+        self.position = position
+        self.period = period
+    }
 }
 
 /// Lays marks a period apart through voiced sound (the analysis marks of E. Moulines and F. Charpentier,
@@ -19,7 +23,6 @@ struct VoiceMarks: ~Copyable {
     private let marks: UnsafeMutablePointer<VoiceMark>
     private let capacity = 128
     private var count = 0
-    private let smoothing: Int
     private let leastSegment: Int
     private let reach: Int
 
@@ -29,7 +32,6 @@ struct VoiceMarks: ~Copyable {
     init(rate: Double, reach: Int) {
         marks = .allocate(capacity: capacity)
         marks.initialize(repeating: VoiceMark(position: 0, period: 1), count: capacity)
-        smoothing = max(1, Int(0.0005 * rate))
         leastSegment = Int(0.003 * rate)
         self.reach = reach
     }
@@ -170,8 +172,12 @@ struct VoiceMarks: ~Copyable {
         var lower: Float = 0
         var upper: Float = 0
         var at = 0
+        let own = dotProduct(a, a, length)
+        var other = dotProduct(b, b, length)
         for k in 0...(2 &* search) {
-            let c = dotProduct(a, b + k, length)
+            // Against the energy at either place: else the louder side would draw the mark to it.
+            let c = 2 * dotProduct(a, b + k, length) / (own + max(0, other) + 1e-30)
+            other += b[k &+ length] * b[k &+ length] - b[k] * b[k]
             if k == at &+ 1 { upper = c }
             if c > best {
                 best = c
@@ -186,8 +192,6 @@ struct VoiceMarks: ~Copyable {
             let bend = Double(lower) - 2 * Double(best) + Double(upper)
             if bend < 0 { offset = 0.5 * (Double(lower) - Double(upper)) / bend }
         }
-        let power = dotProduct(a, a, length) * dotProduct(b + at, b + at, length)
-        let likeness = power > 1e-30 ? best / earshot_sqrtf(power) : 0
-        return (Double(first &+ at) + offset, likeness)
+        return (Double(first &+ at) + offset, best)
     }
 }

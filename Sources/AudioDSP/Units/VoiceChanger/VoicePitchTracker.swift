@@ -51,20 +51,25 @@ struct VoicePitchTracker: ~Copyable {
             reset()
             return
         }
-        let floor = 1e-7 * energy[n] + 1e-12
         difference[0] = 1
         for lag in 1...(longest &+ 1) {
-            let window = max(leastWindow, min(lag, longest))
-            let late = n &- window
-            let cross = dotProduct(signal + late, signal + (late &- lag), window)
-            let power = (energy[n] - energy[late]) + (energy[n &- lag] - energy[late &- lag])
-            difference[lag] = 2 * cross / (power + floor)
+            difference[lag] = compare(signal, lag, window: max(leastWindow, min(lag, longest)))
         }
-        choose()
+        choose(signal)
+    }
+
+    /// The normalised square difference at one lag, 1 for what repeats exactly.
+    @_noLocks
+    private func compare(_ signal: UnsafePointer<Float>, _ lag: Int, window: Int) -> Float {
+        let n = span
+        let late = n &- window
+        let cross = dotProduct(signal + late, signal + (late &- lag), window)
+        let power = (energy[n] - energy[late]) + (energy[n &- lag] - energy[late &- lag])
+        return 2 * cross / (power + 1e-7 * energy[n] + 1e-12)
     }
 
     @_noLocks
-    private mutating func choose() {
+    private mutating func choose(_ signal: UnsafePointer<Float>) {
         var lag = 1
         while lag < longest, difference[lag] > 0 { lag &+= 1 }
         lag = max(lag, shortest)
@@ -86,27 +91,42 @@ struct VoicePitchTracker: ~Copyable {
             }
             lag &+= 1
         }
+        // The costs choose an octave; within it what is most alike is the period, not a ripple on its flank.
+        var near = Int(Double(best) * 0.88)
+        let far = min(longest, Int(Double(best) * 1.12))
+        let centre = best
+        near = max(near, shortest)
+        while centre > 0, near <= far {
+            if difference[near] > difference[best], difference[near] >= difference[near &- 1],
+                difference[near] > difference[near &+ 1]
+            {
+                best = near
+            }
+            near &+= 1
+        }
         guard best > 0, difference[best] > (period > 0 ? 0.55 : 0.72) else {
             reset()
             return
         }
         likeness = difference[best]
-        period = refined(best)
+        period = refined(signal, best)
     }
 
-    /// The top of the parabola through a maximum and its neighbours.
+    /// The top of the parabola through a maximum and its neighbours, all over one window, as else it would lean.
     @_noLocks
-    private func top(_ lag: Int) -> Double {
-        let a = Double(difference[lag &- 1])
-        let b = Double(difference[lag])
-        let c = Double(difference[lag &+ 1])
+    private func top(_ signal: UnsafePointer<Float>, _ lag: Int) -> Double {
+        let window = max(leastWindow, min(lag, longest))
+        let a = Double(compare(signal, lag &- 1, window: window))
+        let b = Double(compare(signal, lag, window: window))
+        let c = Double(compare(signal, lag &+ 1, window: window))
         let bend = a - 2 * b + c
-        return bend < 0 ? Double(lag) + 0.5 * (a - c) / bend : Double(lag)
+        if bend >= 0 { return Double(lag) }
+        return Double(lag) + max(-1, min(1, 0.5 * (a - c) / bend))
     }
 
     @_noLocks
-    private func refined(_ lag: Int) -> Double {
-        var one = top(lag)
+    private func refined(_ signal: UnsafePointer<Float>, _ lag: Int) -> Double {
+        var one = top(signal, lag)
         var k = 2
         while Double(k) * one < Double(longest) - 1 {
             let guess = Int(Double(k) * one + 0.5)
@@ -118,7 +138,7 @@ struct VoicePitchTracker: ~Copyable {
             {
                 break
             }
-            one = top(at) / Double(k)
+            one = top(signal, at) / Double(k)
             k &+= 1
         }
         return one
