@@ -139,6 +139,7 @@ struct VoiceChangerKernel: UnitKernel, ~Copyable {
             trains[k].runs = true
             trains[k].wasVoiced = false
             trains[k].last = horizon - 0.004 * rate
+            trains[k].lastCentre = trains[k].last
             trains[k].due = horizon
             trains[k].probe = horizon
         }
@@ -161,18 +162,20 @@ struct VoiceChangerKernel: UnitKernel, ~Copyable {
         let factor = Double(decimator.factor)
         let shift = Double(decimator.factor &- 1 &- decimator.delay)
         let mark = marks.nearest(to: (place - shift) / factor)
-        return VoiceMark(position: mark.position * factor + shift, period: mark.period * factor)
+        return VoiceMark(
+            position: mark.position * factor + shift, period: mark.period * factor, offset: mark.offset * factor)
     }
 
     @_noLocks
     private mutating func layUnvoiced(_ k: Int, _ place: Double) {
         let spacing = 0.004 * rate
-        let left = min(lead - 2, max(1, place - trains[k].last))
+        let left = min(lead - 2, max(1, place - trains[k].lastCentre))
         if !trains[k].wasVoiced { trains[k].closeLast(left) }
         // An added voice sings; the consonants are the first one's.
         trains[k].append(
             VoiceGrain(centre: place, source: place, left: left, right: spacing, gain: k == 0 ? 1 : 0))
         trains[k].last = place
+        trains[k].lastCentre = place
         trains[k].due = place + spacing
         trains[k].probe = place + spacing
         trains[k].wasVoiced = false
@@ -190,9 +193,10 @@ struct VoiceChangerKernel: UnitKernel, ~Copyable {
             place = mark.position
             while place < trains[k].last + 0.3 * min(period, 0.004 * rate) { place += period }
         }
-        let room = max(1, min(lead - 2, place - Double(time) - 1))
+        let centre = place + mark.offset
+        let room = max(1, min(lead - 2, centre - Double(time) - 1))
         let whole = min(room, period)
-        let gap = place - trains[k].last
+        let gap = max(1, centre - trains[k].lastCentre)
         var left = whole
         if !trains[k].wasVoiced || (stays && gap < 1.5 * period) {
             left = min(room, gap)
@@ -201,8 +205,10 @@ struct VoiceChangerKernel: UnitKernel, ~Copyable {
         let density = k == 3 ? 1 : Float(earshot_sqrt(spacing / period))
         trains[k].append(
             VoiceGrain(
-                centre: place, source: mark.position, left: left, right: whole, gain: density * setting.level(k)))
+                centre: centre, source: mark.position + mark.offset, left: left, right: whole,
+                gain: density * setting.level(k)))
         trains[k].last = place
+        trains[k].lastCentre = centre
         let step = k == 3 ? period : spacing
         trains[k].due = place + step
         trains[k].probe = place + min(step, period)

@@ -25,8 +25,10 @@ struct VoiceGrain: BitwiseCopyable {
 ///
 /// Grains lie in the order in which they were made and are added in it, so that sums round alike however blocks are cut.
 struct VoiceTrain: ~Copyable {
-    /// Where the last grain's middle is, on the time axis of the input.
+    /// Where the last grain belongs, on the time axis of the input.
     var last = 0.0
+    /// Where its middle is, which is where it is loudest.
+    var lastCentre = 0.0
     /// Where the next voiced grain is due.
     var due = 0.0
     /// Where to look next whether the sound is still voiced.
@@ -121,6 +123,7 @@ struct VoiceTrain: ~Copyable {
     @_noLocks
     mutating func reset() {
         last = 0
+        lastCentre = 0
         due = 0
         probe = 0
         wasVoiced = false

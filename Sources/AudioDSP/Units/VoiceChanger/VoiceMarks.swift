@@ -4,11 +4,14 @@ struct VoiceMark: BitwiseCopyable {
     var position: Double
     /// The period there, in the same.
     var period: Double
+    /// From there to where the period is loudest.
+    var offset: Double
 
     @_noLocks
-    init(position: Double, period: Double) {
+    init(position: Double, period: Double, offset: Double) {
         self.position = position
         self.period = period
+        self.offset = offset
     }
 }
 
@@ -16,7 +19,7 @@ struct VoiceMark: BitwiseCopyable {
 /// "Pitch-synchronous waveform processing techniques", Speech Communication 9, 1990).
 ///
 /// The first stands where a period is loudest, just behind the closing of the glottis; each next where the sound around it
-/// is most like that around the last. They are drawn slowly back to the loudest place, too slowly to be heard.
+/// is most like that around the last, so that they hold one phase. Where periods are cut follows the loudest place slowly.
 struct VoiceMarks: ~Copyable {
     /// Whether the sound is voiced up to now.
     private(set) var isOpen = false
@@ -31,7 +34,7 @@ struct VoiceMarks: ~Copyable {
     ///   - reach: samples back to which marks still matter when a voice sets in.
     init(rate: Double, reach: Int) {
         marks = .allocate(capacity: capacity)
-        marks.initialize(repeating: VoiceMark(position: 0, period: 1), count: capacity)
+        marks.initialize(repeating: VoiceMark(position: 0, period: 1, offset: 0), count: capacity)
         leastSegment = Int(0.003 * rate)
         self.reach = reach
     }
@@ -58,25 +61,27 @@ struct VoiceMarks: ~Copyable {
             isOpen = false
             return
         }
-        let expected = Int(last.position + period)
+        let expected = Int(last.position + last.offset + period)
         if expected &+ half &+ search &+ 1 > now { return }
-        let found = mostAlike(signal, to: last.position, lag: period, search: search, half: half)
+        let found = mostAlike(signal, to: last.position + last.offset, lag: period, search: search, half: half)
         guard found.likeness > 0.35 else {
             isOpen = false
             return
         }
         last.position += found.lag
         last.period = period
-        let loudest = Double(self.loudest(signal, about: last.position, period: period))
-        let away = loudest - last.position
-        if away.magnitude > 0.12 * period { last.position += (away > 0 ? 0.002 : -0.002) * period }
+        let place = last.position + last.offset
+        let away = Double(loudest(signal, about: place, period: period)) - place
+        if away.magnitude > 0.1 * period {
+            last.offset = max(-0.6 * period, min(0.6 * period, last.offset + (away > 0 ? 0.01 : -0.01) * period))
+        }
         append(last)
     }
 
     /// The mark nearest to a place, with period 0 where the sound is not voiced there.
     @_noLocks
     func nearest(to place: Double) -> VoiceMark {
-        var best = VoiceMark(position: 0, period: 0)
+        var best = VoiceMark(position: 0, period: 0, offset: 0)
         var distance = 1e30
         var i = count &- 1
         let end = max(0, count &- capacity)
@@ -124,11 +129,11 @@ struct VoiceMarks: ~Copyable {
             first += before.lag
             back &+= 1
         }
-        append(VoiceMark(position: first, period: period))
+        append(VoiceMark(position: first, period: period, offset: 0))
         while back > 0 {
             let next = mostAlike(signal, to: first, lag: period, search: search, half: half)
             first += next.lag
-            append(VoiceMark(position: first, period: period))
+            append(VoiceMark(position: first, period: period, offset: 0))
             back &-= 1
         }
         isOpen = true
