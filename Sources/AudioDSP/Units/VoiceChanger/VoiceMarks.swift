@@ -26,6 +26,8 @@ struct VoiceMarks: ~Copyable {
     private let marks: UnsafeMutablePointer<VoiceMark>
     private let capacity = 128
     private var count = 0
+    private var run = 0  // marks since the voice set in
+    private let leastLag: Double
     private let leastSegment: Int
     private let reach: Int
 
@@ -36,6 +38,7 @@ struct VoiceMarks: ~Copyable {
         marks = .allocate(capacity: capacity)
         marks.initialize(repeating: VoiceMark(position: 0, period: 1, offset: 0), count: capacity)
         leastSegment = Int(0.003 * rate)
+        leastLag = 0.006 * rate
         self.reach = reach
     }
 
@@ -63,12 +66,16 @@ struct VoiceMarks: ~Copyable {
         }
         let expected = Int(last.position + last.offset + period)
         if expected &+ half &+ search &+ 1 > now { return }
-        let found = mostAlike(signal, to: last.position + last.offset, lag: period, search: search, half: half)
+        // Short periods are compared over several, which divides the error of each.
+        let back = min(run &- 1, Int(leastLag / period))
+        let from = marks[(count &- 1 &- back) & (capacity &- 1)].position + last.offset
+        let lag = last.position + last.offset - from + period
+        let found = mostAlike(signal, to: from, lag: lag, search: search, half: half)
         guard found.likeness > 0.35 else {
             isOpen = false
             return
         }
-        last.position += found.lag
+        last.position = from - last.offset + found.lag
         last.period = period
         let place = last.position + last.offset
         let away = Double(loudest(signal, about: place, period: period)) - place
@@ -102,6 +109,7 @@ struct VoiceMarks: ~Copyable {
     @_noLocks
     mutating func reset() {
         count = 0
+        run = 0
         isOpen = false
     }
 
@@ -109,6 +117,7 @@ struct VoiceMarks: ~Copyable {
     private mutating func append(_ mark: VoiceMark) {
         marks[count & (capacity &- 1)] = mark
         count &+= 1
+        run &+= 1
     }
 
     /// Voiced sound was found: marks are laid back to where they can still be of use.
@@ -129,6 +138,7 @@ struct VoiceMarks: ~Copyable {
             first += before.lag
             back &+= 1
         }
+        run = 0
         append(VoiceMark(position: first, period: period, offset: 0))
         while back > 0 {
             let next = mostAlike(signal, to: first, lag: period, search: search, half: half)
