@@ -144,6 +144,19 @@ import UnitMeasures
         }
     }
 
+    @Test func `a voice of narrow band keeps its level, twice through`() {
+        // Nothing above 3.6 kHz of 24: predictors of such sounds are the first to turn unstable.
+        let sung = (0..<8).flatMap { k in
+            Vowel.sing(["a", "i", "u"][k % 3], 180 + 20 * Double(k), rate: 48_000, seconds: 0.2, sweep: 3, band: 3_600)
+        }
+        func level(_ x: [Float]) -> Float { x.reduce(0) { $0 + $1 * $1 } / Float(x.count) }
+        let up = UnitDrive.render(voiceChanger(["pitch": 2]), [sung])[0]
+        let back = UnitDrive.render(voiceChanger(["pitch": -2]), [up])[0]
+        for heard in [up, back, UnitDrive.render(voiceChanger(["formant": -6]), [sung])[0]] {
+            #expect(level(heard) > 0.2 * level(sung) && level(heard) < 5 * level(sung))
+        }
+    }
+
     @Test func `settings move without a click`() {
         let sung = UnitDrive.sine(220, rate: 48_000, count: 96_000, amplitude: 0.5)
         let unit = voiceChanger()
@@ -167,7 +180,6 @@ import UnitMeasures
         var worst: Float = 0
         for i in 8_000..<(at - 3) {
             let bend = to.channels[0][i - 1] - 2 * to.channels[0][i] + to.channels[0][i + 1]
-            if abs(bend) > 0.003 { print("BEND", i, bend) }
             worst = max(worst, abs(bend))
         }
         #expect(worst < 0.005, "\(worst)")

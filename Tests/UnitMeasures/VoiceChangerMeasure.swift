@@ -18,12 +18,12 @@ public enum Vowel {
         "a": [730, 1_090, 2_440], "i": [270, 2_290, 3_010], "u": [300, 870, 2_240],
     ]
 
-    /// One vowel. The pitch moves up and down by `sweep` semitones once a second.
+    /// One vowel. The pitch moves up and down by `sweep` semitones once a second; `band` hertz is all it has.
     public static func sing(
-        _ vowel: Character, _ pitch: Double, rate: Double, seconds: Double, sweep: Double = 0
+        _ vowel: Character, _ pitch: Double, rate: Double, seconds: Double, sweep: Double = 0, band: Double = 9_000
     ) -> [Float] {
         let count = Int(rate * seconds)
-        let highest = min(0.45 * rate, 9_000)
+        let highest = min(0.45 * rate, band)
         var signal = [Double](repeating: 0, count: count)
         var phase = 0.0
         for i in 0..<count {
@@ -136,7 +136,8 @@ public func voiceChangerFigures() -> [Figure] {
             }
         }
     }
-    figures.append(Figure("pitch, worst of 45 (\(place))", worst, "cents", .atMost(3), against: "vowels of known pitch"))
+    figures.append(
+        Figure("pitch, worst of 45 (\(place))", worst, "cents", .atMost(3), against: "vowels of known pitch"))
 
     var moved = [0.0, 0, 0]
     for (vowel, pitches) in [("a", [100.0, 140, 190]), ("i", [82, 100]), ("u", [82, 100, 120])] {

@@ -126,7 +126,7 @@ struct VoiceEnvelope: ~Copyable {
         let power = Double(correlation[16])
         guard power > 1e-12 else { return }
         for k in 0...order { stretched[k] = Double(correlation[16 &+ k]) }
-        stretched[0] = power * 1.000_01
+        stretched[0] = power * 1.000_1
         let error = levinson()
         let own = set + (order &+ 2)
         for i in 0..<order { own[order &- 1 &- i] = Float(scratch[i]) }
@@ -140,7 +140,7 @@ struct VoiceEnvelope: ~Copyable {
             // The same power below a floor, where stretching leaves a band empty.
             let scale = power / max(1e-30, stretched[0])
             for k in 0...order { stretched[k] *= scale }
-            stretched[0] = power * 1.000_03
+            stretched[0] = power * 1.000_1
             moved = levinson()
             for i in 0..<order { set[order &- 1 &- i] = Float(scratch[i]) }
         }
