@@ -202,19 +202,20 @@ public func voiceChangerCostFigures() -> [Figure] {
         let description = UnitType.voiceChanger.description
         let unit = voiceChanger(description.presets.first { $0.name == name }!.values)
         let from = AudioBuffer(channelCount: 1, frameCapacity: sung.count)
-        let to = AudioBuffer(channelCount: 1, frameCapacity: 64)
+        let to = AudioBuffer(channelCount: 1, frameCapacity: sung.count)
         for i in sung.indices { from.channels[0][i] = sung[i] }
-        // The slowest thousandth is the machine's, not the unit's.
-        var times: [Double] = []
-        for at in stride(from: 0, to: sung.count - 64, by: 64) {
-            let start = ContinuousClock.now
-            unit.process(from.channels, to.channels, offset: 0, frameCount: 64)
-            times.append(Double((ContinuousClock.now - start).components.attoseconds) / 1e12)
-            for i in 0..<64 { from.channels[0][i] = sung[at + i] }
+        // Each block at its quickest of five runs, as the machine interrupts any of them; then the slowest block.
+        var times = [Double](repeating: .infinity, count: sung.count / 64)
+        for _ in 0..<5 {
+            unit.reset()
+            for k in times.indices {
+                let start = ContinuousClock.now
+                unit.process(from.channels, to.channels, offset: 64 * k, frameCount: 64)
+                times[k] = min(times[k], Double((ContinuousClock.now - start).components.attoseconds) / 1e12)
+            }
         }
-        times.sort()
         return Figure(
-            "64 frames of mono, \(name), slowest but a thousandth", times[times.count * 999 / 1_000], "µs",
-            .atMost(150), against: "a period of 1,333 µs")
+            "64 frames of mono, \(name), slowest block", times.max()!, "µs", .atMost(150),
+            against: "a period of 1,333 µs")
     }
 }

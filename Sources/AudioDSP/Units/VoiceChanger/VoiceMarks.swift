@@ -38,7 +38,7 @@ struct VoiceMarks: ~Copyable {
         marks = .allocate(capacity: capacity)
         marks.initialize(repeating: VoiceMark(position: 0, period: 1, offset: 0), count: capacity)
         leastSegment = Int(0.003 * rate)
-        leastLag = 0.006 * rate
+        leastLag = 0.003 * rate
         self.reach = reach
     }
 
