@@ -95,6 +95,15 @@ import UnitMeasures
         for ratio in formants { #expect(abs(ratio - 1) < 0.1, "\(formants)") }
     }
 
+    @Test(arguments: presets)
+    func `consonants stay with every preset`(preset: UnitPreset) {
+        let noise = Array(Self.phrase(rate: 48_000)[..<4_800])
+        let heard = UnitDrive.render(voiceChanger(preset.values), [noise + noise + noise + noise])[0]
+        func level(_ x: ArraySlice<Float>) -> Float { x.reduce(0) { $0 + $1 * $1 } / Float(x.count) }
+        let ratio = level(heard[6_000..<18_000]) / level(noise[...])
+        #expect(ratio > 0.5 && ratio < 2, "\(ratio)")
+    }
+
     @Test func `added voices sound at their intervals`() {
         let sung = Vowel.sing("a", 150, rate: 48_000, seconds: 1)
         let heard = UnitDrive.render(

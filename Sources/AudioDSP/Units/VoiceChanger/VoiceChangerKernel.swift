@@ -126,7 +126,8 @@ struct VoiceChangerKernel: UnitKernel, ~Copyable {
         let time = now &- latency
         let sounds = effect.value > 0 || effect.remaining > 0
         for k in 0..<4 {
-            if sounds, setting.level(k) > 0 { run(k, time) } else { trains[k].runs = false }
+            // The first one has the consonants, of a whisper too.
+            if sounds, k == 0 || setting.level(k) > 0 { run(k, time) } else { trains[k].runs = false }
             trains[k].drop(before: time &- chunk)
         }
     }
