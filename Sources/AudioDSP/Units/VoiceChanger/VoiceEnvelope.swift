@@ -144,7 +144,8 @@ struct VoiceEnvelope: ~Copyable {
             moved = levinson()
             for i in 0..<order { set[order &- 1 &- i] = Float(scratch[i]) }
         }
-        set[order] = Float(earshot_sqrt(moved / error))
+        // The emphasis under which the powers are equal counts for less lower down.
+        set[order] = Float(earshot_sqrt(moved / error) * formant)
         set[order &+ 1] = Float(earshot_sqrt(moved)) * noiseScale
     }
 
