@@ -40,6 +40,7 @@ let allLayers: [(name: String, dependencies: [Target.Dependency])] = [
     ("AudioDSP", ["AudioBase", "CRealtime"]),
     ("AudioCodecs", ["AudioBase", "COpus", "CLibAV"]),
     ("AudioFiles", ["AudioBase", "AudioDSP", "CSndfile"]),
+    ("VoiceProcessing", ["AudioBase", "AudioDSP", "CRealtime", "CVoiceProcessing"]),
     (
         "AudioDevices",
         ["AudioBase", "AudioDSP", "CRealtime", "CJACK", "CPipeWire", "CALSA", histogram]
@@ -71,6 +72,12 @@ let package = Package(
         system("CSndfile", pkgConfig: "sndfile"),
         system("CKissFFT"),
         system("CCairo", pkgConfig: "cairo"),
+        // The one target in C++, since the library has no C interface. `library` is a link to where its headers are:
+        // SwiftPM warns of the other flags that pkg-config gives for it, in each build.
+        .target(
+            name: "CVoiceProcessing", path: "Sources/System/CVoiceProcessing", exclude: ["library"],
+            cxxSettings: [.headerSearchPath("library"), .define("WEBRTC_POSIX")],
+            linkerSettings: [.linkedLibrary("webrtc_audio_processing")]),
         .target(name: "TestSupport", dependencies: ["AudioBase"], path: "Tests/TestSupport", swiftSettings: settings),
         // Figures of units, for their tests and for scripts/bench units.
         .target(
@@ -78,7 +85,8 @@ let package = Package(
             swiftSettings: settings),
         .testTarget(name: "LayerTests", swiftSettings: settings, linkerSettings: linker),
     ] + layers.flatMap { layer($0.name, $0.dependencies) },
-    swiftLanguageModes: [.v6]
+    swiftLanguageModes: [.v6],
+    cxxLanguageStandard: .cxx14
 )
 
 if layers.contains(where: { $0.name == "AudioDevices" }) {
@@ -95,8 +103,8 @@ if !core {
         .executableTarget(
             name: "earshot",
             dependencies: [
-                "AudioBase", "AudioCodecs", "AudioDevices", "AudioSession", "AudioFiles", "MediaTransport", "Nearby",
-                "Call",
+                "AudioBase", "AudioCodecs", "AudioDevices", "AudioSession", "AudioFiles", "VoiceProcessing", "MediaTransport",
+                "Nearby", "Call",
                 "Diagnostics",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
