@@ -15,7 +15,7 @@ public enum VoiceProcessingError: Error, Hashable, Sendable, CustomStringConvert
     public var description: String {
         switch self {
         case .unsupportedRate(let hertz):
-            "no voice processing at \(Int(hertz)) Hz: set the sound card to a rate from 8,000 to 192,000 Hz, or use headphones"
+            "no voice processing at \(hertz.isFinite ? "\(Int(hertz))" : "\(hertz)") Hz: set the sound card to a rate from 8,000 to 192,000 Hz, or use headphones"
         case .refused(let code):
             "webrtc-audio-processing refused its settings (\(code)): install libwebrtc-audio-processing1 0.3 anew, or use "
                 + "headphones"
@@ -44,7 +44,7 @@ public enum VoiceProcessingFinding: Hashable, Sendable, CustomStringConvertible 
 
     /// What was found, in words.
     public var description: String {
-        func tenths(_ x: Double) -> String { "\(Double(Int((x * 10).rounded())) / 10)" }
+        func tenths(_ x: Double) -> String { "\((x * 10).rounded() / 10)" }
         return switch self {
         case .empty(let seconds, let decibels):
             "since it gave near silence for \(tenths(seconds)) s of speech (\(tenths(decibels)) dB less)"
@@ -55,7 +55,7 @@ public enum VoiceProcessingFinding: Hashable, Sendable, CustomStringConvertible 
         case .stuck(let seconds): "since it repeated itself for \(tenths(seconds)) s"
         case .notFinite: "since it gave samples that are no numbers"
         case .late(let seconds, let share):
-            "since \(Int((share * 100).rounded())) % of \(tenths(seconds)) s came too late"
+            "since \(tenths(share * 100)) % of \(tenths(seconds)) s came too late"
         }
     }
 }

@@ -18,9 +18,9 @@ public struct VoiceProcessingMonitor: Sendable {
         /// Decibels above the loudest of the microphone that may come out.
         public var raised = 12.0
         /// Time over which lateness and repetition are judged.
-        public var time = 3.0
+        public var time = 5.0
         /// The share of frames that may come too late.
-        public var late = 0.1
+        public var late = 0.2
 
         /// The usual limits.
         public init() {}

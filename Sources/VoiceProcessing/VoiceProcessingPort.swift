@@ -29,10 +29,10 @@ public struct VoiceProcessingPort: @unchecked Sendable {  // one thread at a tim
     let pair: UnsafeMutablePointer<UnsafeMutablePointer<Float>>  // microphone and reference of this call
     let single: UnsafeMutablePointer<UnsafeMutablePointer<Float>>  // the output of this call
     let dropped: Channels
-    let frame: Int
     let fadeStep: Float
 
     static var fadeLength: Int { @_noLocks get { 256 } }
+    static var wakeLength: Int { @_noLocks get { 32 } }
     static var dropLength: Int { @_noLocks get { 1024 } }
 
     /// Hands over what was captured and what is played, and takes what was cleaned; never blocks.
@@ -61,7 +61,7 @@ public struct VoiceProcessingPort: @unchecked Sendable {  // one thread at a tim
             counts.pointee.rejected.wrappingAdd(frameCount, ordering: .relaxed)
         }
         state.pointee.pending = state.pointee.pending &+ frameCount
-        if state.pointee.pending >= frame || toWorker.heldFrames >= frame {
+        if state.pointee.pending >= Self.wakeLength {
             state.pointee.pending = 0
             wakeup.wake()
         }

@@ -61,8 +61,7 @@ public final class VoiceProcessingWorker: @unchecked Sendable {  // `core` is th
             processor: processor, deviceRate: sampleRate, input: rings.0.reader, output: rings.1.writer)
         dropped = AudioBuffer(channelCount: 1, frameCapacity: VoiceProcessingPort.dropLength)
         port = VoiceProcessingPort(
-            toWorker: rings.0.writer, fromWorker: rings.1.reader, wakeup: wakeup.handle, dropped: dropped.channels,
-            frame: frame)
+            toWorker: rings.0.writer, fromWorker: rings.1.reader, wakeup: wakeup.handle, dropped: dropped.channels)
         let silence = AudioBuffer(channelCount: 1, frameCapacity: lead)
         rings.1.writer.write(silence.channels, frameCount: lead)
     }
@@ -185,13 +184,12 @@ public final class VoiceProcessingWorker: @unchecked Sendable {  // `core` is th
 
 extension VoiceProcessingPort {
     init(
-        toWorker: AudioRing.Writer, fromWorker: AudioRing.Reader, wakeup: Wakeup.Handle, dropped: Channels, frame: Int
+        toWorker: AudioRing.Writer, fromWorker: AudioRing.Reader, wakeup: Wakeup.Handle, dropped: Channels
     ) {
         self.toWorker = toWorker
         self.fromWorker = fromWorker
         self.wakeup = wakeup
         self.dropped = dropped
-        self.frame = frame
         fadeStep = 1 / Float(Self.fadeLength)
         counts = .allocate(capacity: 1)
         counts.initialize(to: Counts())
