@@ -104,7 +104,8 @@ if !core {
         .executableTarget(
             name: "earshot",
             dependencies: [
-                "AudioBase", "AudioCodecs", "AudioDevices", "AudioSession", "AudioFiles", "VoiceProcessing", "MediaTransport",
+                "AudioBase", "AudioCodecs", "AudioDevices", "AudioSession", "AudioFiles", "VoiceProcessing",
+                "MediaTransport",
                 "Nearby", "Call",
                 "Diagnostics",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),

@@ -92,8 +92,8 @@ struct VoiceProcessingCore: ~Copyable {
         try processor.process(
             microphone: frame.channels[0], reference: frame.channels[1], into: cleaned.channels[0])
         if let finding = monitor.observe(
-            microphone: frame.channels[0], reference: frame.channels[1], cleaned: cleaned.channels[0], frameCount: count)
-        {
+            microphone: frame.channels[0], reference: frame.channels[1], cleaned: cleaned.channels[0], frameCount: count
+        ) {
             return finding
         }
         guard converts else {

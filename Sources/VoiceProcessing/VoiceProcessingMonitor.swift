@@ -50,7 +50,8 @@ public struct VoiceProcessingMonitor: Sendable {
     /// Shows it 10 ms.
     /// - Returns: why to leave, once there is a reason.
     public mutating func observe(
-        microphone: UnsafePointer<Float>, reference: UnsafePointer<Float>, cleaned: UnsafePointer<Float>, frameCount: Int
+        microphone: UnsafePointer<Float>, reference: UnsafePointer<Float>, cleaned: UnsafePointer<Float>,
+        frameCount: Int
     ) -> VoiceProcessingFinding? {
         let m = decibels(meanSquare(microphone, frameCount))
         let power = meanSquare(cleaned, frameCount)

@@ -8,7 +8,7 @@ import Synchronization
 /// The callback calls ``port``'s `exchange`. Tests and offline use leave out ``start(below:)`` and call ``runPending()``
 /// after each exchange instead. When what comes out is no voice, or the library fails, it is left: `exchange` then gives the
 /// plain microphone, and ``error`` has the reason.
-public final class VoiceProcessingWorker: @unchecked Sendable {  // `core` is the thread's, or the caller's where there is none
+public final class VoiceProcessingWorker: @unchecked Sendable {  // `core` is the thread's, or the caller's without one
     /// The device's rate, in hertz.
     public let sampleRate: Double
     /// The library's, in hertz.

@@ -23,7 +23,9 @@ public final class VoiceProcessor: @unchecked Sendable {  // one thread at a tim
     private var enhancement = EchoReturnLossEnhancement()
 
     /// - Parameter sampleRate: one of ``sampleRates``.
-    public init(sampleRate: Int, options: VoiceProcessingOptions = VoiceProcessingOptions()) throws(VoiceProcessingError) {
+    public init(sampleRate: Int, options: VoiceProcessingOptions = VoiceProcessingOptions())
+        throws(VoiceProcessingError)
+    {
         guard Self.sampleRates.contains(sampleRate) else { throw .unsupportedRate(hertz: Double(sampleRate)) }
         var native = options.native(rate: sampleRate)
         var code: CInt = 0

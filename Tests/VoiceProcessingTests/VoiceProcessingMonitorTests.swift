@@ -78,9 +78,13 @@ private func verdict(
     @Test func `lateness is found above a fifth`() {
         var monitor = VoiceProcessingMonitor()
         var finding: VoiceProcessingFinding?
-        for i in 0..<600 where finding == nil { finding = monitor.observe(wanted: 160, late: i % 6 == 0 ? 160 : 0, sampleRate: 16_000) }
+        for i in 0..<600 where finding == nil {
+            finding = monitor.observe(wanted: 160, late: i % 6 == 0 ? 160 : 0, sampleRate: 16_000)
+        }
         #expect(finding == nil)
-        for i in 0..<600 where finding == nil { finding = monitor.observe(wanted: 160, late: i % 4 == 0 ? 160 : 0, sampleRate: 16_000) }
+        for i in 0..<600 where finding == nil {
+            finding = monitor.observe(wanted: 160, late: i % 4 == 0 ? 160 : 0, sampleRate: 16_000)
+        }
         guard case .late(5, let share)? = finding else {
             Issue.record("\(String(describing: finding))")
             return
@@ -91,24 +95,30 @@ private func verdict(
     static let sound: [VoiceProcessingOptions] = [
         VoiceProcessingOptions(), VoiceProcessingOptions(echo: .high, noise: .veryHigh),
         VoiceProcessingOptions(gainControl: .init(gain: 20)),
-        VoiceProcessingOptions(gainControl: .init(mode: .fixed, gain: 30)), VoiceProcessingOptions(echo: nil, noise: .low),
+        VoiceProcessingOptions(gainControl: .init(mode: .fixed, gain: 30)),
+        VoiceProcessingOptions(echo: nil, noise: .low),
     ]
+
+    private static let scenes = Result { try makeScenes() }
+
+    private static func makeScenes() throws -> [Scene] {
+        let talk = try Speech.talk(rate: rate)
+        let words = try Speech.words(rate: rate)
+        let pause = [Float](repeating: 0, count: rate)
+        return [
+            Scene(rate: rate, far: talk),  // echo alone
+            Scene(rate: rate, far: talk, coupling: 6),
+            Scene(rate: rate, far: [], near: talk),  // a talker alone
+            Scene(rate: rate, far: [], near: talk, noise: -40),
+            Scene(rate: rate, far: [], near: talk.map { $0 * 0.05 }, noise: -60),
+            Scene(rate: rate, far: talk + pause + words, near: words + pause + talk),  // both
+            Scene(rate: rate, far: [], near: pause + pause + pause + pause, noise: -35),  // noise alone
+        ]
+    }
 
     /// The true processor does its work here: echo, noise and a talker, in turn and together.
     @Test(arguments: sound) func `what works is not left`(options: VoiceProcessingOptions) throws {
-        let talk = try Speech.talk(rate: Self.rate)
-        let words = try Speech.words(rate: Self.rate)
-        let pause = [Float](repeating: 0, count: Self.rate)
-        let scenes = [
-            Scene(rate: Self.rate, far: talk),  // echo alone
-            Scene(rate: Self.rate, far: talk, coupling: 6),
-            Scene(rate: Self.rate, far: [], near: talk),  // a talker alone
-            Scene(rate: Self.rate, far: [], near: talk, noise: -40),
-            Scene(rate: Self.rate, far: [], near: talk.map { $0 * 0.05 }, noise: -60),
-            Scene(rate: Self.rate, far: talk + pause + words, near: words + pause + talk),  // both
-            Scene(rate: Self.rate, far: [], near: pause + pause + pause + pause, noise: -35),  // noise alone
-        ]
-        for (i, scene) in scenes.enumerated() {
+        for (i, scene) in try Self.scenes.get().enumerated() {
             let processor = try VoiceProcessor(sampleRate: Self.rate, options: options)
             let cleaned = [Float](repeating: 0, count: processor.delay) + (try scene.cleaned(processor))
             let finding = verdict(scene.microphone, cleaned, reference: scene.reference, options: options)

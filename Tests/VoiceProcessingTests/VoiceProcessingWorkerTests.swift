@@ -43,7 +43,9 @@ private final class Callback {
         #expect(worker.counts.late == 0 && worker.counts.rejected == 0 && worker.error == nil)
     }
 
-    @Test(arguments: [1, 7, 4096]) func `no block is too short or long, and none changes what is heard`(block: Int) throws {
+    @Test(arguments: [1, 7, 4096]) func `no block is too short or long, and none changes what is heard`(block: Int)
+        throws
+    {
         let talk = Array(try Speech.talk(rate: 16_000).prefix(16_000))
         let far = Array(try Speech.words(rate: 16_000).prefix(16_000))
         func heard(_ blocks: [Int]) throws -> [Float] {
@@ -170,7 +172,8 @@ private final class Callback {
             defer { fclose(file) }
             var line = [CChar](repeating: 0, count: 64)
             if fgets(&line, 64, file) != nil {
-                names.insert(String(decoding: line.prefix { $0 != 10 && $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self))
+                names.insert(
+                    String(decoding: line.prefix { $0 != 10 && $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self))
             }
         }
         return names
