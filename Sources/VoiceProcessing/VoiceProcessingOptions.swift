@@ -62,7 +62,7 @@ public struct VoiceProcessingOptions: Hashable, Sendable {
 
     /// Options of one's own.
     public init(
-        echo: EchoSuppression? = .high, noise: NoiseSuppression? = .low, gainControl: GainControl? = nil,
+        echo: EchoSuppression? = .low, noise: NoiseSuppression? = .moderate, gainControl: GainControl? = nil,
         highPass: Bool = true, echoPath: Int = 250
     ) {
         self.echo = echo

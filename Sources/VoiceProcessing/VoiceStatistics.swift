@@ -16,7 +16,7 @@ public struct VoiceStatistics: Hashable, Sendable {
     public var libraryDelay: Int?
     /// Whether the newest frame has voice in it.
     public var hasVoice = false
-    /// Mean processor time of 10 ms, in milliseconds.
+    /// How long 10 ms of sound take, in milliseconds: the mean, with whatever else ran on that core.
     public var cost = 0.0
     /// The longest that 10 ms took, in milliseconds.
     public var worst = 0.0

@@ -28,15 +28,17 @@ struct ProcessVoiceCommand: ParsableCommand {
         help: ArgumentHelp(
             "How hard to press down what is left of the echo: low keeps more of who talks at the same time.",
             valueName: "low|moderate|high"))
-    var echoSuppression = EchoLevel.high
+    var echoSuppression = EchoLevel.low
 
     @Option(help: ArgumentHelp("How far to lower steady noise.", valueName: "off|low|moderate|high|very-high"))
-    var noiseSuppression = NoiseLevel.low
+    var noiseSuppression = NoiseLevel.moderate
 
     @Option(help: ArgumentHelp("Bring who talks to one level.", valueName: "off|adaptive|fixed"))
     var gainControl = GainMode.off
 
-    @Option(help: ArgumentHelp("The peak that gain control aims at, -31 to 0 dB.", valueName: "dB"))
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp("The peak that gain control aims at, -31 to 0 dB.", valueName: "dB"))
     var gainTarget = -3
 
     @Flag(help: "Leave in what is below the voice.")

@@ -7,7 +7,9 @@ namespace {
 
 constexpr float kKept = 0.9998f * 0.9998f;   // of the path's power, from frame to frame
 constexpr float kSmoothing = 0.5f;     // of the disturbance's power
-constexpr float kFirstUncertainty = 0.03f;
+constexpr float kFarMean = 0.99f;
+constexpr float kHeard = 1e-5f;  // of the reference's loudest bin
+constexpr float kFirstUncertainty = 0.01f;
 constexpr float kLeast = 1e-9f;
 constexpr int kConstrainedAtOnce = 4;
 constexpr double kHarm = 4;  // power of the output over that of the input at which the path is forgotten
@@ -32,10 +34,8 @@ EchoPath::EchoPath(int hop, int partitions) : hop(hop), partitions(partitions) {
     }
     const size_t all = size_t(partitions) * bins;
     for (Row *row : {&farRe, &farIm, &farPower, &pathRe, &pathIm, &uncertainty}) row->assign(all, 0);
-    for (Row *row : {&disturbance, &total}) row->assign(bins, 0);
+    for (Row *row : {&disturbance, &total, &farMean}) row->assign(bins, 0);
     for (Row *row : {&far, &re, &im}) row->assign(size, 0);
-    energy.assign(partitions, 0);
-    place.assign(partitions, 0);
     restart();
 }
 
@@ -43,7 +43,6 @@ void EchoPath::restart() {
     std::fill(pathRe.begin(), pathRe.end(), 0.0f);
     std::fill(pathIm.begin(), pathIm.end(), 0.0f);
     std::fill(uncertainty.begin(), uncertainty.end(), kFirstUncertainty);
-    std::fill(energy.begin(), energy.end(), 0.0f);
 }
 
 /// A Fourier transform of `re` and `im` in place, radix 2.
@@ -94,6 +93,7 @@ void EchoPath::process(const float *microphone, const float *reference, float *c
         farRe[slot(0) + k] = re[k];
         farIm[slot(0) + k] = im[k];
         farPower[slot(0) + k] = re[k] * re[k] + im[k] * im[k];
+        farMean[k] = kFarMean * farMean[k] + (1 - kFarMean) * farPower[slot(0) + k];
     }
     estimate();
     double m = 0, e = 0;
@@ -173,13 +173,6 @@ void EchoPath::update() {
 void EchoPath::constrain(int partition) {
     load(&pathRe[partition * bins], &pathIm[partition * bins]);
     transform(true);
-    float largest = 0;
-    energy[partition] = 0;
-    for (int i = 0; i < hop; ++i) {
-        const float square = re[i] * re[i];
-        energy[partition] += square;
-        if (square > largest) largest = square, place[partition] = i;
-    }
     std::fill(re.begin() + hop, re.end(), 0.0f);
     std::fill(im.begin(), im.end(), 0.0f);
     transform(false);
@@ -187,7 +180,30 @@ void EchoPath::constrain(int partition) {
     std::copy(im.begin(), im.begin() + bins, &pathIm[partition * bins]);
 }
 
-int EchoPath::peak() const {
-    const int p = int(std::max_element(energy.begin(), energy.end()) - energy.begin());
-    return energy[p] > 0 ? p * hop + place[p] : -1;
+/// In bins where the reference has sound; in others the path is anything.
+int EchoPath::peak() {
+    const float heard = kHeard * *std::max_element(farMean.begin(), farMean.end());
+    int loudest = 0;
+    float most = 0;
+    for (int p = 0; p < partitions; ++p) {
+        float sum = 0;
+        for (int k = 0; k < bins; ++k) {
+            const float r = pathRe[p * bins + k], i = pathIm[p * bins + k];
+            if (farMean[k] > heard) sum += r * r + i * i;
+        }
+        if (sum > most) most = sum, loudest = p;
+    }
+    if (most <= 0) return -1;
+    for (int k = 0; k < bins; ++k) {
+        const float weight = farMean[k] > heard ? 1 : 0;
+        total[k] = weight * pathRe[loudest * bins + k];
+        re[k] = weight * pathIm[loudest * bins + k];
+    }
+    const Row imaginary(re.begin(), re.begin() + bins);
+    load(total.data(), imaginary.data());
+    transform(true);
+    int place = 0;
+    for (int i = 1; i < hop; ++i)
+        if (std::abs(re[i]) > std::abs(re[place])) place = i;
+    return loudest * hop + place;
 }

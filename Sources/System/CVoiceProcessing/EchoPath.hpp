@@ -17,7 +17,7 @@ public:
     void process(const float *microphone, const float *reference, float *cleaned);
 
     /// Where the path has its largest tap, in samples; -1 before it is known.
-    int peak() const;
+    int peak();
 
 private:
     using Row = std::vector<float>;
@@ -38,9 +38,8 @@ private:
     Row farRe, farIm, farPower;  // its spectra: a row of bins for each partition, a ring
     Row pathRe, pathIm;          // the path's: a row of bins for each partition
     Row uncertainty;             // likewise: variance of the path's estimate
+    Row farMean;                 // of the reference's power, by bin
     Row disturbance;             // power of what is no echo, by bin
     Row total;                   // power of the error that is expected, by bin
     Row re, im;                  // what is being transformed
-    Row energy;                  // of each partition's taps, when it was last constrained
-    std::vector<int> place;      // of each partition's largest tap
 };
