@@ -11,12 +11,12 @@ struct ProcessVoiceReport: Codable {
     /// Silence that was put behind the shorter file.
     var micPaddingSeconds: Double
     var referencePaddingSeconds: Double
-    /// Echo return loss enhancement after 2 s of far end; nil where none was heard.
+    /// Echo return loss enhancement after 2 s of far end; nil where none was heard. Who talks meanwhile lowers it.
     var enhancementDb: Double?
     var echoReturnLossDb: Double?
     /// From reference to echo; nil where there is none.
     var echoDelayMs: Int?
-    /// Taken out of the output, as a call has it.
+    /// Of the processing itself, taken out of the output.
     var delayMs: Double
     /// Of 10 ms of sound.
     var costMs: Double
@@ -36,11 +36,11 @@ struct ProcessVoiceReport: Codable {
         if referencePaddingSeconds > 0 {
             text += line("", String(format: "the reference ends %.2f s before the other", referencePaddingSeconds))
         }
-        let lowered = enhancementDb.map { String(format: "lowered by %.1f dB after 2 s of far end (ERLE)", $0) }
+        let lowered = enhancementDb.map { String(format: "microphone lowered by %.1f dB while the far end talks, after 2 s (ERLE, where nobody else does)", $0) }
         text += line("echo", lowered ?? "the far end is silent, or shorter than 2 s: nothing to measure")
         if let echoDelayMs { text += line("", "\(echoDelayMs) ms behind the reference") }
         text += line(
-            "cost", String(format: "%.1f ms of delay in a call; %.2f ms for 10 ms of sound", delayMs, costMs))
+            "cost", String(format: "%.1f ms of delay of its own, in a call 10 ms and a block more; %.2f ms for 10 ms of sound", delayMs, costMs))
         return text
     }
 }

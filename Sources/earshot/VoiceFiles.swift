@@ -97,10 +97,14 @@ extension VoiceFiles {
     /// One line on a terminal, where it takes longer than a second.
     private struct Progress {
         let total: Int
-        private let began = HostTime.now()
-        private var shown = HostTime.now()
+        private let began: HostTime
+        private var shown: HostTime
 
-        init(total: Int) { self.total = total }
+        init(total: Int) {
+            self.total = total
+            began = .now()
+            shown = began
+        }
 
         mutating func show(_ done: Int) {
             let now = HostTime.now()
@@ -109,6 +113,8 @@ extension VoiceFiles {
             Terminal.live("process-voice \(min(100, done / max(1, total / 100))) %")
         }
 
-        func end() { Terminal.live("") }
+        func end() {
+            if shown > began { Terminal.live("") }
+        }
     }
 }
