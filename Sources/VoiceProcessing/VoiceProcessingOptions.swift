@@ -16,11 +16,11 @@ public struct VoiceProcessingOptions: Hashable, Sendable {
     public enum NoiseSuppression: Int, CaseIterable, Sendable {
         /// By some 6 dB.
         case low
-        /// By some 10 dB.
+        /// By some 12 dB.
         case moderate
-        /// By some 15 dB.
+        /// By some 17 dB.
         case high
-        /// By some 20 dB.
+        /// By some 19 dB.
         case veryHigh
     }
 
