@@ -11,6 +11,7 @@ struct ProcessVoiceReport: Codable {
     /// Silence that was put behind the shorter file.
     var micPaddingSeconds: Double
     var referencePaddingSeconds: Double
+    var echoCancellation: Bool
     /// Echo return loss enhancement after 2 s of far end; nil where none was heard. Who talks meanwhile lowers it.
     var enhancementDb: Double?
     var echoReturnLossDb: Double?
@@ -36,11 +37,17 @@ struct ProcessVoiceReport: Codable {
         if referencePaddingSeconds > 0 {
             text += line("", String(format: "the reference ends %.2f s before the other", referencePaddingSeconds))
         }
-        let lowered = enhancementDb.map { String(format: "microphone lowered by %.1f dB while the far end talks, after 2 s (ERLE, where nobody else does)", $0) }
-        text += line("echo", lowered ?? "the far end is silent, or shorter than 2 s: nothing to measure")
+        if !echoCancellation {
+            text += line("echo", "left in")
+        } else if let enhancementDb {
+            text += line("echo", String(format: "%.1f dB less while the far end talks (ERLE,", enhancementDb))
+            text += line("", "after 2 s; what the near end says meanwhile lowers it)")
+        } else {
+            text += line("echo", "the far end is silent, or shorter than 2 s: nothing to measure")
+        }
         if let echoDelayMs { text += line("", "\(echoDelayMs) ms behind the reference") }
-        text += line(
-            "cost", String(format: "%.1f ms of delay of its own, in a call 10 ms and a block more; %.2f ms for 10 ms of sound", delayMs, costMs))
+        text += line("cost", String(format: "%.1f ms of delay of its own; in a call 10 ms and a block more", delayMs))
+        text += line("", String(format: "%.2f ms of work for 10 ms of sound", costMs))
         return text
     }
 }

@@ -86,6 +86,7 @@ struct VoiceFiles {
             seconds: Double(writer.frameCount) / rate, ended: Interrupt.isRequested ? "interrupted" : "end of files",
             micPaddingSeconds: Double(max(0, reference - microphone)) / rate,
             referencePaddingSeconds: hasReference ? Double(max(0, microphone - reference)) / rate : 0,
+            echoCancellation: processor.options.echo != nil,
             enhancementDb: processor.options.echo == nil ? nil : statistics.enhancement,
             echoReturnLossDb: statistics.echoReturnLoss, echoDelayMs: statistics.echoDelay,
             delayMs: processor.delayMilliseconds, costMs: statistics.cost, worstCostMs: statistics.worst,

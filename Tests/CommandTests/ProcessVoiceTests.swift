@@ -72,6 +72,7 @@ private func power(_ samples: some Collection<Float>) -> Double {
             "--noise-suppression", "off", "--no-high-pass",
         ])
         #expect(program.wait(seconds: 60) == .exit(0), "\(program.errors)")
+        #expect(program.output.contains("left in"))
         let before = try Recordings.read(files.scratch("mic.wav"), rate: 16_000)
         let after = try Recordings.read(output, rate: 16_000)
         #expect(after.count == before.count)
