@@ -32,6 +32,8 @@ struct ParameterRamps: ~Copyable {
     /// Parameters under way.
     private var moving = 0
     private var isFresh = true
+    /// Whether a value has jumped that the kernel has not been told of.
+    private var isDue = false
 
     /// Rates in hertz.
     init(_ store: ParameterStore, sampleRate: Double, engineRate: Double) {
@@ -67,7 +69,7 @@ struct ParameterRamps: ~Copyable {
         waiting.deallocate()
     }
 
-    /// Takes what was set since the last block. Returns whether values must be handed to the kernel at once.
+    /// Takes what was set since the last block. Returns whether anything was.
     @_noLocks
     mutating func takeNews() -> Bool {
         var any = false
@@ -88,7 +90,7 @@ struct ParameterRamps: ~Copyable {
             if event.time != .min { event.time = Int64(Double(event.time) * sampleRate / engineRate) }
             insert(event)
         }
-        if any { segmentLeft = 0 }
+        if any { isDue = true }
         return any
     }
 
@@ -96,7 +98,8 @@ struct ParameterRamps: ~Copyable {
     /// - Returns: frames over which the kernel is to move to ``values``; −1 where nothing changes.
     @_noLocks
     mutating func advance(at time: Int64) -> Int {
-        var any = false
+        var any = isDue
+        isDue = false
         while waitingCount > 0, waiting[waitingCount &- 1].time <= time {
             waitingCount &-= 1
             let event = waiting[waitingCount]
@@ -127,9 +130,10 @@ struct ParameterRamps: ~Copyable {
         if segmentLeft > 0 { segmentLeft &-= frameCount }
     }
 
-    /// Whether anything is moving or waits to.
-    var isAtRest: Bool {
-        @_noLocks get { moving == 0 && segmentLeft == 0 }
+    /// Whether nothing moves, and nothing is due before `time`.
+    @_noLocks
+    func isAtRest(until time: Int64) -> Bool {
+        moving == 0 && segmentLeft == 0 && !isDue && (waitingCount == 0 || waiting[waitingCount &- 1].time >= time)
     }
 
     @_noLocks
@@ -154,7 +158,8 @@ struct ParameterRamps: ~Copyable {
                 ramps[i].length = 0
                 moving &-= 1
             } else {
-                let way = Float(ramps[i].done) / Float(ramps[i].length)
+                let along = Float(ramps[i].done) / Float(ramps[i].length)
+                let way = along * along * along * (along * (6 * along - 15) + 10)  // no bend at either end
                 values[i] = ramps[i].start + (ramps[i].target - ramps[i].start) * way
             }
         }
