@@ -29,27 +29,35 @@ struct GraphCompiler {
     /// From one graph to another without a click: where both can sound together, they fade into each other; else the old fades
     /// out before the new fades in.
     mutating func plan(from old: ResolvedGraph, to new: ResolvedGraph) throws(AudioEngineError) -> RenderPlan {
-        let final = try program(new)
         let before = Set(old.connections)
         let after = Set(new.connections)
-        let changed = Set(old.formats.filter { new.formats[$0.key] != nil && new.formats[$0.key] != $0.value }.keys)
+        // Nodes that must be made anew, as what they are given has another format.
+        let changed = Set(
+            new.order.filter { node in
+                guard let formats = new.formats[node.id], old.formats[node.id] != nil else { return false }
+                return !node.keepsState(formats, engineRate: engine.sampleRate)
+            }.map(\.id))
         func concerns(_ connection: ResolvedGraph.Connection) -> Bool {
             changed.contains(connection.source.node) || changed.contains(connection.destination.node)
         }
         let gone = before.filter { !after.contains($0) || concerns($0) }
         let come = after.filter { !before.contains($0) || concerns($0) }
-        guard !gone.isEmpty || !come.isEmpty else { return RenderPlan(final: final) }
+        guard !gone.isEmpty || !come.isEmpty else { return RenderPlan(final: try program(new)) }
         let fadesOut = Dictionary(uniqueKeysWithValues: gone.map { ($0, JointState.Fade.fadingOut) })
         let fadesIn = Dictionary(uniqueKeysWithValues: come.map { ($0, JointState.Fade.fadingIn) })
-        if changed.isEmpty, let both = old.union(new) {
-            let fades = fadesOut.merging(fadesIn) { _, new in new }
-            return RenderPlan(
-                transitions: [(try program(both, fades: fades), fadeFrameCount)], final: final)
+        if changed.isEmpty, let (both, widened) = old.union(new) {
+            var fades: [ResolvedGraph.Connection: JointState.Fade] = [:]
+            for (connection, fade) in fadesOut.merging(fadesIn, uniquingKeysWith: { _, new in new }) {
+                fades[widened[connection] ?? connection] = fade
+            }
+            let transition = try program(both, fades: fades)
+            return RenderPlan(transitions: [(transition, fadeFrameCount)], final: try program(new))
         }
+        // In this order: the old program has the nodes that there are, the new ones make theirs anew.
+        let fadeOut = try program(old, fades: fadesOut)
+        let fadeIn = try program(new, fades: fadesIn)
         return RenderPlan(
-            transitions: [
-                (try program(old, fades: fadesOut), fadeFrameCount), (try program(new, fades: fadesIn), fadeFrameCount),
-            ], final: final)
+            transitions: [(fadeOut, fadeFrameCount), (fadeIn, fadeFrameCount)], final: try program(new))
     }
 
     /// Forgets conversions that a graph has not.
