@@ -33,12 +33,12 @@ enum NodeCost {
 
     /// Silence goes by what has nothing to say.
     private static func idle() throws -> Report {
-        let (silent, none) = (try EngineRun(chain(count) { AudioUnitEffect(.reverb) }), try EngineRun(chain(0) { emptyUnit() }))
+        let (silent, none) = (try EngineRun(chain(count) { AudioUnitEffect(.equalizer) }), try EngineRun(chain(0) { emptyUnit() }))
         for run in [silent, none] { for c in 0..<2 { clearSamples(run.input.channels[c], 4_096) } }
-        silent.blocks(48_000 * 20 / 64 )
+        silent.blocks(48_000 * 10 / 64)
         let times = Difference(repetitions: 51, operations: 200) { silent.blocks(200) } less: { none.blocks(200) }
         return Report(
-            "an idle reverb, a node and block of 64 stereo frames", times.median / Double(count),
+            "an idle equalizer, a node and block of 64 stereo frames", times.median / Double(count),
             least: times.least / Double(count), "ns", .atMost(limit), against: "the graph without them, \(count) in a row")
     }
 

@@ -23,7 +23,7 @@ struct InputState: ~Copyable {
             }
         }
         faults.add(scrub(to.channels, call.frameCount))
-        to.isSilent = absolutePeak(to.channels, call.frameCount) == 0
+        to.isSilent = soundStart(to.channels, call.frameCount) == call.frameCount
     }
 }
 
