@@ -53,7 +53,10 @@ let allLayers: [(name: String, dependencies: [Target.Dependency])] = [
         ["AudioBase", "AudioDSP", "CRealtime", "CJACK", "CPipeWire", "CALSA", histogram]
     ),
     ("AudioSession", ["AudioBase", "AudioDSP", "AudioDevices", "CRealtime", "CDBus"]),
-    ("AudioEngine", ["AudioBase", "AudioDSP", "AudioPlugIns", "AudioFiles", "AudioDevices", "CRealtime"]),
+    (
+        "AudioEngine",
+        ["AudioBase", "AudioDSP", "AudioPlugIns", "AudioFiles", "VoiceProcessing", "AudioDevices", "CRealtime"]
+    ),
     ("Playout", ["AudioBase", "AudioDSP", "AudioCodecs", "CRealtime"]),
     ("MediaTransport", ["AudioBase"]),
     ("Nearby", ["AudioBase", "MediaTransport"]),
