@@ -6,7 +6,7 @@ import Synchronization
 public final class AudioMixerNode: AudioNode, @unchecked Sendable {
     private let strips = Guarded<[Int: AudioMixerInput]>([:])
     private let store = ParameterStore([UnitParameter("volume", "Volume", .generic, 0...8, default: 1)])
-    private let levels = LatestValue(Level())
+    private let levels = LevelMeter()
     private let readings = LatestValue(MeterReading())
     private let blocks = MessageQueue<LoudnessBlock>(capacity: 256)
     private let reader = Guarded(Reader())
@@ -46,7 +46,7 @@ public final class AudioMixerNode: AudioNode, @unchecked Sendable {
         }
     }
 
-    /// Peak and mean square of the last block mixed. For one thread.
+    /// Peak and mean square of the last block mixed.
     public var level: Level { levels.load() }
 
     /// Peak, RMS, and loudness of the last 400 ms and 3 s, of what it gives; for a display.
@@ -108,7 +108,7 @@ public final class AudioMixerNode: AudioNode, @unchecked Sendable {
                 engineRate,
                 RenderMemory(
                     MixerMaster(
-                        ramps: ramps, format: formats.output, level: levels.writer, readings: readings.writer,
+                        ramps: ramps, format: formats.output, level: levels.handle, readings: readings.writer,
                         blocks: blocks.writer), keeping: [levels, readings, blocks]
                 ) { _, _ in }
             )
@@ -116,7 +116,8 @@ public final class AudioMixerNode: AudioNode, @unchecked Sendable {
         }
         guard let master = master?.memory else { preconditionFailure("the master strip was just made") }
         let memories = buses.map { input($0).memory(engineRate: engineRate) }
-        let state = MixerState(strips: memories.map(\.memory), master: master.memory)
+        let state = MixerState(
+            strips: memories.map(\.memory), master: master.memory, outputChannelCount: formats.output.channelCount)
         return RenderMemory(state, keeping: memories + [master], function: MixerState.function)
     }
 
@@ -136,7 +137,7 @@ public final class AudioMixerInput: @unchecked Sendable {  // `held` is under th
         UnitParameter("pan", "Pan", .pan, -1...1, default: 0),
         UnitParameter("sounds", "Sounds", .generic, 0...1, default: 1),
     ])
-    private let meter = LatestValue(Level())
+    private let meter = LevelMeter()
     private let switches = Guarded((muted: false, soloed: false, allowed: true))
     private var held: (rate: Double, memory: RenderMemory<MixerStrip>)?
 
@@ -175,7 +176,7 @@ public final class AudioMixerInput: @unchecked Sendable {  // `held` is under th
             mixer?.updateSolo()
         }
     }
-    /// Peak and mean square of the last block that came in, before volume and pan. For one thread.
+    /// Peak and mean square of the last block that came in, before volume and pan.
     public var level: Level { meter.load() }
 
     func setSounding(_ allowed: Bool) {
@@ -191,7 +192,7 @@ public final class AudioMixerInput: @unchecked Sendable {  // `held` is under th
     func memory(engineRate: Double) -> RenderMemory<MixerStrip> {
         if let held, held.rate == engineRate { return held.memory }
         let ramps = ParameterRamps(store, sampleRate: engineRate, engineRate: engineRate)
-        let memory = RenderMemory(MixerStrip(ramps: ramps, meter: meter.writer), keeping: [meter]) { _, _ in }
+        let memory = RenderMemory(MixerStrip(ramps: ramps, meter: meter.handle), keeping: [meter]) { _, _ in }
         held = (engineRate, memory)
         return memory
     }

@@ -69,7 +69,7 @@ struct ParameterRamps: ~Copyable {
         waiting.deallocate()
     }
 
-    /// Takes what was set since the last block. Returns whether anything was.
+    /// Takes what was set since the last block. Returns whether there was any.
     @_noLocks
     mutating func takeNews() -> Bool {
         var any = false

@@ -27,22 +27,45 @@ struct UnitState: ~Copyable {
     /// Takes one ``RenderCall``.
     static var function: RenderFunction {
         { state, call in
-            state.assumingMemoryBound(to: UnitState.self).pointee.process(
-                call.assumingMemoryBound(to: RenderCall.self).pointee)
+            state.assumingMemoryBound(to: UnitState.self).pointee.process(call.assumingMemoryBound(to: RenderCall.self))
         }
+    }
+
+    /// Most blocks are sound from end to end with nothing to change; others are looked at closely.
+    @_noLocks
+    mutating func process(_ call: UnsafePointer<RenderCall>) {
+        let count = call.pointee.frameCount
+        guard count > 0 else { return }
+        _ = ramps.takeNews()
+        guard call.pointee.inputCount > 0, ramps.isAtRest(until: call.pointee.sampleTime &+ Int64(count)) else {
+            return divide(call.pointee)
+        }
+        let (from, to) = (call.pointee.inputs, call.pointee.outputs)
+        if from.pointee.isSilent {
+            // What lies where the input is is silent already.
+            if isIdle, from.pointee.channels.pointers == to.pointee.channels.pointers { return }
+            return divide(call.pointee)
+        }
+        guard !isGenerator, !isIdle, quiet &+ count < memory, from.pointee.channels[0][count &- 1] != 0 else {
+            return divide(call.pointee)
+        }
+        functions.callProcess(
+            kernel,
+            UnitBlock(input: from.pointee.channels, output: to.pointee.channels, offset: 0, frameCount: count))
+        ramps.rendered(count)
+        quiet = 0
+        check(to.pointee, count)
     }
 
     /// Silence is skipped frame by frame: where a unit falls asleep and wakes does not depend on how blocks are cut.
     @_noLocks
-    mutating func process(_ call: RenderCall) {
-        guard call.frameCount > 0 else { return }
+    private mutating func divide(_ call: RenderCall) {
         let hasInput = call.inputCount > 0
         let from = hasInput ? call.inputs[0] : call.outputs[0]
         let to = call.outputs[0]
-        _ = ramps.takeNews()
         if isGenerator {
             render(from.channels, to.channels, call, 0, call.frameCount)
-            check(to, call)
+            check(to, call.frameCount)
             return
         }
         let silent = !hasInput || from.isSilent
@@ -66,8 +89,8 @@ struct UnitState: ~Copyable {
             isIdle = false
             render(from.channels, to.channels, call, first, call.frameCount)
         }
-        guard check(to, call) else { return }
-        to.isSilent = isIdle && to.channels.count > 0 && absolutePeak(to.channels, call.frameCount) == 0
+        guard check(to, call.frameCount) else { return }
+        to.isSilent = isIdle && soundStart(to.channels, call.frameCount) == call.frameCount
         if first < call.frameCount {
             let outputQuiet = quietEnd(to.channels, call.frameCount)
             let now = inputQuiet < outputQuiet ? inputQuiet : outputQuiet
@@ -105,11 +128,11 @@ struct UnitState: ~Copyable {
     /// Silences what is no number. Returns whether all was well.
     @_noLocks
     @discardableResult
-    private mutating func check(_ to: RenderBus, _ call: RenderCall) -> Bool {
+    private mutating func check(_ to: RenderBus, _ frameCount: Int) -> Bool {
         to.isSilent = false
-        if absolutePeak(to.channels, call.frameCount).isFinite { return true }
+        if areSamplesFinite(to.channels, frameCount) { return true }
         functions.callReset(kernel)
-        to.silence(call.frameCount)
+        to.silence(frameCount)
         faults.add(1)
         return false
     }
@@ -155,43 +178,21 @@ func quietEnd(_ channels: Channels, _ frameCount: Int) -> Int {
     return count
 }
 
-/// The greatest magnitude of a block; not finite where one sample is not.
+/// The greatest magnitude of a block of numbers.
 @_noLocks
 func absolutePeak(_ channels: Channels, _ frameCount: Int) -> Float {
-    var sum: Float = 0
+    var top: Float = 0
     for c in 0..<channels.count {
-        let samples = channels[c]
-        var top = SIMD4<Float>(repeating: 0)
-        var poison = SIMD4<Float>(repeating: 0)
-        var i = 0
-        while i &+ 4 <= frameCount {
-            let x = SIMD4(samples[i], samples[i &+ 1], samples[i &+ 2], samples[i &+ 3])
-            let magnitude = x.replacing(with: -x, where: x .< 0)
-            top = top.replacing(with: magnitude, where: magnitude .> top)
-            poison += x * 0  // 0, but for what is no number
-            i &+= 4
-        }
-        while i < frameCount {
-            let x = samples[i]
-            let magnitude = x < 0 ? -x : x
-            if magnitude > top[0] { top[0] = magnitude }
-            poison[0] += x * 0
-            i &+= 1
-        }
-        let high = top[0] > top[1] ? top[0] : top[1]
-        let low = top[2] > top[3] ? top[2] : top[3]
-        let peak = (high > low ? high : low) + (poison[0] + poison[1] + poison[2] + poison[3])
-        sum = peak > sum || !peak.isFinite ? peak : sum
-        if !sum.isFinite { return sum }
+        let peak = peakOfSamples(channels[c], frameCount)
+        if peak > top { top = peak }
     }
-    return sum
+    return top
 }
 
 /// Puts silence in the place of what is no number, and bounds the rest to ±1,000. Returns how many were no number.
 @_noLocks
 func scrub(_ channels: Channels, _ frameCount: Int) -> Int {
-    let peak = absolutePeak(channels, frameCount)
-    if peak.isFinite, peak <= 1_000 { return 0 }
+    if areSamplesFinite(channels, frameCount), absolutePeak(channels, frameCount) <= 1_000 { return 0 }
     var count = 0
     for c in 0..<channels.count {
         let samples = channels[c]
