@@ -136,12 +136,25 @@ struct MixerState: ~Copyable {
 /// A mixer's own volume, and the meter behind it.
 struct MixerMaster: ~Copyable {
     private var ramps: ParameterRamps
-    private let meter: LevelMeter.Handle
+    private let level: LevelMeter.Handle
     private var gain = MixGain()
+    private var meter: MeterTap
+    private let readings: LatestValue<MeterReading>.Writer
+    private let blocks: MessageQueue<LoudnessBlock>.Writer
+    private var silentFrames = 0
+    /// Silence that the meter is fed until all that it shows is over.
+    private let meterMemory: Int
 
-    init(ramps: consuming ParameterRamps, meter: LevelMeter.Handle) {
+    init(
+        ramps: consuming ParameterRamps, format: AudioFormat, level: LevelMeter.Handle,
+        readings: LatestValue<MeterReading>.Writer, blocks: MessageQueue<LoudnessBlock>.Writer
+    ) {
         self.ramps = ramps
-        self.meter = meter
+        self.level = level
+        self.readings = readings
+        self.blocks = blocks
+        meter = MeterTap(sampleRate: format.sampleRate, channelCount: format.channelCount)
+        meterMemory = Int(4 * format.sampleRate)
         gain.move(to: self.ramps.values[0], over: 0)
     }
 
@@ -162,9 +175,24 @@ struct MixerMaster: ~Copyable {
             at &+= count
         }
         if bus.isSilent {
-            meter.store(Level())
+            level.store(Level())
         } else {
-            meter.store(Level(of: bus.channels, frameCount: call.frameCount))
+            level.store(Level(of: bus.channels, frameCount: call.frameCount))
         }
+        measure(bus, call.frameCount)
+    }
+
+    /// Silence that goes on is not measured: it changes no loudness, as both gates leave it out.
+    @_noLocks
+    private mutating func measure(_ bus: RenderBus, _ count: Int) {
+        if !bus.isSilent { silentFrames = 0 }
+        if silentFrames > meterMemory { return }
+        if bus.isSilent { silentFrames &+= count }
+        var at = 0
+        while at < count {
+            at &+= meter.process(bus.channels, offset: at, frameCount: count &- at)
+            if let block = meter.finished { blocks.push(block) }
+        }
+        readings.store(meter.reading)
     }
 }
