@@ -27,9 +27,6 @@ public final class LoudnessMeter {
         /// The greatest magnitude also between samples, dBTP; looked for at eight times the rate, of the last millisecond
         /// not yet known.
         public var truePeak = -Double.infinity
-
-        /// Of nothing yet.
-        public init() {}
     }
 
     private var tap: LoudnessTap
