@@ -47,7 +47,8 @@ public final class AudioEngine: Sendable {
         try edit { edit throws(AudioEngineError) in try edit.attach(node) }
     }
 
-    /// Takes a node and its connections away; what it sounded like is forgotten.
+    /// Takes a node and its connections away; what it sounded like is forgotten. While the engine renders, another engine can have
+    /// the node when it has faded out.
     public func detach(_ node: AudioNode) throws(AudioEngineError) {
         try edit { edit throws(AudioEngineError) in try edit.detach(node) }
     }
