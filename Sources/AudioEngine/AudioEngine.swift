@@ -39,7 +39,10 @@ public final class AudioEngine: Sendable {
         for node in [inputNode, outputNode, mainMixerNode] { node.attachment.withLock { $0 = ObjectIdentifier(self) } }
     }
 
-    deinit { stop() }
+    deinit {
+        stop()
+        for node in attachedNodes { node.attachment.withLock { $0 = nil } }
+    }
 
     /// Adds a node, which is silent until it is connected. Again does nothing.
     /// - Throws: ``AudioEngineError/attachedElsewhere(_:)``.
