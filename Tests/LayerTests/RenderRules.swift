@@ -29,7 +29,7 @@ struct RenderRules {
         for match in code.matches(of: /static (?:var|let) (\w+)\s*:\s*RenderFunction\b/) {
             let body = Self.words(Self.braces(code[match.range.upperBound...]))
             let thunk =
-                /\{ \{ (\w+), (\w+) in (\w+)\.assumingMemoryBound\(to: (\w+)\.self\)\.pointee\.(\w+)\( ?(\w+)\.assumingMemoryBound\(to: RenderCall\.self\)\.pointee\) \} \}/
+                /\{ \{ (\w+), (\w+) in (\w+)\.assumingMemoryBound\(to: (\w+)\.self\)\.pointee\.(\w+)\( ?(\w+)\.assumingMemoryBound\(to: RenderCall\.self\)(?:\.pointee)?\) \} \}/
             if let found = body.wholeMatch(of: thunk), found.1 == found.3, found.2 == found.6 {
                 entries.insert("\(found.4).\(found.5)")
             } else {
