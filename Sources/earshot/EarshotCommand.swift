@@ -24,6 +24,7 @@ struct EarshotCommand: ParsableCommand {
             """,
         version: CallReport.version,
         subcommands: [
-            HostCommand.self, JoinCommand.self, DevicesCommand.self, LoopbackCommand.self, AnalyzeCommand.self,
+            HostCommand.self, JoinCommand.self, DevicesCommand.self, LoopbackCommand.self, EffectsCommand.self,
+            RenderCommand.self, AnalyzeCommand.self,
         ])
 }
