@@ -25,6 +25,6 @@ struct EarshotCommand: ParsableCommand {
         version: CallReport.version,
         subcommands: [
             HostCommand.self, JoinCommand.self, DevicesCommand.self, LoopbackCommand.self, EffectsCommand.self,
-            RenderCommand.self, AnalyzeCommand.self,
+            RenderCommand.self, ProcessVoiceCommand.self, AnalyzeCommand.self,
         ])
 }
