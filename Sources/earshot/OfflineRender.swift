@@ -20,7 +20,10 @@ struct OfflineRender {
         var inputFrameCount = 0
         /// Wall-clock seconds.
         var elapsed = 0.0
-        var loudness = LoudnessMeter.Measurement()
+        /// dBFS.
+        var peak = -Double.infinity
+        /// LUFS, integrated.
+        var loudness = -Double.infinity
         /// Samples beyond full scale.
         var clippedSamples = 0
         /// Whether the tail was cut off though it still sounded.
@@ -86,7 +89,7 @@ struct OfflineRender {
         }
         result.isTailCut = isOpen && !isOver
         result.inputFrameCount = inputs
-        result.loudness = meter.measurement
+        (result.peak, result.loudness) = (meter.measurement.peak, meter.measurement.integrated)
         result.elapsed = (clock.now - start) / .seconds(1)
         return result
     }

@@ -72,8 +72,8 @@ struct RenderReport: Codable {
         }
         elapsedSeconds = result.elapsed
         timesRealTime = result.elapsed > 0 ? seconds / result.elapsed : 0
-        peakDb = result.loudness.peak.isFinite ? result.loudness.peak : nil
-        loudnessLufs = result.loudness.integrated.isFinite ? result.loudness.integrated : nil
+        peakDb = result.peak.isFinite ? result.peak : nil
+        loudnessLufs = result.loudness.isFinite ? result.loudness : nil
         clippedSamples = result.clippedSamples
         paths = graph.engine.paths.map { Path(nodes: $0.nodes, latencyMs: $0.latency * 1e3) }
         faults = Faults(

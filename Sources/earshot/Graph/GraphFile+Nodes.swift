@@ -74,19 +74,23 @@ extension GraphFile {
         case "plugin":
             let fields = try fields(["uri", "preset", "parameters"])
             let uri = try fields.required("uri", example: "http://plugin.org.uk/swh-plugins/amp")
-            do throws(PlugInError) {
-                let plugIn = try plugIns.plugIn(uri.text)
-                if let problem = plugIn.problem { throw problem }
-                return try unit(.plugIn(plugIn), fields)
-            } catch let error as PlugInError {
-                throw fields.error(error.description, at: uri.place)
-            } catch { throw error }
+            return try unit(.plugIn(try plugIn(uri, plugIns)), fields)
         default:
             guard let unit = UnitType.all.first(where: { $0.description.component.subtype == type }) else {
                 throw GraphFileError(file: path, place: entry.place, problem: "there is no node type '\(type)'")
             }
             return try self.unit(.own(unit), fields(["preset", "parameters"]))
         }
+    }
+
+    private func plugIn(
+        _ uri: (text: String, place: SourcePlace), _ plugIns: PlugInCatalog
+    ) throws(GraphFileError) -> PlugIn {
+        do throws(PlugInError) {
+            let plugIn = try plugIns.plugIn(uri.text)
+            if let problem = plugIn.problem { throw problem }
+            return plugIn
+        } catch { throw GraphFileError(file: path, place: uri.place, problem: error.description) }
     }
 
     private func unit(_ unit: Unit, _ fields: GraphFields) throws(GraphFileError) -> Kind {
