@@ -18,7 +18,8 @@ struct RenderCommand: ParsableCommand {
     var graph: String
 
     @Option(
-        help: ArgumentHelp("A sound file for the players; again for the next. WAV, FLAC, Ogg, MP3.", valueName: "file"),
+        parsing: .upToNextOption,
+        help: ArgumentHelp("Sound files for the players, in order: WAV, FLAC, Ogg, MP3.", valueName: "file"),
         completion: .file())
     var input: [String] = []
 

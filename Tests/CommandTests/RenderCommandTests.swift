@@ -77,7 +77,7 @@ import Testing
                 + "\nvolume = 0.5\n[nodes.b]\ntype = \"player\"\ninput = 2\n[[connections]]\nfrom = \"b\"\nto = \"main mixer\"\nvolume = 0.5\n",
             folder("g.toml"))
         let program = try Earshot.start([
-            "render", "--graph", folder("g.toml"), "--input", folder("a.wav"), "--input", folder("b.wav"), "--output",
+            "render", "--graph", folder("g.toml"), "--input", folder("a.wav"), folder("b.wav"), "--output",
             folder("o.wav"),
         ])
         #expect(program.wait() == .exit(0), "\(program.errors)")

@@ -126,7 +126,11 @@ struct ParameterRamps: ~Copyable {
         if segmentLeft > 0 { segmentLeft &-= frameCount }
     }
 
-    /// Whether anything is moving or waits to.
+    /// Whether a scheduled change begins before `time`, so that it must be begun though nothing sounds.
+    @_noLocks
+    func isDue(before time: Int64) -> Bool { waitingCount > 0 && waiting[waitingCount &- 1].time < time }
+
+    /// Whether nothing is moving.
     var isAtRest: Bool {
         @_noLocks get { moving == 0 && segmentLeft == 0 }
     }

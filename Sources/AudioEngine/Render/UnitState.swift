@@ -42,7 +42,7 @@ struct UnitState: ~Copyable {
             isIdle = false
             quiet = 0
         }
-        if isIdle, !news, ramps.isAtRest {
+        if isIdle, !news, ramps.isAtRest, !ramps.isDue(before: call.sampleTime &+ Int64(call.frameCount)) {
             to.silence(call.frameCount)
             return
         }
