@@ -74,7 +74,7 @@ struct OfflineRender {
         var at = 0
         while at < total {
             if Interrupt.isRequested { throw ExitCodes.interrupted }
-            let count = min(block, (at < inputs ? inputs : total) - at)
+            let count = min(blockBeforeChanges(at), (at < inputs ? inputs : total) - at)
             try schedule(before: at + count)
             try graph.engine.renderOffline(rendered.channels, frameCount: count)
             for source in graph.sources { if let error = source.player.error { throw error } }
@@ -99,14 +99,26 @@ struct OfflineRender {
             && graph.sources.allSatisfy { $0.end == nil || $0.player.isFinished }
     }
 
-    /// Hands the engine what falls due before a frame; no more at once, as a unit keeps a limited number of changes.
-    private mutating func schedule(before frame: Int) throws {
+    private func frame(of change: GraphFile.Change) -> Int {
+        Int((change.time * graph.format.sampleRate).rounded())
+    }
+
+    /// Frames of the next block: fewer where many changes fall into it, as a unit keeps 256 at most.
+    private func blockBeforeChanges(_ at: Int) -> Int {
+        let last = nextChange + 200
+        guard last < changes.count else { return block }
+        return max(1, min(block, frame(of: changes[last]) - at))
+    }
+
+    /// Hands the engine what falls due before a frame.
+    private mutating func schedule(before end: Int) throws {
         while nextChange < changes.count {
             let change = changes[nextChange]
-            let time = Int64((change.time * graph.format.sampleRate).rounded())
-            guard time < Int64(frame) else { return }
+            guard frame(of: change) < end else { return }
             for parameter in graph.parameters(of: change) {
-                try parameter.setValue(change.value, ramp: change.ramp, at: time)
+                try graph.placed(change.place) {
+                    try parameter.setValue(change.value, ramp: change.ramp, at: Int64(frame(of: change)))
+                }
             }
             nextChange += 1
         }

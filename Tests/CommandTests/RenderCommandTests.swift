@@ -110,6 +110,26 @@ import Testing
         #expect(channels[0][24_600...].allSatisfy { $0 == 0 })
     }
 
+    @Test func `more changes than a unit keeps at once`() throws {
+        let folder = try Scratch()
+        try tone(folder("a.wav"), seconds: 0.5)
+        var text = Self.plain
+        for i in 0..<1_000 {
+            text +=
+                "\n[[automation]]\nnode = \"main mixer\"\nparameter = \"volume\"\ntime = \(Double(i) / 10_000)\nvalue = \(i % 2)\nramp = 0"
+        }
+        try write(text + "\n", folder("g.toml"))
+        let program = try Earshot.start([
+            "render", "--graph", folder("g.toml"), "--input", folder("a.wav"), "--output", folder("o.wav"), "--tail",
+            "0",
+        ])
+        #expect(program.wait() == .exit(0), "\(program.errors)")
+        let (_, channels) = try samples(folder("o.wav"))
+        let whole = try samples(folder("a.wav")).channels[0]
+        #expect(zip(channels[0][5_000...], whole[5_000...]).allSatisfy { abs($0 - $1) < 1e-6 })
+        #expect(zip(channels[0][..<4_800], whole).contains { abs($0 - $1) > 0.1 })
+    }
+
     @Test func `a tail is as long as it sounds, or as it was asked to be`() throws {
         let folder = try Scratch()
         try tone(folder("a.wav"), seconds: 0.5)

@@ -205,7 +205,7 @@ struct GraphBuilder {
     }
 
     /// What the engine finds wrong, told with the place in the file.
-    private func placed(_ place: SourcePlace, _ work: () throws -> Void) throws {
+    func placed(_ place: SourcePlace, _ work: () throws -> Void) throws {
         do { try work() } catch let error as AudioEngineError {
             throw GraphFileError(file: file.path, place: place, problem: error.description)
         }
