@@ -127,6 +127,6 @@ if !core {
     package.targets.append(
         .testTarget(
             name: "CommandTests",
-            dependencies: ["earshot", "AudioBase", "AudioDSP", "AudioEngine", "AudioFiles", "TestSupport"],
+            dependencies: ["earshot", "AudioBase", "AudioDSP", "AudioFiles", "TestSupport"],
             swiftSettings: settings, linkerSettings: linker))
 }

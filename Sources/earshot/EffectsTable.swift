@@ -27,21 +27,23 @@ struct EffectsTable {
         if !unit.parameters.isEmpty {
             let cells = unit.parameters.map { parameter in
                 [
-                    parameter.identifier, ParameterWords.range(parameter),
-                    ParameterWords.value(parameter.defaultValue, of: parameter), parameter.name,
+                    parameter.identifier, parameter.name,
+                    ParameterWords.value(parameter.defaultValue, of: parameter), ParameterWords.range(parameter),
                 ]
             }
-            lines += [""] + rows(cells, heads: ["PARAMETER", "VALUES", "DEFAULT", "NAME"])
+            lines += [""] + rows(cells, heads: ["PARAMETER", "NAME", "DEFAULT", "VALUES"])
         }
         if !unit.presets.isEmpty {
             let cells = unit.presets.map { preset in
                 [
                     preset.name,
-                    unit.parameters.compactMap { parameter in
-                        preset.values[parameter.identifier].map {
-                            "\(parameter.identifier) \(ParameterWords.value($0, of: parameter))"
-                        }
-                    }.joined(separator: ", "),
+                    preset.values.isEmpty
+                        ? "the defaults"
+                        : unit.parameters.compactMap { parameter in
+                            preset.values[parameter.identifier].map {
+                                "\(parameter.identifier) \(ParameterWords.value($0, of: parameter))"
+                            }
+                        }.joined(separator: ", "),
                 ]
             }
             lines += [""] + rows(cells, heads: ["PRESET", "WHAT IT SETS"])
@@ -61,7 +63,7 @@ struct EffectsTable {
 
     private func rows(_ rows: [[String]], heads: [String]) -> [String] {
         let rows = rows.map { $0.map(printable) }
-        // A long list of choices must not push the columns behind it off the screen.
+        // One long name must not push the columns behind it off the screen.
         let limit = 40
         let widths = heads.indices.map { column in
             rows.map { $0[column].count }.filter { $0 <= limit }.reduce(heads[column].count) { max($0, $1) }
