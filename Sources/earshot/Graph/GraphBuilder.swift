@@ -61,8 +61,8 @@ struct GraphBuilder {
             let path: String
             switch player.source {
             case .file(let name):
-                let folder = URL(fileURLWithPath: file.path).deletingLastPathComponent()
-                path = name.hasPrefix("/") ? name : folder.appendingPathComponent(name).relativePath
+                let folder = file.path.lastIndex(of: "/").map { String(file.path[...$0]) } ?? ""
+                path = name.hasPrefix("/") ? name : folder + name
             case .input(let number):
                 guard number <= inputs.count else {
                     throw GraphFileError(
