@@ -129,6 +129,7 @@ struct EnvironmentSource: ~Copyable {
     private var unit: UnitState
     private let bus: UnsafeMutablePointer<RenderBus>
     private let silent: UnsafeMutablePointer<Bool>
+    private let call = UnsafeMutablePointer<RenderCall>.allocate(capacity: 1)
 
     init(unit: consuming UnitState, output: Channels) {
         self.unit = unit
@@ -141,6 +142,7 @@ struct EnvironmentSource: ~Copyable {
     deinit {
         bus.deallocate()
         silent.deallocate()
+        call.deallocate()
     }
 
     /// Adds what the listener hears of it.
@@ -151,13 +153,14 @@ struct EnvironmentSource: ~Copyable {
         own.inputCount = 1
         own.outputs = UnsafePointer(bus)
         own.outputCount = 1
-        unit.process(own)
+        self.call.initialize(to: own)
+        unit.process(UnsafePointer(self.call))
         guard !bus.pointee.isSilent else { return }
         output.isSilent = false
         for c in 0..<2 {
             let from = bus.pointee.channels[c]
             let to = output.channels[c]
-            for i in 0..<call.frameCount { to[i] += from[i] }
+            addSamples(to, from, call.frameCount, gain: 1)
         }
     }
 }
