@@ -2,7 +2,6 @@ import AudioBase
 import AudioDSP
 import AudioEngine
 import AudioFiles
-import AudioPlugIns
 import Foundation
 
 /// A graph file made into an engine that can render, with what it plays opened.
@@ -122,10 +121,7 @@ struct GraphBuilder {
     private static func effect(_ unit: GraphFile.Unit, _ name: String) -> AudioUnitEffect {
         switch unit {
         case .own(let type): AudioUnitEffect(type, name: name)
-        case .plugIn(let plugIn):
-            AudioUnitEffect(unit: plugIn.description, name: name) {
-                try plugIn.makeUnit(sampleRate: $0, channelCount: $1)
-            }
+        case .plugIn(let plugIn): AudioUnitEffect(plugIn, name: name)
         }
     }
 
