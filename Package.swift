@@ -120,20 +120,21 @@ if !core {
     package.dependencies += [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.7.0"),
         .package(url: "https://github.com/apple/swift-docc-plugin", from: "1.4.0"),
+        .package(url: "https://github.com/LebJe/TOMLKit", from: "0.6.0"),
     ]
     package.targets.append(
         .executableTarget(
             name: "earshot",
             dependencies: [
-                "AudioBase", "AudioCodecs", "AudioDevices", "AudioSession", "AudioFiles", "VoiceProcessing",
-                "MediaTransport",
-                "Nearby", "Call",
+                "AudioBase", "AudioCodecs", "AudioDSP", "AudioDevices", "AudioEngine", "AudioFiles", "AudioPlugIns",
+                "AudioSession", "VoiceProcessing", "MediaTransport", "Nearby", "Call",
                 "Diagnostics",
-                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                .product(name: "ArgumentParser", package: "swift-argument-parser"), "TOMLKit",
             ],
             swiftSettings: settings, linkerSettings: linker))
     package.targets.append(
         .testTarget(
-            name: "CommandTests", dependencies: ["earshot", "AudioBase", "AudioFiles", "TestSupport"],
+            name: "CommandTests",
+            dependencies: ["earshot", "AudioBase", "AudioDSP", "AudioFiles", "TestSupport"],
             swiftSettings: settings, linkerSettings: linker))
 }
