@@ -13,6 +13,7 @@ extension AudioEngine {
         precondition((1...IOCycle.maximumFrameCount).contains(maximumFrameCount))
         try locked { state throws(AudioEngineError) in
             guard state.mode == .stopped else { throw .alreadyRunning }
+            inputNode.setBlock(maximumFrameCount)
             let format = EngineFormat(
                 sampleRate: format.sampleRate, inputChannelCount: inputChannelCount,
                 outputChannelCount: format.channelCount)

@@ -11,6 +11,7 @@ extension AudioEngine {
             outputChannelCount: device.outputChannelCount)
         try locked { state throws(AudioEngineError) in
             guard state.mode == .stopped else { throw .alreadyRunning }
+            inputNode.setBlock(device.blockFrameCount)
             try state.open(format, wakeup: wakeup)
             state.device = device
             try self.run(&state)
@@ -61,6 +62,7 @@ extension AudioEngine {
             self?.serve()
             return self != nil
         }
+        inputNode.setLive(true, priority: state.device?.realTimePriority)
         for node in state.graph.nodes.values where node.needsService { node.service() }
         let code = thread.start()
         guard code == 0 else { throw .noThread(code: Int(code)) }
@@ -84,6 +86,7 @@ extension AudioEngine {
         device?.stop()
         thread?.stop()
         guard thread != nil else { return }
+        inputNode.setLive(false, priority: nil)
         let taps = state.withLock { state in
             state.executor?.settle()
             return state.graph.nodes.values.compactMap(\.tap)

@@ -1,6 +1,7 @@
 import AudioBase
 import AudioDevices
 import Synchronization
+import VoiceProcessing
 
 /// A graph of nodes that renders for a device, live, or into memory, faster than real time.
 ///
@@ -19,7 +20,7 @@ public final class AudioEngine: Sendable {
     /// What the device captures.
     public let inputNode = AudioInputNode()
     /// What the device plays.
-    public let outputNode = AudioOutputNode()
+    public let outputNode: AudioOutputNode
     /// A mixer that is connected to the output from the start.
     public let mainMixerNode = AudioMixerNode(name: "main mixer")
 
@@ -28,6 +29,7 @@ public final class AudioEngine: Sendable {
 
     /// An engine with nothing but its own three nodes.
     public init() {
+        outputNode = AudioOutputNode(input: inputNode)
         var graph = Graph()
         for node in [inputNode, outputNode, mainMixerNode] { graph.attach(node) }
         do {
@@ -143,6 +145,17 @@ public final class AudioEngine: Sendable {
             guard graph.nodes[node.id] != nil else { throw .notAttached(node.name) }
             graph.disconnectOutput(node, bus: bus)
         }
+    }
+
+    /// Takes echo, noise and differences of level out of what is captured (`AVAudioInputNode.setVoiceProcessingEnabled`).
+    ///
+    /// What the output plays is the echo that is looked for. It costs ``VoiceProcessingWorker/latency``, about 26 ms; the two
+    /// fade into each other. Where it cannot be, or what it gives is no voice, the plain input is heard and
+    /// ``AudioInputNode/voiceProcessingError`` has the reason. - Parameter options: nil for the plain input.
+    public func setVoiceProcessing(_ options: VoiceProcessingOptions?) {
+        inputNode.setVoiceProcessing(options)
+        state.withLock { $0.isDirty = true }
+        wakeup.handle.wake()
     }
 
     /// Nodes that are attached, the engine's own among them.

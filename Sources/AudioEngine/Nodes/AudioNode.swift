@@ -74,6 +74,8 @@ public class AudioNode: @unchecked Sendable {  // what changes is under the engi
 struct NodeFormats: Hashable, Sendable {
     var inputs: [Int: AudioFormat]
     var output: AudioFormat
+    /// Another number where the node sounds otherwise in the same formats.
+    var variant = 0
     /// Frames a second that the node runs at.
     var sampleRate: Double { output.sampleRate }
 }

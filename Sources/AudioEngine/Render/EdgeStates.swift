@@ -1,8 +1,10 @@
 import AudioBase
+import VoiceProcessing
 
 /// The device's captured block.
 struct InputState: ~Copyable {
     let faults: Counters.Handle
+    let voice: (port: VoiceProcessingPort, link: UnsafeMutablePointer<VoiceLink.Memory>)?
 
     static var function: RenderFunction {
         { state, call in
@@ -23,6 +25,7 @@ struct InputState: ~Copyable {
             }
         }
         faults.add(scrub(to.channels, call.frameCount))
+        if let voice { voice.link.pointee.process(to, voice.port, frameCount: call.frameCount) }
         to.isSilent = absolutePeak(to.channels, call.frameCount) == 0
     }
 }
@@ -30,6 +33,8 @@ struct InputState: ~Copyable {
 /// The block that the device plays.
 struct OutputState: ~Copyable {
     let faults: Counters.Handle
+    /// Where an echo canceller listens.
+    let link: UnsafeMutablePointer<VoiceLink.Memory>?
 
     static var function: RenderFunction {
         { state, call in
@@ -41,12 +46,16 @@ struct OutputState: ~Copyable {
     @_noLocks
     func process(_ call: RenderCall) {
         let to = call.cycle.pointee.output
-        guard call.inputCount > 0, !call.inputs[0].isSilent else { return }  // the device cleared it
+        guard call.inputCount > 0, !call.inputs[0].isSilent else {  // the device cleared it
+            link?.pointee.write(to, offset: call.offset, frameCount: call.frameCount)
+            return
+        }
         let from = call.inputs[0].channels
         faults.add(scrub(from, call.frameCount))
         for c in 0..<to.count where c < from.count {
             copySamples(to[c] + call.offset, from[c], call.frameCount)
         }
+        link?.pointee.write(to, offset: call.offset, frameCount: call.frameCount)
     }
 }
 

@@ -32,6 +32,8 @@ struct ParameterRamps: ~Copyable {
     /// Parameters under way.
     private var moving = 0
     private var isFresh = true
+    /// Whether values have changed that the kernel has not been given.
+    private var isStale = false
 
     /// Rates in hertz.
     init(_ store: ParameterStore, sampleRate: Double, engineRate: Double) {
@@ -88,7 +90,6 @@ struct ParameterRamps: ~Copyable {
             if event.time != .min { event.time = Int64(Double(event.time) * sampleRate / engineRate) }
             insert(event)
         }
-        if any { segmentLeft = 0 }
         return any
     }
 
@@ -96,15 +97,13 @@ struct ParameterRamps: ~Copyable {
     /// - Returns: frames over which the kernel is to move to ``values``; −1 where nothing changes.
     @_noLocks
     mutating func advance(at time: Int64) -> Int {
-        var any = false
         while waitingCount > 0, waiting[waitingCount &- 1].time <= time {
             waitingCount &-= 1
             let event = waiting[waitingCount]
             begin(event.index, event.value, event.rampSeconds)
-            any = true
         }
-        if any { segmentLeft = 0 }
-        guard segmentLeft == 0, any || moving > 0 else { return -1 }
+        guard isStale || (segmentLeft == 0 && moving > 0) else { return -1 }
+        isStale = false
         return nextSegment()
     }
 
@@ -138,6 +137,7 @@ struct ParameterRamps: ~Copyable {
         let length = isFresh || !continuous[index] ? 0 : Int(Double(seconds) * sampleRate)
         ramps[index] = Ramp(start: values[index], target: target, length: length, done: 0)
         if length == 0 { values[index] = target } else { moving &+= 1 }
+        isStale = true
     }
 
     @_noLocks
