@@ -6,9 +6,9 @@ let examples = [
     "pan-and-volume", "input-callback", "synthesizer", "two-callbacks", "two-players", "offline-render", "record-mp3",
     "around-the-head", "plug-in", "duplex-voice", "list-units",
 ]
-let earshot = ["AudioBase", "AudioDSP", "AudioPlugIns", "AudioFiles", "AudioDevices", "AudioEngine"].map {
-    Target.Dependency.product(name: $0, package: "Earshot")
-}
+let earshot = [
+    "AudioBase", "AudioDSP", "AudioPlugIns", "AudioFiles", "VoiceProcessing", "AudioDevices", "AudioEngine",
+].map { Target.Dependency.product(name: $0, package: "Earshot") }
 
 let package = Package(
     name: "Examples",

@@ -9,7 +9,8 @@ import AudioDSP
             let made = type.makeUnit(sampleRate: 48_000, channelCount: 2)
             let subtype = unit.component.subtype ?? ""
             print("\n## \(unit.name)\n\n\(unit.summary)\n")
-            print("`\(subtype)` (\(unit.component.type?.rawValue ?? "any")); \(sound(made)). \(measured[subtype] ?? "")")
+            let kind = unit.component.type?.rawValue ?? "any"
+            print("`\(subtype)` (\(kind)); \(sound(made)). \(measured[subtype] ?? "")")
             print("\n| Parameter | | Range | At first |\n| --- | --- | --- | --- |")
             for parameter in unit.parameters { print(row(parameter)) }
             if unit.presets.isEmpty { continue }

@@ -24,15 +24,16 @@ import Stage
         // Nothing renders but when asked to, and what it is given is what the input node gives.
         try engine.enableManualRendering(format: format, inputChannelCount: 2)
 
-        let block = AudioBuffer(channelCount: 2, frameCapacity: 4_096)
+        let input = AudioBuffer(channelCount: 2, frameCapacity: 4_096)
+        let output = AudioBuffer(channelCount: 2, frameCapacity: 4_096)
         let delay = engine.paths.map(\.latency).max() ?? 0
         var left = source.frameCount + Int(2 * format.sampleRate)  // two seconds for the reverb to end in
         while left > 0 {
-            let count = min(left, block.frameCapacity)
-            let read = try source.read(into: block.channels, frameCount: count)
-            for c in 0..<2 { clearSamples(block.channels[c] + read, count - read) }
-            try engine.renderOffline(block.channels, frameCount: count, input: block.channels)
-            try result.write(block.channels, frameCount: count)
+            let count = min(left, input.frameCapacity)
+            let read = try source.read(into: input.channels, frameCount: count)
+            for c in 0..<2 { clearSamples(input.channels[c] + read, count - read) }
+            try engine.renderOffline(output.channels, frameCount: count, input: input.channels)
+            try result.write(output.channels, frameCount: count)
             left -= count
         }
         try result.close()
