@@ -33,7 +33,7 @@ import AudioDSP
     static let measured = [
         "equalizer": topic("equalizer"), "compressor": topic("compressor"), "limiter": topic("limiter"),
         "delay": topic("delay"), "reverb": topic("reverb"), "spatializer": topic("spatial"),
-        "generator": topic("generator"), "voice-changer": topic("voice"), "gain": topic("kernels"),
+        "generator": topic("generator"), "voice-changer": topic("voice-changer"), "gain": topic("kernels"),
     ]
     static func topic(_ name: String) -> String { "Measured by `scripts/bench units \(name)`." }
 
