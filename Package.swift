@@ -20,7 +20,7 @@ let linker: [LinkerSetting] = rtsan.map { [.unsafeFlags([$0, "-lstdc++", "-lm"])
 /// What a layer's tests use besides: a call's delay is measured as `earshot analyze` does it.
 let testDependencies: [String: [Target.Dependency]] = [
     "Call": ["Diagnostics"], "Diagnostics": ["AudioDevices"], "AudioDSP": ["UnitMeasures"],
-    "AudioPlugIns": ["UnitMeasures"], "VoiceProcessing": ["AudioFiles"],
+    "AudioPlugIns": ["UnitMeasures"], "AudioEngine": ["EngineMeasures"], "VoiceProcessing": ["AudioFiles"],
 ]
 
 /// One layer: a library product, a folder under Sources/, and its tests under Tests/.
@@ -105,6 +105,14 @@ let package = Package(
 
 if layers.contains(where: { $0.name == "AudioDevices" }) {
     package.dependencies.append(.package(url: "https://github.com/HdrHistogram/hdrhistogram-swift", from: "0.1.0"))
+}
+
+// How a graph sounds while it is edited, for its tests and for scripts/bench engine.
+if layers.contains(where: { $0.name == "AudioEngine" }) {
+    package.targets.append(
+        .target(
+            name: "EngineMeasures", dependencies: ["AudioBase", "AudioDSP", "AudioEngine", "TestSupport"],
+            path: "Tests/EngineMeasures", swiftSettings: settings))
 }
 
 if !core {

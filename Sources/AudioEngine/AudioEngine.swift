@@ -77,14 +77,19 @@ public final class AudioEngine: Sendable {
     /// Makes several changes that are heard as one; if one of them fails, none is made.
     public func edit(_ changes: (inout Edit) throws(AudioEngineError) -> Void) throws(AudioEngineError) {
         let error = state.withLock { state -> AudioEngineError? in
+            var edit = Edit(
+                engine: ObjectIdentifier(self), permanent: [inputNode, outputNode, mainMixerNode],
+                graph: state.graph)
             do throws(AudioEngineError) {
-                var edit = Edit(
-                    engine: ObjectIdentifier(self), permanent: [inputNode, outputNode, mainMixerNode],
-                    graph: state.graph)
                 try changes(&edit)
                 try state.accept(edit)
                 return nil
-            } catch { return error }
+            } catch {
+                for node in edit.attached where state.graph.nodes[node.id] == nil {
+                    node.attachment.withLock { $0 = nil }
+                }
+                return error
+            }
         }
         if let error { throw error }
         wakeup.handle.wake()

@@ -30,12 +30,7 @@ struct EngineState: ~Copyable {
 
     /// Takes an edit whole, or throws and stays as it was.
     mutating func accept(_ edit: borrowing AudioEngine.Edit) throws(AudioEngineError) {
-        do throws(AudioEngineError) {
-            if let format { _ = try ResolvedGraph(edit.graph, engine: format, isStrict: false) }
-        } catch {
-            for node in edit.attached { node.attachment.withLock { $0 = nil } }
-            throw error
-        }
+        if let format { _ = try ResolvedGraph(edit.graph, engine: format, isStrict: false) }
         graph = edit.graph
         leaving += edit.detached
         for node in edit.detached where graph.nodes[node.id] == nil { node.attachment.withLock { $0 = nil } }

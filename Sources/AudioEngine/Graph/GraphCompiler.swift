@@ -31,7 +31,12 @@ struct GraphCompiler {
     mutating func plan(from old: ResolvedGraph, to new: ResolvedGraph) throws(AudioEngineError) -> RenderPlan {
         let before = Set(old.connections)
         let after = Set(new.connections)
-        let changed = Set(old.formats.filter { new.formats[$0.key] != nil && new.formats[$0.key] != $0.value }.keys)
+        // Nodes that must be made anew, as what they are given has another format.
+        let changed = Set(
+            new.order.filter { node in
+                guard let formats = new.formats[node.id], old.formats[node.id] != nil else { return false }
+                return !node.keepsState(formats, engineRate: engine.sampleRate)
+            }.map(\.id))
         func concerns(_ connection: ResolvedGraph.Connection) -> Bool {
             changed.contains(connection.source.node) || changed.contains(connection.destination.node)
         }
@@ -40,8 +45,11 @@ struct GraphCompiler {
         guard !gone.isEmpty || !come.isEmpty else { return RenderPlan(final: try program(new)) }
         let fadesOut = Dictionary(uniqueKeysWithValues: gone.map { ($0, JointState.Fade.fadingOut) })
         let fadesIn = Dictionary(uniqueKeysWithValues: come.map { ($0, JointState.Fade.fadingIn) })
-        if changed.isEmpty, let both = old.union(new) {
-            let fades = fadesOut.merging(fadesIn) { _, new in new }
+        if changed.isEmpty, let (both, widened) = old.union(new) {
+            var fades: [ResolvedGraph.Connection: JointState.Fade] = [:]
+            for (connection, fade) in fadesOut.merging(fadesIn, uniquingKeysWith: { _, new in new }) {
+                fades[widened[connection] ?? connection] = fade
+            }
             let final = try program(new)
             let hold = warmUp(from: old, to: new)
             let transition = try program(both, fades: fades, hold: hold)

@@ -143,13 +143,13 @@ struct EnvironmentSource: ~Copyable {
         own.inputCount = 1
         own.outputs = UnsafePointer(bus)
         own.outputCount = 1
-        unit.process(own)
+        withUnsafePointer(to: own) { unit.process($0) }
         guard !bus.pointee.isSilent else { return }
         output.isSilent = false
         for c in 0..<2 {
             let from = bus.pointee.channels[c]
             let to = output.channels[c]
-            for i in 0..<call.frameCount { to[i] += from[i] }
+            addSamples(to, from, call.frameCount, gain: 1)
         }
     }
 }

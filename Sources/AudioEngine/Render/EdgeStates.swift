@@ -26,7 +26,7 @@ struct InputState: ~Copyable {
         }
         faults.add(scrub(to.channels, call.frameCount))
         if let voice { voice.link.pointee.process(to, voice.port, frameCount: call.frameCount) }
-        to.isSilent = absolutePeak(to.channels, call.frameCount) == 0
+        to.isSilent = soundStart(to.channels, call.frameCount) == call.frameCount
     }
 }
 

@@ -57,6 +57,7 @@ struct JointState: ~Copyable {
     private func add(
         _ from: UnsafeMutablePointer<Float>, _ to: UnsafeMutablePointer<Float>, _ count: Int, _ fade: Fade
     ) {
+        if fade == .steady { return addSamples(to, from, count, gain: 1) }
         for i in 0..<count {
             var at = position &+ i
             if at > length { at = length }

@@ -69,7 +69,7 @@ struct ParameterRamps: ~Copyable {
         waiting.deallocate()
     }
 
-    /// Takes what was set since the last block. Returns whether values must be handed to the kernel at once.
+    /// Takes what was set since the last block. Returns whether there was any.
     @_noLocks
     mutating func takeNews() -> Bool {
         var any = false
@@ -126,9 +126,10 @@ struct ParameterRamps: ~Copyable {
         if segmentLeft > 0 { segmentLeft &-= frameCount }
     }
 
-    /// Whether anything is moving or waits to.
-    var isAtRest: Bool {
-        @_noLocks get { moving == 0 && segmentLeft == 0 }
+    /// Whether nothing moves, and nothing is due before `time`.
+    @_noLocks
+    func isAtRest(until time: Int64) -> Bool {
+        moving == 0 && segmentLeft == 0 && !isStale && (waitingCount == 0 || waiting[waitingCount &- 1].time >= time)
     }
 
     @_noLocks
@@ -154,7 +155,8 @@ struct ParameterRamps: ~Copyable {
                 ramps[i].length = 0
                 moving &-= 1
             } else {
-                let way = Float(ramps[i].done) / Float(ramps[i].length)
+                let along = Float(ramps[i].done) / Float(ramps[i].length)
+                let way = along * along * along * (along * (6 * along - 15) + 10)  // no bend at either end
                 values[i] = ramps[i].start + (ramps[i].target - ramps[i].start) * way
             }
         }
