@@ -1,7 +1,6 @@
 import AudioBase
 import AudioDSP
 import AudioFiles
-import AudioPlugIns
 import Foundation
 import TestSupport
 import Testing
@@ -63,15 +62,5 @@ import Testing
         let blocks = heard.withLock { $0 }
         #expect(blocks.count > 30 && blocks[0].0 >= 10_000)
         for (time, first) in blocks { #expect(abs(first - sine(Int(time) + 3, frequency: 1_000, rate: 48_000)) < 1e-6) }
-    }
-
-    @Test func `units are found by description`() throws {
-        let reverb = try AudioUnitEffect(AudioComponentDescription(subtype: "reverb", manufacturer: "earshot"))
-        #expect(reverb.unit.name == "Reverb")
-        let amplifier = AudioComponentDescription(subtype: "http://plugin.org.uk/swh-plugins/amp")
-        #expect(try AudioUnitEffect(amplifier).unit.component.manufacturer == "lv2")
-        #expect(throws: AudioEngineError.noUnit("any / revreb / earshot", near: ["reverb"])) {
-            _ = try AudioUnitEffect(AudioComponentDescription(subtype: "revreb", manufacturer: "earshot"))
-        }
     }
 }

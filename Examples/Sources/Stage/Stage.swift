@@ -75,15 +75,22 @@ public struct Stage: Sendable {
 
     private func perform(_ engine: AudioEngine, on device: any AudioDevice, _ seconds: Double) throws {
         try engine.start(on: device)
-        print(engine)
+        describe(engine)
         Thread.sleep(forTimeInterval: seconds)
         engine.stop()
         print("\(device.name): \(device.monitor.xrunCount) xruns")
     }
 
+    private func describe(_ engine: AudioEngine) {
+        print(engine)
+        for path in engine.paths {
+            print("\(path.nodes.joined(separator: " → ")): \((path.latency * 1e5).rounded() / 100) ms")
+        }
+    }
+
     private func render(_ engine: AudioEngine, _ seconds: Double, to path: String) throws {
         try engine.enableManualRendering(format: format, inputChannelCount: 1)
-        print(engine)
+        describe(engine)
         let writer = try AudioFileWriter(path: path, format: format, sampleFormat: .int16)
         let mono = AudioFormat(sampleRate: format.sampleRate, channelCount: 1)
         let voice = try microphone.map { path throws(AudioFileError) in

@@ -34,7 +34,6 @@ import VoiceProcessing
         try player.scheduleFile(path)
         player.play()
         try stage.run(engine, seconds: 4)
-        for path in engine.paths { print(path.nodes.joined(separator: " → "), path.latency * 1e3, "ms") }
     }
 
     enum Wrong: Error { case usage }

@@ -10,7 +10,7 @@ import Stage
         try engine.connect(engine.inputNode, to: engine.mainMixerNode)
 
         // The render thread only copies into a ring; LAME and the disk have the engine's own thread.
-        let recorder = try AudioRecorder(path: path, format: stage.format, bitRate: .constant(128))
+        let recorder = try AudioRecorder(path: path, format: stage.format)
         try engine.installTap(on: engine.mainMixerNode, recorder: recorder)
 
         try stage.run(engine, seconds: 3)
