@@ -61,7 +61,7 @@ import Testing
         _ = try rig.render(6_000, blocks: blocks)
         player.stop()
         let output = try rig.render(6_000, blocks: blocks)
-        #expect(output[0].contains { $0 != 0 } && output[0].allSatisfy(\.isFinite))
+        #expect(output[0].contains { $0 != 0 } && output[0].allSatisfy { $0.isFinite })
         #expect(!heard.starts.isEmpty && engine.inputNode.faultCount > 0)
     }
 
@@ -91,7 +91,7 @@ import Testing
             _ = try rig.render(6_000, blocks: [1_024])
             try rig.engine.connect(tone, to: unit)
         }
-        #expect(try rig.render(4_800, blocks: [64])[0].allSatisfy(\.isFinite))
+        #expect(try rig.render(4_800, blocks: [64])[0].allSatisfy { $0.isFinite })
     }
 
     @Test func everyKindOfEditIsMadeWhileItRenders() throws {
@@ -105,44 +105,36 @@ import Testing
         try engine.attach(tone)
         try engine.connect(tone, to: main, bus: 0)
         try rig.start()
-        let edits: [(inout AudioEngine.Edit) throws(AudioEngineError) -> Void] = [
-            { edit throws(AudioEngineError) in
-                for node in gains + [stereo, mixer] as [AudioNode] { try edit.attach(node) }
-            },
-            { edit throws(AudioEngineError) in  // another source beside it, at another rate
-                try edit.connect(stereo, to: main, bus: 1)
-            },
-            { edit throws(AudioEngineError) in  // a unit in between
-                try edit.connect(tone, to: gains[0])
-                try edit.connect(gains[0], to: main, bus: 0)
-            },
-            { edit throws(AudioEngineError) in  // other channels for a unit
-                try edit.connect(stereo, to: gains[0])
-            },
-            { edit throws(AudioEngineError) in  // two in turn
-                try edit.connect(gains[0], to: gains[1])
-                try edit.connect(gains[1], to: main, bus: 0)
-            },
-            { edit throws(AudioEngineError) in  // and in the other order
-                try edit.disconnectNodeInput(gains[1])
-                try edit.connect(stereo, to: gains[1])
-                try edit.connect(gains[1], to: gains[0])
-                try edit.connect(gains[0], to: main, bus: 0)
-            },
-            { edit throws(AudioEngineError) in  // a mixer before the output's
-                try edit.connect(tone, to: mixer, bus: 0)
-                try edit.connect(gains[0], to: mixer, bus: 1)
-                try edit.connect(mixer, to: main, bus: 0)
-            },
-            { edit throws(AudioEngineError) in try edit.disconnectNodeOutput(stereo) },
-            { edit throws(AudioEngineError) in try edit.disconnectNodeInput(main, bus: 1) },
-            { edit throws(AudioEngineError) in
-                for node in gains + [stereo, mixer] as [AudioNode] { try edit.detach(node) }
-            },
-            { edit throws(AudioEngineError) in try edit.connect(tone, to: main, bus: 0) },
-        ]
-        for edit in edits {
-            try engine.edit(edit)
+        let rest: [AudioNode] = [gains[0], gains[1], stereo, mixer]
+        for step in 0..<11 {
+            try engine.edit { edit throws(AudioEngineError) in
+                switch step {
+                case 0: for node in rest { try edit.attach(node) }
+                case 1:  // another source beside it, at another rate
+                    try edit.connect(stereo, to: main, bus: 1)
+                case 2:  // a unit in between
+                    try edit.connect(tone, to: gains[0])
+                    try edit.connect(gains[0], to: main, bus: 0)
+                case 3:  // other channels for a unit
+                    try edit.connect(stereo, to: gains[0])
+                case 4:  // two in turn
+                    try edit.connect(gains[0], to: gains[1])
+                    try edit.connect(gains[1], to: main, bus: 0)
+                case 5:  // and in the other order
+                    try edit.disconnectNodeInput(gains[1])
+                    try edit.connect(stereo, to: gains[1])
+                    try edit.connect(gains[1], to: gains[0])
+                    try edit.connect(gains[0], to: main, bus: 0)
+                case 6:  // a mixer before the output's
+                    try edit.connect(tone, to: mixer, bus: 0)
+                    try edit.connect(gains[0], to: mixer, bus: 1)
+                    try edit.connect(mixer, to: main, bus: 0)
+                case 7: try edit.disconnectNodeOutput(stereo)
+                case 8: try edit.disconnectNodeInput(main, bus: 1)
+                case 9: for node in rest { try edit.detach(node) }
+                default: try edit.connect(tone, to: main, bus: 0)
+                }
+            }
             _ = try rig.render(3_000, blocks: [64, 5, 700])
         }
         try engine.installTap(on: tone) { _, _, _ in }

@@ -128,7 +128,7 @@ import Testing
         try rig.engine.connect(node, to: rig.engine.mainMixerNode)
         try rig.start()
         let output = try rig.render(6_000, blocks: [100])[0]
-        #expect(output.allSatisfy(\.isFinite))
+        #expect(output.allSatisfy { $0.isFinite })
         #expect(output[2_000..<3_000].allSatisfy { $0 == 0 })
         #expect(output[3_000..<6_000] == (3_000..<6_000).map { sine($0, frequency: 300, rate: 48_000) }[...])
         #expect(node.faultCount == 10)

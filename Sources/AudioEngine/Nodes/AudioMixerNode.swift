@@ -15,8 +15,13 @@ public final class AudioMixerNode: AudioNode, @unchecked Sendable {
 
     /// What is measured away from the render thread.
     private struct Reader {
-        var format = AudioFormat(sampleRate: 48_000, channelCount: 2)
-        var meter: LoudnessMeter?
+        var format = AudioFormat(sampleRate: 48_000, channelCount: 2) { didSet { restart() } }
+        var meter = LoudnessMeter(sampleRate: 48_000, channelCount: 2, measuresTruePeak: false)
+
+        mutating func restart() {
+            meter = LoudnessMeter(
+                sampleRate: format.sampleRate, channelCount: format.channelCount, measuresTruePeak: false)
+        }
     }
 
     /// - Parameter channelCount: of its output; the device's unless said otherwise.
@@ -55,14 +60,14 @@ public final class AudioMixerNode: AudioNode, @unchecked Sendable {
     /// Loudness of all that it gave since it was made, or since ``resetLoudness()``: EBU R 128.
     public var loudness: LoudnessMeter.Measurement {
         service()
-        return reader.withLock { $0.meter?.measurement ?? LoudnessMeter.Measurement() }
+        return reader.withLock { $0.meter.measurement }
     }
 
     /// Begins a new measurement of ``loudness``.
     public func resetLoudness() {
         reader.withLock { reader in
             while blocks.pop() != nil {}
-            reader.meter = nil
+            reader.restart()
         }
     }
 
@@ -70,15 +75,7 @@ public final class AudioMixerNode: AudioNode, @unchecked Sendable {
 
     override func service() {
         reader.withLock { reader in
-            while let block = blocks.pop() {
-                let meter =
-                    reader.meter
-                    ?? LoudnessMeter(
-                        sampleRate: reader.format.sampleRate, channelCount: reader.format.channelCount,
-                        measuresTruePeak: false)
-                meter.add(block)
-                reader.meter = meter
-            }
+            while let block = blocks.pop() { reader.meter.add(block) }
         }
     }
 
@@ -112,7 +109,7 @@ public final class AudioMixerNode: AudioNode, @unchecked Sendable {
                         blocks: blocks.writer), keeping: [levels, readings, blocks]
                 ) { _, _ in }
             )
-            reader.withLock { $0.format = formats.output }
+            reader.withLock { if $0.format != formats.output { $0.format = formats.output } }
         }
         guard let master = master?.memory else { preconditionFailure("the master strip was just made") }
         let memories = buses.map { input($0).memory(engineRate: engineRate) }
