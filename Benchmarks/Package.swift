@@ -42,7 +42,8 @@ let package = Package(
         .executableTarget(
             name: "engine-bench",
             dependencies: [
-                "CKernels", "PairedTimes", "TestSupport", "UnitMeasures", .product(name: "AudioBase", package: "Earshot"),
+                "CKernels", "PairedTimes", "TestSupport", "UnitMeasures",
+                .product(name: "AudioBase", package: "Earshot"),
                 .product(name: "AudioDSP", package: "Earshot"), .product(name: "AudioDevices", package: "Earshot"),
                 .product(name: "AudioEngine", package: "Earshot"), .product(name: "AudioFiles", package: "Earshot"),
             ]),

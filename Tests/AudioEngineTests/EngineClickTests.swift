@@ -9,13 +9,31 @@ import Testing
 /// A low tone goes through a unit while its parameters move from end to end: what appears above 2 kHz (``ClickMeter``) and was not
 /// there while they stood still is a click.
 ///
-/// The tone has 50 Hz at −26 dBFS, so that the greatest gain of any unit (24 dB) leaves it below full scale. A way takes the
-/// 20 ms that a plain change has.
+/// The tone has 50 Hz, at a level that the unit's greatest gain brings to full scale. A way takes what a plain change takes: 20 ms,
+/// or 1 ms for every 1.2 dB.
 @Suite struct EngineClickTests {
-    private static let amplitude = 0.05
-
     private func chain(_ name: String) throws -> UnitChain {
-        try UnitChain(name) { sine($0, frequency: 50, rate: 48_000, amplitude: Self.amplitude) }
+        let gains = try type(name).description.parameters.filter { $0.unit == .decibels }.map(\.range.upperBound)
+        let amplitude = 0.95 / Double(decibelsToGain(max(0, gains.max() ?? 0)))
+        return try UnitChain(name) { sine($0, frequency: 50, rate: 48_000, amplitude: amplitude) }
+    }
+
+    @Test func `a fader that is closed and opened at full scale does not click`() throws {
+        let chain = try UnitChain("gain") { sine($0, frequency: 50, rate: 48_000, amplitude: 1) }
+        var meters = [ClickMeter(), ClickMeter()]
+        _ = try clicks(chain, &meters, 4_800)
+        for value: Float in [-96, 0, -24, 0] {
+            chain.node["gain"]?.value = value
+            let level = try clicks(chain, &meters, 9_600)
+            print("CLICK fader \(value): \(level)")
+            #expect(level < -60)
+        }
+        for value: Float in [0, 1] {
+            chain.rig.engine.mainMixerNode.input(0).volume = value
+            let level = try clicks(chain, &meters, 9_600)
+            print("CLICK mixer \(value): \(level)")
+            #expect(level < -60)
+        }
     }
 
 

@@ -24,7 +24,11 @@ enum NodeCost {
         _ name: String, beside none: EngineRun, limit: Double? = limit, node: () -> AudioNode
     ) throws -> Report {
         let run = try EngineRun(chain(count, node))
-        let times = Difference(repetitions: 201, operations: 200) { run.blocks(200) } less: { none.blocks(200) }
+        let times = Difference(repetitions: 201, operations: 200) {
+            run.blocks(200)
+        } less: {
+            none.blocks(200)
+        }
         return Report(
             "\(name), a node and block of 64 stereo frames", times.median / Double(count),
             least: times.least / Double(count), "ns", limit.map { .atMost($0) },
@@ -33,13 +37,19 @@ enum NodeCost {
 
     /// Silence goes by what has nothing to say.
     private static func idle() throws -> Report {
-        let (silent, none) = (try EngineRun(chain(count) { AudioUnitEffect(.equalizer) }), try EngineRun(chain(0) { emptyUnit() }))
+        let silent = try EngineRun(chain(count) { AudioUnitEffect(.equalizer) })
+        let none = try EngineRun(chain(0) { emptyUnit() })
         for run in [silent, none] { for c in 0..<2 { clearSamples(run.input.channels[c], 4_096) } }
-        silent.blocks(48_000 * 10 / 64)
-        let times = Difference(repetitions: 51, operations: 200) { silent.blocks(200) } less: { none.blocks(200) }
+        silent.blocks(48_000 * 10 / 64)  // until the last of them has heard nothing for long enough
+        let times = Difference(repetitions: 51, operations: 200) {
+            silent.blocks(200)
+        } less: {
+            none.blocks(200)
+        }
         return Report(
             "an idle equalizer, a node and block of 64 stereo frames", times.median / Double(count),
-            least: times.least / Double(count), "ns", .atMost(limit), against: "the graph without them, \(count) in a row")
+            least: times.least / Double(count), "ns", .atMost(limit),
+            against: "the graph without them, \(count) in a row")
     }
 
     static func chain(_ count: Int, _ node: () -> AudioNode) throws -> AudioEngine {

@@ -11,6 +11,10 @@ enum OfflineSpeed {
         var processor: Double
     }
 
+    private struct LostFrames: Error {
+        var count: Int
+    }
+
     /// Sound of five minutes or less that is read over and over.
     private static let piece = 300
 
@@ -43,17 +47,21 @@ enum OfflineSpeed {
             return []
         }
         let earshot = try render(input, times: times, seconds: seconds, to: ours)
-        let again = Self.sox(command) ?? sox
-        let best = min(sox.processor, again.processor)
+        // Once more where it is short, and the better of two.
+        let soxAgain = minutes < 10 ? Self.sox(command) ?? sox : sox
+        let oursAgain = minutes < 10 ? try render(input, times: times, seconds: seconds, to: ours) : earshot
+        let (best, oursBest) = (
+            min(sox.processor, soxAgain.processor), min(earshot.processor, oursAgain.processor)
+        )
         let frames = Double(times * seconds) * 48_000
         print("offline: sox -V1 -D --single-threaded IN.wav… -b 16 OUT.wav \(chain)")
         return [
             Report(
                 "\(minutes) min of stereo at 48 kHz through equalizer, compressor, reverb and limiter, WAV to WAV of 16 bits: ours "
-                    + "\(decimal(earshot.wall)) s (\(decimal(earshot.processor)) s of processor, "
-                    + "\(decimal(earshot.processor / frames * 1e9, 0)) ns a frame), sox \(decimal(sox.wall)) s "
+                    + "\(decimal(earshot.wall)) s (\(decimal(oursBest)) s of processor, "
+                    + "\(decimal(oursBest / frames * 1e9, 0)) ns a frame), sox \(decimal(sox.wall)) s "
                     + "(\(decimal(best)) s, \(decimal(best / frames * 1e9, 0)) ns); how many times as fast as sox, by the "
-                    + "processor's time", best / earshot.processor, "", .atLeast(1), against: "sox \(version)")
+                    + "processor's time", best / oursBest, "", .atLeast(1), against: "sox \(version)")
         ]
     }
 
@@ -97,7 +105,7 @@ enum OfflineSpeed {
             left -= count
         }
         try writer.close()
-        guard player.lostFrameCount == 0 else { throw EngineBenchmarks.WrongArgument(description: "the player lost frames") }
+        guard player.lostFrameCount == 0 else { throw LostFrames(count: player.lostFrameCount) }
         return Cost(wall: HostTime.now().seconds(since: start), processor: processorSeconds(RUSAGE_SELF) - before)
     }
 

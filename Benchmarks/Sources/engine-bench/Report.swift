@@ -39,6 +39,7 @@ struct Report: CustomStringConvertible {
         guard limit != nil else { return bare }
         let words = "\(figure(value))"
         return verdict == .undecided
-            ? words.replacing("MISSED", with: "undecided: the machine is busy; at best \(decimal(least)) \(unit)") : words
+            ? words.replacing("MISSED", with: "undecided: the machine is busy; at best \(decimal(least)) \(unit)")
+            : words
     }
 }

@@ -95,7 +95,8 @@ enum Response {
         }
         let words = "\(LargeGraph.nodeCount) nodes with 16 × 7 ways into mixers"
         return [
-            Report("\(words), compiled for the first time with all their units", median(first), "ms", against: "nothing"),
+            Report(
+                "\(words), compiled for the first time with all their units", median(first), "ms", against: "nothing"),
             Report(
                 "\(words), one connection changed: connect() itself \(decimal(median(accepted), 2)) ms; with what the engine's "
                     + "own thread compiles", median(edits), least: edits.min() ?? 0, "ms", .atMost(20),

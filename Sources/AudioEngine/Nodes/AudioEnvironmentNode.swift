@@ -121,6 +121,7 @@ struct EnvironmentSource: ~Copyable {
     private var unit: UnitState
     private let bus: UnsafeMutablePointer<RenderBus>
     private let silent: UnsafeMutablePointer<Bool>
+    private let call = UnsafeMutablePointer<RenderCall>.allocate(capacity: 1)
 
     init(unit: consuming UnitState, output: Channels) {
         self.unit = unit
@@ -133,6 +134,7 @@ struct EnvironmentSource: ~Copyable {
     deinit {
         bus.deallocate()
         silent.deallocate()
+        call.deallocate()
     }
 
     /// Adds what the listener hears of it.
@@ -143,7 +145,8 @@ struct EnvironmentSource: ~Copyable {
         own.inputCount = 1
         own.outputs = UnsafePointer(bus)
         own.outputCount = 1
-        withUnsafePointer(to: own) { unit.process($0) }
+        self.call.initialize(to: own)
+        unit.process(UnsafePointer(self.call))
         guard !bus.pointee.isSilent else { return }
         output.isSilent = false
         for c in 0..<2 {

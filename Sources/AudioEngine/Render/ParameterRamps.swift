@@ -22,6 +22,7 @@ struct ParameterRamps: ~Copyable {
     private let ramps: UnsafeMutablePointer<Ramp>
     private let known: UnsafeMutablePointer<UInt32>  // targets as they were last read
     private let continuous: UnsafeMutablePointer<Bool>
+    private let logarithmic: UnsafeMutablePointer<Bool>  // in decibels
     private let waiting: UnsafeMutablePointer<ParameterStore.Event>  // the soonest last
     private var waitingCount = 0
     private let waitingCapacity: Int
@@ -49,6 +50,7 @@ struct ParameterRamps: ~Copyable {
         ramps = .allocate(capacity: room)
         known = .allocate(capacity: room)
         continuous = .allocate(capacity: room)
+        logarithmic = .allocate(capacity: room)
         values = .allocate(capacity: room)
         values.initialize(repeating: 0, count: room)
         waitingCapacity = 256
@@ -59,6 +61,7 @@ struct ParameterRamps: ~Copyable {
             (ramps + i).initialize(to: Ramp(start: value, target: value, length: 0, done: 0))
             (known + i).initialize(to: bits)
             (continuous + i).initialize(to: store.parameters[i].unit.isContinuous)
+            (logarithmic + i).initialize(to: store.parameters[i].unit == .decibels)
             values[i] = value
         }
     }
@@ -67,6 +70,7 @@ struct ParameterRamps: ~Copyable {
         ramps.deallocate()
         known.deallocate()
         continuous.deallocate()
+        logarithmic.deallocate()
         values.deallocate()
         waiting.deallocate()
     }
@@ -82,7 +86,7 @@ struct ParameterRamps: ~Copyable {
                 let bits = targets[i].load(ordering: .relaxed)
                 if bits != known[i] {
                     known[i] = bits
-                    begin(i, Float(bitPattern: bits), 0.02)
+                    begin(i, Float(bitPattern: bits), wayLength(i, Float(bitPattern: bits)))
                     any = true
                 }
             }
@@ -137,6 +141,14 @@ struct ParameterRamps: ~Copyable {
     @_noLocks
     func isAtRest(until time: Int64) -> Bool {
         moving == 0 && segmentLeft == 0 && !isStale && (waitingCount == 0 || waiting[waitingCount &- 1].time >= time)
+    }
+
+    /// Seconds that a plain change takes. A long way in decibels takes longer: closed within 20 ms, a fader is heard.
+    @_noLocks
+    private func wayLength(_ index: Int, _ target: Float) -> Float {
+        guard logarithmic[index] else { return 0.02 }
+        let way = target > values[index] ? target - values[index] : values[index] - target
+        return way > 24 ? way / 1_200 : 0.02
     }
 
     @_noLocks
