@@ -54,9 +54,8 @@ import AudioDSP
     }
 
     static func words(_ preset: UnitPreset, _ unit: UnitDescription) -> String {
-        let values = unit.parameters.compactMap { parameter in
-            preset.values[parameter.identifier].map { "`\(parameter.identifier)` \(with($0, parameter.unit))" }
-        }
+        let changed = zip(unit.parameters, unit.values(of: preset)).filter { $0.defaultValue != $1 }
+        let values = changed.map { "`\($0.identifier)` \(with($1, $0.unit))" }
         return values.isEmpty ? "as at first" : values.joined(separator: ", ")
     }
 
