@@ -21,6 +21,7 @@ let linker: [LinkerSetting] = rtsan.map { [.unsafeFlags([$0, "-lstdc++", "-lm"])
 let testDependencies: [String: [Target.Dependency]] = [
     "Call": ["Diagnostics"], "Diagnostics": ["AudioDevices"], "AudioDSP": ["UnitMeasures"],
     "AudioPlugIns": ["UnitMeasures"],
+    "VoiceProcessing": ["AudioFiles"],
 ]
 
 /// One layer: a library product, a folder under Sources/, and its tests under Tests/.
@@ -47,6 +48,7 @@ let allLayers: [(name: String, dependencies: [Target.Dependency])] = [
     ("AudioPlugIns", ["AudioBase", "AudioDSP", "CRealtime", "CLilv"]),
     ("AudioCodecs", ["AudioBase", "COpus", "CLibAV"]),
     ("AudioFiles", ["AudioBase", "AudioDSP", "CSndfile", "CLAME"]),
+    ("VoiceProcessing", ["AudioBase", "AudioDSP", "CRealtime", "CVoiceProcessing"]),
     (
         "AudioDevices",
         ["AudioBase", "AudioDSP", "CRealtime", "CJACK", "CPipeWire", "CALSA", histogram]
@@ -82,6 +84,12 @@ let package = Package(
         system("CKissFFT"),
         system("CCairo", pkgConfig: "cairo"),
         system("CEBUR128", pkgConfig: "libebur128"),
+        // The one target in C++, since the library has no C interface. `library` is a link to where its headers are:
+        // SwiftPM warns of the other flags that pkg-config gives for it, in each build.
+        .target(
+            name: "CVoiceProcessing", path: "Sources/System/CVoiceProcessing", exclude: ["library"],
+            cxxSettings: [.headerSearchPath("library"), .define("WEBRTC_POSIX")],
+            linkerSettings: [.linkedLibrary("webrtc_audio_processing")]),
         .target(name: "TestSupport", dependencies: ["AudioBase"], path: "Tests/TestSupport", swiftSettings: settings),
         // Figures of units, for their tests and for scripts/bench units.
         .target(
@@ -89,7 +97,8 @@ let package = Package(
             swiftSettings: settings),
         .testTarget(name: "LayerTests", swiftSettings: settings, linkerSettings: linker),
     ] + layers.flatMap { layer($0.name, $0.dependencies) },
-    swiftLanguageModes: [.v6]
+    swiftLanguageModes: [.v6],
+    cxxLanguageStandard: .cxx14
 )
 
 if layers.contains(where: { $0.name == "AudioDevices" }) {
@@ -106,8 +115,9 @@ if !core {
         .executableTarget(
             name: "earshot",
             dependencies: [
-                "AudioBase", "AudioCodecs", "AudioDevices", "AudioSession", "AudioFiles", "MediaTransport", "Nearby",
-                "Call",
+                "AudioBase", "AudioCodecs", "AudioDevices", "AudioSession", "AudioFiles", "VoiceProcessing",
+                "MediaTransport",
+                "Nearby", "Call",
                 "Diagnostics",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],

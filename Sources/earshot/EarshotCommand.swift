@@ -25,5 +25,6 @@ struct EarshotCommand: ParsableCommand {
         version: CallReport.version,
         subcommands: [
             HostCommand.self, JoinCommand.self, DevicesCommand.self, LoopbackCommand.self, AnalyzeCommand.self,
+            ProcessVoiceCommand.self,
         ])
 }

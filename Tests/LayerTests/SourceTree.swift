@@ -33,6 +33,7 @@ struct SourceTree {
         struct Target: Decodable {
             var name: String
             var type: String
+            var path: String?
             var dependencies: [[String: [Part?]]]
         }
         /// A dependency is named by its first string; conditions and package names follow.
@@ -63,7 +64,8 @@ struct SourceTree {
         process.waitUntilExit()
         let manifest = try JSONDecoder().decode(Manifest.self, from: json)
         var dependencies: [String: Set<String>] = [:]
-        for target in manifest.targets where target.type == "regular" || target.type == "executable" {
+        // What has a path of its own is no layer: C++ under Sources/System, what tests share.
+        for target in manifest.targets where target.path == nil && ["regular", "executable"].contains(target.type) {
             let names = target.dependencies.flatMap(\.values).compactMap { parts -> String? in
                 if case .name(let name)? = parts.first ?? nil { name } else { nil }
             }

@@ -1,0 +1,211 @@
+import AudioBase
+import CRealtime
+import Synchronization
+
+/// Voice processing beside a render callback: on a thread of its own, under SCHED_FIFO just below the device's, since the
+/// library locks and allocates.
+///
+/// The callback calls ``port``'s `exchange`. Tests and offline use leave out ``start(below:)`` and call ``runPending()``
+/// after each exchange instead. When what comes out is no voice, or the library fails, it is left: `exchange` then gives the
+/// plain microphone, and ``error`` has the reason.
+public final class VoiceProcessingWorker: @unchecked Sendable {  // `core` is the thread's, or the caller's without one
+    /// The device's rate, in hertz.
+    public let sampleRate: Double
+    /// The library's, in hertz.
+    public let processingRate: Int
+    /// Frames of the device from a sample's capture to its cleaned one in `exchange`'s output: always the same. 10 ms that
+    /// are collected, a block, or 2 ms where that is more, in which the thread may be late, converters, and the library's own.
+    public let latency: Int
+    /// As ``latency``, in milliseconds.
+    public var latencyMilliseconds: Double { Double(latency) / sampleRate * 1000 }
+    /// For the one render callback.
+    public let port: VoiceProcessingPort
+
+    private var core: VoiceProcessingCore
+    private let rings: (AudioRing, AudioRing)
+    private let wakeup = Wakeup()
+    private let dropped: AudioBuffer
+    private let running = Atomic<Bool>(false)
+    private let published = Mutex(Published())
+    private var thread = pthread_t()
+    private var seen = (wanted: 0, late: 0)
+
+    private struct Published {
+        var statistics = VoiceStatistics()
+        var error: VoiceProcessingError?
+    }
+
+    /// - Parameters:
+    ///   - sampleRate: the device's, 8,000 to 192,000 Hz.
+    ///   - maximumFrameCount: of the device's blocks, 1 to 4096.
+    public init(
+        sampleRate: Double, maximumFrameCount: Int, options: VoiceProcessingOptions = VoiceProcessingOptions()
+    ) throws(VoiceProcessingError) {
+        guard (8_000...192_000).contains(sampleRate) else { throw .unsupportedRate(hertz: sampleRate) }
+        precondition((1...4096).contains(maximumFrameCount))
+        let processor = try VoiceProcessor(
+            sampleRate: VoiceProcessor.nearestRate(to: sampleRate), options: options)
+        self.sampleRate = sampleRate
+        processingRate = processor.sampleRate
+        let frame = Int((sampleRate / 100).rounded(.up))
+        let margin = max(maximumFrameCount, Int((sampleRate * 0.002).rounded(.up)))
+        let lead =
+            frame + margin
+            + VoiceProcessingCore.conversionFrames(deviceRate: sampleRate, rate: Double(processor.sampleRate))
+        latency = lead + Int((processor.delayMilliseconds * sampleRate / 1000).rounded())
+        let capacity = max(Int(sampleRate / 4), 4 * maximumFrameCount) + lead
+        rings = (
+            AudioRing(channelCount: 2, capacity: capacity), AudioRing(channelCount: 1, capacity: 2 * capacity)
+        )
+        core = VoiceProcessingCore(
+            processor: processor, deviceRate: sampleRate, input: rings.0.reader, output: rings.1.writer)
+        dropped = AudioBuffer(channelCount: 1, frameCapacity: VoiceProcessingPort.dropLength)
+        port = VoiceProcessingPort(
+            toWorker: rings.0.writer, fromWorker: rings.1.reader, wakeup: wakeup.handle, dropped: dropped.channels)
+        let silence = AudioBuffer(channelCount: 1, frameCapacity: lead)
+        rings.1.writer.write(silence.channels, frameCount: lead)
+    }
+
+    deinit {
+        stop()
+        port.deallocate()
+    }
+
+    /// Frames that the callback wanted, those that came too late, and those that the worker had no room for.
+    public var counts: (wanted: Int, late: Int, rejected: Int) {
+        let counts = port.counts
+        return (
+            counts.pointee.wanted.load(ordering: .relaxed), counts.pointee.late.load(ordering: .relaxed),
+            counts.pointee.rejected.load(ordering: .relaxed)
+        )
+    }
+
+    /// What the processing says, at most 50 ms old. Any thread.
+    public var statistics: VoiceStatistics { published.withLock { $0.statistics } }
+    /// Why it was left; nil while it is not. Any thread.
+    public var error: VoiceProcessingError? { published.withLock { $0.error } }
+    /// Whether `exchange` gives the plain microphone.
+    public var isLeft: Bool { port.counts.pointee.isLeft.load(ordering: .relaxed) }
+
+    /// Starts the thread.
+    /// - Parameter priority: the SCHED_FIFO priority of the device's callback; nil where it is scheduled normally.
+    public func start(below priority: Int?) throws(VoiceProcessingError) {
+        guard !running.exchange(true, ordering: .acquiringAndReleasing) else { return }
+        let code = earshot_start_thread(
+            &thread,
+            { context in
+                if let context { Unmanaged<VoiceProcessingWorker>.fromOpaque(context).takeUnretainedValue().run() }
+                return nil
+            }, Unmanaged.passUnretained(self).toOpaque())
+        guard code == 0 else {
+            running.store(false, ordering: .releasing)
+            throw .noThread(code: Int(code))
+        }
+        follow(priority)
+    }
+
+    /// Runs from now on just below a callback of this priority; for a device that was exchanged. While the thread runs.
+    public func follow(_ priority: Int?) {
+        guard running.load(ordering: .acquiring) else { return }
+        if let priority {
+            _ = earshot_set_thread_fifo(thread, CInt(max(1, priority - 1)))
+        } else {
+            _ = earshot_set_thread_normal(thread)
+        }
+    }
+
+    /// Ends the thread; returns once it has ended. The port may go on: it gives silence, and counts it.
+    public func stop() {
+        guard running.exchange(false, ordering: .acquiringAndReleasing) else { return }
+        earshot_wake(wakeup.fileDescriptor)
+        pthread_join(thread, nil)
+    }
+
+    /// Does what has come up to now, on the calling thread; only while no thread runs.
+    public func runPending() {
+        precondition(!running.load(ordering: .acquiring), "the worker's thread runs")
+        step()
+        publish(waiting: true)
+    }
+
+    /// Leaves it now: `exchange` gives the plain microphone from its next call on.
+    public func leave(_ reason: VoiceProcessingError) {
+        published.withLock { $0.error = $0.error ?? reason }
+        port.counts.pointee.isLeft.store(true, ordering: .releasing)
+    }
+
+    private func step() {
+        guard !isLeft else { return }
+        do throws(VoiceProcessingError) {
+            var finding = try core.run()
+            let now = counts
+            if finding == nil {
+                finding = core.observe(
+                    wanted: now.wanted - seen.wanted, late: now.late - seen.late, sampleRate: sampleRate)
+            }
+            seen = (now.wanted, now.late)
+            if let finding { leave(.left(finding)) }
+        } catch { leave(error) }
+    }
+
+    private func publish(waiting: Bool) {
+        let statistics = core.statistics
+        if waiting {
+            published.withLock { $0.statistics = statistics }
+        } else {
+            _ = published.withLockIfAvailable { $0.statistics = statistics }
+        }
+    }
+
+    private func run() {
+        earshot_name_thread("voice")
+        _ = earshot_flush_denormals()
+        var last = HostTime.now()
+        while running.load(ordering: .acquiring) {
+            step()
+            let now = HostTime.now()
+            if now.seconds(since: last) > 0.05 {
+                publish(waiting: false)
+                last = now
+            }
+            sleep()
+        }
+        publish(waiting: true)
+    }
+
+    private func sleep() {
+        wakeup.prepareToSleep()
+        guard !core.hasInput || isLeft else { return wakeup.wokeUp() }
+        var descriptor = pollfd(fd: wakeup.fileDescriptor, events: Int16(POLLIN), revents: 0)
+        _ = poll(&descriptor, 1, 100)
+        wakeup.wokeUp(isSignalled: descriptor.revents != 0)
+    }
+}
+
+extension VoiceProcessingPort {
+    init(
+        toWorker: AudioRing.Writer, fromWorker: AudioRing.Reader, wakeup: Wakeup.Handle, dropped: Channels
+    ) {
+        self.toWorker = toWorker
+        self.fromWorker = fromWorker
+        self.wakeup = wakeup
+        self.dropped = dropped
+        fadeStep = 1 / Float(Self.fadeLength)
+        counts = .allocate(capacity: 1)
+        counts.initialize(to: Counts())
+        state = .allocate(capacity: 1)
+        state.initialize(to: State())
+        pair = .allocate(capacity: 2)
+        pair.initialize(repeating: dropped[0], count: 2)
+        single = .allocate(capacity: 1)
+        single.initialize(to: dropped[0])
+    }
+
+    func deallocate() {
+        counts.deinitialize(count: 1)
+        counts.deallocate()
+        state.deallocate()
+        pair.deallocate()
+        single.deallocate()
+    }
+}

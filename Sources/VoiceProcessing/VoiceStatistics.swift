@@ -1,0 +1,65 @@
+import CRealtime
+import CVoiceProcessing
+
+/// How voice processing stands.
+public struct VoiceStatistics: Hashable, Sendable {
+    /// Frames of 10 ms that were processed.
+    public var frames = 0
+    /// Echo return loss enhancement, in decibels: the microphone's power over the output's, where the far end alone was heard,
+    /// since 2 s after it was first heard. A near talker who talks at the same time lowers it. nil is not known yet.
+    public var enhancement: Double?
+    /// How far the echo is below what is played, by the library, in decibels; nil is not known.
+    public var echoReturnLoss: Double?
+    /// Milliseconds from the reference to its echo, by the linear stage; nil is not known, or none is there.
+    public var echoDelay: Int?
+    /// As ``echoDelay``, by the library's own search on what is left of the echo.
+    public var libraryDelay: Int?
+    /// Whether the newest frame has voice in it.
+    public var hasVoice = false
+    /// How long 10 ms of sound take, in milliseconds: the mean, with whatever else ran on that core.
+    public var cost = 0.0
+    /// The longest that 10 ms took, in milliseconds.
+    public var worst = 0.0
+
+    /// Nothing yet.
+    public init() {}
+
+    init(
+        _ native: earshot_voice_statistics, frames: Int, enhancement: EchoReturnLossEnhancement, cost: Double,
+        worst: Double
+    ) {
+        self.frames = frames
+        self.enhancement = enhancement.decibels
+        echoReturnLoss = native.echo_return_loss <= -100 ? nil : Double(native.echo_return_loss)
+        echoDelay = native.path_delay < 0 ? nil : Int(native.path_delay)
+        libraryDelay = native.delay_median < 0 ? nil : Int(native.delay_median)
+        hasVoice = native.has_voice != 0
+        self.cost = cost
+        self.worst = worst
+    }
+}
+
+/// The powers that ``VoiceStatistics/enhancement`` is the quotient of.
+///
+/// The output is some 10 ms late, and the room goes on after the loudspeaker: so a frame counts while the far end is heard and
+/// for 20 ms after.
+struct EchoReturnLossEnhancement {
+    private var heard = 0
+    private var sinceHeard = Int.max
+    private var microphone = 0.0
+    private var cleaned = 0.0
+    private static let settling = 200  // frames of 10 ms
+    private static let threshold = 1e-5  // mean square: -50 dB
+
+    mutating func add(microphone m: Double, reference: Double, cleaned c: Double) {
+        if reference > Self.threshold { sinceHeard = 0 } else if sinceHeard < .max { sinceHeard += 1 }
+        if heard > 0 || sinceHeard == 0 { heard += 1 }
+        guard heard > Self.settling, sinceHeard <= 2 else { return }
+        microphone += m
+        cleaned += c
+    }
+
+    var decibels: Double? {
+        microphone > 0 ? 10 / earshot_log(10) * earshot_log(microphone / max(cleaned, microphone * 1e-12)) : nil
+    }
+}

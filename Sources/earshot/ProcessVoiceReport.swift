@@ -1,0 +1,53 @@
+import Foundation
+import VoiceProcessing
+
+/// What `earshot process-voice --json` prints. Milliseconds and decibels, but for what is named otherwise.
+struct ProcessVoiceReport: Codable {
+    var earshot = CallReport.version
+    var output: String
+    var rate: Int
+    var seconds: Double
+    var ended: String
+    /// Silence that was put behind the shorter file.
+    var micPaddingSeconds: Double
+    var referencePaddingSeconds: Double
+    var echoCancellation: Bool
+    /// Echo return loss enhancement after 2 s of far end; nil where none was heard. Who talks meanwhile lowers it.
+    var enhancementDb: Double?
+    var echoReturnLossDb: Double?
+    /// From reference to echo; nil where there is none.
+    var echoDelayMs: Int?
+    /// Of the processing itself, taken out of the output.
+    var delayMs: Double
+    /// Of 10 ms of sound.
+    var costMs: Double
+    var worstCostMs: Double
+    /// What a call would leave voice processing for.
+    var finding: String?
+
+    var words: String {
+        func line(_ name: String, _ text: String) -> String {
+            name + String(repeating: " ", count: max(1, 16 - name.count)) + text + "\n"
+        }
+        var text = line("output", output)
+        text += line("", String(format: "%.2f s at %d Hz", seconds, rate))
+        if micPaddingSeconds > 0 {
+            text += line("", String(format: "the microphone's file ends %.2f s before the other", micPaddingSeconds))
+        }
+        if referencePaddingSeconds > 0 {
+            text += line("", String(format: "the reference ends %.2f s before the other", referencePaddingSeconds))
+        }
+        if !echoCancellation {
+            text += line("echo", "left in")
+        } else if let enhancementDb {
+            text += line("echo", String(format: "%.1f dB less while the far end talks (ERLE,", enhancementDb))
+            text += line("", "after 2 s; what the near end says meanwhile lowers it)")
+        } else {
+            text += line("echo", "the far end is silent, or shorter than 2 s: nothing to measure")
+        }
+        if let echoDelayMs { text += line("", "\(echoDelayMs) ms behind the reference") }
+        text += line("cost", String(format: "%.1f ms of delay of its own; in a call 10 ms and a block more", delayMs))
+        text += line("", String(format: "%.2f ms of work for 10 ms of sound", costMs))
+        return text
+    }
+}

@@ -1,0 +1,121 @@
+import AudioBase
+import AudioFiles
+import Foundation
+import VoiceProcessing
+
+/// The files of `earshot process-voice`: two are read, a frame of 10 ms at a time, one is written.
+struct VoiceFiles {
+    private let processor: VoiceProcessor
+    private let microphone: ConvertedFileReader
+    private let reference: ConvertedFileReader?
+    private let writer: AudioFileWriter
+    private let command: ProcessVoiceCommand
+
+    init(_ command: ProcessVoiceCommand) throws {
+        self.command = command
+        let native = try AudioFileReader(path: command.mic).processingFormat.sampleRate
+        processor = try VoiceProcessor(
+            sampleRate: VoiceProcessor.nearestRate(to: native), options: command.options)
+        let format = AudioFormat(sampleRate: Double(processor.sampleRate), channelCount: 1)
+        microphone = try ConvertedFileReader(path: command.mic, as: format)
+        reference = try command.reference.map { try ConvertedFileReader(path: $0, as: format) }
+        for path in [command.mic, command.reference].compactMap(\.self) where Self.isSame(path, command.output) {
+            throw Failure(
+                "\(command.output): is what is read; give --output a name of its own", status: Failure.cannotCreate)
+        }
+        writer = try Failure.creating { try AudioFileWriter(path: command.output, format: format) }
+    }
+
+    private static func isSame(_ a: String, _ b: String) -> Bool {
+        var first = stat()
+        var second = stat()
+        return stat(a, &first) == 0 && stat(b, &second) == 0 && first.st_ino == second.st_ino
+            && first.st_dev == second.st_dev
+    }
+
+    func process() throws -> ProcessVoiceReport {
+        let n = processor.frameCount
+        let frames = AudioBuffer(channelCount: 3, frameCapacity: n)
+        let cleaned = AudioBuffer(channelCount: 1, frameCapacity: n)
+        var monitor = VoiceProcessingMonitor(options: processor.options)
+        var finding: VoiceProcessingFinding?
+        var counts = (microphone: 0, reference: 0)
+        var progress = Progress(total: max(microphone.frameCount, reference?.frameCount ?? 0))
+        var skipped = 0  // of the processor's delay
+        while !Interrupt.isRequested {
+            let gotMicrophone = try read(microphone, into: frames.channels[0])
+            let gotReference = try reference.map { try read($0, into: frames.channels[1]) } ?? 0
+            counts.microphone += gotMicrophone
+            counts.reference += gotReference
+            let length = max(counts.microphone, counts.reference)
+            if gotMicrophone == 0, gotReference == 0, writer.frameCount >= length { break }
+            try processor.process(
+                microphone: frames.channels[0], reference: frames.channels[1], into: cleaned.channels[0])
+            finding =
+                finding
+                ?? monitor.observe(
+                    microphone: frames.channels[0], reference: frames.channels[1], cleaned: cleaned.channels[0],
+                    frameCount: n)
+            let skip = min(n, processor.delay - skipped)
+            skipped += skip
+            let count = min(n - skip, length - writer.frameCount)
+            try writer.write(cleaned.channels, frameCount: count, offset: skip)
+            progress.show(writer.frameCount)
+        }
+        try writer.close()
+        progress.end()
+        if let finding { Terminal.warn("in a call this would be left, \(finding)") }
+        return report(counts.microphone, counts.reference, finding)
+    }
+
+    private func read(_ reader: ConvertedFileReader, into samples: UnsafeMutablePointer<Float>) throws -> Int {
+        var pointer = samples
+        let got = try withUnsafeMutablePointer(to: &pointer) {
+            try reader.read(into: Channels($0, count: 1), frameCount: processor.frameCount)
+        }
+        clearSamples(samples + got, processor.frameCount - got)
+        return got
+    }
+
+    private func report(_ microphone: Int, _ reference: Int, _ finding: VoiceProcessingFinding?) -> ProcessVoiceReport {
+        let statistics = processor.statistics
+        let rate = Double(processor.sampleRate)
+        let hasReference = self.reference != nil
+        return ProcessVoiceReport(
+            output: URL(fileURLWithPath: command.output).path, rate: processor.sampleRate,
+            seconds: Double(writer.frameCount) / rate, ended: Interrupt.isRequested ? "interrupted" : "end of files",
+            micPaddingSeconds: Double(max(0, reference - microphone)) / rate,
+            referencePaddingSeconds: hasReference ? Double(max(0, microphone - reference)) / rate : 0,
+            echoCancellation: processor.options.echo != nil,
+            enhancementDb: processor.options.echo == nil ? nil : statistics.enhancement,
+            echoReturnLossDb: statistics.echoReturnLoss, echoDelayMs: statistics.echoDelay,
+            delayMs: processor.delayMilliseconds, costMs: statistics.cost, worstCostMs: statistics.worst,
+            finding: finding?.description)
+    }
+}
+
+extension VoiceFiles {
+    /// One line on a terminal, where it takes longer than a second.
+    private struct Progress {
+        let total: Int
+        private let began: HostTime
+        private var shown: HostTime
+
+        init(total: Int) {
+            self.total = total
+            began = .now()
+            shown = began
+        }
+
+        mutating func show(_ done: Int) {
+            let now = HostTime.now()
+            guard now.seconds(since: began) > 1, now.seconds(since: shown) > 0.2, total > 0 else { return }
+            shown = now
+            Terminal.live("process-voice \(min(100, done / max(1, total / 100))) %")
+        }
+
+        func end() {
+            if shown > began { Terminal.live("") }
+        }
+    }
+}

@@ -1,0 +1,99 @@
+"""Echo return loss enhancement, and speech in double talk, of `earshot process-voice` over made-up rooms.
+
+    echo.py EARSHOT FOLDER     prints `scenario` lines; the status says whether all passed
+
+A room is noise that decays by 60 dB in RT60, behind a direct path 18 dB above its first tap, and a delay of card and air;
+coupling is the power of the echo over that of the far end. Both talkers are recordings of people.
+"""
+import json
+import subprocess
+import sys
+
+import numpy as np
+import scipy.io.wavfile
+import scipy.signal
+
+import speech
+
+RATE = 48000
+COUPLING = -6
+NOISE = -70  # of the microphone, dB
+LEAD = 4  # seconds of far end before both talk
+LEAST = 35
+# What the options of a call are has limits; the others are told beside it.
+SETTINGS = [("default", []), ("moderate", ["--echo-suppression", "moderate"]), ("high", ["--echo-suppression", "high"])]
+ROOMS = [(0.2, 5), (0.2, 20), (0.2, 40), (0.2, 60), (0.3, 20), (0.3, 60), (0.4, 20)]  # RT60 in s, delay in ms
+
+
+def level(x):
+    return np.sqrt(np.mean(np.square(x)))
+
+
+def talkers():
+    """One long recording, and short words of another person, both at RATE."""
+    clips = []
+    for path in speech.CLIPS:
+        x, own = speech.read(path)
+        x = speech.resample(x, own, RATE)
+        clips.append(0.5 * x[np.argmax(np.abs(x) > 0.01):] / np.max(np.abs(x)))
+    return clips[-1], np.concatenate(clips[:-1])
+
+
+def echo(far, decay, delay, seed=1):
+    random = np.random.default_rng(seed)
+    n = int(1.2 * decay * RATE)
+    h = random.standard_normal(n) * 10 ** (-3 * np.arange(n) / RATE / decay)
+    direct = int(0.0015 * RATE)
+    h[:direct] = 0
+    h[direct] += 8
+    e = scipy.signal.fftconvolve(far, h)[:len(far)]
+    e *= 10 ** (COUPLING / 20) * level(far) / level(e)
+    e = np.concatenate([np.zeros(int(delay * RATE / 1000)), e])[:len(far)]
+    return e + 10 ** (NOISE / 20) * random.standard_normal(len(far))
+
+
+def cleaned(earshot, folder, mic, far, options):
+    scipy.io.wavfile.write(f"{folder}/mic.wav", RATE, mic.astype(np.float32))
+    scipy.io.wavfile.write(f"{folder}/far.wav", RATE, far.astype(np.float32))
+    said = subprocess.run([earshot, "process-voice", "--mic", f"{folder}/mic.wav", "--reference", f"{folder}/far.wav",
+                           "--output", f"{folder}/out.wav", "--json"] + options, capture_output=True, text=True,
+                          check=True)
+    return speech.read(f"{folder}/out.wav")[0], json.loads(said.stdout)
+
+
+def decibels(a, b):
+    return 20 * np.log10(level(a) / level(b))
+
+
+def main(earshot, folder):
+    long, words = talkers()
+    passed = True
+    for name, options in SETTINGS:
+        for decay, delay in ROOMS:
+            limited = name == "default"
+            far = np.concatenate([long, long])
+            mic = echo(far, decay, delay)
+            out, report = cleaned(earshot, folder, mic, far, options)
+            erle = decibels(mic[2 * RATE:], out[2 * RATE:])
+            ok = not limited or erle >= LEAST
+            row = (f"scenario echo: {name}, RT60 {decay} s, {delay} ms, coupling {COUPLING} dB: ERLE {erle:.1f} dB after "
+                   f"2 s (at least {LEAST})" if limited else
+                   f"scenario echo: {name}, RT60 {decay} s, {delay} ms, coupling {COUPLING} dB: ERLE {erle:.1f} dB after 2 s")
+            row += f"; delay found {report['echoDelayMs']} ms; {report['costMs']:.2f} ms for 10 ms"
+            for which, one, other in [("words in talk", long, words), ("talk in words", np.tile(words, 2), long)]:
+                n = min(len(other), len(one) - LEAD * RATE)
+                far = one[:LEAD * RATE + n]
+                near = np.concatenate([np.zeros(LEAD * RATE), other[:n] * level(far) / level(other[:n])])
+                mic = near + echo(far, decay, delay)
+                out, _ = cleaned(earshot, folder, mic, far, options)
+                near, mic, out = near[LEAD * RATE:], mic[LEAD * RATE:], out[LEAD * RATE:]
+                before, after = speech.scores(near, mic, RATE), speech.scores(near, out, RATE)
+                ok = ok and (not limited or after[1] >= before[1])
+                row += f"; {which}: eSTOI {before[1]:.2f} to {after[1]:.2f}, PESQ {before[0]:.2f} to {after[0]:.2f}"
+            print(row + ("" if ok else "  FAILED"), flush=True)
+            passed = passed and ok
+    return passed
+
+
+if __name__ == "__main__":
+    sys.exit(0 if main(*sys.argv[1:]) else 1)
