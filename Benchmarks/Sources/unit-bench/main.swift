@@ -10,6 +10,7 @@ let topics: [(name: String, figures: () -> [Figure])] = [
     ("delay", delayFigures),
     ("reverb", reverbFigures),
     ("reverb-speed", reverbSpeedFigures),
+    ("voice-changer", voiceChangerFigures),
     ("conversion", conversionFigures),
     ("generator", generatorFigures),
     ("kernels", KernelSpeed.figures),

@@ -31,6 +31,8 @@ public struct UnitType: Sendable {
 
     /// Every effect that Earshot brings.
     public static var all: [UnitType] {
-        [.gain, .equalizer, .compressor, .limiter, .gate, .delay, .reverb, .spatializer, .generator]
+        [
+            .gain, .equalizer, .compressor, .limiter, .gate, .delay, .reverb, .voiceChanger, .spatializer, .generator,
+        ]
     }
 }

@@ -135,7 +135,8 @@ struct ProgramDraft {
             conversions[key]
             ?? {
                 let made = ConversionState(
-                    from: connection.from, to: connection.to, slice: buffers.capacity(connection.from.sampleRate))
+                    from: connection.from, to: connection.to,
+                    slice: buffers.capacity(max(connection.from.sampleRate, connection.to.sampleRate)))
                 let latency = made.latency
                 return RenderMemory(made, latency: latency, function: ConversionState.write)
             }()

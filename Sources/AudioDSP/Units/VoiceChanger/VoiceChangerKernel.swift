@@ -1,0 +1,273 @@
+import AudioBase
+import CRealtime
+
+/// Pitch-synchronous overlap-add on the residual of linear prediction (E. Moulines and F. Charpentier, Speech
+/// Communication 9, 1990): two periods about each mark are cut out and laid down again at the new pitch's distance, then
+/// the envelope is put back, formants in their place or moved.
+///
+/// What is not voiced is laid down where it was, so that it keeps its sound. Pitch and marks are those of the channels'
+/// sum, the same for all, so that a stereo image stands still; envelopes are each channel's own.
+struct VoiceChangerKernel: UnitKernel, ~Copyable {
+    let latency: Int
+    let memory: Int
+    private let channelCount: Int
+    private let rate: Double
+    private let lead: Double  // frames from a grain's making to its middle
+    private let chunk = 64
+    private let input: MirrorRing
+    private let tables: GrainTables
+    private let decimator: VoiceDecimator
+    private let heard: MirrorRing  // what the tracker hears
+    private var tracker: VoicePitchTracker
+    private var marks: VoiceMarks
+    private let envelopes: UnsafeMutablePointer<VoiceEnvelope>
+    private let trains: UnsafeMutablePointer<VoiceTrain>  // the voice, two added ones, breath
+    private let mono: UnsafeMutablePointer<Float>
+    private let wet: UnsafeMutablePointer<Float>
+    private let breath: UnsafeMutablePointer<Float>
+    private let hop: Int
+    private let blocker: Float
+    private var frame = 0
+    private var blockerIn: Float = 0
+    private var blockerOut: Float = 0
+    private var setting = VoiceSetting()
+    private var mix = Glide(1)
+    private var effect = Glide(0)
+
+    init(sampleRate: Double, channelCount: Int) {
+        rate = sampleRate
+        self.channelCount = channelCount
+        latency = Int((0.025 * sampleRate).rounded())
+        lead = (sampleRate / 70).rounded(.up)
+        memory = latency + Int(4 * lead) + Int(0.06 * sampleRate)
+        input = MirrorRing(channelCount: channelCount, frameCount: latency + Int(4 * lead) + 128)
+        tables = GrainTables()
+        decimator = VoiceDecimator(factor: max(1, Int(sampleRate / 11_000)), lobes: 4, cutoff: 0.28)
+        let low = sampleRate / Double(decimator.factor)
+        tracker = VoicePitchTracker(rate: low)
+        heard = MirrorRing(channelCount: 1, frameCount: Int(0.1 * low))
+        marks = VoiceMarks(rate: low, reach: Int(0.0125 * low))
+        hop = Int(0.0025 * low)
+        blocker = Float(earshot_exp(-2 * Double.pi * 40 / low))
+        trains = .allocate(capacity: 4)
+        for k in 0..<4 { (trains + k).initialize(to: VoiceTrain()) }
+        envelopes = .allocate(capacity: channelCount)
+        for c in 0..<channelCount {
+            (envelopes + c).initialize(to: VoiceEnvelope(sampleRate: sampleRate, frameCount: input.mask + 1))
+        }
+        mono = .allocate(capacity: 3 * chunk)
+        mono.initialize(repeating: 0, count: 3 * chunk)
+        breath = mono + 2 * chunk
+        wet = mono + chunk
+    }
+
+    deinit {
+        trains.deinitialize(count: 4)
+        trains.deallocate()
+        envelopes.deinitialize(count: channelCount)
+        envelopes.deallocate()
+        mono.deallocate()
+    }
+
+    @_noLocks
+    mutating func set(_ values: UnsafePointer<Float>, over frameCount: Int) {
+        setting.read(values, sampleRate: rate)
+        // Between two sounds so different it takes 10 ms, long enough that nothing is heard of it.
+        let length = frameCount == 0 ? 0 : Int(0.01 * rate)
+        mix.move(to: values[2] / 100, over: length)
+        effect.move(to: setting.isNeutral ? 0 : 1, over: length)
+    }
+
+    @_noLocks
+    mutating func process(_ block: UnitBlock) {
+        var done = 0
+        while done < block.frameCount {
+            let count = min(chunk, block.frameCount &- done)
+            take(block.input, block.offset &+ done, count)
+            for i in 0..<count { advance(i) }
+            give(block.output, block.offset &+ done, count)
+            frame &+= count
+            done &+= count
+        }
+    }
+
+    /// Input into the rings; the sum of the channels, each weighted less than the one before, so that a voice in opposite
+    /// phase on two of them does not vanish.
+    @_noLocks
+    private mutating func take(_ channels: Channels, _ offset: Int, _ count: Int) {
+        var weight: Float = 1
+        clearSamples(mono, count)
+        for c in 0..<channelCount {
+            let from = channels[c] + offset
+            for i in 0..<count {
+                input.write(from[i], at: frame &+ i, channel: c)
+                mono[i] += weight * from[i]
+            }
+            for i in 0..<count {
+                envelopes[c].advance(input, c, frame &+ i, formant: setting.formant)
+            }
+            weight *= 0.7
+        }
+    }
+
+    /// What one frame more tells: the pitch, marks, grains.
+    @_noLocks
+    private mutating func advance(_ i: Int) {
+        let now = frame &+ i
+        if decimator.push(mono[i], at: now) {
+            let tick = now / decimator.factor
+            let x = decimator.value(at: now)
+            blockerOut = x - blockerIn + blocker * blockerOut
+            blockerIn = x
+            heard.write(blockerOut, at: tick, channel: 0)
+            if tick % hop == hop &- 1 { tracker.analyze(heard.samples(from: tick &+ 1 &- tracker.span, channel: 0)) }
+            marks.advance(heard, now: tick, period: tracker.period)
+        }
+        let time = now &- latency
+        let sounds = effect.value > 0 || effect.remaining > 0
+        for k in 0..<4 {
+            // The first one has the consonants, of a whisper too.
+            if sounds, k == 0 || setting.level(k) > 0 { run(k, time) } else { trains[k].runs = false }
+            trains[k].drop(before: time &- chunk)
+        }
+    }
+
+    /// Lays down the grains whose time has come.
+    @_noLocks
+    private mutating func run(_ k: Int, _ time: Int) {
+        let horizon = Double(time) + lead
+        if !trains[k].runs {
+            trains[k].runs = true
+            trains[k].wasVoiced = false
+            trains[k].last = horizon - 0.004 * rate
+            trains[k].lastCentre = trains[k].last
+            trains[k].due = horizon
+            trains[k].probe = horizon
+        }
+        while trains[k].probe <= horizon {
+            let place = trains[k].probe
+            let mark = marked(place)
+            if mark.period == 0 {
+                layUnvoiced(k, place)
+            } else if trains[k].wasVoiced, place < trains[k].due - 0.5 {
+                trains[k].probe = min(trains[k].due, place + mark.period)
+            } else {
+                layVoiced(k, place, mark, time)
+            }
+        }
+    }
+
+    /// The mark nearest to a place, both on the time axis of the input.
+    @_noLocks
+    private func marked(_ place: Double) -> VoiceMark {
+        let factor = Double(decimator.factor)
+        let shift = Double(decimator.factor &- 1 &- decimator.delay)
+        let mark = marks.nearest(to: (place - shift) / factor)
+        return VoiceMark(
+            position: mark.position * factor + shift, period: mark.period * factor, offset: mark.offset * factor)
+    }
+
+    @_noLocks
+    private mutating func layUnvoiced(_ k: Int, _ place: Double) {
+        let spacing = 0.004 * rate
+        let left = min(lead - 2, max(1, place - trains[k].lastCentre))
+        if !trains[k].wasVoiced { trains[k].closeLast(left) }
+        // An added voice sings; the consonants are the first one's.
+        trains[k].append(
+            VoiceGrain(centre: place, source: place, left: left, right: spacing, gain: k == 0 ? 1 : 0))
+        trains[k].last = place
+        trains[k].lastCentre = place
+        trains[k].due = place + spacing
+        trains[k].probe = place + spacing
+        trains[k].wasVoiced = false
+    }
+
+    @_noLocks
+    private mutating func layVoiced(_ k: Int, _ due: Double, _ mark: VoiceMark, _ time: Int) {
+        var place = due
+        let period = mark.period
+        let ratio = setting.ratio(k)
+        let spacing = setting.robotSpacing > 0 ? setting.robotSpacing / setting.interval(k) : period / ratio
+        let stays = k == 3 || (setting.robotSpacing == 0 && (ratio - 1).magnitude < 1e-4)
+        // Voices set in on a mark; one at its own pitch stays on them.
+        if stays || !trains[k].wasVoiced {
+            place = mark.position
+            while place < trains[k].last + 0.3 * min(period, 0.004 * rate) { place += period }
+        }
+        let centre = place + mark.offset
+        let room = max(1, min(lead - 2, centre - Double(time) - 1))
+        let whole = min(room, period)
+        let gap = max(1, centre - trains[k].lastCentre)
+        var left = whole
+        if !trains[k].wasVoiced || (stays && gap < 1.5 * period) {
+            left = min(room, gap)
+            trains[k].closeLast(left)
+        }
+        let density = k == 3 ? 1 : Float(earshot_sqrt(spacing / period))
+        trains[k].append(
+            VoiceGrain(
+                centre: centre, source: mark.position + mark.offset, left: left, right: whole,
+                gain: density * setting.level(k)))
+        trains[k].last = place
+        trains[k].lastCentre = centre
+        let step = k == 3 ? period : spacing
+        trains[k].due = place + step
+        trains[k].probe = place + min(step, period)
+        trains[k].wasVoiced = true
+    }
+
+    /// Output of a chunk: the delayed input, and what the trains add, in proportion.
+    @_noLocks
+    private mutating func give(_ channels: Channels, _ offset: Int, _ count: Int) {
+        let time = frame &- latency
+        let startMix = mix
+        let startEffect = effect
+        let dryOnly = mix.remaining == 0 && effect.remaining == 0 && mix.value * effect.value == 0
+        clearSamples(breath, count)
+        if !dryOnly { trains[3].addWindows(tables, from: time, to: breath, count: count) }
+        for c in 0..<channelCount {
+            let to = channels[c] + offset
+            let dry = input.samples(from: time, channel: c)
+            if dryOnly {
+                envelopes[c].rest(dry: dry, from: time, count: count)
+                for i in 0..<count { to[i] = dry[i] }
+                continue
+            }
+            clearSamples(wet, count)
+            for k in 0..<3 { trains[k].add(envelopes[c].residual, tables, from: time, to: wet, count: count) }
+            envelopes[c].sound(wet, breath: breath, dry: dry, from: time, count: count)
+            mix = startMix
+            effect = startEffect
+            for i in 0..<count {
+                let w = mix.next() * effect.next()
+                to[i] = dry[i] + w * (wet[i] - dry[i])
+            }
+        }
+    }
+
+    @_noLocks
+    mutating func reset() {
+        input.clear()
+        heard.clear()
+        decimator.reset()
+        tracker.reset()
+        marks.reset()
+        for k in 0..<4 { trains[k].reset() }
+        for c in 0..<channelCount { envelopes[c].reset() }
+        frame = 0
+        blockerIn = 0
+        blockerOut = 0
+        mix.finish()
+        effect.finish()
+    }
+
+    static var functions: UnitFunctions {
+        UnitFunctions(
+            set: { $0.assumingMemoryBound(to: Self.self).pointee.set($1, over: $2) },
+            process: { state, block in
+                state.assumingMemoryBound(to: Self.self).pointee.process(
+                    block.assumingMemoryBound(to: UnitBlock.self).pointee)
+            },
+            reset: { $0.assumingMemoryBound(to: Self.self).pointee.reset() })
+    }
+}

@@ -1,0 +1,254 @@
+import AudioBase
+import CRealtime
+
+/// What one channel's vocal tract does to the sound, taken off and put on again, higher or lower.
+///
+/// Linear prediction by the autocorrelation method (J. Makhoul, "Linear prediction: a tutorial review", Proceedings of the
+/// IEEE 63, 1975). What is left is nearly flat, so that cutting it up leaves formants where they were (the LP-PSOLA of
+/// Moulines and Charpentier). Formants move as the autocorrelation is stretched, which scales the spectrum it belongs to.
+/// The work of an analysis is spread over the frames until the next.
+struct VoiceEnvelope: ~Copyable {
+    /// What is left of the input, by its frame.
+    let residual: MirrorRing
+    /// Frames by which ``residual`` is behind.
+    let delay: Int
+    private let order: Int
+    private let hop: Int
+    private let step: Int  // an eighth of it, on which coefficients stay
+    private let window: Int
+    private let lagRoom: Int
+    private let setStride: Int
+    private let shape: UnsafeMutablePointer<Float>
+    private let emphasised: MirrorRing
+    private let output: MirrorRing
+    private let segment: UnsafeMutablePointer<Float>
+    private let correlation: UnsafeMutablePointer<Float>  // lags from −16 on
+    private let taper: UnsafeMutablePointer<Float>
+    private let predictor: UnsafeMutablePointer<Float>  // the set that the input is at
+    private let current: UnsafeMutablePointer<Float>  // the set that the output is at
+    private let scratch: UnsafeMutablePointer<Double>
+    private let stretched: UnsafeMutablePointer<Double>
+    // Eight sets, each of the output's coefficients, two levels, the input's coefficients; the last coefficient first.
+    private let sets: UnsafeMutablePointer<Float>
+    private let emphasis: Float
+    private let noiseScale: Float
+    private var previous: Float = 0
+    private var lags = 0
+    private var formant = 1.0
+    private var random: UInt32 = 1
+    private var peak: Float = 0
+    private let fall: Float
+
+    /// - Parameter frameCount: frames of ``residual`` to keep.
+    init(sampleRate: Double, frameCount: Int) {
+        order = min(192, max(12, (Int(sampleRate / 1_000) + 3) / 4 * 4))
+        step = Int(0.0005 * sampleRate)
+        hop = 8 * step
+        window = Int(0.03 * sampleRate)
+        lagRoom = 2 * order + 16
+        setStride = 2 * order + 2
+        residual = MirrorRing(channelCount: 1, frameCount: frameCount)
+        emphasised = MirrorRing(channelCount: 1, frameCount: window + 8)
+        output = MirrorRing(channelCount: 1, frameCount: order + 72)
+        let room = 2 * window + lagRoom + 32 + lagRoom + 10 * setStride
+        shape = .allocate(capacity: room)
+        shape.initialize(repeating: 0, count: room)
+        segment = shape + window
+        correlation = segment + window
+        taper = correlation + (lagRoom + 32)
+        predictor = taper + lagRoom
+        current = predictor + setStride
+        sets = current + setStride
+        scratch = .allocate(capacity: 2 * (order + 1))
+        scratch.initialize(repeating: 0, count: 2 * (order + 1))
+        stretched = scratch + (order + 1)
+        // A slow rise and a fast fall: much is heard of the past, yet the middle is near.
+        let rise = window * 4 / 5
+        var weight = 0.0
+        var moment = 0.0
+        for i in 0..<window {
+            let x = i < rise ? (Double(i) + 0.5) / Double(rise) : (Double(window - i) - 0.5) / Double(window - rise)
+            let w = earshot_sin(0.5 * Double.pi * x)
+            shape[i] = Float(w * w)
+            weight += w * w * w * w
+            moment += w * w * w * w * Double(window - i)
+        }
+        delay = Int(moment / weight) + hop + hop / 2
+        for k in 0..<lagRoom {
+            let x = 2 * Double.pi * 40 * Double(k) / sampleRate
+            taper[k] = Float(earshot_exp(-0.5 * x * x))
+        }
+        let c = earshot_exp(-2 * Double.pi * 300 / sampleRate)
+        emphasis = Float(c)
+        let w = 2 * Double.pi * 1_000 / sampleRate
+        noiseScale = Float(1 / earshot_sqrt(weight * (1 + c * c - 2 * c * earshot_cos(w))))
+        fall = Float(earshot_exp(-1 / (0.1 * sampleRate)))
+    }
+
+    deinit {
+        shape.deallocate()
+        scratch.deallocate()
+    }
+
+    /// Takes the input's frame `now` and works out ``residual`` at `now - delay`.
+    @_noLocks
+    mutating func advance(
+        _ input: borrowing MirrorRing, _ channel: Int, _ now: Int, formant: Double
+    ) {
+        let x = input.samples(from: now, channel: channel)[0]
+        emphasised.write(x - emphasis * previous, at: now, channel: 0)
+        previous = x
+        let phase = now % hop
+        if phase == 0 {
+            let from = emphasised.samples(from: now &- window &+ 1, channel: 0)
+            for i in 0..<window { segment[i] = from[i] * shape[i] }
+            self.formant = formant
+            lags = formant == 1 ? order &+ 1 : min(lagRoom, wholeBelow(Double(order) * max(1, formant)) &+ 4)
+        }
+        var lag = phase &* lags / hop
+        let stop = (phase &+ 1) &* lags / hop
+        while lag < stop {
+            correlation[16 &+ lag] = dotProduct(segment, segment + lag, window &- lag) * taper[lag]
+            lag &+= 1
+        }
+        if phase == hop &- 1 { solve(now / hop &+ 1) }
+        if now % step == 0 { blend(predictor, at: now) }
+        let past = input.samples(from: now &- delay &- order, channel: channel)
+        let predicted = dotProduct(past, predictor + (order &+ 2), order)
+        residual.write(past[order] - predicted, at: now &- delay, channel: 0)
+    }
+
+    /// Coefficients from the autocorrelation, for the frames of hop number `index`.
+    @_noLocks
+    private mutating func solve(_ index: Int) {
+        let set = sets + (index & 7) &* setStride
+        clearSamples(set, setStride)
+        let power = Double(correlation[16])
+        guard power > 1e-12 else { return }
+        for k in 0...order { stretched[k] = Double(correlation[16 &+ k]) }
+        stretched[0] = power * 1.000_1
+        let error = levinson()
+        let own = set + (order &+ 2)
+        for i in 0..<order { own[order &- 1 &- i] = Float(scratch[i]) }
+        var moved = error
+        if formant == 1 {
+            for i in 0..<order { set[i] = own[i] }
+        } else {
+            correlation[15] = correlation[17]
+            clearSamples(correlation + (16 &+ lags), 16)
+            for k in 0...order { stretched[k] = lagged(Double(k) * formant) }
+            // The same power below a floor, where stretching leaves a band empty.
+            let scale = power / max(1e-30, stretched[0])
+            for k in 0...order { stretched[k] *= scale }
+            stretched[0] = power * 1.000_1
+            moved = levinson()
+            for i in 0..<order { set[order &- 1 &- i] = Float(scratch[i]) }
+        }
+        // The emphasis under which the powers are equal counts for less lower down.
+        set[order] = Float(earshot_sqrt(moved / error) * formant)
+        set[order &+ 1] = Float(earshot_sqrt(moved)) * noiseScale
+    }
+
+    /// Coefficients on their way from one analysis to the next, as the input has them at frame `now`.
+    @_noLocks
+    private func blend(_ to: UnsafeMutablePointer<Float>, at now: Int) {
+        let index = now / hop
+        let a = sets + ((index &- 1) & 7) &* setStride
+        let b = sets + (index & 7) &* setStride
+        let part = Float(now % hop / step &+ 1) * 0.125
+        for i in 0..<setStride { to[i] = a[i] + part * (b[i] - a[i]) }
+    }
+
+    /// The autocorrelation between lags, by a cubic B-spline, whose spectrum is nowhere negative: so what comes of it is a
+    /// power spectrum still, and the filter from it stable.
+    @_noLocks
+    private func lagged(_ lag: Double) -> Double {
+        let whole = wholeBelow(lag)
+        let t = lag - Double(whole)
+        let u = 1 - t
+        let r = correlation + (16 &+ whole)
+        let ends = Double(r[-1]) * u * u * u + Double(r[2]) * t * t * t
+        let near = Double(r[0]) * (4 - 6 * t * t + 3 * t * t * t)
+        return (ends + near + Double(r[1]) * (4 - 6 * u * u + 3 * u * u * u)) / 6
+    }
+
+    /// The Levinson–Durbin recursion from `stretched` to `scratch`; returns what cannot be predicted.
+    @_noLocks
+    private mutating func levinson() -> Double {
+        var error = stretched[0]
+        let least = error * 1e-9
+        for i in 0..<order { scratch[i] = 0 }
+        for m in 0..<order {
+            var sum = stretched[m &+ 1]
+            for i in 0..<m { sum -= scratch[i] * stretched[m &- i] }
+            let k = max(-0.9999, min(0.9999, sum / error))
+            scratch[m] = k
+            var i = 0
+            while i < m &- 1 &- i {
+                let a = scratch[i]
+                let b = scratch[m &- 1 &- i]
+                scratch[i] = a - k * b
+                scratch[m &- 1 &- i] = b - k * a
+                i &+= 1
+            }
+            if m > 0, i == m &- 1 &- i { scratch[i] -= k * scratch[i] }
+            error = max(least, error * (1 - k * k))
+        }
+        return error
+    }
+
+    /// Puts the envelope on: `excitation` becomes sound.
+    /// - Parameters:
+    ///   - breath: how much noise joins it, a factor for each frame.
+    ///   - dry: the input at the same place, which bounds what comes out.
+    ///   - time: the first frame, on the time axis of the input.
+    @_noLocks
+    mutating func sound(
+        _ excitation: UnsafeMutablePointer<Float>, breath: UnsafePointer<Float>, dry: UnsafePointer<Float>,
+        from time: Int, count: Int
+    ) {
+        for i in 0..<count {
+            let at = time &+ i &+ delay
+            if at >= 0, at % step == 0 { blend(current, at: at) }
+            let set = UnsafePointer(current)
+            random = random &* 1_664_525 &+ 1_013_904_223
+            // Evenly spread over ±√3: the power is 1.
+            let noise = (Float(random >> 8) / 8_388_608 - 1) * 1.732_050_8
+            var y = excitation[i] * set[order] + breath[i] * noise * set[order &+ 1]
+            y += dotProduct(output.samples(from: time &+ i &- order, channel: 0), set, order)
+            peak = max(peak * fall, dry[i].magnitude)
+            // Filters that change while they ring can overshoot; nothing a voice does comes near this.
+            y = max(-6 * peak, min(6 * peak, y))
+            output.write(y, at: time &+ i, channel: 0)
+            excitation[i] = y
+        }
+    }
+
+    /// Keeps the filter's memory as if it had sounded the input.
+    @_noLocks
+    mutating func rest(dry: UnsafePointer<Float>, from time: Int, count: Int) {
+        for i in 0..<count {
+            output.write(dry[i], at: time &+ i, channel: 0)
+            peak = max(peak * fall, dry[i].magnitude)
+            random = random &* 1_664_525 &+ 1_013_904_223
+            let at = time &+ i &+ delay
+            if at >= 0, at % step == 0 { blend(current, at: at) }
+        }
+    }
+
+    /// Forgets every sample.
+    @_noLocks
+    mutating func reset() {
+        residual.clear()
+        emphasised.clear()
+        output.clear()
+        clearSamples(segment, window)
+        clearSamples(correlation, lagRoom &+ 32)
+        clearSamples(predictor, 10 &* setStride)
+        previous = 0
+        lags = 0
+        formant = 1
+        random = 1
+        peak = 0
+    }
+}

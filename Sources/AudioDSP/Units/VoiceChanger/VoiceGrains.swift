@@ -1,0 +1,134 @@
+/// A short piece of sound under a window, moved to a new place.
+struct VoiceGrain: BitwiseCopyable {
+    /// Where its middle sounds, on the time axis of the input.
+    var centre: Double
+    /// Where its middle is read, on the same.
+    var source: Double
+    /// Frames from its start to its middle.
+    var left: Double
+    /// Frames from its middle to its end.
+    var right: Double
+    /// Factor.
+    var gain: Float
+
+    @_noLocks
+    init(centre: Double, source: Double, left: Double, right: Double, gain: Float) {
+        self.centre = centre
+        self.source = source
+        self.left = left
+        self.right = right
+        self.gain = gain
+    }
+}
+
+/// One train of grains: the voice itself, an added voice, or the whisper's breath.
+///
+/// Grains lie in the order in which they were made and are added in it, so that sums round alike however blocks are cut.
+struct VoiceTrain: ~Copyable {
+    /// Where the last grain belongs, on the time axis of the input.
+    var last = 0.0
+    /// Where its middle is, which is where it is loudest.
+    var lastCentre = 0.0
+    /// Where the next voiced grain is due.
+    var due = 0.0
+    /// Where to look next whether the sound is still voiced.
+    var probe = 0.0
+    /// Whether the last grain was voiced.
+    var wasVoiced = false
+    /// Whether grains are being made.
+    var runs = false
+    private let grains: UnsafeMutablePointer<VoiceGrain>
+    private let capacity = 256
+    private var first = 0
+    private var end = 0
+
+    init() {
+        grains = .allocate(capacity: capacity)
+        grains.initialize(
+            repeating: VoiceGrain(centre: 0, source: 0, left: 1, right: 1, gain: 0), count: capacity)
+    }
+
+    deinit { grains.deallocate() }
+
+    /// Adds a grain; one too many is left out.
+    @_noLocks
+    mutating func append(_ grain: VoiceGrain) {
+        if end &- first == capacity { return }
+        grains[end & (capacity &- 1)] = grain
+        end &+= 1
+    }
+
+    /// Gives the last grain another right half, if its middle is still to come.
+    @_noLocks
+    mutating func closeLast(_ right: Double) {
+        if end == first { return }
+        grains[(end &- 1) & (capacity &- 1)].right = right
+    }
+
+    /// Adds what sounds in a stretch of time.
+    /// - Parameters:
+    ///   - ring: what grains are cut from.
+    ///   - time: the first frame, on the time axis of the input.
+    ///   - output: `count` samples to add to.
+    @_noLocks
+    func add(
+        _ ring: borrowing MirrorRing, _ tables: borrowing GrainTables, from time: Int,
+        to output: UnsafeMutablePointer<Float>, count: Int
+    ) {
+        var k = first
+        while k < end {
+            let g = grains[k & (capacity &- 1)]
+            k &+= 1
+            let start = max(0, wholeBelow(g.centre - g.left) &+ 1 &- time)
+            let stop = min(count, wholeBelow(g.centre + g.right) &+ 1 &- time)
+            if start >= stop || g.gain == 0 { continue }
+            for i in start..<stop {
+                let u = Double(time &+ i) - g.centre
+                output[i] += window(g, u, tables) * tables.value(ring, at: g.source + u)
+            }
+        }
+    }
+
+    /// Adds the grains' windows themselves.
+    @_noLocks
+    func addWindows(
+        _ tables: borrowing GrainTables, from time: Int, to output: UnsafeMutablePointer<Float>, count: Int
+    ) {
+        var k = first
+        while k < end {
+            let g = grains[k & (capacity &- 1)]
+            k &+= 1
+            let start = max(0, wholeBelow(g.centre - g.left) &+ 1 &- time)
+            let stop = min(count, wholeBelow(g.centre + g.right) &+ 1 &- time)
+            if start >= stop || g.gain == 0 { continue }
+            for i in start..<stop { output[i] += window(g, Double(time &+ i) - g.centre, tables) }
+        }
+    }
+
+    @_noLocks @inline(__always)
+    private func window(_ g: VoiceGrain, _ u: Double, _ tables: borrowing GrainTables) -> Float {
+        tables.window(min(1, Float(u < 0 ? -u / g.left : u / g.right))) * g.gain
+    }
+
+    /// Forgets the grains that are over before `time`.
+    @_noLocks
+    mutating func drop(before time: Int) {
+        while first < end {
+            let g = grains[first & (capacity &- 1)]
+            if g.centre + g.right >= Double(time) { return }
+            first &+= 1
+        }
+    }
+
+    @_noLocks
+    mutating func reset() {
+        last = 0
+        lastCentre = 0
+        due = 0
+        probe = 0
+        wasVoiced = false
+        runs = false
+        first = 0
+        end = 0
+    }
+}

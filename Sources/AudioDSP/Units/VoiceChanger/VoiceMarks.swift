@@ -1,0 +1,212 @@
+/// A place in a voiced sound about which a period is cut out.
+struct VoiceMark: BitwiseCopyable {
+    /// In samples of the signal that the tracker hears.
+    var position: Double
+    /// The period there, in the same.
+    var period: Double
+    /// From there to where the period is loudest.
+    var offset: Double
+
+    @_noLocks
+    init(position: Double, period: Double, offset: Double) {
+        self.position = position
+        self.period = period
+        self.offset = offset
+    }
+}
+
+/// Lays marks a period apart through voiced sound (the analysis marks of E. Moulines and F. Charpentier,
+/// "Pitch-synchronous waveform processing techniques", Speech Communication 9, 1990).
+///
+/// The first stands where a period is loudest, just behind the closing of the glottis; each next where the sound around it
+/// is most like that around the last, so that they hold one phase. Where periods are cut follows the loudest place slowly.
+struct VoiceMarks: ~Copyable {
+    /// Whether the sound is voiced up to now.
+    private(set) var isOpen = false
+    private let marks: UnsafeMutablePointer<VoiceMark>
+    private let capacity = 128
+    private var count = 0
+    private var run = 0  // marks since the voice set in
+    private let leastLag: Double
+    private let leastSegment: Int
+    private let reach: Int
+
+    /// - Parameters:
+    ///   - rate: hertz of the signal.
+    ///   - reach: samples back to which marks still matter when a voice sets in.
+    init(rate: Double, reach: Int) {
+        marks = .allocate(capacity: capacity)
+        marks.initialize(repeating: VoiceMark(position: 0, period: 1, offset: 0), count: capacity)
+        leastSegment = Int(0.003 * rate)
+        leastLag = 0.003 * rate
+        self.reach = reach
+    }
+
+    deinit { marks.deallocate() }
+
+    /// One sample more has come.
+    /// - Parameters:
+    ///   - now: its number.
+    ///   - period: what the tracker knows, 0 for unvoiced.
+    @_noLocks
+    mutating func advance(_ signal: borrowing MirrorRing, now: Int, period: Double) {
+        guard period > 0 else {
+            isOpen = false
+            return
+        }
+        let half = max(leastSegment, Int(period)) / 2 &+ 1
+        let search = Int(period * 0.06) &+ 2
+        if !isOpen { begin(signal, now: now, period: period, half: half) }
+        guard isOpen else { return }
+        var last = marks[(count &- 1) & (capacity &- 1)]
+        // Marks that fell behind, as after an octave jump of the tracker, do not have to be caught up one by one.
+        if Double(now) - last.position > 4 * Double(reach) {
+            isOpen = false
+            return
+        }
+        let expected = Int(last.position + last.offset + period)
+        if expected &+ half &+ search &+ 1 > now { return }
+        // Short periods are compared over several, which divides the error of each.
+        let back = min(run &- 1, Int(leastLag / period))
+        let from = marks[(count &- 1 &- back) & (capacity &- 1)].position + last.offset
+        let lag = last.position + last.offset - from + period
+        let found = mostAlike(signal, to: from, lag: lag, search: search, half: half)
+        guard found.likeness > 0.35 else {
+            isOpen = false
+            return
+        }
+        last.position = from - last.offset + found.lag
+        last.period = period
+        let place = last.position + last.offset
+        let away = Double(loudest(signal, about: place, period: period)) - place
+        if away.magnitude > 0.1 * period {
+            last.offset = max(-0.6 * period, min(0.6 * period, last.offset + (away > 0 ? 0.01 : -0.01) * period))
+        }
+        append(last)
+    }
+
+    /// The mark nearest to a place, with period 0 where the sound is not voiced there.
+    @_noLocks
+    func nearest(to place: Double) -> VoiceMark {
+        var best = VoiceMark(position: 0, period: 0, offset: 0)
+        var distance = 1e30
+        var i = count &- 1
+        let end = max(0, count &- capacity)
+        while i >= end {
+            let m = marks[i & (capacity &- 1)]
+            let d = (m.position - place).magnitude
+            if d >= distance { break }
+            distance = d
+            best = m
+            i &-= 1
+        }
+        // At the open end the mark that would be nearer is not yet known.
+        let limit = isOpen && i == count &- 2 && best.position < place ? 1.1 : 0.75
+        if distance > limit * best.period { best.period = 0 }
+        return best
+    }
+
+    @_noLocks
+    mutating func reset() {
+        count = 0
+        run = 0
+        isOpen = false
+    }
+
+    @_noLocks
+    private mutating func append(_ mark: VoiceMark) {
+        marks[count & (capacity &- 1)] = mark
+        count &+= 1
+        run &+= 1
+    }
+
+    /// Voiced sound was found: marks are laid back to where they can still be of use.
+    @_noLocks
+    private mutating func begin(_ signal: borrowing MirrorRing, now: Int, period: Double, half: Int) {
+        let newest = now &- half &- Int(period) / 2 &- 2
+        var first = Double(loudest(signal, about: Double(newest), period: period))
+        let search = Int(period * 0.06) &+ 2
+        let check = mostAlike(signal, to: first, lag: -period, search: search, half: half)
+        guard check.likeness > 0.5 else { return }
+        let old = count > 0 ? marks[(count &- 1) & (capacity &- 1)].position + 0.6 * period : -1e30
+        guard first > old else { return }
+        let oldest = max(old, Double(now &- reach))
+        var back = 0
+        while back < 24 {
+            let before = mostAlike(signal, to: first, lag: -period, search: search, half: half)
+            guard before.likeness > 0.5, first + before.lag > oldest else { break }
+            first += before.lag
+            back &+= 1
+        }
+        run = 0
+        append(VoiceMark(position: first, period: period, offset: 0))
+        while back > 0 {
+            let next = mostAlike(signal, to: first, lag: period, search: search, half: half)
+            first += next.lag
+            append(VoiceMark(position: first, period: period, offset: 0))
+            back &-= 1
+        }
+        isOpen = true
+    }
+
+    /// The sample within half a period of a place around which most energy lies.
+    @_noLocks
+    private func loudest(_ signal: borrowing MirrorRing, about place: Double, period: Double) -> Int {
+        let smoothing = max(1, Int(0.2 * period))
+        let from = wholeBelow(place - period / 2)
+        let length = Int(period) &+ 1
+        let x = signal.samples(from: from &- smoothing, channel: 0)
+        var sum: Float = 0
+        for i in 0..<(2 &* smoothing) { sum += x[i] * x[i] }
+        var best: Float = -1
+        var at = 0
+        for i in 0..<length {
+            let enters = x[i &+ 2 &* smoothing]
+            sum += enters * enters
+            if sum > best {
+                best = sum
+                at = i
+            }
+            sum -= x[i] * x[i]
+        }
+        return from &+ at
+    }
+
+    /// How far from `place`, near `lag`, the sound is most like that around `place`.
+    @_noLocks
+    private func mostAlike(_ signal: borrowing MirrorRing, to place: Double, lag: Double, search: Int, half: Int) -> (
+        lag: Double, likeness: Float
+    ) {
+        let length = 2 &* half
+        let centre = wholeBelow(place + 0.5)
+        let a = signal.samples(from: centre &- half, channel: 0)
+        let first = wholeBelow(lag + 0.5) &- search
+        let b = signal.samples(from: centre &- half &+ first, channel: 0)
+        var before: Float = 0
+        var best: Float = -1e30
+        var lower: Float = 0
+        var upper: Float = 0
+        var at = 0
+        let own = dotProduct(a, a, length)
+        var other = dotProduct(b, b, length)
+        for k in 0...(2 &* search) {
+            // Against the energy at either place: else the louder side would draw the mark to it.
+            let c = 2 * dotProduct(a, b + k, length) / (own + max(0, other) + 1e-30)
+            other += b[k &+ length] * b[k &+ length] - b[k] * b[k]
+            if k == at &+ 1 { upper = c }
+            if c > best {
+                best = c
+                lower = before
+                upper = c
+                at = k
+            }
+            before = c
+        }
+        var offset = 0.0
+        if at > 0, at < 2 &* search {
+            let bend = Double(lower) - 2 * Double(best) + Double(upper)
+            if bend < 0 { offset = 0.5 * (Double(lower) - Double(upper)) / bend }
+        }
+        return (Double(first &+ at) + offset, best)
+    }
+}

@@ -1,0 +1,152 @@
+import CRealtime
+
+/// Finds the period of a voice from its last 10 to 30 ms.
+///
+/// The normalised square difference (P. McLeod and G. Wyvill, "A smarter way to find pitch", ICMC 2005) at every lag, each
+/// over a stretch that grows with the lag, so that short periods are known early. Of its maxima the best is chosen with a
+/// cost for octaves down and a premium for continuity (after P. Boersma, "Accurate short-term analysis of the
+/// fundamental frequency", IFA Proceedings 17, 1993); the period is then read off at the longest multiple that still
+/// shows a maximum, which divides the error of its place.
+struct VoicePitchTracker: ~Copyable {
+    /// Hertz of the signal that it hears.
+    let rate: Double
+    /// The longest period, in samples.
+    let longest: Int
+    /// The period in samples, 0 where there is none.
+    private(set) var period: Double = 0
+    /// How alike one period is to the next, at most 1.
+    private(set) var likeness: Float = 0
+    private let shortest: Int
+    private let leastWindow: Int
+    private let difference: UnsafeMutablePointer<Float>
+    private let energy: UnsafeMutablePointer<Float>
+
+    init(rate: Double) {
+        self.rate = rate
+        longest = Int((rate / 70).rounded(.up))
+        shortest = Int(rate / 1_100)
+        leastWindow = Int(0.006 * rate)
+        difference = .allocate(capacity: longest + 3)
+        difference.initialize(repeating: 0, count: longest + 3)
+        energy = .allocate(capacity: 2 * longest + 3)
+        energy.initialize(repeating: 0, count: 2 * longest + 3)
+    }
+
+    deinit {
+        difference.deallocate()
+        energy.deallocate()
+    }
+
+    /// Samples that one analysis looks at.
+    var span: Int { @_noLocks get { 2 &* longest &+ 2 } }
+
+    /// Looks at the ``span`` samples from `signal` on.
+    @_noLocks
+    mutating func analyze(_ signal: UnsafePointer<Float>) {
+        let n = span
+        energy[0] = 0
+        for i in 0..<n { energy[i &+ 1] = energy[i] + signal[i] * signal[i] }
+        // 100 dB below full scale there is nothing to follow.
+        guard energy[n] > 1e-10 * Float(n) else {
+            reset()
+            return
+        }
+        difference[0] = 1
+        for lag in 1...(longest &+ 1) {
+            difference[lag] = compare(signal, lag, window: max(leastWindow, min(lag, longest)))
+        }
+        choose(signal)
+    }
+
+    /// The normalised square difference at one lag, 1 for what repeats exactly.
+    @_noLocks
+    private func compare(_ signal: UnsafePointer<Float>, _ lag: Int, window: Int) -> Float {
+        let n = span
+        let late = n &- window
+        let cross = dotProduct(signal + late, signal + (late &- lag), window)
+        let power = (energy[n] - energy[late]) + (energy[n &- lag] - energy[late &- lag])
+        return 2 * cross / (power + 1e-7 * energy[n] + 1e-12)
+    }
+
+    @_noLocks
+    private mutating func choose(_ signal: UnsafePointer<Float>) {
+        var lag = 1
+        while lag < longest, difference[lag] > 0 { lag &+= 1 }
+        lag = max(lag, shortest)
+        var best = 0
+        var bestScore: Float = -1
+        let scale = 0.05 / 0.693_147
+        while lag <= longest {
+            let v = difference[lag]
+            if v > 0.3, v >= difference[lag &- 1], v > difference[lag &+ 1] {
+                var score = v - Float(scale * earshot_log(Double(lag) / Double(shortest)))
+                if period > 0 {
+                    let ratio = Double(lag) / period
+                    if ratio > 0.84, ratio < 1.19 { score += 0.08 }
+                }
+                if score > bestScore {
+                    bestScore = score
+                    best = lag
+                }
+            }
+            lag &+= 1
+        }
+        // The costs choose an octave; within it what is most alike is the period, not a ripple on its flank.
+        var near = Int(Double(best) * 0.88)
+        let far = min(longest, Int(Double(best) * 1.12))
+        let centre = best
+        near = max(near, shortest)
+        while centre > 0, near <= far {
+            if difference[near] > difference[best], difference[near] >= difference[near &- 1],
+                difference[near] > difference[near &+ 1]
+            {
+                best = near
+            }
+            near &+= 1
+        }
+        guard best > 0, difference[best] > (period > 0 ? 0.55 : 0.72) else {
+            reset()
+            return
+        }
+        likeness = difference[best]
+        period = refined(signal, best)
+    }
+
+    /// The top of the parabola through a maximum and its neighbours, all over one window, as else it would lean.
+    @_noLocks
+    private func top(_ signal: UnsafePointer<Float>, _ lag: Int) -> Double {
+        let window = max(leastWindow, min(lag, longest))
+        let a = Double(compare(signal, lag &- 1, window: window))
+        let b = Double(compare(signal, lag, window: window))
+        let c = Double(compare(signal, lag &+ 1, window: window))
+        let bend = a - 2 * b + c
+        if bend >= 0 { return Double(lag) }
+        return Double(lag) + max(-1, min(1, 0.5 * (a - c) / bend))
+    }
+
+    @_noLocks
+    private func refined(_ signal: UnsafePointer<Float>, _ lag: Int) -> Double {
+        var one = top(signal, lag)
+        var k = 2
+        while Double(k) * one < Double(longest) - 1 {
+            let guess = Int(Double(k) * one + 0.5)
+            var at = guess
+            if difference[guess &- 1] > difference[at] { at = guess &- 1 }
+            if difference[guess &+ 1] > difference[at] { at = guess &+ 1 }
+            if difference[at] < difference[at &- 1] || difference[at] < difference[at &+ 1]
+                || difference[at] < 0.8 * likeness
+            {
+                break
+            }
+            one = top(signal, at) / Double(k)
+            k &+= 1
+        }
+        return one
+    }
+
+    @_noLocks
+    mutating func reset() {
+        period = 0
+        likeness = 0
+    }
+}
