@@ -60,7 +60,10 @@ let allLayers: [(name: String, dependencies: [Target.Dependency])] = [
     ("Nearby", ["AudioBase", "MediaTransport"]),
     (
         "Call",
-        ["AudioBase", "AudioDSP", "AudioCodecs", "AudioDevices", "Playout", "MediaTransport", "CRealtime"]
+        [
+            "AudioBase", "AudioDSP", "AudioCodecs", "AudioDevices", "AudioEngine", "VoiceProcessing", "Playout",
+            "MediaTransport", "CRealtime",
+        ]
     ),
     ("Diagnostics", ["AudioBase", "AudioDSP", "AudioFiles", "CKissFFT", "CCairo"]),
 ]
@@ -115,10 +118,8 @@ if !core {
         .executableTarget(
             name: "earshot",
             dependencies: [
-                "AudioBase", "AudioCodecs", "AudioDevices", "AudioSession", "AudioFiles", "VoiceProcessing",
-                "MediaTransport",
-                "Nearby", "Call",
-                "Diagnostics",
+                "AudioBase", "AudioCodecs", "AudioDevices", "AudioSession", "AudioFiles", "AudioDSP", "AudioPlugIns",
+                "AudioEngine", "VoiceProcessing", "MediaTransport", "Nearby", "Call", "Diagnostics",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: settings, linkerSettings: linker))

@@ -24,7 +24,7 @@ struct EarshotCommand: ParsableCommand {
             """,
         version: CallReport.version,
         subcommands: [
-            HostCommand.self, JoinCommand.self, DevicesCommand.self, LoopbackCommand.self, AnalyzeCommand.self,
+            HostCommand.self, JoinCommand.self, DevicesCommand.self, LoopbackCommand.self, MonitorCommand.self, AnalyzeCommand.self,
             ProcessVoiceCommand.self,
         ])
 }

@@ -5,7 +5,7 @@ import TestSupport
 @Suite struct HelpTests {
     @Test(arguments: [
         ["--help"], ["host", "--help"], ["join", "--help"], ["devices", "--help"],
-        ["loopback", "--help"], ["analyze", "--help"], ["process-voice", "--help"],
+        ["loopback", "--help"], ["monitor", "--help"], ["analyze", "--help"], ["process-voice", "--help"],
         ["help", "host"],
     ])
     func `each command explains itself`(arguments: [String]) throws {
@@ -24,7 +24,7 @@ import TestSupport
         let program = try Earshot.start(["--generate-completion-script", shell])
         #expect(program.wait() == .exit(0))
         for word in [
-            "host", "join", "devices", "loopback", "analyze", "process-voice", "insecure-lan", "watch", "pipewire",
+            "host", "join", "devices", "loopback", "monitor", "analyze", "process-voice", "insecure-lan", "watch", "pipewire",
             "alsa", "simulated",
         ] {
             #expect(program.output.contains(word))
