@@ -62,7 +62,8 @@ public final class CallVoice: @unchecked Sendable {  // the control thread's; wh
             let engine = AudioEngine()
             try engine.connectInSeries(effects)
             render = try engine.startRealtimeRendering(
-                format: AudioFormat(sampleRate: sampleRate, channelCount: channelCount), inputChannelCount: channelCount)
+                format: AudioFormat(sampleRate: sampleRate, channelCount: channelCount), inputChannelCount: channelCount
+            )
             effectsLatency = engine.paths.map(\.latency).max() ?? 0
             self.engine = engine
         }

@@ -35,7 +35,8 @@ public struct VoiceProcessingChoice: Hashable, Sendable {
             }
         if isOn, blockFrameCount > maximumBlockFrameCount {
             isOn = false
-            reason = "the device's blocks of \(blockFrameCount) frames are longer than \(maximumBlockFrameCount): call again"
+            reason =
+                "the device's blocks of \(blockFrameCount) frames are longer than \(maximumBlockFrameCount): call again"
         }
         (self.isOn, self.reason) = (isOn, reason)
     }
@@ -45,7 +46,8 @@ public struct VoiceProcessingChoice: Hashable, Sendable {
     ) -> (Bool, String) {
         guard let input, let output else { return (false, "one of microphone and loudspeaker is missing") }
         switch (input.form, output.form) {
-        case (_, .headphones), (_, .headset): return (false, "\(output.form.rawValue): nothing gets into the microphone")
+        case (_, .headphones), (_, .headset):
+            return (false, "\(output.form.rawValue): nothing gets into the microphone")
         case (.monitor, _), (.line, _): return (false, "\(input.name) is no microphone")
         case (_, .speaker):
             // Two channels of a voice are music, or a room: it would make them one.

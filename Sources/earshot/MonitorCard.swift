@@ -115,7 +115,8 @@ final class MonitorCard {
 extension AudioRoute {
     /// What whoever hears his own microphone should know, or nil.
     var feedbackWarning: String? {
-        guard let output, !output.isWorn, output.transport != .virtual || output.form == .speaker, input?.form != .monitor
+        guard let output, !output.isWorn, output.transport != .virtual || output.form == .speaker,
+            input?.form != .monitor
         else { return nil }
         return "use headphones: a loudspeaker feeds back into the microphone; a howl is turned down"
     }

@@ -102,7 +102,8 @@ final class MonitorRunner {
 
     private func line(_ elapsed: Double) -> String {
         let (input, output) = card.peaks
-        let time = command.seconds.map { String(format: "%3.0f/%.0f s", elapsed, $0) } ?? String(format: "%3.0f s", elapsed)
+        let time =
+            command.seconds.map { String(format: "%3.0f/%.0f s", elapsed, $0) } ?? String(format: "%3.0f s", elapsed)
         let recorded = card.recorder.map {
             String(format: "  recorded %.1f s", Double($0.frameCount) / card.device.sampleRate)
                 + ($0.lostFrameCount > 0 ? ", \($0.lostFrameCount) frames lost" : "")

@@ -69,7 +69,9 @@ import TestSupport
     @Test func `a voice changed by an octave has the octave's harmonics alone`() throws {
         var setup = CallRig.Setup()
         let harmonics = { (frame: Int, channel: Int) -> Float in
-            (1...8).reduce(0) { $0 + sine(frame, frequency: 200 * Double($1), rate: 48_000, amplitude: 0.3 / Double($1)) }
+            (1...8).reduce(0) {
+                $0 + sine(frame, frequency: 200 * Double($1), rate: 48_000, amplitude: 0.3 / Double($1))
+            }
         }
         setup.says = harmonics
         setup.voices.0 = effects {
@@ -194,7 +196,9 @@ import TestSupport
         #expect("\(error)".contains("too late") && "\(error)".contains("plain sound goes on"))
         let (heard, want) = (rig.ends[1].heard(10..<12).samples, plain.ends[1].heard(10..<12).samples)
         #expect(abs(level(heard) - level(want)) < 0.1, "\(level(heard)) dB, plain \(level(want))")
-        let delays = (try rig.mouthToEar(from: 0, 10..<11.5).milliseconds, try plain.mouthToEar(from: 0, 10..<11.5).milliseconds)
+        let delays = (
+            try rig.mouthToEar(from: 0, 10..<11.5).milliseconds, try plain.mouthToEar(from: 0, 10..<11.5).milliseconds
+        )
         #expect(abs(delays.0 - delays.1) < 0.02, "\(delays)")
     }
 

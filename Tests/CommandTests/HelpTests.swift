@@ -24,7 +24,8 @@ import TestSupport
         let program = try Earshot.start(["--generate-completion-script", shell])
         #expect(program.wait() == .exit(0))
         for word in [
-            "host", "join", "devices", "loopback", "monitor", "analyze", "process-voice", "insecure-lan", "watch", "pipewire",
+            "host", "join", "devices", "loopback", "monitor", "analyze", "process-voice", "insecure-lan", "watch",
+            "pipewire",
             "alsa", "simulated",
         ] {
             #expect(program.output.contains(word))

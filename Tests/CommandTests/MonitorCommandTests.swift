@@ -20,11 +20,13 @@ import Testing
     /// The tone's level in the middle of what ffmpeg finds in a file, in decibels of full scale.
     private func level(_ path: String, _ scratch: Scratch, at frequency: Double = 1_000) throws -> Double {
         let decoded = scratch("decoded-\(UInt32.random(in: 0 ... .max)).wav")
-        let decoder = try ChildProcess(["ffmpeg", "-v", "error", "-i", path, "-c:a", "pcm_f32le", "-ar", "48000", decoded])
+        let decoder = try ChildProcess([
+            "ffmpeg", "-v", "error", "-i", path, "-c:a", "pcm_f32le", "-ar", "48000", decoded,
+        ])
         #expect(decoder.wait() == .exit(0) && decoder.errors.isEmpty, "\(decoder.errors)")
         let reader = try AudioFileReader(path: decoded)
-        let count = Int(reader.frameCount)
-        let buffer = AudioBuffer(channelCount: reader.format.channelCount, frameCapacity: max(1, count))
+        let count = reader.frameCount
+        let buffer = AudioBuffer(channelCount: reader.processingFormat.channelCount, frameCapacity: max(1, count))
         let got = try reader.read(into: buffer.channels, frameCount: count)
         // Half a second before the last one: the tone began at some time after the file.
         let length = 24_000
