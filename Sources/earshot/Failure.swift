@@ -38,8 +38,8 @@ struct Failure: Error {
 
     private static func status(of error: AudioFileError) -> Int32 {
         switch error {
-        case .missingFolder, .diskFull, .tooLong, .closed, .system: cannotCreate
-        case .notAudio, .unsupportedSampleRate, .unsupportedChannelCount, .damaged: data
+        case .missingFolder, .diskFull, .tooLong, .encoderFailed, .closed, .system: cannotCreate
+        case .notAudio, .unsupportedSampleRate, .unsupportedChannelCount, .unsupportedFormat, .damaged: data
         case .missing, .notPermitted, .directory, .notRegular: noInput
         }
     }

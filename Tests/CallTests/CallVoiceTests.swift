@@ -124,7 +124,8 @@ import TestSupport
         setup.voices.1 = voice
         let rig = try CallRig(setup)
         rig.ends[1].echo = (0..<12).map { tap in
-            (frames: 700 + 97 * tap * tap / 4, gain: (tap % 3 == 1 ? -0.4 : 0.4) * Float(pow(0.75, Double(tap))))
+            let size = 0.4 * Float(pow(0.75, Double(tap)))
+            return (frames: 700 + 97 * tap * tap / 4, gain: tap % 3 == 1 ? -size : size)
         }
         return rig
     }
@@ -215,7 +216,8 @@ import TestSupport
         }
         // The sine's own slope, and the crossfade's.
         let slopes = zip(heard.dropFirst(100_000), heard.dropFirst(100_001)).map { abs($0 - $1) }
-        #expect((slopes.max() ?? 1) < 2.2 * 0.5 * 2 * .pi * 220 / 48_000 + 1 / 256)
+        let most: Float = 2.2 * 0.5 * 2 * Float.pi * 220 / 48_000 + 1 / 256
+        #expect((slopes.max() ?? 1) < most)
         #expect(level(Array(heard.suffix(4_800))) > decibels(0.5 / 2.0.squareRoot()) - 0.1)
     }
 
