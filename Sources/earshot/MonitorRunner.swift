@@ -73,7 +73,9 @@ final class MonitorRunner {
     private func watch(since began: HostTime) -> Ending {
         let events = Task { [session = card.session] in
             for await event in session.events() {
-                Terminal.say(event.description)
+                // The first route is told with its delay.
+                if case .routeChanged(let change) = event, change.reason == .activated { continue }
+                Terminal.say(DeviceWords.printable(event.description))
                 guard case .routeChanged(let change) = event else { continue }
                 if let warning = change.current.feedbackWarning { Terminal.warn(warning) }
             }

@@ -1,5 +1,7 @@
+import AudioBase
 import AudioDevices
 import AudioEngine
+import AudioFiles
 import Foundation
 import Testing
 import TestSupport
@@ -23,6 +25,14 @@ import TestSupport
         try CallVoice(
             effects: [], canProcess: true, sampleRate: configuration.deviceRate,
             channelCount: configuration.channelCount, blockFrameCount: configuration.deviceBlock)
+    }
+
+    private func read(_ path: String) throws -> [Float] {
+        let reader = try AudioFileReader(path: path)
+        let buffer = AudioBuffer(
+            channelCount: reader.processingFormat.channelCount, frameCapacity: max(1, reader.frameCount))
+        let count = try reader.read(into: buffer.channels, frameCount: reader.frameCount)
+        return Array(UnsafeBufferPointer(start: buffer.channels[0], count: count))
     }
 
     private func level(_ samples: [Float]) -> Double {
@@ -147,7 +157,10 @@ import TestSupport
     }
 
     @Test func `voice processing comes and goes without a click, at the delay that is stated`() throws {
-        let says: CallEnd.Sound = { frame, _ in murmur(frame, voice: 3) }
+        let speech = try ["Front_Center", "Rear_Left", "Side_Right", "Front_Left", "Rear_Right"].flatMap {
+            try read("/usr/share/sounds/alsa/\($0).wav")
+        }
+        let says: CallEnd.Sound = { frame, _ in speech[frame % speech.count] }
         func rig(_ isOn: Bool) throws -> CallRig {
             var setup = CallRig.Setup()
             setup.says = says
@@ -210,8 +223,9 @@ import TestSupport
         for block in 0..<600 {
             var input = (0..<256).map { sine(block * 256 + $0, frequency: 220, rate: 48_000) }
             var reference = [Float](repeating: 0, count: 256)
-            worker.port.exchange(input: &input, reference: &reference, output: &input, frameCount: 256)
-            heard += input
+            var output = reference
+            worker.port.exchange(input: &input, reference: &reference, output: &output, frameCount: 256)
+            heard += output
             if block == 400 { worker.leave(.left(.empty(seconds: 3, decibels: 40))) } else { worker.runPending() }
         }
         // The sine's own slope, and the crossfade's.

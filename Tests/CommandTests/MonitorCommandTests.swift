@@ -10,8 +10,8 @@ import Testing
     private func tone(_ scratch: Scratch) throws -> String {
         let path = scratch("tone.wav")
         let maker = try ChildProcess([
-            "ffmpeg", "-v", "error", "-f", "lavfi", "-i", "sine=frequency=1000:sample_rate=48000:duration=30", "-ac",
-            "2", path,
+            "ffmpeg", "-v", "error", "-f", "lavfi", "-i", "sine=frequency=1000:sample_rate=48000:duration=30", "-af",
+            "pan=stereo|c0=c0|c1=c0", path,
         ])
         #expect(maker.wait() == .exit(0), "\(maker.errors)")
         return path
@@ -48,6 +48,15 @@ import Testing
         return value as? Double ?? -1
     }
 
+    /// Tries until it can be done, for five seconds.
+    private func waits(_ work: () throws -> Void) throws -> Bool {
+        for _ in 0..<50 {
+            if (try? work()) != nil { return true }
+            usleep(100_000)
+        }
+        return false
+    }
+
     @Test func `on PipeWire a tone comes out 6 dB softer, of the loudspeaker and of the MP3`() throws {
         let scratch = try Scratch()
         let tone = try tone(scratch)
@@ -75,8 +84,8 @@ import Testing
             program.signal(SIGINT)
             #expect(program.wait(seconds: 5) == .exit(130), "\(program.errors)")
             let report = try theReport(program)
-            #expect(abs(try level(scratch("voice.mp3"), scratch) + 24.06) < 0.5)
-            #expect(abs(try level(scratch("heard.wav"), scratch) + 24.06) < 0.5)
+            let levels = (try level(scratch("voice.mp3"), scratch), try level(scratch("heard.wav"), scratch))
+            #expect(abs(levels.0 + 24.06) < 0.5 && abs(levels.1 + 24.06) < 0.5, "\(levels) dB")
             #expect(report["effects"] as? [String] == ["Gain", "Limiter"])
             #expect(number(report, "delay", "effectsMs") > 0.5)
             let sum = number(report, "delay", "inputMs") + number(report, "delay", "outputMs")
@@ -94,14 +103,14 @@ import Testing
         let environment = ["JACK_DEFAULT_SERVER": Optional(server.name)]
         // Beeps of 100 ms, 600 a minute: always the same loudness, 1 kHz.
         let metronome = try ChildProcess(
-            ["jack_metro", "-b", "600", "-D", "100", "-a", "0", "-d", "0", "-f", "1000", "-A", "0.25"],
+            ["jack_metro", "-b", "600", "-D", "99", "-a", "0", "-d", "0", "-f", "1000", "-A", "0.25"],
             environment: environment)
         defer { metronome.stop() }
         let program = try Earshot.start([
             "monitor", "--jack-server", server.name, "--volume", "-12", "--record", scratch("voice.\(kind)"),
         ])
         #expect(program.says("from mouth to ear") && program.says("recording: "), "\(program.errors)")
-        try server.connect("metro:600_bpm", "earshot:input_1")
+        #expect(try waits { try server.connect("metro:600_bpm", "earshot:input_1") })
         let heard = try ChildProcess(
             ["jack_rec", "-f", scratch("heard.wav"), "-d", "3", "-b", "32", "earshot:output_1"],
             environment: environment)
@@ -139,7 +148,7 @@ import Testing
                     ["device.form-factor": "headphone", "device.bus": "usb", "priority.session": "3000"]))
             #expect(program.says("sound moved to"), "\(program.errors)")
             #expect(program.wait() == .exit(0), "\(program.errors)")
-            #expect(program.errors.components(separatedBy: "use headphones").count == 2)
+            #expect(program.errors.components(separatedBy: "use headphones").count == 2, "\(program.errors)")
         }
     }
 
