@@ -19,7 +19,7 @@ let linker: [LinkerSetting] = rtsan.map { [.unsafeFlags([$0, "-lstdc++", "-lm"])
 
 /// What a layer's tests use besides: a call's delay is measured as `earshot analyze` does it.
 let testDependencies: [String: [Target.Dependency]] = [
-    "Call": ["Diagnostics"], "Diagnostics": ["AudioDevices"], "AudioDSP": ["UnitMeasures"],
+    "Call": ["Diagnostics", "AudioFiles"], "Diagnostics": ["AudioDevices"], "AudioDSP": ["UnitMeasures"],
     "AudioPlugIns": ["UnitMeasures"], "AudioEngine": ["EngineMeasures"], "VoiceProcessing": ["AudioFiles"],
 ]
 
@@ -62,7 +62,10 @@ let allLayers: [(name: String, dependencies: [Target.Dependency])] = [
     ("Nearby", ["AudioBase", "MediaTransport"]),
     (
         "Call",
-        ["AudioBase", "AudioDSP", "AudioCodecs", "AudioDevices", "Playout", "MediaTransport", "CRealtime"]
+        [
+            "AudioBase", "AudioDSP", "AudioCodecs", "AudioDevices", "AudioEngine", "VoiceProcessing", "Playout",
+            "MediaTransport", "CRealtime",
+        ]
     ),
     ("Diagnostics", ["AudioBase", "AudioDSP", "AudioFiles", "CKissFFT", "CCairo"]),
 ]

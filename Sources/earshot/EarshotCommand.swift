@@ -25,7 +25,7 @@ struct EarshotCommand: ParsableCommand {
             """,
         version: CallReport.version,
         subcommands: [
-            HostCommand.self, JoinCommand.self, DevicesCommand.self, LoopbackCommand.self, EffectsCommand.self,
-            RenderCommand.self, ProcessVoiceCommand.self, AnalyzeCommand.self,
+            HostCommand.self, JoinCommand.self, DevicesCommand.self, LoopbackCommand.self, MonitorCommand.self,
+            EffectsCommand.self, RenderCommand.self, ProcessVoiceCommand.self, AnalyzeCommand.self,
         ])
 }
