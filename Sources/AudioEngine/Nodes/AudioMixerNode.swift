@@ -157,6 +157,10 @@ public final class AudioMixerInput: @unchecked Sendable {  // `held` is under th
     public var parameters: [AudioParameter] {
         (0...1).map { AudioParameter(store, $0, node: "\(mixer?.name ?? "mixer"), input \(bus)") }
     }
+    /// `volume` or `pan`.
+    public subscript(identifier: String) -> AudioParameter? {
+        parameters.first { $0.information.identifier == identifier }
+    }
     /// Whether it is silenced.
     public var isMuted: Bool {
         get { switches.withLock { $0.muted } }

@@ -82,7 +82,7 @@ struct PassState: ~Copyable {
 struct TapState: ~Copyable {
     let ring: AudioRing.Writer
     let wakeup: Wakeup.Handle
-    private var expected: Int64 = .min
+    private var expected: Int64 = 0  // a ring counts as the engine does, also where it begins later
 
     init(ring: AudioRing.Writer, wakeup: Wakeup.Handle) {
         self.ring = ring
@@ -99,7 +99,7 @@ struct TapState: ~Copyable {
     @_noLocks
     mutating func process(_ call: RenderCall) {
         guard call.frameCount > 0 else { return }
-        if expected != .min, call.sampleTime > expected { ring.skip(Int(call.sampleTime &- expected)) }
+        if call.sampleTime > expected { ring.skip(Int(call.sampleTime &- expected)) }
         expected = call.sampleTime &+ Int64(call.frameCount)
         ring.write(call.inputs[0].channels, frameCount: call.frameCount)
         wakeup.wake()

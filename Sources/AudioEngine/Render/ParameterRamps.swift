@@ -55,9 +55,11 @@ struct ParameterRamps: ~Copyable {
         values.initialize(repeating: 0, count: room)
         waitingCapacity = 256
         waiting = .allocate(capacity: waitingCapacity)
-        for (i, value) in store.values.enumerated() {
+        for i in 0..<count {
+            let bits = store.targets[i].load(ordering: .relaxed)
+            let value = Float(bitPattern: bits)
             (ramps + i).initialize(to: Ramp(start: value, target: value, length: 0, done: 0))
-            (known + i).initialize(to: store.targets[i].load(ordering: .relaxed))
+            (known + i).initialize(to: bits)
             (continuous + i).initialize(to: store.parameters[i].unit.isContinuous)
             (logarithmic + i).initialize(to: store.parameters[i].unit == .decibels)
             values[i] = value
@@ -105,6 +107,11 @@ struct ParameterRamps: ~Copyable {
             waitingCount &-= 1
             let event = waiting[waitingCount]
             begin(event.index, event.value, event.rampSeconds)
+            // It is the value for now from here on, unless another was set meanwhile, which is to come.
+            let bits = event.value.bitPattern
+            let exchange = targets[event.index].compareExchange(
+                expected: known[event.index], desired: bits, ordering: .relaxed)
+            if exchange.exchanged { known[event.index] = bits }
         }
         guard isStale || (segmentLeft == 0 && moving > 0) else { return -1 }
         isStale = false
