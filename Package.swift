@@ -19,7 +19,7 @@ let linker: [LinkerSetting] = rtsan.map { [.unsafeFlags([$0, "-lstdc++", "-lm"])
 
 /// What a layer's tests use besides: a call's delay is measured as `earshot analyze` does it.
 let testDependencies: [String: [Target.Dependency]] = [
-    "Call": ["Diagnostics"], "Diagnostics": ["AudioDevices"], "AudioDSP": ["UnitMeasures"],
+    "Call": ["Diagnostics", "AudioFiles"], "Diagnostics": ["AudioDevices"], "AudioDSP": ["UnitMeasures"],
     "AudioPlugIns": ["UnitMeasures"], "AudioEngine": ["EngineMeasures"], "VoiceProcessing": ["AudioFiles"],
 ]
 
@@ -62,7 +62,10 @@ let allLayers: [(name: String, dependencies: [Target.Dependency])] = [
     ("Nearby", ["AudioBase", "MediaTransport"]),
     (
         "Call",
-        ["AudioBase", "AudioDSP", "AudioCodecs", "AudioDevices", "Playout", "MediaTransport", "CRealtime"]
+        [
+            "AudioBase", "AudioDSP", "AudioCodecs", "AudioDevices", "AudioEngine", "VoiceProcessing", "Playout",
+            "MediaTransport", "CRealtime",
+        ]
     ),
     ("Diagnostics", ["AudioBase", "AudioDSP", "AudioFiles", "CKissFFT", "CCairo"]),
 ]
@@ -120,20 +123,21 @@ if !core {
     package.dependencies += [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.7.0"),
         .package(url: "https://github.com/apple/swift-docc-plugin", from: "1.4.0"),
+        .package(url: "https://github.com/LebJe/TOMLKit", from: "0.6.0"),
     ]
     package.targets.append(
         .executableTarget(
             name: "earshot",
             dependencies: [
-                "AudioBase", "AudioCodecs", "AudioDevices", "AudioSession", "AudioFiles", "VoiceProcessing",
-                "MediaTransport",
-                "Nearby", "Call",
+                "AudioBase", "AudioCodecs", "AudioDSP", "AudioDevices", "AudioEngine", "AudioFiles", "AudioPlugIns",
+                "AudioSession", "VoiceProcessing", "MediaTransport", "Nearby", "Call",
                 "Diagnostics",
-                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                .product(name: "ArgumentParser", package: "swift-argument-parser"), "TOMLKit",
             ],
             swiftSettings: settings, linkerSettings: linker))
     package.targets.append(
         .testTarget(
-            name: "CommandTests", dependencies: ["earshot", "AudioBase", "AudioFiles", "TestSupport"],
+            name: "CommandTests",
+            dependencies: ["earshot", "AudioBase", "AudioDSP", "AudioFiles", "TestSupport"],
             swiftSettings: settings, linkerSettings: linker))
 }

@@ -96,14 +96,13 @@ extension AudioEngine {
 
     /// What the engine's own thread does: compile what was edited, free what is over, feed players, call taps.
     func serve() {
-        let nodes = state.withLock { state in
+        let (nodes, taps) = state.withLock { state -> ([AudioNode], [NodeTap]) in
             _ = state.applyEdits()
-            return state.graph.nodes.values.filter { $0.tap != nil || $0.needsService }
+            let nodes = state.graph.nodes.values
+            return (nodes.filter(\.needsService), nodes.compactMap(\.tap))
         }
-        for node in nodes {
-            if node.needsService { node.service() }
-            node.tap?.serve()
-        }
+        for node in nodes { node.service() }
+        for tap in taps { tap.serve() }
     }
 
     func locked<Result>(

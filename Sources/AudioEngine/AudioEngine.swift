@@ -39,7 +39,10 @@ public final class AudioEngine: Sendable {
         for node in [inputNode, outputNode, mainMixerNode] { node.attachment.withLock { $0 = ObjectIdentifier(self) } }
     }
 
-    deinit { stop() }
+    deinit {
+        stop()
+        for node in attachedNodes { node.attachment.withLock { $0 = nil } }
+    }
 
     /// Adds a node, which is silent until it is connected. Again does nothing.
     /// - Throws: ``AudioEngineError/attachedElsewhere(_:)``.
@@ -47,7 +50,8 @@ public final class AudioEngine: Sendable {
         try edit { edit throws(AudioEngineError) in try edit.attach(node) }
     }
 
-    /// Takes a node and its connections away; what it sounded like is forgotten.
+    /// Takes a node and its connections away; what it sounded like is forgotten. While the engine renders, another engine can have
+    /// the node when it has faded out.
     public func detach(_ node: AudioNode) throws(AudioEngineError) {
         try edit { edit throws(AudioEngineError) in try edit.detach(node) }
     }

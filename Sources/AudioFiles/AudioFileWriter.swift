@@ -4,6 +4,7 @@ import Glibc
 
 /// Writes a WAV file whose header is right after every write, so that a process killed at any instant leaves a file that
 /// plays up to its last whole write. (Nothing is forced to the disk: a power cut may lose what the system still held.)
+/// Where the path ends in `.flac` it is FLAC instead, of 24 or 16 bits, which knows its length only once it is closed.
 ///
 /// A new file has mode 0600: what people said is theirs. An existing file is emptied and keeps its mode.
 /// One thread at a time; writing waits for the disk, so never on a render thread.
@@ -57,7 +58,12 @@ public final class AudioFileWriter {
         var info = SF_INFO()
         info.samplerate = CInt(format.sampleRate.rounded())
         info.channels = CInt(format.channelCount)
-        info.format = CInt(bitPattern: UInt32(SF_FORMAT_WAV)) | sampleFormat.code
+        let isFLAC = path.lowercased().hasSuffix(".flac")
+        info.format =
+            isFLAC
+            ? CInt(bitPattern: UInt32(SF_FORMAT_FLAC))
+                | CInt(bitPattern: UInt32(sampleFormat == .int16 ? SF_FORMAT_PCM_16 : SF_FORMAT_PCM_24))
+            : CInt(bitPattern: UInt32(SF_FORMAT_WAV)) | sampleFormat.code
         errno = 0
         guard let file = sf_open_fd(descriptor, CInt(SFM_WRITE), &info, CInt(SF_FALSE)) else {
             let code = errno
@@ -66,6 +72,7 @@ public final class AudioFileWriter {
         }
         sf_command(file, CInt(SFC_SET_ADD_PEAK_CHUNK), nil, CInt(SF_FALSE))  // it holds the time of day
         sf_command(file, CInt(SFC_SET_CLIPPING), nil, CInt(SF_TRUE))
+        guard !isFLAC else { return file }
         sf_command(file, CInt(SFC_SET_UPDATE_HEADER_AUTO), nil, CInt(SF_TRUE))
         errno = 0
         sf_command(file, CInt(SFC_UPDATE_HEADER_NOW), nil, 0)

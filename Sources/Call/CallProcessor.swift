@@ -3,7 +3,8 @@ import AudioDSP
 import AudioDevices
 import Playout
 
-/// The call's render callback: captured frames go into the ring, the peer's voice comes out of playout.
+/// The call's render callback: captured frames go through the voice path into the ring, the peer's voice comes out of
+/// playout. Levels are those of the microphone itself.
 final class CallProcessor: Sendable {
     /// Captured frames on their way to the media thread.
     let captured: AudioRing
@@ -16,8 +17,10 @@ final class CallProcessor: Sendable {
         let wakeup: Wakeup.Handle
         let playout: Playout.Renderer
         let levels: LatestValue<CallLevels>.Writer
-        let block: Channels  // one block at the stream's channel count
+        let spoken: Channels  // one block at the stream's channel count
+        let heard: Channels
         let capacity: Int
+        var voice: VoicePath
         var expectedSampleTime: Int64 = .min
         var level = CallLevels()
         var check: MicrophoneCheck
@@ -26,20 +29,23 @@ final class CallProcessor: Sendable {
     /// Allocated once, freed with the processor.
     private struct StatePointer: @unchecked Sendable {  // the device's thread alone looks inside
         let value: UnsafeMutablePointer<State>
-        let block: AudioBuffer
+        let kept: (AudioBuffer, AudioBuffer, CallVoice?)
     }
 
-    init(channelCount: Int, deviceRate: Double, playout: Playout, wakeup: Wakeup) {
+    /// - Parameter voice: what the captured voice goes through on its way to the ring; nil for nothing.
+    init(channelCount: Int, deviceRate: Double, playout: Playout, wakeup: Wakeup, voice: CallVoice? = nil) {
         // Half a second: the media thread drops what is older than a tenth of that when it comes back from a stall.
         captured = AudioRing(channelCount: channelCount, capacity: Int(deviceRate / 2))
         levels = LatestValue(CallLevels())
-        let block = AudioBuffer(channelCount: channelCount, frameCapacity: IOCycle.maximumFrameCount)
+        let spoken = AudioBuffer(channelCount: channelCount, frameCapacity: IOCycle.maximumFrameCount)
+        let heard = AudioBuffer(channelCount: channelCount, frameCapacity: IOCycle.maximumFrameCount)
         let value = UnsafeMutablePointer<State>.allocate(capacity: 1)
         value.initialize(
             to: State(
                 capture: captured.writer, wakeup: wakeup.handle, playout: playout.renderer, levels: levels.writer,
-                block: block.channels, capacity: block.frameCapacity, check: MicrophoneCheck(sampleRate: deviceRate)))
-        state = StatePointer(value: value, block: block)
+                spoken: spoken.channels, heard: heard.channels, capacity: spoken.frameCapacity,
+                voice: voice?.path ?? VoicePath(), check: MicrophoneCheck(sampleRate: deviceRate)))
+        state = StatePointer(value: value, kept: (spoken, heard, voice))
     }
 
     deinit {
@@ -61,45 +67,54 @@ extension CallProcessor.State {
     @_noLocks
     mutating func process(_ cycle: IOCycle) {
         let frames = min(cycle.frameCount, capacity)
-        capture(cycle, frames)
-        playout.pull(block, frameCount: frames, sampleTime: cycle.sampleTime, hostTime: cycle.hostTime)
-        level.heard = Level(of: block, frameCount: frames)
+        listen(cycle, frames)
+        // Voice processing needs what is played now; without it the media thread need not wait for playout.
+        let waits = voice.needsReference()
+        if !waits { send(cycle, frames) }
+        playout.pull(heard, frameCount: frames, sampleTime: cycle.sampleTime, hostTime: cycle.hostTime)
+        level.heard = Level(of: heard, frameCount: frames)
         level.heardPeak = max(level.heard.peak, level.heardPeak * 0.99)
         // Mono to every output; stereo to the first two, or their mean to a single one.
         for c in 0..<cycle.output.count {
-            if block.count == 2 && cycle.output.count == 1 {
-                for i in 0..<frames { cycle.output[0][i] = 0.5 * (block[0][i] + block[1][i]) }
-            } else if c < block.count || block.count == 1 {
-                copySamples(cycle.output[c], block[min(c, block.count &- 1)], frames)
+            if heard.count == 2 && cycle.output.count == 1 {
+                for i in 0..<frames { cycle.output[0][i] = 0.5 * (heard[0][i] + heard[1][i]) }
+            } else if c < heard.count || heard.count == 1 {
+                copySamples(cycle.output[c], heard[min(c, heard.count &- 1)], frames)
             }
         }
+        if waits { send(cycle, frames) }
         levels.store(level)
     }
 
     /// Mono is the mean of all inputs; stereo the first two, or a single one twice.
     @_noLocks
-    private mutating func capture(_ cycle: IOCycle, _ frames: Int) {
+    private mutating func listen(_ cycle: IOCycle, _ frames: Int) {
         if expectedSampleTime != .min, cycle.sampleTime > expectedSampleTime {
             capture.skip(Int(cycle.sampleTime &- expectedSampleTime))
         }
         expectedSampleTime = cycle.sampleTime &+ Int64(cycle.frameCount)
-        for c in 0..<block.count {
+        for c in 0..<spoken.count {
             if cycle.input.count == 0 {
-                clearSamples(block[c], frames)
+                clearSamples(spoken[c], frames)
             } else {
-                copySamples(block[c], cycle.input[min(c, cycle.input.count &- 1)], frames)
+                copySamples(spoken[c], cycle.input[min(c, cycle.input.count &- 1)], frames)
             }
         }
-        if block.count == 1, cycle.input.count > 1 {
-            for k in 1..<cycle.input.count { for i in 0..<frames { block[0][i] += cycle.input[k][i] } }
+        if spoken.count == 1, cycle.input.count > 1 {
+            for k in 1..<cycle.input.count { for i in 0..<frames { spoken[0][i] += cycle.input[k][i] } }
             let share = 1 / Float(cycle.input.count)
-            for i in 0..<frames { block[0][i] *= share }
+            for i in 0..<frames { spoken[0][i] *= share }
         }
-        level.spoken = Level(of: block, frameCount: frames)
+        level.spoken = Level(of: spoken, frameCount: frames)
         level.spokenPeak = max(level.spoken.peak, level.spokenPeak * 0.99)
         check.update(level.spoken, frameCount: frames)
         level.microphone = check.finding
-        capture.write(block, frameCount: frames)
+    }
+
+    @_noLocks
+    private mutating func send(_ cycle: IOCycle, _ frames: Int) {
+        voice.process(spoken, cycle, frameCount: frames)
+        capture.write(spoken, frameCount: frames)
         wakeup.wake()
     }
 }

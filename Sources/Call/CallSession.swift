@@ -14,6 +14,8 @@ public final class CallSession: Sendable {
     public let configuration: CallConfiguration
     /// The sound card the call runs on.
     public let device: any AudioDevice
+    /// What one's own voice goes through; nil where it goes out as it is.
+    public let voice: CallVoice?
 
     private let playout: Playout
     private let processor: CallProcessor
@@ -23,17 +25,20 @@ public final class CallSession: Sendable {
     /// - Parameters:
     ///   - socket: bound, and connected to the far side's media address.
     ///   - cname: names this end in RTCP; no secret, and nothing about the person.
+    ///   - voice: what one's own voice goes through; at the device's rate and the call's channels.
     /// - Throws: when a codec cannot be had in the agreed form.
     public init(
-        _ configuration: CallConfiguration, device: any AudioDevice, socket: consuming UDPSocket, cname: String
+        _ configuration: CallConfiguration, device: any AudioDevice, socket: consuming UDPSocket, cname: String,
+        voice: CallVoice? = nil
     ) throws(CodecError) {
         self.configuration = configuration
         self.device = device
+        self.voice = voice
         wakeup = Wakeup()
         playout = try Playout(configuration.playout)
         processor = CallProcessor(
             channelCount: configuration.channelCount, deviceRate: configuration.deviceRate, playout: playout,
-            wakeup: wakeup)
+            wakeup: wakeup, voice: voice)
         let session = RTPSession(
             ssrc: .random(in: 1 ... .max), cname: cname, payloadType: configuration.payloadType,
             clockRate: configuration.rtpClockRate, firstSequenceNumber: .random(in: 0 ... .max),
@@ -46,21 +51,28 @@ public final class CallSession: Sendable {
     /// Starts the media thread and the device.
     public func start() throws(AudioDeviceError) {
         try media.start()
+        voice?.start(on: device)
         do throws(AudioDeviceError) {
             try device.start(processor.callback)
             media.follow(device)
         } catch {
+            voice?.stop()
             media.stop()
             throw error
         }
     }
 
-    /// Schedules the media thread just under the device's callback, as that is scheduled now: after a change of hardware.
-    public func followDevice() { media.follow(device) }
+    /// Schedules the media thread and voice processing just under the device's callback, as that is scheduled now: after a
+    /// change of hardware.
+    public func followDevice() {
+        media.follow(device)
+        voice?.follow(device)
+    }
 
     /// Stops the device, says goodbye to the far side, ends the media thread. What was recorded is complete after it.
     public func stop() {
         device.stop()
+        voice?.stop()
         media.stop()
     }
 

@@ -107,16 +107,24 @@ public struct VoiceProcessingPort: @unchecked Sendable {  // one thread at a tim
         }
     }
 
-    /// The plain microphone comes in where nothing, or worse, was heard before.
+    /// Whether `exchange` gives the plain microphone. Render-safe.
+    public var isLeft: Bool { @_noLocks get { counts.pointee.isLeft.load(ordering: .relaxed) } }
+
+    /// The plain microphone comes in over what the worker gave last, of which some is held; silence stands for what is not.
     @_noLocks
     private func fade(
         from input: UnsafeMutablePointer<Float>, into output: UnsafeMutablePointer<Float>, frameCount: Int
     ) {
+        dropLate()
+        let rest = Self.fadeLength &- state.pointee.fade
+        let most = frameCount < rest ? frameCount : rest
+        let got = state.pointee.owed == 0 ? fromWorker.read(dropped, frameCount: most).frameCount : 0
         var gain = Float(state.pointee.fade) * fadeStep
         var i = 0
         while i < frameCount {
             gain = gain + fadeStep > 1 ? 1 : gain + fadeStep
-            output[i] = input[i] * gain
+            let last = i < got ? dropped[0][i] : 0
+            output[i] = last + gain * (input[i] - last)
             i &+= 1
         }
         state.pointee.fade = state.pointee.fade &+ frameCount

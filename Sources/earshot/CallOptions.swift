@@ -26,6 +26,9 @@ struct CallOptions: ParsableArguments {
             valueName: "bits"))
     var bitrate: Int?
 
+    @OptionGroup(title: "Your voice")
+    var voice: VoiceOptions
+
     @OptionGroup(title: "Sound card")
     var card: DeviceOptions
 

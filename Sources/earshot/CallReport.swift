@@ -91,6 +91,26 @@ struct CallReport: Codable {
         var driftPPM: Double
     }
 
+    /// What one's own voice went through.
+    struct Voice: Codable {
+        /// Names, in order.
+        var effects: [String]
+        /// Delay that the effects add for the far side.
+        var effectsMs: Double
+        /// At the end: `on`, `off` or `left`.
+        var processing: String
+        /// Why.
+        var reason: String?
+        /// Delay that voice processing added at the end.
+        var processingMs: Double
+        /// Frames that voice processing gave too late.
+        var lateFrames: Int
+        /// Milliseconds of a processor for 10 ms of sound.
+        var costPer10Ms: Double?
+        /// How far the echo was lowered, where there was one.
+        var echoReductionDb: Double?
+    }
+
     struct Callback: Codable {
         var calls: Int
         var p50Microseconds: Double
@@ -123,6 +143,8 @@ struct CallReport: Codable {
     var routeLostFrames: Int
     /// `fine`, `silent` or `clipping`.
     var microphone: String?
+    /// Nil where it went out as it was.
+    var voice: Voice?
     var spoken: Tape?
     var heard: Tape?
     var sent: Sent
@@ -132,4 +154,17 @@ struct CallReport: Codable {
     var memoryAnonymousKiB: Int?
 
     static let version = "0.1.0"
+}
+
+extension CallReport.Voice {
+    /// One line, or nil where nothing was done.
+    var summary: String? {
+        var parts: [String] = []
+        if !effects.isEmpty { parts.append("your effects added \(Self.tenths(effectsMs)) ms") }
+        if processingMs > 0 { parts.append("voice processing added \(Self.tenths(processingMs)) ms") }
+        if let echoReductionDb { parts.append("\(Self.tenths(echoReductionDb)) dB of echo were taken out") }
+        return parts.isEmpty ? nil : parts.joined(separator: ", ")
+    }
+
+    private static func tenths(_ x: Double) -> Double { (x * 10).rounded() / 10 }
 }

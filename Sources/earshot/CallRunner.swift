@@ -38,10 +38,14 @@ struct CallRunner {
     func run() throws {
         let began = HostTime.now()
         let ending: Ending
+        var voice = VoiceWatch(
+            session.voice, mode: options.voice.voiceProcessing, card: card,
+            channelCount: session.configuration.channelCount)
         do {
             try session.start()
             Terminal.say(card.summary)
-            ending = watch(since: began)
+            voice.tellEffects()
+            ending = watch(since: began, &voice)
         } catch {
             session.stop()
             card.close()
@@ -52,7 +56,8 @@ struct CallRunner {
         session.stop()
         card.close()
         let seconds = HostTime.now().seconds(since: began)
-        let report = makeReport(ending: ending, seconds: seconds, device: device, delay: delay)
+        var report = makeReport(ending: ending, seconds: seconds, device: device, delay: delay)
+        report.voice = voice.report
         if options.json { try Self.print(report) } else { Terminal.say(summary(report)) }
         switch ending {
         case .failed(let failure): throw failure
@@ -61,7 +66,7 @@ struct CallRunner {
         }
     }
 
-    private func watch(since began: HostTime) -> Ending {
+    private func watch(since began: HostTime, _ voice: inout VoiceWatch) -> Ending {
         var line = LiveLine(isPlain: !Terminal.isInteractive)
         var awake = began  // since when this program has not been stopped
         var looked = began
@@ -70,6 +75,7 @@ struct CallRunner {
             Thread.sleep(forTimeInterval: 0.05)
             card.watchdog.gather()
             session.followDevice()
+            voice.look()
             let now = HostTime.now()
             if now.seconds(since: looked) > 1 { awake = now }
             looked = now
@@ -124,6 +130,7 @@ struct CallRunner {
             "call ended (\(report.ended)) after \(Int(report.seconds)) s: \(report.sent.packets) packets sent, "
             + "\(report.received.packets) received, \(report.received.lost) lost, "
             + "\(String(format: "%.0f", report.received.concealedMs)) ms concealed, \(delay)"
+        if let voice = report.voice?.summary { text += "\n\(voice)" }
         if let heard = report.heard { text += "\nheard: \(heard.file)" }
         return text
     }

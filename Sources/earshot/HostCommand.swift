@@ -41,6 +41,7 @@ struct HostCommand: ParsableCommand {
         try Failure.reporting {
             Interrupt.watch()
             let card = try SoundCard(call)
+            let voice = try call.voice.makeVoice(card, channelCount: call.channels)
             let listening = address.flatMap { IPAddress($0) } ?? (insecureLan ? .any : .loopback)
             let server = try SignallingServer(address: listening, port: port)
             Terminal.say("waiting for a guest: earshot join \(Signalling.hint(server.localAddress))")
@@ -52,7 +53,7 @@ struct HostCommand: ParsableCommand {
                     throw ExitCodes.interrupted
                 }
                 let peer = incoming.peerAddress.address
-                guard let session = try admit(incoming, card: card) else { continue }
+                guard let session = try admit(incoming, card: card, voice: voice) else { continue }
                 Terminal.say("in a call with \(peer), \(Signalling.describe(session.configuration))")
                 try CallRunner(
                     options: call, role: "host", peer: peer.description, card: card, session: session
@@ -64,10 +65,12 @@ struct HostCommand: ParsableCommand {
 
     /// Answers an offer; nil where no call comes of it. Nothing a guest says or does ends the host: what cannot be is refused,
     /// one that hangs up is forgotten, and the host waits on. Only this side's own files end it.
-    private func admit(_ incoming: consuming IncomingOffer, card: SoundCard) throws -> CallSession? {
+    private func admit(
+        _ incoming: consuming IncomingOffer, card: SoundCard, voice: CallVoice?
+    ) throws -> CallSession? {
         let (answer, session): (SessionDescription, CallSession)
         do {
-            (answer, session) = try prepare(for: incoming, card: card)
+            (answer, session) = try prepare(for: incoming, card: card, voice: voice)
         } catch {
             let failure = Failure(error)
             incoming.refuse(failure.line)
@@ -91,7 +94,7 @@ struct HostCommand: ParsableCommand {
     }
 
     private func prepare(
-        for incoming: borrowing IncomingOffer, card: SoundCard
+        for incoming: borrowing IncomingOffer, card: SoundCard, voice: CallVoice?
     ) throws -> (SessionDescription, CallSession) {
         let offer = incoming.offer
         let local = incoming.localAddress ?? .loopback
@@ -107,7 +110,8 @@ struct HostCommand: ParsableCommand {
         else { throw NegotiationError.noAudio }
         let configuration = try preferences.configuration(mine: mine, remote: offer, format: theirs)
         let session = try CallSession(
-            configuration, device: card.device, socket: socket, cname: Signalling.newCanonicalName())
+            configuration, device: card.device, socket: socket, cname: Signalling.newCanonicalName(),
+            voice: voice)
         return (answer, session)
     }
 }

@@ -27,6 +27,7 @@ struct JoinCommand: ParsableCommand {
             Interrupt.watch()
             guard let host = Signalling.parse(address) else { return }
             let card = try SoundCard(call)
+            let voice = try call.voice.makeVoice(card, channelCount: call.channels)
             let client = try SignallingClient(
                 connectingTo: host.name, port: host.port, isCancelled: { Interrupt.isRequested })
             let local = client.localAddress ?? .any
@@ -43,7 +44,8 @@ struct JoinCommand: ParsableCommand {
             try socket.connect(to: SocketAddress(client.peerAddress.address, port: answer.port))
             let configuration = try preferences.configuration(mine: mine, remote: answer, format: chosen)
             let session = try CallSession(
-                configuration, device: card.device, socket: socket, cname: Signalling.newCanonicalName())
+                configuration, device: card.device, socket: socket, cname: Signalling.newCanonicalName(),
+                voice: voice)
             let peer = client.peerAddress.address.description
             try card.prepare()
             Terminal.say("in a call with \(peer), \(Signalling.describe(configuration))")

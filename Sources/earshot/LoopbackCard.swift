@@ -85,10 +85,5 @@ final class LoopbackCard {
     }
 
     /// What whoever has loudspeakers should know, or nil.
-    var warning: String? {
-        guard let output = session.currentRoute.output, !output.isWorn, output.transport != .virtual,
-            session.currentRoute.input?.form != .monitor
-        else { return nil }
-        return "use headphones: a loudspeaker feeds back into the microphone; a howl is turned down"
-    }
+    var warning: String? { session.currentRoute.feedbackWarning }
 }

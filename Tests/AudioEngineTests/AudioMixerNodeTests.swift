@@ -31,7 +31,8 @@ import Testing
     }
 
     @Test func `volume, mute and solo are heard, and what they leave is untouched`() throws {
-        let rig = try rig((0..<3).map { sineSource(100 * Double($0 + 1), amplitude: 0.1 * Double($0 + 1)) }, channels: 1)
+        let rig = try rig(
+            (0..<3).map { sineSource(100 * Double($0 + 1), amplitude: 0.1 * Double($0 + 1)) }, channels: 1)
         let mixer = rig.engine.mainMixerNode
         func expect(_ gains: [Double], _ comment: Comment) throws {
             _ = try rig.render(2_400)

@@ -25,17 +25,14 @@ import Testing
         for value: Float in [-96, 0, -24, 0] {
             chain.node["gain"]?.value = value
             let level = try clicks(chain, &meters, 9_600)
-            print("CLICK fader \(value): \(level)")
             #expect(level < -60)
         }
         for value: Float in [0, 1] {
             chain.rig.engine.mainMixerNode.input(0).volume = value
             let level = try clicks(chain, &meters, 9_600)
-            print("CLICK mixer \(value): \(level)")
             #expect(level < -60)
         }
     }
-
 
     private func clicks(_ chain: UnitChain, _ meters: inout [ClickMeter], _ frames: Int) throws -> Double {
         let output = try chain.rig.render(frames, blocks: [64])
@@ -60,7 +57,6 @@ import Testing
                 let moving = try clicks(chain, &meters, 9_600)
                 let steadyAfter = try clicks(chain, &meters, 4_800)
                 let steady = max(steadyBefore, steadyAfter)
-                print("CLICK \(name) \(parameter.information.identifier) → \(value): \(moving) (\(steady))")
                 #expect(
                     moving < max(-60, steady + 3), "\(parameter.information.identifier) → \(value), \(steady) at rest")
             }
@@ -77,7 +73,6 @@ import Testing
             try chain.node.loadPreset(preset.name)
             let moving = try clicks(chain, &meters, 9_600)
             let after = try clicks(chain, &meters, 4_800)
-            print("CLICK \(name) preset \(preset.name): \(moving) (\(before) \(after))")
             #expect(moving < max(-60, before + 3, after + 3), "\(preset.name): \(before), \(after) at rest")
         }
     }

@@ -74,7 +74,6 @@ import Testing
     @Test(arguments: [1, 2, 3])
     func `a thousand edits a minute are neither missed nor heard`(seed: Int) throws {
         let report = try EditStorm.run(seconds: 20, seed: UInt64(seed))
-        print("STORM", report)
         #expect(report.missed.isEmpty)
         #expect(report.edits > 250 && report.refused > 10)
         #expect(report.clickLevel < -60)
@@ -236,6 +235,27 @@ import Testing
         #expect(throws: AudioEngineError.unitFailed(node: "bad", reason: "not today")) { try rig.start() }
     }
 
+    @Test func `another engine gets a node when it has faded out`() throws {
+        let rig = EngineRig(channels: 1)
+        let node = AudioUnitEffect(.gain, name: "gain")
+        let source = sineSource(300)
+        for each in [source, node] { try rig.engine.attach(each) }
+        try rig.engine.connect(source, to: node)
+        try rig.engine.connect(node, to: rig.engine.mainMixerNode)
+        try rig.start()
+        _ = try rig.render(1_000)
+        try rig.engine.detach(node)
+        let other = AudioEngine()
+        #expect(throws: AudioEngineError.attachedElsewhere("gain")) { try other.attach(node) }
+        _ = try rig.render(2_000)
+        try other.attach(node)
+        try other.detach(node)
+        try rig.engine.attach(node)
+        rig.engine.stop()
+        try rig.engine.detach(node)
+        try other.attach(node)
+    }
+
     @Test func `an edit that fails leaves its nodes free for others`() throws {
         let engine = AudioEngine()
         let node = AudioUnitEffect(.gain, name: "free")
@@ -246,6 +266,8 @@ import Testing
             }
         }
         #expect(engine.attachedNodes.count == 3)
-        try AudioEngine().attach(node)
+        // Nor does an engine that is gone hold any.
+        do { try AudioEngine().attach(node) }
+        try engine.attach(node)
     }
 }

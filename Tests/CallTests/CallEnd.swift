@@ -24,6 +24,12 @@ final class CallEnd {
     private(set) var history: [(elapsed: Double, statistics: PlayoutStatistics)] = []
     /// Seconds of the call in which the media thread does not run.
     var stalls: [Range<Double>] = []
+    /// Seconds of the call in which voice processing's thread does not run.
+    var voiceStalls: [Range<Double>] = []
+    /// What the voice goes through.
+    let voice: CallVoice?
+    /// From the loudspeaker to the microphone: after so many frames, which are two blocks or more, so much of each sample.
+    var echo: [(frames: Int, gain: Float)] = []
 
     private let says: Sound
     private let keepsFrom: Double
@@ -37,8 +43,9 @@ final class CallEnd {
 
     init(
         _ configuration: CallConfiguration, driftPPM: Double, session: RTPSession, keepsFrom: Double,
-        longestSkip: Double, says: @escaping Sound
+        longestSkip: Double, voice: CallVoice? = nil, says: @escaping Sound
     ) throws {
+        self.voice = voice
         let channels = configuration.channelCount
         self.configuration = configuration
         self.says = says
@@ -54,7 +61,8 @@ final class CallEnd {
                 sink: room.writer))
         playout = try Playout(configuration.playout)
         processor = CallProcessor(
-            channelCount: channels, deviceRate: configuration.deviceRate, playout: playout, wakeup: wakeup)
+            channelCount: channels, deviceRate: configuration.deviceRate, playout: playout, wakeup: wakeup,
+            voice: voice)
         core = try MediaCore(configuration, captured: processor.captured.reader, playout: playout, session: session)
         heard = Array(repeating: [], count: channels)
     }
@@ -75,13 +83,16 @@ final class CallEnd {
         let frames = configuration.deviceBlock
         // What the card skips, the air said all the same.
         repeat {
-            for c in 0..<block.channels.count { for i in 0..<frames { block.channels[c][i] = says(fed + i, c) } }
+            for c in 0..<block.channels.count {
+                for i in 0..<frames { block.channels[c][i] = says(fed + i, c) + echoed(fed + i, c) }
+            }
             fed += frames
             air.writer.write(block.channels, frameCount: frames)
         } while due(fed / frames + 1) <= now
         var cycle = card.renderer.beginCycle(at: now)
         processor.callback(&cycle)
         card.renderer.endCycle(at: now)
+        if !voiceStalls.contains(where: { $0.contains(elapsed) }) { voice?.worker?.runPending() }
         while case let slice = room.reader.read(block.channels, frameCount: frames), slice.frameCount > 0 {
             if elapsed < keepsFrom {
                 heardFrom += slice.frameCount
@@ -92,6 +103,15 @@ final class CallEnd {
             }
         }
         history.append((elapsed, playout.statistics))
+    }
+
+    private func echoed(_ frame: Int, _ channel: Int) -> Float {
+        var sum: Float = 0
+        for path in echo {
+            let from = frame - path.frames - heardFrom
+            if heard[channel].indices.contains(from) { sum += path.gain * heard[channel][from] }
+        }
+        return sum
     }
 
     private func due(_ call: Int) -> HostTime {

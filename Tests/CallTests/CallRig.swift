@@ -26,7 +26,10 @@ struct CallRig {
         var says: CallEnd.Sound = { frame, channel in sine(frame, frequency: channel == 0 ? 440 : 660, rate: 48_000) }
         /// The same for the guest; nil for what the host says.
         var guestSays: CallEnd.Sound?
+        /// What the host's voice goes through, and the guest's.
+        var voices: (VoiceMaker, VoiceMaker) = ({ _ in nil }, { _ in nil })
     }
+    typealias VoiceMaker = (CallConfiguration) throws -> CallVoice?
 
     /// The host and the guest.
     let ends: [CallEnd]
@@ -44,10 +47,10 @@ struct CallRig {
         ends = [
             try CallEnd(
                 host, driftPPM: setup.drifts.0, session: Self.session(host, &random), keepsFrom: setup.keepsFrom,
-                longestSkip: setup.longestSkip, says: setup.says),
+                longestSkip: setup.longestSkip, voice: setup.voices.0(host), says: setup.says),
             try CallEnd(
                 guest, driftPPM: setup.drifts.1, session: Self.session(guest, &random), keepsFrom: setup.keepsFrom,
-                longestSkip: setup.longestSkip, says: setup.guestSays ?? setup.says),
+                longestSkip: setup.longestSkip, voice: setup.voices.1(guest), says: setup.guestSays ?? setup.says),
         ]
         ends[0].card.renderer.start(at: origin)
         ends[1].card.renderer.start(at: origin.advanced(bySeconds: 0.0031 + 0.002 * random.unit()))

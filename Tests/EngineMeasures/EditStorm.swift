@@ -224,7 +224,8 @@ public final class EditStorm {
         let there = attached.contains(source) && (node < 0 || attached.contains(node))
         let works = there && !(node >= 0 && reaches(from: node, source))
         let destination = node < 0 ? engine.mainMixerNode : nodes[node]
-        if expect("connect \(source) to \(node)", works, { try engine.connect(nodes[source], to: destination, bus: bus) })
+        if expect(
+            "connect \(source) to \(node)", works, { try engine.connect(nodes[source], to: destination, bus: bus) })
         {
             connections[Bus(node: node, bus: bus)] = source
         }

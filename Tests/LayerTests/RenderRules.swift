@@ -82,7 +82,9 @@ struct RenderRules {
     private static func attributes(_ before: Substring) -> Substring {
         var lines = before.split(separator: "\n", omittingEmptySubsequences: false)
         var result: [Substring] = [lines.popLast() ?? ""]
-        while let line = lines.popLast(), line.trimmingPrefix(while: \.isWhitespace).hasPrefix("@") { result.append(line) }
+        while let line = lines.popLast(), line.trimmingPrefix(while: \.isWhitespace).hasPrefix("@") {
+            result.append(line)
+        }
         return Substring(result.joined(separator: " "))
     }
 

@@ -57,14 +57,20 @@ import Testing
     }
 
     @Test(arguments: [
-        ("            /// Renders.\n    @_noLocks\n", "", "P.swift: PassState.process runs on the render thread without @_noLocks"),
+        (
+            "            /// Renders.\n    @_noLocks\n", "",
+            "P.swift: PassState.process runs on the render thread without @_noLocks"
+        ),
         ("@_noLocks mutating func process", "mutating func process", "without @_noLocks"),
         ("@_noLocks\n    mutating func reset", "mutating func reset", "G.swift: GainKernel.reset runs"),
         ("@_noLocks\n    mutating func process", "// @_noLocks\n    mutating func process", "PassState.process runs"),
         ("{ state, call in", "{ state, call in print(1)", "function is not a thunk of one line"),
         ("set: { $0", "set: { count += 1; $0", "the functions of GainKernel are not thunks of one line"),
         ("mutating func reset() {}", "", "GainKernel.reset runs on the render thread and was not found"),
-        ("static var function: ", "let memory = RenderMemory(a) { _, _ in work() }\nstatic var function: ", "where it is used"),
+        (
+            "static var function: ", "let memory = RenderMemory(a) { _, _ in work() }\nstatic var function: ",
+            "where it is used"
+        ),
     ])
     func whatIsWrongIsFound(old: String, new: String, sentence: String) {
         let state = Self.state.replacing(old.replacing("            /// Renders.", with: "    /// Renders."), with: new)

@@ -8,6 +8,7 @@ import AudioDSP
 public final class AudioEnvironmentNode: AudioNode, @unchecked Sendable {  // `made` is under the engine's lock
     private let scene = Guarded(Scene())
     private var made: [Int: (rate: Double, source: RenderMemory<EnvironmentSource>)] = [:]
+    private var current: RenderState?
 
     private struct Scene {
         var listener = ListenerGeometry()
@@ -61,12 +62,19 @@ public final class AudioEnvironmentNode: AudioNode, @unchecked Sendable {  // `m
             return source
         }
         let latency = sources.first?.latency ?? 0
-        return RenderMemory(
+        let state = RenderMemory(
             EnvironmentState(sources.map(\.memory)), latency: latency, keeping: sources,
             function: EnvironmentState.function)
+        current = state
+        return state
     }
 
-    override func dropState() { made = [:] }
+    override var currentState: RenderState? { current }
+
+    override func dropState() {
+        made = [:]
+        current = nil
+    }
 }
 
 /// One source of an ``AudioEnvironmentNode``. Any thread.

@@ -56,7 +56,9 @@ public class AudioNode: @unchecked Sendable {  // what changes is under the engi
     /// when it comes back. Under the engine's lock.
     func keepsState(_ formats: NodeFormats, engineRate: Double) -> Bool {
         if numberOfInputs == nil { return true }
-        guard let cached, cached.engineRate == engineRate, cached.formats.output == formats.output else { return false }
+        guard let cached, cached.engineRate == engineRate, cached.formats.output == formats.output,
+            cached.formats.variant == formats.variant
+        else { return false }
         return formats.inputs.allSatisfy { cached.formats.inputs[$0.key] == $0.value }
     }
 

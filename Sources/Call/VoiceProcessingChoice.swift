@@ -1,0 +1,59 @@
+import AudioDevices
+
+/// Whether voice processing is wanted.
+public enum VoiceProcessingMode: String, Hashable, Sendable, CaseIterable {
+    /// Where a loudspeaker and an open microphone are in use.
+    case auto
+    /// Always.
+    case on
+    /// Never.
+    case off
+}
+
+/// Whether voice processing is on for a route, and why.
+public struct VoiceProcessingChoice: Hashable, Sendable {
+    /// Whether it is on.
+    public let isOn: Bool
+    /// In a few words.
+    public let reason: String
+
+    /// - Parameters:
+    ///   - input: the microphone's device; nil where nothing is captured.
+    ///   - output: the loudspeaker's device; nil where nothing is played.
+    ///   - channelCount: of the call.
+    ///   - blockFrameCount: of the device that is open now.
+    ///   - maximumBlockFrameCount: what voice processing was made for.
+    public init(
+        _ mode: VoiceProcessingMode, input: AudioDeviceDescription?, output: AudioDeviceDescription?,
+        channelCount: Int, blockFrameCount: Int, maximumBlockFrameCount: Int
+    ) {
+        var (isOn, reason) =
+            switch mode {
+            case .on: (true, "as asked")
+            case .off: (false, "as asked")
+            case .auto: Self.automatic(input, output, channelCount)
+            }
+        if isOn, blockFrameCount > maximumBlockFrameCount {
+            isOn = false
+            reason =
+                "the device's blocks of \(blockFrameCount) frames are longer than \(maximumBlockFrameCount): call again"
+        }
+        (self.isOn, self.reason) = (isOn, reason)
+    }
+
+    private static func automatic(
+        _ input: AudioDeviceDescription?, _ output: AudioDeviceDescription?, _ channelCount: Int
+    ) -> (Bool, String) {
+        guard let input, let output else { return (false, "one of microphone and loudspeaker is missing") }
+        switch (input.form, output.form) {
+        case (_, .headphones), (_, .headset):
+            return (false, "\(output.form.rawValue): nothing gets into the microphone")
+        case (.monitor, _), (.line, _): return (false, "\(input.name) is no microphone")
+        case (_, .speaker):
+            // Two channels of a voice are music, or a room: it would make them one.
+            return channelCount == 1
+                ? (true, "a loudspeaker and an open microphone") : (false, "it would make two channels one")
+        default: return (false, "what kind of loudspeaker \(output.name) is, is not known")
+        }
+    }
+}

@@ -1,0 +1,291 @@
+import AudioBase
+import AudioDevices
+import AudioEngine
+import AudioFiles
+import Foundation
+import Testing
+import TestSupport
+
+@testable import Call
+
+/// What one's own voice goes through, in whole calls on virtual time.
+@Suite struct CallVoiceTests {
+    /// Effects of a call's end, made for its card.
+    private func effects(
+        _ make: @escaping () throws -> [AudioUnitEffect]
+    ) -> CallRig.VoiceMaker {
+        { configuration in
+            try CallVoice(
+                effects: make(), canProcess: false, sampleRate: configuration.deviceRate,
+                channelCount: configuration.channelCount, blockFrameCount: configuration.deviceBlock)
+        }
+    }
+
+    private func processing(_ configuration: CallConfiguration) throws -> CallVoice? {
+        try CallVoice(
+            effects: [], canProcess: true, sampleRate: configuration.deviceRate,
+            channelCount: configuration.channelCount, blockFrameCount: configuration.deviceBlock)
+    }
+
+    private func read(_ path: String) throws -> [Float] {
+        let reader = try AudioFileReader(path: path)
+        let buffer = AudioBuffer(
+            channelCount: reader.processingFormat.channelCount, frameCapacity: max(1, reader.frameCount))
+        let count = try reader.read(into: buffer.channels, frameCount: reader.frameCount)
+        return Array(UnsafeBufferPointer(start: buffer.channels[0], count: count))
+    }
+
+    private func level(_ samples: [Float]) -> Double {
+        decibels((samples.reduce(0.0) { $0 + Double($1 * $1) } / Double(max(1, samples.count))).squareRoot())
+    }
+
+    /// The level of one frequency, by its correlation.
+    private func level(_ samples: [Float], at frequency: Double, rate: Double = 48_000) -> Double {
+        var (x, y) = (0.0, 0.0)
+        for (n, sample) in samples.enumerated() {
+            let window = 0.5 - 0.5 * cos(2 * .pi * Double(n) / Double(samples.count))
+            let angle = 2 * .pi * frequency * Double(n) / rate
+            x += Double(sample) * window * cos(angle)
+            y += Double(sample) * window * sin(angle)
+        }
+        return decibels(4 * (x * x + y * y).squareRoot() / Double(samples.count))
+    }
+
+    @Test(arguments: [1, 2]) func `the far side hears a voice 6 dB softer, and the meter shows it as it was`(
+        channels: Int
+    ) throws {
+        var setup = CallRig.Setup(channelCount: channels)
+        var plain = try CallRig(setup)
+        try plain.run(until: 3)
+        setup.voices.0 = effects {
+            let gain = AudioUnitEffect(.gain)
+            gain["gain"]?.value = -6
+            return [gain]
+        }
+        var rig = try CallRig(setup)
+        try rig.run(until: 3)
+        for c in 0..<channels {
+            let before = level(plain.ends[1].heard(1..<3, channel: c).samples)
+            let after = level(rig.ends[1].heard(1..<3, channel: c).samples)
+            #expect(abs(after - before + 6) < 0.01, "\(after - before) dB")
+        }
+        #expect(rig.ends[0].voice?.effectsLatency == 0)
+        let levels = rig.ends[0].processor.levels.load()
+        #expect(levels.spokenPeak == plain.ends[0].processor.levels.load().spokenPeak)
+        // The guest's voice goes out as it is.
+        #expect(rig.ends[0].heard == plain.ends[0].heard)
+    }
+
+    @Test func `a voice changed by an octave has the octave's harmonics alone`() throws {
+        var setup = CallRig.Setup()
+        let harmonics = { (frame: Int, channel: Int) -> Float in
+            (1...8).reduce(0) {
+                $0 + sine(frame, frequency: 200 * Double($1), rate: 48_000, amplitude: 0.3 / Double($1))
+            }
+        }
+        setup.says = harmonics
+        setup.voices.0 = effects {
+            let changer = AudioUnitEffect(.voiceChanger)
+            changer["pitch"]?.value = 12
+            return [changer]
+        }
+        var rig = try CallRig(setup)
+        try rig.run(until: 4)
+        let heard = rig.ends[1].heard(2..<4).samples
+        for even in [400.0, 800, 1200] {
+            let left = max(level(heard, at: even - 200), level(heard, at: even + 200))
+            #expect(level(heard, at: even) > left + 20, "\(even) Hz: \(level(heard, at: even)), beside it \(left)")
+        }
+        let (spoken, other) = (rig.ends[0].heard(2..<4).samples, 200.0)
+        #expect(level(spoken, at: other) > level(heard, at: other) + 20, "the guest's own voice is not changed")
+    }
+
+    @Test func `delay grows by what is stated, also after a gap`() throws {
+        func delays(_ voice: @escaping CallRig.VoiceMaker) throws -> (before: Double, after: Double, stated: Double) {
+            var setup = CallRig.Setup()
+            setup.says = { frame, _ in murmur(frame) }
+            setup.longestSkip = 0.3
+            setup.voices.0 = voice
+            var rig = try CallRig(setup)
+            rig.events = [(4, { $0.ends[0].skipCycles(for: 0.3) })]
+            try rig.run(until: 9)
+            return (
+                try rig.mouthToEar(from: 0, 2..<3.5).milliseconds, try rig.mouthToEar(from: 0, 6..<8).milliseconds,
+                (rig.ends[0].voice?.effectsLatency ?? 0) * 1e3
+            )
+        }
+        let plain = try delays { _ in nil }
+        let changed = try delays(
+            effects {
+                let limiter = AudioUnitEffect(.limiter)
+                limiter["ceiling"]?.value = 0
+                return [AudioUnitEffect(.gain), limiter]
+            })
+        #expect(changed.stated > 0.5)
+        #expect(abs(changed.before - plain.before - changed.stated) < 0.02, "\(changed), \(plain)")
+        #expect(abs(changed.after - plain.after - changed.stated) < 0.02, "\(changed), \(plain)")
+    }
+
+    /// The host talks, the guest is silent in a room that returns what its loudspeaker says.
+    private func echoRig(_ voice: @escaping CallRig.VoiceMaker, guestSays: @escaping CallEnd.Sound) throws -> CallRig {
+        var setup = CallRig.Setup()
+        setup.says = { frame, _ in murmur(frame) }
+        setup.guestSays = guestSays
+        setup.voices.1 = voice
+        let rig = try CallRig(setup)
+        rig.ends[1].echo = (0..<12).map { tap in
+            let size = 0.4 * Float(pow(0.75, Double(tap)))
+            return (frames: 700 + 97 * tap * tap / 4, gain: tap % 3 == 1 ? -size : size)
+        }
+        return rig
+    }
+
+    @Test func `voice processing takes 20 dB and more of an echo after two seconds of a call`() throws {
+        var plain = try echoRig({ _ in nil }, guestSays: { _, _ in 0 })
+        try plain.run(until: 6)
+        var rig = try echoRig(processing, guestSays: { _, _ in 0 })
+        rig.ends[1].voice?.setProcessing(true)
+        try rig.run(until: 6)
+        let (before, after) = (level(plain.ends[0].heard(3..<6).samples), level(rig.ends[0].heard(3..<6).samples))
+        #expect(before > -40, "there is an echo")
+        #expect(before - after >= 20, "\(before) dB, then \(after)")
+        let voice = try #require(rig.ends[1].voice)
+        #expect(voice.processing == .on && voice.lateFrameCount == 0)
+        #expect((voice.statistics?.enhancement ?? 0) >= 20, "\(voice.statistics as Any)")
+        // What the guest hears is not touched.
+        #expect(rig.ends[1].heard == plain.ends[1].heard)
+    }
+
+    @Test func `voice processing comes and goes without a click, at the delay that is stated`() throws {
+        let speech = try ["Front_Center", "Rear_Left", "Side_Right", "Front_Left", "Rear_Right"].flatMap {
+            try read("/usr/share/sounds/alsa/\($0).wav")
+        }
+        let says: CallEnd.Sound = { frame, _ in speech[frame % speech.count] }
+        func rig(_ isOn: Bool) throws -> CallRig {
+            var setup = CallRig.Setup()
+            setup.says = says
+            setup.guestSays = { _, _ in 0 }
+            setup.voices.0 = processing
+            var rig = try CallRig(setup)
+            if isOn {
+                rig.events = [
+                    (2, { $0.ends[0].voice?.setProcessing(true) }), (6, { $0.ends[0].voice?.setProcessing(false) }),
+                ]
+            }
+            try rig.run(until: 9)
+            return rig
+        }
+        let (plain, switched) = (try rig(false), try rig(true))
+        func steepest(_ samples: [Float]) -> Float {
+            zip(samples, samples.dropFirst()).reduce(0) { max($0, abs($1.0 - $1.1)) }
+        }
+        let heard = switched.ends[1].heard(1..<8.5).samples
+        #expect(steepest(heard) < 1.1 * steepest(plain.ends[1].heard(1..<8.5).samples))
+        // Playout lets go of what it has in hand at the start: each part is held against the same part of the plain call.
+        func added(_ seconds: Range<Double>) throws -> Double {
+            try switched.mouthToEar(from: 0, seconds).milliseconds - plain.mouthToEar(from: 0, seconds).milliseconds
+        }
+        let stated = (switched.ends[0].voice?.processingLatency ?? 0) * 1e3
+        #expect(stated > 10)
+        #expect(abs(try added(3..<5.5) - stated) < 0.3, "stated \(stated)")
+        #expect(abs(try added(7..<8.5)) < 0.02)
+    }
+
+    @Test func `voice processing that delivers too late is left, and the voice goes on plain`() throws {
+        var setup = CallRig.Setup()
+        setup.says = { frame, _ in murmur(frame) }
+        setup.guestSays = { _, _ in 0 }
+        setup.voices.0 = processing
+        var rig = try CallRig(setup)
+        var plain = try CallRig(CallRig.Setup(says: setup.says, guestSays: setup.guestSays))
+        rig.ends[0].voice?.setProcessing(true)
+        // The thread comes for a moment each half second.
+        rig.ends[0].voiceStalls = (0..<20).map { 1 + 0.5 * Double($0)..<(1.48 + 0.5 * Double($0)) }
+        try rig.run(until: 12)
+        try plain.run(until: 12)
+        let voice = try #require(rig.ends[0].voice)
+        guard case .left(let error) = voice.processing else {
+            Issue.record("it is \(voice.processing), \(voice.lateFrameCount) frames late")
+            return
+        }
+        #expect("\(error)".contains("too late") && "\(error)".contains("plain sound goes on"))
+        let (heard, want) = (rig.ends[1].heard(10..<12).samples, plain.ends[1].heard(10..<12).samples)
+        #expect(abs(level(heard) - level(want)) < 0.1, "\(level(heard)) dB, plain \(level(want))")
+        let delays = (
+            try rig.mouthToEar(from: 0, 10..<11.5).milliseconds, try plain.mouthToEar(from: 0, 10..<11.5).milliseconds
+        )
+        #expect(abs(delays.0 - delays.1) < 0.02, "\(delays)")
+    }
+
+    @Test func `voice processing that gives no numbers is left, and the voice goes on plain`() throws {
+        var setup = CallRig.Setup()
+        // A card that once gave rubbish: what the library makes of it is rubbish from then on.
+        setup.says = { frame, _ in (144_000..<144_064).contains(frame) ? .nan : murmur(frame) }
+        setup.guestSays = { _, _ in 0 }
+        setup.voices.0 = processing
+        var rig = try CallRig(setup)
+        rig.ends[0].voice?.setProcessing(true)
+        try rig.run(until: 6)
+        #expect(rig.ends[0].voice?.processing == .left(.left(.notFinite)))
+        let heard = rig.ends[1].heard(1..<6).samples
+        #expect(heard.allSatisfy { abs($0) <= 1 })
+        setup.voices.0 = { _ in nil }
+        var plain = try CallRig(setup)
+        try plain.run(until: 6)
+        let levels = (level(rig.ends[1].heard(4..<6).samples), level(plain.ends[1].heard(4..<6).samples))
+        #expect(abs(levels.0 - levels.1) < 0.1, "\(levels) dB")
+    }
+
+    @Test func `what it gave last fades into the plain microphone`() throws {
+        let voice = try #require(try processing(CallRig.negotiate(CallRig.Setup()).host))
+        let worker = try #require(voice.worker)
+        var heard: [Float] = []
+        for block in 0..<600 {
+            var input = (0..<256).map { sine(block * 256 + $0, frequency: 220, rate: 48_000) }
+            var reference = [Float](repeating: 0, count: 256)
+            var output = reference
+            worker.port.exchange(input: &input, reference: &reference, output: &output, frameCount: 256)
+            heard += output
+            if block == 400 { worker.leave(.left(.empty(seconds: 3, decibels: 40))) } else { worker.runPending() }
+        }
+        // The sine's own slope, and the crossfade's.
+        let slopes = zip(heard.dropFirst(100_000), heard.dropFirst(100_001)).map { abs($0 - $1) }
+        let most: Float = 2.2 * 0.5 * 2 * Float.pi * 220 / 48_000 + 1 / 256
+        #expect((slopes.max() ?? 1) < most)
+        #expect(level(Array(heard.suffix(4_800))) > decibels(0.5 / 2.0.squareRoot()) - 0.1)
+    }
+
+    private func device(
+        _ form: AudioDeviceDescription.Form, inputs: Int = 0, outputs: Int = 0
+    ) -> AudioDeviceDescription {
+        AudioDeviceDescription(
+            id: "x", backend: .simulated, name: "Thing", form: form, inputChannelCount: inputs,
+            outputChannelCount: outputs)
+    }
+
+    @Test(arguments: [
+        (AudioDeviceDescription.Form.microphone, AudioDeviceDescription.Form.speaker, 1, true),
+        (.unknown, .speaker, 1, true), (.microphone, .speaker, 2, false), (.microphone, .headphones, 1, false),
+        (.headset, .headset, 1, false), (.microphone, .unknown, 1, false), (.monitor, .speaker, 1, false),
+        (.microphone, .line, 1, false),
+    ])
+    func `it is on by itself where a loudspeaker and an open microphone are`(
+        input: AudioDeviceDescription.Form, output: AudioDeviceDescription.Form, channels: Int, isOn: Bool
+    ) {
+        func choice(_ mode: VoiceProcessingMode, block: Int = 256) -> VoiceProcessingChoice {
+            VoiceProcessingChoice(
+                mode, input: device(input, inputs: 1), output: device(output, outputs: 2), channelCount: channels,
+                blockFrameCount: block, maximumBlockFrameCount: 256)
+        }
+        #expect(choice(.auto).isOn == isOn, "\(choice(.auto).reason)")
+        #expect(choice(.on).isOn && !choice(.off).isOn)
+        #expect(!choice(.on, block: 512).isOn && choice(.on, block: 512).reason.contains("512"))
+    }
+
+    @Test func `without a microphone or a loudspeaker it is off`() {
+        let choice = VoiceProcessingChoice(
+            .auto, input: nil, output: device(.speaker, outputs: 2), channelCount: 1, blockFrameCount: 64,
+            maximumBlockFrameCount: 64)
+        #expect(!choice.isOn && choice.reason.contains("missing"))
+    }
+}

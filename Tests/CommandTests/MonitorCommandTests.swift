@@ -1,0 +1,245 @@
+import AudioBase
+import AudioFiles
+import Foundation
+import TestSupport
+import Testing
+
+/// `earshot monitor` on real servers: a tone goes in at the microphone, and comes out of the loudspeaker and the file.
+@Suite(.serialized) struct MonitorCommandTests {
+    /// A file with a sine of 1 kHz at −18.06 dB of full scale in it, and how ffmpeg reads one.
+    private func tone(_ scratch: Scratch) throws -> String {
+        let path = scratch("tone.wav")
+        let maker = try ChildProcess([
+            "ffmpeg", "-v", "error", "-f", "lavfi", "-i", "sine=frequency=1000:sample_rate=48000:duration=30", "-af",
+            "pan=stereo|c0=c0|c1=c0", path,
+        ])
+        #expect(maker.wait() == .exit(0), "\(maker.errors)")
+        return path
+    }
+
+    /// The tone's level in the middle of what ffmpeg finds in a file, in decibels of full scale.
+    private func level(_ path: String, _ scratch: Scratch, at frequency: Double = 1_000) throws -> Double {
+        let decoded = scratch("decoded-\(UInt32.random(in: 0 ... .max)).wav")
+        let decoder = try ChildProcess([
+            "ffmpeg", "-v", "error", "-i", path, "-c:a", "pcm_f32le", "-ar", "48000", decoded,
+        ])
+        #expect(decoder.wait() == .exit(0) && decoder.errors.isEmpty, "\(decoder.errors)")
+        let reader = try AudioFileReader(path: decoded)
+        let count = reader.frameCount
+        let buffer = AudioBuffer(channelCount: reader.processingFormat.channelCount, frameCapacity: max(1, count))
+        let got = try reader.read(into: buffer.channels, frameCount: count)
+        // Half a second before the last one: the tone began at some time after the file.
+        let length = 24_000
+        let from = got - 2 * length
+        try #require(from > 0, "\(got) frames")
+        var (x, y) = (0.0, 0.0)
+        for n in 0..<length {
+            let window = 1 - cos(2 * .pi * Double(n) / Double(length))
+            let angle = 2 * .pi * frequency * Double(n) / 48_000
+            x += Double(buffer.channels[0][from + n]) * window * cos(angle)
+            y += Double(buffer.channels[0][from + n]) * window * sin(angle)
+        }
+        return decibels(2 * (x * x + y * y).squareRoot() / Double(length))
+    }
+
+    private func number(_ report: [String: Any], _ path: String...) -> Double {
+        var value: Any? = report
+        for key in path { value = (value as? [String: Any])?[key] }
+        return value as? Double ?? -1
+    }
+
+    /// Tries until it can be done, for five seconds.
+    private func waits(_ work: () throws -> Void) throws -> Bool {
+        for _ in 0..<50 {
+            if (try? work()) != nil { return true }
+            usleep(100_000)
+        }
+        return false
+    }
+
+    @Test func `on PipeWire a tone comes out 6 dB softer, of the loudspeaker and of the MP3`() throws {
+        let scratch = try Scratch()
+        let tone = try tone(scratch)
+        try PipeWireServer.running(devices: [.sink("speakers"), .sink("voice"), .source("mic")]) { server in
+            try server.setDefaultOutput("speakers")
+            let environment = server.environment.mapValues(Optional.some)
+            let program = try Earshot.start(
+                [
+                    "monitor", "--device", "pipewire", "--block", "256", "--output", "speakers", "--effect",
+                    "gain,gain=-6", "--effect", "limiter", "--record", scratch("voice.mp3"), "--json",
+                ], environment: environment)
+            #expect(program.says("from mouth to ear"), "\(program.errors)")
+            try server.link("voice:monitor_FL", "earshot:input_1")
+            let player = try ChildProcess(["pw-play", "--target", "voice", tone], environment: environment)
+            defer { player.stop() }
+            usleep(500_000)
+            let heard = try ChildProcess(
+                [
+                    "pw-record", "-P", "{ stream.capture.sink=true }", "--target", "speakers", "--rate", "48000",
+                    scratch("heard.wav"),
+                ], environment: environment)
+            usleep(3_000_000)
+            heard.signal(SIGINT)
+            #expect(heard.wait(seconds: 5) != nil)
+            program.signal(SIGINT)
+            #expect(program.wait(seconds: 5) == .exit(130), "\(program.errors)")
+            let report = try theReport(program)
+            let levels = (try level(scratch("voice.mp3"), scratch), try level(scratch("heard.wav"), scratch))
+            #expect(abs(levels.0 + 24.06) < 0.5 && abs(levels.1 + 24.06) < 0.5, "\(levels) dB")
+            #expect(report["effects"] as? [String] == ["Gain", "Limiter"])
+            #expect(number(report, "delay", "effectsMs") > 0.5)
+            let sum = number(report, "delay", "inputMs") + number(report, "delay", "outputMs")
+            #expect(abs(number(report, "delay", "totalMs") - sum - number(report, "delay", "effectsMs")) < 1e-6)
+            #expect(number(report, "recorded", "frames") > 3 * 48_000, "\(report)")
+            #expect(number(report, "recorded", "lostFrames") >= 0 && number(report, "callback", "p99Microseconds") > 0)
+            #expect(report["ended"] as? String == "interrupted")
+        }
+    }
+
+    @Test(arguments: ["wav", "flac"]) func `on JACK a tone comes out and is recorded`(kind: String) throws {
+        let scratch = try Scratch()
+        let server = try JACKServer(blockFrameCount: 256)
+        defer { server.stop() }
+        let environment = ["JACK_DEFAULT_SERVER": Optional(server.name)]
+        // Beeps of 100 ms, 600 a minute: always the same loudness, 1 kHz.
+        let metronome = try ChildProcess(
+            ["jack_metro", "-b", "600", "-D", "99", "-a", "0", "-d", "0", "-f", "1000", "-A", "0.25"],
+            environment: environment)
+        defer { metronome.stop() }
+        let program = try Earshot.start([
+            "monitor", "--jack-server", server.name, "--volume", "-12", "--record", scratch("voice.\(kind)"),
+        ])
+        #expect(program.says("from mouth to ear") && program.says("recording: "), "\(program.errors)")
+        #expect(try waits { try server.connect("metro:600_bpm", "earshot:input_1") })
+        let heard = try ChildProcess(
+            ["jack_rec", "-f", scratch("heard.wav"), "-d", "3", "-b", "32", "earshot:output_1"],
+            environment: environment)
+        usleep(3_500_000)
+        heard.stop()
+        program.signal(SIGINT)
+        #expect(program.wait(seconds: 5) == .exit(130), "\(program.errors)")
+        let recorded = try level(scratch("voice.\(kind)"), scratch)
+        #expect(recorded > -30 && recorded < -6, "\(recorded) dB")
+        for words in ["xruns", "callback p99", "frames, ", "of them lost"] {
+            #expect(program.errors.contains(words), "\(program.errors)")
+        }
+    }
+
+    @Test func `it ends by itself, without effects and file, and says what it costs`() throws {
+        let program = try Earshot.start(["monitor", "--device", "simulated", "--seconds", "0.8"])
+        #expect(program.wait() == .exit(0), "\(program.errors)")
+        #expect(program.output.isEmpty)
+        for words in ["10.7 ms from mouth to ear", "effects 0.0", "monitor ended (duration)", "0 xruns"] {
+            #expect(program.errors.contains(words), "\(program.errors)")
+        }
+    }
+
+    @Test func `an open loudspeaker is warned of, headphones are not`() throws {
+        try PipeWireServer.running(devices: [
+            .sink("speakers", ["device.form-factor": "speaker", "device.bus": "usb"]), .source("mic"),
+        ]) { server in
+            let environment = server.environment.mapValues(Optional.some)
+            let program = try Earshot.start(
+                ["monitor", "--device", "pipewire", "--seconds", "4"], environment: environment)
+            #expect(program.says("use headphones"), "\(program.errors)")
+            try server.add(
+                .sink(
+                    "phones",
+                    ["device.form-factor": "headphone", "device.bus": "usb", "priority.session": "3000"]))
+            #expect(program.says("sound moved to"), "\(program.errors)")
+            #expect(program.wait() == .exit(0), "\(program.errors)")
+            #expect(program.errors.components(separatedBy: "use headphones").count == 2, "\(program.errors)")
+        }
+    }
+
+    @Test(arguments: [
+        (["--effect", "revreb"], "did you mean 'reverb'"), (["--effect", "xyzzy"], "there are"),
+        (["--effect", "reverb:larg-hall"], "large-hall"), (["--effect", "reverb,mix=150"], "mix takes 0 to 100 %"),
+        (["--effect", "reverb,mixx=15"], "'mix'"), (["--effect", "reverb,mix"], "parameter=value"),
+        (["--effect", "reverb,mix=nan"], "0 to 100"), (["--effect", "voiceChanger,robot=2"], "on or off"),
+        (["--effect", "lv2:urn:nobody"], "LV2"), (["--effect", ""], "no effect"), (["--record", "a.ogg"], ".flac"),
+        (["--volume", "19"], "-60 to 18"), (["--volume", "nan"], "-60 to 18"), (["--seconds", "0"], "--seconds"),
+        (["--channels", "3"], "--channels"),
+    ]) func `options that make no sense are usage errors that say what does`(options: [String], words: String) throws {
+        let program = try Earshot.start(["monitor"] + options)
+        #expect(program.wait() == .exit(64), "\(program.errors)")
+        #expect(theFailure(program).contains(words), "\(program.errors)")
+        guard options[0] == "--effect" else { return }
+        let host = try Earshot.start(["host"] + options)
+        #expect(host.wait() == .exit(64) && theFailure(host).contains(words), "\(host.errors)")
+    }
+
+    @Test func `a file that cannot be made is said`() throws {
+        let program = try Earshot.start([
+            "monitor", "--device", "simulated", "--record", "/nowhere/at/all.mp3",
+        ])
+        #expect(program.wait() == .exit(73), "\(program.errors)")
+        #expect(theFailure(program).contains("/nowhere/at/all.mp3"))
+    }
+}
+
+/// Effects and voice processing in calls of two processes.
+@Suite(.serialized) struct VoiceInCallTests {
+    private func voice(_ program: ChildProcess) throws -> [String: Any] {
+        try #require(try theReport(program)["voice"] as? [String: Any], "\(program.errors)")
+    }
+
+    @Test func `effects are told with their delay, in words and in the report`() throws {
+        let call = try SimulatedCall(
+            ["--codec", "pcm"], host: ["--duration", "2"],
+            guest: ["--effect", "voiceChanger:deep", "--effect", "reverb:large-hall,mix=20"])
+        #expect(call.guest.wait() == .exit(0) && call.host.wait() == .exit(0), "\(call.guest.errors)")
+        #expect(call.guest.errors.contains("effects: Voice changer, Reverb; your effects add "))
+        let voice = try voice(call.guest)
+        #expect(voice["effects"] as? [String] == ["Voice changer", "Reverb"])
+        #expect(voice["effectsMs"] as? Double ?? 0 > 5 && voice["processing"] as? String == "off")
+        #expect(try self.voice(call.host)["effectsMs"] as? Double == 0)
+    }
+
+    @Test func `on a card of which nothing is known voice processing is off, on where asked, gone where not`() throws {
+        let call = try SimulatedCall(
+            ["--codec", "pcm"], host: ["--duration", "2", "--voice-processing", "on"])
+        #expect(call.guest.wait() == .exit(0) && call.host.wait() == .exit(0), "\(call.guest.errors)")
+        #expect(call.guest.errors.contains("voice processing: off, "), "\(call.guest.errors)")
+        #expect(call.host.errors.contains("voice processing: on, as asked; it adds "), "\(call.host.errors)")
+        let voice = try voice(call.host)
+        #expect(voice["processing"] as? String == "on" && voice["processingMs"] as? Double ?? 0 > 20, "\(voice)")
+        #expect(voice["costPer10Ms"] as? Double ?? 0 > 0)
+        let plain = try SimulatedCall(["--voice-processing", "off"], host: ["--duration", "1"])
+        #expect(plain.host.wait() == .exit(0))
+        #expect(try theReport(plain.host)["voice"] == nil && !plain.host.errors.contains("voice processing"))
+    }
+
+    @Test func `it follows the route: a headset in turns it off, out turns it on`() throws {
+        try PipeWireServer.running(devices: [
+            .sink("speakers", ["device.form-factor": "speaker"]), .source("mic"),
+        ]) { server in
+            let environment = server.environment.mapValues(Optional.some)
+            let port = try Earshot.freePort()
+            let host = try Earshot.start(
+                ["host", "--port", "\(port)", "--device", "pipewire", "--block", "256", "--codec", "pcm", "--json"],
+                environment: environment)
+            #expect(host.says("waiting for a guest"), "\(host.errors)")
+            let guest = try Earshot.start([
+                "join", "127.0.0.1:\(port)", "--device", "simulated", "--speak", Earshot.speech, "--json",
+            ])
+            #expect(host.says("voice processing: on, a loudspeaker and an open microphone"), "\(host.errors)")
+            try server.add(
+                .sink("headset", ["device.form-factor": "headset", "device.bus": "usb", "priority.session": "3000"]))
+            #expect(host.says("voice processing: off, headset"), "\(host.errors)")
+            try server.remove("headset")
+            for _ in 0..<500
+            where host.errors.components(separatedBy: "voice processing: on").count < 3 { usleep(20_000) }
+            #expect(host.errors.components(separatedBy: "voice processing: on").count == 3, "\(host.errors)")
+            host.signal(SIGINT)
+            #expect(host.wait(seconds: 8) == .exit(130), "\(host.errors)")
+            #expect(guest.wait(seconds: 8) == .exit(0), "\(guest.errors)")
+            #expect(try voice(host)["processing"] as? String == "on")
+        }
+    }
+
+    @Test func `a mode that does not exist is a usage error`() throws {
+        let program = try Earshot.start(["join", "localhost", "--voice-processing", "maybe"])
+        #expect(program.wait() == .exit(64) && theFailure(program).contains("--voice-processing"))
+    }
+}
