@@ -211,7 +211,7 @@ def duplex_voice():
         expect("440 Hz, dB", tone(samples, 440, 1, 3), -20, -6)
         expect("peak, dB", decibels(max(map(abs, samples))), -6, -0.95)
     assert "input → Gate → Parametric equalizer → Compressor → Reverb → main mixer → Limiter → output" in printed, printed
-    # The same with an echo canceller before it, which is to leave the voice alone: it is no echo.
+    # With an echo canceller before it the accompaniment goes on as before. (A steady tone is no voice: it may take it away.)
     printed = run("duplex-voice", song, "loudspeaker", "--offline", path("out.wav"), "--microphone", microphone)
     assert "input [" in printed, printed
     expect("997 Hz with the canceller, dB", tone(read("out.wav")[0][0], 997, 1, 3), -9, -2.5)
