@@ -10,7 +10,7 @@ struct SourcePlace: Hashable, Sendable, Comparable {
 
 /// Where keys and values of a TOML document stand, which TOMLKit does not tell.
 ///
-/// A scan of text that TOMLKit has already accepted: it follows headers, keys, strings, arrays and inline tables (TOML 1.0,
+/// A scan of text that TOMLKit accepts: it follows headers, keys, strings, arrays and inline tables (TOML 1.0,
 /// toml.io/en/v1.0.0) and looks at nothing else. Of text that is no TOML it gives some places or none, and ends.
 struct TOMLPlaces {
     /// One step of the way to a value.
@@ -23,6 +23,9 @@ struct TOMLPlaces {
     private(set) var keys: [[Step]: SourcePlace] = [:]
     /// Of what stands behind a key's equals sign; of tables with a header, the header.
     private(set) var values: [[Step]: SourcePlace] = [:]
+
+    /// The first header without a name, where toml++ (3.4) would end the program by an assertion.
+    private(set) var namelessHeader: SourcePlace?
 
     private let text: [Unicode.Scalar]
     private var at = 0
@@ -40,6 +43,13 @@ struct TOMLPlaces {
     }
 
     private var next: Unicode.Scalar? { at < text.count ? text[at] : nil }
+
+    /// Whether a key can begin here.
+    private var isAtKey: Bool {
+        guard let next else { return false }
+        return next == "\"" || next == "'" || next == "_" || next == "-"
+            || next.isASCII && (next.properties.isAlphabetic || ("0"..."9").contains(next))
+    }
 
     private func isNext(_ scalar: Unicode.Scalar, after count: Int) -> Bool {
         at + count < text.count && text[at + count] == scalar
@@ -74,6 +84,8 @@ struct TOMLPlaces {
         advance()
         let isArray = next == "["
         if isArray { advance() }
+        skipBlank(acrossLines: false)
+        if namelessHeader == nil, !isAtKey { namelessHeader = here }
         let parts = dottedKey()
         var path: [Step] = []
         for (i, part) in parts.enumerated() {
