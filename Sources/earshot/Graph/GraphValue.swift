@@ -52,6 +52,10 @@ struct GraphValue {
                     "no TOML: a header needs a name of letters, digits, _ and -, or one in quotes, such as [nodes.voice]"
             )
         }
+        if let place = places.date {
+            throw GraphFileError(
+                file: file, place: place, problem: "a graph has no use for dates and times; write seconds")
+        }
         do {
             let table = try TOMLTable(string: text)
             self.init(table, places, [], .start)

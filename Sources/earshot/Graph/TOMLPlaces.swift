@@ -27,6 +27,9 @@ struct TOMLPlaces {
     /// The first header without a name, where toml++ (3.4) would end the program by an assertion.
     private(set) var namelessHeader: SourcePlace?
 
+    /// The first date, behind which an assertion of toml++ looks for a time.
+    private(set) var date: SourcePlace?
+
     private let text: [Unicode.Scalar]
     private var at = 0
     private var here = SourcePlace.start
@@ -128,8 +131,14 @@ struct TOMLPlaces {
         case "\"", "'": _ = string()
         case "[": elements(until: "]") { $0.value(path + [.index($1)]) }
         case "{": elements(until: "}") { scan, _ in scan.pair(below: path) }
-        default: while let scalar = next, !",]}#\r\n".unicodeScalars.contains(scalar) { advance() }
+        default:
+            if date == nil, isDigits("-", after: 4) || isDigits(":", after: 2) { date = here }
+            while let scalar = next, !",]}#\r\n".unicodeScalars.contains(scalar) { advance() }
         }
+    }
+
+    private func isDigits(_ scalar: Unicode.Scalar, after count: Int) -> Bool {
+        isNext(scalar, after: count) && text[at..<at + count].allSatisfy { ("0"..."9").contains($0) }
     }
 
     private mutating func elements(until end: Unicode.Scalar, _ element: (inout Self, Int) -> Void) {
