@@ -127,6 +127,8 @@ struct TOMLPlaces {
 
     private mutating func value(_ path: [Step]) {
         values[path] = here
+        // Beyond what toml++ reads (256).
+        guard path.count < 400 else { return at = text.count }
         switch next {
         case "\"", "'": _ = string()
         case "[": elements(until: "]") { $0.value(path + [.index($1)]) }
