@@ -23,7 +23,7 @@ import Testing
         let gain = try #require(lines.first { $0.first == "band1.gain" })
         #expect(gain == "band1.gain Band 1 gain 0 -24 to 24 dB".split(separator: " ").map(String.init))
         let shape = try #require(lines.first { $0.first == "band1.type" })
-        #expect(shape.contains("notch,") && shape.contains("low-shelf"))
+        #expect(shape.contains("notch") && shape.contains("low-shelf"))
         let on = try #require(lines.first { $0.first == "band1.on" })
         #expect(on == "band1.on Band 1 on true true or false".split(separator: " ").map(String.init))
         #expect(lines.contains { $0.starts(with: ["telephone", "band1.type", "high-pass,"]) })

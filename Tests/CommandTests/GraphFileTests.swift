@@ -256,7 +256,9 @@ import Testing
     }
 
     @Test(arguments: [
-        "\0", "a = \"\0\"", "\u{FEFF}", "a = 1979-05-27T07:32:00Z", "nodes = 1", "nodes.a = 1", "connections = 1",
+        "[=]", "[ #]", "[[", "[[.a]]", "[é]", "[", "[]", "[a.=]", "\0", "a = \"\0\"", "\u{FEFF}",
+        "a = 1979-05-27T07:32:00Z", "a = 1979-05-27 # b", "a = [1979-05-27 ]", "a = 1.2e-3", "nodes = 1", "nodes.a = 1",
+        "connections = 1",
     ])
     func `strange files are refused`(text: String) {
         #expect(throws: GraphFileError.self) { try GraphFile(text, path: "a.toml") }

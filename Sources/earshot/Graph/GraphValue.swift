@@ -44,9 +44,21 @@ struct GraphValue {
             let place = SourcePlace(line: before.count, column: (before.last?.count ?? 0) + 1)
             throw GraphFileError(file: file, place: place, problem: "a zero byte; save the file as plain text")
         }
+        let places = TOMLPlaces(text)
+        if let place = places.namelessHeader {
+            throw GraphFileError(
+                file: file, place: place,
+                problem:
+                    "no TOML: a header needs a name of letters, digits, _ and -, or one in quotes, such as [nodes.voice]"
+            )
+        }
+        if let place = places.date {
+            throw GraphFileError(
+                file: file, place: place, problem: "a graph has no use for dates and times; write seconds")
+        }
         do {
             let table = try TOMLTable(string: text)
-            self.init(table, TOMLPlaces(text), [], .start)
+            self.init(table, places, [], .start)
         } catch let error as TOMLParseError {
             let begin = error.source.begin
             throw GraphFileError(

@@ -10,7 +10,7 @@ struct SourcePlace: Hashable, Sendable, Comparable {
 
 /// Where keys and values of a TOML document stand, which TOMLKit does not tell.
 ///
-/// A scan of text that TOMLKit has already accepted: it follows headers, keys, strings, arrays and inline tables (TOML 1.0,
+/// A scan of text that TOMLKit accepts: it follows headers, keys, strings, arrays and inline tables (TOML 1.0,
 /// toml.io/en/v1.0.0) and looks at nothing else. Of text that is no TOML it gives some places or none, and ends.
 struct TOMLPlaces {
     /// One step of the way to a value.
@@ -23,6 +23,12 @@ struct TOMLPlaces {
     private(set) var keys: [[Step]: SourcePlace] = [:]
     /// Of what stands behind a key's equals sign; of tables with a header, the header.
     private(set) var values: [[Step]: SourcePlace] = [:]
+
+    /// The first header without a name, where toml++ (3.4) would end the program by an assertion.
+    private(set) var namelessHeader: SourcePlace?
+
+    /// The first date, behind which an assertion of toml++ looks for a time.
+    private(set) var date: SourcePlace?
 
     private let text: [Unicode.Scalar]
     private var at = 0
@@ -40,6 +46,13 @@ struct TOMLPlaces {
     }
 
     private var next: Unicode.Scalar? { at < text.count ? text[at] : nil }
+
+    /// Whether a key can begin here.
+    private var isAtKey: Bool {
+        guard let next else { return false }
+        return next == "\"" || next == "'" || next == "_" || next == "-"
+            || next.isASCII && (next.properties.isAlphabetic || ("0"..."9").contains(next))
+    }
 
     private func isNext(_ scalar: Unicode.Scalar, after count: Int) -> Bool {
         at + count < text.count && text[at + count] == scalar
@@ -74,6 +87,8 @@ struct TOMLPlaces {
         advance()
         let isArray = next == "["
         if isArray { advance() }
+        skipBlank(acrossLines: false)
+        if namelessHeader == nil, !isAtKey { namelessHeader = here }
         let parts = dottedKey()
         var path: [Step] = []
         for (i, part) in parts.enumerated() {
@@ -112,12 +127,20 @@ struct TOMLPlaces {
 
     private mutating func value(_ path: [Step]) {
         values[path] = here
+        // Beyond what toml++ reads (256).
+        guard path.count < 400 else { return at = text.count }
         switch next {
         case "\"", "'": _ = string()
         case "[": elements(until: "]") { $0.value(path + [.index($1)]) }
         case "{": elements(until: "}") { scan, _ in scan.pair(below: path) }
-        default: while let scalar = next, !",]}#\r\n".unicodeScalars.contains(scalar) { advance() }
+        default:
+            if date == nil, isDigits("-", after: 4) || isDigits(":", after: 2) { date = here }
+            while let scalar = next, !",]}#\r\n".unicodeScalars.contains(scalar) { advance() }
         }
+    }
+
+    private func isDigits(_ scalar: Unicode.Scalar, after count: Int) -> Bool {
+        isNext(scalar, after: count) && text[at..<at + count].allSatisfy { ("0"..."9").contains($0) }
     }
 
     private mutating func elements(until end: Unicode.Scalar, _ element: (inout Self, Int) -> Void) {
