@@ -20,8 +20,7 @@ let linker: [LinkerSetting] = rtsan.map { [.unsafeFlags([$0, "-lstdc++", "-lm"])
 /// What a layer's tests use besides: a call's delay is measured as `earshot analyze` does it.
 let testDependencies: [String: [Target.Dependency]] = [
     "Call": ["Diagnostics", "AudioFiles"], "Diagnostics": ["AudioDevices"], "AudioDSP": ["UnitMeasures"],
-    "AudioPlugIns": ["UnitMeasures"],
-    "VoiceProcessing": ["AudioFiles"],
+    "AudioPlugIns": ["UnitMeasures"], "AudioEngine": ["EngineMeasures"], "VoiceProcessing": ["AudioFiles"],
 ]
 
 /// One layer: a library product, a folder under Sources/, and its tests under Tests/.
@@ -54,7 +53,10 @@ let allLayers: [(name: String, dependencies: [Target.Dependency])] = [
         ["AudioBase", "AudioDSP", "CRealtime", "CJACK", "CPipeWire", "CALSA", histogram]
     ),
     ("AudioSession", ["AudioBase", "AudioDSP", "AudioDevices", "CRealtime", "CDBus"]),
-    ("AudioEngine", ["AudioBase", "AudioDSP", "AudioPlugIns", "AudioFiles", "AudioDevices", "CRealtime"]),
+    (
+        "AudioEngine",
+        ["AudioBase", "AudioDSP", "AudioPlugIns", "AudioFiles", "VoiceProcessing", "AudioDevices", "CRealtime"]
+    ),
     ("Playout", ["AudioBase", "AudioDSP", "AudioCodecs", "CRealtime"]),
     ("MediaTransport", ["AudioBase"]),
     ("Nearby", ["AudioBase", "MediaTransport"]),
@@ -108,23 +110,34 @@ if layers.contains(where: { $0.name == "AudioDevices" }) {
     package.dependencies.append(.package(url: "https://github.com/HdrHistogram/hdrhistogram-swift", from: "0.1.0"))
 }
 
+// How a graph sounds while it is edited, for its tests and for scripts/bench engine.
+if layers.contains(where: { $0.name == "AudioEngine" }) {
+    package.targets.append(
+        .target(
+            name: "EngineMeasures", dependencies: ["AudioBase", "AudioDSP", "AudioEngine", "TestSupport"],
+            path: "Tests/EngineMeasures", swiftSettings: settings))
+}
+
 if !core {
     package.products.append(.executable(name: "earshot", targets: ["earshot"]))
     package.dependencies += [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.7.0"),
         .package(url: "https://github.com/apple/swift-docc-plugin", from: "1.4.0"),
+        .package(url: "https://github.com/LebJe/TOMLKit", from: "0.6.0"),
     ]
     package.targets.append(
         .executableTarget(
             name: "earshot",
             dependencies: [
-                "AudioBase", "AudioCodecs", "AudioDevices", "AudioSession", "AudioFiles", "AudioDSP", "AudioPlugIns",
-                "AudioEngine", "VoiceProcessing", "MediaTransport", "Nearby", "Call", "Diagnostics",
-                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                "AudioBase", "AudioCodecs", "AudioDSP", "AudioDevices", "AudioEngine", "AudioFiles", "AudioPlugIns",
+                "AudioSession", "VoiceProcessing", "MediaTransport", "Nearby", "Call",
+                "Diagnostics",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"), "TOMLKit",
             ],
             swiftSettings: settings, linkerSettings: linker))
     package.targets.append(
         .testTarget(
-            name: "CommandTests", dependencies: ["earshot", "AudioBase", "AudioFiles", "TestSupport"],
+            name: "CommandTests",
+            dependencies: ["earshot", "AudioBase", "AudioDSP", "AudioFiles", "TestSupport"],
             swiftSettings: settings, linkerSettings: linker))
 }

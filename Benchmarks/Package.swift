@@ -38,6 +38,15 @@ let package = Package(
                 "CKernels", "PairedTimes", "UnitMeasures", .product(name: "AudioBase", package: "Earshot"),
                 .product(name: "AudioDSP", package: "Earshot"),
             ]),
+        // Figures of the engine: what its nodes cost beside nothing, C and sox, and what edits do.
+        .executableTarget(
+            name: "engine-bench",
+            dependencies: [
+                "CKernels", "PairedTimes", "TestSupport", "UnitMeasures",
+                .product(name: "AudioBase", package: "Earshot"),
+                .product(name: "AudioDSP", package: "Earshot"), .product(name: "AudioDevices", package: "Earshot"),
+                .product(name: "AudioEngine", package: "Earshot"), .product(name: "AudioFiles", package: "Earshot"),
+            ]),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -167,14 +167,16 @@ func storeFour(_ v: SIMD4<Float>, _ p: UnsafeMutablePointer<Float>) {
 /// The greatest magnitude; 0 of nothing. Render-safe.
 @_noLocks @inlinable
 public func peakOfSamples(_ from: UnsafePointer<Float>, _ count: Int) -> Float {
-    var top = SIMD4<Float>(repeating: 0)
+    var (top, other) = (SIMD4<Float>(repeating: 0), SIMD4<Float>(repeating: 0))
     var i = 0
-    while i &+ 4 <= count {
-        let x = loadFour(from + i)
+    while i &+ 8 <= count {
+        let x = magnitudeOfFour(loadFour(from + i))
+        let y = magnitudeOfFour(loadFour(from + i + 4))
         top = top.replacing(with: x, where: x .> top)
-        top = top.replacing(with: -x, where: -x .> top)
-        i &+= 4
+        other = other.replacing(with: y, where: y .> other)
+        i &+= 8
     }
+    top = top.replacing(with: other, where: other .> top)
     var peak = top[0] > top[1] ? top[0] : top[1]
     peak = top[2] > peak ? top[2] : peak
     peak = top[3] > peak ? top[3] : peak
@@ -184,6 +186,72 @@ public func peakOfSamples(_ from: UnsafePointer<Float>, _ count: Int) -> Float {
         i &+= 1
     }
     return peak
+}
+
+/// The greatest magnitude and the sum of the squares, by one reading: what a meter shows. Render-safe.
+@_noLocks @inlinable
+public func peakAndEnergyOfSamples(_ from: UnsafePointer<Float>, _ count: Int) -> (peak: Float, energy: Float) {
+    var (top, other) = (SIMD4<Float>(repeating: 0), SIMD4<Float>(repeating: 0))
+    var (even, odd) = (top, top)
+    var i = 0
+    while i &+ 8 <= count {
+        let x = loadFour(from + i)
+        let y = loadFour(from + i + 4)
+        let (a, b) = (magnitudeOfFour(x), magnitudeOfFour(y))
+        top = top.replacing(with: a, where: a .> top)
+        other = other.replacing(with: b, where: b .> other)
+        even += x * x
+        odd += y * y
+        i &+= 8
+    }
+    top = top.replacing(with: other, where: other .> top)
+    even += odd
+    var peak = top[0] > top[1] ? top[0] : top[1]
+    peak = top[2] > peak ? top[2] : peak
+    peak = top[3] > peak ? top[3] : peak
+    var sum = (even[0] + even[1]) + (even[2] + even[3])
+    while i < count {
+        let magnitude = from[i] < 0 ? -from[i] : from[i]
+        peak = magnitude > peak ? magnitude : peak
+        sum += from[i] * from[i]
+        i &+= 1
+    }
+    return (peak, sum)
+}
+
+/// Whether every sample of a block is a number, and of a size that sound can have: their sum says so, at one addition a sample.
+/// Render-safe.
+@_noLocks @inlinable
+public func areSamplesFinite(_ channels: Channels, _ count: Int) -> Bool {
+    var (a, b) = (SIMD4<Float>(repeating: 0), SIMD4<Float>(repeating: 0))
+    var (c, d) = (a, b)
+    var sum: Float = 0
+    for channel in 0..<channels.count {
+        let from = UnsafePointer(channels[channel])
+        var i = 0
+        while i &+ 16 <= count {
+            let x = from + i
+            a += loadFour(x)
+            b += loadFour(x + 4)
+            c += loadFour(x + 8)
+            d += loadFour(x + 12)
+            i &+= 16
+        }
+        while i < count {
+            sum += from[i]
+            i &+= 1
+        }
+    }
+    a = (a + b) + (c + d)
+    return (sum + (a[0] + a[1]) + (a[2] + a[3])).isFinite
+}
+
+/// The magnitudes of four samples.
+@_noLocks @inlinable @inline(__always)
+func magnitudeOfFour(_ x: SIMD4<Float>) -> SIMD4<Float> {
+    SIMD4(
+        Float(bitPattern: x[0].bitPattern & 0x7FFF_FFFF), Float(bitPattern: x[1].bitPattern & 0x7FFF_FFFF),
+        Float(bitPattern: x[2].bitPattern & 0x7FFF_FFFF), Float(bitPattern: x[3].bitPattern & 0x7FFF_FFFF))
 }
 
 /// The sum of the squares. Render-safe.

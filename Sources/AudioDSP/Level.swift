@@ -14,9 +14,9 @@ public struct Level: BitwiseCopyable, Sendable {
         var top: Float = 0
         var sum: Float = 0
         for c in 0..<channels.count {
-            let highest = peakOfSamples(channels[c], frameCount)
+            let (highest, energy) = peakAndEnergyOfSamples(channels[c], frameCount)
             top = highest > top ? highest : top
-            sum += energyOfSamples(channels[c], frameCount)
+            sum += energy
         }
         peak = top
         meanSquare = sum / Float(max(1, frameCount &* channels.count))

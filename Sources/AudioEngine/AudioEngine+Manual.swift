@@ -13,6 +13,7 @@ extension AudioEngine {
         precondition((1...IOCycle.maximumFrameCount).contains(maximumFrameCount))
         try locked { state throws(AudioEngineError) in
             guard state.mode == .stopped else { throw .alreadyRunning }
+            inputNode.setBlock(maximumFrameCount)
             let format = EngineFormat(
                 sampleRate: format.sampleRate, inputChannelCount: inputChannelCount,
                 outputChannelCount: format.channelCount)
@@ -24,7 +25,7 @@ extension AudioEngine {
     /// Renders the next frames. One thread at a time; edits made before the call are in it.
     /// - Parameters:
     ///   - output: as many channels as the format has; overwritten.
-    ///   - input: what the input node gives; nil for silence.
+    ///   - input: what the input node gives; nil for silence. Not the output's memory, which is cleared first.
     public func renderOffline(
         _ output: Channels, frameCount: Int, input: Channels? = nil
     ) throws(AudioEngineError) {
@@ -32,6 +33,9 @@ extension AudioEngine {
             guard case .manual(let maximum) = state.mode, let executor = state.executor else { throw .notManual }
             guard frameCount <= maximum else { throw .tooManyFrames(asked: frameCount, maximum: maximum) }
             return executor
+        }
+        for c in 0..<(input?.count ?? 0) {
+            precondition(!(0..<output.count).contains { output[$0] == input?[c] }, "input and output share memory")
         }
         serve()
         executor.renderManually(output, frameCount, input ?? Channels(output.pointers, count: 0))

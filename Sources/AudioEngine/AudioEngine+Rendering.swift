@@ -11,6 +11,7 @@ extension AudioEngine {
             outputChannelCount: device.outputChannelCount)
         try locked { state throws(AudioEngineError) in
             guard state.mode == .stopped else { throw .alreadyRunning }
+            inputNode.setBlock(device.blockFrameCount)
             try state.open(format, wakeup: wakeup)
             state.device = device
             try self.run(&state)
@@ -51,12 +52,17 @@ extension AudioEngine {
     /// Hertz of the device, or of manual rendering; nil while stopped.
     public var sampleRate: Double? { state.withLock { $0.format?.sampleRate } }
 
+    /// Why the last change that was made while rendering is not heard: a unit could not be made. What was there before it goes
+    /// on; nil when the next change is through.
+    public var failure: AudioEngineError? { state.withLock { $0.failure } }
+
     func run(_ state: inout EngineState) throws(AudioEngineError) {
         guard let executor = state.executor else { return }
         let thread = ServiceThread(name: "engine", wakeup: wakeup) { [weak self] in
             self?.serve()
             return self != nil
         }
+        inputNode.setLive(true, priority: state.device?.realTimePriority)
         for node in state.graph.nodes.values where node.needsService { node.service() }
         let code = thread.start()
         guard code == 0 else { throw .noThread(code: Int(code)) }
@@ -80,6 +86,7 @@ extension AudioEngine {
         device?.stop()
         thread?.stop()
         guard thread != nil else { return }
+        inputNode.setLive(false, priority: nil)
         let taps = state.withLock { state in
             state.executor?.settle()
             return state.graph.nodes.values.compactMap(\.tap)
@@ -89,14 +96,13 @@ extension AudioEngine {
 
     /// What the engine's own thread does: compile what was edited, free what is over, feed players, call taps.
     func serve() {
-        let nodes = state.withLock { state in
+        let (nodes, taps) = state.withLock { state -> ([AudioNode], [NodeTap]) in
             _ = state.applyEdits()
-            return state.graph.nodes.values.filter { $0.tap != nil || $0.needsService }
+            let nodes = state.graph.nodes.values
+            return (nodes.filter(\.needsService), nodes.compactMap(\.tap))
         }
-        for node in nodes {
-            if node.needsService { node.service() }
-            node.tap?.serve()
-        }
+        for node in nodes { node.service() }
+        for tap in taps { tap.serve() }
     }
 
     func locked<Result>(

@@ -1,6 +1,7 @@
 import AudioBase
 import AudioDevices
 import Synchronization
+import VoiceProcessing
 
 /// A graph of nodes that renders for a device, live, or into memory, faster than real time.
 ///
@@ -19,7 +20,7 @@ public final class AudioEngine: Sendable {
     /// What the device captures.
     public let inputNode = AudioInputNode()
     /// What the device plays.
-    public let outputNode = AudioOutputNode()
+    public let outputNode: AudioOutputNode
     /// A mixer that is connected to the output from the start.
     public let mainMixerNode = AudioMixerNode(name: "main mixer")
 
@@ -28,6 +29,7 @@ public final class AudioEngine: Sendable {
 
     /// An engine with nothing but its own three nodes.
     public init() {
+        outputNode = AudioOutputNode(input: inputNode)
         var graph = Graph()
         for node in [inputNode, outputNode, mainMixerNode] { graph.attach(node) }
         do {
@@ -37,7 +39,10 @@ public final class AudioEngine: Sendable {
         for node in [inputNode, outputNode, mainMixerNode] { node.attachment.withLock { $0 = ObjectIdentifier(self) } }
     }
 
-    deinit { stop() }
+    deinit {
+        stop()
+        for node in attachedNodes { node.attachment.withLock { $0 = nil } }
+    }
 
     /// Adds a node, which is silent until it is connected. Again does nothing.
     /// - Throws: ``AudioEngineError/attachedElsewhere(_:)``.
@@ -45,7 +50,8 @@ public final class AudioEngine: Sendable {
         try edit { edit throws(AudioEngineError) in try edit.attach(node) }
     }
 
-    /// Takes a node and its connections away; what it sounded like is forgotten.
+    /// Takes a node and its connections away; what it sounded like is forgotten. While the engine renders, another engine can have
+    /// the node when it has faded out.
     public func detach(_ node: AudioNode) throws(AudioEngineError) {
         try edit { edit throws(AudioEngineError) in try edit.detach(node) }
     }
@@ -75,14 +81,19 @@ public final class AudioEngine: Sendable {
     /// Makes several changes that are heard as one; if one of them fails, none is made.
     public func edit(_ changes: (inout Edit) throws(AudioEngineError) -> Void) throws(AudioEngineError) {
         let error = state.withLock { state -> AudioEngineError? in
+            var edit = Edit(
+                engine: ObjectIdentifier(self), permanent: [inputNode, outputNode, mainMixerNode],
+                graph: state.graph)
             do throws(AudioEngineError) {
-                var edit = Edit(
-                    engine: ObjectIdentifier(self), permanent: [inputNode, outputNode, mainMixerNode],
-                    graph: state.graph)
                 try changes(&edit)
                 try state.accept(edit)
                 return nil
-            } catch { return error }
+            } catch {
+                for node in edit.attached where state.graph.nodes[node.id] == nil {
+                    node.attachment.withLock { $0 = nil }
+                }
+                return error
+            }
         }
         if let error { throw error }
         wakeup.handle.wake()
@@ -143,6 +154,17 @@ public final class AudioEngine: Sendable {
             guard graph.nodes[node.id] != nil else { throw .notAttached(node.name) }
             graph.disconnectOutput(node, bus: bus)
         }
+    }
+
+    /// Takes echo, noise and differences of level out of what is captured (`AVAudioInputNode.setVoiceProcessingEnabled`).
+    ///
+    /// What the output plays is the echo that is looked for. It costs ``VoiceProcessingWorker/latency``, about 26 ms; the two
+    /// fade into each other. Where it cannot be, or what it gives is no voice, the plain input is heard and
+    /// ``AudioInputNode/voiceProcessingError`` has the reason. - Parameter options: nil for the plain input.
+    public func setVoiceProcessing(_ options: VoiceProcessingOptions?) {
+        inputNode.setVoiceProcessing(options)
+        state.withLock { $0.isDirty = true }
+        wakeup.handle.wake()
     }
 
     /// Nodes that are attached, the engine's own among them.

@@ -30,15 +30,10 @@ struct EngineState: ~Copyable {
 
     /// Takes an edit whole, or throws and stays as it was.
     mutating func accept(_ edit: borrowing AudioEngine.Edit) throws(AudioEngineError) {
-        do throws(AudioEngineError) {
-            if let format { _ = try ResolvedGraph(edit.graph, engine: format, isStrict: false) }
-        } catch {
-            for node in edit.attached { node.attachment.withLock { $0 = nil } }
-            throw error
-        }
+        if let format { _ = try ResolvedGraph(edit.graph, engine: format, isStrict: false) }
         graph = edit.graph
         leaving += edit.detached
-        for node in edit.detached where graph.nodes[node.id] == nil { node.attachment.withLock { $0 = nil } }
+        if rendering == nil { dropLeaving() }
         isDirty = true
     }
 
@@ -63,11 +58,12 @@ struct EngineState: ~Copyable {
     mutating func applyEdits() -> Bool {
         guard let executor else { return false }
         executor.collect()
-        guard isDirty else { return executor.isBusy }
-        guard !executor.isBusy, var compiler, let format, let rendering else { return true }
+        guard !executor.isBusy else { return true }
+        dropLeaving()
+        guard isDirty else { return false }
+        guard var compiler, let format, let rendering else { return true }
         isDirty = false
         do throws(AudioEngineError) {
-            dropLeaving()
             let resolved = try ResolvedGraph(graph, engine: format, isStrict: false)
             let plan = try compiler.plan(from: rendering, to: resolved)
             executor.post(plan)
@@ -79,11 +75,15 @@ struct EngineState: ~Copyable {
         return true
     }
 
-    /// Nodes that were detached sound as new when they come back.
+    /// Nodes that were detached, and have faded out, sound as new when they come back. Another engine may have them only now: it
+    /// would render with the same memory.
     mutating func dropLeaving() {
         let used = rendering?.formats ?? [:]
-        for node in leaving where used[node.id] == nil { node.dropState() }
-        leaving.removeAll { used[$0.id] == nil }
+        for node in leaving where used[node.id] == nil {
+            node.dropState()
+            if graph.nodes[node.id] == nil { node.attachment.withLock { $0 = nil } }
+        }
+        leaving.removeAll { used[$0.id] == nil || graph.nodes[$0.id] != nil }
     }
 
     /// Every node's memory goes.
@@ -91,5 +91,6 @@ struct EngineState: ~Copyable {
         for node in graph.nodes.values { node.dropState() }
         compiler = nil
         rendering = nil
+        dropLeaving()
     }
 }

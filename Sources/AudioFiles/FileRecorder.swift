@@ -22,12 +22,8 @@ public final class FileRecorder: Sendable {
         sampleFormat: AudioFileWriter.SampleFormat = .float32, bitRate: MP3Encoder.BitRate = .variable(2)
     ) throws(AudioFileError) {
         let format = AudioFormat(sampleRate: sampleRate, channelCount: ring.channelCount)
-        let writer: any SoundFileWriter
-        if path.lowercased().hasSuffix(".mp3") {
-            writer = try MP3FileWriter(path: path, format: format, bitRate: bitRate)
-        } else {
-            writer = try AudioFileWriter(path: path, format: format, sampleFormat: sampleFormat)
-        }
+        let writer = try SoundFileWriters.make(
+            path: path, format: format, sampleFormat: sampleFormat, bitRate: bitRate)
         let worker = Worker(writer: writer, ring: ring)
         self.worker = worker
         thread = ServiceThread(name: "file recorder") { worker.drain() }

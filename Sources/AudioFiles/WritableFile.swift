@@ -16,14 +16,3 @@ enum WritableFile {
         throw code == 0 ? .notRegular(path: path) : .from(errno: code, path: path)
     }
 }
-
-/// What a recorder needs of a file, whatever its kind.
-protocol SoundFileWriter: AnyObject {
-    var frameCount: Int { get }
-    func write(_ channels: Channels, frameCount: Int, offset: Int) throws(AudioFileError)
-    func writeSilence(frameCount: Int) throws(AudioFileError)
-    func close() throws(AudioFileError)
-}
-
-extension AudioFileWriter: SoundFileWriter {}
-extension MP3FileWriter: SoundFileWriter {}

@@ -8,7 +8,8 @@ struct EarshotCommand: ParsableCommand {
             var command = try parseAsRoot()
             try command.run()
         } catch {
-            guard exitCode(for: error) == .validationFailure else { exit(withError: error) }
+            // A command that has said itself what is wrong throws its status alone.
+            guard exitCode(for: error) == .validationFailure, !(error is ExitCode) else { exit(withError: error) }
             let message = message(for: error).split(separator: "\n").joined(separator: " ")
             Terminal.say("earshot: \(message); see earshot --help")
             exit(withError: ExitCode.validationFailure)
@@ -24,7 +25,7 @@ struct EarshotCommand: ParsableCommand {
             """,
         version: CallReport.version,
         subcommands: [
-            HostCommand.self, JoinCommand.self, DevicesCommand.self, LoopbackCommand.self, MonitorCommand.self, AnalyzeCommand.self,
-            ProcessVoiceCommand.self,
+            HostCommand.self, JoinCommand.self, DevicesCommand.self, LoopbackCommand.self, MonitorCommand.self,
+            EffectsCommand.self, RenderCommand.self, ProcessVoiceCommand.self, AnalyzeCommand.self,
         ])
 }

@@ -30,6 +30,7 @@ struct Failure: Error {
         switch error {
         case let error as Failure: self = error
         case let error as AudioFileError: self.init(error.description, status: Self.status(of: error))
+        case let error as GraphFileError: self.init(error.description, status: Self.data)
         case let error as SignallingError: self.init(error.description, status: Self.status(of: error))
         case let error as any CustomStringConvertible & Error: self.init(error.description, status: Self.unavailable)
         default: self.init("\(error)", status: Self.unavailable)
@@ -38,8 +39,8 @@ struct Failure: Error {
 
     private static func status(of error: AudioFileError) -> Int32 {
         switch error {
-        case .missingFolder, .diskFull, .tooLong, .encoderFailed, .closed, .system: cannotCreate
-        case .notAudio, .unsupportedSampleRate, .unsupportedChannelCount, .unsupportedFormat, .damaged: data
+        case .missingFolder, .diskFull, .tooLong, .unsupportedFormat, .encoderFailed, .closed, .system: cannotCreate
+        case .notAudio, .unsupportedSampleRate, .unsupportedChannelCount, .damaged: data
         case .missing, .notPermitted, .directory, .notRegular: noInput
         }
     }

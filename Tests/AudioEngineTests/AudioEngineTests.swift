@@ -27,6 +27,27 @@ import Testing
         for c in 0..<2 { #expect(errorDecibels(expected[c], got[c]) < -120) }
     }
 
+    @Test func `a change that falls due in silence is over in time`() throws {
+        func run(silent frames: Int64) throws -> [Float] {
+            let rig = EngineRig(channels: 1)
+            let source = AudioSourceNode(format: AudioFormat(sampleRate: 48_000, channelCount: 1)) {
+                time, count, output in
+                for i in 0..<count { output[0][i] = time + Int64(i) < frames ? 0 : 0.5 }
+                return count
+            }
+            let gain = AudioUnitEffect(.gain)
+            for node in [source, gain] { try rig.engine.attach(node) }
+            try rig.engine.connect(source, to: gain)
+            try rig.engine.connect(gain, to: rig.engine.mainMixerNode)
+            try rig.start()
+            try gain.parameter("gain").setValue(-40, ramp: 0.5, at: 4_800)
+            return try rig.render(36_000)[0]
+        }
+        let sounding = try run(silent: 0)
+        let late = try run(silent: 14_400)
+        #expect(errorDecibels(Array(sounding[16_000...]), Array(late[16_000...])) < -80)
+    }
+
     @Test func `a source at another rate is converted`() throws {
         let rig = EngineRig(channels: 1)
         let source = sineSource(1_000, rate: 44_100)

@@ -19,6 +19,8 @@ import Testing
         try rig.engine.connect(source, to: environment)
         try rig.engine.connect(environment, to: rig.engine.mainMixerNode)
         try rig.start()
+        let latency = UnitType.spatializer.makeUnit(sampleRate: 48_000, channelCount: 1).latency
+        #expect(latency > 0 && abs(rig.engine.paths[0].latency - Double(latency) / 48_000) < 1e-9)
         environment.input(0).position = SIMD3(2, 0, 0)
         var output = try rig.render(24_000)
         let right = decibels(rms(output[1][12_000...]) / rms(output[0][12_000...]))

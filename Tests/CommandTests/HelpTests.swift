@@ -5,7 +5,8 @@ import TestSupport
 @Suite struct HelpTests {
     @Test(arguments: [
         ["--help"], ["host", "--help"], ["join", "--help"], ["devices", "--help"],
-        ["loopback", "--help"], ["monitor", "--help"], ["analyze", "--help"], ["process-voice", "--help"],
+        ["loopback", "--help"], ["monitor", "--help"], ["effects", "--help"], ["render", "--help"],
+        ["analyze", "--help"], ["process-voice", "--help"],
         ["help", "host"],
     ])
     func `each command explains itself`(arguments: [String]) throws {
@@ -24,7 +25,8 @@ import TestSupport
         let program = try Earshot.start(["--generate-completion-script", shell])
         #expect(program.wait() == .exit(0))
         for word in [
-            "host", "join", "devices", "loopback", "monitor", "analyze", "process-voice", "insecure-lan", "watch",
+            "host", "join", "devices", "loopback", "monitor", "effects", "render", "analyze", "process-voice",
+            "insecure-lan", "watch",
             "pipewire",
             "alsa", "simulated",
         ] {

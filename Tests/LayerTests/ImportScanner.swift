@@ -22,7 +22,7 @@ enum ImportScanner {
     ]
 
     /// `source` without comments and string literals. A literal's interpolations go with it: none holds an import.
-    private static func code(_ source: String) -> String {
+    static func code(_ source: String) -> String {
         var text = Array(source.utf8)[...]
         var code: [UInt8] = []
         var depth = 0  // of nested comments

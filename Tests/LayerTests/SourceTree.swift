@@ -71,7 +71,7 @@ struct SourceTree {
             }
             dependencies[target.name] = Set(names)
         }
-        for helper in ["TestSupport", "UnitMeasures"] { dependencies[helper] = nil }
+        for helper in ["EngineMeasures", "TestSupport", "UnitMeasures"] { dependencies[helper] = nil }
         return dependencies
     }
 }

@@ -22,7 +22,8 @@ LEAD = 4  # seconds of far end before both talk
 LEAST = 35
 # What the options of a call are has limits; the others are told beside it.
 SETTINGS = [("default", []), ("moderate", ["--echo-suppression", "moderate"]), ("high", ["--echo-suppression", "high"])]
-ROOMS = [(0.2, 5), (0.2, 20), (0.2, 40), (0.2, 60), (0.3, 20), (0.3, 60), (0.4, 20)]  # RT60 in s, delay in ms
+ROOMS = [(0.2, 5), (0.2, 20), (0.2, 40), (0.2, 60), (0.3, 20), (0.3, 60), (0.4, 20), (0.4, 60)]  # RT60 in s, delay in ms
+BEYOND = [(0.4, 60)]  # more than is promised: 31 to 34 dB, by the room
 
 
 def level(x):
@@ -70,7 +71,7 @@ def main(earshot, folder):
     passed = True
     for name, options in SETTINGS:
         for decay, delay in ROOMS:
-            limited = name == "default"
+            limited = name == "default" and (decay, delay) not in BEYOND
             far = np.concatenate([long, long])
             mic = echo(far, decay, delay)
             out, report = cleaned(earshot, folder, mic, far, options)

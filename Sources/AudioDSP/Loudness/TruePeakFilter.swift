@@ -125,6 +125,27 @@ struct TruePeakFilter: ~Copyable {
     private func listen(_ history: UnsafeMutablePointer<Float>, from first: Int, to end: Int) {
         let band = taps + 4 &* 80
         var i = first
+        while i &+ 16 <= end {  // sixteen at a time, as one sum waits for itself
+            let centre = history + (Self.past &+ i &- 56)
+            var (a, b) = (load4(band) * load4(centre), load4(band) * load4(centre + 4))
+            var (c, d) = (load4(band) * load4(centre + 8), load4(band) * load4(centre + 12))
+            var k = 1
+            while k < 56 {
+                let tap = load4(band + 4 &* k)
+                let (left, right) = (centre - k, centre + k)
+                a += tap * (load4(left) + load4(right))
+                b += tap * (load4(left + 4) + load4(right + 4))
+                c += tap * (load4(left + 8) + load4(right + 8))
+                d += tap * (load4(left + 12) + load4(right + 12))
+                k &+= 1
+            }
+            let to = history + (Self.brinkAt &+ 64 &+ i)
+            store4(magnitude(a), to)
+            store4(magnitude(b), to + 4)
+            store4(magnitude(c), to + 8)
+            store4(magnitude(d), to + 12)
+            i &+= 16
+        }
         while i < end {
             let centre = history + (Self.past &+ i &- 56)
             var sum = load4(band) * load4(centre)
@@ -158,6 +179,26 @@ struct TruePeakFilter: ~Copyable {
     @_noLocks
     private func double(_ history: UnsafeMutablePointer<Float>, from first: Int, to end: Int) {
         var i = first
+        while i &+ 16 <= end {
+            let newest = history + (Self.past &+ i)
+            var (a, b) = (SIMD4<Float>(repeating: 0), SIMD4<Float>(repeating: 0))
+            var (c, d) = (a, b)
+            var k = 0
+            while k < 56 {
+                let tap = load4(taps + 4 &* k)
+                let (young, old) = (newest - k, newest - (111 &- k))
+                a += tap * (load4(young) + load4(old))
+                b += tap * (load4(young + 4) + load4(old + 4))
+                c += tap * (load4(young + 8) + load4(old + 8))
+                d += tap * (load4(young + 12) + load4(old + 12))
+                k &+= 1
+            }
+            interleave(newest - 56, a, history, i)
+            interleave(newest - 52, b, history, i &+ 4)
+            interleave(newest - 48, c, history, i &+ 8)
+            interleave(newest - 44, d, history, i &+ 12)
+            i &+= 16
+        }
         while i < end {
             let newest = history + (Self.past &+ i)
             var sum = SIMD4<Float>(repeating: 0)
@@ -166,13 +207,20 @@ struct TruePeakFilter: ~Copyable {
                 sum += load4(taps + 4 &* k) * (load4(newest - k) + load4(newest - (111 &- k)))
                 k &+= 1
             }
-            let doubled = history + (Self.doubledAt &+ 8 &+ 2 &* i)
-            let even = newest - 56
-            for j in 0..<4 {
-                doubled[2 &* j] = even[j]
-                doubled[2 &* j &+ 1] = sum[j]
-            }
+            interleave(newest - 56, sum, history, i)
             i &+= 4
+        }
+    }
+
+    /// Four samples and the four between them, from frame `i` on.
+    @_noLocks @inline(__always)
+    private func interleave(
+        _ even: UnsafePointer<Float>, _ odd: SIMD4<Float>, _ history: UnsafeMutablePointer<Float>, _ i: Int
+    ) {
+        let doubled = history + (Self.doubledAt &+ 8 &+ 2 &* i)
+        for j in 0..<4 {
+            doubled[2 &* j] = even[j]
+            doubled[2 &* j &+ 1] = odd[j]
         }
     }
 

@@ -35,8 +35,7 @@ struct GainKernel: UnitKernel, ~Copyable {
             let to = block.output[c] + block.offset
             factor = start
             for i in 0..<moving { to[i] = from[i] * factor.next() }
-            let steady = factor.value
-            for i in moving..<block.frameCount { to[i] = from[i] * steady }
+            scaleSamples(to + moving, from + moving, block.frameCount &- moving, gain: factor.value)
         }
     }
 

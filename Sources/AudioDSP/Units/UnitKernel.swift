@@ -69,6 +69,7 @@ extension UnitKernel where Self: ~Copyable {
 
 /// A kernel's functions as C function pointers, which the render thread may call where it may not call through a protocol.
 /// Each closure is one line: it binds the memory to its kernel and calls the function of the same name.
+@frozen
 public struct UnitFunctions: Sendable {
     /// See `set(_:over:)`: the kernel's memory, values, frames.
     public typealias Set = @convention(c) (UnsafeMutableRawPointer, UnsafePointer<Float>, Int) -> Void
@@ -76,9 +77,9 @@ public struct UnitFunctions: Sendable {
     public typealias Process = @convention(c) (UnsafeMutableRawPointer, UnsafeRawPointer) -> Void
     /// See `reset()`: the kernel's memory.
     public typealias Reset = @convention(c) (UnsafeMutableRawPointer) -> Void
-    let set: Set
-    let process: Process
-    let reset: Reset
+    @usableFromInline let set: Set
+    @usableFromInline let process: Process
+    @usableFromInline let reset: Reset
 
     /// Functions that keep to the rules of the render thread.
     public init(set: @escaping Set, process: @escaping Process, reset: @escaping Reset) {
@@ -90,18 +91,18 @@ public struct UnitFunctions: Sendable {
 
 extension UnitFunctions {
     /// A call of `set`. Render-safe.
-    @_noLocks
+    @inlinable @_noLocks
     public func callSet(_ state: UnsafeMutableRawPointer, _ values: UnsafePointer<Float>, over frameCount: Int) {
         earshot_unit_set(set, state, values, frameCount)
     }
 
     /// A call of `process`. Render-safe.
-    @_noLocks
+    @inlinable @_noLocks
     public func callProcess(_ state: UnsafeMutableRawPointer, _ block: UnitBlock) {
         withUnsafePointer(to: block) { earshot_unit_process(process, state, UnsafeRawPointer($0)) }
     }
 
     /// A call of `reset`. Render-safe.
-    @_noLocks
+    @inlinable @_noLocks
     public func callReset(_ state: UnsafeMutableRawPointer) { earshot_unit_reset(reset, state) }
 }

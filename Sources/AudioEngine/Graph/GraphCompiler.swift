@@ -19,9 +19,9 @@ struct GraphCompiler {
 
     /// The program of a graph.
     mutating func program(
-        _ graph: ResolvedGraph, fades: [ResolvedGraph.Connection: JointState.Fade] = [:]
+        _ graph: ResolvedGraph, fades: [ResolvedGraph.Connection: JointState.Fade] = [:], hold: Int = 0
     ) throws(AudioEngineError) -> RenderProgram {
-        var draft = ProgramDraft(graph, engine: engine, fades: fades, fadeFrameCount: fadeFrameCount)
+        var draft = ProgramDraft(graph, engine: engine, fades: fades, fade: (hold, fadeFrameCount))
         for node in graph.order { try draft.add(node, &conversions) }
         return draft.finish()
     }
@@ -29,27 +29,55 @@ struct GraphCompiler {
     /// From one graph to another without a click: where both can sound together, they fade into each other; else the old fades
     /// out before the new fades in.
     mutating func plan(from old: ResolvedGraph, to new: ResolvedGraph) throws(AudioEngineError) -> RenderPlan {
-        let final = try program(new)
         let before = Set(old.connections)
         let after = Set(new.connections)
-        let changed = Set(old.formats.filter { new.formats[$0.key] != nil && new.formats[$0.key] != $0.value }.keys)
+        // Nodes that must be made anew, as what they are given has another format.
+        let changed = Set(
+            new.order.filter { node in
+                guard let formats = new.formats[node.id], old.formats[node.id] != nil else { return false }
+                return !node.keepsState(formats, engineRate: engine.sampleRate)
+            }.map(\.id))
         func concerns(_ connection: ResolvedGraph.Connection) -> Bool {
             changed.contains(connection.source.node) || changed.contains(connection.destination.node)
         }
         let gone = before.filter { !after.contains($0) || concerns($0) }
         let come = after.filter { !before.contains($0) || concerns($0) }
-        guard !gone.isEmpty || !come.isEmpty else { return RenderPlan(final: final) }
+        guard !gone.isEmpty || !come.isEmpty else { return RenderPlan(final: try program(new)) }
         let fadesOut = Dictionary(uniqueKeysWithValues: gone.map { ($0, JointState.Fade.fadingOut) })
         let fadesIn = Dictionary(uniqueKeysWithValues: come.map { ($0, JointState.Fade.fadingIn) })
-        if changed.isEmpty, let both = old.union(new) {
-            let fades = fadesOut.merging(fadesIn) { _, new in new }
-            return RenderPlan(
-                transitions: [(try program(both, fades: fades), fadeFrameCount)], final: final)
+        if changed.isEmpty, let (both, widened) = old.union(new) {
+            var fades: [ResolvedGraph.Connection: JointState.Fade] = [:]
+            for (connection, fade) in fadesOut.merging(fadesIn, uniquingKeysWith: { _, new in new }) {
+                fades[widened[connection] ?? connection] = fade
+            }
+            let final = try program(new)
+            let hold = warmUp(from: old, to: new)
+            let transition = try program(both, fades: fades, hold: hold)
+            return RenderPlan(transitions: [(transition, hold + fadeFrameCount)], final: final)
         }
+        // The old first: it uses the memory that nodes have, which the new one exchanges where a node is another.
+        let leaving = try program(old, fades: fadesOut)
+        let final = try program(new)
+        let hold = warmUp(from: old, to: new)
+        let coming = try program(new, fades: fadesIn, hold: hold)
         return RenderPlan(
-            transitions: [
-                (try program(old, fades: fadesOut), fadeFrameCount), (try program(new, fades: fadesIn), fadeFrameCount),
-            ], final: final)
+            transitions: [(leaving, fadeFrameCount), (coming, hold + fadeFrameCount)], final: final)
+    }
+
+    /// Frames until what is new gives sound: the delays of new nodes and conversions, which begin with silence. They are
+    /// heard only then, or their beginning would be a click in the midst of the fade. A second at most.
+    private func warmUp(from old: ResolvedGraph, to new: ResolvedGraph) -> Int {
+        var seconds = 0.0
+        for node in new.order where old.formats[node.id] != new.formats[node.id] {
+            guard let rate = new.formats[node.id]?.sampleRate else { continue }
+            seconds += (node.currentState?.latency ?? 0) / rate
+        }
+        let before = Set(old.connections)
+        for connection in new.connections where connection.from != connection.to && !before.contains(connection) {
+            let key = ConversionKey(source: connection.source, from: connection.from, to: connection.to)
+            seconds += (conversions[key]?.latency ?? 0) / connection.to.sampleRate
+        }
+        return Int(min(1, seconds) * engine.sampleRate)
     }
 
     /// Forgets conversions that a graph has not.
@@ -64,7 +92,8 @@ struct ProgramDraft {
     private let graph: ResolvedGraph
     private let engine: EngineFormat
     private let fades: [ResolvedGraph.Connection: JointState.Fade]
-    private let fadeFrameCount: Int
+    /// Frames of the engine's that a change waits, and then takes.
+    private let fade: (hold: Int, length: Int)
     private var steps: [RenderProgram.Draft] = []
     private var rates: [Int64]
     private var kept: [AnyObject] = []
@@ -74,12 +103,12 @@ struct ProgramDraft {
 
     init(
         _ graph: ResolvedGraph, engine: EngineFormat, fades: [ResolvedGraph.Connection: JointState.Fade],
-        fadeFrameCount: Int
+        fade: (hold: Int, length: Int)
     ) {
         self.graph = graph
         self.engine = engine
         self.fades = fades
-        self.fadeFrameCount = fadeFrameCount
+        self.fade = fade
         rates = [Int64(engine.sampleRate.rounded())]
         buffers = ProgramBuffers(engineRate: engine.sampleRate)
     }
@@ -158,9 +187,11 @@ struct ProgramDraft {
         _ leases: [(ResolvedGraph.Connection, ProgramBuffers.Lease)], domain: Int
     ) -> ProgramBuffers.Lease {
         if leases.count == 1, fades[leases[0].0] == nil { return leases[0].1 }
-        let length = Int(Double(fadeFrameCount) * Double(rates[domain]) / engine.sampleRate)
-        let state = RenderMemory(
-            JointState(leases.map { fades[$0.0] ?? .steady }, length: length), function: JointState.function)
+        let ratio = Double(rates[domain]) / engine.sampleRate
+        let joint = JointState(
+            leases.map { fades[$0.0] ?? .steady }, hold: Int(Double(fade.hold) * ratio),
+            length: Int(Double(fade.length) * ratio))
+        let state = RenderMemory(joint, function: JointState.function)
         kept.append(state)
         let sum = buffers.lease(leases[0].0.to, consumers: 1)
         emit(state, leases.map(\.1.bus), [sum.bus], domain)

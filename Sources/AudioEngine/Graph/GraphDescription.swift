@@ -22,9 +22,14 @@ extension AudioEngine: CustomStringConvertible {
     /// The graph for Graphviz's `dot`.
     public var graphviz: String {
         state.withLock { state in
-            var lines = ["digraph engine {", "  rankdir=LR; node [shape=box, fontname=\"sans-serif\"];"]
+            var lines = [
+                "digraph engine {", "  rankdir=LR; node [shape=box, fontname=\"sans-serif\"];",
+                "  edge [fontname=\"sans-serif\", fontsize=10];",
+            ]
             for node in state.graph.nodes.values.sorted(by: { $0.id < $1.id }) {
-                lines.append("  n\(node.id) [label=\"\(Self.escaped(node.name))\(state.delayWords(node))\"];")
+                let isUsed = state.rendering.map { $0.formats[node.id] != nil } ?? true
+                let label = "\(Self.escaped(node.name))\(state.delayWords(node))"
+                lines.append("  n\(node.id) [label=\"\(label)\"\(isUsed ? "" : ", style=dashed")];")
             }
             for connection in state.graph.connections.values.sorted(by: {
                 ($0.source.node, $0.destination.node, $0.destination.bus)

@@ -8,6 +8,7 @@ import AudioDSP
 public final class AudioEnvironmentNode: AudioNode, @unchecked Sendable {  // `made` is under the engine's lock
     private let scene = Guarded(Scene())
     private var made: [Int: (rate: Double, source: RenderMemory<EnvironmentSource>)] = [:]
+    private var current: RenderState?
 
     private struct Scene {
         var listener = ListenerGeometry()
@@ -61,12 +62,19 @@ public final class AudioEnvironmentNode: AudioNode, @unchecked Sendable {  // `m
             return source
         }
         let latency = sources.first?.latency ?? 0
-        return RenderMemory(
+        let state = RenderMemory(
             EnvironmentState(sources.map(\.memory)), latency: latency, keeping: sources,
             function: EnvironmentState.function)
+        current = state
+        return state
     }
 
-    override func dropState() { made = [:] }
+    override var currentState: RenderState? { current }
+
+    override func dropState() {
+        made = [:]
+        current = nil
+    }
 }
 
 /// One source of an ``AudioEnvironmentNode``. Any thread.
@@ -121,6 +129,7 @@ struct EnvironmentSource: ~Copyable {
     private var unit: UnitState
     private let bus: UnsafeMutablePointer<RenderBus>
     private let silent: UnsafeMutablePointer<Bool>
+    private let call = UnsafeMutablePointer<RenderCall>.allocate(capacity: 1)
 
     init(unit: consuming UnitState, output: Channels) {
         self.unit = unit
@@ -133,6 +142,7 @@ struct EnvironmentSource: ~Copyable {
     deinit {
         bus.deallocate()
         silent.deallocate()
+        call.deallocate()
     }
 
     /// Adds what the listener hears of it.
@@ -143,13 +153,14 @@ struct EnvironmentSource: ~Copyable {
         own.inputCount = 1
         own.outputs = UnsafePointer(bus)
         own.outputCount = 1
-        unit.process(own)
+        self.call.initialize(to: own)
+        unit.process(UnsafePointer(self.call))
         guard !bus.pointee.isSilent else { return }
         output.isSilent = false
         for c in 0..<2 {
             let from = bus.pointee.channels[c]
             let to = output.channels[c]
-            for i in 0..<call.frameCount { to[i] += from[i] }
+            addSamples(to, from, call.frameCount, gain: 1)
         }
     }
 }

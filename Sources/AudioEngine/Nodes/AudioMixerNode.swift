@@ -6,9 +6,23 @@ import Synchronization
 public final class AudioMixerNode: AudioNode, @unchecked Sendable {
     private let strips = Guarded<[Int: AudioMixerInput]>([:])
     private let store = ParameterStore([UnitParameter("volume", "Volume", .generic, 0...8, default: 1)])
-    private let meter = LatestValue(Level())
+    private let levels = LevelMeter()
+    private let readings = LatestValue(MeterReading())
+    private let blocks = MessageQueue<LoudnessBlock>(capacity: 256)
+    private let reader = Guarded(Reader())
     private let channelCount: Int?
     private var master: (rate: Double, memory: RenderMemory<MixerMaster>)?
+
+    /// What is measured away from the render thread.
+    private struct Reader {
+        var format = AudioFormat(sampleRate: 48_000, channelCount: 2) { didSet { restart() } }
+        var meter = LoudnessMeter(sampleRate: 48_000, channelCount: 2, measuresTruePeak: false)
+
+        mutating func restart() {
+            meter = LoudnessMeter(
+                sampleRate: format.sampleRate, channelCount: format.channelCount, measuresTruePeak: false)
+        }
+    }
 
     /// - Parameter channelCount: of its output; the device's unless said otherwise.
     public init(channelCount: Int? = nil, name: String = "mixer") {
@@ -31,13 +45,39 @@ public final class AudioMixerNode: AudioNode, @unchecked Sendable {
         strips.withLock { strips in
             if let strip = strips[bus] { return strip }
             let strip = AudioMixerInput(mixer: self, bus: bus)
+            if strips.values.contains(where: \.isSoloed) { strip.setSounding(false) }
             strips[bus] = strip
             return strip
         }
     }
 
-    /// Peak and mean square of the last block mixed. For one thread.
-    public var level: Level { meter.load() }
+    /// Peak and mean square of the last block mixed.
+    public var level: Level { levels.load() }
+
+    /// Peak, RMS, and loudness of the last 400 ms and 3 s, of what it gives; for a display.
+    public var meter: MeterReading { reader.withLock { _ in readings.load() } }
+
+    /// Loudness of all that it gave since it was made, or since ``resetLoudness()``: EBU R 128.
+    public var loudness: LoudnessMeter.Measurement {
+        service()
+        return reader.withLock { $0.meter.measurement }
+    }
+
+    /// Begins a new measurement of ``loudness``.
+    public func resetLoudness() {
+        reader.withLock { reader in
+            while blocks.pop() != nil {}
+            reader.restart()
+        }
+    }
+
+    override var needsService: Bool { true }
+
+    override func service() {
+        reader.withLock { reader in
+            while let block = blocks.pop() { reader.meter.add(block) }
+        }
+    }
 
     /// Soloed inputs silence those that are not.
     func updateSolo() {
@@ -63,12 +103,18 @@ public final class AudioMixerNode: AudioNode, @unchecked Sendable {
             let ramps = ParameterRamps(store, sampleRate: engineRate, engineRate: engineRate)
             master = (
                 engineRate,
-                RenderMemory(MixerMaster(ramps: ramps, meter: meter.writer), keeping: [meter]) { _, _ in }
+                RenderMemory(
+                    MixerMaster(
+                        ramps: ramps, format: formats.output, level: levels.handle, readings: readings.writer,
+                        blocks: blocks.writer), keeping: [levels, readings, blocks]
+                ) { _, _ in }
             )
+            reader.withLock { if $0.format != formats.output { $0.format = formats.output } }
         }
         guard let master = master?.memory else { preconditionFailure("the master strip was just made") }
         let memories = buses.map { input($0).memory(engineRate: engineRate) }
-        let state = MixerState(strips: memories.map(\.memory), master: master.memory)
+        let state = MixerState(
+            strips: memories.map(\.memory), master: master.memory, outputChannelCount: formats.output.channelCount)
         return RenderMemory(state, keeping: memories + [master], function: MixerState.function)
     }
 
@@ -88,7 +134,7 @@ public final class AudioMixerInput: @unchecked Sendable {  // `held` is under th
         UnitParameter("pan", "Pan", .pan, -1...1, default: 0),
         UnitParameter("sounds", "Sounds", .generic, 0...1, default: 1),
     ])
-    private let meter = LatestValue(Level())
+    private let meter = LevelMeter()
     private let switches = Guarded((muted: false, soloed: false, allowed: true))
     private var held: (rate: Double, memory: RenderMemory<MixerStrip>)?
 
@@ -111,6 +157,10 @@ public final class AudioMixerInput: @unchecked Sendable {  // `held` is under th
     public var parameters: [AudioParameter] {
         (0...1).map { AudioParameter(store, $0, node: "\(mixer?.name ?? "mixer"), input \(bus)") }
     }
+    /// `volume` or `pan`.
+    public subscript(identifier: String) -> AudioParameter? {
+        parameters.first { $0.information.identifier == identifier }
+    }
     /// Whether it is silenced.
     public var isMuted: Bool {
         get { switches.withLock { $0.muted } }
@@ -127,7 +177,7 @@ public final class AudioMixerInput: @unchecked Sendable {  // `held` is under th
             mixer?.updateSolo()
         }
     }
-    /// Peak and mean square of the last block that came in, before volume and pan. For one thread.
+    /// Peak and mean square of the last block that came in, before volume and pan.
     public var level: Level { meter.load() }
 
     func setSounding(_ allowed: Bool) {
@@ -143,7 +193,7 @@ public final class AudioMixerInput: @unchecked Sendable {  // `held` is under th
     func memory(engineRate: Double) -> RenderMemory<MixerStrip> {
         if let held, held.rate == engineRate { return held.memory }
         let ramps = ParameterRamps(store, sampleRate: engineRate, engineRate: engineRate)
-        let memory = RenderMemory(MixerStrip(ramps: ramps, meter: meter.writer), keeping: [meter]) { _, _ in }
+        let memory = RenderMemory(MixerStrip(ramps: ramps, meter: meter.handle), keeping: [meter]) { _, _ in }
         held = (engineRate, memory)
         return memory
     }

@@ -46,10 +46,20 @@ public class AudioNode: @unchecked Sendable {  // what changes is under the engi
     func state(
         _ formats: NodeFormats, buses: [Int], engineRate: Double
     ) throws(AudioEngineError) -> RenderState {
-        if let cached, cached.formats == formats, cached.engineRate == engineRate { return cached.state }
+        if let cached, keepsState(formats, engineRate: engineRate) { return cached.state }
         let state = try makeState(formats, engineRate: engineRate)
         cached = (formats, engineRate, state)
         return state
+    }
+
+    /// Whether the state there is will do for these formats. An input that is let go changes nothing, nor does the same one
+    /// when it comes back. Under the engine's lock.
+    func keepsState(_ formats: NodeFormats, engineRate: Double) -> Bool {
+        if numberOfInputs == nil { return true }
+        guard let cached, cached.engineRate == engineRate, cached.formats.output == formats.output,
+            cached.formats.variant == formats.variant
+        else { return false }
+        return formats.inputs.allSatisfy { cached.formats.inputs[$0.key] == $0.value }
     }
 
     /// The state there is. Under the engine's lock.
@@ -74,6 +84,8 @@ public class AudioNode: @unchecked Sendable {  // what changes is under the engi
 struct NodeFormats: Hashable, Sendable {
     var inputs: [Int: AudioFormat]
     var output: AudioFormat
+    /// Another number where the node sounds otherwise in the same formats.
+    var variant = 0
     /// Frames a second that the node runs at.
     var sampleRate: Double { output.sampleRate }
 }

@@ -1,34 +1,127 @@
 import AudioBase
+import VoiceProcessing
 
 /// What the device captures.
-public final class AudioInputNode: AudioNode, @unchecked Sendable {
+public final class AudioInputNode: AudioNode, @unchecked Sendable {  // as AudioNode
     private let counters = Counters()
+    private let voice = Guarded(Voice())
+
+    /// Echo cancellation and what belongs to it.
+    private struct Voice {
+        var options: VoiceProcessingOptions?
+        var worker: VoiceProcessingWorker?
+        var error: VoiceProcessingError?
+        /// Counted up by each change, so that the graph sees that the node is another.
+        var generation = 0
+        /// The device's priority while one calls.
+        var live: (isLive: Bool, priority: Int?) = (false, nil)
+        var blockFrameCount = RenderProgram.sliceFrameCount
+    }
+    private var madeLink: VoiceLink?
+    /// What the output plays, for the echo canceller; nil while there is none. Under the engine's lock.
+    var link: VoiceLink? {
+        let block = voice.withLock { $0.options == nil ? nil : $0.blockFrameCount }
+        guard let block else { return nil }
+        let link = madeLink ?? VoiceLink(delay: min(block, RenderProgram.sliceFrameCount))
+        madeLink = link
+        return link
+    }
 
     init() { super.init(name: "input") }
 
     public override var numberOfInputs: Int? { 0 }
 
+    /// Samples captured that were no number, and are silence.
+    public var faultCount: Int { counters[0] }
+
+    /// The voice processor between the device and this node's output: echo, noise and level, as its options say; nil while
+    /// there is none. ``AudioEngine/setVoiceProcessing(_:)`` puts one there.
+    public var voiceProcessor: VoiceProcessingWorker? { voice.withLock { $0.worker } }
+    /// Why voice processing was asked for and the plain input is heard; nil while all is well.
+    public var voiceProcessingError: VoiceProcessingError? { voice.withLock { $0.error ?? $0.worker?.error } }
+
+    func setVoiceProcessing(_ options: VoiceProcessingOptions?) {
+        voice.withLock { voice in
+            voice.options = options
+            voice.error = nil
+            voice.generation += 1
+        }
+    }
+
+    /// A device calls from now on, or no longer. Under the engine's lock.
+    func setLive(_ isLive: Bool, priority: Int?) {
+        voice.withLock { voice in
+            voice.live = (isLive, priority)
+            if !isLive { voice.worker?.stop() }
+        }
+    }
+
+    /// Frames of a block; before the graph is compiled.
+    func setBlock(_ frameCount: Int) { voice.withLock { $0.blockFrameCount = max(1, min(4_096, frameCount)) } }
+
+    override var needsService: Bool { voice.withLock { $0.worker != nil } }
+
+    /// Starts the worker's thread where a device calls; does its work where none does.
+    override func service() {
+        voice.withLock { voice in
+            guard let worker = voice.worker else { return }
+            guard voice.live.isLive else {
+                worker.runPending()
+                return
+            }
+            do throws(VoiceProcessingError) {
+                try worker.start(below: voice.live.priority)
+            } catch {
+                voice.error = error
+                worker.leave(error)
+            }
+        }
+    }
+
     override func negotiate(
         _ inputs: [Int: AudioFormat], engine: EngineFormat
     ) throws(AudioEngineError) -> NodeFormats {
-        NodeFormats(inputs: [:], output: engine.input)
+        NodeFormats(inputs: [:], output: engine.input, variant: voice.withLock { $0.generation })
     }
 
     override func makeState(_ formats: NodeFormats, engineRate: Double) throws(AudioEngineError) -> RenderState {
-        RenderMemory(InputState(faults: counters.handle), keeping: [counters], function: InputState.function)
+        let worker = voice.withLock { voice -> VoiceProcessingWorker? in
+            voice.worker = nil
+            guard let options = voice.options else { return nil }
+            do throws(VoiceProcessingError) {
+                voice.worker = try VoiceProcessingWorker(
+                    sampleRate: engineRate, maximumFrameCount: voice.blockFrameCount, options: options)
+                return voice.worker
+            } catch {
+                voice.error = error
+                return nil
+            }
+        }
+        guard let worker, let link else {
+            return RenderMemory(
+                InputState(faults: counters.handle, voice: nil), keeping: [counters], function: InputState.function)
+        }
+        return RenderMemory(
+            InputState(faults: counters.handle, voice: (worker.port, link.memory)), latency: Double(worker.latency),
+            keeping: [counters, worker, link], function: InputState.function)
     }
-
-    /// Samples captured that were no number, and are silence.
-    public var faultCount: Int { counters[0] }
 }
 
 /// What the device plays.
-public final class AudioOutputNode: AudioNode, @unchecked Sendable {
+public final class AudioOutputNode: AudioNode, @unchecked Sendable {  // as AudioNode
     private let counters = Counters()
+    private let input: AudioInputNode
 
-    init() { super.init(name: "output") }
+    init(input: AudioInputNode) {
+        self.input = input
+        super.init(name: "output")
+    }
 
     public override var numberOfOutputs: Int { 0 }
+
+    /// Samples that were no number when they came here, and are silence.
+    public var faultCount: Int { counters[0] }
+
     override func isOptional(bus: Int) -> Bool { false }
 
     override func negotiate(
@@ -37,10 +130,20 @@ public final class AudioOutputNode: AudioNode, @unchecked Sendable {
         NodeFormats(inputs: inputs.mapValues { _ in engine.output }, output: engine.output)
     }
 
-    override func makeState(_ formats: NodeFormats, engineRate: Double) throws(AudioEngineError) -> RenderState {
-        RenderMemory(OutputState(faults: counters.handle), keeping: [counters], function: OutputState.function)
+    /// Another state where the input listens to what is played; the sound is the same, so no fade is needed.
+    override func state(
+        _ formats: NodeFormats, buses: [Int], engineRate: Double
+    ) throws(AudioEngineError) -> RenderState {
+        if let link = input.link {
+            return RenderMemory(
+                OutputState(faults: counters.handle, link: link.memory), keeping: [counters, link],
+                function: OutputState.function)
+        }
+        return try super.state(formats, buses: buses, engineRate: engineRate)
     }
 
-    /// Samples that were no number when they came here, and are silence.
-    public var faultCount: Int { counters[0] }
+    override func makeState(_ formats: NodeFormats, engineRate: Double) throws(AudioEngineError) -> RenderState {
+        RenderMemory(
+            OutputState(faults: counters.handle, link: nil), keeping: [counters], function: OutputState.function)
+    }
 }

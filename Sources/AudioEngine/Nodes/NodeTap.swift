@@ -4,11 +4,20 @@ import AudioBase
 public typealias AudioTapBlock = @Sendable (_ samples: Channels, _ frameCount: Int, _ sampleTime: Int64) -> Void
 
 /// Listens to a node's output: the render thread writes into a ring, the engine's own thread empties it.
-final class NodeTap: @unchecked Sendable {  // one thread serves; `made` is set under the engine's lock
+final class NodeTap: Sendable {
     private let frameCount: Int
     private let block: AudioTapBlock
     private let wakeup: Wakeup
-    private var made: (format: AudioFormat, ring: AudioRing, buffer: AudioBuffer, state: RenderState)?
+    private let made = Guarded(Made())
+    /// Taken while blocks are handed over, so that they come in order.
+    private let serving = Guarded(())
+
+    private struct Made: @unchecked Sendable {  // under a lock
+        var format: AudioFormat?
+        var ring: AudioRing?
+        var buffer: AudioBuffer?
+        var state: RenderState?
+    }
 
     init(frameCount: Int, wakeup: Wakeup, block: @escaping AudioTapBlock) {
         self.frameCount = max(1, frameCount)
@@ -18,23 +27,26 @@ final class NodeTap: @unchecked Sendable {  // one thread serves; `made` is set 
 
     /// The step that writes. Under the engine's lock.
     func state(_ format: AudioFormat) -> RenderState {
-        if let made, made.format == format { return made.state }
+        if let state = made.withLock({ $0.format == format ? $0.state : nil }) { return state }
         let ring = AudioRing(
             channelCount: format.channelCount, capacity: max(Int(format.sampleRate), 4 * frameCount))
         let state = RenderMemory(
             TapState(ring: ring.writer, wakeup: wakeup.handle), keeping: [ring, wakeup], function: TapState.function)
         let buffer = AudioBuffer(channelCount: format.channelCount, frameCapacity: frameCount)
-        made = (format, ring, buffer, state)
+        made.withLock { $0 = Made(format: format, ring: ring, buffer: buffer, state: state) }
         return state
     }
 
     /// Hands over what is there. - Parameter all: the last, shorter block too.
     func serve(all: Bool = false) {
-        guard let made else { return }
-        while made.ring.writer.heldFrames >= (all ? 1 : frameCount) {
-            let slice = made.ring.reader.read(made.buffer.channels, frameCount: frameCount)
-            guard slice.frameCount > 0 else { return }
-            block(made.buffer.channels, slice.frameCount, Int64(slice.position))
+        serving.withLock { _ in
+            let made = made.withLock { $0 }
+            guard let ring = made.ring, let buffer = made.buffer else { return }
+            while ring.writer.heldFrames >= (all ? 1 : frameCount) {
+                let slice = ring.reader.read(buffer.channels, frameCount: frameCount)
+                guard slice.frameCount > 0 else { return }
+                block(buffer.channels, slice.frameCount, Int64(slice.position))
+            }
         }
     }
 }

@@ -35,6 +35,6 @@ struct CallbackState: ~Copyable {
             faults.add(call.frameCount &- from, to: 0)
         }
         faults.add(scrub(bus.channels, call.frameCount), to: 1)
-        bus.isSilent = absolutePeak(bus.channels, call.frameCount) == 0
+        bus.isSilent = soundStart(bus.channels, call.frameCount) == call.frameCount
     }
 }

@@ -1,8 +1,10 @@
 import AudioBase
+import VoiceProcessing
 
 /// The device's captured block.
 struct InputState: ~Copyable {
     let faults: Counters.Handle
+    let voice: (port: VoiceProcessingPort, link: UnsafeMutablePointer<VoiceLink.Memory>)?
 
     static var function: RenderFunction {
         { state, call in
@@ -23,13 +25,16 @@ struct InputState: ~Copyable {
             }
         }
         faults.add(scrub(to.channels, call.frameCount))
-        to.isSilent = absolutePeak(to.channels, call.frameCount) == 0
+        if let voice { voice.link.pointee.process(to, voice.port, frameCount: call.frameCount) }
+        to.isSilent = soundStart(to.channels, call.frameCount) == call.frameCount
     }
 }
 
 /// The block that the device plays.
 struct OutputState: ~Copyable {
     let faults: Counters.Handle
+    /// Where an echo canceller listens.
+    let link: UnsafeMutablePointer<VoiceLink.Memory>?
 
     static var function: RenderFunction {
         { state, call in
@@ -41,12 +46,16 @@ struct OutputState: ~Copyable {
     @_noLocks
     func process(_ call: RenderCall) {
         let to = call.cycle.pointee.output
-        guard call.inputCount > 0, !call.inputs[0].isSilent else { return }  // the device cleared it
+        guard call.inputCount > 0, !call.inputs[0].isSilent else {  // the device cleared it
+            link?.pointee.write(to, offset: call.offset, frameCount: call.frameCount)
+            return
+        }
         let from = call.inputs[0].channels
         faults.add(scrub(from, call.frameCount))
         for c in 0..<to.count where c < from.count {
             copySamples(to[c] + call.offset, from[c], call.frameCount)
         }
+        link?.pointee.write(to, offset: call.offset, frameCount: call.frameCount)
     }
 }
 
@@ -73,7 +82,7 @@ struct PassState: ~Copyable {
 struct TapState: ~Copyable {
     let ring: AudioRing.Writer
     let wakeup: Wakeup.Handle
-    private var expected: Int64 = .min
+    private var expected: Int64 = 0  // a ring counts as the engine does, also where it begins later
 
     init(ring: AudioRing.Writer, wakeup: Wakeup.Handle) {
         self.ring = ring
@@ -90,7 +99,7 @@ struct TapState: ~Copyable {
     @_noLocks
     mutating func process(_ call: RenderCall) {
         guard call.frameCount > 0 else { return }
-        if expected != .min, call.sampleTime > expected { ring.skip(Int(call.sampleTime &- expected)) }
+        if call.sampleTime > expected { ring.skip(Int(call.sampleTime &- expected)) }
         expected = call.sampleTime &+ Int64(call.frameCount)
         ring.write(call.inputs[0].channels, frameCount: call.frameCount)
         wakeup.wake()

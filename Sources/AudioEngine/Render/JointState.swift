@@ -12,10 +12,13 @@ struct JointState: ~Copyable {
     private let fades: UnsafeMutablePointer<Fade>
     private let length: Int
     private let curve: UnsafeMutablePointer<Float>  // a raised cosine from 0 to 1
-    private var position = 0
+    private var position: Int
 
-    /// - Parameter length: frames a fade lasts, at the joint's rate.
-    init(_ fades: [Fade], length: Int) {
+    /// - Parameters:
+    ///   - hold: frames before the fades begin, at the joint's rate.
+    ///   - length: frames that they last.
+    init(_ fades: [Fade], hold: Int, length: Int) {
+        position = -hold
         self.fades = .allocate(capacity: max(1, fades.count))
         for (i, fade) in fades.enumerated() { (self.fades + i).initialize(to: fade) }
         self.length = max(1, length)
@@ -54,9 +57,11 @@ struct JointState: ~Copyable {
     private func add(
         _ from: UnsafeMutablePointer<Float>, _ to: UnsafeMutablePointer<Float>, _ count: Int, _ fade: Fade
     ) {
+        if fade == .steady { return addSamples(to, from, count, gain: 1) }
         for i in 0..<count {
             var at = position &+ i
             if at > length { at = length }
+            if at < 0 { at = 0 }
             switch fade {
             case .steady: to[i] += from[i]
             case .fadingIn: to[i] += from[i] * curve[at]

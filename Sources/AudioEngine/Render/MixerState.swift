@@ -4,27 +4,47 @@ import AudioDSP
 /// One input of a mixer: gain and pan, moved without a click, and a meter.
 struct MixerStrip: ~Copyable {
     private var ramps: ParameterRamps
-    private let meter: LatestValue<Level>.Writer
+    private let meter: LevelMeter.Handle
     private var left = MixGain()
     private var right = MixGain()
     private var middle = MixGain()
 
     /// Parameters: volume (a factor), pan, and whether it sounds.
-    init(ramps: consuming ParameterRamps, meter: LatestValue<Level>.Writer) {
+    init(ramps: consuming ParameterRamps, meter: LevelMeter.Handle) {
         self.ramps = ramps
         self.meter = meter
         aim(over: 0)
     }
 
-    /// Adds a block to the mix.
+    /// Takes what was set, and measures what comes in. Returns whether gain and pan stay as they are throughout the block.
+    @_noLocks
+    mutating func begin(_ bus: RenderBus, _ call: RenderCall) -> Bool {
+        _ = ramps.takeNews()
+        meter.store(bus.isSilent ? Level() : Level(of: bus.channels, frameCount: call.frameCount))
+        return ramps.isAtRest(until: call.sampleTime &+ Int64(call.frameCount)) && left.isSteady && right.isSteady
+            && middle.isSteady
+    }
+
+    /// Adds a block that stays as it is to what is waiting to be mixed.
+    @_noLocks
+    mutating func queue(_ bus: RenderBus, _ queue: MixQueue, to output: Channels, _ frameCount: Int) {
+        ramps.rendered(frameCount)
+        guard !bus.isSilent else { return }
+        let from = bus.channels
+        if output.count == 1 {
+            let share = middle.goal * (1 / Float(from.count))
+            for c in 0..<from.count { queue.add(from[c], share, to: 0, of: output, frameCount) }
+            return
+        }
+        for c in 0..<output.count where from.count == 1 ? c < 2 : c < from.count {
+            let gain = c == 0 ? left : c == 1 ? right : middle
+            queue.add(from[from.count == 1 ? 0 : c], gain.goal, to: c, of: output, frameCount)
+        }
+    }
+
+    /// Adds a block to the mix while it moves.
     @_noLocks
     mutating func add(_ bus: RenderBus, to output: Channels, _ call: RenderCall) {
-        _ = ramps.takeNews()
-        if bus.isSilent {
-            meter.store(Level())
-        } else {
-            meter.store(Level(of: bus.channels, frameCount: call.frameCount))
-        }
         var at = 0
         while at < call.frameCount {
             let time = call.sampleTime &+ Int64(at)
@@ -65,66 +85,25 @@ struct MixerStrip: ~Copyable {
     }
 }
 
-/// A factor on a straight line, which a block is multiplied with.
-struct MixGain: BitwiseCopyable {
-    private var start: Float = 0
-    private var goal: Float = 0
-    private var step: Float = 0
-    private var length = 0
-    private var done = 0
-
-    @_noLocks
-    init() {}
-
-    @_noLocks
-    mutating func move(to goal: Float, over frameCount: Int) {
-        start = value(0)
-        self.goal = goal
-        length = frameCount
-        done = 0
-        step = frameCount > 0 ? (goal - start) / Float(frameCount) : 0
-    }
-
-    /// The factor `i` frames on.
-    @_noLocks
-    func value(_ i: Int) -> Float { done &+ i < length ? start + step * Float(done &+ i) : goal }
-
-    @_noLocks
-    mutating func advance(_ count: Int) {
-        done &+= count
-        if done > length { done = length }
-    }
-
-    @_noLocks
-    func add(
-        _ from: UnsafeMutablePointer<Float>, _ to: UnsafeMutablePointer<Float>, _ count: Int, times factor: Float
-    ) {
-        let moving = length &- done < count ? length &- done : count
-        for i in 0..<moving { to[i] += from[i] * (value(i) * factor) }
-        let steady = goal * factor
-        if steady != 0 { for i in moving..<count { to[i] += from[i] * steady } }
-    }
-
-    @_noLocks
-    func scale(_ samples: UnsafeMutablePointer<Float>, _ count: Int) {
-        let moving = length &- done < count ? length &- done : count
-        for i in 0..<moving { samples[i] *= value(i) }
-        if goal != 1 { for i in moving..<count { samples[i] *= goal } }
-    }
-}
-
 /// Adds any number of inputs.
 struct MixerState: ~Copyable {
     private let strips: UnsafeMutablePointer<UnsafeMutablePointer<MixerStrip>>
     private let master: UnsafeMutablePointer<MixerMaster>
+    private let queue: MixQueue
 
-    init(strips: [UnsafeMutablePointer<MixerStrip>], master: UnsafeMutablePointer<MixerMaster>) {
+    init(
+        strips: [UnsafeMutablePointer<MixerStrip>], master: UnsafeMutablePointer<MixerMaster>, outputChannelCount: Int
+    ) {
         self.strips = .allocate(capacity: max(1, strips.count))
         for (i, strip) in strips.enumerated() { (self.strips + i).initialize(to: strip) }
         self.master = master
+        queue = MixQueue(channelCount: outputChannelCount)
     }
 
-    deinit { strips.deallocate() }
+    deinit {
+        strips.deallocate()
+        queue.deallocate()
+    }
 
     static var function: RenderFunction {
         { state, call in
@@ -133,15 +112,23 @@ struct MixerState: ~Copyable {
         }
     }
 
+    /// In the order of the inputs, so that the sum is the same however blocks are cut.
     @_noLocks
     func process(_ call: RenderCall) {
         guard call.frameCount > 0 else { return }
         let to = call.outputs[0]
         to.silence(call.frameCount)
         for k in 0..<call.inputCount {
-            if !call.inputs[k].isSilent { to.isSilent = false }
-            strips[k].pointee.add(call.inputs[k], to: to.channels, call)
+            let bus = call.inputs[k]
+            if !bus.isSilent { to.isSilent = false }
+            if strips[k].pointee.begin(bus, call) {
+                strips[k].pointee.queue(bus, queue, to: to.channels, call.frameCount)
+            } else {
+                queue.flush(to.channels, call.frameCount)
+                strips[k].pointee.add(bus, to: to.channels, call)
+            }
         }
+        queue.flush(to.channels, call.frameCount)
         master.pointee.process(to, call)
     }
 }
@@ -149,12 +136,25 @@ struct MixerState: ~Copyable {
 /// A mixer's own volume, and the meter behind it.
 struct MixerMaster: ~Copyable {
     private var ramps: ParameterRamps
-    private let meter: LatestValue<Level>.Writer
+    private let level: LevelMeter.Handle
     private var gain = MixGain()
+    private var meter: MeterTap
+    private let readings: LatestValue<MeterReading>.Writer
+    private let blocks: MessageQueue<LoudnessBlock>.Writer
+    private var silentFrames = 0
+    /// Silence that the meter is fed until all that it shows is over.
+    private let meterMemory: Int
 
-    init(ramps: consuming ParameterRamps, meter: LatestValue<Level>.Writer) {
+    init(
+        ramps: consuming ParameterRamps, format: AudioFormat, level: LevelMeter.Handle,
+        readings: LatestValue<MeterReading>.Writer, blocks: MessageQueue<LoudnessBlock>.Writer
+    ) {
         self.ramps = ramps
-        self.meter = meter
+        self.level = level
+        self.readings = readings
+        self.blocks = blocks
+        meter = MeterTap(sampleRate: format.sampleRate, channelCount: format.channelCount)
+        meterMemory = Int(4 * format.sampleRate)
         gain.move(to: self.ramps.values[0], over: 0)
     }
 
@@ -175,9 +175,24 @@ struct MixerMaster: ~Copyable {
             at &+= count
         }
         if bus.isSilent {
-            meter.store(Level())
+            level.store(Level())
         } else {
-            meter.store(Level(of: bus.channels, frameCount: call.frameCount))
+            level.store(Level(of: bus.channels, frameCount: call.frameCount))
         }
+        measure(bus, call.frameCount)
+    }
+
+    /// Silence that goes on is not measured: it changes no loudness, as both gates leave it out.
+    @_noLocks
+    private mutating func measure(_ bus: RenderBus, _ count: Int) {
+        if !bus.isSilent { silentFrames = 0 }
+        if silentFrames > meterMemory { return }
+        if bus.isSilent { silentFrames &+= count }
+        var at = 0
+        while at < count {
+            at &+= meter.process(bus.channels, offset: at, frameCount: count &- at)
+            if let block = meter.finished { blocks.push(block) }
+        }
+        readings.store(meter.reading)
     }
 }

@@ -22,6 +22,7 @@ struct ParameterRamps: ~Copyable {
     private let ramps: UnsafeMutablePointer<Ramp>
     private let known: UnsafeMutablePointer<UInt32>  // targets as they were last read
     private let continuous: UnsafeMutablePointer<Bool>
+    private let logarithmic: UnsafeMutablePointer<Bool>  // in decibels
     private let waiting: UnsafeMutablePointer<ParameterStore.Event>  // the soonest last
     private var waitingCount = 0
     private let waitingCapacity: Int
@@ -32,6 +33,8 @@ struct ParameterRamps: ~Copyable {
     /// Parameters under way.
     private var moving = 0
     private var isFresh = true
+    /// Whether values have changed that the kernel has not been given.
+    private var isStale = false
 
     /// Rates in hertz.
     init(_ store: ParameterStore, sampleRate: Double, engineRate: Double) {
@@ -47,14 +50,18 @@ struct ParameterRamps: ~Copyable {
         ramps = .allocate(capacity: room)
         known = .allocate(capacity: room)
         continuous = .allocate(capacity: room)
+        logarithmic = .allocate(capacity: room)
         values = .allocate(capacity: room)
         values.initialize(repeating: 0, count: room)
         waitingCapacity = 256
         waiting = .allocate(capacity: waitingCapacity)
-        for (i, value) in store.values.enumerated() {
+        for i in 0..<count {
+            let bits = store.targets[i].load(ordering: .relaxed)
+            let value = Float(bitPattern: bits)
             (ramps + i).initialize(to: Ramp(start: value, target: value, length: 0, done: 0))
-            (known + i).initialize(to: store.targets[i].load(ordering: .relaxed))
+            (known + i).initialize(to: bits)
             (continuous + i).initialize(to: store.parameters[i].unit.isContinuous)
+            (logarithmic + i).initialize(to: store.parameters[i].unit == .decibels)
             values[i] = value
         }
     }
@@ -63,11 +70,12 @@ struct ParameterRamps: ~Copyable {
         ramps.deallocate()
         known.deallocate()
         continuous.deallocate()
+        logarithmic.deallocate()
         values.deallocate()
         waiting.deallocate()
     }
 
-    /// Takes what was set since the last block. Returns whether values must be handed to the kernel at once.
+    /// Takes what was set since the last block. Returns whether there was any.
     @_noLocks
     mutating func takeNews() -> Bool {
         var any = false
@@ -78,7 +86,7 @@ struct ParameterRamps: ~Copyable {
                 let bits = targets[i].load(ordering: .relaxed)
                 if bits != known[i] {
                     known[i] = bits
-                    begin(i, Float(bitPattern: bits), 0.02)
+                    begin(i, Float(bitPattern: bits), wayLength(i, Float(bitPattern: bits)))
                     any = true
                 }
             }
@@ -88,7 +96,6 @@ struct ParameterRamps: ~Copyable {
             if event.time != .min { event.time = Int64(Double(event.time) * sampleRate / engineRate) }
             insert(event)
         }
-        if any { segmentLeft = 0 }
         return any
     }
 
@@ -96,15 +103,18 @@ struct ParameterRamps: ~Copyable {
     /// - Returns: frames over which the kernel is to move to ``values``; −1 where nothing changes.
     @_noLocks
     mutating func advance(at time: Int64) -> Int {
-        var any = false
         while waitingCount > 0, waiting[waitingCount &- 1].time <= time {
             waitingCount &-= 1
             let event = waiting[waitingCount]
             begin(event.index, event.value, event.rampSeconds)
-            any = true
+            // It is the value for now from here on, unless another was set meanwhile, which is to come.
+            let bits = event.value.bitPattern
+            let exchange = targets[event.index].compareExchange(
+                expected: known[event.index], desired: bits, ordering: .relaxed)
+            if exchange.exchanged { known[event.index] = bits }
         }
-        if any { segmentLeft = 0 }
-        guard segmentLeft == 0, any || moving > 0 else { return -1 }
+        guard isStale || (segmentLeft == 0 && moving > 0) else { return -1 }
+        isStale = false
         return nextSegment()
     }
 
@@ -127,9 +137,18 @@ struct ParameterRamps: ~Copyable {
         if segmentLeft > 0 { segmentLeft &-= frameCount }
     }
 
-    /// Whether anything is moving or waits to.
-    var isAtRest: Bool {
-        @_noLocks get { moving == 0 && segmentLeft == 0 }
+    /// Whether nothing moves, and nothing is due before `time`.
+    @_noLocks
+    func isAtRest(until time: Int64) -> Bool {
+        moving == 0 && segmentLeft == 0 && !isStale && (waitingCount == 0 || waiting[waitingCount &- 1].time >= time)
+    }
+
+    /// Seconds that a plain change takes. A long way in decibels takes longer: closed within 20 ms, a fader is heard.
+    @_noLocks
+    private func wayLength(_ index: Int, _ target: Float) -> Float {
+        guard logarithmic[index] else { return 0.02 }
+        let way = target > values[index] ? target - values[index] : values[index] - target
+        return way > 24 ? way / 1_200 : 0.02
     }
 
     @_noLocks
@@ -138,6 +157,7 @@ struct ParameterRamps: ~Copyable {
         let length = isFresh || !continuous[index] ? 0 : Int(Double(seconds) * sampleRate)
         ramps[index] = Ramp(start: values[index], target: target, length: length, done: 0)
         if length == 0 { values[index] = target } else { moving &+= 1 }
+        isStale = true
     }
 
     @_noLocks
@@ -154,7 +174,8 @@ struct ParameterRamps: ~Copyable {
                 ramps[i].length = 0
                 moving &-= 1
             } else {
-                let way = Float(ramps[i].done) / Float(ramps[i].length)
+                let along = Float(ramps[i].done) / Float(ramps[i].length)
+                let way = along * along * along * (along * (6 * along - 15) + 10)  // no bend at either end
                 values[i] = ramps[i].start + (ramps[i].target - ramps[i].start) * way
             }
         }

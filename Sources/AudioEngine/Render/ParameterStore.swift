@@ -16,6 +16,7 @@ final class ParameterStore: @unchecked Sendable {  // atomics, and a queue whose
     }
 
     let parameters: [UnitParameter]
+    /// Values for now; the render side puts those for later here when their time has come.
     let targets: UnsafeMutablePointer<Atomic<UInt32>>
     let version: UnsafeMutablePointer<Atomic<Int>>
     let events = MessageQueue<Event>(capacity: 256)

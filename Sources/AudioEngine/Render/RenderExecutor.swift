@@ -190,12 +190,26 @@ extension RenderExecutor.State {
         let hostTime =
             offset == 0
             ? cycle.pointee.hostTime : cycle.pointee.hostTime.advanced(bySeconds: Double(offset) / Double(rate))
-        for i in 0..<program.pointee.stepCount {
-            let step = program.pointee.steps[i]
-            var call = RenderCall(
-                step, frameCount: program.pointee.counts[step.domain], sampleTime: program.pointee.times[step.domain],
-                hostTime: hostTime, cycle: cycle, offset: offset)
-            withUnsafePointer(to: &call) { earshot_unit_process(step.function, step.state, UnsafeRawPointer($0)) }
+        let steps = program.pointee.steps
+        guard program.pointee.stepCount > 0 else { return }
+        var call = RenderCall(
+            steps[0], frameCount: program.pointee.counts[0], sampleTime: program.pointee.times[0], hostTime: hostTime,
+            cycle: cycle, offset: offset)
+        var domain = 0
+        withUnsafeMutablePointer(to: &call) { call in
+            for i in 0..<program.pointee.stepCount {
+                let step = steps + i
+                call.pointee.inputs = step.pointee.inputs
+                call.pointee.inputCount = step.pointee.inputCount
+                call.pointee.outputs = step.pointee.outputs
+                call.pointee.outputCount = step.pointee.outputCount
+                if step.pointee.domain != domain {
+                    domain = step.pointee.domain
+                    call.pointee.frameCount = program.pointee.counts[domain]
+                    call.pointee.sampleTime = program.pointee.times[domain]
+                }
+                earshot_unit_process(step.pointee.function, step.pointee.state, UnsafeRawPointer(call))
+            }
         }
     }
 }

@@ -6,6 +6,7 @@ struct UnitState: ~Copyable {
     private let functions: UnitFunctions
     private let kernel: UnsafeMutableRawPointer
     private var ramps: ParameterRamps
+    /// Quiet frames after which it sleeps; more than a slice, so that it cannot fall asleep between two sounds of one.
     private let memory: Int
     private let isGenerator: Bool
     private var quiet = 0
@@ -17,7 +18,7 @@ struct UnitState: ~Copyable {
         self.faults = faults
         functions = instance.functions
         kernel = instance.state
-        memory = instance.memory + instance.latency
+        memory = instance.memory + instance.latency + 2 * RenderProgram.sliceFrameCount
         isGenerator = instance.description.component.type == .generator
         self.ramps = ramps
         functions.callSet(kernel, self.ramps.values, over: 0)
@@ -26,103 +27,172 @@ struct UnitState: ~Copyable {
     /// Takes one ``RenderCall``.
     static var function: RenderFunction {
         { state, call in
-            state.assumingMemoryBound(to: UnitState.self).pointee.process(
-                call.assumingMemoryBound(to: RenderCall.self).pointee)
+            state.assumingMemoryBound(to: UnitState.self).pointee.process(call.assumingMemoryBound(to: RenderCall.self))
         }
     }
 
+    /// Most blocks are sound from end to end with nothing to change; others are looked at closely.
     @_noLocks
-    mutating func process(_ call: RenderCall) {
-        guard call.frameCount > 0 else { return }
-        let from = call.inputCount > 0 ? call.inputs[0] : call.outputs[0]
-        let to = call.outputs[0]
-        let news = ramps.takeNews()
-        let silent = !isGenerator && (call.inputCount == 0 || from.isSilent)
-        if !silent {
-            isIdle = false
-            quiet = 0
+    mutating func process(_ call: UnsafePointer<RenderCall>) {
+        let count = call.pointee.frameCount
+        guard count > 0 else { return }
+        _ = ramps.takeNews()
+        guard call.pointee.inputCount > 0, ramps.isAtRest(until: call.pointee.sampleTime &+ Int64(count)) else {
+            return divide(call.pointee)
         }
-        if isIdle, !news, ramps.isAtRest {
-            to.silence(call.frameCount)
+        let (from, to) = (call.pointee.inputs, call.pointee.outputs)
+        if from.pointee.isSilent {
+            // What lies where the input is is silent already.
+            if isIdle, from.pointee.channels.pointers == to.pointee.channels.pointers { return }
+            return divide(call.pointee)
+        }
+        guard !isGenerator, !isIdle, quiet &+ count < memory, from.pointee.channels[0][count &- 1] != 0 else {
+            return divide(call.pointee)
+        }
+        functions.callProcess(
+            kernel,
+            UnitBlock(input: from.pointee.channels, output: to.pointee.channels, offset: 0, frameCount: count))
+        ramps.rendered(count)
+        quiet = 0
+        check(to.pointee, count)
+    }
+
+    /// Silence is skipped frame by frame: where a unit falls asleep and wakes does not depend on how blocks are cut.
+    @_noLocks
+    private mutating func divide(_ call: RenderCall) {
+        let hasInput = call.inputCount > 0
+        let from = hasInput ? call.inputs[0] : call.outputs[0]
+        let to = call.outputs[0]
+        if isGenerator {
+            render(from.channels, to.channels, call, 0, call.frameCount)
+            check(to, call.frameCount)
             return
         }
-        if call.inputCount == 0, !isGenerator { to.silence(call.frameCount) }
-        render(from.channels, to.channels, call)
-        finish(to, call, silent)
+        let silent = !hasInput || from.isSilent
+        if !hasInput { to.silence(call.frameCount) }
+        var first = silent ? call.frameCount : 0
+        if !silent, quiet &+ call.frameCount >= memory { first = soundStart(from.channels, call.frameCount) }
+        // Before the unit writes there, as both may be the same memory.
+        let inputQuiet = first < call.frameCount ? soundEnd(from.channels, call.frameCount) : 0
+        let asleep = isIdle && ramps.isAtRest(until: call.sampleTime &+ Int64(first))
+        if asleep {
+            if first == call.frameCount {
+                to.silence(first)
+                return
+            }
+            for c in 0..<to.channels.count { clearSamples(to.channels[c], first) }
+        } else if first > 0 {
+            render(from.channels, to.channels, call, 0, first)
+            settle(to.channels, first)
+        }
+        if first < call.frameCount {
+            isIdle = false
+            render(from.channels, to.channels, call, first, call.frameCount)
+        }
+        guard check(to, call.frameCount) else { return }
+        to.isSilent = isIdle && soundStart(to.channels, call.frameCount) == call.frameCount
+        if first < call.frameCount {
+            let outputQuiet = quietEnd(to.channels, call.frameCount)
+            let now = inputQuiet < outputQuiet ? inputQuiet : outputQuiet
+            quiet = now < call.frameCount ? now : quiet &+ now
+        }
     }
 
     @_noLocks
-    private mutating func render(_ from: Channels, _ to: Channels, _ call: RenderCall) {
-        var at = 0
-        while at < call.frameCount {
+    private mutating func render(_ from: Channels, _ to: Channels, _ call: RenderCall, _ start: Int, _ end: Int) {
+        var at = start
+        while at < end {
             let time = call.sampleTime &+ Int64(at)
             let over = ramps.advance(at: time)
             if over >= 0 { functions.callSet(kernel, ramps.values, over: over) }
-            let count = ramps.limit(call.frameCount &- at, at: time)
+            let count = ramps.limit(end &- at, at: time)
             functions.callProcess(kernel, UnitBlock(input: from, output: to, offset: at, frameCount: count))
             ramps.rendered(count)
             at &+= count
         }
     }
 
-    /// Looks at what came out: no number, or nothing any more.
+    /// After `count` frames of silent input: has it been quiet for so long that nothing will come any more?
     @_noLocks
-    private mutating func finish(_ to: RenderBus, _ call: RenderCall, _ silent: Bool) {
+    private mutating func settle(_ to: Channels, _ count: Int) {
+        let end = quietEnd(to, count)
+        let before = quiet
+        quiet = end < count ? end : quiet &+ count
+        guard quiet >= memory else { return }
+        let start = before < memory ? memory &- before : 0
+        for c in 0..<to.count { clearSamples(to[c] + start, count &- start) }
+        functions.callReset(kernel)
+        isIdle = true
+    }
+
+    /// Silences what is no number. Returns whether all was well.
+    @_noLocks
+    @discardableResult
+    private mutating func check(_ to: RenderBus, _ frameCount: Int) -> Bool {
         to.isSilent = false
-        let peak = absolutePeak(to.channels, call.frameCount)
-        guard peak.isFinite else {
-            functions.callReset(kernel)
-            to.silence(call.frameCount)
-            faults.add(1)
-            return
-        }
-        guard silent else { return }
-        quiet = peak < 1e-6 ? quiet &+ call.frameCount : 0
-        if quiet > memory {
-            functions.callReset(kernel)
-            isIdle = true
-            to.silence(call.frameCount)
-        }
+        if areSamplesFinite(to.channels, frameCount) { return true }
+        functions.callReset(kernel)
+        to.silence(frameCount)
+        faults.add(1)
+        return false
     }
 }
 
-/// The greatest magnitude of a block; not finite where one sample is not.
+/// The first frame that is not silent; `frameCount` where all are.
+@_noLocks
+func soundStart(_ channels: Channels, _ frameCount: Int) -> Int {
+    var first = frameCount
+    for c in 0..<channels.count {
+        var i = 0
+        while i < first, channels[c][i] == 0 { i &+= 1 }
+        first = i
+    }
+    return first
+}
+
+/// Silent frames at the end.
+@_noLocks
+func soundEnd(_ channels: Channels, _ frameCount: Int) -> Int {
+    var count = frameCount
+    for c in 0..<channels.count {
+        var n = 0
+        while n < count, channels[c][frameCount &- 1 &- n] == 0 { n &+= 1 }
+        count = n
+    }
+    return count
+}
+
+/// Frames at the end that are below −120 dB of full scale.
+@_noLocks
+func quietEnd(_ channels: Channels, _ frameCount: Int) -> Int {
+    var count = frameCount
+    for c in 0..<channels.count {
+        var n = 0
+        while n < count {
+            let x = channels[c][frameCount &- 1 &- n]
+            if x >= 1e-6 || x <= -1e-6 { break }
+            n &+= 1
+        }
+        count = n
+    }
+    return count
+}
+
+/// The greatest magnitude of a block of numbers.
 @_noLocks
 func absolutePeak(_ channels: Channels, _ frameCount: Int) -> Float {
-    var sum: Float = 0
+    var top: Float = 0
     for c in 0..<channels.count {
-        let samples = channels[c]
-        var top = SIMD4<Float>(repeating: 0)
-        var poison = SIMD4<Float>(repeating: 0)
-        var i = 0
-        while i &+ 4 <= frameCount {
-            let x = SIMD4(samples[i], samples[i &+ 1], samples[i &+ 2], samples[i &+ 3])
-            let magnitude = x.replacing(with: -x, where: x .< 0)
-            top = top.replacing(with: magnitude, where: magnitude .> top)
-            poison += x * 0  // 0, but for what is no number
-            i &+= 4
-        }
-        while i < frameCount {
-            let x = samples[i]
-            let magnitude = x < 0 ? -x : x
-            if magnitude > top[0] { top[0] = magnitude }
-            poison[0] += x * 0
-            i &+= 1
-        }
-        let high = top[0] > top[1] ? top[0] : top[1]
-        let low = top[2] > top[3] ? top[2] : top[3]
-        let peak = (high > low ? high : low) + (poison[0] + poison[1] + poison[2] + poison[3])
-        sum = peak > sum || !peak.isFinite ? peak : sum
-        if !sum.isFinite { return sum }
+        let peak = peakOfSamples(channels[c], frameCount)
+        if peak > top { top = peak }
     }
-    return sum
+    return top
 }
 
 /// Puts silence in the place of what is no number, and bounds the rest to ±1,000. Returns how many were no number.
 @_noLocks
 func scrub(_ channels: Channels, _ frameCount: Int) -> Int {
-    let peak = absolutePeak(channels, frameCount)
-    if peak.isFinite, peak <= 1_000 { return 0 }
+    if areSamplesFinite(channels, frameCount), absolutePeak(channels, frameCount) <= 1_000 { return 0 }
     var count = 0
     for c in 0..<channels.count {
         let samples = channels[c]

@@ -1,0 +1,106 @@
+import AudioBase
+import AudioDSP
+import AudioDevices
+import AudioEngine
+import Foundation
+import TestSupport
+
+/// Graphs of 128 nodes, in blocks of 64 frames.
+enum LargeGraph {
+    static let nodeCount = 128
+    /// Of a period: what they may take.
+    static let limit = 0.15
+    private static let period = 64.0 / 48_000
+
+    static func figures() throws -> [Report] { try kinds.flatMap { try figures($0.name, $0.make()) } }
+
+    /// The same on a real server, in real time.
+    static func onJACK(seconds: Double) throws -> [Report] {
+        try kinds.flatMap { kind in
+            try JACKServer.running { server in
+                var request = AudioDeviceRequest()
+                request.clientName = "engine-bench"
+                request.input = .device(id: "system")
+                request.output = .device(id: "system")
+                request.sampleRate = 48_000
+                request.blockFrameCount = 64
+                let engine = try kind.make()
+                let device = try JACKSystem(serverName: server.name).open(request)
+                let watchdog = CallbackWatchdog(monitor: device.monitor)
+                try watchdog.start()
+                try engine.start(on: device)
+                usleep(useconds_t(seconds * 1_000_000))
+                engine.stop()
+                watchdog.stop()
+                let report = watchdog.snapshot
+                let spread = [report.duration.p50, report.duration.p99, report.duration.maximum]
+                    .map { percent($0 / period) }
+                let name = "\(nodeCount) nodes, \(kind.name), on JACK, \(Int(seconds)) s, \(report.callCount) calls"
+                let server = "jackd, dummy driver, 64 frames at 48 kHz"
+                return [
+                    Report(
+                        "\(name), p50 \(spread[0]), p99 \(spread[1]), max \(spread[2]); the 99th percentile",
+                        report.duration.p99 / period * 100, "% of the period", .atMost(limit * 100), against: server),
+                    Report(
+                        "\(name), xruns of ours (of \(report.xrunCount) in all)", Double(report.overBudgetCount), "",
+                        .atMost(0), against: server),
+                ]
+            }
+        }
+    }
+
+    private static func figures(_ name: String, _ engine: AudioEngine) throws -> [Report] {
+        precondition(engine.attachedNodes.count == nodeCount, "\(engine.attachedNodes.count) nodes")
+        let run = try EngineRun(engine)
+        run.blocks(1_500)
+        let times = (0..<15_000).map { _ in nanoseconds(1) { run.block() } * 1e-9 / period }
+        let parts = Quantiles(times)
+        return [
+            Report(
+                "\(nodeCount) nodes, \(name), 64 frames, \(parts); the median", parts.at(0.5) * 100,
+                least: parts.at(0.02) * 100, "% of the period", .atMost(limit * 100), against: "1.333 ms")
+        ]
+    }
+
+    static var kinds: [(name: String, make: () throws -> AudioEngine)] {
+        [("a concert", { try Concert().engine }), ("gains and mixers", gains)]
+    }
+
+    /// Eight rows of gains into a mixer: what is left is the engine's own work.
+    private static func gains() throws -> AudioEngine {
+        let engine = AudioEngine()
+        try engine.edit { edit throws(AudioEngineError) in
+            for row in 0..<8 {
+                let source: AudioNode = row == 0 ? engine.inputNode : tone(row)
+                var last = source
+                for _ in 0..<(row < 6 ? 15 : 14) {
+                    try edit.attach(last)
+                    let gain = AudioUnitEffect(.gain)
+                    try edit.attach(gain)
+                    try edit.connect(last, to: gain)
+                    last = gain
+                }
+                try edit.connect(last, to: engine.mainMixerNode)
+            }
+        }
+        return engine
+    }
+
+    /// A block of the caller's that copies from a table.
+    static func tone(_ number: Int) -> AudioSourceNode {
+        let length = 4_800
+        let table = AudioBuffer(channelCount: 2, frameCapacity: length + 8_192)
+        for c in 0..<2 {
+            for i in 0..<length + 8_192 {
+                table.channels[c][i] = 0.1 * Float(sin(2 * Double.pi * Double(i * (10 + number * 3)) / 4_800))
+            }
+        }
+        return AudioSourceNode(
+            format: AudioFormat(sampleRate: 48_000, channelCount: 2), name: "tone \(number)"
+        ) { time, count, output in
+            let at = Int(time % Int64(length))
+            for c in 0..<output.count { copySamples(output[c], table.channels[c] + at, count) }
+            return count
+        }
+    }
+}

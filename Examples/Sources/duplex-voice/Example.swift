@@ -1,0 +1,40 @@
+import AudioBase
+import AudioDSP
+import AudioEngine
+import Stage
+import VoiceProcessing
+
+/// Sing to an accompaniment, with effects on one's own voice, and nothing that comes out is ever too loud.
+@main struct Example {
+    static func main() throws {
+        let stage = Stage(usage: "duplex-voice ACCOMPANIMENT [loudspeaker]")
+        guard let path = stage.files.first else { throw Wrong.usage }
+        let engine = AudioEngine()
+
+        // Without headphones the microphone hears the accompaniment: this takes it out, and costs 26 ms.
+        if stage.files.contains("loudspeaker") { engine.setVoiceProcessing(VoiceProcessingOptions()) }
+
+        // The voice: what is softer than speech goes, then tone, evenness, and a room.
+        let voice = [
+            AudioUnitEffect(.gate), AudioUnitEffect(.equalizer), AudioUnitEffect(.compressor), AudioUnitEffect(.reverb),
+        ]
+        for (unit, preset) in zip(voice.dropFirst(), ["voice", "singing", "vocal"]) { try unit.loadPreset(preset) }
+        let player = AudioPlayerNode(format: stage.format, name: "accompaniment")
+        let limiter = AudioUnitEffect(.limiter)
+
+        // One edit: all of it is heard at once, or, where one line is wrong, nothing changes.
+        try engine.edit { edit throws(AudioEngineError) in
+            for node in voice + [player, limiter] { try edit.attach(node) }
+            let chain: [AudioNode] = [engine.inputNode] + voice + [engine.mainMixerNode]
+            for (from, to) in zip(chain, chain.dropFirst()) { try edit.connect(from, to: to) }
+            try edit.connect(player, to: engine.mainMixerNode)
+            try edit.connect(engine.mainMixerNode, to: limiter)
+            try edit.connect(limiter, to: engine.outputNode)
+        }
+        try player.scheduleFile(path)
+        player.play()
+        try stage.run(engine, seconds: 4)
+    }
+
+    enum Wrong: Error { case usage }
+}

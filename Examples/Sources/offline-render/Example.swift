@@ -1,0 +1,44 @@
+import AudioBase
+import AudioDSP
+import AudioEngine
+import AudioFiles
+import Stage
+
+/// A file through equalizer, compressor, reverb and limiter into another, as fast as the machine can.
+@main struct Example {
+    static func main() throws {
+        let stage = Stage(usage: "offline-render IN OUT.wav")
+        guard stage.files.count == 2 else { throw Wrong.usage }
+        let format = AudioFormat(sampleRate: 48_000, channelCount: 2)
+        let source = try ConvertedFileReader(path: stage.files[0], as: format)
+        let result = try AudioFileWriter(path: stage.files[1], format: format, sampleFormat: .int16)
+
+        let engine = AudioEngine()
+        let chain = [UnitType.equalizer, .compressor, .reverb, .limiter].map { AudioUnitEffect($0) }
+        for (unit, preset) in zip(chain, ["voice", "voice", "medium-hall", "default"]) {
+            try engine.attach(unit)
+            try unit.loadPreset(preset)
+        }
+        let nodes: [AudioNode] = [engine.inputNode] + chain + [engine.outputNode]
+        for (from, to) in zip(nodes, nodes.dropFirst()) { try engine.connect(from, to: to) }
+        // Nothing renders but when asked to, and what it is given is what the input node gives.
+        try engine.enableManualRendering(format: format, inputChannelCount: 2)
+
+        let input = AudioBuffer(channelCount: 2, frameCapacity: 4_096)
+        let output = AudioBuffer(channelCount: 2, frameCapacity: 4_096)
+        let delay = engine.paths.map(\.latency).max() ?? 0
+        var left = source.frameCount + Int(2 * format.sampleRate)  // two seconds for the reverb to end in
+        while left > 0 {
+            let count = min(left, input.frameCapacity)
+            let read = try source.read(into: input.channels, frameCount: count)
+            for c in 0..<2 { clearSamples(input.channels[c] + read, count - read) }
+            try engine.renderOffline(output.channels, frameCount: count, input: input.channels)
+            try result.write(output.channels, frameCount: count)
+            left -= count
+        }
+        try result.close()
+        print("\(result.frameCount) frames, late by \((delay * 1e4).rounded() / 10) ms")
+    }
+
+    enum Wrong: Error { case usage }
+}

@@ -1,0 +1,22 @@
+import AudioEngine
+import Stage
+
+/// Hear yourself while the same sound is recorded as MP3: the microphone goes to the loudspeakers and into a file.
+@main struct Example {
+    static func main() throws {
+        let stage = Stage(usage: "record-mp3 TAKE.mp3")
+        guard let path = stage.files.first else { throw Wrong.usage }
+        let engine = AudioEngine()
+        try engine.connect(engine.inputNode, to: engine.mainMixerNode)
+
+        // The render thread only copies into a ring; LAME and the disk have the engine's own thread.
+        let recorder = try AudioRecorder(path: path, format: stage.format)
+        try engine.installTap(on: engine.mainMixerNode, recorder: recorder)
+
+        try stage.run(engine, seconds: 3)
+        try recorder.close()
+        print("\(path): \(recorder.frameCount) frames, \(recorder.lostFrameCount) of them lost")
+    }
+
+    enum Wrong: Error { case usage }
+}

@@ -1,0 +1,50 @@
+import AudioBase
+
+/// A factor on a straight line, which a block is multiplied with. Frame n of the line, from 1, has `start + n * step`.
+struct MixGain: BitwiseCopyable {
+    private var start: Float = 0
+    private(set) var goal: Float = 0
+    private var step: Float = 0
+    private var length = 0
+    private var done = 0
+
+    @_noLocks
+    init() {}
+
+    /// Whether it has arrived.
+    var isSteady: Bool { @_noLocks get { done >= length } }
+
+    @_noLocks
+    mutating func move(to goal: Float, over frameCount: Int) {
+        start = isSteady ? self.goal : start + step * Float(done)
+        self.goal = goal
+        length = frameCount
+        done = 0
+        step = frameCount > 0 ? (goal - start) / Float(frameCount) : 0
+    }
+
+    @_noLocks
+    mutating func advance(_ count: Int) {
+        done &+= count
+        if done > length { done = length }
+    }
+
+    @_noLocks
+    func add(
+        _ from: UnsafeMutablePointer<Float>, _ to: UnsafeMutablePointer<Float>, _ count: Int, times factor: Float
+    ) {
+        let moving = length &- done < count ? length &- done : count
+        if moving > 0 { addSamples(to, from, moving, gain: start * factor, step: step * factor, past: done) }
+        let steady = goal * factor
+        if steady != 0, moving < count { addSamples(to + moving, from + moving, count &- moving, gain: steady) }
+    }
+
+    @_noLocks
+    func scale(_ samples: UnsafeMutablePointer<Float>, _ count: Int) {
+        let moving = length &- done < count ? length &- done : count
+        if moving > 0 { scaleSamples(samples, samples, moving, gain: start, step: step, past: done) }
+        if goal != 1, moving < count {
+            scaleSamples(samples + moving, samples + moving, count &- moving, gain: goal)
+        }
+    }
+}

@@ -1,0 +1,209 @@
+import AudioBase
+import AudioDSP
+import AudioEngine
+import AudioFiles
+import Foundation
+
+/// A graph file made into an engine that can render, with what it plays opened.
+struct GraphBuilder {
+    /// A player, and what it will give.
+    struct Source {
+        var node: String
+        var path: String
+        /// Of the file.
+        var format: AudioFormat
+        /// Of the file.
+        var seconds: Double
+        /// When it begins and ends, seconds; nil where it loops.
+        var start: Double
+        var end: Double?
+        var player: AudioPlayerNode
+    }
+
+    let engine = AudioEngine()
+    /// Of the output.
+    let format: AudioFormat
+    private(set) var sources: [Source] = []
+    private(set) var units: [AudioUnitEffect] = []
+    /// Whether something in the graph never falls silent.
+    let isEndless: Bool
+    private var nodes: [String: AudioNode] = [:]
+    private let file: GraphFile
+
+    /// - Parameters:
+    ///   - inputs: sound files for players that name an input.
+    ///   - rate: hertz of the output; nil for what the file says, or the highest of what it plays.
+    init(_ file: GraphFile, inputs: [String], rate: Double?) throws {
+        self.file = file
+        let files = try Self.open(file, inputs)
+        let highest = files.values.map { $0.player.rate ?? $0.format.sampleRate }.max()
+        format = AudioFormat(sampleRate: rate ?? file.rate ?? highest ?? 48_000, channelCount: file.channels)
+        isEndless = file.nodes.contains { $0.kind.isEndless }
+        for node in file.nodes { nodes[node.name] = try make(node, files[node.name]) }
+        for connection in file.connections { try connect(connection) }
+        for node in file.nodes { try set(node) }
+    }
+
+    private struct Opened {
+        var player: GraphFile.Player
+        var path: String
+        var format: AudioFormat
+        var frameCount: Int
+    }
+
+    /// Looks at every sound file, so that what is wrong with one is told before anything is written.
+    private static func open(_ file: GraphFile, _ inputs: [String]) throws -> [String: Opened] {
+        var used: Set<Int> = []
+        var files: [String: Opened] = [:]
+        for node in file.nodes {
+            guard case .player(let player) = node.kind else { continue }
+            let path: String
+            switch player.source {
+            case .file(let name):
+                let folder = file.path.lastIndex(of: "/").map { String(file.path[...$0]) } ?? ""
+                path = name.hasPrefix("/") ? name : folder + name
+            case .input(let number):
+                guard number <= inputs.count else {
+                    throw GraphFileError(
+                        file: file.path, place: player.place,
+                        problem: inputs.isEmpty
+                            ? "'\(node.name)' plays input \(number), and there is none; give --input FILE"
+                            : "'\(node.name)' plays input \(number), and there \(inputs.count == 1 ? "is" : "are") only \(inputs.count); give --input once more"
+                    )
+                }
+                used.insert(number)
+                path = inputs[number - 1]
+            }
+            let reader = try AudioFileReader(path: path)
+            files[node.name] = Opened(
+                player: player, path: path, format: reader.processingFormat, frameCount: reader.frameCount)
+        }
+        if let idle = (1...max(1, inputs.count)).first(where: { !used.contains($0) }), !inputs.isEmpty {
+            throw Failure(
+                "no player of \(file.path) has input = \(idle), so \(inputs[idle - 1]) would not be heard; add one, or leave that --input out",
+                status: Failure.usage)
+        }
+        return files
+    }
+
+    private mutating func make(_ node: GraphFile.Node, _ opened: Opened?) throws -> AudioNode {
+        let made: AudioNode
+        switch node.kind {
+        case .mainMixer(let volume):
+            engine.mainMixerNode.outputVolume = volume
+            return engine.mainMixerNode
+        case .output: return engine.outputNode
+        case .mixer(let channels, let volume):
+            let mixer = AudioMixerNode(channelCount: channels, name: node.name)
+            mixer.outputVolume = volume
+            made = mixer
+        case .environment(let listener):
+            let environment = AudioEnvironmentNode(name: node.name)
+            environment.listener = listener
+            made = environment
+        case .converter(let rate, let channels):
+            made = AudioConverterNode(
+                to: AudioFormat(
+                    sampleRate: rate ?? format.sampleRate, channelCount: channels ?? format.channelCount),
+                name: node.name)
+        case .unit(let unit, _, _):
+            let effect = Self.effect(unit, node.name)
+            units.append(effect)
+            made = effect
+        case .player(let player):
+            guard let opened else { preconditionFailure("the file of every player was opened") }
+            made = try self.player(node, player, opened)
+        }
+        try placed(node.place) { try engine.attach(made) }
+        return made
+    }
+
+    private static func effect(_ unit: GraphFile.Unit, _ name: String) -> AudioUnitEffect {
+        switch unit {
+        case .own(let type): AudioUnitEffect(type, name: name)
+        case .plugIn(let plugIn): AudioUnitEffect(plugIn, name: name)
+        }
+    }
+
+    private mutating func player(
+        _ node: GraphFile.Node, _ player: GraphFile.Player, _ opened: Opened
+    ) throws -> AudioPlayerNode {
+        let own = AudioFormat(
+            sampleRate: player.rate ?? opened.format.sampleRate,
+            channelCount: player.channels ?? opened.format.channelCount)
+        let made = AudioPlayerNode(format: own, name: node.name)
+        let length = Double(opened.frameCount) / opened.format.sampleRate
+        let played = min(player.duration ?? .infinity, max(0, length - player.skip))
+        guard played > 0 else {
+            throw GraphFileError(
+                file: file.path, place: player.place,
+                problem: opened.frameCount == 0
+                    ? "\(opened.path) holds no sound; name another file"
+                    : "skip = \(GraphFields.words(player.skip)) leaves nothing of \(opened.path), which lasts \(String(format: "%.2f", length)) s"
+            )
+        }
+        try made.scheduleFile(
+            opened.path, startingFrame: Int((player.skip * own.sampleRate).rounded()),
+            frameCount: player.duration.map { max(1, Int(($0 * own.sampleRate).rounded())) },
+            at: player.start > 0 ? Int64((player.start * format.sampleRate).rounded()) : nil,
+            options: player.loops ? .loops : [])
+        sources.append(
+            Source(
+                node: node.name, path: opened.path, format: opened.format, seconds: length, start: player.start,
+                end: player.loops ? nil : player.start + played, player: made))
+        return made
+    }
+
+    private func connect(_ connection: GraphFile.Connection) throws {
+        guard let from = nodes[connection.from], let to = nodes[connection.to] else { return }
+        try placed(connection.place) { try engine.connect(from, to: to, bus: connection.bus) }
+        if let mixer = to as? AudioMixerNode {
+            let input = mixer.input(connection.bus)
+            if let volume = connection.volume { input.volume = volume }
+            if let pan = connection.pan { input.pan = pan }
+            if connection.mute { input.isMuted = true }
+            if connection.solo { input.isSoloed = true }
+        }
+        if let environment = to as? AudioEnvironmentNode {
+            let input = environment.input(connection.bus)
+            for (identifier, value) in connection.values { input[identifier]?.value = value }
+            if let position = connection.position { input.position = position }
+        }
+    }
+
+    /// A unit's preset first, then what is said besides.
+    private func set(_ node: GraphFile.Node) throws {
+        guard case .unit(_, let preset, let values) = node.kind, let effect = nodes[node.name] as? AudioUnitEffect
+        else { return }
+        try placed(node.place) {
+            if let preset { try effect.loadPreset(preset) }
+            for (identifier, value) in values { try effect.parameter(identifier).value = value }
+        }
+    }
+
+    /// Compiles the graph and starts the players.
+    func open(maximumFrameCount: Int) throws {
+        try placed(.start) { try engine.enableManualRendering(format: format, maximumFrameCount: maximumFrameCount) }
+        for source in sources { source.player.play() }
+    }
+
+    /// What a change of the file moves.
+    func parameters(of change: GraphFile.Change) -> [AudioParameter] {
+        switch nodes[change.node] {
+        case let effect as AudioUnitEffect: return effect[change.parameter].map { [$0] } ?? []
+        case let mixer as AudioMixerNode:
+            if change.buses.isEmpty { return mixer.parameters }
+            return change.buses.map { mixer.input($0).parameters[change.parameter == "pan" ? 1 : 0] }
+        case let environment as AudioEnvironmentNode:
+            return change.buses.compactMap { environment.input($0)[change.parameter] }
+        default: return []
+        }
+    }
+
+    /// What the engine finds wrong, told with the place in the file.
+    func placed(_ place: SourcePlace, _ work: () throws -> Void) throws {
+        do { try work() } catch let error as AudioEngineError {
+            throw GraphFileError(file: file.path, place: place, problem: error.description)
+        }
+    }
+}

@@ -1,0 +1,177 @@
+import AudioBase
+import AudioDSP
+
+/// The fields of one table of a graph file, each asked for by name, kind and range.
+struct GraphFields {
+    let file: String
+    /// As messages call it, such as `player 'voice'`.
+    let what: String
+    var place: SourcePlace
+    private let entries: [GraphValue.Entry]
+
+    /// - Parameter allowed: another field is an error, with the nearest of these.
+    init(_ value: GraphValue, what: String, file: String, allowed: [String]) throws(GraphFileError) {
+        guard case .table(let entries) = value.content else {
+            throw GraphFileError(file: file, place: value.place, problem: "\(what) is a table, not \(value.kind)")
+        }
+        for entry in entries where !allowed.contains(entry.key) {
+            let near = suggestion(entry.key, in: allowed)
+            throw GraphFileError(
+                file: file, place: entry.place,
+                problem: "\(what) has no field '\(entry.key)'"
+                    + (near.isEmpty ? "; it has \(allowed.joined(separator: ", "))" : near))
+        }
+        self.file = file
+        self.what = what
+        self.entries = entries
+        place = value.place
+    }
+
+    func error(_ problem: String, at place: SourcePlace? = nil) -> GraphFileError {
+        GraphFileError(file: file, place: place ?? self.place, problem: problem)
+    }
+
+    func entry(_ key: String) -> GraphValue.Entry? { entries.first { $0.key == key } }
+
+    func string(_ key: String) throws(GraphFileError) -> (text: String, place: SourcePlace)? {
+        guard let value = entry(key)?.value else { return nil }
+        guard case .string(let text) = value.content else { throw mismatch(key, "a string in quotes", value) }
+        return (text, value.place)
+    }
+
+    func required(_ key: String, example: String) throws(GraphFileError) -> (text: String, place: SourcePlace) {
+        guard let found = try string(key) else {
+            throw error("\(what) lacks '\(key)', such as \(key) = \"\(example)\"")
+        }
+        return found
+    }
+
+    func boolean(_ key: String) throws(GraphFileError) -> Bool? {
+        guard let value = entry(key)?.value else { return nil }
+        guard case .boolean(let flag) = value.content else { throw mismatch(key, "true or false", value) }
+        return flag
+    }
+
+    func integer(_ key: String, in range: ClosedRange<Int>) throws(GraphFileError) -> Int? {
+        guard let value = entry(key)?.value else { return nil }
+        guard case .integer(let number) = value.content else { throw mismatch(key, "a whole number", value) }
+        guard range.contains(number) else {
+            throw error("'\(key)' takes \(range.lowerBound) to \(range.upperBound), not \(number)", at: value.place)
+        }
+        return number
+    }
+
+    func number(
+        _ key: String, in range: ClosedRange<Double>, _ unit: String = ""
+    ) throws(GraphFileError) -> Double? {
+        guard let value = entry(key)?.value else { return nil }
+        guard let number = Self.number(value) else { throw mismatch(key, "a number", value) }
+        guard range.contains(number) else {
+            throw error(
+                "'\(key)' takes \(Self.words(range.lowerBound)) to \(Self.words(range.upperBound))"
+                    + (unit.isEmpty ? "" : " \(unit)") + ", not \(Self.words(number))", at: value.place)
+        }
+        return number
+    }
+
+    /// Three numbers: metres to the right, up, and behind.
+    func point(_ key: String) throws(GraphFileError) -> SIMD3<Float>? {
+        guard let value = entry(key)?.value else { return nil }
+        guard case .array(let values) = value.content, values.count == 3 else {
+            throw mismatch(key, "three numbers, such as [1, 0, -2]", value)
+        }
+        var point = SIMD3<Float>.zero
+        for (i, value) in values.enumerated() {
+            guard let number = Self.number(value), (-100_000...100_000).contains(number) else {
+                throw error("'\(key)' takes metres from -100000 to 100000, not \(Self.shown(value))", at: value.place)
+            }
+            point[i] = Float(number)
+        }
+        return point
+    }
+
+    func mismatch(_ key: String, _ wanted: String, _ value: GraphValue) -> GraphFileError {
+        error("'\(key)' takes \(wanted), not \(value.kind)", at: value.place)
+    }
+
+    static func number(_ value: GraphValue) -> Double? {
+        switch value.content {
+        case .integer(let number): Double(number)
+        case .number(let number): number
+        default: nil
+        }
+    }
+
+    private static func shown(_ value: GraphValue) -> String { number(value).map(words) ?? value.kind }
+
+    /// Without a fraction where there is none.
+    static func words(_ number: Double) -> String {
+        Int(exactly: number).map(String.init) ?? "\(Float(number))"
+    }
+}
+
+/// What may have been meant, behind a semicolon; empty where nothing is near.
+func suggestion(_ name: String, in names: [String]) -> String {
+    let near = nearestNames(name, in: names)
+    return near.isEmpty ? "" : "; did you mean \(near.map { "'\($0)'" }.joined(separator: " or "))?"
+}
+
+extension GraphFields {
+    /// A parameter's value: a number in its range, the name of a choice, or true and false.
+    func value(_ value: GraphValue, of parameter: UnitParameter, unit: String) throws(GraphFileError) -> Float {
+        let subject = "'\(parameter.identifier)' of \(unit)"
+        switch (parameter.unit, value.content) {
+        case (.choice(let names), .string(let name)):
+            if let index = names.firstIndex(where: { $0.lowercased() == name.lowercased() }) { return Float(index) }
+            throw error(
+                "\(subject) cannot be '\(name)'"
+                    + (nearestNames(name, in: names).isEmpty
+                        ? "; it is one of \(names.joined(separator: ", "))" : suggestion(name, in: names)),
+                at: value.place)
+        case (.toggle, .boolean(let flag)): return flag ? 1 : 0
+        case (_, .integer), (_, .number):
+            let number = Self.number(value) ?? .nan
+            let isWhole = number == number.rounded()
+            guard parameter.range.contains(Float(number)), parameter.unit.isContinuous || isWhole else {
+                throw error(
+                    "\(subject) takes \(ParameterWords.range(parameter)), not \(Self.words(number))", at: value.place)
+            }
+            return Float(number)
+        default:
+            throw error("\(subject) takes \(ParameterWords.range(parameter)), not \(value.kind)", at: value.place)
+        }
+    }
+
+    /// The table of a unit's parameters under a key, whose names may be quoted with their dots or divided by them.
+    func parameters(_ key: String, of unit: UnitDescription) throws(GraphFileError) -> [String: Float] {
+        guard let value = entry(key)?.value else { return [:] }
+        var result: [String: Float] = [:]
+        try collect(value, prefix: "", unit, &result)
+        return result
+    }
+
+    private func collect(
+        _ value: GraphValue, prefix: String, _ unit: UnitDescription, _ result: inout [String: Float]
+    ) throws(GraphFileError) {
+        guard case .table(let entries) = value.content else {
+            throw error(
+                "parameters are a table, such as \(unit.parameters.first?.identifier ?? "mix") = 1", at: value.place)
+        }
+        let name = unit.component.manufacturer == "earshot" ? unit.component.subtype ?? unit.name : unit.name
+        for entry in entries {
+            let identifier = prefix + entry.key
+            if let index = unit.index(of: identifier) {
+                result[identifier] = try self.value(entry.value, of: unit.parameters[index], unit: name)
+            } else if case .table = entry.value.content,
+                unit.parameters.contains(where: { $0.identifier.hasPrefix(identifier + ".") })
+            {
+                try collect(entry.value, prefix: identifier + ".", unit, &result)
+            } else {
+                let near = suggestion(identifier, in: unit.parameters.map(\.identifier))
+                throw error(
+                    "\(name) has no parameter '\(identifier)'" + (near.isEmpty ? "; earshot effects lists them" : near),
+                    at: entry.place)
+            }
+        }
+    }
+}

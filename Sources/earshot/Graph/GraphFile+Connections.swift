@@ -1,0 +1,130 @@
+import AudioDSP
+
+extension GraphFile {
+    func connection(_ value: GraphValue) throws(GraphFileError) -> Connection {
+        var fields = try GraphFields(
+            value, what: "a connection", file: path,
+            allowed: ["from", "to", "bus", "volume", "pan", "mute", "solo", "position", "parameters"])
+        fields.place = value.place
+        let from = try known(fields.required("from", example: nodes.first?.name ?? "voice"))
+        let to = try known(fields.required("to", example: Self.mainMixer))
+        let fromPlace = fields.entry("from")?.value.place ?? fields.place
+        let toPlace = fields.entry("to")?.value.place ?? fields.place
+        if case .output = from.kind {
+            throw fields.error("'output' is where sound ends; connect from another node", at: fromPlace)
+        }
+        if to.kind.inputCount == 0 {
+            throw fields.error("'\(to.name)' makes sound by itself and takes no connection", at: toPlace)
+        }
+        let bus = try fields.integer("bus", in: 0...(to.kind.inputCount.map { $0 - 1 } ?? 255))
+        var result = Connection(
+            from: from.name, to: to.name, bus: try self.bus(bus, of: to, fields, toPlace), place: fields.place)
+        for key in ["volume", "pan", "mute", "solo"] where !to.kind.isMixer {
+            if let entry = fields.entry(key) {
+                throw fields.error("'\(key)' is for inputs of mixers, and '\(to.name)' is none", at: entry.place)
+            }
+        }
+        for key in ["position", "parameters"] where !to.kind.isEnvironment {
+            if let entry = fields.entry(key) {
+                throw fields.error("'\(key)' is for inputs of environments, and '\(to.name)' is none", at: entry.place)
+            }
+        }
+        result.volume = try fields.number("volume", in: 0...8).map { Float($0) }
+        result.pan = try fields.number("pan", in: -1...1).map { Float($0) }
+        result.mute = try fields.boolean("mute") ?? false
+        result.solo = try fields.boolean("solo") ?? false
+        result.position = try fields.point("position")
+        result.values = try fields.parameters("parameters", of: UnitType.spatializer.description)
+        return result
+    }
+
+    /// The node of a name that stands in the file.
+    func known(_ name: (text: String, place: SourcePlace)) throws(GraphFileError) -> Node {
+        if let node = node(name.text) { return node }
+        let names = nodes.map(\.name)
+        let near = suggestion(name.text, in: names)
+        throw GraphFileError(
+            file: path, place: name.place,
+            problem: "there is no node '\(name.text)'"
+                + (near.isEmpty ? "; there are \(names.map { "'\($0)'" }.joined(separator: ", "))" : near))
+    }
+
+    /// The bus that was asked for, or the first free one.
+    private func bus(
+        _ wanted: Int?, of node: Node, _ fields: GraphFields, _ place: SourcePlace
+    ) throws(GraphFileError) -> Int {
+        let taken = connections.filter { $0.to == node.name }
+        if let count = node.kind.inputCount, taken.count >= count, let first = taken.first {
+            throw fields.error(
+                "'\(node.name)' has its connection from '\(first.from)' already (line \(first.place.line)); a mixer adds sounds",
+                at: place)
+        }
+        if let wanted {
+            guard let other = taken.first(where: { $0.bus == wanted }) else { return wanted }
+            throw fields.error(
+                "bus \(wanted) of '\(node.name)' is taken by '\(other.from)' (line \(other.place.line)); leave 'bus' out for a free one",
+                at: fields.entry("bus")?.place ?? place)
+        }
+        guard let free = (0..<256).first(where: { bus in !taken.contains { $0.bus == bus } }) else {
+            throw fields.error("'\(node.name)' has 256 connections already; put a mixer before it", at: place)
+        }
+        return free
+    }
+
+    /// That every node is on a way from a source to the output, and that there is one.
+    func checkConnections() throws(GraphFileError) {
+        func fail(_ problem: String, _ place: SourcePlace) -> GraphFileError {
+            GraphFileError(file: path, place: place, problem: problem)
+        }
+        let ends = [Self.mainMixer, Self.output]
+        guard connections.contains(where: { ends.contains($0.to) }) else {
+            throw fail(
+                "nothing is connected to 'main mixer'; end the graph with [[connections]], from = \"\(nodes.first?.name ?? "voice")\", to = \"main mixer\"",
+                .start)
+        }
+        for node in nodes where !ends.contains(node.name) {
+            if node.kind.inputCount != 0, !connections.contains(where: { $0.to == node.name }) {
+                throw fail("nothing is connected to '\(node.name)'; connect a source to it, or take it out", node.place)
+            }
+        }
+        if let ring = ring() {
+            throw fail(
+                "\(ring.names.joined(separator: " → ")) would feed itself; remove one of these connections", ring.place)
+        }
+        var heard: Set<String> = [Self.output]
+        if !connections.contains(where: { $0.to == Self.output }) { heard.insert(Self.mainMixer) }
+        var open = Array(heard)
+        while let next = open.popLast() {
+            for connection in connections where connection.to == next && heard.insert(connection.from).inserted {
+                open.append(connection.from)
+            }
+        }
+        for node in nodes where !heard.contains(node.name) {
+            if node.name == Self.mainMixer, !connections.contains(where: { $0.to == Self.mainMixer }) { continue }
+            throw fail(
+                "'\(node.name)' does not lead to the output; connect it to 'main mixer', or take it out", node.place)
+        }
+    }
+
+    /// Nodes that feed each other, the first once more at the end, and the place of the connection that closes the ring.
+    private func ring() -> (names: [String], place: SourcePlace)? {
+        var done: Set<String> = []
+        var way: [String] = []
+        func visit(_ name: String) -> (names: [String], place: SourcePlace)? {
+            way.append(name)
+            for connection in connections where connection.from == name && !done.contains(connection.to) {
+                if let start = way.firstIndex(of: connection.to) {
+                    return (Array(way[start...]) + [connection.to], connection.place)
+                }
+                if let found = visit(connection.to) { return found }
+            }
+            way.removeLast()
+            done.insert(name)
+            return nil
+        }
+        for node in nodes where !done.contains(node.name) {
+            if let found = visit(node.name) { return found }
+        }
+        return nil
+    }
+}

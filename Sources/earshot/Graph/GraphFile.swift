@@ -1,0 +1,183 @@
+import AudioDSP
+import AudioPlugIns
+
+/// A graph as a TOML file has it (docs/graph-files.md), checked as far as that goes without opening sound files: every name,
+/// field, range and connection. What it says is not yet built.
+struct GraphFile {
+    struct Player {
+        enum Source: Hashable {
+            /// By place among the command's inputs, from 1.
+            case input(Int)
+            /// Beside the graph file, where the path is not absolute.
+            case file(String)
+        }
+        var source: Source
+        /// Where ``source`` stands.
+        var place: SourcePlace
+        /// Seconds into the rendering at which it begins.
+        var start = 0.0
+        /// Seconds of the file that are left out.
+        var skip = 0.0
+        /// Seconds of the file that are played; nil for all that is left.
+        var duration: Double?
+        var loops = false
+        /// Hertz; nil for the file's.
+        var rate: Double?
+        /// Nil for the file's.
+        var channels: Int?
+    }
+
+    enum Unit {
+        case own(UnitType)
+        case plugIn(PlugIn)
+
+        var description: UnitDescription {
+            switch self {
+            case .own(let type): type.description
+            case .plugIn(let plugIn): plugIn.description
+            }
+        }
+    }
+
+    enum Kind {
+        case unit(Unit, preset: String?, values: [String: Float])
+        case player(Player)
+        case mixer(channels: Int?, volume: Float)
+        case environment(ListenerGeometry)
+        case converter(rate: Double?, channels: Int?)
+        /// The engine's own, which need no table.
+        case mainMixer(volume: Float)
+        case output
+
+        /// Connections that it takes; nil for any number.
+        var inputCount: Int? {
+            switch self {
+            case .player: 0
+            case .unit(let unit, _, _): unit.description.component.type == .generator ? 0 : 1
+            case .converter, .output: 1
+            case .mixer, .environment, .mainMixer: nil
+            }
+        }
+        var isMixer: Bool {
+            switch self {
+            case .mixer, .mainMixer: true
+            default: false
+            }
+        }
+        var isEnvironment: Bool { if case .environment = self { true } else { false } }
+        /// Whether it never falls silent by itself.
+        var isEndless: Bool {
+            switch self {
+            case .player(let player): player.loops
+            case .unit: inputCount == 0
+            default: false
+            }
+        }
+    }
+
+    struct Node {
+        var name: String
+        var place: SourcePlace
+        var kind: Kind
+    }
+
+    struct Connection {
+        var from: String
+        var to: String
+        var bus: Int
+        var place: SourcePlace
+        var volume: Float?
+        var pan: Float?
+        var mute = false
+        var solo = false
+        var position: SIMD3<Float>?
+        /// Of an environment's input, besides its position.
+        var values: [String: Float] = [:]
+    }
+
+    /// A change of a parameter at a time.
+    struct Change {
+        var node: String
+        /// Buses of the node whose parameter it is; empty where it is the node's own.
+        var buses: [Int]
+        var parameter: String
+        /// Seconds.
+        var time: Double
+        var value: Float
+        /// Seconds.
+        var ramp: Double
+        var place: SourcePlace
+    }
+
+    static let mainMixer = "main mixer"
+    static let output = "output"
+    /// The greatest time that a file may name, in seconds: a week.
+    static let longest = 604_800.0
+    private static let nodeLimit = 1_000
+    private static let listLimit = 10_000
+
+    /// As it was given, for messages.
+    let path: String
+    /// In the file's order; the engine's own last.
+    private(set) var nodes: [Node] = []
+    /// In the file's order.
+    private(set) var connections: [Connection] = []
+    /// In the order of their times.
+    private(set) var changes: [Change] = []
+    /// Hertz; nil where the file leaves it open.
+    private(set) var rate: Double?
+    private(set) var channels = 2
+
+    /// - Parameters:
+    ///   - text: the file's contents.
+    ///   - path: for messages.
+    ///   - plugIns: where nodes of type `plugin` are looked for.
+    init(_ text: String, path: String, plugIns: PlugInCatalog = .installed) throws(GraphFileError) {
+        self.path = path
+        let root = try GraphFields(
+            GraphValue(text, file: path), what: "a graph file", file: path,
+            allowed: ["output", "nodes", "connections", "automation"])
+        if let entry = root.entry("output") { try readOutput(entry.value) }
+        if let entry = root.entry("nodes") { try readNodes(entry.value, plugIns) }
+        for (name, kind) in [(Self.mainMixer, Kind.mainMixer(volume: 1)), (Self.output, .output)]
+        where !nodes.contains(where: { $0.name == name }) {
+            nodes.append(Node(name: name, place: .start, kind: kind))
+        }
+        for value in try list(root, "connections") { connections.append(try connection(value)) }
+        try checkConnections()
+        for value in try list(root, "automation") { changes.append(try change(value)) }
+        changes.sort { $0.time < $1.time }
+    }
+
+    func node(_ name: String) -> Node? { nodes.first { $0.name == name } }
+
+    private mutating func readOutput(_ value: GraphValue) throws(GraphFileError) {
+        let fields = try GraphFields(value, what: "[output]", file: path, allowed: ["rate", "channels"])
+        rate = try fields.number("rate", in: 8_000...384_000, "Hz")
+        channels = try fields.integer("channels", in: 1...32) ?? 2
+    }
+
+    private mutating func readNodes(_ value: GraphValue, _ plugIns: PlugInCatalog) throws(GraphFileError) {
+        guard case .table(let entries) = value.content else {
+            throw GraphFileError(
+                file: path, place: value.place, problem: "'nodes' holds a table for each node, such as [nodes.voice]")
+        }
+        guard entries.count <= Self.nodeLimit else {
+            throw GraphFileError(
+                file: path, place: entries[Self.nodeLimit].place,
+                problem: "a graph file holds \(Self.nodeLimit) nodes at most")
+        }
+        for entry in entries { nodes.append(try node(entry, plugIns)) }
+    }
+
+    private func list(_ root: GraphFields, _ key: String) throws(GraphFileError) -> [GraphValue] {
+        guard let value = root.entry(key)?.value else { return [] }
+        guard case .array(let values) = value.content else {
+            throw root.error("'\(key)' is a list: begin each element with [[\(key)]]", at: value.place)
+        }
+        guard values.count <= Self.listLimit else {
+            throw root.error("[[\(key)]] holds \(Self.listLimit) at most", at: values[Self.listLimit].place)
+        }
+        return values
+    }
+}

@@ -1,0 +1,164 @@
+import AudioBase
+import AudioDSP
+import AudioEngine
+import AudioFiles
+import Foundation
+
+/// Renders a graph into a file, block by block, until its inputs have ended and what they left behind has died away.
+struct OfflineRender {
+    /// Sound below this magnitude, −100 dBFS, counts as silence at the end.
+    static let silence: Float = 1e-5
+    /// Seconds of silence after which nothing more is expected; longer than the delay unit's longest time.
+    static let patience = 3.0
+    /// Seconds that a tail may last where no length was asked for.
+    static let longestTail = 60.0
+
+    /// What came of it.
+    struct Result {
+        var frameCount = 0
+        /// Frames before the tail.
+        var inputFrameCount = 0
+        /// Wall-clock seconds.
+        var elapsed = 0.0
+        /// dBFS.
+        var peak = -Double.infinity
+        /// LUFS, integrated.
+        var loudness = -Double.infinity
+        /// Samples beyond full scale.
+        var clippedSamples = 0
+        /// Whether the tail was cut off though it still sounded.
+        var isTailCut = false
+    }
+
+    private let graph: GraphBuilder
+    private let changes: [GraphFile.Change]
+    private let output: RenderOutput
+    private let block: Int
+    private let tail: Double?
+    private let rendered: AudioBuffer
+    private let held: AudioBuffer
+    private var heldCount = 0
+    private var nextChange = 0
+    private let meter: LoudnessMeter
+    private var result = Result()
+
+    /// - Parameters:
+    ///   - tail: seconds after the inputs; nil for as long as it sounds.
+    init(_ graph: GraphBuilder, changes: [GraphFile.Change], to output: RenderOutput, block: Int, tail: Double?) {
+        self.graph = graph
+        self.changes = changes
+        self.output = output
+        self.block = block
+        self.tail = tail
+        let format = graph.format
+        rendered = AudioBuffer(channelCount: format.channelCount, frameCapacity: block)
+        held = AudioBuffer(
+            channelCount: format.channelCount, frameCapacity: Self.frames(Self.patience, format) + block)
+        meter = LoudnessMeter(
+            sampleRate: format.sampleRate, channelCount: format.channelCount, measuresTruePeak: false)
+    }
+
+    private static func frames(_ seconds: Double, _ format: AudioFormat) -> Int {
+        Int((seconds * format.sampleRate).rounded(.up))
+    }
+
+    /// - Parameter progress: called now and then with seconds rendered, and seconds in all as far as they are known.
+    mutating func run(progress: (Double, Double) -> Void) throws -> Result {
+        let clock = ContinuousClock()
+        let start = clock.now
+        let format = graph.format
+        let inputs = Self.frames(graph.sources.compactMap(\.end).max() ?? 0, format)
+        let total = inputs + Self.frames(tail ?? (graph.isEndless ? 0 : Self.longestTail), format)
+        let isOpen = tail == nil && !graph.isEndless
+        let shown = Double(tail == nil ? inputs : total) / format.sampleRate
+        var at = 0
+        while at < total {
+            if Interrupt.isRequested { throw ExitCodes.interrupted }
+            let count = min(blockBeforeChanges(at), (at < inputs ? inputs : total) - at)
+            try schedule(before: at + count)
+            try graph.engine.renderOffline(rendered.channels, frameCount: count)
+            for source in graph.sources { if let error = source.player.error { throw error } }
+            if at < inputs || !isOpen {
+                try write(rendered.channels, count)
+            } else {
+                try hold(count)
+            }
+            at += count
+            progress(Double(at) / format.sampleRate, shown)
+            if at > inputs, isOpen, isOver { break }
+        }
+        result.isTailCut = isOpen && !isOver
+        result.inputFrameCount = inputs
+        (result.peak, result.loudness) = (meter.measurement.peak, meter.measurement.integrated)
+        result.elapsed = (clock.now - start) / .seconds(1)
+        return result
+    }
+
+    private var isOver: Bool {
+        heldCount >= Self.frames(Self.patience, graph.format)
+            && graph.sources.allSatisfy { $0.end == nil || $0.player.isFinished }
+    }
+
+    private func frame(of change: GraphFile.Change) -> Int {
+        Int((change.time * graph.format.sampleRate).rounded())
+    }
+
+    /// Frames of the next block: fewer where many changes fall into it, as a unit keeps 256 at most.
+    private func blockBeforeChanges(_ at: Int) -> Int {
+        let last = nextChange + 200
+        guard last < changes.count else { return block }
+        return max(1, min(block, frame(of: changes[last]) - at))
+    }
+
+    /// Hands the engine what falls due before a frame.
+    private mutating func schedule(before end: Int) throws {
+        while nextChange < changes.count {
+            let change = changes[nextChange]
+            guard frame(of: change) < end else { return }
+            for parameter in graph.parameters(of: change) {
+                try graph.placed(change.place) {
+                    try parameter.setValue(change.value, ramp: change.ramp, at: Int64(frame(of: change)))
+                }
+            }
+            nextChange += 1
+        }
+    }
+
+    /// Keeps silence back until something sounds behind it: a file does not end in it.
+    private mutating func hold(_ count: Int) throws {
+        let sounding = lastSound(count)
+        if sounding > 0 {
+            if heldCount > 0 { try write(held.channels, heldCount) }
+            heldCount = 0
+            try write(rendered.channels, sounding)
+        }
+        let room = held.frameCapacity - heldCount
+        let kept = min(room, count - sounding)
+        for c in 0..<held.channels.count {
+            copySamples(held.channels[c] + heldCount, rendered.channels[c] + sounding, kept)
+        }
+        heldCount += kept
+    }
+
+    /// The frame behind the last that is louder than silence.
+    private func lastSound(_ count: Int) -> Int {
+        var last = 0
+        for c in 0..<rendered.channels.count {
+            let samples = rendered.channels[c]
+            var i = count
+            while i > last, abs(samples[i - 1]) <= Self.silence { i -= 1 }
+            last = max(last, i)
+        }
+        return last
+    }
+
+    private mutating func write(_ channels: Channels, _ count: Int) throws {
+        try output.write(channels, frameCount: count)
+        meter.add(channels, frameCount: count)
+        for c in 0..<channels.count {
+            let samples = channels[c]
+            for i in 0..<count where abs(samples[i]) > 1 { result.clippedSamples += 1 }
+        }
+        result.frameCount += count
+    }
+}

@@ -1,0 +1,40 @@
+import AudioBase
+import AudioDSP
+import TestSupport
+import Testing
+
+@testable import AudioEngine
+
+@Suite struct AudioUnitComponentsTests {
+    @Test(arguments: UnitType.all.map(\.description.component))
+    func `a unit is found by type, subtype and maker`(component: AudioComponentDescription) throws {
+        #expect(try AudioUnitEffect(component).unit.component == component)
+        #expect(
+            AudioUnitEffect.components(
+                matching: AudioComponentDescription(subtype: component.subtype, manufacturer: "earshot")
+            ).map(\.component) == [component])
+    }
+
+    @Test func `a plug-in of others is found by its address, and sounds`() throws {
+        let uri = "http://plugin.org.uk/swh-plugins/amp"
+        let amplifier = try AudioUnitEffect(AudioComponentDescription(subtype: uri, manufacturer: "lv2"))
+        let gain = try #require(amplifier.unit.parameters.first)
+        amplifier[gain.identifier]?.value = -12
+        let rig = EngineRig(channels: 1)
+        let source = sineSource(440)
+        try rig.engine.attach(source)
+        try rig.engine.attach(amplifier)
+        try rig.engine.connect(source, to: amplifier)
+        try rig.engine.connect(amplifier, to: rig.engine.mainMixerNode)
+        try rig.start()
+        let output = try rig.render(24_000)[0]
+        #expect(abs(decibels(Double(output.suffix(12_000).max() ?? 0) / 0.5) + 12) < 0.1)
+    }
+
+    @Test func `one that is not there is told, with what was perhaps meant`() {
+        let wanted = AudioComponentDescription(type: .effect, subtype: "revreb", manufacturer: "earshot")
+        #expect(throws: AudioEngineError.noUnit("effect / revreb / earshot", near: ["reverb"])) {
+            try AudioUnitEffect(wanted)
+        }
+    }
+}

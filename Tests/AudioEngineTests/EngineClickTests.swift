@@ -1,0 +1,79 @@
+import AudioBase
+import AudioDSP
+import EngineMeasures
+import TestSupport
+import Testing
+
+@testable import AudioEngine
+
+/// A low tone goes through a unit while its parameters move from end to end: what appears above 2 kHz (``ClickMeter``) and was not
+/// there while they stood still is a click.
+///
+/// The tone has 50 Hz, at a level that the unit's greatest gain brings to full scale. A way takes what a plain change takes: 20 ms,
+/// or 1 ms for every 1.2 dB.
+@Suite struct EngineClickTests {
+    private func chain(_ name: String) throws -> UnitChain {
+        let gains = try type(name).description.parameters.filter { $0.unit == .decibels }.map(\.range.upperBound)
+        let amplitude = 0.95 / Double(decibelsToGain(max(0, gains.max() ?? 0)))
+        return try UnitChain(name) { sine($0, frequency: 50, rate: 48_000, amplitude: amplitude) }
+    }
+
+    @Test func `a fader that is closed and opened at full scale does not click`() throws {
+        let chain = try UnitChain("gain") { sine($0, frequency: 50, rate: 48_000, amplitude: 1) }
+        var meters = [ClickMeter(), ClickMeter()]
+        _ = try clicks(chain, &meters, 4_800)
+        for value: Float in [-96, 0, -24, 0] {
+            chain.node["gain"]?.value = value
+            let level = try clicks(chain, &meters, 9_600)
+            #expect(level < -60)
+        }
+        for value: Float in [0, 1] {
+            chain.rig.engine.mainMixerNode.input(0).volume = value
+            let level = try clicks(chain, &meters, 9_600)
+            #expect(level < -60)
+        }
+    }
+
+    private func clicks(_ chain: UnitChain, _ meters: inout [ClickMeter], _ frames: Int) throws -> Double {
+        let output = try chain.rig.render(frames, blocks: [64])
+        for c in 0..<2 {
+            meters[c].restart()
+            for sample in output[c] { meters[c].add(sample) }
+        }
+        return meters.map(\.level).max() ?? 0
+    }
+
+    @Test(arguments: EngineUnitTests.names.filter { $0 != "generator" })
+    func `every parameter swept from end to end does not click`(name: String) throws {
+        let chain = try chain(name)
+        var meters = [ClickMeter(), ClickMeter()]
+        _ = try clicks(chain, &meters, 24_000)
+        for parameter in chain.node.parameters {
+            let range = parameter.information.range
+            let before = parameter.value
+            for value in [range.upperBound, range.lowerBound, range.upperBound, before] {
+                let steadyBefore = try clicks(chain, &meters, 4_800)
+                parameter.value = value
+                let moving = try clicks(chain, &meters, 9_600)
+                let steadyAfter = try clicks(chain, &meters, 4_800)
+                let steady = max(steadyBefore, steadyAfter)
+                #expect(
+                    moving < max(-60, steady + 3), "\(parameter.information.identifier) → \(value), \(steady) at rest")
+            }
+        }
+    }
+
+    @Test(arguments: EngineUnitTests.names.filter { $0 != "generator" })
+    func `presets change while it sounds without a click`(name: String) throws {
+        let chain = try chain(name)
+        var meters = [ClickMeter(), ClickMeter()]
+        _ = try clicks(chain, &meters, 24_000)
+        for preset in chain.node.unit.presets + chain.node.unit.presets.prefix(1) {
+            let before = try clicks(chain, &meters, 4_800)
+            try chain.node.loadPreset(preset.name)
+            let moving = try clicks(chain, &meters, 9_600)
+            let after = try clicks(chain, &meters, 4_800)
+            #expect(moving < max(-60, before + 3, after + 3), "\(preset.name): \(before), \(after) at rest")
+        }
+    }
+}

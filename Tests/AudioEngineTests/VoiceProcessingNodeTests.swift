@@ -1,0 +1,67 @@
+import Foundation
+import AudioBase
+import TestSupport
+import Testing
+import VoiceProcessing
+
+@testable import AudioEngine
+
+@Suite struct VoiceProcessingNodeTests {
+    /// A loudspeaker that is heard by its own microphone: what the engine plays comes back 20 ms later at −6 dB.
+    @Test func `what the output plays is taken out of the input`() throws {
+        let engine = AudioEngine()
+        let far = AudioSourceNode(format: AudioFormat(sampleRate: 48_000, channelCount: 1), name: "far") {
+            time, count, output in
+            var random = SeededRandom(seed: UInt64(bitPattern: time))
+            for i in 0..<count {
+                let envelope = (Int(time) + i) / 9_600 % 2 == 0 ? 0.3 : 0.05
+                output[0][i] = Float(envelope * (random.unit() * 2 - 1))
+            }
+            return count
+        }
+        let heard = AudioMixerNode(channelCount: 1, name: "voice")
+        try engine.attach(far)
+        try engine.attach(heard)
+        try engine.connect(far, to: engine.mainMixerNode)
+        try engine.connect(engine.inputNode, to: heard)
+        let sink = AudioSinkNode { _, _, _ in }
+        try engine.attach(sink)
+        try engine.connect(heard, to: sink)
+        let clean = Heard()
+        try engine.installTap(on: heard, bufferSize: 480) { samples, count, time in
+            clean.add(UnsafeBufferPointer(start: samples[0], count: count), Int(time))
+        }
+        engine.setVoiceProcessing(VoiceProcessingOptions())
+        try engine.enableManualRendering(
+            format: AudioFormat(sampleRate: 48_000, channelCount: 1), inputChannelCount: 1, maximumFrameCount: 240)
+        let output = AudioBuffer(channelCount: 1, frameCapacity: 240)
+        let input = AudioBuffer(channelCount: 1, frameCapacity: 240)
+        var played = [Float](repeating: 0, count: 960)
+        var echo: [Float] = []
+        for _ in 0..<1_000 {
+            for i in 0..<240 { input.channels[0][i] = 0.5 * played[played.count - 960 + i] }
+            echo += UnsafeBufferPointer(start: input.channels[0], count: 240)
+            try engine.renderOffline(output.channels, frameCount: 240, input: input.channels)
+            played += UnsafeBufferPointer(start: output.channels[0], count: 240)
+        }
+        engine.flushTaps()
+        #expect(engine.inputNode.voiceProcessingError == nil)
+        func power(_ samples: ArraySlice<Float>) -> Double { samples.reduce(0) { $0 + Double($1 * $1) } }
+        let after = 120_000..<230_000
+        #expect(10 * log10(power(echo[after]) / max(1e-12, power(clean.samples[after]))) > 25)
+        #expect(engine.paths.contains { $0.nodes.first == "input" && $0.latency > 0.02 })
+    }
+
+    @Test func `switching it on and off while it sounds does not click`() throws {
+        let rig = EngineRig(channels: 1)
+        try rig.engine.connect(rig.engine.inputNode, to: rig.engine.mainMixerNode)
+        try rig.start(inputs: 1)
+        let tone: (Int) -> Float = { sine($0, frequency: 200, rate: 48_000, amplitude: 0.3) }
+        var output = try rig.render(9_600, blocks: [240], input: tone)[0]
+        rig.engine.setVoiceProcessing(VoiceProcessingOptions.off)
+        output += try rig.render(24_000, blocks: [240], input: tone)[0]
+        rig.engine.setVoiceProcessing(nil)
+        output += try rig.render(9_600, blocks: [240], input: tone)[0]
+        #expect(clickLevel(output) < -60)
+    }
+}

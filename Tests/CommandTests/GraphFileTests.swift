@@ -1,0 +1,282 @@
+import AudioDSP
+import Foundation
+import Testing
+
+@testable import earshot
+
+/// The format of graph files: what they say, and where they are wrong.
+@Suite struct GraphFileTests {
+    static let sound = """
+        [output]
+        rate = 44100
+        channels = 1
+
+        [nodes.voice]
+        type = "player"
+        input = 2
+        start = 0.25
+        loop = true
+
+        [nodes."my eq"]
+        type = "equalizer"
+        preset = "voice"
+        [nodes."my eq".parameters]
+        "band1.gain" = 3
+        band2.type = "notch"
+        band3.on = false
+
+        [[connections]]
+        from = "voice"
+        to = "my eq"
+
+        [[connections]]
+        from = "my eq"
+        to = "main mixer"
+        volume = 0.8
+        pan = -0.3
+
+        [[automation]]
+        node = "main mixer"
+        input = "my eq"
+        parameter = "pan"
+        time = 2
+        value = 1
+        ramp = 0.5
+
+        [[automation]]
+        node = "my eq"
+        parameter = "gain"
+        time = 1.5
+        value = -3
+        """
+
+    @Test func `a file says its nodes, connections and changes`() throws {
+        let file = try GraphFile(Self.sound, path: "a.toml")
+        #expect(file.rate == 44_100 && file.channels == 1)
+        #expect(file.nodes.map(\.name) == ["voice", "my eq", "main mixer", "output"])
+        guard case .player(let player) = try #require(file.node("voice")).kind else {
+            Issue.record("no player"); return
+        }
+        #expect(player.source == .input(2) && player.start == 0.25 && player.loops)
+        guard case .unit(_, let preset, let values) = try #require(file.node("my eq")).kind else {
+            Issue.record("no unit")
+            return
+        }
+        #expect(preset == "voice" && values == ["band1.gain": 3, "band2.type": 6, "band3.on": 0])
+        #expect(file.connections.map(\.bus) == [0, 0])
+        #expect(file.connections[1].volume == 0.8 && file.connections[1].pan == -0.3)
+        #expect(file.changes.map(\.time) == [1.5, 2])
+        #expect(file.changes[0].buses.isEmpty && file.changes[1].buses == [0])
+    }
+
+    struct Wrong: CustomTestStringConvertible, Sendable {
+        var testDescription: String
+        /// What stands in a sound file, and what is put in its place.
+        var old: String
+        var new: String
+        /// What the error's place begins with.
+        var place: String
+        var words: [String]
+    }
+
+    static let wrong = [
+        Wrong(
+            testDescription: "broken grammar", old: "input = 2", new: "input = = 2", place: "a.toml:7:",
+            words: ["no TOML"]),
+        Wrong(
+            testDescription: "an unknown table", old: "[output]", new: "[outputs]", place: "a.toml:1:2",
+            words: ["'outputs'", "did you mean 'output'"]),
+        Wrong(
+            testDescription: "an unknown field", old: "loop = true", new: "looped = true", place: "a.toml:9:1",
+            words: ["player 'voice'", "'looped'", "'loop'"]),
+        Wrong(
+            testDescription: "an unknown type", old: "\"equalizer\"", new: "\"equaliser\"", place: "a.toml:12:8",
+            words: ["'equaliser'", "'equalizer'"]),
+        Wrong(
+            testDescription: "no type", old: "type = \"player\"\n", new: "", place: "a.toml:5:8",
+            words: ["'voice'", "lacks a type"]),
+        Wrong(
+            testDescription: "an unknown preset", old: "\"voice\"\n[", new: "\"vioce\"\n[", place: "a.toml:13:10",
+            words: ["'vioce'", "'voice'"]),
+        Wrong(
+            testDescription: "an unknown parameter", old: "\"band1.gain\"", new: "\"band1.gian\"", place: "a.toml:15:1",
+            words: ["'band1.gian'", "'band1.gain'"]),
+        Wrong(
+            testDescription: "a parameter out of range", old: "gain\" = 3", new: "gain\" = 60", place: "a.toml:15:16",
+            words: ["-24 to 24 dB", "not 60"]),
+        Wrong(
+            testDescription: "a parameter that is no number", old: "gain\" = 3", new: "gain\" = nan",
+            place: "a.toml:15:16",
+            words: ["-24 to 24 dB"]),
+        Wrong(
+            testDescription: "a parameter of another kind", old: "gain\" = 3", new: "gain\" = \"3\"",
+            place: "a.toml:15:16", words: ["a string"]),
+        Wrong(
+            testDescription: "an unknown choice", old: "\"notch\"", new: "\"notsch\"", place: "a.toml:16:14",
+            words: ["'notsch'", "'notch'"]),
+        Wrong(
+            testDescription: "an unknown node", old: "from = \"voice\"", new: "from = \"vioce\"", place: "a.toml:20:8",
+            words: ["'vioce'", "'voice'"]),
+        Wrong(
+            testDescription: "a pan out of range", old: "pan = -0.3", new: "pan = -3", place: "a.toml:27:7",
+            words: ["-1 to 1", "-3"]),
+        Wrong(
+            testDescription: "a volume at an input that is no mixer's", old: "to = \"my eq\"",
+            new: "to = \"my eq\"\nvolume = 1", place: "a.toml:22:1", words: ["'volume'", "mixers"]),
+        Wrong(
+            testDescription: "a ring", old: "from = \"voice\"", new: "from = \"my eq\"", place: "a.toml:19:3",
+            words: ["my eq → my eq"]),
+        Wrong(
+            testDescription: "a node without a way out", old: "from = \"my eq\"\nto = \"main mixer\"\nvolume",
+            new: "from = \"voice\"\nto = \"main mixer\"\nvolume", place: "a.toml:11:8",
+            words: ["'my eq'", "does not lead"]),
+        Wrong(
+            testDescription: "a node without a source", old: "from = \"voice\"\nto = \"my eq\"",
+            new: "from = \"voice\"\nto = \"main mixer\"", place: "a.toml:11:8",
+            words: ["nothing is connected to 'my eq'"]),
+        Wrong(
+            testDescription: "a second connection to one input", old: "to = \"main mixer\"\nvolume = 0.8\npan = -0.3",
+            new: "to = \"main mixer\"\n[[connections]]\nfrom = \"voice\"\nto = \"my eq\"", place: "a.toml:28:6",
+            words: ["'my eq'", "line 19"]),
+        Wrong(
+            testDescription: "a player without a source", old: "input = 2\n", new: "", place: "a.toml:5:8",
+            words: ["'input'", "'file'"]),
+        Wrong(
+            testDescription: "an input that is not counted from 1", old: "input = 2", new: "input = 0",
+            place: "a.toml:7:9", words: ["1 to 256"]),
+        Wrong(
+            testDescription: "an automation of a node without parameters", old: "node = \"my eq\"",
+            new: "node = \"voice\"", place: "a.toml:38:8", words: ["'voice'", "no parameters"]),
+        Wrong(
+            testDescription: "an automation of an unknown parameter", old: "parameter = \"gain\"",
+            new: "parameter = \"gian\"", place: "a.toml:39:13", words: ["'gian'", "'gain'"]),
+        Wrong(
+            testDescription: "an automation of an input that is none", old: "input = \"my eq\"",
+            new: "input = \"voice\"", place: "a.toml:31:9", words: ["'voice'", "'my eq'"]),
+    ]
+
+    @Test(arguments: wrong) func `what is wrong is told with its place`(wrong: Wrong) throws {
+        let range = try #require(Self.sound.range(of: wrong.old))
+        let text = Self.sound.replacingCharacters(in: range, with: wrong.new)
+        let error = try #require(throws: GraphFileError.self) { try GraphFile(text, path: "a.toml") }
+        #expect(error.description.hasPrefix(wrong.place), "\(error)")
+        for word in wrong.words { #expect(error.description.contains(word), "\(error)") }
+        #expect(!error.description.contains("\n"))
+    }
+
+    @Test(arguments: ["", "# nothing\n", "[nodes.a]\ntype = \"player\"\ninput = 1\n"])
+    func `a graph that leads nowhere`(text: String) throws {
+        let error = try #require(throws: GraphFileError.self) { try GraphFile(text, path: "a.toml") }
+        #expect(error.description.contains("main mixer"), "\(error)")
+    }
+
+    @Test func `every unit can be a node, with each of its presets and each parameter at both ends`() throws {
+        for type in UnitType.all.map(\.description) {
+            let subtype = try #require(type.component.subtype)
+            let isSource = type.component.type == .generator
+            for preset in type.presets.map(\.name) {
+                for end in [true, false] {
+                    let parameters = type.parameters.map {
+                        "\"\($0.identifier)\" = \(end ? $0.range.lowerBound : $0.range.upperBound)"
+                    }
+                    let text = """
+                        [nodes.a]
+                        type = "player"
+                        input = 1
+                        [nodes.b]
+                        type = "\(subtype)"
+                        preset = "\(preset)"
+                        [nodes.b.parameters]
+                        \(parameters.joined(separator: "\n"))
+                        [[connections]]
+                        from = "a"
+                        to = "\(isSource ? "main mixer" : "b")"
+                        [[connections]]
+                        from = "b"
+                        to = "main mixer"
+                        """
+                    let file = try GraphFile(text, path: "\(subtype).toml")
+                    guard case .unit(_, _, let values) = try #require(file.node("b")).kind else { return }
+                    #expect(values.count == type.parameters.count)
+                }
+            }
+        }
+    }
+
+    @Test func `places are found through every kind of key and value`() {
+        let places = TOMLPlaces(
+            "a = 1 # [b]\n\"b.c\" . 'd' = [ 1,\n  \"]\" , [2] ]\r\n[[e.f]]\nx = { y = '#', z = 3 }\n[[e.f]]\n[e.f.g]\nh = \"\"\"\n[i]\"\"\"\nj = 2\n"
+        )
+        #expect(places.values[[.key("a")]] == SourcePlace(line: 1, column: 5))
+        let list: [TOMLPlaces.Step] = [.key("b.c"), .key("d")]
+        #expect(places.keys[list] == SourcePlace(line: 2, column: 9))
+        #expect(places.values[list + [.index(1)]] == SourcePlace(line: 3, column: 3))
+        #expect(places.values[list + [.index(2), .index(0)]] == SourcePlace(line: 3, column: 10))
+        let first: [TOMLPlaces.Step] = [.key("e"), .key("f"), .index(0)]
+        #expect(places.values[first + [.key("x"), .key("z")]] == SourcePlace(line: 5, column: 20))
+        let second: [TOMLPlaces.Step] = [.key("e"), .key("f"), .index(1), .key("g")]
+        #expect(places.keys[second] == SourcePlace(line: 7, column: 6))
+        #expect(places.values[second + [.key("j")]] == SourcePlace(line: 10, column: 5))
+        #expect(!places.keys.keys.contains([.key("i")]))
+    }
+
+    @Test func `mutated files are read or refused with a place in them`() throws {
+        var random = SplitMix(state: 1)
+        let pieces = [
+            "[", "]", "\"", "'", "=", ".", "{", "}", "\n", "#", "nan", "-1e400", "\\u", "é", "[[connections]]", "from",
+        ]
+        var read = 0
+        for round in 0..<3_000 {
+            var text = Array(Self.sound)
+            for _ in 0..<(1 + Int(random.next() % 4)) {
+                let at = Int(random.next() % UInt64(text.count))
+                switch random.next() % 4 {
+                case 0: text.remove(at: at)
+                case 1: text.insert(contentsOf: pieces[Int(random.next() % UInt64(pieces.count))], at: at)
+                case 2:
+                    text.insert(
+                        contentsOf: text[at..<min(text.count, at + 40)], at: Int(random.next() % UInt64(text.count)))
+                default: text.removeSubrange(at..<min(text.count, at + 12))
+                }
+                if text.isEmpty { break }
+            }
+            let mutated = round < Self.sound.count ? String(Self.sound.prefix(round)) : String(text)
+            for text in [mutated, String(text)] {
+                do {
+                    _ = try GraphFile(text, path: "a.toml")
+                    read += 1
+                } catch {
+                    let lines = text.split(separator: "\n", omittingEmptySubsequences: false).count
+                    #expect((1...lines + 1).contains(error.place.line) && error.place.column >= 1, "\(error)\n\(text)")
+                    #expect(!error.problem.isEmpty)
+                }
+            }
+        }
+        #expect(read > 0)
+    }
+
+    @Test(arguments: [
+        "\0", "a = \"\0\"", "\u{FEFF}", "a = 1979-05-27T07:32:00Z", "nodes = 1", "nodes.a = 1", "connections = 1",
+    ])
+    func `strange files are refused`(text: String) {
+        #expect(throws: GraphFileError.self) { try GraphFile(text, path: "a.toml") }
+    }
+
+    @Test func `deep nesting is refused`() {
+        let text = "a = " + String(repeating: "[", count: 100_000)
+        #expect(throws: GraphFileError.self) { try GraphFile(text, path: "a.toml") }
+    }
+}
+
+/// Steele, Lea and Flood, "Fast splittable pseudorandom number generators", OOPSLA 2014: the same numbers each time.
+private struct SplitMix {
+    var state: UInt64
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var z = state
+        z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
+        return z ^ (z >> 31)
+    }
+}

@@ -1,0 +1,289 @@
+import AudioBase
+import AudioFiles
+import Foundation
+import TestSupport
+import Testing
+
+@Suite struct RenderCommandTests {
+    private static let examples = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+        .deletingLastPathComponent()
+        .deletingLastPathComponent().appendingPathComponent("Examples/graphs").path
+
+    /// A sine of 1 kHz.
+    private func tone(_ path: String, rate: Double = 48_000, channels: Int = 1, seconds: Double, peak: Float = 0.5)
+        throws
+    {
+        let writer = try AudioFileWriter(path: path, format: AudioFormat(sampleRate: rate, channelCount: channels))
+        let count = Int(seconds * rate)
+        let buffer = AudioBuffer(channelCount: channels, frameCapacity: count)
+        for c in 0..<channels {
+            for i in 0..<count { buffer.channels[c][i] = peak * Float(sin(2 * .pi * 1_000 * Double(i) / rate)) }
+        }
+        try writer.write(buffer.channels, frameCount: count)
+        try writer.close()
+    }
+
+    private func samples(_ path: String) throws -> (format: AudioFormat, channels: [[Float]]) {
+        let reader = try AudioFileReader(path: path)
+        let buffer = AudioBuffer(channelCount: reader.processingFormat.channelCount, frameCapacity: reader.frameCount)
+        let count = try reader.read(into: buffer.channels, frameCount: reader.frameCount)
+        return (
+            reader.processingFormat,
+            (0..<buffer.channels.count).map { Array(UnsafeBufferPointer(start: buffer.channels[$0], count: count)) }
+        )
+    }
+
+    private func write(_ text: String, _ path: String) throws {
+        try text.write(toFile: path, atomically: true, encoding: .utf8)
+    }
+
+    private static let plain = """
+        [nodes.a]
+        type = "player"
+        input = 1
+        [[connections]]
+        from = "a"
+        to = "main mixer"
+        """
+
+    @Test(arguments: ["voice", "duet", "around"]) func `every example renders the same whatever the block`(name: String)
+        throws
+    {
+        let folder = try Scratch()
+        let inputs = name == "duet" ? [Earshot.speech, "/usr/share/sounds/alsa/Front_Left.wav"] : [Earshot.speech]
+        var files: [Data] = []
+        for block in ["4096", "61"] {
+            let output = folder("\(block).wav")
+            let program = try Earshot.start(
+                ["render", "--graph", "\(Self.examples)/\(name).toml", "--output", output, "--json", "--block", block]
+                    + inputs.flatMap { ["--input", $0] })
+            #expect(program.wait(seconds: 120) == .exit(0), "\(program.errors)")
+            let report = try theReport(program)
+            #expect(report["frames"] as? Int == (try playableFrames(output)))
+            #expect(report["clippedSamples"] as? Int == 0)
+            #expect((report["peakDb"] as? Double ?? -200) > -40)
+            #expect((report["inputs"] as? [[String: Any]])?.count == inputs.count)
+            files.append(try Data(contentsOf: URL(fileURLWithPath: output)))
+        }
+        #expect(files[0] == files[1])
+    }
+
+    @Test func `inputs of different rates and lengths`() throws {
+        let folder = try Scratch()
+        try tone(folder("a.wav"), rate: 44_100, seconds: 0.5)
+        try tone(folder("b.wav"), rate: 48_000, channels: 2, seconds: 1)
+        try write(
+            Self.plain
+                + "\nvolume = 0.5\n[nodes.b]\ntype = \"player\"\ninput = 2\n[[connections]]\nfrom = \"b\"\nto = \"main mixer\"\nvolume = 0.5\n",
+            folder("g.toml"))
+        let program = try Earshot.start([
+            "render", "--graph", folder("g.toml"), "--input", folder("a.wav"), folder("b.wav"), "--output",
+            folder("o.wav"),
+        ])
+        #expect(program.wait() == .exit(0), "\(program.errors)")
+        #expect(program.output.contains("44.1 kHz, 1 channel, 0.50 s, converted to 48 kHz"))
+        let (format, channels) = try samples(folder("o.wav"))
+        #expect(format.sampleRate == 48_000 && channels.count == 2)
+        #expect(abs(channels[0].count - 48_000) < 100)
+        // Both sound in the first half, one in the second.
+        let early = channels[0][4_800..<19_200].map(abs).max() ?? 0
+        let late = channels[0][33_600..<43_200].map(abs).max() ?? 0
+        #expect(early > 0.3 && abs(late - 0.25) < 0.001, "\(early) \(late)")
+    }
+
+    @Test func `a change comes at its frame`() throws {
+        let folder = try Scratch()
+        try tone(folder("a.wav"), seconds: 1)
+        try write(
+            Self.plain
+                + "\n[[automation]]\nnode = \"main mixer\"\ninput = \"a\"\nparameter = \"volume\"\ntime = 0.5\nvalue = 0\nramp = 0.01\n",
+            folder("g.toml"))
+        let program = try Earshot.start([
+            "render", "--graph", folder("g.toml"), "--input", folder("a.wav"), "--output", folder("o.wav"), "--tail",
+            "0",
+        ])
+        #expect(program.wait() == .exit(0), "\(program.errors)")
+        let (_, channels) = try samples(folder("o.wav"))
+        let whole = try samples(folder("a.wav")).channels[0]
+        #expect(channels[0].count == 48_000)
+        #expect(zip(channels[0][..<24_000], whole).allSatisfy { abs($0 - $1) < 1e-6 })
+        #expect(channels[0][24_600...].allSatisfy { $0 == 0 })
+    }
+
+    @Test func `more changes than a unit keeps at once`() throws {
+        let folder = try Scratch()
+        try tone(folder("a.wav"), seconds: 0.5)
+        var text = Self.plain
+        for i in 0..<1_000 {
+            text +=
+                "\n[[automation]]\nnode = \"main mixer\"\nparameter = \"volume\"\ntime = \(Double(i) / 10_000)\nvalue = \(i % 2)\nramp = 0"
+        }
+        try write(text + "\n", folder("g.toml"))
+        let program = try Earshot.start([
+            "render", "--graph", folder("g.toml"), "--input", folder("a.wav"), "--output", folder("o.wav"), "--tail",
+            "0",
+        ])
+        #expect(program.wait() == .exit(0), "\(program.errors)")
+        let (_, channels) = try samples(folder("o.wav"))
+        let whole = try samples(folder("a.wav")).channels[0]
+        #expect(zip(channels[0][5_000...], whole[5_000...]).allSatisfy { abs($0 - $1) < 1e-6 })
+        #expect(zip(channels[0][..<4_800], whole).contains { abs($0 - $1) > 0.1 })
+    }
+
+    @Test func `a tail is as long as it sounds, or as it was asked to be`() throws {
+        let folder = try Scratch()
+        try tone(folder("a.wav"), seconds: 0.5)
+        try write(
+            "[nodes.a]\ntype = \"player\"\ninput = 1\n[nodes.d]\ntype = \"delay\"\nparameters = { time = 1, feedback = 0, mix = 50 }\n"
+                + "[[connections]]\nfrom = \"a\"\nto = \"d\"\n[[connections]]\nfrom = \"d\"\nto = \"main mixer\"\n",
+            folder("g.toml"))
+        for (tail, seconds) in [([], 1.5), (["--tail", "0.25"], 0.75), (["--tail", "2"], 2.5)] {
+            let program = try Earshot.start(
+                ["render", "--graph", folder("g.toml"), "--input", folder("a.wav"), "--output", folder("o.wav")] + tail)
+            #expect(program.wait() == .exit(0), "\(program.errors)")
+            let frames = try playableFrames(folder("o.wav"))
+            #expect(abs(Double(frames) / 48_000 - seconds) < 0.02, "\(frames)")
+        }
+    }
+
+    @Test func `a generator, to MP3`() throws {
+        let folder = try Scratch()
+        try write(
+            "[nodes.g]\ntype = \"generator\"\n[[connections]]\nfrom = \"g\"\nto = \"main mixer\"\n", folder("g.toml"))
+        let program = try Earshot.start([
+            "render", "--graph", folder("g.toml"), "--output", folder("o.mp3"), "--tail", "1", "--json",
+        ])
+        #expect(program.wait() == .exit(0), "\(program.errors)")
+        #expect(try playableFrames(folder("o.mp3")) == 48_000)
+        let report = try theReport(program)
+        #expect(abs((report["peakDb"] as? Double ?? 0) + 20) < 0.1)
+    }
+
+    @Test func `beyond full scale is counted and said`() throws {
+        let folder = try Scratch()
+        try tone(folder("a.wav"), seconds: 0.1)
+        try write(Self.plain + "\nvolume = 4\n", folder("g.toml"))
+        let program = try Earshot.start([
+            "render", "--graph", folder("g.toml"), "--input", folder("a.wav"), "--output", folder("o.wav"), "--json",
+        ])
+        #expect(program.wait() == .exit(0), "\(program.errors)")
+        let clipped = try samples(folder("o.wav")).channels.reduce(0) { $0 + $1.filter { abs($0) > 1 }.count }
+        #expect(clipped > 1_000)
+        #expect(try theReport(program)["clippedSamples"] as? Int == clipped)
+        #expect(program.errors.contains("beyond full scale"))
+    }
+
+    @Test func `the graph for Graphviz`() throws {
+        let program = try Earshot.start([
+            "render", "--graph", "\(Self.examples)/voice.toml", "--input", Earshot.speech, "--dot",
+        ])
+        #expect(program.wait() == .exit(0), "\(program.errors)")
+        #expect(program.output.hasPrefix("digraph") && program.output.contains("limiter"))
+    }
+
+    @Test func `Ctrl-C leaves a file that plays`() throws {
+        let folder = try Scratch()
+        try write(
+            "[nodes.g]\ntype = \"generator\"\n[[connections]]\nfrom = \"g\"\nto = \"main mixer\"\n", folder("g.toml"))
+        let program = try Earshot.start([
+            "render", "--graph", folder("g.toml"), "--output", folder("o.wav"), "--tail", "7200", "--block", "1",
+        ])
+        while (try? FileManager.default.attributesOfItem(atPath: folder("o.wav"))[.size] as? Int) ?? 0 < 10_000 {
+            usleep(10_000)
+        }
+        program.signal(SIGINT)
+        #expect(program.wait() == .exit(130), "\(program.errors)")
+        #expect(try playableFrames(folder("o.wav")) > 1_000)
+    }
+
+    struct Wrong: CustomTestStringConvertible, Sendable {
+        var testDescription: String
+        /// `G`, `A`, `O` stand for a sound graph, a tone and the output; a folder is put before other capitals.
+        var arguments: [String]
+        var status: Int32
+        var words: [String]
+    }
+
+    static let wrong = [
+        Wrong(
+            testDescription: "no graph", arguments: ["--graph", "@/none.toml", "--output", "@/o.wav"], status: 66,
+            words: ["none.toml", "No such file"]),
+        Wrong(
+            testDescription: "a folder as graph", arguments: ["--graph", "/usr", "--output", "@/o.wav"], status: 66,
+            words: ["/usr"]),
+        Wrong(
+            testDescription: "sound as graph", arguments: ["--graph", "@/a.wav", "--output", "@/o.wav"], status: 65,
+            words: ["a.wav"]),
+        Wrong(
+            testDescription: "no input", arguments: ["--graph", "@/g.toml", "--output", "@/o.wav"], status: 65,
+            words: ["g.toml:3:9", "--input"]),
+        Wrong(
+            testDescription: "an input too many",
+            arguments: ["--graph", "@/g.toml", "--input", "@/a.wav", "--input", "@/a.wav", "--output", "@/o.wav"],
+            status: 64, words: ["input = 2"]),
+        Wrong(
+            testDescription: "a missing input",
+            arguments: ["--graph", "@/g.toml", "--input", "@/none.wav", "--output", "@/o.wav"], status: 66,
+            words: ["none.wav"]),
+        Wrong(
+            testDescription: "an input that is no audio",
+            arguments: ["--graph", "@/g.toml", "--input", "/etc/passwd", "--output", "@/o.wav"], status: 65,
+            words: ["/etc/passwd"]),
+        Wrong(
+            testDescription: "the input as output",
+            arguments: ["--graph", "@/g.toml", "--input", "@/a.wav", "--output", "@/b/../a.wav"], status: 64,
+            words: ["overwritten"]),
+        Wrong(
+            testDescription: "a folder that is not there",
+            arguments: ["--graph", "@/g.toml", "--input", "@/a.wav", "--output", "@/none/o.wav"], status: 73,
+            words: ["none/o.wav"]),
+        Wrong(
+            testDescription: "a full disk",
+            arguments: ["--graph", "@/g.toml", "--input", "@/a.wav", "--output", "/dev/full"], status: 73,
+            words: ["disk is full"]),
+        Wrong(
+            testDescription: "another kind of file",
+            arguments: ["--graph", "@/g.toml", "--input", "@/a.wav", "--output", "@/o.flac"], status: 64,
+            words: ["o.flac", ".wav"]),
+        Wrong(
+            testDescription: "no output", arguments: ["--graph", "@/g.toml", "--input", "@/a.wav"], status: 64,
+            words: ["--output"]),
+        Wrong(
+            testDescription: "a graph without end", arguments: ["--graph", "@/endless.toml", "--output", "@/o.wav"],
+            status: 64, words: ["--tail"]),
+        Wrong(
+            testDescription: "no such block",
+            arguments: ["--graph", "@/g.toml", "--input", "@/a.wav", "--output", "@/o.wav", "--block", "0"], status: 64,
+            words: ["1 to 4096"]),
+        Wrong(
+            testDescription: "a rate that cannot be",
+            arguments: ["--graph", "@/g.toml", "--input", "@/a.wav", "--output", "@/o.wav", "--rate", "nan"],
+            status: 64,
+            words: ["8000 to 384000"]),
+        Wrong(
+            testDescription: "a plug-in that is not there",
+            arguments: ["--graph", "@/plugin.toml", "--input", "@/a.wav", "--output", "@/o.wav"], status: 65,
+            words: ["plugin.toml:3:7", "no-such-plugin"]),
+    ]
+
+    @Test(arguments: wrong) func `what is wrong is one line and the right status`(wrong: Wrong) throws {
+        let folder = try Scratch()
+        try tone(folder("a.wav"), seconds: 0.1)
+        try FileManager.default.createDirectory(atPath: folder("b"), withIntermediateDirectories: false)
+        try write(Self.plain, folder("g.toml"))
+        try write(
+            "[nodes.g]\ntype = \"generator\"\n[[connections]]\nfrom = \"g\"\nto = \"main mixer\"\n",
+            folder("endless.toml"))
+        try write(
+            "[nodes.p]\ntype = \"plugin\"\nuri = \"urn:no-such-plugin\"\n", folder("plugin.toml"))
+        let before = try Data(contentsOf: URL(fileURLWithPath: folder("a.wav")))
+        let program = try Earshot.start(
+            ["render"] + wrong.arguments.map { $0.replacingOccurrences(of: "@", with: folder.path) })
+        #expect(program.wait(seconds: 30) == .exit(wrong.status), "\(program.errors)")
+        let line = theFailure(program)
+        for word in wrong.words { #expect(line.contains(word), "\(line)") }
+        #expect(program.output.isEmpty)
+        #expect(!FileManager.default.fileExists(atPath: folder("o.wav")))
+        #expect(try Data(contentsOf: URL(fileURLWithPath: folder("a.wav"))) == before)
+    }
+}

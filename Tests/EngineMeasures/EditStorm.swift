@@ -1,0 +1,301 @@
+import AudioBase
+import AudioDSP
+import AudioEngine
+import Glibc
+import TestSupport
+
+/// Random edits of a graph that sounds, in virtual time: are they heard, and is what sounds in the end what was asked for?
+///
+/// A tone of 100 Hz goes from a source to the main mixer all the time and is never touched. Around it sources of several rates
+/// and channel counts, gains and mixers are attached, connected in any way, moved and detached. Beside the engine a plain model
+/// keeps what was asked for: which edits must be refused, and what a new engine must sound like that is built from it at once.
+public final class EditStorm {
+    /// What was measured.
+    public struct Report: Sendable {
+        /// Edits asked for, of the graph and of parameters.
+        public var edits = 0
+        /// Of these, ones that would close a ring or name a node that is not there, and were refused as they must be.
+        public var refused = 0
+        /// Seconds of virtual time.
+        public var seconds = 0.0
+        /// Edits that were taken or refused and should not have been; empty when all is well.
+        public var missed: [String] = []
+        /// The loudest click, dBFS; see ``ClickMeter``.
+        public var clickLevel = 0.0
+        /// The least and the greatest level of the untouched tone over 20 ms, dB of what it should be.
+        public var toneLevels = (least: 0.0, greatest: 0.0)
+        /// How far the sound at the end is from that of a new engine with the same graph, dB.
+        public var finalError = 0.0
+        /// Frames that went through the untouched path, and frames that were rendered.
+        public var frames = (heard: 0, rendered: 0)
+    }
+
+    private enum Kind {
+        case source(rate: Double, channels: Int, frequency: Double)
+        case gain
+        case mixer
+    }
+    private struct Bus: Hashable {
+        var node: Int
+        var bus: Int
+    }
+
+    private let kinds: [Kind]
+    private let nodes: [AudioNode]
+    private let engine = AudioEngine()
+    private var attached: Set<Int> = []
+    private var connections: [Bus: Int] = [:]  // by destination; node −1 is the main mixer
+    private var gains: [Int: Float] = [:]
+    private var volumes: [Bus: Float] = [:]
+    private var random: SeededRandom
+    private var report = Report()
+
+    private static let rate = 48_000.0
+    private static let toneAmplitude = 0.2
+
+    private init(seed: UInt64) {
+        random = SeededRandom(seed: seed)
+        let rates = [48_000.0, 44_100, 96_000, 32_000, 48_000, 8_000]
+        var kinds: [Kind] = rates.enumerated().map {
+            .source(rate: $1, channels: $0 % 2 + 1, frequency: 150 + 50 * Double($0))
+        }
+        kinds += [Kind](repeating: .gain, count: 12) + [Kind](repeating: .mixer, count: 4)
+        self.kinds = kinds
+        nodes = kinds.indices.map { Self.make(kinds[$0], $0) }
+    }
+
+    private static func make(_ kind: Kind, _ index: Int) -> AudioNode {
+        switch kind {
+        case .source(let rate, let channels, let frequency):
+            return tone(frequency, rate: rate, channels: channels, amplitude: 0.01, name: "source \(index)")
+        case .gain: return AudioUnitEffect(.gain, name: "gain \(index)")
+        case .mixer:
+            let mixer = AudioMixerNode(name: "mixer \(index)")
+            mixer.outputVolume = 0.4  // so that mixers behind each other do not grow without bound
+            return mixer
+        }
+    }
+
+    private static func tone(
+        _ frequency: Double, rate: Double, channels: Int, amplitude: Double, name: String
+    ) -> AudioSourceNode {
+        let format = AudioFormat(sampleRate: rate, channelCount: channels)
+        let period = (0..<Int(rate)).map { sine($0, frequency: frequency, rate: rate, amplitude: amplitude) }
+        return AudioSourceNode(format: format, name: name) { time, count, output in
+            for c in 0..<output.count {
+                for i in 0..<count { output[c][i] = period[Int((time + Int64(i)) % Int64(period.count))] }
+            }
+            return count
+        }
+    }
+
+    /// Makes edits at random times for so many seconds of virtual time.
+    public static func run(
+        seconds: Int, editsPerMinute: Double = 1_000, seed: UInt64, blockFrameCount: Int = 64
+    ) throws -> Report {
+        let storm = EditStorm(seed: seed)
+        try storm.begin(storm.engine)
+        try storm.rage(frames: seconds * Int(rate), gap: 60 * rate / editsPerMinute, block: blockFrameCount)
+        return storm.report
+    }
+
+    private func begin(_ engine: AudioEngine) throws {
+        let anchor = Self.tone(100, rate: Self.rate, channels: 1, amplitude: Self.toneAmplitude, name: "untouched")
+        try engine.attach(anchor)
+        try engine.connect(anchor, to: engine.mainMixerNode, bus: 0)
+        try engine.enableManualRendering(format: AudioFormat(sampleRate: Self.rate, channelCount: 2))
+    }
+
+    private func rage(frames: Int, gap: Double, block: Int) throws {
+        let buffer = AudioBuffer(channelCount: 2, frameCapacity: 4_096)
+        var meter = ClickMeter()
+        var tone = ToneMeter(amplitude: Self.toneAmplitude)
+        var done = 0
+        var next = gap
+        func render(_ count: Int) throws {
+            try engine.renderOffline(buffer.channels, frameCount: count)
+            for i in 0..<count {
+                meter.add(buffer.channels[0][i])
+                tone.add(buffer.channels[0][i])
+            }
+            done += count
+        }
+        while done < frames {
+            while Double(done) >= next {
+                try change()
+                next -= gap * log(1 - random.unit())
+            }
+            try render(min(block, frames - done))
+        }
+        for _ in 0..<Int(Self.rate) / 480 { try render(480) }  // to settle, up to a whole second
+        report.clickLevel = meter.level
+        report.toneLevels = tone.levels
+        report.seconds = Double(done) / Self.rate
+        report.frames = (Int(engine.sampleTime) + 480, done)
+        report.finalError = try compare()
+    }
+
+    /// The sound now, beside that of an engine that never knew another graph.
+    private func compare() throws -> Double {
+        let other = AudioEngine()
+        let twins = kinds.indices.map { Self.make(kinds[$0], $0) }
+        for node in attached { try other.attach(twins[node]) }
+        for (bus, source) in connections {
+            try other.connect(twins[source], to: bus.node < 0 ? other.mainMixerNode : twins[bus.node], bus: bus.bus)
+        }
+        for (node, gain) in gains { (twins[node] as? AudioUnitEffect)?["gain"]?.value = gain }
+        for (bus, volume) in volumes {
+            let mixer = bus.node < 0 ? other.mainMixerNode : twins[bus.node] as? AudioMixerNode
+            mixer?.input(bus.bus).volume = volume
+        }
+        // Inputs that stay unconnected are an error only when an engine starts.
+        for (node, kind) in kinds.enumerated() where attached.contains(node) {
+            if case .gain = kind, connections[Bus(node: node, bus: 0)] == nil { try other.detach(twins[node]) }
+        }
+        try begin(other)
+        let count = Int(Self.rate)
+        let mine = AudioBuffer(channelCount: 2, frameCapacity: count)
+        let its = AudioBuffer(channelCount: 2, frameCapacity: count)
+        func render(_ engine: AudioEngine, _ buffer: AudioBuffer) throws {
+            var at = 0
+            let part = AudioBuffer(channelCount: 2, frameCapacity: 480)
+            while at < count {
+                try engine.renderOffline(part.channels, frameCount: 480)
+                for c in 0..<2 { copySamples(buffer.channels[c] + at, part.channels[c], 480) }
+                at += 480
+            }
+        }
+        try render(other, its)
+        try render(other, its)
+        try render(engine, mine)
+        return (0..<2).map { c in
+            errorDecibels(
+                Array(UnsafeBufferPointer(start: its.channels[c], count: count)),
+                Array(UnsafeBufferPointer(start: mine.channels[c], count: count)))
+        }.max() ?? 0
+    }
+
+    // MARK: Edits
+
+    private func pick(_ count: Int) -> Int { Int(random.next() % UInt64(count)) }
+
+    private func change() throws {
+        report.edits += 1
+        switch pick(12) {
+        case 0, 1: detachOrAttach(pick(nodes.count))
+        case 2, 3, 4, 5, 6: connect()
+        case 7: disconnect()
+        case 8: try tap(pick(nodes.count))
+        default: turn()
+        }
+    }
+
+    private func expect(_ words: String, _ shouldWork: Bool, _ edit: () throws -> Void) -> Bool {
+        do {
+            try edit()
+            if !shouldWork { report.missed.append("\(words) was taken") }
+            return true
+        } catch {
+            report.refused += 1
+            if shouldWork { report.missed.append("\(words): \(error)") }
+            return false
+        }
+    }
+
+    private func detachOrAttach(_ node: Int) {
+        if attached.contains(node) {
+            guard expect("detach \(node)", true, { try engine.detach(nodes[node]) }) else { return }
+            attached.remove(node)
+            connections = connections.filter { $0.key.node != node && $0.value != node }
+        } else if expect("attach \(node)", true, { try engine.attach(nodes[node]) }) {
+            attached.insert(node)
+        }
+    }
+
+    private func connect() {
+        let source = pick(nodes.count)
+        var target = pick(nodes.count + 4)
+        if case .source = kinds[min(target, nodes.count - 1)], target < nodes.count { target = nodes.count }
+        let node = target < nodes.count ? target : -1
+        var bus = 1 + pick(6)
+        if node >= 0 {
+            if case .gain = kinds[node] { bus = 0 } else { bus = pick(3) }
+        }
+        let there = attached.contains(source) && (node < 0 || attached.contains(node))
+        let works = there && !(node >= 0 && reaches(from: node, source))
+        let destination = node < 0 ? engine.mainMixerNode : nodes[node]
+        if expect(
+            "connect \(source) to \(node)", works, { try engine.connect(nodes[source], to: destination, bus: bus) })
+        {
+            connections[Bus(node: node, bus: bus)] = source
+        }
+    }
+
+    /// Whether sound of `node` gets to `other`.
+    private func reaches(from node: Int, _ other: Int) -> Bool {
+        if node == other { return true }
+        return connections.contains { $0.value == node && $0.key.node >= 0 && reaches(from: $0.key.node, other) }
+    }
+
+    private func disconnect() {
+        let keys = connections.keys.sorted { ($0.node, $0.bus) < ($1.node, $1.bus) }
+        guard !keys.isEmpty else { return }
+        let bus = keys[pick(keys.count)]
+        let node = bus.node < 0 ? engine.mainMixerNode : nodes[bus.node]
+        if expect("disconnect \(bus)", true, { try engine.disconnectNodeInput(node, bus: bus.bus) }) {
+            connections[bus] = nil
+        }
+    }
+
+    private func tap(_ node: Int) throws {
+        guard attached.contains(node) else { return }
+        if pick(2) == 0 { return engine.removeTap(from: nodes[node]) }
+        try engine.installTap(on: nodes[node], bufferSize: 512) { _, _, _ in }
+    }
+
+    private func turn() {
+        let node = pick(nodes.count)
+        if let gain = nodes[node] as? AudioUnitEffect {
+            let value = -12 + 12 * Float(random.unit())
+            gains[node] = value
+            gain["gain"]?.value = value
+            return
+        }
+        let bus = Bus(node: nodes[node] is AudioMixerNode ? node : -1, bus: 1 + pick(2))
+        let mixer = bus.node < 0 ? engine.mainMixerNode : nodes[node] as? AudioMixerNode
+        volumes[bus] = Float(random.unit())
+        mixer?.input(bus.bus).volume = volumes[bus] ?? 1
+    }
+}
+
+/// How loud a tone of 100 Hz is in every 20 ms at 48 kHz; tones at other multiples of 50 Hz do not count.
+private struct ToneMeter {
+    private let amplitude: Double
+    private var sum = (0.0, 0.0)
+    private var count = 0
+    private var least = Double.infinity
+    private var greatest = 0.0
+    private var isFirst = true
+
+    init(amplitude: Double) { self.amplitude = amplitude }
+
+    mutating func add(_ sample: Float) {
+        let angle = 2 * Double.pi * Double(count) / 480
+        sum.0 += Double(sample) * cos(angle)
+        sum.1 += Double(sample) * sin(angle)
+        count += 1
+        guard count == 960 else { return }
+        let level = (sum.0 * sum.0 + sum.1 * sum.1).squareRoot() / 480
+        if !isFirst {
+            least = min(least, level)
+            greatest = max(greatest, level)
+        }
+        isFirst = false
+        sum = (0, 0)
+        count = 0
+    }
+
+    var levels: (least: Double, greatest: Double) {
+        (decibels(least / amplitude), decibels(greatest / amplitude))
+    }
+}

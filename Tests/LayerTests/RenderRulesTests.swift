@@ -1,0 +1,82 @@
+import Foundation
+import Testing
+
+@Suite struct RenderRulesTests {
+    /// Every function by which the render thread enters the modules' states and kernels is `@_noLocks`.
+    @Test(arguments: [("AudioEngine", 10), ("AudioDSP", 27), ("AudioPlugIns", 3)])
+    func everyRenderFunctionIsProven(module: String, least: Int) throws {
+        let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent().appending(path: "Sources/\(module)")
+        let files = try FileManager.default.subpathsOfDirectory(atPath: root.path).filter { $0.hasSuffix(".swift") }
+        let rules = RenderRules(
+            try files.map { ($0, try String(contentsOf: root.appending(path: $0), encoding: .utf8)) })
+        #expect(rules.violations == [])
+        #expect(rules.entries.count >= least)
+        if module == "AudioEngine" { #expect(rules.entries.isSuperset(of: RenderRules.exceptions)) }
+    }
+
+    private static let state = """
+        struct PassState: ~Copyable {
+            static var function: RenderFunction {
+                { state, call in
+                    state.assumingMemoryBound(to: PassState.self).pointee.process(
+                        call.assumingMemoryBound(to: RenderCall.self).pointee)
+                }
+            }
+
+            /// Renders.
+            @_noLocks
+            mutating func process(_ call: RenderCall) {}
+        }
+        """
+    private static let kernel = """
+        struct GainKernel: UnitKernel, ~Copyable {
+            @_noLocks
+            mutating func set(_ values: UnsafePointer<Float>, over frameCount: Int) {}
+            @_noLocks mutating func process(_ block: UnitBlock) {}
+            static var functions: UnitFunctions {
+                UnitFunctions(
+                    set: { $0.assumingMemoryBound(to: Self.self).pointee.set($1, over: $2) },
+                    process: { state, block in
+                        state.assumingMemoryBound(to: Self.self).pointee.process(
+                            block.assumingMemoryBound(to: UnitBlock.self).pointee)
+                    },
+                    reset: { $0.assumingMemoryBound(to: Self.self).pointee.reset() })
+            }
+        }
+        extension GainKernel {
+            @_noLocks
+            mutating func reset() {}
+        }
+        """
+
+    @Test func soundStatesAndKernelsPass() {
+        let rules = RenderRules([("P.swift", Self.state), ("G.swift", Self.kernel)])
+        #expect(rules.violations == [])
+        #expect(rules.entries == ["PassState.process", "GainKernel.set", "GainKernel.process", "GainKernel.reset"])
+    }
+
+    @Test(arguments: [
+        (
+            "            /// Renders.\n    @_noLocks\n", "",
+            "P.swift: PassState.process runs on the render thread without @_noLocks"
+        ),
+        ("@_noLocks mutating func process", "mutating func process", "without @_noLocks"),
+        ("@_noLocks\n    mutating func reset", "mutating func reset", "G.swift: GainKernel.reset runs"),
+        ("@_noLocks\n    mutating func process", "// @_noLocks\n    mutating func process", "PassState.process runs"),
+        ("{ state, call in", "{ state, call in print(1)", "function is not a thunk of one line"),
+        ("set: { $0", "set: { count += 1; $0", "the functions of GainKernel are not thunks of one line"),
+        ("mutating func reset() {}", "", "GainKernel.reset runs on the render thread and was not found"),
+        (
+            "static var function: ", "let memory = RenderMemory(a) { _, _ in work() }\nstatic var function: ",
+            "where it is used"
+        ),
+    ])
+    func whatIsWrongIsFound(old: String, new: String, sentence: String) {
+        let state = Self.state.replacing(old.replacing("            /// Renders.", with: "    /// Renders."), with: new)
+        let kernel = Self.kernel.replacing(old, with: new)
+        #expect(state != Self.state || kernel != Self.kernel)
+        let rules = RenderRules([("P.swift", state), ("G.swift", kernel)])
+        #expect(rules.violations.contains { $0.contains(sentence) }, "\(rules.violations)")
+    }
+}
