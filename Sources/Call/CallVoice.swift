@@ -39,12 +39,14 @@ public final class CallVoice: @unchecked Sendable {  // the control thread's; wh
     ///   - effects: fresh ones.
     ///   - canProcess: whether voice processing is to be had; it is off until ``setProcessing(_:)``. Where it cannot be
     ///     made, ``processing`` says why, and the voice goes out without it.
+    ///   - options: what voice processing does.
     ///   - sampleRate: the device's, in hertz.
     ///   - channelCount: of the call.
     ///   - blockFrameCount: the longest that the device calls with, 1 to 4096.
     /// - Throws: what is wrong with an effect.
     public init(
-        effects: [AudioUnitEffect], canProcess: Bool, sampleRate: Double, channelCount: Int, blockFrameCount: Int
+        effects: [AudioUnitEffect], canProcess: Bool, options: VoiceProcessingOptions = VoiceProcessingOptions(),
+        sampleRate: Double, channelCount: Int, blockFrameCount: Int
     ) throws(AudioEngineError) {
         self.effects = effects
         self.blockFrameCount = blockFrameCount
@@ -74,7 +76,7 @@ public final class CallVoice: @unchecked Sendable {  // the control thread's; wh
         if canProcess {
             do throws(VoiceProcessingError) {
                 worker = try VoiceProcessingWorker(
-                    sampleRate: sampleRate, maximumFrameCount: max(1, min(4_096, blockFrameCount)))
+                    sampleRate: sampleRate, maximumFrameCount: max(1, min(4_096, blockFrameCount)), options: options)
             } catch { problem = error }
         }
         self.problem = problem
