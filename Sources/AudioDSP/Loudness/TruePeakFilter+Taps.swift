@@ -31,7 +31,8 @@ extension TruePeakFilter {
 
     private static func window(_ t: Double, half: Double, beta: Double) -> Double {
         let x = t / half
-        return abs(x) < 1 ? ResamplerFilter.besselI0(beta * (1 - x * x).squareRoot()) / ResamplerFilter.besselI0(beta) : 0
+        guard abs(x) < 1 else { return 0 }
+        return ResamplerFilter.besselI0(beta * (1 - x * x).squareRoot()) / ResamplerFilter.besselI0(beta)
     }
 
     /// What the band around half the rate counts: enough for white noise and random signs, measured by a transform of the
