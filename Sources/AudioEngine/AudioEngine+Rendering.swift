@@ -14,7 +14,12 @@ extension AudioEngine {
             inputNode.setBlock(device.blockFrameCount)
             try state.open(format, wakeup: wakeup)
             state.device = device
-            try self.run(&state)
+            do throws(AudioEngineError) {
+                try self.run(&state)
+            } catch {
+                state.close()
+                throw error
+            }
         }
     }
 
@@ -33,13 +38,7 @@ extension AudioEngine {
     /// Stops the device, or ends manual rendering; the graph stays, what it has heard is forgotten.
     public func stop() {
         halt(to: .stopped)
-        state.withLock { state in
-            state.device = nil
-            state.mode = .stopped
-            state.executor = nil
-            state.format = nil
-            state.forget()
-        }
+        state.withLock { $0.close() }
     }
 
     /// Whether a device calls.
@@ -65,11 +64,15 @@ extension AudioEngine {
         inputNode.setLive(true, priority: state.device?.realTimePriority)
         for node in state.graph.nodes.values where node.needsService { node.service() }
         let code = thread.start()
-        guard code == 0 else { throw .noThread(code: Int(code)) }
+        guard code == 0 else {
+            inputNode.setLive(false, priority: nil)
+            throw .noThread(code: Int(code))
+        }
         do throws(AudioDeviceError) {
             try state.device?.start(executor.callback)
         } catch {
             thread.stop()
+            inputNode.setLive(false, priority: nil)
             throw .device(error)
         }
         state.thread = thread
@@ -113,6 +116,15 @@ extension AudioEngine {
 }
 
 extension EngineState {
+    /// No device and no manual rendering any more; the graph stays.
+    mutating func close() {
+        device = nil
+        mode = .stopped
+        executor = nil
+        format = nil
+        forget()
+    }
+
     /// A new executor at a rate, with the graph compiled for it.
     mutating func open(_ format: EngineFormat, wakeup: Wakeup) throws(AudioEngineError) {
         forget()

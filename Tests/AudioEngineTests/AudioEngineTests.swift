@@ -1,5 +1,6 @@
 import AudioBase
 import AudioDSP
+import AudioDevices
 import TestSupport
 import Testing
 
@@ -125,6 +126,22 @@ import Testing
         }
         let other = AudioEngine()
         #expect(throws: AudioEngineError.attachedElsewhere("a")) { try other.attach(a) }
+    }
+
+    @Test func `a device that does not start leaves the engine as it was`() throws {
+        let engine = AudioEngine()
+        let source = sineSource(440)
+        try engine.attach(source)
+        try engine.connect(source, to: engine.mainMixerNode)
+        let card = SimulatedCard.Configuration(sampleRate: 48_000, blockFrameCount: 256)
+        let taken = try SimulatedDevice(card)
+        try taken.start(RenderCallback(context: nil) { _, _ in })
+        defer { taken.stop() }
+        #expect(throws: AudioEngineError.device(.alreadyRunning)) { try engine.start(on: taken) }
+        #expect(!engine.isRunning && engine.sampleRate == nil)
+        try engine.start(on: try SimulatedDevice(card))
+        #expect(engine.isRunning && engine.sampleRate == 48_000)
+        engine.stop()
     }
 
     @Test func `a tap has every frame once`() throws {
