@@ -30,7 +30,8 @@ import Testing
                 #expect(jump >= 0)
                 skipped += jump
             }
-            #expect(hostTimeDeviation(notes, sampleRate: 48_000) < 0.25 * Double(block) / 48_000)
+            let times = notes.map { ($0.sampleTime, $0.hostTime) }
+            #expect(hostTimeDeviation(times, sampleRate: 48_000) < 0.25 * Double(block) / 48_000)
             #expect(skipped == Int64(device.monitor.skippedFrameCount))
             #expect(notes.allSatisfy { $0.frameCount == block && $0.outputWasSilent })
             #expect(notes.allSatisfy { $0.inputCount == (direction == .playback ? 0 : 1) })

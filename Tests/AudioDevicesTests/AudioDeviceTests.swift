@@ -184,7 +184,7 @@ func expectContinuity(_ notes: [CycleProbe.Note], of device: any AudioDevice, to
         #expect(jump >= 0)
         skipped += jump
     }
-    let deviation = hostTimeDeviation(notes, sampleRate: device.sampleRate)
+    let deviation = hostTimeDeviation(notes.map { ($0.sampleTime, $0.hostTime) }, sampleRate: device.sampleRate)
     let block = Double(notes.first?.frameCount ?? 1) / device.sampleRate
     #expect(deviation / block < tolerance, "of a block, between host time and sample time")
     #expect(skipped <= Int64(device.monitor.skippedFrameCount))
@@ -192,8 +192,8 @@ func expectContinuity(_ notes: [CycleProbe.Note], of device: any AudioDevice, to
 
 /// Seconds between what host time and sample time say of the way from one call to the next: the middle of all. A machine that
 /// stands still for some milliseconds shifts a few of them by as much, and that is no fault of a device's.
-func hostTimeDeviation(_ notes: [CycleProbe.Note], sampleRate: Double) -> Double {
-    let deviations = zip(notes, notes.dropFirst()).map { a, b in
+func hostTimeDeviation(_ calls: [(sampleTime: Int64, hostTime: HostTime)], sampleRate: Double) -> Double {
+    let deviations = zip(calls, calls.dropFirst()).map { a, b in
         abs(b.hostTime.seconds(since: a.hostTime) - Double(b.sampleTime - a.sampleTime) / sampleRate)
     }.sorted()
     return deviations.isEmpty ? .infinity : deviations[deviations.count / 2]
