@@ -5,6 +5,7 @@
 A room is noise that decays by 60 dB in RT60, behind a direct path 18 dB above its first tap, and a delay of card and air;
 coupling is the power of the echo over that of the far end. Both talkers are recordings of people.
 """
+import os
 import json
 import subprocess
 import sys
@@ -22,6 +23,8 @@ LEAD = 4  # seconds of far end before both talk
 LEAST = 35
 # What the options of a call are has limits; the others are told beside it.
 SETTINGS = [("default", []), ("moderate", ["--echo-suppression", "moderate"]), ("high", ["--echo-suppression", "high"])]
+if "EARSHOT_ECHO_ALL" not in os.environ:  # the limits are the default's; the others are for whoever chooses between them
+    SETTINGS = SETTINGS[:1]
 ROOMS = [(0.2, 5), (0.2, 20), (0.2, 40), (0.2, 60), (0.3, 20), (0.3, 60), (0.4, 20), (0.4, 60)]  # RT60 in s, delay in ms
 BEYOND = [(0.4, 60)]  # more than is promised: 31 to 34 dB, by the room
 
