@@ -5,8 +5,8 @@
 A room is noise that decays by 60 dB in RT60, behind a direct path 18 dB above its first tap, and a delay of card and air;
 coupling is the power of the echo over that of the far end. Both talkers are recordings of people.
 """
-import os
 import json
+import os
 import subprocess
 import sys
 
