@@ -48,20 +48,18 @@ public final class AudioSourceNode: AudioNode, @unchecked Sendable {
     }
 
     override func makeState(_ formats: NodeFormats, engineRate: Double) throws(AudioEngineError) -> RenderState {
-        RenderMemory(
-            CallbackState(block, sampleRate: formats.sampleRate, faults: counters.handle), keeping: [counters],
-            function: CallbackState.function)
+        CallbackState.memory(block, formats, counters)
     }
 }
 
 /// A block of the caller's that changes what passes through.
 public final class AudioEffectNode: AudioNode, @unchecked Sendable {
-    private let block: AudioEffectRenderBlock
+    private let block: AudioSourceRenderBlock
     private let counters = Counters(3)
 
     /// An effect of this block.
     public init(name: String = "effect", block: @escaping AudioEffectRenderBlock) {
-        self.block = block
+        self.block = CallbackState.filling(block)
         super.init(name: name)
     }
 
@@ -70,38 +68,24 @@ public final class AudioEffectNode: AudioNode, @unchecked Sendable {
     override var worksInPlace: Bool { true }
 
     override func makeState(_ formats: NodeFormats, engineRate: Double) throws(AudioEngineError) -> RenderState {
-        let block = block
-        let wrapped: AudioSourceRenderBlock = { time, count, samples in
-            block(time, count, samples)
-            return count
-        }
-        return RenderMemory(
-            CallbackState(wrapped, sampleRate: formats.sampleRate, faults: counters.handle), keeping: [counters],
-            function: CallbackState.function)
+        CallbackState.memory(block, formats, counters)
     }
 }
 
 /// Takes sound out of the graph by a block of the caller's, on the render thread (`AVAudioSinkNode`).
 public final class AudioSinkNode: AudioNode, @unchecked Sendable {
-    private let block: AudioEffectRenderBlock
+    private let block: AudioSourceRenderBlock
     private let counters = Counters(3)
 
-    /// A sink of this block.
+    /// A sink of this block, which must not change the samples: others may have the same.
     public init(name: String = "sink", block: @escaping AudioEffectRenderBlock) {
-        self.block = block
+        self.block = CallbackState.filling(block)
         super.init(name: name)
     }
 
     public override var numberOfOutputs: Int { 0 }
 
     override func makeState(_ formats: NodeFormats, engineRate: Double) throws(AudioEngineError) -> RenderState {
-        let block = block
-        let wrapped: AudioSourceRenderBlock = { time, count, samples in
-            block(time, count, samples)
-            return count
-        }
-        return RenderMemory(
-            CallbackState(wrapped, sampleRate: formats.sampleRate, faults: counters.handle), keeping: [counters],
-            function: CallbackState.function)
+        CallbackState.memory(block, formats, counters)
     }
 }

@@ -13,6 +13,23 @@ struct CallbackState: ~Copyable {
         self.sampleRate = sampleRate
     }
 
+    /// The state of a node with a block; control thread.
+    static func memory(_ block: @escaping AudioSourceRenderBlock, _ formats: NodeFormats, _ counters: Counters)
+        -> RenderState
+    {
+        RenderMemory(
+            CallbackState(block, sampleRate: formats.sampleRate, faults: counters.handle), keeping: [counters],
+            function: function)
+    }
+
+    /// A block that changes what is there fills all of it.
+    static func filling(_ block: @escaping AudioEffectRenderBlock) -> AudioSourceRenderBlock {
+        { time, count, samples in
+            block(time, count, samples)
+            return count
+        }
+    }
+
     static var function: RenderFunction {
         { state, call in
             state.assumingMemoryBound(to: CallbackState.self).pointee.process(
