@@ -46,6 +46,7 @@ public final class EditStorm {
     private var attached: Set<Int> = []
     private var connections: [Bus: Int] = [:]  // by destination; node −1 is the main mixer
     private var gains: [Int: Float] = [:]
+    private var bypassed: Set<Int> = []
     private var volumes: [Bus: Float] = [:]
     private var random: SeededRandom
     private var report = Report()
@@ -144,6 +145,7 @@ public final class EditStorm {
             try other.connect(twins[source], to: bus.node < 0 ? other.mainMixerNode : twins[bus.node], bus: bus.bus)
         }
         for (node, gain) in gains { (twins[node] as? AudioUnitEffect)?["gain"]?.value = gain }
+        for node in bypassed { (twins[node] as? AudioUnitEffect)?.bypass = true }
         for (bus, volume) in volumes {
             let mixer = bus.node < 0 ? other.mainMixerNode : twins[bus.node] as? AudioMixerNode
             mixer?.input(bus.bus).volume = volume
@@ -256,6 +258,11 @@ public final class EditStorm {
     private func turn() {
         let node = pick(nodes.count)
         if let gain = nodes[node] as? AudioUnitEffect {
+            if pick(2) == 0 {
+                gain.bypass.toggle()
+                bypassed.formSymmetricDifference([node])
+                return
+            }
             let value = -12 + 12 * Float(random.unit())
             gains[node] = value
             gain["gain"]?.value = value

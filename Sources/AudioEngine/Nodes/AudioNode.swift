@@ -68,6 +68,9 @@ public class AudioNode: @unchecked Sendable {  // what changes is under the engi
     /// Forgets what was heard: the next state is a new one. Under the engine's lock.
     func dropState() { cached = nil }
 
+    /// Whether it must be compiled anew since it was last asked, though no edit said so. Under the engine's lock.
+    func takeChange() -> Bool { false }
+
     /// Work that must not be done on the render thread: reading files, calling back. The engine's own thread, or the one that
     /// renders manually, before each call.
     func service() {}
