@@ -57,8 +57,8 @@ public final class EditStorm {
     private static let toneAmplitude = 0.2
     private static let sourceAmplitude = 0.01
     private static let mixerVolume: Float = 0.4  // so that mixers behind each other do not grow without bound
-    /// Frames after which an edit has been heard: four fades, those before it among them, and conversions' delays.
-    private static let pause = 5_760
+    /// Frames after which an edit has been heard: the fades before it and its own, and the delays of conversions.
+    private static let pause = 8_640
 
     private init(seed: UInt64) {
         random = SeededRandom(seed: seed)
