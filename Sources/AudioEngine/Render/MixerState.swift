@@ -1,5 +1,6 @@
 import AudioBase
 import AudioDSP
+import CRealtime
 
 /// One input of a mixer: gain and pan, moved without a click, and a meter.
 struct MixerStrip: ~Copyable {
@@ -19,7 +20,7 @@ struct MixerStrip: ~Copyable {
     /// Takes what was set, and measures what comes in. Returns whether gain and pan stay as they are throughout the block.
     @_noLocks
     mutating func begin(_ bus: RenderBus, _ call: RenderCall) -> Bool {
-        _ = ramps.takeNews()
+        ramps.takeNews(call.news)
         meter.store(bus.isSilent ? Level() : Level(of: bus.channels, frameCount: call.frameCount))
         return ramps.isAtRest(until: call.sampleTime &+ Int64(call.frameCount)) && left.isSteady && right.isSteady
             && middle.isSteady
@@ -120,6 +121,7 @@ struct MixerState: ~Copyable {
         to.silence(call.frameCount)
         for k in 0..<call.inputCount {
             let bus = call.inputs[k]
+            if k &+ 2 < call.inputCount { earshot_prefetch(strips[k &+ 2]) }
             if !bus.isSilent { to.isSilent = false }
             if strips[k].pointee.begin(bus, call) {
                 strips[k].pointee.queue(bus, queue, to: to.channels, call.frameCount)
@@ -165,7 +167,7 @@ struct MixerMaster: ~Copyable {
 
     @_noLocks
     mutating func process(_ bus: RenderBus, _ call: RenderCall) {
-        _ = ramps.takeNews()
+        ramps.takeNews(call.news)
         var at = 0
         while at < call.frameCount {
             let time = call.sampleTime &+ Int64(at)
