@@ -62,15 +62,16 @@ struct BypassState: ~Copyable {
             }
         }
         earshot_unit_process(function, unit, UnsafeRawPointer(call))
-        mix(call.pointee.outputs[0], count, call.pointee.sampleTime)
+        mix(call.pointee)
         for c in 0..<line.channels.count { moveSamples(line.channels[c], line.channels[c] + count, latency) }
     }
 
     @_noLocks
-    private mutating func mix(_ to: RenderBus, _ count: Int, _ sampleTime: Int64) {
+    private mutating func mix(_ call: RenderCall) {
+        let (to, count) = (call.outputs[0], call.frameCount)
         var at = filling < count ? filling : count
         filling &-= at
-        if filling == 0 { _ = ramps.takeNews() }
+        if filling == 0 { ramps.takeNews(call.news) }
         let isSilent = silentFrames >= latency &+ count
         if isSilent, at == 0, direct.isSteady, direct.goal == 1, ramps.isAtRest(until: .max) {
             to.silence(count)
@@ -78,7 +79,7 @@ struct BypassState: ~Copyable {
             return
         }
         while at < count {
-            let time = sampleTime &+ Int64(at)
+            let time = call.sampleTime &+ Int64(at)
             let over = ramps.advance(at: time)
             if over >= 0 { aim(over: over) }
             let length = ramps.limit(count &- at, at: time)
