@@ -45,7 +45,9 @@ public final class AudioPlayerNode: AudioNode, @unchecked Sendable {
     ///   - frameCount: nil for all that is left.
     ///   - sampleTime: on the engine's frame counter, when the first frame is to sound; nil for behind what was scheduled
     ///     before. Frames that are late are left out, so that the rest is in time.
-    ///   - completion: called on the engine's own thread when the last frame has been played, or it was stopped.
+    ///   - completion: called when the last frame has been played, or it was stopped: always on the engine's own thread, in
+    ///     manual rendering from ``AudioEngine/renderOffline(_:frameCount:input:)``, never from a method of the player's. It may
+    ///     schedule what comes next. While no engine renders, it waits until one does.
     /// - Throws: what is wrong with the file.
     public func scheduleFile(
         _ path: String, startingFrame: Int = 0, frameCount: Int? = nil, at sampleTime: Int64? = nil,
@@ -127,9 +129,9 @@ public final class AudioPlayerNode: AudioNode, @unchecked Sendable {
 
     override var needsService: Bool { true }
 
-    /// Fills the ring, and tells who waits that his sound is over.
+    /// Fills the ring, and looks whose sound is over. Any thread.
     override func service() {
-        let done = queue.withLock { queue -> [@Sendable () -> Void] in
+        queue.withLock { queue in
             queue.feed(ring.writer, room: ring.capacity, marks: marks.writer)
             controls.end(at: queue.waiting.isEmpty ? ring.reader.offeredFrames : .max)
             let position = controls.position
@@ -137,10 +139,15 @@ public final class AudioPlayerNode: AudioNode, @unchecked Sendable {
                 if let completion = first.completion { queue.finished.append(completion) }
                 queue.fed.removeFirst()
             }
+        }
+    }
+
+    override func callBack() {
+        let finished = queue.withLock { queue in
             defer { queue.finished = [] }
             return queue.finished
         }
-        for completion in done { completion() }
+        for completion in finished { completion() }
     }
 
     override func negotiate(

@@ -143,15 +143,20 @@ struct MixerMaster: ~Copyable {
     private var meter: MeterTap
     private let readings: LatestValue<MeterReading>.Writer
     private let blocks: MessageQueue<LoudnessBlock>.Writer
+    /// Whether somebody wants the meter.
+    private let metering: Counters.Handle
+    private var isMeasuring = false
     private var silentFrames = 0
     /// Silence that the meter is fed until all that it shows is over.
     private let meterMemory: Int
 
     init(
         ramps: consuming ParameterRamps, format: AudioFormat, level: LevelMeter.Handle,
-        readings: LatestValue<MeterReading>.Writer, blocks: MessageQueue<LoudnessBlock>.Writer
+        readings: LatestValue<MeterReading>.Writer, blocks: MessageQueue<LoudnessBlock>.Writer,
+        metering: Counters.Handle
     ) {
         self.ramps = ramps
+        self.metering = metering
         self.level = level
         self.readings = readings
         self.blocks = blocks
@@ -187,6 +192,11 @@ struct MixerMaster: ~Copyable {
     /// Silence that goes on is not measured: it changes no loudness, as both gates leave it out.
     @_noLocks
     private mutating func measure(_ bus: RenderBus, _ count: Int) {
+        guard metering.load() != 0 else {
+            if isMeasuring { forget() }
+            return
+        }
+        isMeasuring = true
         if !bus.isSilent { silentFrames = 0 }
         if silentFrames > meterMemory { return }
         if bus.isSilent { silentFrames &+= count }
@@ -195,6 +205,15 @@ struct MixerMaster: ~Copyable {
             at &+= meter.process(bus.channels, offset: at, frameCount: count &- at)
             if let block = meter.finished { blocks.push(block) }
         }
+        readings.store(meter.reading)
+    }
+
+    /// Shows silence, and measures anew when it is wanted again.
+    @_noLocks
+    private mutating func forget() {
+        isMeasuring = false
+        silentFrames = 0
+        meter.reset()
         readings.store(meter.reading)
     }
 }
