@@ -84,8 +84,11 @@ extension TOMLParser {
         } catch {
             throw text.error(.range, "'\(Self.shown(word))' \(error.words)", at: place)
         }
+        let isNumeric = word.first.map { $0.isDigit || "+-.".utf8.contains($0) } ?? false
         throw text.error(
-            .syntax, "'\(Self.shown(word))' is no number, true or false; a string stands in quotes", at: place)
+            .syntax,
+            "'\(Self.shown(word))' is no \(isNumeric ? "number; one is written as 3, -0.5 or 1e3" : "number, true or false; a string stands in quotes")",
+            at: place)
     }
 
     private func isDate(_ word: ArraySlice<UInt8>) -> Bool {

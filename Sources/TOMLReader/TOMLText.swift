@@ -24,6 +24,7 @@ struct TOMLText {
         word.withUTF8Buffer { bytes[at...].starts(with: $0) }
     }
 
+    /// By bytes; the place is right where a scalar begins.
     mutating func advance(_ count: Int = 1) {
         for _ in 0..<count where at < bytes.count {
             if bytes[at] == .lineFeed {
@@ -34,7 +35,6 @@ struct TOMLText {
             }
             at += 1
         }
-        // A column begins where its scalar begins, so one is passed only with its last byte.
     }
 
     /// What was passed since a byte.
@@ -51,7 +51,9 @@ struct TOMLText {
         guard let next else { return "the file ends" }
         switch next {
         case .lineFeed, .carriageReturn: return "the line ends"
-        case 0..<0x20, 0x7F: return "a control character (\(String(next, radix: 16))) stands here"
+        case 0..<0x20, 0x7F:
+            return
+                "a control character (U+00\(next < 16 ? "0" : "")\(String(next, radix: 16, uppercase: true))) stands here"
         default:
             let scalar = String(decoding: bytes[at..<min(bytes.count, at + 4)], as: UTF8.self).unicodeScalars.first
             return "'\(scalar.map(Character.init) ?? "?")' stands here"
@@ -63,7 +65,7 @@ struct TOMLText {
         while at < bytes.count {
             let count = min(bytes.count - at, Self.scalarByteCount(bytes[at]))
             guard validate(bytes[at..<at + count]) else {
-                throw error(.encoding, "this is no UTF-8 text; save the file as plain text in UTF-8")
+                throw error(.encoding, "this is no text in UTF-8; name a text file, or save this one as UTF-8")
             }
             advance(count)
         }
