@@ -14,12 +14,10 @@ extension TOMLParser {
                 if closes(isLong, quote, into: &result) { return String(decoding: result, as: UTF8.self) }
             case UInt8(ascii: "\\") where !isLiteral:
                 try escape(isLong, into: &result)
-            case .lineFeed where isLong:
-                result.append(next)
-                text.advance()
-            case .carriageReturn where isLong && text.isNext("\r\n"):
-                result += [next, .lineFeed]
-                text.advance(2)
+            case .lineFeed where isLong, .carriageReturn where isLong:
+                let start = text.at
+                _ = try skipLineEnd()
+                result += text.bytes(since: start)
             case .lineFeed, .carriageReturn: throw unterminated(isLong, quote, opening)
             default:
                 try refuseControl(next)

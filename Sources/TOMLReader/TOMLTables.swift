@@ -13,7 +13,8 @@ struct TOMLTables {
 
     private enum Item {
         case table(Index)
-        case tables([Index])
+        /// By number in ``lists``.
+        case tables(Int)
         case value(TOMLValue)
     }
     private struct Slot {
@@ -30,6 +31,8 @@ struct TOMLTables {
     }
 
     private var tables: [Table]
+    /// Of tables that `[[a]]` makes: kept apart, so that one more costs no copy.
+    private var lists: [[Index]] = []
 
     init(at place: SourcePlace) { tables = [Table(origin: .header, place: place)] }
 
@@ -43,7 +46,7 @@ struct TOMLTables {
             }
             switch tables[here].slots[number].item {
             case .table(let inner): here = inner
-            case .tables(let list): here = list[list.count - 1]
+            case .tables(let list): here = lists[list][lists[list].count - 1]
             default: throw taken(key, here, number)
             }
         }
@@ -51,7 +54,8 @@ struct TOMLTables {
         guard let number = number(of: key, in: here) else {
             guard isList else { return add(key, .header, to: here) }
             let made = make(.header, key.place)
-            put(key, .tables([made]), into: here)
+            lists.append([made])
+            put(key, .tables(lists.count - 1), into: here)
             return made
         }
         switch tables[here].slots[number].item {
@@ -59,12 +63,9 @@ struct TOMLTables {
             tables[inner].origin = .header
             tables[inner].place = key.place
             return inner
-        case .tables(var list) where isList:
-            // Not held twice while it grows.
-            tables[here].slots[number].item = .tables([])
+        case .tables(let list) where isList:
             let made = make(.header, key.place)
-            list.append(made)
-            tables[here].slots[number].item = .tables(list)
+            lists[list].append(made)
             return made
         default: throw taken(key, here, number)
         }
@@ -96,7 +97,7 @@ struct TOMLTables {
                 switch slot.item {
                 case .value(let value): value
                 case .table(let inner): self.value(of: inner)
-                case .tables(let list): TOMLValue(.array(list.map { self.value(of: $0) }), slot.place)
+                case .tables(let list): TOMLValue(.array(lists[list].map { self.value(of: $0) }), slot.place)
                 }
             return TOMLValue.Entry(key: slot.name, place: slot.place, value: value)
         }
