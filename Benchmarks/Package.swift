@@ -38,11 +38,18 @@ let package = Package(
                 "CKernels", "PairedTimes", "UnitMeasures", .product(name: "AudioBase", package: "Earshot"),
                 .product(name: "AudioDSP", package: "Earshot"),
             ]),
+        // How a graph sounds while it is edited: the tests' storm of edits, through a link to its folder.
+        .target(
+            name: "EngineMeasures",
+            dependencies: [
+                "TestSupport", .product(name: "AudioBase", package: "Earshot"),
+                .product(name: "AudioDSP", package: "Earshot"), .product(name: "AudioEngine", package: "Earshot"),
+            ]),
         // Figures of the engine: what its nodes cost beside nothing, C and sox, and what edits do.
         .executableTarget(
             name: "engine-bench",
             dependencies: [
-                "CKernels", "PairedTimes", "TestSupport", "UnitMeasures",
+                "CKernels", "EngineMeasures", "PairedTimes", "TestSupport", "UnitMeasures",
                 .product(name: "AudioBase", package: "Earshot"),
                 .product(name: "AudioDSP", package: "Earshot"), .product(name: "AudioDevices", package: "Earshot"),
                 .product(name: "AudioEngine", package: "Earshot"), .product(name: "AudioFiles", package: "Earshot"),

@@ -117,6 +117,12 @@ extension AudioRing {
     public struct Writer: Sendable {
         @usableFromInline let memory: AudioRingMemory
 
+        /// As ``write(_:frameCount:offset:)-(Channels,_,_)``.
+        @_noLocks @inlinable @discardableResult
+        public func write(_ channels: ReadOnlyChannels, frameCount: Int, offset: Int = 0) -> Bool {
+            write(channels.channels, frameCount: frameCount, offset: offset)
+        }
+
         /// Offers a block: it is stored whole or not at all.
         /// - Parameters:
         ///   - channels: as many as the ring has, or more (the rest is left out).

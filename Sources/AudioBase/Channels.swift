@@ -41,6 +41,23 @@ public struct Channels: BitwiseCopyable {
     }
 }
 
+/// A view of ``Channels`` through which nothing can be written: others read the same samples.
+@frozen
+public struct ReadOnlyChannels: BitwiseCopyable {
+    @usableFromInline let channels: Channels
+
+    /// A view of memory that the caller keeps.
+    @inlinable @_noLocks
+    public init(_ channels: Channels) { self.channels = channels }
+
+    /// How many.
+    @inlinable public var count: Int { @_noLocks get { channels.count } }
+
+    /// The samples of one channel. - Precondition: `0 ..< count` contains `channel` (checked in debug builds).
+    @inlinable @_noLocks
+    public subscript(channel: Int) -> UnsafePointer<Float> { UnsafePointer(channels[channel]) }
+}
+
 /// Memory for one block of planar audio, kept for as long as this object lives.
 ///
 /// Made and freed on the control thread; ``channels`` is what the render thread gets.

@@ -11,7 +11,7 @@ public final class CallbackWatchdog: Sendable {
     public let monitor: CallbackMonitor
 
     private let books: Mutex<Books>
-    private let thread = Mutex<WatchThread?>(nil)
+    private let thread = Mutex<ServiceThread?>(nil)
 
     /// - Parameters:
     ///   - monitor: a device's own, or a new one to hand to devices.
@@ -33,7 +33,10 @@ public final class CallbackWatchdog: Sendable {
     public func start() throws(AudioDeviceError) {
         let code = thread.withLock { thread -> CInt in
             guard thread == nil else { return 0 }
-            let new = WatchThread { [weak self] in self?.gather() }
+            let new = ServiceThread(name: "callback-watch", interval: 100) { [weak self] in
+                self?.gather()
+                return self != nil
+            }
             let code = new.start()
             if code == 0 { thread = new }
             return code

@@ -105,6 +105,7 @@ extension AudioEngine {
             return (nodes.filter(\.needsService), nodes.compactMap(\.tap))
         }
         for node in nodes { node.service() }
+        for node in nodes { node.callBack() }
         for tap in taps { tap.serve() }
     }
 

@@ -60,6 +60,7 @@ struct EngineState: ~Copyable {
         executor.collect()
         guard !executor.isBusy else { return true }
         dropLeaving()
+        for node in rendering?.order ?? [] where node.takeChange() { isDirty = true }
         guard isDirty else { return false }
         guard var compiler, let format, let rendering else { return true }
         isDirty = false

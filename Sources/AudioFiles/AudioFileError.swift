@@ -21,6 +21,8 @@ public enum AudioFileError: Error, Equatable, Sendable, CustomStringConvertible 
     case unsupportedChannelCount(path: String, count: Int)
     /// Reading failed in mid-file; what was read before is good.
     case damaged(path: String, reason: String)
+    /// The kind of file, or what it comes from, cannot be gone about in.
+    case notSeekable(path: String)
     /// The disk, the quota or the process's file size limit is full. What was written before is kept and playable.
     case diskFull(path: String)
     /// A WAV file holds 4 GiB; what was written before is kept and playable.
@@ -49,6 +51,7 @@ public enum AudioFileError: Error, Equatable, Sendable, CustomStringConvertible 
         case .unsupportedChannelCount(let path, let count):
             "\(path): \(count) channels are outside 1 to 32; convert it with: sox FILE -c 2 OUT.wav"
         case .damaged(let path, let reason): "\(path): damaged (\(reason)); get a fresh copy"
+        case .notSeekable(let path): "\(path): only plays from its beginning; convert it to WAV or FLAC first"
         case .diskFull(let path): "\(path): the disk is full; free some space (what was written is playable)"
         case .tooLong(let path): "\(path): a WAV file ends at 4 GiB; begin a new file (what was written is playable)"
         case .unsupportedFormat(let path, let detail): "\(path): \(detail); choose another, or a file that ends in .wav"

@@ -18,6 +18,9 @@ public final class AudioFileReader {
     private let file: OpaquePointer
     private let fileDescriptor: CInt
     private var interleaved: [Float]
+    /// Frames before its goal from which a seek decodes. A frame of an MP3 may begin 511 bytes before itself, and where frames
+    /// are small that is many of them.
+    private let leadFrames: Int
     private static let blockFrames = 2048
 
     /// Opens a file. Throws what opening can: missing, not permitted, a folder, not audio, an unsupported format.
@@ -26,7 +29,7 @@ public final class AudioFileReader {
         let descriptor = Glibc.open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else { throw .from(errno: errno, path: path) }
         do {
-            (file, processingFormat, frameCount) = try Self.openSound(descriptor, path)
+            (file, processingFormat, frameCount, leadFrames) = try Self.openSound(descriptor, path)
         } catch {
             close(descriptor)
             throw error
@@ -42,7 +45,7 @@ public final class AudioFileReader {
     }
 
     private static func openSound(_ descriptor: CInt, _ path: String) throws(AudioFileError)
-        -> (OpaquePointer, AudioFormat, Int)
+        -> (OpaquePointer, AudioFormat, Int, Int)
     {
         var status = stat()
         guard fstat(descriptor, &status) == 0 else { throw .from(errno: errno, path: path) }
@@ -65,7 +68,23 @@ public final class AudioFileReader {
             sf_close(file)
             throw .unsupportedChannelCount(path: path, count: channels)
         }
-        return (file, AudioFormat(sampleRate: rate, channelCount: channels), max(0, Int(info.frames)))
+        let lead = info.format & CInt(SF_FORMAT_TYPEMASK) == CInt(SF_FORMAT_MPEG) ? 16 * 1_152 : 0
+        return (file, AudioFormat(sampleRate: rate, channelCount: channels), max(0, Int(info.frames)), lead)
+    }
+
+    /// Goes to a frame, exactly; one behind the end is the end.
+    /// - Parameter frame: 0 or more.
+    public func seek(to frame: Int) throws(AudioFileError) {
+        precondition(frame >= 0)
+        let target = min(frame, frameCount)
+        let at = sf_seek(file, sf_count_t(max(0, target - leadFrames)), SEEK_SET)
+        guard at >= 0 else { throw .notSeekable(path: path) }
+        framePosition = Int(at)
+        while framePosition < target {
+            let got = Int(sf_readf_float(file, &interleaved, sf_count_t(min(target - framePosition, Self.blockFrames))))
+            if got <= 0 { break }
+            framePosition += got
+        }
     }
 
     /// Reads the next frames. Integer samples come as −1 to 1; a float that is not finite comes as 0.
@@ -74,7 +93,7 @@ public final class AudioFileReader {
     ///   - offset: where in the channels to begin, in frames.
     /// - Returns: the frames read: fewer than asked for only at the end of the file, then 0.
     /// - Throws: ``AudioFileError/damaged(path:reason:)``; the next read goes on behind the fault where that is possible.
-    public func read(into channels: Channels, frameCount: Int, offset: Int = 0) throws(AudioFileError) -> Int {
+    public func read(into channels: Channels, frameCount: Int, offset: Int) throws(AudioFileError) -> Int {
         let count = processingFormat.channelCount
         precondition(channels.count >= count && frameCount >= 0)
         var done = 0

@@ -11,10 +11,11 @@ public final class ConvertedFileReader {
     /// Frames it will give in all, by the file's header.
     public let frameCount: Int
 
-    private let reader: AudioFileReader
-    private let converter: RateConverter
+    private let reader: any SoundFileReader
+    private var converter: RateConverter
     private let raw: AudioBuffer  // as the file has it
     private let mapped: AudioBuffer  // with the wanted channels, at the file's rate
+    private let skipped: AudioBuffer  // what lies between where a seek could go and its goal
     private var mappedFrames = 0
     private var mappedOffset = 0
     private var framesRead = 0
@@ -23,19 +24,56 @@ public final class ConvertedFileReader {
     private static let blockFrames = 1024
 
     /// Opens a file; throws as ``AudioFileReader/init(path:)`` does.
-    public init(path: String, as format: AudioFormat) throws(AudioFileError) {
-        reader = try AudioFileReader(path: path)
+    public convenience init(path: String, as format: AudioFormat) throws(AudioFileError) {
+        self.init(try AudioFileReader(path: path), as: format)
+    }
+
+    /// Reads what a reader has left, which is this one's from now on.
+    public init(_ reader: any SoundFileReader, as format: AudioFormat) {
+        self.reader = reader
         processingFormat = format
         let file = reader.processingFormat
         frameCount = Self.frames(reader.frameCount, from: file.sampleRate, to: format.sampleRate)
         converter = RateConverter(from: file.sampleRate, to: format.sampleRate, channelCount: format.channelCount)
         raw = AudioBuffer(channelCount: file.channelCount, frameCapacity: Self.blockFrames)
         mapped = AudioBuffer(channelCount: format.channelCount, frameCapacity: Self.blockFrames)
+        skipped = AudioBuffer(channelCount: format.channelCount, frameCapacity: Self.blockFrames)
     }
 
     private static func frames(_ count: Int, from: Double, to: Double) -> Int {
         let frames = (Double(count) * to / from).rounded(.up)
         return frames < 9e18 ? Int(frames) : Int.max
+    }
+
+    /// The frame that the next read begins with, in frames of ``processingFormat``.
+    public var framePosition: Int { framesGiven }
+
+    /// Goes to a frame of ``processingFormat``, exactly: what comes then is what reading from the beginning gives there. One
+    /// behind the end is the end.
+    /// - Parameter frame: 0 or more.
+    /// - Throws: as ``SoundFileReader/seek(to:)``.
+    public func seek(to frame: Int) throws(AudioFileError) {
+        precondition(frame >= 0)
+        let (from, to) = (reader.processingFormat.sampleRate, processingFormat.sampleRate)
+        // Where a frame of the file and one of ours are the same instant, far enough before it for the filter to fill.
+        let common = Double(Self.greatestCommonDivisor(Int(from), Int(to)))
+        let filled = from == to ? 0 : 200 * max(1, from / to)
+        let target = min(Double(frame), Double(frameCount)) * from / to
+        let period = from == to ? 1 : from / common
+        let start = max(0, ((target - filled) / period).rounded(.down)) * period
+        try reader.seek(to: Int(min(start, Double(reader.frameCount))))
+        framesRead = reader.framePosition
+        framesGiven = Int((Double(framesRead) * to / from).rounded())
+        converter = RateConverter(from: from, to: to, channelCount: processingFormat.channelCount)
+        (mappedFrames, mappedOffset, fileEnded) = (0, 0, false)
+        while framesGiven < min(frame, frameCount) {
+            let left = min(frame, frameCount) - framesGiven
+            if try read(into: skipped.channels, frameCount: min(left, Self.blockFrames)) == 0 { break }
+        }
+    }
+
+    private static func greatestCommonDivisor(_ a: Int, _ b: Int) -> Int {
+        b == 0 ? max(1, a) : greatestCommonDivisor(b, a % b)
     }
 
     /// Reads the next frames.

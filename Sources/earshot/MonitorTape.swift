@@ -38,7 +38,7 @@ final class MonitorTape: @unchecked Sendable {  // `state` is the render thread'
     var howlCount: Int { howls.load(ordering: .relaxed) }
 
     /// Render thread.
-    func take(_ sampleTime: Int64, _ frameCount: Int, _ samples: Channels) {
+    func take(_ sampleTime: Int64, _ frameCount: Int, _ samples: ReadOnlyChannels) {
         let level = Level(of: samples, frameCount: frameCount)
         let rate = state.pointee.sampleRate
         state.pointee.held = max(level.peak, state.pointee.held * max(0, 1 - 2.3 * Float(frameCount) / rate))

@@ -1,6 +1,7 @@
 import AudioBase
 import AudioDSP
 import AudioDevices
+import EngineMeasures
 import TestSupport
 import Testing
 
@@ -161,6 +162,22 @@ import Testing
         #expect(heard.starts == Array(stride(from: 0, to: 10_000, by: 500)))
     }
 
+    @Test func `a sink hears what others hear, whole and in time`() throws {
+        let rig = EngineRig(channels: 1)
+        let source = sineSource(300)
+        let heard = Heard()
+        let sink = AudioSinkNode { time, count, input in
+            heard.add(UnsafeBufferPointer(start: input[0], count: count), Int(time))
+        }
+        for node in [source, sink] as [AudioNode] { try rig.engine.attach(node) }
+        try rig.engine.connect(source, to: sink)
+        try rig.engine.connect(source, to: rig.engine.mainMixerNode)
+        try rig.start()
+        let output = try rig.render(5_000, blocks: [64, 1, 700])[0]
+        #expect(heard.samples == output && output.contains { $0 > 0.4 })
+        #expect(heard.starts.first == 0 && heard.starts == heard.starts.sorted())
+    }
+
     @Test func `a render block's faults are silence, and counted`() throws {
         let rig = EngineRig(channels: 1)
         let source = AudioSourceNode(name: "bad") { time, count, output in
@@ -186,18 +203,9 @@ final class Heard: @unchecked Sendable {
     }
 }
 
-/// The loudest sample, in dB of full scale, of what lies above 2 kHz: a third-order high-pass.
+/// The loudest click, dBFS; see ``ClickMeter``.
 func clickLevel(_ samples: [Float], rate: Double = 48_000) -> Double {
-    var x = samples.map(Double.init)
-    let pole = 1 / (1 + 2 * Double.pi * 2_000 / rate)
-    for _ in 0..<3 {
-        var last = x.first ?? 0
-        var out = 0.0
-        x = x.map { sample in
-            out = pole * (out + sample - last)
-            last = sample
-            return out
-        }
-    }
-    return decibels(x.dropFirst(500).map(abs).max() ?? 0)  // without the filter's own start
+    var meter = ClickMeter(rate: rate)
+    for sample in samples { meter.add(sample) }
+    return meter.level
 }

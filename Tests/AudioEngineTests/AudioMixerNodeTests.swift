@@ -88,6 +88,7 @@ import Testing
         // BS.1770: a sine of 997 Hz in both channels at −20 dBFS peak has −20 LUFS.
         let rig = try rig([sineSource(997, channels: 2, amplitude: 0.1)])
         let mixer = rig.engine.mainMixerNode
+        mixer.isMeteringEnabled = true
         _ = try rig.render(5 * 48_000, blocks: blocks)
         #expect(abs(decibels(Double(mixer.meter.peak)) + 20) < 0.02)
         #expect(abs(10 * decibels(Double(mixer.meter.meanSquare)) / 20 + 23.01) < 0.05)
@@ -110,6 +111,31 @@ import Testing
         #expect(abs(mixer.loudness.integrated + 26.02) < 0.2)
     }
 
+    @Test func `loudness is measured only while it is wanted`() throws {
+        let rig = try rig([sineSource(997, channels: 2, amplitude: 0.1)])
+        let mixer = rig.engine.mainMixerNode
+        func expectSilence() {
+            #expect(mixer.meter.peak == 0 && mixer.meter.meanSquare == 0 && mixer.meter.momentary == -.infinity)
+        }
+        #expect(!mixer.isMeteringEnabled)
+        _ = try rig.render(48_000)
+        expectSilence()
+        #expect(mixer.loudness.duration == 0 && mixer.loudness.integrated == -.infinity)
+        #expect(abs(decibels(Double(mixer.level.peak)) + 20) < 0.02)
+        for seconds in [1.0, 2.0] {
+            mixer.isMeteringEnabled = true
+            _ = try rig.render(48_000)
+            #expect(abs(mixer.meter.momentary + 20) < 0.1)
+            #expect(abs(mixer.loudness.duration - seconds) < 0.11)
+            #expect(abs(mixer.loudness.integrated + 20) < 0.1)
+            mixer.isMeteringEnabled = false
+            mixer.isMeteringEnabled = false  // again does nothing
+            _ = try rig.render(48_000)
+            expectSilence()
+            #expect(abs(mixer.loudness.duration - seconds) < 0.11)
+        }
+    }
+
     /// Of blocks of 400 ms that begin every 100 ms (BS.1770) 24 are full, and six have a quarter to three quarters of the sound.
     @Test func `sound that ends and comes back is metered as if silence had been measured`() throws {
         let source = AudioSourceNode { time, count, output in
@@ -122,6 +148,7 @@ import Testing
             return count
         }
         let rig = try rig([source])
+        rig.engine.mainMixerNode.isMeteringEnabled = true
         _ = try rig.render(480_000)
         #expect(rig.engine.mainMixerNode.meter.momentary == -.infinity)
         _ = try rig.render(48_000)

@@ -1,6 +1,8 @@
 import AudioBase
+import AudioDevices
 import AudioFiles
 import Foundation
+import Synchronization
 import TestSupport
 import Testing
 
@@ -106,8 +108,69 @@ import Testing
         #expect(player.isFinished && player.error == nil)
     }
 
+    /// Whoever schedules, plays or stops is never called back from there.
+    @Test func `completions are called on the engine's own thread`() throws {
+        let engine = AudioEngine()
+        let player = AudioPlayerNode(format: AudioFormat(sampleRate: 48_000, channelCount: 1))
+        try engine.attach(player)
+        try engine.connect(player, to: engine.mainMixerNode)
+        let buffer = AudioBuffer(channelCount: 1, frameCapacity: 64)
+        let names = Guarded<[String]>([])
+        let all = DispatchSemaphore(value: 0)
+        @Sendable func note() {
+            names.withLock { $0.append(threadName()) }
+            all.signal()
+        }
+        // Stopped before there is a thread: told once there is one.
+        player.scheduleBuffer(buffer, frameCount: 64, completion: note)
+        player.stop()
+        player.scheduleBuffer(buffer, frameCount: 64, completion: note)
+        #expect(names.withLock { $0.isEmpty })
+        player.play()
+        try engine.start(on: try SimulatedDevice(SimulatedCard.Configuration(sampleRate: 48_000, blockFrameCount: 64)))
+        defer { engine.stop() }
+        for k in 0..<100 {  // some are over by the time that the next is scheduled
+            player.scheduleBuffer(buffer, frameCount: 64) {
+                note()
+                if k == 50 { player.scheduleBuffer(buffer, frameCount: 64) }
+            }
+            if k % 10 == 0 { usleep(3_000) }
+            if k % 25 == 24 {
+                player.stop()
+                player.play()
+            }
+        }
+        player.stop()
+        for _ in 0..<102 { #expect(all.wait(timeout: .now() + 20) == .success) }
+        #expect(Set(names.withLock { $0 }) == ["engine"])
+    }
+
+    @Test func `in manual rendering completions are called from the rendering call alone`() throws {
+        let rig = EngineRig()
+        let player = AudioPlayerNode(format: rig.format)
+        try rig.engine.attach(player)
+        try rig.engine.connect(player, to: rig.engine.mainMixerNode)
+        try rig.start()
+        let count = Atomic(0)
+        let buffer = AudioBuffer(channelCount: 2, frameCapacity: 64)
+        player.scheduleBuffer(buffer, frameCount: 64) { count.add(1, ordering: .relaxed) }
+        player.play()
+        player.stop()
+        player.play()
+        player.scheduleBuffer(buffer, frameCount: 64, options: .interrupts)
+        #expect(count.load(ordering: .relaxed) == 0)
+        _ = try rig.render(64)
+        #expect(count.load(ordering: .relaxed) == 1)
+    }
+
     @Test func `a file that is not there is an error before anything sounds`() {
         let player = AudioPlayerNode(format: stereo)
         #expect(throws: AudioFileError.self) { try player.scheduleFile("/nowhere/song.wav") }
     }
+}
+
+/// What `top -H` shows.
+private func threadName() -> String {
+    let name = try? String(contentsOfFile: "/proc/thread-self/comm", encoding: .utf8)
+    return name?.trimmingCharacters(in: .newlines) ?? ""
 }

@@ -34,6 +34,23 @@ import Testing
         }
     }
 
+    /// What a resampler holds must not be lost because the other has other channels.
+    @Test(arguments: [44_100.0, 48_000, 96_000])
+    func `a mixer's input that gets mono and stereo in turn does not click`(rate: Double) throws {
+        let rig = EngineRig()
+        let sources = [1, 2].map { sineSource(50, rate: rate, channels: $0, amplitude: 0.9, name: "\($0) channels") }
+        for source in sources { try rig.engine.attach(source) }
+        try rig.engine.connect(sources[0], to: rig.engine.mainMixerNode, bus: 0)
+        try rig.start()
+        var meters = [ClickMeter(), ClickMeter()]
+        for k in 1...6 {
+            let output = try rig.render(4_800, blocks: [64])
+            for c in 0..<2 { for sample in output[c] { meters[c].add(sample) } }
+            try rig.engine.connect(sources[k % 2], to: rig.engine.mainMixerNode, bus: 0)
+        }
+        for meter in meters { #expect(meter.level < -60) }
+    }
+
     private func clicks(_ chain: UnitChain, _ meters: inout [ClickMeter], _ frames: Int) throws -> Double {
         let output = try chain.rig.render(frames, blocks: [64])
         for c in 0..<2 {

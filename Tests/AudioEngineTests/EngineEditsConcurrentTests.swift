@@ -68,7 +68,9 @@ import Testing
         case 3: try engine.connect(effect, to: engine.mainMixerNode, bus: Int(random.next() % 4))
         case 4: try engine.connect(effect, to: effects[Int(random.next() % 8)])
         case 5: try engine.disconnectNodeInput(engine.mainMixerNode, bus: Int(random.next() % 4))
-        case 6: effect["gain"]?.value = Float(random.next() % 40) - 40
+        case 6:
+            effect["gain"]?.value = Float(random.next() % 40) - 40
+            effect.bypass.toggle()
         case 7:
             let input = engine.mainMixerNode.input(Int(random.next() % 4))
             input.isMuted.toggle()

@@ -78,6 +78,7 @@ import Testing
         #expect(report.edits > 250 && report.refused > 10)
         #expect(report.clickLevel < -60)
         #expect(report.toneLevels.least > -1 && report.toneLevels.greatest < 1)
+        #expect(report.pauses.count > 5 && report.pauses.error < -80)
         #expect(report.finalError < -50)
         #expect(report.frames.heard == report.frames.rendered)
     }

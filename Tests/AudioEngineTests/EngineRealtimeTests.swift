@@ -85,6 +85,10 @@ import Testing
             try unit.loadPreset(preset.name)
             _ = try rig.render(512, blocks: [64])
         }
+        for isOn in [true, false, true, false] {
+            unit.bypass = isOn
+            _ = try rig.render(isOn ? 4_800 : 512, blocks: [64, 1, 700])
+        }
         // It falls asleep and wakes.
         if unit.numberOfInputs != 0 {
             try rig.engine.disconnectNodeInput(unit)

@@ -58,15 +58,24 @@ import Testing
             Issue.record("no player"); return
         }
         #expect(player.source == .input(2) && player.start == 0.25 && player.loops)
-        guard case .unit(_, let preset, let values) = try #require(file.node("my eq")).kind else {
+        guard case .unit(_, let preset, let values, let bypass) = try #require(file.node("my eq")).kind else {
             Issue.record("no unit")
             return
         }
-        #expect(preset == "voice" && values == ["band1.gain": 3, "band2.type": 6, "band3.on": 0])
+        #expect(preset == "voice" && values == ["band1.gain": 3, "band2.type": 6, "band3.on": 0] && !bypass)
         #expect(file.connections.map(\.bus) == [0, 0])
         #expect(file.connections[1].volume == 0.8 && file.connections[1].pan == -0.3)
         #expect(file.changes.map(\.time) == [1.5, 2])
         #expect(file.changes[0].buses.isEmpty && file.changes[1].buses == [0])
+    }
+
+    @Test func `a unit may be bypassed`() throws {
+        let text = Self.sound.replacing("preset = \"voice\"", with: "preset = \"voice\"\nbypass = true")
+        guard case .unit(_, _, _, let bypass) = try #require(GraphFile(text, path: "a.toml").node("my eq")).kind else {
+            Issue.record("no unit")
+            return
+        }
+        #expect(bypass)
     }
 
     struct Wrong: CustomTestStringConvertible, Sendable {
@@ -196,7 +205,7 @@ import Testing
                         to = "main mixer"
                         """
                     let file = try GraphFile(Array(text.utf8), path: "\(subtype).toml")
-                    guard case .unit(_, _, let values) = try #require(file.node("b")).kind else { return }
+                    guard case .unit(_, _, let values, _) = try #require(file.node("b")).kind else { return }
                     #expect(values.count == type.parameters.count)
                 }
             }

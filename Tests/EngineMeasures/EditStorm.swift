@@ -23,7 +23,9 @@ public final class EditStorm {
         /// The loudest click, dBFS; see ``ClickMeter``.
         public var clickLevel = 0.0
         /// The least and the greatest level of the untouched tone over 20 ms, dB of what it should be.
-        public var toneLevels = (least: 0.0, greatest: 0.0)
+        public var toneLevels = (least: 240.0, greatest: -240.0)
+        /// Pauses between edits in which every source was measured, and how far the loudest was from what was asked for, dBFS.
+        public var pauses = (count: 0, error: -240.0)
         /// How far the sound at the end is from that of a new engine with the same graph, dB.
         public var finalError = 0.0
         /// Frames that went through the untouched path, and frames that were rendered.
@@ -46,12 +48,17 @@ public final class EditStorm {
     private var attached: Set<Int> = []
     private var connections: [Bus: Int] = [:]  // by destination; node −1 is the main mixer
     private var gains: [Int: Float] = [:]
+    private var bypassed: Set<Int> = []
     private var volumes: [Bus: Float] = [:]
     private var random: SeededRandom
     private var report = Report()
 
     private static let rate = 48_000.0
     private static let toneAmplitude = 0.2
+    private static let sourceAmplitude = 0.01
+    private static let mixerVolume: Float = 0.4  // so that mixers behind each other do not grow without bound
+    /// Frames after which an edit has been heard: the fades before it and its own, and the delays of conversions.
+    private static let pause = 8_640
 
     private init(seed: UInt64) {
         random = SeededRandom(seed: seed)
@@ -67,11 +74,11 @@ public final class EditStorm {
     private static func make(_ kind: Kind, _ index: Int) -> AudioNode {
         switch kind {
         case .source(let rate, let channels, let frequency):
-            return tone(frequency, rate: rate, channels: channels, amplitude: 0.01, name: "source \(index)")
+            return tone(frequency, rate: rate, channels: channels, amplitude: sourceAmplitude, name: "source \(index)")
         case .gain: return AudioUnitEffect(.gain, name: "gain \(index)")
         case .mixer:
             let mixer = AudioMixerNode(name: "mixer \(index)")
-            mixer.outputVolume = 0.4  // so that mixers behind each other do not grow without bound
+            mixer.outputVolume = mixerVolume
             return mixer
         }
     }
@@ -109,30 +116,61 @@ public final class EditStorm {
     private func rage(frames: Int, gap: Double, block: Int) throws {
         let buffer = AudioBuffer(channelCount: 2, frameCapacity: 4_096)
         var meter = ClickMeter()
-        var tone = ToneMeter(amplitude: Self.toneAmplitude)
+        var tone = ToneMeter()
         var done = 0
         var next = gap
+        var edited = 0
         func render(_ count: Int) throws {
             try engine.renderOffline(buffer.channels, frameCount: count)
             for i in 0..<count {
                 meter.add(buffer.channels[0][i])
-                tone.add(buffer.channels[0][i])
+                guard let levels = tone.add(buffer.channels[0][i]), done + i >= 2 * ToneMeter.frameCount else {
+                    continue
+                }
+                let level = decibels(levels[0] / Self.toneAmplitude)
+                report.toneLevels = (min(report.toneLevels.least, level), max(report.toneLevels.greatest, level))
+                if done + i - edited > Self.pause + ToneMeter.frameCount { compare(levels) }
             }
             done += count
         }
         while done < frames {
             while Double(done) >= next {
                 try change()
+                edited = done
                 next -= gap * log(1 - random.unit())
             }
             try render(min(block, frames - done))
         }
         for _ in 0..<Int(Self.rate) / 480 { try render(480) }  // to settle, up to a whole second
         report.clickLevel = meter.level
-        report.toneLevels = tone.levels
         report.seconds = Double(done) / Self.rate
         report.frames = (Int(engine.sampleTime) + 480, done)
         report.finalError = try compare()
+    }
+
+    /// What is heard of each source in a pause, beside what was asked for. All ways of a source are equally late: it is
+    /// converted once on each.
+    private func compare(_ levels: [Double]) {
+        report.pauses.count += 1
+        for (node, kind) in kinds.enumerated() {
+            guard case .source(_, _, let frequency) = kind else { continue }
+            let wanted = Self.sourceAmplitude * Double(gain(behind: node))
+            let error = levels[Int(frequency / 50) - 2] - wanted
+            report.pauses.error = max(report.pauses.error, decibels(abs(error)))
+        }
+    }
+
+    /// The factor from a node's output to the engine's.
+    private func gain(behind node: Int) -> Float {
+        connections.filter { $0.value == node }.keys.sorted { ($0.node, $0.bus) < ($1.node, $1.bus) }.reduce(0) {
+            let way = $1.node < 0 ? 1 : gain(of: $1.node) * gain(behind: $1.node)
+            return $0 + way * (volumes[$1] ?? 1)
+        }
+    }
+
+    private func gain(of node: Int) -> Float {
+        if case .mixer = kinds[node] { return Self.mixerVolume }
+        return bypassed.contains(node) ? 1 : decibelsToGain(gains[node] ?? 0)
     }
 
     /// The sound now, beside that of an engine that never knew another graph.
@@ -144,6 +182,7 @@ public final class EditStorm {
             try other.connect(twins[source], to: bus.node < 0 ? other.mainMixerNode : twins[bus.node], bus: bus.bus)
         }
         for (node, gain) in gains { (twins[node] as? AudioUnitEffect)?["gain"]?.value = gain }
+        for node in bypassed { (twins[node] as? AudioUnitEffect)?.bypass = true }
         for (bus, volume) in volumes {
             let mixer = bus.node < 0 ? other.mainMixerNode : twins[bus.node] as? AudioMixerNode
             mixer?.input(bus.bus).volume = volume
@@ -256,6 +295,11 @@ public final class EditStorm {
     private func turn() {
         let node = pick(nodes.count)
         if let gain = nodes[node] as? AudioUnitEffect {
+            if pick(2) == 0 {
+                gain.bypass.toggle()
+                bypassed.formSymmetricDifference([node])
+                return
+            }
             let value = -12 + 12 * Float(random.unit())
             gains[node] = value
             gain["gain"]?.value = value
@@ -265,37 +309,5 @@ public final class EditStorm {
         let mixer = bus.node < 0 ? engine.mainMixerNode : nodes[node] as? AudioMixerNode
         volumes[bus] = Float(random.unit())
         mixer?.input(bus.bus).volume = volumes[bus] ?? 1
-    }
-}
-
-/// How loud a tone of 100 Hz is in every 20 ms at 48 kHz; tones at other multiples of 50 Hz do not count.
-private struct ToneMeter {
-    private let amplitude: Double
-    private var sum = (0.0, 0.0)
-    private var count = 0
-    private var least = Double.infinity
-    private var greatest = 0.0
-    private var isFirst = true
-
-    init(amplitude: Double) { self.amplitude = amplitude }
-
-    mutating func add(_ sample: Float) {
-        let angle = 2 * Double.pi * Double(count) / 480
-        sum.0 += Double(sample) * cos(angle)
-        sum.1 += Double(sample) * sin(angle)
-        count += 1
-        guard count == 960 else { return }
-        let level = (sum.0 * sum.0 + sum.1 * sum.1).squareRoot() / 480
-        if !isFirst {
-            least = min(least, level)
-            greatest = max(greatest, level)
-        }
-        isFirst = false
-        sum = (0, 0)
-        count = 0
-    }
-
-    var levels: (least: Double, greatest: Double) {
-        (decibels(least / amplitude), decibels(greatest / amplitude))
     }
 }

@@ -7,7 +7,7 @@ import Foundation
 /// calls in turn the compiler proves.
 struct RenderRules {
     /// What calls a caller's own block, which cannot be proven. RealtimeSanitizer watches it.
-    static let exceptions: Set<String> = ["CallbackState.process"]
+    static let exceptions: Set<String> = ["CallbackState.process", "SinkState.process"]
 
     /// Functions that the render thread enters by, as `Type.function`.
     private(set) var entries: Set<String> = []

@@ -1,4 +1,5 @@
 #include "CKernels.h"
+#include <math.h>
 #include <string.h>
 
 void ck_add(float *restrict to, const float *restrict from, long count, float gain) {
@@ -17,6 +18,29 @@ void ck_add_ramp(float *restrict to, const float *restrict from, long count, flo
 void ck_scale_ramp(float *restrict to, const float *restrict from, long count, float gain, float step, long past) {
     int32_t n = (int32_t)past;
     for (long i = 0; i < count; i++) to[i] = from[i] * (gain + (float)++n * step);
+}
+
+typedef struct {
+    long (*process)(const channel *channels, long count);
+    const channel *channels;
+} node;
+
+static long look(const channel *channels, long count) {
+    int bad = 0;
+    for (long c = 0; c < 2; c++) {
+        const float *from = channels[c];
+        for (long i = 0; i < count; i++) bad |= !(fabsf(from[i]) <= 3.4e38f);
+    }
+    return bad;
+}
+
+long ck_visit(long nodes, const channel *channels, long count) {
+    static node table[64];
+    for (long k = 0; k < nodes; k++) table[k] = (node){look, channels};
+    __asm__ volatile("" : : "r"(table) : "memory");  // which function it is cannot be known
+    long found = 0;
+    for (long k = 0; k < nodes; k++) found += table[k].process(table[k].channels, count);
+    return found;
 }
 
 void ck_mix(float *restrict to, const channel *inputs, const float *gains, long input_count, long count) {

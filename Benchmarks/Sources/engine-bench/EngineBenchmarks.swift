@@ -49,7 +49,7 @@ struct EngineBenchmarks {
         case "nodes": try NodeCost.figures()
         case "mixer": try MixerCost.figures()
         case "graph": try LargeGraph.figures()
-        case "edits": try EditStorm.figures(minutes: isLong ? 10 : 1)
+        case "edits": try Report.edits(minutes: isLong ? 10 : 1)
         case "response": try Response.figures()
         case "offline": try OfflineSpeed.figures(minutes: isLong ? 60 : 1)
         default: try LargeGraph.onJACK(seconds: seconds)

@@ -49,17 +49,36 @@ enum LargeGraph {
         }
     }
 
+    /// Memory that is gone through between blocks: 6 MiB, as much as the caches of a core hold and more.
+    private struct Sweep {
+        private let lines = UnsafeMutableBufferPointer<UInt64>.allocate(capacity: 6 << 17)
+
+        init() { lines.initialize(repeating: 1) }
+
+        func evict() {
+            for i in stride(from: 0, to: lines.count, by: 8) { lines[i] &+= 1 }
+        }
+
+        func free() { lines.deallocate() }
+    }
+
     private static func figures(_ name: String, _ engine: AudioEngine) throws -> [Report] {
+        let sweep = Sweep()
+        defer { sweep.free() }
         precondition(engine.attachedNodes.count == nodeCount, "\(engine.attachedNodes.count) nodes")
         let run = try EngineRun(engine)
         run.blocks(1_500)
         let times = (0..<15_000).map { _ in nanoseconds(1) { run.block() } * 1e-9 / period }
-        let parts = Quantiles(times)
-        return [
-            Report(
-                "\(nodeCount) nodes, \(name), 64 frames, \(parts); the median", parts.at(0.5) * 100,
+        let cold = (0..<3_000).map { _ in
+            sweep.evict()
+            return nanoseconds(1) { run.block() } * 1e-9 / period
+        }
+        return [("", times), (" after other work has filled the caches", cold)].map { circumstance, times in
+            let parts = Quantiles(times)
+            return Report(
+                "\(nodeCount) nodes, \(name), 64 frames\(circumstance), \(parts); the median", parts.at(0.5) * 100,
                 least: parts.at(0.02) * 100, "% of the period", .atMost(limit * 100), against: "1.333 ms")
-        ]
+        }
     }
 
     static var kinds: [(name: String, make: () throws -> AudioEngine)] {

@@ -2,6 +2,7 @@ import AudioBase
 import AudioEngine
 import AudioFiles
 import Foundation
+import PairedTimes
 
 /// Whole work from a WAV file to a WAV file, beside sox with its nearest chain: one thread each, the same file in.
 enum OfflineSpeed {
@@ -9,6 +10,20 @@ enum OfflineSpeed {
     private struct Cost {
         var wall: Double
         var processor: Double
+
+        init(wall: Double, processor: Double) {
+            self.wall = wall
+            self.processor = processor
+        }
+
+        init(median costs: [Cost]) {
+            self.init(
+                wall: PairedTimes.median(costs.map(\.wall)), processor: PairedTimes.median(costs.map(\.processor)))
+        }
+
+        func words(_ frames: Double) -> String {
+            "\(decimal(wall, 2)) s (\(decimal(processor, 2)) s of processor, \(decimal(processor / frames * 1e9, 0)) ns a frame)"
+        }
     }
 
     private struct LostFrames: Error {
@@ -22,7 +37,7 @@ enum OfflineSpeed {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("earshot-offline-\(getpid())")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
-        let (input, ours, theirs) = (
+        let (input, rendered, output) = (
             folder.appendingPathComponent("in.wav").path, folder.appendingPathComponent("ours.wav").path,
             folder.appendingPathComponent("sox.wav").path
         )
@@ -41,27 +56,26 @@ enum OfflineSpeed {
             "equalizer 80 0.7q 2 equalizer 250 1q -3 equalizer 1200 1q 1 equalizer 3000 0.8q 3 equalizer 10000 0.7q 2 "
             + "compand 0.005,0.12 10:-90,-90,-24,-24,0,-16 6 -90 reverb 30 50 60 100 20 "
             + "compand 0.001,0.06 -90,-90,-1,-1,0,-1 0 -90 0.005"
-        let command = "-V1 -D --single-threaded \(inputs) -b 16 \(theirs) \(chain)"
+        let command = "-V1 -D --single-threaded \(inputs) -b 16 \(output) \(chain)"
         guard let sox = sox(command) else {
             print("offline: sox failed: sox \(command)")
             return []
         }
-        let earshot = try render(input, times: times, seconds: seconds, to: ours)
-        // Once more where it is short, and the better of two.
-        let soxAgain = minutes < 10 ? Self.sox(command) ?? sox : sox
-        let oursAgain = minutes < 10 ? try render(input, times: times, seconds: seconds, to: ours) : earshot
-        let (best, oursBest) = (
-            min(sox.processor, soxAgain.processor), min(earshot.processor, oursAgain.processor)
-        )
+        var pairs = [(ours: try render(input, times: times, seconds: seconds, to: rendered), sox: sox)]
+        // Several times in turn where it is short.
+        while minutes < 10, pairs.count < 5, let sox = Self.sox(command) {
+            pairs.append((try render(input, times: times, seconds: seconds, to: rendered), sox))
+        }
         let frames = Double(times * seconds) * 48_000
+        let (ours, theirs) = (Cost(median: pairs.map(\.ours)), Cost(median: pairs.map(\.sox)))
+        let ratios = pairs.map { $0.sox.processor / $0.ours.processor }
         print("offline: sox -V1 -D --single-threaded IN.wav… -b 16 OUT.wav \(chain)")
         return [
             Report(
-                "\(minutes) min of stereo at 48 kHz through equalizer, compressor, reverb and limiter, WAV to WAV of 16 bits: ours "
-                    + "\(decimal(earshot.wall)) s (\(decimal(oursBest)) s of processor, "
-                    + "\(decimal(oursBest / frames * 1e9, 0)) ns a frame), sox \(decimal(sox.wall)) s "
-                    + "(\(decimal(best)) s, \(decimal(best / frames * 1e9, 0)) ns); how many times as fast as sox, by the "
-                    + "processor's time", best / oursBest, "", .atLeast(1), against: "sox \(version)")
+                "\(minutes) min of stereo at 48 kHz through equalizer, compressor, reverb and limiter, WAV to WAV of 16 bits, "
+                    + "\(pairs.count) in turn: ours \(ours.words(frames)), sox \(theirs.words(frames)); how many times as "
+                    + "fast as sox, by the processor's time, the median", PairedTimes.median(ratios),
+                least: ratios.max(), "", .atLeast(1), against: "sox \(version)")
         ]
     }
 

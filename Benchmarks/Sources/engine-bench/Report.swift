@@ -9,17 +9,21 @@ struct Report: CustomStringConvertible {
     /// The least that was measured; where the value misses its limit and this does not, the machine is busy and nothing is
     /// decided.
     let least: Double
+    /// Why a miss decides nothing, where that is known otherwise.
+    let excuse: String?
     let unit: String
     let limit: Figure.Limit?
     let reference: String
 
     init(
-        _ name: String, _ value: Double, least: Double? = nil, _ unit: String, _ limit: Figure.Limit? = nil,
+        _ name: String, _ value: Double, least: Double? = nil, excuse: String? = nil, _ unit: String,
+        _ limit: Figure.Limit? = nil,
         against reference: String
     ) {
         self.name = name
         self.value = value
         self.least = least ?? value
+        self.excuse = excuse
         self.unit = unit
         self.limit = limit
         self.reference = reference
@@ -31,7 +35,7 @@ struct Report: CustomStringConvertible {
 
     var verdict: Verdict {
         if figure(value).isMet { return .met }
-        return figure(least).isMet ? .undecided : .missed
+        return excuse != nil || figure(least).isMet ? .undecided : .missed
     }
 
     var description: String {
@@ -39,7 +43,8 @@ struct Report: CustomStringConvertible {
         guard limit != nil else { return bare }
         let words = "\(figure(value))"
         return verdict == .undecided
-            ? words.replacing("MISSED", with: "undecided: the machine is busy; at best \(decimal(least)) \(unit)")
+            ? words.replacing(
+                "MISSED", with: "undecided: \(excuse ?? "the machine is busy; at best \(decimal(least)) \(unit)")")
             : words
     }
 }

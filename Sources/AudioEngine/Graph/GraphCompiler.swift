@@ -45,11 +45,8 @@ struct GraphCompiler {
         guard !gone.isEmpty || !come.isEmpty else { return RenderPlan(final: try program(new)) }
         let fadesOut = Dictionary(uniqueKeysWithValues: gone.map { ($0, JointState.Fade.fadingOut) })
         let fadesIn = Dictionary(uniqueKeysWithValues: come.map { ($0, JointState.Fade.fadingIn) })
-        if changed.isEmpty, let (both, widened) = old.union(new) {
-            var fades: [ResolvedGraph.Connection: JointState.Fade] = [:]
-            for (connection, fade) in fadesOut.merging(fadesIn, uniquingKeysWith: { _, new in new }) {
-                fades[widened[connection] ?? connection] = fade
-            }
+        if changed.isEmpty, let both = old.union(new) {
+            let fades = fadesOut.merging(fadesIn) { _, new in new }
             let final = try program(new)
             let hold = warmUp(from: old, to: new)
             let transition = try program(both, fades: fades, hold: hold)
@@ -182,7 +179,8 @@ struct ProgramDraft {
         return result
     }
 
-    /// One steady connection is its buffer; others are faded and added.
+    /// One steady connection is its buffer; others are faded and added. Of different channels, as a mixer's input may get in turn,
+    /// the sum has the most: converted to as many, what a resampler holds would be lost.
     private mutating func join(
         _ leases: [(ResolvedGraph.Connection, ProgramBuffers.Lease)], domain: Int
     ) -> ProgramBuffers.Lease {
@@ -193,7 +191,9 @@ struct ProgramDraft {
             length: Int(Double(fade.length) * ratio))
         let state = RenderMemory(joint, function: JointState.function)
         kept.append(state)
-        let sum = buffers.lease(leases[0].0.to, consumers: 1)
+        let formats = leases.map(\.0.to)
+        let widest = formats.max { $0.channelCount < $1.channelCount } ?? formats[0]
+        let sum = buffers.lease(widest, consumers: 1)
         emit(state, leases.map(\.1.bus), [sum.bus], domain)
         for (_, lease) in leases { buffers.release(lease) }
         return sum

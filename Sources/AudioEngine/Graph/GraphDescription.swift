@@ -28,7 +28,7 @@ extension AudioEngine: CustomStringConvertible {
             ]
             for node in state.graph.nodes.values.sorted(by: { $0.id < $1.id }) {
                 let isUsed = state.rendering.map { $0.formats[node.id] != nil } ?? true
-                let label = "\(Self.escaped(node.name))\(state.delayWords(node))"
+                let label = "\(Self.escaped(node.name))\(state.remarks(node))"
                 lines.append("  n\(node.id) [label=\"\(label)\"\(isUsed ? "" : ", style=dashed")];")
             }
             for connection in state.graph.connections.values.sorted(by: {
@@ -66,12 +66,16 @@ extension EngineState {
             let bus = node.numberOfInputs == 1 ? "" : "\(connection.destination.bus): "
             return "\(bus)\(source.name)\(from.map { " (\(AudioEngineError.words($0))\(converted))" } ?? "")"
         }
-        return "\(node.name)\(delayWords(node))" + (inputs.isEmpty ? "" : " ← \(inputs.joined(separator: ", "))")
+        return "\(node.name)\(remarks(node))" + (inputs.isEmpty ? "" : " ← \(inputs.joined(separator: ", "))")
     }
 
-    func delayWords(_ node: AudioNode) -> String {
+    /// A node's own delay, and whether it is bypassed.
+    func remarks(_ node: AudioNode) -> String {
         let delay = seconds(node)
-        return delay > 0 ? " [\((delay * 100_000).rounded() / 100) ms]" : ""
+        let words =
+            (delay > 0 ? ["\((delay * 100_000).rounded() / 100) ms"] : [])
+            + ((node as? AudioUnitEffect)?.bypass == true ? ["bypassed"] : [])
+        return words.isEmpty ? "" : " [\(words.joined(separator: ", "))]"
     }
 
     /// A node's own delay.

@@ -57,28 +57,13 @@ struct ResolvedGraph {
 
     /// The two graphs at once, for as long as one fades into the other; nil where a ring would close. No node may have to be
     /// made anew.
-    ///
-    /// Where the two bring different channels to an input of a mixer, both bring the greater number meanwhile; `widened` says
-    /// what these connections are in the union.
-    func union(_ other: ResolvedGraph) -> (graph: ResolvedGraph, widened: [Connection: Connection])? {
+    func union(_ other: ResolvedGraph) -> ResolvedGraph? {
         var all = self
         for node in other.order where formats[node.id] == nil { all.order.append(node) }
         all.formats.merge(other.formats) { _, other in other }
         let known = Set(connections)
         all.connections += other.connections.filter { !known.contains($0) }
-        var widest: [Endpoint: AudioFormat] = [:]
-        for connection in all.connections {
-            let there = widest[connection.destination]
-            if connection.to.channelCount > there?.channelCount ?? 0 { widest[connection.destination] = connection.to }
-        }
-        var widened: [Connection: Connection] = [:]
-        for i in all.connections.indices {
-            let connection = all.connections[i]
-            guard let format = widest[connection.destination], format != connection.to else { continue }
-            all.connections[i].to = format
-            widened[connection] = all.connections[i]
-        }
-        return all.sorted().map { ($0, widened) }
+        return all.sorted()
     }
 
     /// In rendering order by the connections; nil where they close a ring.

@@ -8,6 +8,10 @@ public typealias AudioSourceRenderBlock = @Sendable (_ sampleTime: Int64, _ fram
 public typealias AudioEffectRenderBlock =
     @Sendable (_ sampleTime: Int64, _ frameCount: Int, _ samples: Channels) -> Void
 
+/// Takes a block of sound, which others may read too. Runs on the render thread, as ``AudioSourceRenderBlock``.
+public typealias AudioSinkReceiverBlock =
+    @Sendable (_ sampleTime: Int64, _ frameCount: Int, _ input: ReadOnlyChannels) -> Void
+
 /// What a caller's own render block did wrong.
 public struct RenderBlockFaults: Hashable, Sendable {
     /// Frames it did not fill; they are silence.
@@ -74,18 +78,17 @@ public final class AudioEffectNode: AudioNode, @unchecked Sendable {
 
 /// Takes sound out of the graph by a block of the caller's, on the render thread (`AVAudioSinkNode`).
 public final class AudioSinkNode: AudioNode, @unchecked Sendable {
-    private let block: AudioSourceRenderBlock
-    private let counters = Counters(3)
+    private let block: AudioSinkReceiverBlock
 
-    /// A sink of this block, which must not change the samples: others may have the same.
-    public init(name: String = "sink", block: @escaping AudioEffectRenderBlock) {
-        self.block = CallbackState.filling(block)
+    /// A sink of this block. It gets numbers alone, as all that enters a graph is looked at.
+    public init(name: String = "sink", block: @escaping AudioSinkReceiverBlock) {
+        self.block = block
         super.init(name: name)
     }
 
     public override var numberOfOutputs: Int { 0 }
 
     override func makeState(_ formats: NodeFormats, engineRate: Double) throws(AudioEngineError) -> RenderState {
-        CallbackState.memory(block, formats, counters)
+        RenderMemory(SinkState(block: block), function: SinkState.function)
     }
 }

@@ -10,6 +10,7 @@ public final class AudioMixerNode: AudioNode, @unchecked Sendable {
     private let readings = LatestValue(MeterReading())
     private let blocks = MessageQueue<LoudnessBlock>(capacity: 256)
     private let reader = Guarded(Reader())
+    private let metering = Counters()
     private let channelCount: Int?
     private var master: (rate: Double, memory: RenderMemory<MixerMaster>)?
 
@@ -54,10 +55,19 @@ public final class AudioMixerNode: AudioNode, @unchecked Sendable {
     /// Peak and mean square of the last block mixed.
     public var level: Level { levels.load() }
 
-    /// Peak, RMS, and loudness of the last 400 ms and 3 s, of what it gives; for a display.
+    /// Whether ``meter`` and ``loudness`` are measured (`kAudioUnitProperty_MeteringMode`); false unless set, as it costs more
+    /// than mixing does. ``level`` is there without. Once set it measures from the next block on, anew after a pause; what
+    /// ``loudness`` had before stays in it until ``resetLoudness()``.
+    public var isMeteringEnabled: Bool {
+        get { metering[0] != 0 }
+        set { reader.withLock { _ in metering.handle.add((newValue ? 1 : 0) - metering[0]) } }
+    }
+
+    /// Peak, RMS, and loudness of the last 400 ms and 3 s, of what it gives; for a display. Silence, unless
+    /// ``isMeteringEnabled``.
     public var meter: MeterReading { reader.withLock { _ in readings.load() } }
 
-    /// Loudness of all that it gave since it was made, or since ``resetLoudness()``: EBU R 128.
+    /// Loudness of all that it gave since it was made, or since ``resetLoudness()``, while ``isMeteringEnabled``: EBU R 128.
     public var loudness: LoudnessMeter.Measurement {
         service()
         return reader.withLock { $0.meter.measurement }
@@ -106,7 +116,8 @@ public final class AudioMixerNode: AudioNode, @unchecked Sendable {
                 RenderMemory(
                     MixerMaster(
                         ramps: ramps, format: formats.output, level: levels.handle, readings: readings.writer,
-                        blocks: blocks.writer), keeping: [levels, readings, blocks]
+                        blocks: blocks.writer, metering: metering.handle),
+                    keeping: [levels, readings, blocks, metering]
                 ) { _, _ in }
             )
             reader.withLock { if $0.format != formats.output { $0.format = formats.output } }

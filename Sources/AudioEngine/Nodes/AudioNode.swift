@@ -68,11 +68,17 @@ public class AudioNode: @unchecked Sendable {  // what changes is under the engi
     /// Forgets what was heard: the next state is a new one. Under the engine's lock.
     func dropState() { cached = nil }
 
-    /// Work that must not be done on the render thread: reading files, calling back. The engine's own thread, or the one that
-    /// renders manually, before each call.
+    /// Whether it must be compiled anew since it was last asked, though no edit said so. Under the engine's lock.
+    func takeChange() -> Bool { false }
+
+    /// Work that must not be done on the render thread, such as reading files. The engine's own thread, or the one that renders
+    /// manually, before and after each call.
     func service() {}
 
-    /// Whether ``service()`` is to be called.
+    /// Calls who waits for what ``service()`` found. After it, on the same thread, without a lock.
+    func callBack() {}
+
+    /// Whether ``service()`` and ``callBack()`` are to be called.
     var needsService: Bool { false }
     /// Whether output may lie where the input was.
     var worksInPlace: Bool { false }

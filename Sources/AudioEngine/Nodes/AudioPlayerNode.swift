@@ -45,13 +45,25 @@ public final class AudioPlayerNode: AudioNode, @unchecked Sendable {
     ///   - frameCount: nil for all that is left.
     ///   - sampleTime: on the engine's frame counter, when the first frame is to sound; nil for behind what was scheduled
     ///     before. Frames that are late are left out, so that the rest is in time.
-    ///   - completion: called on the engine's own thread when the last frame has been played, or it was stopped.
+    ///   - completion: called when the last frame has been played, or it was stopped: always on the engine's own thread, in
+    ///     manual rendering from ``AudioEngine/renderOffline(_:frameCount:input:)``, never from a method of the player's. It may
+    ///     schedule what comes next. While no engine renders, it waits until one does.
     /// - Throws: what is wrong with the file.
     public func scheduleFile(
         _ path: String, startingFrame: Int = 0, frameCount: Int? = nil, at sampleTime: Int64? = nil,
         options: Options = [], completion: (@Sendable () -> Void)? = nil
     ) throws(AudioFileError) {
-        let source = try PlayerFile(path: path, format: format, start: startingFrame, count: frameCount)
+        try scheduleFile(
+            try AudioFileReader(path: path), startingFrame: startingFrame, frameCount: frameCount, at: sampleTime,
+            options: options, completion: completion)
+    }
+
+    /// The same of a file that a reader of any kind has opened, which is the player's from now on.
+    public func scheduleFile(
+        _ file: sending any SoundFileReader, startingFrame: Int = 0, frameCount: Int? = nil,
+        at sampleTime: Int64? = nil, options: Options = [], completion: (@Sendable () -> Void)? = nil
+    ) throws(AudioFileError) {
+        let source = try PlayerFile(file, format: format, start: startingFrame, count: frameCount)
         schedule(.file(source), sampleTime, options, completion)
     }
 
@@ -117,9 +129,9 @@ public final class AudioPlayerNode: AudioNode, @unchecked Sendable {
 
     override var needsService: Bool { true }
 
-    /// Fills the ring, and tells who waits that his sound is over.
+    /// Fills the ring, and looks whose sound is over. Any thread.
     override func service() {
-        let done = queue.withLock { queue -> [@Sendable () -> Void] in
+        queue.withLock { queue in
             queue.feed(ring.writer, room: ring.capacity, marks: marks.writer)
             controls.end(at: queue.waiting.isEmpty ? ring.reader.offeredFrames : .max)
             let position = controls.position
@@ -127,10 +139,15 @@ public final class AudioPlayerNode: AudioNode, @unchecked Sendable {
                 if let completion = first.completion { queue.finished.append(completion) }
                 queue.fed.removeFirst()
             }
+        }
+    }
+
+    override func callBack() {
+        let finished = queue.withLock { queue in
             defer { queue.finished = [] }
             return queue.finished
         }
-        for completion in done { completion() }
+        for completion in finished { completion() }
     }
 
     override func negotiate(
@@ -228,23 +245,17 @@ struct PlayerQueue: ~Copyable, @unchecked Sendable {  // moves with its lock
 
 /// A part of a file, read at the player's format.
 final class PlayerFile {
-    private let path: String
-    private let format: AudioFormat
     private let start: Int
     private let count: Int
-    private var reader: ConvertedFileReader
+    private let reader: ConvertedFileReader
     private var given = 0
-    private let scratch: AudioBuffer
 
-    init(path: String, format: AudioFormat, start: Int, count: Int?) throws(AudioFileError) {
+    init(_ reader: any SoundFileReader, format: AudioFormat, start: Int, count: Int?) throws(AudioFileError) {
         precondition(start >= 0 && (count ?? 1) >= 0)
-        self.path = path
-        self.format = format
         self.start = start
         self.count = count ?? .max
-        reader = try ConvertedFileReader(path: path, as: format)
-        scratch = AudioBuffer(channelCount: format.channelCount, frameCapacity: 4_096)
-        try skip()
+        self.reader = ConvertedFileReader(reader, as: format)
+        if start > 0 { try self.reader.seek(to: start) }
     }
 
     func read(_ channels: Channels, _ frameCount: Int) throws(AudioFileError) -> Int {
@@ -257,18 +268,8 @@ final class PlayerFile {
     /// From its first frame again; false where there was none.
     func restart() throws(AudioFileError) -> Bool {
         guard given > 0 else { return false }
-        reader = try ConvertedFileReader(path: path, as: format)
+        try reader.seek(to: start)
         given = 0
-        try skip()
         return true
-    }
-
-    private func skip() throws(AudioFileError) {
-        var left = start
-        while left > 0 {
-            let got = try reader.read(into: scratch.channels, frameCount: min(left, scratch.frameCapacity))
-            if got == 0 { return }
-            left -= got
-        }
     }
 }

@@ -15,6 +15,19 @@ public class AudioUnitEffect: AudioNode, @unchecked Sendable {
     private let store: ParameterStore
     private let counters = Counters()
     private let outputChannelCount: @Sendable (Int) -> Int
+    private let bypassing = Guarded(Bypassing())
+    private let bypassStore = ParameterStore([UnitParameter("bypass", "Bypass", .generic, 0...1, default: 0)])
+    /// The unit's state and the one round it. Under the engine's lock, as is `isNew`.
+    private var bypassed: (unit: RenderState, state: RenderState)?
+    /// Whether the unit's state was made for the program in the making.
+    private var isNew = false
+
+    private struct Bypassing {
+        var isWanted = false
+        /// Whether `bypassStore` is listened to.
+        var isCompiled = false
+        var needsCompiling = false
+    }
 
     /// - Parameter name: what errors call it; the unit's name unless said otherwise.
     public convenience init(_ type: UnitType, name: String? = nil) {
@@ -69,6 +82,36 @@ public class AudioUnitEffect: AudioNode, @unchecked Sendable {
     /// Blocks silenced because the unit made something that was no number.
     public var faultCount: Int { counters[0] }
 
+    /// Whether the input is heard in the place of what the unit makes of it (`AVAudioUnitEffect.bypass`); false unless set.
+    ///
+    /// Any thread. The input comes as late as the unit is, so that nothing moves in time, and the two fade into each other in 20
+    /// ms; at once where it is set before the engine starts. Other channels than the unit gives are mapped as at a connection; a
+    /// generator is silent.
+    ///
+    /// The unit renders on unheard and costs what it costs otherwise, so that its tail, its levels and its parameters are right
+    /// when it is heard again; to save its time leave it out by ``AudioEngine/edit(_:)``. A unit that was never bypassed pays
+    /// nothing for it.
+    public var bypass: Bool {
+        get { bypassing.withLock { $0.isWanted } }
+        set {
+            bypassing.withLock { bypassing in
+                bypassing.isWanted = newValue
+                if bypassing.isCompiled {
+                    bypassStore.set(0, to: newValue ? 1 : 0)
+                } else {
+                    bypassing.needsCompiling = newValue
+                }
+            }
+        }
+    }
+
+    override func takeChange() -> Bool {
+        bypassing.withLock { bypassing in
+            defer { bypassing.needsCompiling = false }
+            return bypassing.needsCompiling
+        }
+    }
+
     override var worksInPlace: Bool { true }
     public override var numberOfInputs: Int? { unit.component.type == .generator ? 0 : 1 }
 
@@ -81,7 +124,44 @@ public class AudioUnitEffect: AudioNode, @unchecked Sendable {
             output: AudioFormat(sampleRate: given.sampleRate, channelCount: outputChannelCount(given.channelCount)))
     }
 
+    /// The unit's state, or the one round it; the sound is the same at first, so no fade of the graph's is needed.
+    override func state(
+        _ formats: NodeFormats, buses: [Int], engineRate: Double
+    ) throws(AudioEngineError) -> RenderState {
+        let unit = try super.state(formats, buses: buses, engineRate: engineRate)
+        if let bypassed, bypassed.unit === unit { return bypassed.state }
+        bypassed = nil
+        let isRunning = !isNew
+        isNew = false
+        let isWanted = bypassing.withLock { bypassing in
+            bypassing.isCompiled = false
+            bypassing.needsCompiling = false
+            bypassStore.set(0, to: bypassing.isWanted && !isRunning ? 1 : 0)
+            return bypassing.isWanted
+        }
+        guard isWanted else { return unit }
+        let round = BypassState(
+            unit, ramps: ParameterRamps(bypassStore, sampleRate: formats.sampleRate, engineRate: engineRate),
+            inputChannelCount: (formats.inputs[0] ?? formats.output).channelCount,
+            outputChannelCount: formats.output.channelCount, isRunning: isRunning,
+            slice: ProgramBuffers(engineRate: engineRate).capacity(formats.sampleRate))
+        bypassing.withLock { bypassing in
+            bypassing.isCompiled = true
+            bypassStore.set(0, to: bypassing.isWanted ? 1 : 0)
+        }
+        let state = RenderMemory(
+            round, latency: unit.latency, keeping: [unit, bypassStore], function: BypassState.function)
+        bypassed = (unit, state)
+        return state
+    }
+
+    override func dropState() {
+        super.dropState()
+        bypassed = nil
+    }
+
     override func makeState(_ formats: NodeFormats, engineRate: Double) throws(AudioEngineError) -> RenderState {
+        isNew = true
         let instance: UnitInstance
         do {
             instance = try make(formats.sampleRate, (formats.inputs[0] ?? formats.output).channelCount)

@@ -1,6 +1,6 @@
 import AudioBase
 
-/// Calls a caller's block. That is the one place where the render side calls what the compiler has not proven; in
+/// Calls a caller's block. Here and in ``SinkState`` alone the render side calls what the compiler has not proven; in
 /// RealtimeSanitizer's build it is watched like the rest.
 struct CallbackState: ~Copyable {
     private let block: AudioSourceRenderBlock
@@ -39,10 +39,8 @@ struct CallbackState: ~Copyable {
 
     func process(_ call: RenderCall) {  // not @_noLocks: it calls a closure
         guard call.frameCount > 0 else { return }
-        let bus = call.outputCount > 0 ? call.outputs[0] : call.inputs[0]
-        if call.outputCount > 0 {
-            if call.inputCount > 0 { bus.copy(call.inputs[0], call.frameCount) } else { bus.silence(call.frameCount) }
-        }
+        let bus = call.outputs[0]
+        if call.inputCount > 0 { bus.copy(call.inputs[0], call.frameCount) } else { bus.silence(call.frameCount) }
         let start = HostTime.now()
         let filled = block(call.sampleTime, call.frameCount, bus.channels)
         if HostTime.now().seconds(since: start) > Double(call.frameCount) / sampleRate { faults.add(1, to: 2) }
@@ -53,5 +51,22 @@ struct CallbackState: ~Copyable {
         }
         faults.add(scrub(bus.channels, call.frameCount), to: 1)
         bus.isSilent = soundStart(bus.channels, call.frameCount) == call.frameCount
+    }
+}
+
+/// Shows a caller's block what comes in.
+struct SinkState: ~Copyable {
+    let block: AudioSinkReceiverBlock
+
+    static var function: RenderFunction {
+        { state, call in
+            state.assumingMemoryBound(to: SinkState.self).pointee.process(
+                call.assumingMemoryBound(to: RenderCall.self).pointee)
+        }
+    }
+
+    func process(_ call: RenderCall) {  // not @_noLocks: it calls a closure
+        guard call.frameCount > 0, call.inputCount > 0 else { return }
+        block(call.sampleTime, call.frameCount, ReadOnlyChannels(call.inputs[0].channels))
     }
 }

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Numbers that the render thread counts up and any thread reads.
+/// Numbers that one thread counts up and any thread reads.
 final class Counters: Sendable {
     /// What the render side gets; valid as long as this object lives.
     struct Handle: @unchecked Sendable, BitwiseCopyable {  // atomics
@@ -11,6 +11,10 @@ final class Counters: Sendable {
         func add(_ amount: Int, to index: Int = 0) {
             if amount != 0 { values[index].add(amount, ordering: .relaxed) }
         }
+
+        /// A number that another thread sets.
+        @_noLocks
+        func load(_ index: Int = 0) -> Int { values[index].load(ordering: .relaxed) }
     }
 
     let handle: Handle

@@ -46,8 +46,9 @@ struct JointState: ~Copyable {
         to.silence(call.frameCount)
         for k in 0..<call.inputCount where !call.inputs[k].isSilent {
             to.isSilent = false
-            for c in 0..<to.channels.count {
-                add(call.inputs[k].channels[c], to.channels[c], call.frameCount, fades[k])
+            let from = call.inputs[k].channels
+            for c in 0..<to.channels.count where from.count == 1 || c < from.count {
+                add(from[from.count == 1 ? 0 : c], to.channels[c], call.frameCount, fades[k])
             }
         }
         position &+= call.frameCount

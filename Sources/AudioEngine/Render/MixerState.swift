@@ -1,5 +1,6 @@
 import AudioBase
 import AudioDSP
+import CRealtime
 
 /// One input of a mixer: gain and pan, moved without a click, and a meter.
 struct MixerStrip: ~Copyable {
@@ -19,7 +20,7 @@ struct MixerStrip: ~Copyable {
     /// Takes what was set, and measures what comes in. Returns whether gain and pan stay as they are throughout the block.
     @_noLocks
     mutating func begin(_ bus: RenderBus, _ call: RenderCall) -> Bool {
-        _ = ramps.takeNews()
+        ramps.takeNews(call.news)
         meter.store(bus.isSilent ? Level() : Level(of: bus.channels, frameCount: call.frameCount))
         return ramps.isAtRest(until: call.sampleTime &+ Int64(call.frameCount)) && left.isSteady && right.isSteady
             && middle.isSteady
@@ -120,6 +121,7 @@ struct MixerState: ~Copyable {
         to.silence(call.frameCount)
         for k in 0..<call.inputCount {
             let bus = call.inputs[k]
+            if k &+ 2 < call.inputCount { earshot_prefetch(strips[k &+ 2]) }
             if !bus.isSilent { to.isSilent = false }
             if strips[k].pointee.begin(bus, call) {
                 strips[k].pointee.queue(bus, queue, to: to.channels, call.frameCount)
@@ -141,15 +143,20 @@ struct MixerMaster: ~Copyable {
     private var meter: MeterTap
     private let readings: LatestValue<MeterReading>.Writer
     private let blocks: MessageQueue<LoudnessBlock>.Writer
+    /// Whether somebody wants the meter.
+    private let metering: Counters.Handle
+    private var isMeasuring = false
     private var silentFrames = 0
     /// Silence that the meter is fed until all that it shows is over.
     private let meterMemory: Int
 
     init(
         ramps: consuming ParameterRamps, format: AudioFormat, level: LevelMeter.Handle,
-        readings: LatestValue<MeterReading>.Writer, blocks: MessageQueue<LoudnessBlock>.Writer
+        readings: LatestValue<MeterReading>.Writer, blocks: MessageQueue<LoudnessBlock>.Writer,
+        metering: Counters.Handle
     ) {
         self.ramps = ramps
+        self.metering = metering
         self.level = level
         self.readings = readings
         self.blocks = blocks
@@ -160,7 +167,7 @@ struct MixerMaster: ~Copyable {
 
     @_noLocks
     mutating func process(_ bus: RenderBus, _ call: RenderCall) {
-        _ = ramps.takeNews()
+        ramps.takeNews(call.news)
         var at = 0
         while at < call.frameCount {
             let time = call.sampleTime &+ Int64(at)
@@ -185,6 +192,11 @@ struct MixerMaster: ~Copyable {
     /// Silence that goes on is not measured: it changes no loudness, as both gates leave it out.
     @_noLocks
     private mutating func measure(_ bus: RenderBus, _ count: Int) {
+        guard metering.load() != 0 else {
+            if isMeasuring { forget() }
+            return
+        }
+        isMeasuring = true
         if !bus.isSilent { silentFrames = 0 }
         if silentFrames > meterMemory { return }
         if bus.isSilent { silentFrames &+= count }
@@ -193,6 +205,15 @@ struct MixerMaster: ~Copyable {
             at &+= meter.process(bus.channels, offset: at, frameCount: count &- at)
             if let block = meter.finished { blocks.push(block) }
         }
+        readings.store(meter.reading)
+    }
+
+    /// Shows silence, and measures anew when it is wanted again.
+    @_noLocks
+    private mutating func forget() {
+        isMeasuring = false
+        silentFrames = 0
+        meter.reset()
         readings.store(meter.reading)
     }
 }

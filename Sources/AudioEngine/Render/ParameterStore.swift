@@ -19,6 +19,12 @@ final class ParameterStore: @unchecked Sendable {  // atomics, and a queue whose
     /// Values for now; the render side puts those for later here when their time has come.
     let targets: UnsafeMutablePointer<Atomic<UInt32>>
     let version: UnsafeMutablePointer<Atomic<Int>>
+    /// Counts what was set in any store: while it stands still, no store need be looked at.
+    nonisolated(unsafe) static let news: UnsafeMutablePointer<Atomic<Int>> = {
+        let news = UnsafeMutablePointer<Atomic<Int>>.allocate(capacity: 1)
+        news.initialize(to: Atomic(0))
+        return news
+    }()
     let events = MessageQueue<Event>(capacity: 256)
     private let written: Guarded<[Float]>
 
@@ -53,6 +59,7 @@ final class ParameterStore: @unchecked Sendable {  // atomics, and a queue whose
                 targets[index].store(written[index].bitPattern, ordering: .relaxed)
             }
             version.pointee.add(1, ordering: .releasing)
+            Self.news.pointee.add(1, ordering: .releasing)
         }
     }
 
@@ -63,6 +70,7 @@ final class ParameterStore: @unchecked Sendable {  // atomics, and a queue whose
             let value = clamped(value, index)
             let event = Event(index: index, value: value, rampSeconds: Float(max(0, rampSeconds)), time: time)
             guard events.writer.push(event) else { return false }
+            Self.news.pointee.add(1, ordering: .releasing)
             written[index] = value
             return true
         }

@@ -13,6 +13,10 @@ final class RenderExecutor: @unchecked Sendable {  // `state` has one thread at 
         let wakeup: Wakeup.Handle
         let clock: LatestValue<RenderClock>.Writer
         let rate: Int64
+        /// ``ParameterStore/news``.
+        let parameterNews: UnsafeMutablePointer<Atomic<Int>>
+        /// What it was at the start of the cycle.
+        var news = 0
         var plan: UInt = 0
         var stage = 0
         var stageLeft = Int.max
@@ -37,7 +41,8 @@ final class RenderExecutor: @unchecked Sendable {  // `state` has one thread at 
         state = .allocate(capacity: 1)
         state.initialize(
             to: State(
-                pending: pending, retired: retired.writer, wakeup: wakeup, clock: clockBox.writer, rate: rate))
+                pending: pending, retired: retired.writer, wakeup: wakeup, clock: clockBox.writer, rate: rate,
+                parameterNews: ParameterStore.news))
     }
 
     deinit {
@@ -111,6 +116,7 @@ extension RenderExecutor.State {
             RenderClock(
                 sampleTime: rendered &+ skipped, hostTime: cycle.pointee.hostTime, frameCount: cycle.pointee.frameCount)
         )
+        news = parameterNews.pointee.load(ordering: .acquiring)
         pickUp()
         var offset = 0
         while offset < cycle.pointee.frameCount {
@@ -194,11 +200,13 @@ extension RenderExecutor.State {
         guard program.pointee.stepCount > 0 else { return }
         var call = RenderCall(
             steps[0], frameCount: program.pointee.counts[0], sampleTime: program.pointee.times[0], hostTime: hostTime,
-            cycle: cycle, offset: offset)
+            cycle: cycle, offset: offset, news: news)
         var domain = 0
         withUnsafeMutablePointer(to: &call) { call in
             for i in 0..<program.pointee.stepCount {
                 let step = steps + i
+                // Since its last block the machine has done other things, and what a node remembers lies far away.
+                if i &+ 2 < program.pointee.stepCount { earshot_prefetch(steps[i &+ 2].state) }
                 call.pointee.inputs = step.pointee.inputs
                 call.pointee.inputCount = step.pointee.inputCount
                 call.pointee.outputs = step.pointee.outputs

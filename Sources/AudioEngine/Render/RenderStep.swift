@@ -52,11 +52,13 @@ struct RenderCall: BitwiseCopyable {
     /// The device's cycle that this slice is a part of, and the slice's first frame in it.
     var cycle: UnsafePointer<IOCycle>
     var offset: Int
+    /// ``ParameterStore/news`` at the start of the cycle.
+    var news: Int
 
     @_noLocks
     init(
         _ step: RenderStep, frameCount: Int, sampleTime: Int64, hostTime: HostTime, cycle: UnsafePointer<IOCycle>,
-        offset: Int
+        offset: Int, news: Int
     ) {
         inputs = step.inputs
         inputCount = step.inputCount
@@ -67,6 +69,7 @@ struct RenderCall: BitwiseCopyable {
         self.hostTime = hostTime
         self.cycle = cycle
         self.offset = offset
+        self.news = news
     }
 }
 

@@ -36,7 +36,7 @@ struct UnitState: ~Copyable {
     mutating func process(_ call: UnsafePointer<RenderCall>) {
         let count = call.pointee.frameCount
         guard count > 0 else { return }
-        _ = ramps.takeNews()
+        ramps.takeNews(call.pointee.news)
         guard call.pointee.inputCount > 0, ramps.isAtRest(until: call.pointee.sampleTime &+ Int64(count)) else {
             return divide(call.pointee)
         }

@@ -107,7 +107,7 @@ struct GraphBuilder {
                 to: AudioFormat(
                     sampleRate: rate ?? format.sampleRate, channelCount: channels ?? format.channelCount),
                 name: node.name)
-        case .unit(let unit, _, _):
+        case .unit(let unit, _, _, _):
             let effect = Self.effect(unit, node.name)
             units.append(effect)
             made = effect
@@ -174,11 +174,13 @@ struct GraphBuilder {
 
     /// A unit's preset first, then what is said besides.
     private func set(_ node: GraphFile.Node) throws {
-        guard case .unit(_, let preset, let values) = node.kind, let effect = nodes[node.name] as? AudioUnitEffect
+        guard case .unit(_, let preset, let values, let bypass) = node.kind,
+            let effect = nodes[node.name] as? AudioUnitEffect
         else { return }
         try placed(node.place) {
             if let preset { try effect.loadPreset(preset) }
             for (identifier, value) in values { try effect.parameter(identifier).value = value }
+            effect.bypass = bypass
         }
     }
 

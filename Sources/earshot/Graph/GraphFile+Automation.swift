@@ -45,7 +45,7 @@ extension GraphFile {
                 "'input' is for mixers and environments, and '\(node.name)' is none", at: fields.entry("input")?.place)
         }
         switch node.kind {
-        case .unit(let unit, _, _): return unit.description.parameters
+        case .unit(let unit, _, _, _): return unit.description.parameters
         case .mixer, .mainMixer: return [Self.strip.parameters[0]]
         case .environment:
             throw fields.error("an environment's parameters are its inputs': say input = \"NODE\"")

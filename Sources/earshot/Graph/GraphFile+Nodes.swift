@@ -73,14 +73,14 @@ extension GraphFile {
                 rate: try fields.number("rate", in: 8_000...384_000, "Hz"),
                 channels: try fields.integer("channels", in: 1...32))
         case "plugin":
-            let fields = try fields(["uri", "preset", "parameters"])
+            let fields = try fields(["uri", "preset", "parameters", "bypass"])
             let uri = try fields.required("uri", example: "http://plugin.org.uk/swh-plugins/amp")
             return try unit(.plugIn(try plugIn(uri, plugIns)), fields)
         default:
             guard let unit = UnitType.all.first(where: { $0.description.component.subtype == type }) else {
                 throw GraphFileError(file: path, place: entry.place, problem: "there is no node type '\(type)'")
             }
-            return try self.unit(.own(unit), fields(["preset", "parameters"]))
+            return try self.unit(.own(unit), fields(["preset", "parameters", "bypass"]))
         }
     }
 
@@ -106,7 +106,9 @@ extension GraphFile {
                     : "\(fields.what) has no preset '\(preset.text)'"
                         + (near.isEmpty ? "; it has \(names.joined(separator: ", "))" : near), at: preset.place)
         }
-        return .unit(unit, preset: preset?.text, values: try fields.parameters("parameters", of: description))
+        return .unit(
+            unit, preset: preset?.text, values: try fields.parameters("parameters", of: description),
+            bypass: try fields.boolean("bypass") ?? false)
     }
 
     private func player(_ fields: GraphFields, _ what: String) throws(GraphFileError) -> Player {

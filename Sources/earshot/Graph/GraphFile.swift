@@ -41,7 +41,7 @@ struct GraphFile {
     }
 
     enum Kind {
-        case unit(Unit, preset: String?, values: [String: Float])
+        case unit(Unit, preset: String?, values: [String: Float], bypass: Bool)
         case player(Player)
         case mixer(channels: Int?, volume: Float)
         case environment(ListenerGeometry)
@@ -54,7 +54,7 @@ struct GraphFile {
         var inputCount: Int? {
             switch self {
             case .player: 0
-            case .unit(let unit, _, _): unit.description.component.type == .generator ? 0 : 1
+            case .unit(let unit, _, _, _): unit.description.component.type == .generator ? 0 : 1
             case .converter, .output: 1
             case .mixer, .environment, .mainMixer: nil
             }

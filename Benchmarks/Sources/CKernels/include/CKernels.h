@@ -15,6 +15,10 @@ void ck_mix_fours(float *_Nonnull to, const channel *_Nonnull inputs, const floa
 float ck_peak(const float *_Nonnull from, long count);
 float ck_energy(const float *_Nonnull from, long count);
 
+/// A host's least work for nodes in a row: calls each by a pointer to a function, which looks whether the samples of two
+/// channels are numbers. Returns how many nodes found one that is not.
+long ck_visit(long nodes, const channel *_Nonnull channels, long count);
+
 // Interleaved integers of 16, 24 (packed) or 32 bits at any alignment; full scale is 2^(bits - 1), rounded to nearest and
 // limited.
 void ck_read(int bits, const void *_Nonnull bytes, long channels, long count, const channel *_Nonnull to);

@@ -28,13 +28,20 @@ struct CompressorKernel: UnitKernel, ~Copyable {
     private var measured: Float = -1  // the magnitude to which `wanted` belongs; −1 for none
     private var wanted = 0.0
     private var reduction = 0.0
+    /// Octaves of gain, of so many frames.
+    private let gains: UnsafeMutablePointer<Float>
+    private static var chunk: Int { @_noLocks get { 16 } }
 
     init(sampleRate: Double, channelCount: Int) {
         self.sampleRate = sampleRate
         hold = PeakHold(seconds: 0.0125, sampleRate: sampleRate)
         // 15 time constants of the longest release: less than 1e-5 is left.
         memory = hold.frames + Int(15 * 2 * sampleRate)
+        gains = .allocate(capacity: Self.chunk)
+        gains.initialize(repeating: 0, count: Self.chunk)
     }
+
+    deinit { gains.deallocate() }
 
     @_noLocks
     mutating func set(_ values: UnsafePointer<Float>, over frameCount: Int) {
@@ -66,11 +73,38 @@ struct CompressorKernel: UnitKernel, ~Copyable {
 
     @_noLocks
     mutating func process(_ block: UnitBlock) {
-        let channels = block.input.count
-        for i in block.offset..<(block.offset &+ block.frameCount) {
-            let held = hold.next(greatestMagnitude(block.input.pointers, channels, at: i))
-            let isMoving = slope.remaining > 0 || threshold.remaining > 0 || knee.remaining > 0
-            if isMoving || held != measured {
+        var at = block.offset
+        let end = block.offset &+ block.frameCount
+        while at < end {
+            let count = end &- at < Self.chunk ? end &- at : Self.chunk
+            decide(block.input, at, count)
+            raise()
+            for c in 0..<block.input.count {
+                let (from, to) = (block.input[c] + at, block.output[c] + at)
+                for i in 0..<count { to[i] = from[i] * gains[i] }
+            }
+            at &+= count
+        }
+    }
+
+    /// Octaves to factors; those of a chunk that is not full are raised too.
+    @_noLocks
+    private func raise() {
+        var i = 0
+        while i < Self.chunk {
+            store4(earshot_exp2_4(load4(gains + i)), gains + i)
+            i &+= 4
+        }
+    }
+
+    /// Fills in the gains of a chunk, in octaves. What changes from frame to frame is kept in registers, as each waits for the last.
+    @_noLocks
+    private mutating func decide(_ input: Channels, _ offset: Int, _ count: Int) {
+        var (hold, measured, wanted, reduction) = (hold, measured, wanted, reduction)
+        var (makeup, automatic) = (makeup, automatic)
+        for i in 0..<count {
+            let held = hold.next(greatestMagnitude(input.pointers, input.count, at: offset &+ i))
+            if held != measured || slope.remaining > 0 || threshold.remaining > 0 || knee.remaining > 0 {
                 let level = held > 1e-9 ? fastLog2(held) : -30
                 wanted = Double(
                     Self.reduction(of: level, threshold: threshold.next(), slope: slope.next(), knee: knee.next()))
@@ -80,11 +114,17 @@ struct CompressorKernel: UnitKernel, ~Copyable {
             if missing < 1e-5 && missing > -1e-5 {
                 reduction = wanted
             } else {
-                reduction = wanted - missing * (missing > 0 ? attack : release)
+                let part = missing > 0 ? attack : release
+                reduction = reduction * part + wanted * (1 - part)
             }
-            let gain = fastExp2(makeup.next() + automatic.next() - Float(reduction))
-            for c in 0..<channels { block.output[c][i] = block.input[c][i] * gain }
+            gains[i] = makeup.next() + automatic.next() - Float(reduction)
         }
+        self.hold = hold
+        self.measured = measured
+        self.wanted = wanted
+        self.reduction = reduction
+        self.makeup = makeup
+        self.automatic = automatic
     }
 
     @_noLocks

@@ -69,17 +69,18 @@ extension ReverbTank {
         states[2 &* group &+ 1] = highState
     }
 
+    /// Written so that what the next frame waits for is one product and one sum.
     @_noLocks @inline(__always)
     private func filter(
         _ x: SIMD4<Float>, _ lowState: inout SIMD4<Float>, _ highState: inout SIMD4<Float>, _ low: SIMD4<Float>,
         _ middle: SIMD4<Float>, _ high: SIMD4<Float>, _ lowPole: SIMD4<Float>, _ highPole: SIMD4<Float>
     ) -> SIMD4<Float> {
-        let h = (x - highState) * highPole
-        let belowHigh = h + highState
-        highState = belowHigh + h
-        let l = (x - lowState) * lowPole
-        let belowLow = l + lowState
-        lowState = belowLow + l
+        let one = SIMD4<Float>(repeating: 1)
+        let (twiceHigh, twiceLow) = (highPole + highPole, lowPole + lowPole)
+        let belowHigh = highState + (x - highState) * highPole
+        highState = highState * (one - twiceHigh) + x * twiceHigh
+        let belowLow = lowState + (x - lowState) * lowPole
+        lowState = lowState * (one - twiceLow) + x * twiceLow
         return high * x + (middle * belowHigh + low * belowLow)
     }
 }

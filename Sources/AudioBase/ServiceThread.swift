@@ -1,22 +1,27 @@
-import AudioBase
-import Glibc
+import CRealtime
 import Synchronization
 
-/// A thread that does a piece of work every 20 ms, or sooner when woken, until the work says that it is done.
+/// A thread that does a piece of work again and again, sooner when woken, until it is stopped or the work says that it is done.
+///
+/// Any thread but a render thread.
 public final class ServiceThread: Sendable {
     private let wakeup: Wakeup
     private let stopping = Atomic(false)
     private let thread = Guarded<pthread_t?>(nil)
     private let name: String
     private let work: @Sendable () -> Bool
-    private static let interval: CInt = 20  // milliseconds
+    private let interval: Int
 
     /// - Parameters:
     ///   - name: at most 15 bytes; what `top -H` shows.
+    ///   - interval: milliseconds from the end of the work to its next beginning.
     ///   - wakeup: what wakes it before its time; one of its own unless said otherwise.
-    ///   - work: returns whether to come again.
-    public init(name: String, wakeup: Wakeup = Wakeup(), work: @escaping @Sendable () -> Bool) {
+    ///   - work: returns whether to come again. It must not own this thread's owner, or neither is ever freed.
+    public init(
+        name: String, interval: Int = 20, wakeup: Wakeup = Wakeup(), work: @escaping @Sendable () -> Bool
+    ) {
         self.name = name
+        self.interval = interval
         self.wakeup = wakeup
         self.work = work
     }
@@ -35,7 +40,7 @@ public final class ServiceThread: Sendable {
                 { context in
                     guard let context else { return nil }
                     let me = Unmanaged<ServiceThread>.fromOpaque(context).takeRetainedValue()
-                    me.takeName()
+                    earshot_name_thread(me.name)
                     me.run()
                     return nil
                 }, box.toOpaque())
@@ -44,19 +49,12 @@ public final class ServiceThread: Sendable {
         }
     }
 
-    private func takeName() {
-        let file = open("/proc/thread-self/comm", O_WRONLY | O_CLOEXEC)
-        guard file >= 0 else { return }
-        _ = name.utf8CString.withUnsafeBytes { write(file, $0.baseAddress, $0.count - 1) }
-        close(file)
-    }
-
     private func run() {
         while !stopping.load(ordering: .acquiring), work() {
             wakeup.prepareToSleep()
             if stopping.load(ordering: .sequentiallyConsistent) { break }
             var descriptor = pollfd(fd: wakeup.fileDescriptor, events: Int16(POLLIN), revents: 0)
-            poll(&descriptor, 1, Self.interval)
+            poll(&descriptor, 1, CInt(interval))
             wakeup.wokeUp()
         }
     }

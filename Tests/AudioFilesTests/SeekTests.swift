@@ -1,0 +1,66 @@
+import AudioBase
+import AudioFiles
+import Foundation
+import Testing
+
+/// After a seek comes what reading from the beginning gives there.
+@Suite struct SeekTests {
+    private static let frames = 30_000
+    private static let targets = [0, 1, 147, 1_000, 12_345, 29_999, 30_000, 60_000]
+
+    private func file(_ folder: Folder, _ name: String, rate: Double) throws -> String {
+        let path = folder.path(name)
+        let writer = try SoundFileWriters.make(path: path, format: AudioFormat(sampleRate: rate, channelCount: 2))
+        let buffer = AudioBuffer(channelCount: 2, frameCapacity: Self.frames)
+        for i in 0..<Self.frames {
+            let t = Double(i) / rate
+            buffer.channels[0][i] = 0.4 * Float(sin(2 * .pi * (200 + 300 * t) * t))
+            buffer.channels[1][i] = 0.4 * Float(cos(2 * .pi * 333 * t))
+        }
+        try writer.write(buffer.channels, frameCount: Self.frames, offset: 0)
+        try writer.close()
+        return path
+    }
+
+    @Test(arguments: [44_100.0, 48_000, 16_000, 96_000])
+    func `a converted file too goes to its frames exactly`(_ rate: Double) throws {
+        let folder = try Folder()
+        let path = try file(folder, "a.wav", rate: rate)
+        let format = AudioFormat(sampleRate: 48_000, channelCount: 2)
+        let whole = try ConvertedFileReader(path: path, as: format)
+        let all = AudioBuffer(channelCount: 2, frameCapacity: whole.frameCount + 1_000)
+        let total = try whole.read(into: all.channels, frameCount: all.frameCapacity)
+        let reader = try ConvertedFileReader(path: path, as: format)
+        let part = AudioBuffer(channelCount: 2, frameCapacity: 500)
+        for target in Self.targets.reversed() + Self.targets {
+            try reader.seek(to: target)
+            let got = try reader.read(into: part.channels, frameCount: 500)
+            #expect(got == max(0, min(500, total - target)), "\(target)")
+            var worst: Float = 0
+            for c in 0..<2 {
+                for i in 0..<got { worst = max(worst, abs(part.channels[c][i] - all.channels[c][target + i])) }
+            }
+            #expect(worst < 1e-6, "\(rate) Hz, frame \(target): off by \(worst)")
+        }
+    }
+
+    @Test func `an MP3 goes to its frames exactly`() throws {
+        let folder = try Folder()
+        let path = try file(folder, "a.mp3", rate: 48_000)
+        let whole = try AudioFileReader(path: path)
+        #expect(whole.frameCount == Self.frames)
+        let all = AudioBuffer(channelCount: 2, frameCapacity: Self.frames)
+        #expect(try whole.read(into: all.channels, frameCount: Self.frames) == Self.frames)
+        let reader = try AudioFileReader(path: path)
+        let part = AudioBuffer(channelCount: 2, frameCapacity: 500)
+        for target in Self.targets.reversed() + Self.targets {
+            try reader.seek(to: target)
+            #expect(reader.framePosition == min(target, Self.frames))
+            let got = try reader.read(into: part.channels, frameCount: 500)
+            #expect(got == max(0, min(500, Self.frames - target)), "\(target)")
+            var worst: Float = 0
+            for i in 0..<got { worst = max(worst, abs(part.channels[0][i] - all.channels[0][target + i])) }
+            #expect(worst < 1e-4, "frame \(target): off by \(worst)")
+        }
+    }
+}

@@ -1,0 +1,29 @@
+import Glibc
+
+/// How loud tones of 100, 150, 200 … 400 Hz are in every 20 ms at 48 kHz: none sees another, as 20 ms hold whole periods of each.
+struct ToneMeter {
+    static let frameCount = 960
+    private static let frequencies = stride(from: 100, through: 400, by: 50)
+    private static let table = (0..<frameCount).map { n in
+        let angle = 2 * Double.pi * Double(n) / Double(frameCount)
+        return (cos(angle), sin(angle))
+    }
+    private var sums = [(Double, Double)](repeating: (0, 0), count: 7)
+    private var count = 0
+
+    /// Adds a sample. Returns the amplitudes, the lowest tone's first, where it ends 20 ms.
+    mutating func add(_ sample: Float) -> [Double]? {
+        for (k, frequency) in Self.frequencies.enumerated() {
+            let (x, y) = Self.table[count * (frequency / 50) % Self.frameCount]
+            sums[k].0 += Double(sample) * x
+            sums[k].1 += Double(sample) * y
+        }
+        count += 1
+        guard count == Self.frameCount else { return nil }
+        defer {
+            count = 0
+            for k in sums.indices { sums[k] = (0, 0) }
+        }
+        return sums.map { ($0.0 * $0.0 + $0.1 * $0.1).squareRoot() / Double(Self.frameCount / 2) }
+    }
+}
