@@ -71,7 +71,10 @@ import Testing
 
     @Test func `a unit may be bypassed`() throws {
         let text = Self.sound.replacing("preset = \"voice\"", with: "preset = \"voice\"\nbypass = true")
-        guard case .unit(_, _, _, let bypass) = try #require(GraphFile(text, path: "a.toml").node("my eq")).kind else {
+        guard
+            case .unit(_, _, _, let bypass) = try #require(GraphFile(Array(text.utf8), path: "a.toml").node("my eq"))
+                .kind
+        else {
             Issue.record("no unit")
             return
         }
