@@ -47,6 +47,7 @@ let allLayers: [(name: String, dependencies: [Target.Dependency])] = [
     ("AudioPlugIns", ["AudioBase", "AudioDSP", "CRealtime", "CLilv"]),
     ("AudioCodecs", ["AudioBase", "COpus", "CLibAV"]),
     ("AudioFiles", ["AudioBase", "AudioDSP", "CSndfile", "CLAME"]),
+    ("AudioContainers", ["AudioBase", "AudioDSP", "AudioCodecs", "AudioFiles", "CLibAV", "CLibAVFormat"]),
     ("VoiceProcessing", ["AudioBase", "AudioDSP", "CRealtime", "CVoiceProcessing"]),
     (
         "AudioDevices",
@@ -84,6 +85,7 @@ let package = Package(
         system("CLilv", pkgConfig: "lilv-0"),
         system("COpus", pkgConfig: "opus"),
         system("CLibAV", pkgConfig: "libavcodec"),
+        system("CLibAVFormat", pkgConfig: "libavformat"),
         system("CSndfile", pkgConfig: "sndfile"),
         system("CLAME"),
         system("CKissFFT"),

@@ -67,7 +67,7 @@ public enum AudioFileError: Error, Equatable, Sendable, CustomStringConvertible 
     }
 
     /// The error for an errno that opening or writing `path` gave.
-    static func from(errno code: Int32, path: String, creating: Bool = false) -> AudioFileError {
+    package static func from(errno code: Int32, path: String, creating: Bool = false) -> AudioFileError {
         switch code {
         case ENOENT: creating ? .missingFolder(path: path) : .missing(path: path)
         case ENOTDIR: .missingFolder(path: path)
