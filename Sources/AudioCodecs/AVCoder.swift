@@ -21,7 +21,7 @@ package struct AVCoder {
         earshot_av_quiet()  // it would write to standard error by itself
         guard let library else { throw .codecMissing(codec: codec) }
         guard let context = avcodec_alloc_context3(library), let frame = av_frame_alloc(),
-            package let packet = av_packet_alloc()
+            let packet = av_packet_alloc()
         else { throw .libraryFailure(codec: codec, call: "avcodec_alloc_context3", code: 0) }
         self.context = context
         self.frame = frame

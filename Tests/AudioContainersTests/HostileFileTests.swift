@@ -101,7 +101,7 @@ import Testing
     /// The most memory this process ever held.
     private func peakMegabytes() -> Int {
         var usage = rusage()
-        getrusage(RUSAGE_SELF, &usage)
+        getrusage(__rusage_who_t(RUSAGE_SELF.rawValue), &usage)
         return Int(usage.ru_maxrss) / 1_024
     }
 
