@@ -8,10 +8,10 @@ import Testing
 @Suite struct AACFileWriterTests {
     private static func name(_ container: AACFileWriter.Container) -> String { container == .m4a ? "a.m4a" : "a.aac" }
 
-    @Test("A closed M4A gives back what was written, to the frame", arguments: [32_000.0, 44_100, 48_000], [1, 2])
+    @Test("A closed M4A gives back what was written, to the frame", arguments: [(32_000.0, 1), (44_100, 2), (48_000, 2)])
     func roundTrip(rate: Double, channels: Int) throws {
         let folder = try Folder()
-        for frames in [0, 1, 1_023, 1_024, 1_025, 60_001] {
+        for frames in [0, 1, 1_024, 1_025, 40_001] {
             let said = sound(frames: frames, channels: channels, rate: rate, noise: 0.01)
             let path = folder.path("\(frames).m4a")
             let format = AudioFormat(sampleRate: rate, channelCount: channels)
@@ -53,17 +53,17 @@ import Testing
     }
 
     @Test(
-        "Bit rates are about those asked for", arguments: AACFileWriter.Container.allCases, [64_000, 128_000, 320_000])
+        "Bit rates are about those asked for", arguments: AACFileWriter.Container.allCases, [64_000, 320_000])
     func bitRates(container: AACFileWriter.Container, bitRate: Int) throws {
         let folder = try Folder()
         let path = folder.path(Self.name(container))
-        let said = sound(frames: 480_000, noise: 0.2)
+        let said = sound(frames: 240_000, noise: 0.2)
         let writer = try AACFileWriter(
             path: path, format: AudioFormat(sampleRate: 48_000, channelCount: 2), container: container, bitRate: bitRate
         )
-        try writer.write(said.channels, frameCount: 480_000)
+        try writer.write(said.channels, frameCount: 240_000)
         try writer.close()
-        let ratio = Double(try bytes(path).count) * 8 / 10 / Double(bitRate)
+        let ratio = Double(try bytes(path).count) * 8 / 5 / Double(bitRate)
         #expect((0.85...1.15).contains(ratio), "\(ratio)")
     }
 
@@ -112,8 +112,10 @@ import Testing
             let heard = try contents(copy)
             let (other, complaints) = try decodedByFFmpeg(copy, in: folder)
             #expect(complaints.isEmpty, "\(complaints)")
-            for sound in [heard, other] {
-                #expect(sound[0].count > 48_000 * (second - 1) && sound[0].count <= 48_000 * second)
+            // This ffmpeg leaves what the encoder put before the sound in a file of fragments.
+            for (sound, late) in [(heard, 0), (other, 1_024)] {
+                let sound = sound.map { Array($0.dropFirst(late)) }
+                #expect(sound[0].count > 48_000 * second - 32_000 && sound[0].count <= 48_000 * second)
                 #expect(signalToError(sound[1], said, 1, 2_000..<sound[1].count - 2_000) > 18)
             }
         }
@@ -167,10 +169,10 @@ import Testing
         #expect(child.wait() == .signal(SIGKILL))
         #expect(written >= 200_000)
         let said = sound(frames: 48_000, noise: 0.01)
-        for heard in [try contents(path), try decodedByFFmpeg(path, in: folder).heard] {
+        let other = try decodedByFFmpeg(path, in: folder).heard
+        for (heard, late) in [(try contents(path), container == .m4a ? 0 : 1_024), (other, 1_024)] {
             #expect(heard[0].count > written - 48_000)
-            let first = container == .m4a ? 0 : 1_024
-            #expect(signalToError(Array(heard[0].dropFirst(first)), said, 0, 2_000..<46_000) > 18)
+            #expect(signalToError(Array(heard[0].dropFirst(late)), said, 0, 2_000..<46_000) > 18)
         }
     }
 

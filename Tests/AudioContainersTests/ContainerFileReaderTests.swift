@@ -19,7 +19,7 @@ import Testing
         ("g.m4a", ["-c:a", "aac", "-b:a", "192k", "-movie_timescale", "48000"], true),
     ]
 
-    @Test("What ffmpeg writes is read, to the frame", arguments: kinds.indices, [33_333, 32_768, 1_023])
+    @Test("What ffmpeg writes is read, to the frame", arguments: kinds.indices, [33_333, 1_023])
     func ffmpegFiles(kind: Int, frames: Int) throws {
         let (name, options, gapless) = Self.kinds[kind]
         let folder = try Folder()
@@ -64,7 +64,7 @@ import Testing
     @Test("After a seek comes what reading from the beginning gives", arguments: ["a.m4a", "b.aac", "c.m4a", "d.mp4"])
     func seek(name: String) throws {
         let folder = try Folder()
-        let frames = 400_000  // more than one of the stretches in which AAC is decoded
+        let frames = 320_000  // more than one of the stretches in which AAC is decoded
         let said = sound(frames: frames, noise: 0.3)  // which the encoder puts down as noise
         let options =
             name == "c.m4a"
@@ -92,7 +92,7 @@ import Testing
         #expect(try reader.read(into: part.channels, frameCount: 1) == 0)
     }
 
-    @Test("A file read in odd pieces is the file", arguments: [1, 3, 1_024, 1_025, 7_777])
+    @Test("A file read in odd pieces is the file", arguments: [3, 1_025])
     func pieces(size: Int) throws {
         let folder = try Folder()
         let said = sound(frames: 9_000)
