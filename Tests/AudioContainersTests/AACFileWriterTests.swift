@@ -8,7 +8,8 @@ import Testing
 @Suite struct AACFileWriterTests {
     private static func name(_ container: AACFileWriter.Container) -> String { container == .m4a ? "a.m4a" : "a.aac" }
 
-    @Test("A closed M4A gives back what was written, to the frame", arguments: [(32_000.0, 1), (44_100, 2), (48_000, 2)])
+    @Test(
+        "A closed M4A gives back what was written, to the frame", arguments: [(32_000.0, 1), (44_100, 2), (48_000, 2)])
     func roundTrip(rate: Double, channels: Int) throws {
         let folder = try Folder()
         for frames in [0, 1, 1_024, 1_025, 40_001] {

@@ -13,7 +13,9 @@ struct HourTests {
                 .flatMap { Int($0.split(whereSeparator: { !$0.isNumber }).first ?? "0") } ?? 0
         }
         let clock = ContinuousClock()
-        for path in (ProcessInfo.processInfo.environment["EARSHOT_TEST_HOUR"] ?? "").split(separator: ":").map(String.init) {
+        for path in (ProcessInfo.processInfo.environment["EARSHOT_TEST_HOUR"] ?? "").split(separator: ":").map(
+            String.init)
+        {
             let before = resident()
             var reader: ContainerFileReader?
             let opening = try clock.measure { reader = try ContainerFileReader(path: path) }

@@ -36,9 +36,9 @@ enum ADTSScanner {
     private static let maximumFaults = 1_000
 
     /// Whether the file begins, behind ID3 tags, with two ADTS frames of one stream, or is one such frame.
-    static func recognises(_ file: FileBytes) throws(AudioFileError) -> Bool {
+    static func recognises(_ file: ReadableFile) throws(AudioFileError) -> Bool {
         let start = try soundOffset(file)
-        let bytes = try file.bytes(at: start, count: 8_192 + ADTSHeader.byteCount)
+        let bytes = file.bytes(at: start, count: 8_192 + ADTSHeader.byteCount)
         return bytes.withUnsafeBytes { bytes in
             guard let first = ADTSHeader(bytes[...]), start + first.frameByteCount <= file.byteCount else {
                 return false
@@ -49,10 +49,10 @@ enum ADTSScanner {
     }
 
     /// Where the sound begins: behind ID3v2 tags, of which there may be several.
-    static func soundOffset(_ file: FileBytes) throws(AudioFileError) -> Int {
+    static func soundOffset(_ file: ReadableFile) throws(AudioFileError) -> Int {
         var offset = 0
         for _ in 0..<8 {
-            let b = try file.bytes(at: offset, count: 10)
+            let b = file.bytes(at: offset, count: 10)
             guard b.count == 10, b.starts(with: "ID3".utf8), b[6...9].allSatisfy({ $0 < 128 }) else { break }
             let size = Int(b[6]) << 21 | Int(b[7]) << 14 | Int(b[8]) << 7 | Int(b[9])
             offset += 10 + size + (b[5] & 0x10 == 0 ? 0 : 10)
@@ -63,7 +63,7 @@ enum ADTSScanner {
     /// All whole frames, headers included. What is no frame is left out, with a fault at the frame behind it; a frame that
     /// the file's end has cut is left out without one, since a recorder that was killed leaves it.
     /// - Returns: no packets where there is no frame.
-    static func scan(_ file: FileBytes) throws(AudioFileError) -> PacketTable {
+    static func scan(_ file: ReadableFile) throws(AudioFileError) -> PacketTable {
         var table = PacketTable()
         var offset = try soundOffset(file)
         var window: [UInt8] = []
@@ -76,7 +76,7 @@ enum ADTSScanner {
                 windowStart + window.count < file.byteCount
             {
                 windowStart = offset
-                window = try file.bytes(at: offset, count: windowByteCount)
+                window = file.bytes(at: offset, count: windowByteCount)
                 if window.count < ADTSHeader.byteCount { break }
             }
             let size = window.withUnsafeBytes { bytes in

@@ -20,7 +20,7 @@ public final class ContainerFileReader {
     /// The frame that the next read begins with.
     public private(set) var framePosition = 0
 
-    private let file: FileBytes
+    private let file: ReadableFile
     private var packets: PacketTable
     private let decoder: TrackDecoder
     private let framesPerPacket: Int
@@ -33,10 +33,10 @@ public final class ContainerFileReader {
     /// Opens a file by its content. Throws what opening can: missing, not permitted, a folder, not audio (of these kinds), an
     /// unsupported format.
     public convenience init(path: String) throws(AudioFileError) {
-        try self.init(FileBytes(path: path))
+        try self.init(ReadableFile(path))
     }
 
-    init(_ file: FileBytes) throws(AudioFileError) {
+    init(_ file: ReadableFile) throws(AudioFileError) {
         let track = try Self.track(file)
         guard track.packets.count > 0 else { throw .notAudio(path: file.path, reason: "it has no packet of sound") }
         do {
@@ -58,7 +58,7 @@ public final class ContainerFileReader {
         nextPacket = -1
     }
 
-    private static func track(_ file: FileBytes) throws(AudioFileError) -> CodedTrack {
+    private static func track(_ file: ReadableFile) throws(AudioFileError) -> CodedTrack {
         if try MovieScanner.recognises(file) { return try MovieScanner.scan(file) }
         guard try ADTSScanner.recognises(file) else {
             throw .notAudio(path: file.path, reason: "neither M4A nor ADTS AAC")
@@ -68,7 +68,7 @@ public final class ContainerFileReader {
 
     /// Decodes packets until one gives sound, which says what the file's format is.
     private static func probe(
-        _ file: FileBytes, _ packets: PacketTable, _ decoder: TrackDecoder
+        _ file: ReadableFile, _ packets: PacketTable, _ decoder: TrackDecoder
     ) throws(AudioFileError) -> (format: AudioFormat, framesPerPacket: Int) {
         for packet in 0..<min(8, packets.count) {
             guard let size = try fetch(packet, file, packets, decoder), decoder.decode(byteCount: size) == .sound else {
@@ -89,7 +89,7 @@ public final class ContainerFileReader {
 
     /// Reads a packet into the decoder's room; nil where the file ends in it, or it is longer than any packet.
     private static func fetch(
-        _ packet: Int, _ file: FileBytes, _ packets: PacketTable, _ decoder: TrackDecoder
+        _ packet: Int, _ file: ReadableFile, _ packets: PacketTable, _ decoder: TrackDecoder
     ) throws(AudioFileError) -> Int? {
         let (offset, size) = (packets.offsets[packet], Int(packets.sizes[packet]))
         guard offset >= 0, size >= 0, size <= PacketTable.maximumPacketByteCount, offset <= file.byteCount - size else {

@@ -17,11 +17,11 @@ struct MovieBoxes {
     /// By the tracks' numbers.
     private(set) var edits: [Int: Edit] = [:]
 
-    private let file: FileBytes
+    private let file: ReadableFile
     private var boxesLeft = 20_000
 
     /// Reads the first `moov`; what is missing or nonsense is left at 0.
-    init(_ file: FileBytes) throws(AudioFileError) {
+    init(_ file: ReadableFile) throws(AudioFileError) {
         self.file = file
         var found = false
         try walk(0..<file.byteCount) { (self, name, range) throws(AudioFileError) in
@@ -36,7 +36,7 @@ struct MovieBoxes {
         try walk(range) { (self, name, range) throws(AudioFileError) in
             switch name {
             case "mvhd":
-                let bytes = try self.file.bytes(at: range.lowerBound, count: min(32, range.count))
+                let bytes = self.file.bytes(at: range.lowerBound, count: min(32, range.count))
                 self.timescale = Self.number(bytes, bytes.first == 1 ? 20 : 12, 4) ?? 0
             case "mvex": self.isFragmented = true
             case "trak": try self.track(range)
@@ -51,12 +51,12 @@ struct MovieBoxes {
         var edit: Edit?
         try walk(range) { (self, name, range) throws(AudioFileError) in
             if name == "tkhd" {
-                let bytes = try self.file.bytes(at: range.lowerBound, count: min(32, range.count))
+                let bytes = self.file.bytes(at: range.lowerBound, count: min(32, range.count))
                 number = Self.number(bytes, bytes.first == 1 ? 20 : 12, 4) ?? 0
             } else if name == "edts" {
                 try self.walk(range) { (self, name, range) throws(AudioFileError) in
                     guard name == "elst" else { return true }
-                    edit = Self.edit(try self.file.bytes(at: range.lowerBound, count: min(4_096, range.count)))
+                    edit = Self.edit(self.file.bytes(at: range.lowerBound, count: min(4_096, range.count)))
                     return false
                 }
             }
@@ -99,7 +99,7 @@ struct MovieBoxes {
         var at = range.lowerBound
         while at + 8 <= range.upperBound, boxesLeft > 0 {
             boxesLeft -= 1
-            let head = try file.bytes(at: at, count: 16)
+            let head = file.bytes(at: at, count: 16)
             guard head.count >= 8, var size = Self.number(head, 0, 4) else { return }
             var headerSize = 8
             if size == 1 {

@@ -49,14 +49,14 @@ enum MovieScanner {
     private static let ioByteCount = 1 << 15
 
     /// Whether the file begins as these do.
-    static func recognises(_ file: FileBytes) throws(AudioFileError) -> Bool {
-        let bytes = try file.bytes(at: 0, count: 12)
+    static func recognises(_ file: ReadableFile) throws(AudioFileError) -> Bool {
+        let bytes = file.bytes(at: 0, count: 12)
         guard bytes.count >= 8 else { return false }
         return ["ftyp", "moov", "mdat", "free", "wide", "skip"].contains { bytes[4..<8].elementsEqual($0.utf8) }
     }
 
     /// - Throws: ``AudioFileError/notAudio(path:reason:)``.
-    static func scan(_ file: FileBytes) throws(AudioFileError) -> CodedTrack {
+    static func scan(_ file: ReadableFile) throws(AudioFileError) -> CodedTrack {
         let boxes = try MovieBoxes(file)
         let source = FileSource(file)
         let input = try Input(source)
@@ -173,12 +173,12 @@ enum MovieScanner {
 
 /// A file as libavformat wants to read it.
 private final class FileSource {
-    let file: FileBytes
+    let file: ReadableFile
     /// What the system said, which the library would turn into another word.
     private(set) var error: AudioFileError?
     private var offset = 0
 
-    init(_ file: FileBytes) { self.file = file }
+    init(_ file: ReadableFile) { self.file = file }
 
     static let readCallback: @convention(c) (UnsafeMutableRawPointer?, UnsafeMutablePointer<UInt8>?, CInt) -> CInt = {
         guard let object = $0, let bytes = $1 else { return earshot_av_eof() }
