@@ -36,8 +36,8 @@ enum ADTSScanner {
     private static let maximumFaults = 1_000
 
     /// Whether the file begins, behind ID3 tags, with two ADTS frames of one stream, or is one such frame.
-    static func recognises(_ file: ReadableFile) throws(AudioFileError) -> Bool {
-        let start = try soundOffset(file)
+    static func recognises(_ file: ReadableFile) -> Bool {
+        let start = soundOffset(file)
         let bytes = file.bytes(at: start, count: 8_192 + ADTSHeader.byteCount)
         return bytes.withUnsafeBytes { bytes in
             guard let first = ADTSHeader(bytes[...]), start + first.frameByteCount <= file.byteCount else {
@@ -49,7 +49,7 @@ enum ADTSScanner {
     }
 
     /// Where the sound begins: behind ID3v2 tags, of which there may be several.
-    static func soundOffset(_ file: ReadableFile) throws(AudioFileError) -> Int {
+    static func soundOffset(_ file: ReadableFile) -> Int {
         var offset = 0
         for _ in 0..<8 {
             let b = file.bytes(at: offset, count: 10)
@@ -63,9 +63,9 @@ enum ADTSScanner {
     /// All whole frames, headers included. What is no frame is left out, with a fault at the frame behind it; a frame that
     /// the file's end has cut is left out without one, since a recorder that was killed leaves it.
     /// - Returns: no packets where there is no frame.
-    static func scan(_ file: ReadableFile) throws(AudioFileError) -> PacketTable {
+    static func scan(_ file: ReadableFile) -> PacketTable {
         var table = PacketTable()
-        var offset = try soundOffset(file)
+        var offset = soundOffset(file)
         var window: [UInt8] = []
         var windowStart = offset
         var stream: UInt32?

@@ -59,11 +59,11 @@ public final class ContainerFileReader {
     }
 
     private static func track(_ file: ReadableFile) throws(AudioFileError) -> CodedTrack {
-        if try MovieScanner.recognises(file) { return try MovieScanner.scan(file) }
-        guard try ADTSScanner.recognises(file) else {
+        if MovieScanner.recognises(file) { return try MovieScanner.scan(file) }
+        guard ADTSScanner.recognises(file) else {
             throw .notAudio(path: file.path, reason: "neither M4A nor ADTS AAC")
         }
-        return CodedTrack(packets: try ADTSScanner.scan(file), timing: TrackTiming(), parameters: .adts())
+        return CodedTrack(packets: ADTSScanner.scan(file), timing: TrackTiming(), parameters: .adts())
     }
 
     /// Decodes packets until one gives sound, which says what the file's format is.

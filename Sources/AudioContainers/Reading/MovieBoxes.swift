@@ -21,40 +21,40 @@ struct MovieBoxes {
     private var boxesLeft = 20_000
 
     /// Reads the first `moov`; what is missing or nonsense is left at 0.
-    init(_ file: ReadableFile) throws(AudioFileError) {
+    init(_ file: ReadableFile) {
         self.file = file
         var found = false
-        try walk(0..<file.byteCount) { (self, name, range) throws(AudioFileError) in
+        walk(0..<file.byteCount) { (self, name, range) in
             guard name == "moov", !found else { return !found }
             found = true
-            try self.movie(range)
+            self.movie(range)
             return false
         }
     }
 
-    private mutating func movie(_ range: Range<Int>) throws(AudioFileError) {
-        try walk(range) { (self, name, range) throws(AudioFileError) in
+    private mutating func movie(_ range: Range<Int>) {
+        walk(range) { (self, name, range) in
             switch name {
             case "mvhd":
                 let bytes = self.file.bytes(at: range.lowerBound, count: min(32, range.count))
                 self.timescale = Self.number(bytes, bytes.first == 1 ? 20 : 12, 4) ?? 0
             case "mvex": self.isFragmented = true
-            case "trak": try self.track(range)
+            case "trak": self.track(range)
             default: break
             }
             return true
         }
     }
 
-    private mutating func track(_ range: Range<Int>) throws(AudioFileError) {
+    private mutating func track(_ range: Range<Int>) {
         var number = 0
         var edit: Edit?
-        try walk(range) { (self, name, range) throws(AudioFileError) in
+        walk(range) { (self, name, range) in
             if name == "tkhd" {
                 let bytes = self.file.bytes(at: range.lowerBound, count: min(32, range.count))
                 number = Self.number(bytes, bytes.first == 1 ? 20 : 12, 4) ?? 0
             } else if name == "edts" {
-                try self.walk(range) { (self, name, range) throws(AudioFileError) in
+                self.walk(range) { (self, name, range) in
                     guard name == "elst" else { return true }
                     edit = Self.edit(self.file.bytes(at: range.lowerBound, count: min(4_096, range.count)))
                     return false
@@ -65,7 +65,7 @@ struct MovieBoxes {
         if let edit { edits[number] = edit }
     }
 
-    /// The first entry that is not empty; its length counts only where no other such entry follows.
+    /// The first enthat is not empty; its length counts only where no other such enfollows.
     private static func edit(_ bytes: [UInt8]) -> Edit? {
         let wide = bytes.first == 1
         let width = wide ? 8 : 4
@@ -94,8 +94,8 @@ struct MovieBoxes {
     /// Calls `body` with each box's name and content, until it returns false.
     private mutating func walk(
         _ range: Range<Int>,
-        _ body: (inout MovieBoxes, String, Range<Int>) throws(AudioFileError) -> Bool
-    ) throws(AudioFileError) {
+        _ body: (inout MovieBoxes, String, Range<Int>) -> Bool
+    ) {
         var at = range.lowerBound
         while at + 8 <= range.upperBound, boxesLeft > 0 {
             boxesLeft -= 1
@@ -110,7 +110,7 @@ struct MovieBoxes {
             }
             guard size >= headerSize, size <= range.upperBound - at else { return }
             let name = String(decoding: head[4..<8], as: UTF8.self)
-            if try !body(&self, name, at + headerSize..<at + size) { return }
+            if !body(&self, name, at + headerSize..<at + size) { return }
             at += size
         }
     }
