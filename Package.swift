@@ -46,7 +46,8 @@ let allLayers: [(name: String, dependencies: [Target.Dependency])] = [
     ("AudioDSP", ["AudioBase", "CRealtime"]),
     ("AudioPlugIns", ["AudioBase", "AudioDSP", "CRealtime", "CLilv"]),
     ("AudioCodecs", ["AudioBase", "COpus", "CLibAV"]),
-    ("AudioFiles", ["AudioBase", "AudioDSP", "CSndfile", "CLAME"]),
+    ("AudioFiles", ["AudioBase", "AudioDSP", "CSndfile", "CLAME", "CTagLib"]),
+    ("AudioContainers", ["AudioBase", "AudioDSP", "AudioCodecs", "AudioFiles", "CLibAV", "CLibAVFormat"]),
     ("VoiceProcessing", ["AudioBase", "AudioDSP", "CRealtime", "CVoiceProcessing"]),
     (
         "AudioDevices",
@@ -86,17 +87,21 @@ let package = Package(
         system("CLilv", pkgConfig: "lilv-0"),
         system("COpus", pkgConfig: "opus"),
         system("CLibAV", pkgConfig: "libavcodec"),
+        system("CLibAVFormat", pkgConfig: "libavformat"),
         system("CSndfile", pkgConfig: "sndfile"),
         system("CLAME"),
         system("CKissFFT"),
         system("CCairo", pkgConfig: "cairo"),
         system("CEBUR128", pkgConfig: "libebur128"),
-        // The one target in C++, since the library has no C interface. `library` is a link to where its headers are:
+        // The targets in C++, since their libraries have no C interface. `library` is a link to where its headers are:
         // SwiftPM warns of the other flags that pkg-config gives for it, in each build.
         .target(
             name: "CVoiceProcessing", path: "Sources/System/CVoiceProcessing", exclude: ["library"],
             cxxSettings: [.headerSearchPath("library"), .define("WEBRTC_POSIX")],
             linkerSettings: [.linkedLibrary("webrtc_audio_processing")]),
+        .target(
+            name: "CTagLib", path: "Sources/System/CTagLib", exclude: ["library"],
+            cxxSettings: [.headerSearchPath("library")], linkerSettings: [.linkedLibrary("tag")]),
         .target(name: "TestSupport", dependencies: ["AudioBase"], path: "Tests/TestSupport", swiftSettings: settings),
         // Figures of units, for their tests and for scripts/bench units.
         .target(

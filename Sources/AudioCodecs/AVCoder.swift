@@ -1,23 +1,23 @@
 import CLibAV
 
 /// The three objects that libavcodec works with, made and freed together and reused for every packet.
-struct AVCoder {
-    let context: UnsafeMutablePointer<AVCodecContext>
-    let frame: UnsafeMutablePointer<AVFrame>
-    let packet: UnsafeMutablePointer<AVPacket>
+package struct AVCoder {
+    package let context: UnsafeMutablePointer<AVCodecContext>
+    package let frame: UnsafeMutablePointer<AVFrame>
+    package let packet: UnsafeMutablePointer<AVPacket>
 
     /// The library's encoder of exactly this name, so that no other AAC encoder it was built with takes its place.
-    static func encoder(named name: String) -> UnsafePointer<AVCodec>? {
+    package static func encoder(named name: String) -> UnsafePointer<AVCodec>? {
         avcodec_find_encoder_by_name(name).map { UnsafePointer($0) }
     }
 
     /// The library's decoder of exactly this name.
-    static func decoder(named name: String) -> UnsafePointer<AVCodec>? {
+    package static func decoder(named name: String) -> UnsafePointer<AVCodec>? {
         avcodec_find_decoder_by_name(name).map { UnsafePointer($0) }
     }
 
     /// - Parameter codec: its name in errors.
-    init(_ library: UnsafePointer<AVCodec>?, codec: String) throws(CodecError) {
+    package init(_ library: UnsafePointer<AVCodec>?, codec: String) throws(CodecError) {
         earshot_av_quiet()  // it would write to standard error by itself
         guard let library else { throw .codecMissing(codec: codec) }
         guard let context = avcodec_alloc_context3(library), let frame = av_frame_alloc(),
@@ -29,7 +29,7 @@ struct AVCoder {
         context.pointee.thread_count = 1
     }
 
-    func free() {
+    package func free() {
         var context: UnsafeMutablePointer<AVCodecContext>? = context
         var frame: UnsafeMutablePointer<AVFrame>? = frame
         var packet: UnsafeMutablePointer<AVPacket>? = packet

@@ -1,7 +1,7 @@
 import AudioBase
 import AudioFiles
 
-/// Writes what a node gives into a file, WAV or MP3 by its ending, while the graph plays.
+/// Writes what a node gives into a file, its kind by the ending, while the graph plays.
 ///
 /// ```swift
 /// let recorder = try AudioRecorder(path: "take.mp3", format: AudioFormat(sampleRate: 48_000, channelCount: 2))
@@ -24,12 +24,12 @@ public final class AudioRecorder: @unchecked Sendable {  // the writer is under 
     /// Creates or empties a file.
     /// - Parameters:
     ///   - format: what the node gives, ``AudioEngine/outputFormat(of:)``; of more channels the first are taken.
-    ///   - sampleFormat: of a WAV file.
-    ///   - bitRate: of an MP3 file.
+    ///   - sampleFormat: of a file without loss.
+    ///   - bitRate: of one with loss; nil is what suits the kind.
     /// - Throws: what creating a file can.
     public init(
         path: String, format: AudioFormat, sampleFormat: AudioFileWriter.SampleFormat = .float32,
-        bitRate: MP3Encoder.BitRate = .variable(2)
+        bitRate: MP3Encoder.BitRate? = nil
     ) throws(AudioFileError) {
         self.format = format
         let writer = try SoundFileWriters.make(

@@ -25,12 +25,16 @@ public enum AudioFileError: Error, Equatable, Sendable, CustomStringConvertible 
     case notSeekable(path: String)
     /// The disk, the quota or the process's file size limit is full. What was written before is kept and playable.
     case diskFull(path: String)
-    /// A WAV file holds 4 GiB; what was written before is kept and playable.
+    /// A WAV or AIFF file holds 4 GiB; what was written before is kept and playable.
     case tooLong(path: String)
     /// The kind of file cannot hold such sound; `detail` says what it can.
     case unsupportedFormat(path: String, detail: String)
     /// The encoder failed in mid-file; what was written before is kept and playable.
     case encoderFailed(path: String, reason: String)
+    /// Such tags, or tags at all, cannot be written to the file, which is as it was; `detail` says why.
+    case tagsRefused(path: String, detail: String)
+    /// The file's tags have a picture of more than 32 MiB, or something else of more than 64.
+    case tagsTooLarge(path: String)
     /// The writer was closed, or stopped by an earlier error.
     case closed(path: String)
     /// Any other failure of the system; `code` is the errno.
@@ -53,9 +57,12 @@ public enum AudioFileError: Error, Equatable, Sendable, CustomStringConvertible 
         case .damaged(let path, let reason): "\(path): damaged (\(reason)); get a fresh copy"
         case .notSeekable(let path): "\(path): only plays from its beginning; convert it to WAV or FLAC first"
         case .diskFull(let path): "\(path): the disk is full; free some space (what was written is playable)"
-        case .tooLong(let path): "\(path): a WAV file ends at 4 GiB; begin a new file (what was written is playable)"
+        case .tooLong(let path): "\(path): a file of this kind ends at 4 GiB; begin a new one, or RF64 (what was written is playable)"
         case .unsupportedFormat(let path, let detail): "\(path): \(detail); choose another, or a file that ends in .wav"
         case .encoderFailed(let path, let reason): "\(path): \(reason); what was written is playable"
+        case .tagsRefused(let path, let detail):
+            "\(path): tags cannot be written (\(detail)); WAV, AIFF, FLAC, Ogg, MP3 and M4A keep text and artwork"
+        case .tagsTooLarge(let path): "\(path): its tags are larger than is read; take large pictures out of them"
         case .closed(let path): "\(path): is closed already; open a new file"
         case .system(let path, let code): "\(path): \(Self.message(code)); check the disk and try again"
         }
@@ -67,7 +74,7 @@ public enum AudioFileError: Error, Equatable, Sendable, CustomStringConvertible 
     }
 
     /// The error for an errno that opening or writing `path` gave.
-    static func from(errno code: Int32, path: String, creating: Bool = false) -> AudioFileError {
+    package static func from(errno code: Int32, path: String, creating: Bool = false) -> AudioFileError {
         switch code {
         case ENOENT: creating ? .missingFolder(path: path) : .missing(path: path)
         case ENOTDIR: .missingFolder(path: path)

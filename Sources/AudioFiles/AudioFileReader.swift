@@ -1,9 +1,9 @@
 import AudioBase
 import CSndfile
-import Glibc
 
-/// Reads any sound file that libsndfile knows (WAV, AIFF, FLAC, Ogg Vorbis and Opus, MP3, …) as planar floats.
+/// Reads any sound file that libsndfile knows (WAV, RF64, AIFF, CAF, FLAC, Ogg Vorbis and Opus, MP3, …) as planar floats.
 ///
+/// A FLAC or Ogg file that was never closed has its length too: it ends with its last whole block or page.
 /// One thread at a time; reading waits for the disk, so never on a render thread.
 public final class AudioFileReader {
     /// Where the file is.
@@ -15,8 +15,11 @@ public final class AudioFileReader {
     /// The frame that the next read begins with.
     public private(set) var framePosition = 0
 
+    /// libsndfile's code of the format.
+    let libraryFormat: CInt
     private let file: OpaquePointer
-    private let fileDescriptor: CInt
+    private let source: ReadableFile
+    private let part: FilePart?  // what libsndfile reads in place of the whole file
     private var interleaved: [Float]
     /// Frames before its goal from which a seek decodes. A frame of an MP3 may begin 511 bytes before itself, and where frames
     /// are small that is many of them.
@@ -24,52 +27,55 @@ public final class AudioFileReader {
     private static let blockFrames = 2048
 
     /// Opens a file. Throws what opening can: missing, not permitted, a folder, not audio, an unsupported format.
-    public init(path: String) throws(AudioFileError) {
-        // Non-blocking, so that a pipe cannot hang the open; it means nothing to a plain file.
-        let descriptor = Glibc.open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
-        guard descriptor >= 0 else { throw .from(errno: errno, path: path) }
-        do {
-            (file, processingFormat, frameCount, leadFrames) = try Self.openSound(descriptor, path)
-        } catch {
-            close(descriptor)
-            throw error
-        }
-        self.path = path
-        fileDescriptor = descriptor
-        interleaved = [Float](repeating: 0, count: Self.blockFrames * processingFormat.channelCount)
+    public convenience init(path: String) throws(AudioFileError) {
+        try self.init(try ReadableFile(path))
     }
 
-    deinit {
-        sf_close(file)
-        close(fileDescriptor)
-    }
-
-    private static func openSound(_ descriptor: CInt, _ path: String) throws(AudioFileError)
-        -> (OpaquePointer, AudioFormat, Int, Int)
-    {
-        var status = stat()
-        guard fstat(descriptor, &status) == 0 else { throw .from(errno: errno, path: path) }
-        switch status.st_mode & S_IFMT {
-        case S_IFREG: break
-        case S_IFDIR: throw .directory(path: path)
-        default: throw .notRegular(path: path)
-        }
+    private init(_ source: ReadableFile) throws(AudioFileError) {
         var info = SF_INFO()
-        guard let file = sf_open_fd(descriptor, CInt(SFM_READ), &info, CInt(SF_FALSE)) else {
-            throw .notAudio(path: path, reason: AudioFileError.reason(nil))
+        guard var file = sf_open_fd(source.descriptor, CInt(SFM_READ), &info, CInt(SF_FALSE)) else {
+            throw .notAudio(path: source.path, reason: AudioFileError.reason(nil))
         }
+        let type = info.format & CInt(SF_FORMAT_TYPEMASK)
+        var part: FilePart?
+        if info.frames == sf_count_t.max, type == CInt(SF_FORMAT_OGG), let end = OggTail.end(source) {
+            let whole = FilePart(source, byteCount: end)
+            var wholeInfo = SF_INFO()
+            if let other = whole.open(&wholeInfo) {
+                sf_close(file)
+                (file, info, part) = (other, wholeInfo, whole)
+            }
+        }
+        let frames =
+            info.frames == sf_count_t.max && type == CInt(SF_FORMAT_FLAC)
+            ? FLACTail.frameCount(source) ?? 0 : Int(info.frames)
+        self.file = file
+        self.source = source
+        self.part = part
+        libraryFormat = info.format
+        path = source.path
+        frameCount = max(0, frames)
+        leadFrames = type == CInt(SF_FORMAT_MPEG) ? 16 * 1_152 : 0
         let rate = Double(info.samplerate)
         let channels = Int(info.channels)
+        let fits = AudioFormat.sampleRates.contains(rate) && AudioFormat.channelCounts.contains(channels)
+        processingFormat =
+            fits ? AudioFormat(sampleRate: rate, channelCount: channels) : AudioFormat(sampleRate: 48_000, channelCount: 1)
+        interleaved = [Float](repeating: 0, count: Self.blockFrames * processingFormat.channelCount)
         guard AudioFormat.sampleRates.contains(rate) else {
-            sf_close(file)
             throw .unsupportedSampleRate(path: path, hertz: Int(info.samplerate))
         }
-        guard AudioFormat.channelCounts.contains(channels) else {
-            sf_close(file)
-            throw .unsupportedChannelCount(path: path, count: channels)
-        }
-        let lead = info.format & CInt(SF_FORMAT_TYPEMASK) == CInt(SF_FORMAT_MPEG) ? 16 * 1_152 : 0
-        return (file, AudioFormat(sampleRate: rate, channelCount: channels), max(0, Int(info.frames)), lead)
+        guard fits else { throw .unsupportedChannelCount(path: path, count: channels) }
+    }
+
+    deinit { sf_close(file) }
+
+    /// Where a broadcast WAV begins, in frames from midnight; nil where it is none.
+    var timeReference: Int? {
+        var info = SF_BROADCAST_INFO()
+        let size = CInt(MemoryLayout<SF_BROADCAST_INFO>.size)
+        guard sf_command(file, CInt(SFC_GET_BROADCAST_INFO), &info, size) != 0 else { return nil }
+        return Int(info.time_reference_high) << 32 | Int(info.time_reference_low)
     }
 
     /// Goes to a frame, exactly; one behind the end is the end.
@@ -97,6 +103,7 @@ public final class AudioFileReader {
         let count = processingFormat.channelCount
         precondition(channels.count >= count && frameCount >= 0)
         var done = 0
+        let frameCount = min(frameCount, max(0, self.frameCount - framePosition))
         while done < frameCount {
             let wanted = min(frameCount - done, Self.blockFrames)
             let got = Int(sf_readf_float(file, &interleaved, sf_count_t(wanted)))

@@ -2,87 +2,76 @@ import AudioBase
 import CSndfile
 import Glibc
 
-/// Writes a WAV file whose header is right after every write, so that a process killed at any instant leaves a file that
-/// plays up to its last whole write. (Nothing is forced to the disk: a power cut may lose what the system still held.)
-/// Where the path ends in `.flac` it is FLAC instead, of 24 or 16 bits, which knows its length only once it is closed.
+/// Writes a sound file by libsndfile: WAV, RF64, AIFF, CAF, FLAC, Ogg Vorbis or Ogg Opus.
 ///
+/// A process that is killed leaves a file that plays. In WAV, RF64, AIFF and CAF all is there up to the last whole write, in
+/// FLAC up to its last whole block (0.1 s at 48 kHz), in Opus up to some 0.3 s; only Vorbis, whose pages are filled before they
+/// are written, may lack some seconds where it is near silence. (Nothing is forced to the disk: a power cut may lose what the
+/// system still held.) A file that was closed gives back exactly the frames that were written.
+///
+/// Rates that Opus or Vorbis have not are converted to one above, or to 48 or 44.1 kHz.
 /// A new file has mode 0600: what people said is theirs. An existing file is emptied and keeps its mode.
 /// One thread at a time; writing waits for the disk, so never on a render thread.
 public final class AudioFileWriter {
-    /// How samples are stored.
-    public enum SampleFormat: Sendable, CaseIterable {
-        /// 32-bit floating point, stored as they come.
-        case float32
-        /// 16-bit integers, rounded; beyond full scale they are clipped.
-        case int16
-
-        var byteCount: Int { self == .float32 ? 4 : 2 }
-        var code: CInt { CInt(bitPattern: UInt32(self == .float32 ? SF_FORMAT_FLOAT : SF_FORMAT_PCM_16)) }
-    }
-
     /// Where the file is.
     public let path: String
-    /// The rate, which WAV keeps as whole hertz, and the channel count.
+    /// The file's kind.
+    public let type: AudioFileType
+    /// What is written: the channel count, and the rate, which most kinds keep as whole hertz.
     public let format: AudioFormat
-    /// Frames in the file.
+    /// The file's rate, in hertz.
+    public let fileSampleRate: Double
+    /// Frames written, at the rate of ``format``.
     public private(set) var frameCount = 0
 
     private var file: OpaquePointer?
     private let fileDescriptor: CInt
+    private let memory: SampleType
     private let maximumFrameCount: Int
-    private var interleaved: [Float]
+    private var converter: WriteConverter?  // nil where the rates are equal
+    private var flac: FLACLength?
+    private var interleaved: [UInt32]
+    private let silence: AudioBuffer
+    private var framesSinceHeader = 0
     private static let blockFrames = 2048
 
     /// Creates or empties a file and writes its header.
-    /// - Throws: missing folder, not permitted, a folder, not a plain file, disk full.
-    public init(path: String, format: AudioFormat, sampleFormat: SampleFormat = .float32) throws(AudioFileError) {
+    /// - Parameters:
+    ///   - type: nil is what the path's ending asks for, ``AudioFileType/rf64`` where it asks for nothing of these.
+    ///   - sampleFormat: of all but Vorbis and Opus.
+    ///   - bitRate: of Vorbis or Opus. Opus takes a constant number, 6 to 256 kb/s a channel, and keeps it on average, 96 kb/s
+    ///     for stereo where nothing is said. Vorbis takes V0 to V9, V5 where nothing is said, or a number near which it will be.
+    ///   - compressionLevel: of FLAC: 0 is quick, 8 small.
+    /// - Throws: ``AudioFileError/unsupportedFormat(path:detail:)``, missing folder, not permitted, a folder, not a plain file,
+    ///   disk full.
+    public init(
+        path: String, format: AudioFormat, type: AudioFileType? = nil, sampleFormat: SampleFormat = .float32,
+        bitRate: MP3Encoder.BitRate? = nil, compressionLevel: Int = 5
+    ) throws(AudioFileError) {
+        let plan = try SndfilePlan(
+            path: path, format: format, type: type ?? .named(path), sampleFormat: sampleFormat, bitRate: bitRate,
+            compressionLevel: compressionLevel)
         let descriptor = try WritableFile.open(path)
         do {
-            file = try Self.openSound(descriptor, path, format, sampleFormat)
+            file = try plan.open(descriptor)
         } catch {
             Glibc.close(descriptor)
             throw error
         }
         self.path = path
         self.format = format
+        self.type = plan.type
+        fileSampleRate = plan.sampleRate
         fileDescriptor = descriptor
-        maximumFrameCount = (Int(UInt32.max) - 4096) / (sampleFormat.byteCount * format.channelCount)
-        interleaved = [Float](repeating: 0, count: Self.blockFrames * format.channelCount)
+        memory = plan.memory
+        maximumFrameCount = plan.maximumFrameCount
+        converter = fileSampleRate == format.sampleRate ? nil : WriteConverter(from: format, to: fileSampleRate)
+        flac = plan.type == .flac ? FLACLength() : nil
+        interleaved = [UInt32](repeating: 0, count: Self.blockFrames * format.channelCount)
+        silence = AudioBuffer(channelCount: format.channelCount, frameCapacity: Self.blockFrames)
     }
 
     deinit { try? close() }
-
-    private static func openSound(
-        _ descriptor: CInt, _ path: String, _ format: AudioFormat, _ sampleFormat: SampleFormat
-    ) throws(AudioFileError) -> OpaquePointer {
-        var info = SF_INFO()
-        info.samplerate = CInt(format.sampleRate.rounded())
-        info.channels = CInt(format.channelCount)
-        let isFLAC = path.lowercased().hasSuffix(".flac")
-        info.format =
-            isFLAC
-            ? CInt(bitPattern: UInt32(SF_FORMAT_FLAC))
-                | CInt(bitPattern: UInt32(sampleFormat == .int16 ? SF_FORMAT_PCM_16 : SF_FORMAT_PCM_24))
-            : CInt(bitPattern: UInt32(SF_FORMAT_WAV)) | sampleFormat.code
-        errno = 0
-        guard let file = sf_open_fd(descriptor, CInt(SFM_WRITE), &info, CInt(SF_FALSE)) else {
-            let code = errno
-            throw code == 0
-                ? .notAudio(path: path, reason: AudioFileError.reason(nil)) : .from(errno: code, path: path)
-        }
-        sf_command(file, CInt(SFC_SET_ADD_PEAK_CHUNK), nil, CInt(SF_FALSE))  // it holds the time of day
-        sf_command(file, CInt(SFC_SET_CLIPPING), nil, CInt(SF_TRUE))
-        guard !isFLAC else { return file }
-        sf_command(file, CInt(SFC_SET_UPDATE_HEADER_AUTO), nil, CInt(SF_TRUE))
-        errno = 0
-        sf_command(file, CInt(SFC_UPDATE_HEADER_NOW), nil, 0)
-        guard errno == 0 else {
-            let code = errno
-            sf_close(file)
-            throw .from(errno: code, path: path)
-        }
-        return file
-    }
 
     /// Appends frames.
     /// - Parameters:
@@ -91,63 +80,135 @@ public final class AudioFileWriter {
     /// - Throws: disk full, too long, closed, system. After any of them the file is closed, with all whole frames that
     ///   reached the disk and a header that says so.
     public func write(_ channels: Channels, frameCount: Int, offset: Int = 0) throws(AudioFileError) {
-        let count = format.channelCount
-        precondition(channels.count >= count && frameCount >= 0)
-        var done = 0
-        while done < frameCount {
-            let frames = min(frameCount - done, Self.blockFrames)
-            interleaved.withUnsafeMutableBufferPointer { samples in
-                for c in 0..<count {
-                    let from = channels[c] + offset + done
-                    for i in 0..<frames { samples[i * count + c] = from[i] }
-                }
-            }
-            try writeInterleaved(frames)
-            done += frames
-        }
+        precondition(channels.count >= format.channelCount && frameCount >= 0)
+        try append(channels, frameCount, offset)
+        try putHeader()
     }
 
     /// Appends `frameCount` frames of silence. Throws as ``write(_:frameCount:offset:)`` does.
     public func writeSilence(frameCount: Int) throws(AudioFileError) {
         precondition(frameCount >= 0)
-        for i in interleaved.indices { interleaved[i] = 0 }
         var done = 0
         while done < frameCount {
             let frames = min(frameCount - done, Self.blockFrames)
-            try writeInterleaved(frames)
+            try append(silence.channels, frames, 0)
             done += frames
+        }
+        try putHeader()
+    }
+
+    private func append(_ channels: Channels, _ frames: Int, _ offset: Int) throws(AudioFileError) {
+        guard converter != nil else { return try put(channels, frames, offset) }
+        guard file != nil else { throw .closed(path: path) }
+        var done = 0
+        while done < frames, let (consumed, produced) = converter?.convert(channels, frames - done, offset + done) {
+            done += consumed
+            if let converted = converter?.output { try put(converted, produced, 0) }
+        }
+        frameCount += frames
+    }
+
+    /// Writes frames at the file's rate.
+    private func put(_ channels: Channels, _ frames: Int, _ offset: Int) throws(AudioFileError) {
+        var done = 0
+        while done < frames {
+            let block = min(frames - done, Self.blockFrames)
+            interleaved.withUnsafeMutableBytes { bytes in
+                guard let to = bytes.baseAddress else { return }
+                memory.write(
+                    channels, offset: offset + done, frameCount: block, into: to, channelCount: format.channelCount)
+            }
+            try writeInterleaved(block)
+            done += block
+            // A long write must not be all or nothing.
+            if framesSinceHeader > Int(fileSampleRate / 4) { try putHeader() }
         }
     }
 
     private func writeInterleaved(_ frames: Int) throws(AudioFileError) {
         guard let file else { throw .closed(path: path) }
         guard frameCount + frames <= maximumFrameCount else { throw stop(.tooLong(path: path)) }
+        let end = lseek(fileDescriptor, 0, SEEK_CUR)
         errno = 0
-        let written = Int(sf_writef_float(file, interleaved, sf_count_t(frames)))
+        let written = write(file, frames)
         let code = errno
-        frameCount += max(0, written)
-        guard written == frames else {
-            var whole = sf_count_t(frameCount)  // drops the part of a frame that still found room
-            sf_command(file, CInt(SFC_FILE_TRUNCATE), &whole, CInt(MemoryLayout<sf_count_t>.size))
-            sf_command(file, CInt(SFC_UPDATE_HEADER_NOW), nil, 0)
-            throw stop(code == 0 ? .diskFull(path: path) : .from(errno: code, path: path))
+        framesSinceHeader += frames
+        // Ogg's pages are written as if that could not fail, so the count says nothing of them.
+        guard written == frames, sf_error(file) == CInt(SF_ERR_NO_ERROR) else {
+            throw stop(code == 0 ? .diskFull(path: path) : .from(errno: code, path: path), written: written, end: Int(end))
+        }
+        if converter == nil { frameCount += frames }
+        flac?.update(fileDescriptor, framesGiven: frameCount)
+    }
+
+    private func write(_ file: OpaquePointer, _ frames: Int) -> Int {
+        let count = frames * format.channelCount
+        return interleaved.withUnsafeMutableBytes { bytes in
+            switch memory {
+            case .int16:
+                return Int(sf_writef_short(file, bytes.assumingMemoryBound(to: Int16.self).baseAddress, sf_count_t(frames)))
+            case .int24In32:
+                let samples = bytes.assumingMemoryBound(to: Int32.self)
+                for i in 0..<count { samples[i] <<= 8 }
+                return Int(sf_writef_int(file, samples.baseAddress, sf_count_t(frames)))
+            default:
+                return Int(sf_writef_float(file, bytes.assumingMemoryBound(to: Float.self).baseAddress, sf_count_t(frames)))
+            }
         }
     }
 
-    private func stop(_ error: AudioFileError) -> AudioFileError {
-        try? close()
+    /// Makes the header fit what is there by now.
+    private func putHeader() throws(AudioFileError) {
+        guard let file else { throw .closed(path: path) }
+        framesSinceHeader = 0
+        guard SndfilePlan.hasLength(type) else { return }
+        errno = 0
+        sf_command(file, CInt(SFC_UPDATE_HEADER_NOW), nil, 0)
+        if sf_error(file) != CInt(SF_ERR_NO_ERROR) { throw stop(.from(errno: errno, path: path)) }
+    }
+
+    /// Closes the file after an error, so that it plays: as it is, or cut where its last whole write ended.
+    private func stop(_ error: AudioFileError, written: Int = 0, end: Int = 0) -> AudioFileError {
+        guard let file else { return error }
+        if SndfilePlan.hasLength(type) {
+            frameCount += max(0, written)
+            var whole = sf_count_t(frameCount)  // drops the part of a frame that still found room
+            sf_command(file, CInt(SFC_FILE_TRUNCATE), &whole, CInt(MemoryLayout<sf_count_t>.size))
+            sf_command(file, CInt(SFC_UPDATE_HEADER_NOW), nil, 0)
+            try? close()
+            return error
+        }
+        self.file = nil
+        sf_close(file)
+        ftruncate(fileDescriptor, off_t(end))
+        if flac != nil { frameCount = flac?.framesWritten ?? 0 }
+        Glibc.close(fileDescriptor)
         return error
     }
 
-    /// Writes the header a last time and closes the file; again does nothing. Also done when the writer is freed.
+    /// Writes what is still held and the header a last time, and closes the file; again does nothing. Also done when the
+    /// writer is freed.
     public func close() throws(AudioFileError) {
+        guard file != nil else { return }
+        while let produced = converter?.finish(), produced > 0 {
+            if let converted = converter?.output { try put(converted, produced, 0) }
+        }
         guard let file else { return }
+        let end = lseek(fileDescriptor, 0, SEEK_CUR)
         self.file = nil
+        errno = 0
         let failed = sf_close(file) != 0
-        let code = failed ? errno : 0
+        var code = errno
+        // What FLAC and Ogg write last is written as if that could not fail.
+        if failed || code == ENOSPC || code == EDQUOT || code == EFBIG || code == EIO {
+            if code == 0 { code = EIO }
+            if !SndfilePlan.hasLength(type) { ftruncate(fileDescriptor, end) }
+        } else {
+            code = 0
+        }
         // A network file system may report only here that its disk was full.
         let closed = Glibc.close(fileDescriptor)
-        if failed { throw .from(errno: code, path: path) }
+        if code != 0 { throw .from(errno: code, path: path) }
         if closed != 0 { throw .from(errno: errno, path: path) }
     }
 }

@@ -1,7 +1,7 @@
 import AudioBase
 import Synchronization
 
-/// Records a ring into a WAV or MP3 file: a thread of its own empties the ring, encodes and writes.
+/// Records a ring into a file of any kind that ``SoundFileWriters`` makes: a thread of its own empties the ring, encodes and writes.
 ///
 /// The file keeps the ring's timeline: frame n of the file is frame n ever offered to the ring, and frames that were
 /// lost (the ring overran, the device skipped) are silence, counted. An error, such as a full disk, ends the recording
@@ -10,16 +10,16 @@ public final class FileRecorder: Sendable {
     private let worker: Worker
     private let thread: ServiceThread
 
-    /// Creates or empties the file, as ``AudioFileWriter/init(path:format:sampleFormat:)`` does, or
-    /// ``MP3FileWriter/init(path:format:bitRate:)`` where the path ends in `.mp3`, and throws like it.
+    /// Creates or empties the file, as ``SoundFileWriters/make(path:format:sampleFormat:bitRate:compressionLevel:)`` does, and
+    /// throws like it.
     /// - Parameters:
     ///   - ring: fresh; the recorder is its one reader, and keeps it alive. Half a second or more rides out a slow disk.
     ///   - sampleRate: the ring's, in hertz.
-    ///   - sampleFormat: of a WAV file.
-    ///   - bitRate: of an MP3 file.
+    ///   - sampleFormat: of a file without loss.
+    ///   - bitRate: of one with loss; nil is what suits the kind.
     public init(
         path: String, from ring: AudioRing, sampleRate: Double,
-        sampleFormat: AudioFileWriter.SampleFormat = .float32, bitRate: MP3Encoder.BitRate = .variable(2)
+        sampleFormat: AudioFileWriter.SampleFormat = .float32, bitRate: MP3Encoder.BitRate? = nil
     ) throws(AudioFileError) {
         let format = AudioFormat(sampleRate: sampleRate, channelCount: ring.channelCount)
         let writer = try SoundFileWriters.make(

@@ -1,6 +1,7 @@
 import AudioBase
 
-/// A file that sound is written to, whatever its kind: ``AudioFileWriter`` or ``MP3FileWriter``.
+/// A file that sound is written to, whatever its kind: ``AudioFileWriter``, ``MP3FileWriter``, or a writer of a layer
+/// above.
 ///
 /// One thread at a time; writing waits for the disk, so never on a render thread.
 public protocol SoundFileWriter: AnyObject {
@@ -21,17 +22,22 @@ extension MP3FileWriter: SoundFileWriter {}
 
 /// Makes the writer that fits a file's name.
 public enum SoundFileWriters {
-    /// Creates or empties a file: MP3 where the path ends in `.mp3`, otherwise WAV.
+    /// Creates or empties a file of the kind that the path's ending asks for (``AudioFileType/init(fileName:)``); RF64, which is
+    /// WAV up to 4 GiB, where it asks for nothing.
     /// - Parameters:
-    ///   - sampleFormat: of a WAV file.
-    ///   - bitRate: of an MP3 file.
-    /// - Throws: as ``AudioFileWriter/init(path:format:sampleFormat:)`` or ``MP3FileWriter/init(path:format:bitRate:)``.
+    ///   - sampleFormat: of a file without loss; FLAC takes 24 bits for ``AudioFileWriter/SampleFormat/float32``.
+    ///   - bitRate: of one with loss; nil is what suits the kind: V2 for MP3.
+    ///   - compressionLevel: of FLAC, 0 to 8.
+    /// - Throws: as ``AudioFileWriter/init(path:format:type:sampleFormat:bitRate:compressionLevel:)`` or
+    ///   ``MP3FileWriter/init(path:format:bitRate:)``.
     public static func make(
         path: String, format: AudioFormat, sampleFormat: AudioFileWriter.SampleFormat = .float32,
-        bitRate: MP3Encoder.BitRate = .variable(2)
+        bitRate: MP3Encoder.BitRate? = nil, compressionLevel: Int = 5
     ) throws(AudioFileError) -> any SoundFileWriter {
-        path.lowercased().hasSuffix(".mp3")
-            ? try MP3FileWriter(path: path, format: format, bitRate: bitRate)
-            : try AudioFileWriter(path: path, format: format, sampleFormat: sampleFormat)
+        AudioFileType(fileName: path) == .mp3
+            ? try MP3FileWriter(path: path, format: format, bitRate: bitRate ?? .variable(2))
+            : try AudioFileWriter(
+                path: path, format: format, sampleFormat: sampleFormat, bitRate: bitRate,
+                compressionLevel: compressionLevel)
     }
 }

@@ -2,9 +2,9 @@ import AudioBase
 import Glibc
 
 /// A file to write sound to.
-enum WritableFile {
+package enum WritableFile {
     /// Creates or empties it; a new one has mode 0600. Returns its descriptor.
-    static func open(_ path: String) throws(AudioFileError) -> CInt {
+    package static func open(_ path: String) throws(AudioFileError) -> CInt {
         let descriptor = Glibc.open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC | O_NONBLOCK, 0o600)
         guard descriptor >= 0 else { throw .from(errno: errno, path: path, creating: true) }
         var status = stat()

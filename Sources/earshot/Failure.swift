@@ -39,9 +39,10 @@ struct Failure: Error {
 
     private static func status(of error: AudioFileError) -> Int32 {
         switch error {
-        case .missingFolder, .diskFull, .tooLong, .unsupportedFormat, .encoderFailed, .closed, .system: cannotCreate
-        case .notAudio, .unsupportedSampleRate, .unsupportedChannelCount, .damaged: data
-        case .missing, .notPermitted, .directory, .notRegular, .notSeekable: noInput
+        case .missingFolder, .diskFull, .tooLong, .unsupportedFormat, .encoderFailed, .closed, .system, .tagsRefused:
+            cannotCreate
+        case .notAudio, .unsupportedSampleRate, .unsupportedChannelCount, .damaged, .notSeekable, .tagsTooLarge: data
+        case .missing, .notPermitted, .directory, .notRegular: noInput
         }
     }
 

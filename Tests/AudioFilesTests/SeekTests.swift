@@ -1,6 +1,7 @@
 import AudioBase
 import AudioFiles
 import Foundation
+import TestSupport
 import Testing
 
 /// After a seek comes what reading from the beginning gives there.
@@ -8,16 +9,16 @@ import Testing
     private static let frames = 30_000
     private static let targets = [0, 1, 147, 1_000, 12_345, 29_999, 30_000, 60_000]
 
-    private func file(_ folder: Folder, _ name: String, rate: Double) throws -> String {
+    private func file(_ folder: Folder, _ name: String, rate: Double, frames: Int = frames) throws -> String {
         let path = folder.path(name)
         let writer = try SoundFileWriters.make(path: path, format: AudioFormat(sampleRate: rate, channelCount: 2))
-        let buffer = AudioBuffer(channelCount: 2, frameCapacity: Self.frames)
-        for i in 0..<Self.frames {
+        let buffer = AudioBuffer(channelCount: 2, frameCapacity: frames)
+        for i in 0..<frames {
             let t = Double(i) / rate
             buffer.channels[0][i] = 0.4 * Float(sin(2 * .pi * (200 + 300 * t) * t))
             buffer.channels[1][i] = 0.4 * Float(cos(2 * .pi * 333 * t))
         }
-        try writer.write(buffer.channels, frameCount: Self.frames, offset: 0)
+        try writer.write(buffer.channels, frameCount: frames, offset: 0)
         try writer.close()
         return path
     }
@@ -44,23 +45,27 @@ import Testing
         }
     }
 
-    @Test func `an MP3 goes to its frames exactly`() throws {
+    @Test(arguments: writableKinds)
+    func `every kind goes to its frames exactly`(_ kind: String) throws {
         let folder = try Folder()
-        let path = try file(folder, "a.mp3", rate: 48_000)
+        let path = try file(folder, "a." + kind, rate: 48_000, frames: 300_000)
+        let frames = 300_000
         let whole = try AudioFileReader(path: path)
-        #expect(whole.frameCount == Self.frames)
-        let all = AudioBuffer(channelCount: 2, frameCapacity: Self.frames)
-        #expect(try whole.read(into: all.channels, frameCount: Self.frames) == Self.frames)
+        #expect(whole.frameCount == frames)
+        let all = AudioBuffer(channelCount: 2, frameCapacity: frames)
+        #expect(try whole.read(into: all.channels, frameCount: frames) == frames)
         let reader = try AudioFileReader(path: path)
         let part = AudioBuffer(channelCount: 2, frameCapacity: 500)
-        for target in Self.targets.reversed() + Self.targets {
+        var random = SeededRandom(seed: 9)
+        let targets = Self.targets + [299_999, 300_000] + (0..<30).map { _ in Int.random(in: 0..<frames, using: &random) }
+        for target in targets.reversed() + targets {
             try reader.seek(to: target)
-            #expect(reader.framePosition == min(target, Self.frames))
+            #expect(reader.framePosition == min(target, frames))
             let got = try reader.read(into: part.channels, frameCount: 500)
-            #expect(got == max(0, min(500, Self.frames - target)), "\(target)")
+            #expect(got == max(0, min(500, frames - target)), "\(target)")
             var worst: Float = 0
             for i in 0..<got { worst = max(worst, abs(part.channels[0][i] - all.channels[0][target + i])) }
-            #expect(worst < 1e-4, "frame \(target): off by \(worst)")
+            #expect(worst < 1e-4, "\(kind), frame \(target): off by \(worst)")
         }
     }
 }

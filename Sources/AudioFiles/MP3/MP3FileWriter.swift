@@ -19,12 +19,10 @@ public final class MP3FileWriter {
     public private(set) var frameCount = 0
 
     private let encoder: MP3Encoder
-    private let converter: RateConverter
-    private let converted: AudioBuffer
+    private var converter: WriteConverter
     private let silence: AudioBuffer
     private let fileDescriptor: CInt
     private var isOpen = true
-    private var encodedFrames = 0  // at the file's rate
     private static let blockFrames = 2048
 
     /// Creates or empties a file.
@@ -40,8 +38,7 @@ public final class MP3FileWriter {
             encoder = try MP3Encoder(sampleRate: rate, channelCount: format.channelCount, bitRate: bitRate)
         } catch { throw .unsupportedFormat(path: path, detail: error.description) }
         fileDescriptor = try WritableFile.open(path)
-        converter = RateConverter(from: format.sampleRate, to: rate, channelCount: format.channelCount)
-        converted = AudioBuffer(channelCount: format.channelCount, frameCapacity: Self.blockFrames)
+        converter = WriteConverter(from: format, to: rate)
         silence = AudioBuffer(channelCount: format.channelCount, frameCapacity: Self.blockFrames)
         self.path = path
         self.format = format
@@ -65,9 +62,7 @@ public final class MP3FileWriter {
         guard isOpen else { throw .closed(path: path) }
         var done = 0
         while done < frameCount {
-            let (consumed, produced) = converter.convert(
-                channels, frameCount: frameCount - done, inputOffset: offset + done, into: converted.channels,
-                frameCapacity: Self.blockFrames)
+            let (consumed, produced) = converter.convert(channels, frameCount - done, offset + done)
             done += consumed
             try encode(produced)
         }
@@ -90,9 +85,8 @@ public final class MP3FileWriter {
 
     /// Encodes what the converter has made.
     private func encode(_ frames: Int) throws(AudioFileError) {
-        encodedFrames += frames
         do {
-            try put(try encoder.encode(converted.channels, frameCount: frames))
+            try put(try encoder.encode(converter.output, frameCount: frames))
         } catch let error as AudioFileError {
             throw abandon(error)
         } catch {
@@ -132,13 +126,7 @@ public final class MP3FileWriter {
     /// done when the writer is freed.
     public func close() throws(AudioFileError) {
         guard isOpen else { return }
-        let total = Int((Double(frameCount) * fileSampleRate / format.sampleRate).rounded(.up))
-        while encodedFrames < total {  // silence pushes out what the converter still holds
-            let (_, produced) = converter.convert(
-                silence.channels, frameCount: Self.blockFrames, into: converted.channels,
-                frameCapacity: min(Self.blockFrames, total - encodedFrames))
-            try encode(produced)
-        }
+        while case let produced = converter.finish(), produced > 0 { try encode(produced) }
         do {
             try put(try encoder.flush())
         } catch let error as AudioFileError {

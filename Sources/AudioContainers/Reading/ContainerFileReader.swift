@@ -1,0 +1,197 @@
+import AudioBase
+import AudioCodecs
+import AudioFiles
+
+/// Reads the AAC or Apple Lossless sound of an M4A, MP4 or QuickTime file, also a fragmented one, and ADTS AAC, as planar
+/// floats.
+///
+/// What an encoder put before and behind the sound is left out as the file's edit list or iTunSMPB comment says (ADTS
+/// cannot say it). Where packets lie is kept in memory, 12 bytes each, so that a seek reads no more than it must: it decodes
+/// at most some 260 packets of AAC, and what comes then is what reading from the beginning gives there.
+///
+/// One thread at a time; reading waits for the disk, so never on a render thread.
+public final class ContainerFileReader {
+    /// Where the file is.
+    public let path: String
+    /// The rate and channel count of the sound as it is decoded.
+    public let processingFormat: AudioFormat
+    /// Frames of the sound.
+    public let frameCount: Int
+    /// The frame that the next read begins with.
+    public private(set) var framePosition = 0
+
+    private let file: ReadableFile
+    private var packets: PacketTable
+    private let decoder: TrackDecoder
+    private let framesPerPacket: Int
+    private let primingFrames: Int
+    private let isPlainAAC: Bool
+    private let block: AudioBuffer  // what `blockPacket` decoded to
+    private var blockPacket = -1
+    private var nextPacket = 0  // that the decoder would go on with
+
+    /// Opens a file by its content. Throws what opening can: missing, not permitted, a folder, not audio (of these kinds), an
+    /// unsupported format.
+    public convenience init(path: String) throws(AudioFileError) {
+        try self.init(ReadableFile(path))
+    }
+
+    init(_ file: ReadableFile) throws(AudioFileError) {
+        let track = try Self.track(file)
+        guard track.packets.count > 0 else { throw .notAudio(path: file.path, reason: "it has no packet of sound") }
+        do {
+            decoder = try TrackDecoder(track.parameters)
+        } catch { throw .notAudio(path: file.path, reason: error.description) }
+        let format = try Self.probe(file, track.packets, decoder)
+        isPlainAAC = decoder.isPlainAAC
+        self.file = file
+        path = file.path
+        packets = track.packets
+        processingFormat = format.format
+        framesPerPacket = format.framesPerPacket
+        let sound = track.timing.sound(
+            decodedFrames: packets.count * framesPerPacket, framesPerPacket: framesPerPacket,
+            sampleRate: processingFormat.sampleRate)
+        primingFrames = sound.lowerBound
+        frameCount = sound.count
+        block = AudioBuffer(channelCount: processingFormat.channelCount, frameCapacity: framesPerPacket)
+        nextPacket = -1
+    }
+
+    private static func track(_ file: ReadableFile) throws(AudioFileError) -> CodedTrack {
+        if MovieScanner.recognises(file) { return try MovieScanner.scan(file) }
+        guard ADTSScanner.recognises(file) else {
+            throw .notAudio(path: file.path, reason: "neither M4A nor ADTS AAC")
+        }
+        return CodedTrack(packets: ADTSScanner.scan(file), timing: TrackTiming(), parameters: .adts())
+    }
+
+    /// Decodes packets until one gives sound, which says what the file's format is.
+    private static func probe(
+        _ file: ReadableFile, _ packets: PacketTable, _ decoder: TrackDecoder
+    ) throws(AudioFileError) -> (format: AudioFormat, framesPerPacket: Int) {
+        for packet in 0..<min(8, packets.count) {
+            guard let size = try fetch(packet, file, packets, decoder), decoder.decode(byteCount: size) == .sound else {
+                continue
+            }
+            let (hertz, channels, frames) = (decoder.sampleRate, decoder.channelCount, decoder.frameCount)
+            guard AudioFormat.sampleRates.contains(Double(hertz)) else {
+                throw .unsupportedSampleRate(path: file.path, hertz: hertz)
+            }
+            guard AudioFormat.channelCounts.contains(channels) else {
+                throw .unsupportedChannelCount(path: file.path, count: channels)
+            }
+            guard frames > 0 else { continue }
+            return (AudioFormat(sampleRate: Double(hertz), channelCount: channels), frames)
+        }
+        throw .notAudio(path: file.path, reason: "none of its first packets can be decoded")
+    }
+
+    /// Reads a packet into the decoder's room; nil where the file ends in it, or it is longer than any packet.
+    private static func fetch(
+        _ packet: Int, _ file: ReadableFile, _ packets: PacketTable, _ decoder: TrackDecoder
+    ) throws(AudioFileError) -> Int? {
+        let (offset, size) = (packets.offsets[packet], Int(packets.sizes[packet]))
+        guard offset >= 0, size >= 0, size <= PacketTable.maximumPacketByteCount, offset <= file.byteCount - size else {
+            return nil
+        }
+        return try file.read(at: offset, into: decoder.room(for: size)) == size ? size : nil
+    }
+
+    /// Goes to a frame, exactly; one behind the end is the end.
+    /// - Parameter frame: 0 or more.
+    public func seek(to frame: Int) throws(AudioFileError) {
+        precondition(frame >= 0)
+        framePosition = min(frame, frameCount)
+    }
+
+    /// Reads the next frames. A float that is not finite comes as 0.
+    /// - Parameters:
+    ///   - channels: at least as many as the file has; the rest is left alone.
+    ///   - offset: where in the channels to begin, in frames.
+    /// - Returns: the frames read: fewer than asked for only at the end of the file, then 0.
+    /// - Throws: ``AudioFileError/damaged(path:reason:)``; ``framePosition`` is where the fault is, and the next read goes on
+    ///   there, with silence in place of what is lost. Where the file ends too early, that is its end.
+    public func read(into channels: Channels, frameCount: Int, offset: Int) throws(AudioFileError) -> Int {
+        let count = processingFormat.channelCount
+        precondition(channels.count >= count && frameCount >= 0)
+        var done = 0
+        while done < frameCount, framePosition < self.frameCount {
+            let (packet, first) = (framePosition + primingFrames).quotientAndRemainder(dividingBy: framesPerPacket)
+            if packet != blockPacket { try load(packet) }
+            let frames = min(framesPerPacket - first, frameCount - done, self.frameCount - framePosition)
+            for c in 0..<count { copySamples(channels[c] + offset + done, block.channels[c] + first, frames) }
+            done += frames
+            framePosition += frames
+        }
+        return done
+    }
+
+    // MARK: From packets to the block
+
+    /// An AAC decoder puts noise of its own in place of noise, from a generator that no flush sets back. So AAC-LC is decoded in
+    /// stretches, each by a decoder as good as new, and a packet sounds the same however one came to it.
+    private static let stretch = 256
+    /// Packets of AAC-LC that a new decoder hears first: one for the overlap, and one more.
+    private static let lead = 2
+    /// The same of other kinds of AAC, in which more depends on what was before.
+    private static let longLead = 64
+
+    private func load(_ packet: Int) throws(AudioFileError) {
+        if packet != nextPacket || isPlainAAC && packet % Self.stretch == 0 { try approach(packet) }
+        nextPacket = packet + 1
+        blockPacket = packet
+        guard let size = try Self.fetch(packet, file, packets, decoder) else { throw cut(packet) }
+        let fault = decode(size)
+        if let fault {
+            for c in 0..<block.channels.count { clearSamples(block.channels[c], framesPerPacket) }
+            throw .damaged(path: path, reason: "\(fault) at byte \(packets.offsets[packet])")
+        }
+        if let fault = packets.faults.removeValue(forKey: packet) { throw .damaged(path: path, reason: fault) }
+    }
+
+    /// Brings the decoder to where the packet is the next.
+    private func approach(_ packet: Int) throws(AudioFileError) {
+        var first = packet
+        if isPlainAAC {
+            first = max(0, packet / Self.stretch * Self.stretch - Self.lead)
+            do { try decoder.renew() } catch { throw .damaged(path: path, reason: error.description) }
+        } else {
+            first = max(0, packet - Self.longLead)
+            decoder.flush()
+        }
+        for before in first..<packet {
+            guard let size = try Self.fetch(before, file, packets, decoder) else { continue }
+            if decoder.decode(byteCount: size) == .sound { decoder.drain() }
+        }
+    }
+
+    /// Decodes what was fetched into the block; says what is wrong with it.
+    private func decode(_ size: Int) -> String? {
+        switch decoder.decode(byteCount: size) {
+        case .failed(let code): return "a packet that cannot be decoded (code \(code))"
+        case .nothing:
+            for c in 0..<block.channels.count { clearSamples(block.channels[c], framesPerPacket) }
+            return nil
+        case .sound: break
+        }
+        defer { decoder.drain() }
+        guard decoder.sampleRate == Int(processingFormat.sampleRate),
+            decoder.channelCount == processingFormat.channelCount
+        else { return "a change to \(decoder.sampleRate) Hz, \(decoder.channelCount) channels" }
+        return decoder.copy(to: block.channels, frameCount: framesPerPacket) ? nil : "an unknown kind of samples"
+    }
+
+    /// The file ends before its header says, or the header lies.
+    private func cut(_ packet: Int) -> AudioFileError {
+        let offset = packets.offsets[packet]
+        framePosition = frameCount
+        blockPacket = -1
+        return .damaged(
+            path: path,
+            reason: "packet \(packet) at byte \(offset), \(packets.sizes[packet]) bytes long, is not in the file's "
+                + "\(file.byteCount) bytes")
+    }
+}
+
+extension ContainerFileReader: SoundFileReader {}

@@ -1,0 +1,117 @@
+import AudioFiles
+
+/// What libavformat does not hand on of an MP4 file's boxes (ISO/IEC 14496-12): exact edits, and whether it is in fragments.
+struct MovieBoxes {
+    /// Where a track's sound begins and how long it is, of its first edit that is not empty.
+    struct Edit: Equatable {
+        /// In ticks of the media.
+        var start: Int
+        /// In ticks of the movie; 0 means to the end.
+        var duration: Int
+    }
+
+    /// Ticks a second of the movie; 0 where it is not told.
+    private(set) var timescale = 0
+    /// Whether fragments follow.
+    private(set) var isFragmented = false
+    /// By the tracks' numbers.
+    private(set) var edits: [Int: Edit] = [:]
+
+    private let file: ReadableFile
+    private var boxesLeft = 20_000
+
+    /// Reads the first `moov`; what is missing or nonsense is left at 0.
+    init(_ file: ReadableFile) {
+        self.file = file
+        var found = false
+        walk(0..<file.byteCount) { (self, name, range) in
+            guard name == "moov", !found else { return !found }
+            found = true
+            self.movie(range)
+            return false
+        }
+    }
+
+    private mutating func movie(_ range: Range<Int>) {
+        walk(range) { (self, name, range) in
+            switch name {
+            case "mvhd":
+                let bytes = self.file.bytes(at: range.lowerBound, count: min(32, range.count))
+                self.timescale = Self.number(bytes, bytes.first == 1 ? 20 : 12, 4) ?? 0
+            case "mvex": self.isFragmented = true
+            case "trak": self.track(range)
+            default: break
+            }
+            return true
+        }
+    }
+
+    private mutating func track(_ range: Range<Int>) {
+        var number = 0
+        var edit: Edit?
+        walk(range) { (self, name, range) in
+            if name == "tkhd" {
+                let bytes = self.file.bytes(at: range.lowerBound, count: min(32, range.count))
+                number = Self.number(bytes, bytes.first == 1 ? 20 : 12, 4) ?? 0
+            } else if name == "edts" {
+                self.walk(range) { (self, name, range) in
+                    guard name == "elst" else { return true }
+                    edit = Self.edit(self.file.bytes(at: range.lowerBound, count: min(4_096, range.count)))
+                    return false
+                }
+            }
+            return true
+        }
+        if let edit { edits[number] = edit }
+    }
+
+    /// The first enthat is not empty; its length counts only where no other such enfollows.
+    private static func edit(_ bytes: [UInt8]) -> Edit? {
+        let wide = bytes.first == 1
+        let width = wide ? 8 : 4
+        var edit: Edit?
+        var at = 8
+        while at + 2 * width + 4 <= bytes.count {
+            guard let duration = number(bytes, at, width), let start = number(bytes, at + width, width) else { break }
+            at += 2 * width + 4
+            // −1 says that nothing is to be heard.
+            guard start < (wide ? Int.max : Int(Int32.max)) else { continue }
+            if edit != nil {
+                edit?.duration = 0
+                break
+            }
+            edit = Edit(start: start, duration: !wide && duration == Int(UInt32.max) ? 0 : duration)
+        }
+        return edit
+    }
+
+    /// A number of `width` bytes; one that does not fit is as large as can be.
+    private static func number(_ bytes: [UInt8], _ at: Int, _ width: Int) -> Int? {
+        guard at >= 0, at + width <= bytes.count else { return nil }
+        return Int(clamping: bytes[at..<at + width].reduce(UInt64(0)) { $0 << 8 | UInt64($1) })
+    }
+
+    /// Calls `body` with each box's name and content, until it returns false.
+    private mutating func walk(
+        _ range: Range<Int>,
+        _ body: (inout MovieBoxes, String, Range<Int>) -> Bool
+    ) {
+        var at = range.lowerBound
+        while at + 8 <= range.upperBound, boxesLeft > 0 {
+            boxesLeft -= 1
+            let head = file.bytes(at: at, count: 16)
+            guard head.count >= 8, var size = Self.number(head, 0, 4) else { return }
+            var headerSize = 8
+            if size == 1 {
+                headerSize = 16
+                size = Self.number(head, 8, 8) ?? 0
+            } else if size == 0 {
+                size = range.upperBound - at
+            }
+            guard size >= headerSize, size <= range.upperBound - at else { return }
+            let name = String(decoding: head[4..<8], as: UTF8.self)
+            if !body(&self, name, at + headerSize..<at + size) { return }
+            at += size
+        }
+    }
+}

@@ -1,0 +1,219 @@
+import AudioFiles
+import CLibAVFormat
+
+/// A file's sound as a demultiplexer knows it: packets, what their decoder must be told, and the times.
+struct CodedTrack {
+    var packets: PacketTable
+    var timing: TrackTiming
+    let parameters: CodecParameters
+}
+
+/// What a decoder must know of a stream before its first packet.
+final class CodecParameters {
+    /// libavcodec's own.
+    let pointer: UnsafeMutablePointer<AVCodecParameters>
+
+    private init() {
+        guard let pointer = avcodec_parameters_alloc() else { fatalError("out of memory") }
+        self.pointer = pointer
+    }
+
+    /// Copied from a stream.
+    convenience init(copying other: UnsafePointer<AVCodecParameters>) {
+        self.init()
+        if avcodec_parameters_copy(pointer, other) < 0 { fatalError("out of memory") }
+    }
+
+    /// Of an ADTS stream, whose packets say the rest.
+    static func adts() -> CodecParameters {
+        let parameters = CodecParameters()
+        parameters.pointer.pointee.codec_type = AVMEDIA_TYPE_AUDIO
+        parameters.pointer.pointee.codec_id = AV_CODEC_ID_AAC
+        return parameters
+    }
+
+    deinit {
+        var pointer: UnsafeMutablePointer<AVCodecParameters>? = pointer
+        avcodec_parameters_free(&pointer)
+    }
+}
+
+/// Reads what an MP4, M4A or QuickTime file says of its first sound that can be decoded, by libavformat.
+///
+/// The file's own bytes are all it may read: names of other files and addresses in it are refused.
+enum MovieScanner {
+    /// Codecs that are taken out of such a file.
+    static let codecs = [AV_CODEC_ID_AAC, AV_CODEC_ID_ALAC]
+    /// Most that the library may allocate at once: an index of eleven million packets.
+    private static let maximumAllocation = 256 << 20
+    private static let ioByteCount = 1 << 15
+
+    /// Whether the file begins as these do.
+    static func recognises(_ file: ReadableFile) -> Bool {
+        let bytes = file.bytes(at: 0, count: 12)
+        guard bytes.count >= 8 else { return false }
+        return ["ftyp", "moov", "mdat", "free", "wide", "skip"].contains { bytes[4..<8].elementsEqual($0.utf8) }
+    }
+
+    /// - Throws: ``AudioFileError/notAudio(path:reason:)``.
+    static func scan(_ file: ReadableFile) throws(AudioFileError) -> CodedTrack {
+        let boxes = MovieBoxes(file)
+        let source = FileSource(file)
+        let input = try Input(source)
+        defer { input.close() }
+        guard let context = input.context, let stream = firstSound(context) else {
+            throw .notAudio(path: file.path, reason: "no AAC or Apple Lossless sound in it")
+        }
+        // Only walks through the fragments' headers: no stream wants its packets.
+        if boxes.isFragmented, let packet = av_packet_alloc() {
+            for i in 0..<Int(context.pointee.nb_streams) {
+                context.pointee.streams[i]?.pointee.discard = AVDISCARD_ALL
+            }
+            while av_read_frame(context, packet) >= 0 { av_packet_unref(packet) }
+            var freed: UnsafeMutablePointer<AVPacket>? = packet
+            av_packet_free(&freed)
+        }
+        if let error = source.error { throw error }
+        let track = CodedTrack(
+            packets: packets(stream), timing: timing(context, stream, boxes),
+            parameters: CodecParameters(copying: stream.pointee.codecpar))
+        // Each packet has a byte of its own at least.
+        guard track.packets.count <= file.byteCount else {
+            throw .notAudio(path: file.path, reason: "it claims \(track.packets.count) packets")
+        }
+        return track
+    }
+
+    private static func firstSound(_ context: UnsafeMutablePointer<AVFormatContext>) -> UnsafeMutablePointer<AVStream>?
+    {
+        (0..<Int(context.pointee.nb_streams)).lazy.compactMap { context.pointee.streams[$0] }.first {
+            guard let parameters = $0.pointee.codecpar else { return false }
+            return parameters.pointee.codec_type == AVMEDIA_TYPE_AUDIO && codecs.contains(parameters.pointee.codec_id)
+        }
+    }
+
+    private static func packets(_ stream: UnsafeMutablePointer<AVStream>) -> PacketTable {
+        var table = PacketTable()
+        let count = Int(earshot_av_index_count(stream))
+        table.reserve(count)
+        for i in 0..<count {
+            guard let entry = earshot_av_index_entry(stream, CInt(i)) else { break }
+            table.append(offset: Int(entry.pointee.pos), size: Int(entry.pointee.size))
+        }
+        return table
+    }
+
+    private static func timing(
+        _ context: UnsafeMutablePointer<AVFormatContext>, _ stream: UnsafeMutablePointer<AVStream>, _ boxes: MovieBoxes
+    ) -> TrackTiming {
+        var timing = TrackTiming()
+        let base = stream.pointee.time_base
+        if base.num == 1, base.den > 0 { timing.timescale = Int(base.den) }
+        timing.mediaDuration = max(0, Int(stream.pointee.duration))
+        if let edit = boxes.edits[Int(stream.pointee.id)] {
+            timing.editStart = edit.start
+            timing.editTimescale = boxes.timescale
+            timing.editDuration = edit.duration
+        }
+        if let entry = av_dict_get(context.pointee.metadata, "iTunSMPB", nil, 0), let value = entry.pointee.value {
+            timing.gapless = gapless(String(cString: value))
+        }
+        return timing
+    }
+
+    /// Apple's comment: hexadecimal words, of which the second is the priming and the fourth the sound's length.
+    static func gapless(_ comment: String) -> (priming: Int, valid: Int)? {
+        let words = comment.split(separator: " ").prefix(4).map { Int($0, radix: 16) }
+        guard words.count == 4, let priming = words[1], let valid = words[3], priming < 16_384, valid > 0,
+            valid < 1 << 50
+        else { return nil }
+        return (priming, valid)
+    }
+
+    /// The library's context on our own bytes.
+    private struct Input {
+        private(set) var context: UnsafeMutablePointer<AVFormatContext>?
+        private var io: UnsafeMutablePointer<AVIOContext>?
+
+        init(_ source: FileSource) throws(AudioFileError) {
+            let path = source.file.path
+            earshot_av_quiet()  // it would write to standard error by itself
+            av_max_alloc(MovieScanner.maximumAllocation)
+            guard let buffer = av_malloc(MovieScanner.ioByteCount) else { throw .system(path: path, code: 12) }
+            io = avio_alloc_context(
+                buffer.assumingMemoryBound(to: UInt8.self), CInt(MovieScanner.ioByteCount), 0,
+                Unmanaged.passUnretained(source).toOpaque(), FileSource.readCallback, nil, FileSource.seekCallback)
+            context = avformat_alloc_context()
+            context?.pointee.pb = io
+            context?.pointee.io_open = { _, _, _, _, _ in earshot_av_refused() }
+            context?.pointee.max_streams = 64
+            var options: OpaquePointer?
+            av_dict_set(&options, "ignore_editlist", "1", 0)
+            av_dict_set(&options, "ignore_chapters", "1", 0)
+            let code = avformat_open_input(&context, nil, av_find_input_format("mov"), &options)
+            av_dict_free(&options)
+            if let error = source.error {
+                close()
+                throw error
+            }
+            guard code >= 0 else {
+                close()
+                throw .notAudio(path: path, reason: "libavformat finds no sound in it, code \(code)")
+            }
+        }
+
+        func close() {
+            var (context, io) = (context, io)
+            avformat_close_input(&context)
+            if let buffer = io?.pointee.buffer { av_free(buffer) }
+            avio_context_free(&io)
+        }
+    }
+}
+
+/// A file as libavformat wants to read it.
+private final class FileSource {
+    let file: ReadableFile
+    /// What the system said, which the library would turn into another word.
+    private(set) var error: AudioFileError?
+    private var offset = 0
+
+    init(_ file: ReadableFile) { self.file = file }
+
+    static let readCallback: @convention(c) (UnsafeMutableRawPointer?, UnsafeMutablePointer<UInt8>?, CInt) -> CInt = {
+        guard let object = $0, let bytes = $1 else { return earshot_av_eof() }
+        let source = Unmanaged<FileSource>.fromOpaque(object).takeUnretainedValue()
+        return source.read(UnsafeMutableRawBufferPointer(start: bytes, count: Int($2)))
+    }
+
+    static let seekCallback: @convention(c) (UnsafeMutableRawPointer?, Int64, CInt) -> Int64 = {
+        guard let object = $0 else { return -1 }
+        return Unmanaged<FileSource>.fromOpaque(object).takeUnretainedValue().seek($1, $2)
+    }
+
+    private func read(_ bytes: UnsafeMutableRawBufferPointer) -> CInt {
+        do {
+            let got = try file.read(at: offset, into: bytes)
+            offset += got
+            return got > 0 ? CInt(got) : earshot_av_eof()
+        } catch {
+            self.error = error
+            return earshot_av_refused()
+        }
+    }
+
+    private func seek(_ to: Int64, _ whence: CInt) -> Int64 {
+        if whence & AVSEEK_SIZE != 0 { return Int64(file.byteCount) }
+        let base: Int64 =
+            switch whence & 0xFFFF {
+            case 0: 0
+            case 1: Int64(offset)
+            case 2: Int64(file.byteCount)
+            default: -1
+            }
+        let (target, overflow) = base.addingReportingOverflow(to)
+        guard base >= 0, !overflow, target >= 0 else { return -1 }
+        offset = Int(target)
+        return target
+    }
+}

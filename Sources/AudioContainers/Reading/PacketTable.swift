@@ -1,0 +1,75 @@
+/// Where a file's coded packets lie.
+///
+/// In the order in which they are decoded.
+struct PacketTable {
+    /// Where each packet begins in the file.
+    private(set) var offsets: [Int] = []
+    /// How long each is, in bytes.
+    private(set) var sizes: [Int32] = []
+    /// What the reader is to tell before it goes on with the packet of this number.
+    var faults: [Int: String] = [:]
+
+    /// A packet longer than this is none: 8 channels of 4,096 frames of 32 bits, uncompressed, and room.
+    static let maximumPacketByteCount = 1 << 21
+
+    /// How many packets there are.
+    var count: Int { offsets.count }
+
+    /// Adds a packet behind the others.
+    mutating func append(offset: Int, size: Int) {
+        offsets.append(offset)
+        sizes.append(Int32(clamping: size))
+    }
+
+    /// Makes room for packets to come.
+    mutating func reserve(_ count: Int) {
+        offsets.reserveCapacity(count)
+        sizes.reserveCapacity(count)
+    }
+}
+
+/// What a container says of the sound's place in what its packets decode to, in ticks of its own clocks.
+struct TrackTiming: Equatable {
+    /// Ticks a second of ``mediaDuration`` and ``editStart``.
+    var timescale = 0
+    /// What all packets decode to; 0 where the container does not say.
+    var mediaDuration = 0
+    /// Where the sound begins.
+    var editStart = 0
+    /// Ticks a second of ``editDuration``.
+    var editTimescale = 0
+    /// How long the sound is; 0 where the container does not say.
+    var editDuration = 0
+    /// As an iTunSMPB comment says, in frames.
+    var gapless: (priming: Int, valid: Int)?
+
+    static func == (a: TrackTiming, b: TrackTiming) -> Bool {
+        a.timescale == b.timescale && a.mediaDuration == b.mediaDuration && a.editStart == b.editStart
+            && a.editTimescale == b.editTimescale && a.editDuration == b.editDuration
+            && a.gapless?.priming == b.gapless?.priming && a.gapless?.valid == b.gapless?.valid
+    }
+
+    /// The sound's place in `decodedFrames` frames at `sampleRate`. Lies are cut to what can be.
+    func sound(decodedFrames: Int, framesPerPacket: Int, sampleRate: Double) -> Range<Int> {
+        func whole(_ start: Double, _ end: Double) -> Range<Int> {
+            let first = min(max(0, start.rounded()), Double(decodedFrames))
+            return Int(first)..<Int(min(max(first, end.rounded()), Double(decodedFrames)))
+        }
+        if let gapless, gapless.valid > 0, gapless.priming + gapless.valid <= decodedFrames {
+            return gapless.priming..<gapless.priming + gapless.valid
+        }
+        guard timescale > 0 else { return 0..<decodedFrames }
+        let ticks = sampleRate / Double(timescale)
+        // The last packet is told shorter than it decodes; any other difference is a gap or a lie.
+        let told = Double(mediaDuration) * ticks
+        let media =
+            abs(told - Double(decodedFrames)) <= Double(2 * framesPerPacket) && told > 0
+            ? min(told, Double(decodedFrames)) : Double(decodedFrames)
+        let start = Double(editStart) * ticks
+        guard editTimescale > 0, editDuration > 0 else { return whole(start, media) }
+        let end = start + Double(editDuration) * sampleRate / Double(editTimescale)
+        // A movie's clock is often coarser than its sound's: then the media's end is the better word.
+        let coarseness = sampleRate > Double(editTimescale) ? sampleRate / Double(editTimescale) + 1 : 0
+        return whole(start, abs(end - media) <= coarseness ? media : min(end, media))
+    }
+}

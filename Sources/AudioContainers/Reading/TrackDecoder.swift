@@ -1,0 +1,140 @@
+import AudioBase
+import AudioCodecs
+import AudioFiles
+import CLibAVFormat
+
+/// Decodes a track's packets one after another, by libavcodec, to planar floats.
+///
+/// One thread at a time; allocates in each call.
+final class TrackDecoder {
+    /// What a packet decoded to.
+    enum Result: Equatable {
+        /// ``frame`` holds it.
+        case sound
+        /// The packet carried no sound.
+        case nothing
+        /// The packet is damaged; the code is libavcodec's.
+        case failed(Int)
+    }
+
+    private let parameters: CodecParameters
+    private let codecName: String
+    private var coder: AVCoder
+    private var bytes: UnsafeMutableRawBufferPointer
+
+    /// - Throws: ``CodecError`` where the library lacks the codec or refuses the stream.
+    init(_ parameters: CodecParameters) throws(CodecError) {
+        self.parameters = parameters
+        codecName = String(cString: avcodec_get_name(parameters.pointer.pointee.codec_id))
+        coder = try Self.open(parameters, codecName)
+        bytes = .allocate(byteCount: 8_192 + Int(AV_INPUT_BUFFER_PADDING_SIZE), alignment: 64)
+    }
+
+    deinit {
+        coder.free()
+        bytes.deallocate()
+    }
+
+    private static func open(_ parameters: CodecParameters, _ name: String) throws(CodecError) -> AVCoder {
+        let coder = try AVCoder(AVCoder.decoder(named: name), codec: name)
+        // Which frames are the sound is for the reader to say.
+        coder.context.pointee.flags2 |= CInt(AV_CODEC_FLAG2_SKIP_MANUAL)
+        coder.context.pointee.max_samples = 1 << 16
+        var code = avcodec_parameters_to_context(coder.context, parameters.pointer)
+        if code >= 0 { code = avcodec_open2(coder.context, nil, nil) }
+        guard code >= 0 else {
+            coder.free()
+            throw .badConfiguration(codec: name, detail: "libavcodec refuses it, code \(code)")
+        }
+        return coder
+    }
+
+    /// As if it were new: also what no flush forgets, such as the noise that an AAC decoder puts in place of noise.
+    func renew() throws(CodecError) {
+        let fresh = try Self.open(parameters, codecName)
+        coder.free()
+        coder = fresh
+    }
+
+    /// Forgets the signal so far.
+    func flush() { avcodec_flush_buffers(coder.context) }
+
+    /// Room for a packet of `byteCount` bytes, to be filled before ``decode(byteCount:)``.
+    func room(for byteCount: Int) -> UnsafeMutableRawBufferPointer {
+        let padding = Int(AV_INPUT_BUFFER_PADDING_SIZE)
+        if bytes.count < byteCount + padding {
+            bytes.deallocate()
+            bytes = .allocate(byteCount: byteCount * 2 + padding, alignment: 64)
+        }
+        return UnsafeMutableRawBufferPointer(rebasing: bytes[0..<byteCount])
+    }
+
+    /// Decodes the packet in ``room(for:)``.
+    func decode(byteCount: Int) -> Result {
+        UnsafeMutableRawBufferPointer(rebasing: bytes[byteCount..<byteCount + Int(AV_INPUT_BUFFER_PADDING_SIZE)])
+            .initializeMemory(as: UInt8.self, repeating: 0)
+        guard byteCount > 0 else { return .nothing }  // empty would mean the end
+        coder.packet.pointee.data = bytes.baseAddress?.assumingMemoryBound(to: UInt8.self)
+        coder.packet.pointee.size = CInt(byteCount)
+        var code = avcodec_send_packet(coder.context, coder.packet)
+        coder.packet.pointee.data = nil
+        coder.packet.pointee.size = 0
+        if code >= 0 { code = avcodec_receive_frame(coder.context, coder.frame) }
+        if code == earshot_av_again() { return .nothing }
+        return code >= 0 ? .sound : .failed(Int(code))
+    }
+
+    /// Takes what else a packet gave, so that the library accepts the next; ``frame`` is gone then.
+    func drain() { while avcodec_receive_frame(coder.context, coder.frame) >= 0 {} }
+
+    /// Whether it is AAC-LC, whose packets depend on their neighbours alone.
+    var isPlainAAC: Bool {
+        coder.context.pointee.codec_id == AV_CODEC_ID_AAC && coder.context.pointee.profile == FF_PROFILE_AAC_LOW
+            && frameCount == AACEncoder.blockFrameCount
+    }
+
+    /// Hertz of the last packet's sound.
+    var sampleRate: Int { Int(coder.frame.pointee.sample_rate) }
+    /// Channels of the last packet's sound.
+    var channelCount: Int { Int(earshot_av_frame_channels(coder.frame)) }
+    /// Frames of the last packet's sound.
+    var frameCount: Int { Int(coder.frame.pointee.nb_samples) }
+
+    /// Copies the last packet's sound, cut or filled with silence to `frameCount` frames. NaN and infinity come as 0.
+    /// - Returns: false where libavcodec's sample type is none that is known here.
+    func copy(to channels: Channels, frameCount: Int) -> Bool {
+        let count = min(frameCount, self.frameCount)
+        let kind = AVSampleFormat(rawValue: coder.frame.pointee.format)
+        let planar = av_sample_fmt_is_planar(kind) != 0
+        guard let planes = coder.frame.pointee.extended_data else { return false }
+        for c in 0..<channels.count {
+            guard let plane = planes[planar ? c : 0] else { return false }
+            let to = channels[c]
+            let (first, step) = planar ? (0, 1) : (c, channels.count)
+            let from = UnsafeRawPointer(plane)
+            switch av_get_packed_sample_fmt(kind) {
+            case AV_SAMPLE_FMT_FLT:
+                let from = from.assumingMemoryBound(to: Float.self)
+                for i in 0..<count {
+                    let x = from[first + i * step]
+                    to[i] = x.isFinite ? x : 0
+                }
+            case AV_SAMPLE_FMT_DBL:
+                let from = from.assumingMemoryBound(to: Double.self)
+                for i in 0..<count {
+                    let x = Float(from[first + i * step])
+                    to[i] = x.isFinite ? x : 0
+                }
+            case AV_SAMPLE_FMT_S16:
+                let from = from.assumingMemoryBound(to: Int16.self)
+                for i in 0..<count { to[i] = Float(from[first + i * step]) * 0x1p-15 }
+            case AV_SAMPLE_FMT_S32:
+                let from = from.assumingMemoryBound(to: Int32.self)
+                for i in 0..<count { to[i] = Float(from[first + i * step]) * 0x1p-31 }
+            default: return false
+            }
+            if count < frameCount { clearSamples(to + count, frameCount - count) }
+        }
+        return true
+    }
+}

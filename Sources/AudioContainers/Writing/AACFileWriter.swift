@@ -1,0 +1,171 @@
+import AudioBase
+import AudioCodecs
+import AudioFiles
+import Glibc
+
+/// Writes AAC-LC, by libavcodec's encoder, as M4A or as an ADTS stream. A process killed at any instant leaves a file that plays
+/// up to less than a second before its last write: ADTS as it is, M4A since it is written in fragments of half a second
+/// (``MovieFile``). A closed M4A is a plain one and gives back exactly the frames that were written; ADTS cannot say where the
+/// sound begins and ends in its packets.
+///
+/// Rates other than 32, 44.1 and 48 kHz are converted: above 48 kHz to 48 or 44.1 kHz, otherwise to the next higher one.
+/// A new file has mode 0600. An existing file is emptied and keeps its mode.
+/// One thread at a time; writing waits for the disk, so never on a render thread.
+public final class AACFileWriter {
+    /// What the packets are kept in.
+    public enum Container: Sendable, CaseIterable {
+        /// MPEG-4, for `.m4a`.
+        case m4a
+        /// A stream of packets that can be cut anywhere, for `.aac`.
+        case adts
+    }
+    /// Bits a second for each channel, where nothing is said.
+    public static let defaultBitRatePerChannel = 64_000
+
+    /// Where the file is.
+    public let path: String
+    /// What is written: its rate may differ from the file's.
+    public let format: AudioFormat
+    /// The file's rate, in hertz.
+    public let fileSampleRate: Double
+    /// Frames written, at the rate of ``format``.
+    public private(set) var frameCount = 0
+
+    private let encoder: AACEncoder
+    private let converter: RateConverter
+    private let block: AudioBuffer  // what the encoder gets next
+    private var blockFrames = 0
+    private let silence: AudioBuffer
+    private let container: any PacketContainer
+    private var convertedFrames = 0  // at the file's rate
+    private var isOpen = true
+
+    /// Creates or empties a file.
+    /// - Parameters:
+    ///   - format: 1 or 2 channels.
+    ///   - bitRate: bits a second for all channels, 16,000 a channel up to 6 for each frame and channel;
+    ///     ``defaultBitRatePerChannel`` for each channel where nothing is said.
+    /// - Throws: ``AudioFileError/unsupportedFormat(path:detail:)`` and what creating a file can.
+    public init(
+        path: String, format: AudioFormat, container: Container = .m4a, bitRate: Int? = nil
+    ) throws(AudioFileError) {
+        let rate = Self.fileSampleRate(for: format.sampleRate)
+        do {
+            encoder = try AACEncoder(
+                sampleRate: rate, channelCount: format.channelCount,
+                bitRate: bitRate ?? Self.defaultBitRatePerChannel * format.channelCount)
+        } catch { throw .unsupportedFormat(path: path, detail: error.description) }
+        converter = RateConverter(from: format.sampleRate, to: rate, channelCount: format.channelCount)
+        block = AudioBuffer(channelCount: format.channelCount, frameCapacity: AACEncoder.blockFrameCount)
+        silence = AudioBuffer(channelCount: format.channelCount, frameCapacity: AACEncoder.blockFrameCount)
+        self.path = path
+        self.format = format
+        fileSampleRate = rate
+        let file = try OutputFile(path: path)
+        switch container {
+        case .adts: self.container = ADTSFile(file, encoder)
+        case .m4a: self.container = try MovieFile(file, encoder)
+        }
+    }
+
+    deinit { try? close() }
+
+    private static func fileSampleRate(for rate: Double) -> Double {
+        if let next = AACEncoder.sampleRates.first(where: { $0 >= rate }) { return next }
+        return rate.truncatingRemainder(dividingBy: 44_100) == 0 ? 44_100 : 48_000
+    }
+
+    /// Appends frames.
+    /// - Parameters:
+    ///   - channels: at least as many as the format has; the rest is left out.
+    ///   - offset: where in the channels the frames begin.
+    /// - Throws: disk full, closed, system. After any of them the file is closed, with all that reached the disk.
+    public func write(_ channels: Channels, frameCount: Int, offset: Int = 0) throws(AudioFileError) {
+        precondition(channels.count >= format.channelCount && frameCount >= 0)
+        guard isOpen else { throw .closed(path: path) }
+        var done = 0
+        while done < frameCount {
+            done += try append(channels, frameCount - done, offset + done, atMost: Int.max)
+        }
+        self.frameCount += frameCount
+    }
+
+    /// Appends `frameCount` frames of silence. Throws as ``write(_:frameCount:offset:)`` does.
+    public func writeSilence(frameCount: Int) throws(AudioFileError) {
+        precondition(frameCount >= 0)
+        var done = 0
+        while done < frameCount {
+            let frames = min(frameCount - done, silence.frameCapacity)
+            try write(silence.channels, frameCount: frames)
+            done += frames
+        }
+    }
+
+    /// Converts frames to the block, and encodes it when it is full. Returns how many were taken.
+    private func append(
+        _ channels: Channels, _ frameCount: Int, _ offset: Int, atMost limit: Int
+    ) throws(AudioFileError) -> Int {
+        let (consumed, produced) = converter.convert(
+            channels, frameCount: frameCount, inputOffset: offset, into: block.channels,
+            frameCapacity: min(block.frameCapacity - blockFrames, limit), outputOffset: blockFrames)
+        blockFrames += produced
+        convertedFrames += produced
+        if blockFrames == block.frameCapacity { try encode() }
+        return consumed
+    }
+
+    private func encode() throws(AudioFileError) {
+        blockFrames = 0
+        try keep { () throws(CodecError) in try encoder.encode(block.channels) }
+    }
+
+    /// Puts a packet of the encoder's, if there is one, into the file. Returns whether there was.
+    @discardableResult
+    private func keep(
+        _ packet: () throws(CodecError) -> UnsafeRawBufferPointer?
+    ) throws(AudioFileError) -> Bool {
+        let bytes: UnsafeRawBufferPointer?
+        do { bytes = try packet() } catch {
+            throw abandon(.encoderFailed(path: path, reason: error.description))
+        }
+        guard let bytes else { return false }
+        do { try container.append(bytes) } catch { throw abandon(error) }
+        return true
+    }
+
+    /// Closes the file as it is: it plays.
+    private func abandon(_ error: AudioFileError) -> AudioFileError {
+        isOpen = false
+        try? container.close(frameCount: convertedFrames)
+        return error
+    }
+
+    /// Writes what the encoder still holds, and closes the file; again does nothing. Also done when the writer is freed.
+    /// An M4A file is forced to the disk before it is made a plain one.
+    public func close() throws(AudioFileError) {
+        guard isOpen else { return }
+        let total = Int((Double(frameCount) * fileSampleRate / format.sampleRate).rounded(.up))
+        while convertedFrames < total {  // silence pushes out what the converter still holds
+            _ = try append(silence.channels, silence.frameCapacity, 0, atMost: total - convertedFrames)
+        }
+        if blockFrames > 0 || total == 0 {
+            for c in 0..<format.channelCount {
+                clearSamples(block.channels[c] + blockFrames, block.frameCapacity - blockFrames)
+            }
+            try encode()
+        }
+        while try keep({ () throws(CodecError) in try encoder.flush() }) {}
+        isOpen = false
+        try container.close(frameCount: total)
+    }
+}
+
+extension AACFileWriter: SoundFileWriter {}
+
+/// What packets are put into, one after another.
+protocol PacketContainer: AnyObject {
+    /// Adds a packet. After an error nothing is there of those that were not whole.
+    func append(_ packet: UnsafeRawBufferPointer) throws(AudioFileError)
+    /// Completes the file, whose sound is `frameCount` frames, and closes it.
+    func close(frameCount: Int) throws(AudioFileError)
+}

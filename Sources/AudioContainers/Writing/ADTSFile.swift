@@ -1,0 +1,32 @@
+import AudioCodecs
+import AudioFiles
+
+/// AAC packets, each behind a header of seven bytes (ISO/IEC 14496-3, 1.A.3.2).
+final class ADTSFile: PacketContainer {
+    private let file: OutputFile
+    private let rateIndex: Int
+    private let channelCount: Int
+    private var frame: [UInt8] = []
+
+    init(_ file: OutputFile, _ encoder: AACEncoder) {
+        self.file = file
+        rateIndex = ADTSHeader.sampleRates.firstIndex(of: Int(encoder.sampleRate)) ?? 15
+        channelCount = encoder.channelCount
+    }
+
+    func append(_ packet: UnsafeRawBufferPointer) throws(AudioFileError) {
+        let size = packet.count + ADTSHeader.byteCount
+        guard size < 1 << 13 else { throw .encoderFailed(path: file.path, reason: "a packet of \(packet.count) bytes") }
+        frame.removeAll(keepingCapacity: true)
+        frame += [
+            0xFF, 0xF1,  // MPEG-4, no check sum
+            UInt8(1 << 6 | rateIndex << 2 | channelCount >> 2),  // 1 is LC
+            UInt8(channelCount & 3) << 6 | UInt8(size >> 11), UInt8(size >> 3 & 255), UInt8(size & 7) << 5 | 0x1F,
+            0xFC,  // a buffer's fullness that says nothing, one packet
+        ]
+        frame += packet
+        try file.append(frame)
+    }
+
+    func close(frameCount: Int) throws(AudioFileError) { try file.close() }
+}

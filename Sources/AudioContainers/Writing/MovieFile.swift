@@ -1,0 +1,79 @@
+import AudioCodecs
+import AudioFiles
+
+/// An M4A file that plays at any instant while it is recorded, and is a plain one once it is closed, without being copied.
+///
+/// It begins with an empty `free` box and a `moov` that says that fragments follow; then comes one each half second (ISO/IEC
+/// 14496-12, 8.8). To close it, a `moov` with all packets is appended, and when that is on the disk the `free` box's sixteen
+/// bytes become the header of one `mdat` that holds all between: one small write turns the one file into the other. So there
+/// is no second copy that a full disk could refuse, and a kill between two writes leaves the one file or the other.
+final class MovieFile: PacketContainer {
+    /// Half a second of packets.
+    private let fragmentPacketCount: Int
+    private let file: OutputFile
+    private let track: MovieTrack
+    private let freeOffset: Int
+    private var pending: [UInt8] = []
+    private var pendingSizes: [Int] = []
+    private var table = MovieTrack.Table()
+
+    init(_ file: OutputFile, _ encoder: AACEncoder) throws(AudioFileError) {
+        self.file = file
+        track = MovieTrack(encoder)
+        fragmentPacketCount = Int(encoder.sampleRate / 2) / AACEncoder.blockFrameCount
+        var head = BoxWriter()
+        head.box("ftyp") {
+            $0.put("M4A ")
+            $0.put32(0x200)
+            for brand in ["M4A ", "mp42", "isom", "iso5"] { $0.put(brand) }
+        }
+        freeOffset = head.bytes.count
+        head.box("free") { $0.zeros(8) }
+        track.writeFragmentedMovie(&head)
+        try file.append(head.bytes)
+    }
+
+    func append(_ packet: UnsafeRawBufferPointer) throws(AudioFileError) {
+        pending += packet
+        pendingSizes.append(packet.count)
+        if pendingSizes.count == fragmentPacketCount { try writeFragment() }
+    }
+
+    private func writeFragment() throws(AudioFileError) {
+        guard !pendingSizes.isEmpty else { return }
+        var box = BoxWriter()
+        track.writeFragmentHeader(
+            &box, number: table.chunkOffsets.count + 1, firstPacket: table.sizes.count, sizes: pendingSizes)
+        box.put32(8 + pending.count)
+        box.put("mdat")
+        let offset = file.byteCount + box.bytes.count
+        box.put(pending)
+        pending.removeAll(keepingCapacity: true)
+        let sizes = pendingSizes
+        pendingSizes.removeAll(keepingCapacity: true)
+        try file.append(box.bytes)
+        table.add(chunkAt: offset, sizes: sizes)
+    }
+
+    func close(frameCount: Int) throws(AudioFileError) {
+        var failure: AudioFileError?
+        do { try writeFragment() } catch { failure = error }
+        let end = file.byteCount
+        do {
+            var movie = BoxWriter()
+            track.writeMovie(&movie, table, frameCount: frameCount)
+            try file.append(movie.bytes)
+            try file.synchronize()
+            var header = BoxWriter()
+            header.put32(1)
+            header.put("mdat")
+            header.put64(end - freeOffset)
+            try file.overwrite(header.bytes, at: freeOffset)
+        } catch {
+            file.truncate(to: end)  // the fragments play
+            failure = failure ?? error
+        }
+        do { try file.close() } catch { failure = failure ?? error }
+        if let failure { throw failure }
+    }
+}

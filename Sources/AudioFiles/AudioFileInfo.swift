@@ -1,0 +1,146 @@
+import AudioBase
+import CSndfile
+import CTagLib
+
+/// What a sound file is, found without decoding it.
+public struct AudioFileInfo: Hashable, Sendable {
+    /// Where the file is.
+    public var path: String
+    /// Its kind; nil where it is one that is only read.
+    public var type: AudioFileType?
+    /// What holds the sound, in words: `WAV`, `Ogg` …
+    public var container: String
+    /// How the sound is kept, in words: `24-bit`, `Opus` …
+    public var codec: String
+    /// Rate and channels that it is read with.
+    public var format: AudioFormat
+    /// Frames at that rate.
+    public var frameCount: Int
+    /// Bits of a sample; nil where the codec has none, such as MP3.
+    public var bitDepth: Int?
+    /// Bits a second, on average over the whole file.
+    public var bitRate: Int
+    /// The file's length.
+    public var byteCount: Int
+    /// Frames that the encoder put before the sound, and a player leaves out; nil where the file does not say.
+    public var primingFrames: Int?
+    /// Frames that the encoder put behind the sound; nil where the file does not say.
+    public var remainderFrames: Int?
+    /// Where a broadcast WAV begins, in frames from midnight; nil in others.
+    public var timeReference: Int?
+    /// Words and pictures.
+    public var tags: AudioFileTags
+
+    /// Seconds.
+    public var duration: Double { Double(frameCount) / format.sampleRate }
+
+    /// What another layer knows of a file of a kind that libsndfile does not read.
+    public init(
+        path: String, type: AudioFileType?, container: String, codec: String, format: AudioFormat, frameCount: Int,
+        bitDepth: Int?, byteCount: Int, tags: AudioFileTags
+    ) {
+        self.path = path
+        self.type = type
+        self.container = container
+        self.codec = codec
+        self.format = format
+        self.frameCount = frameCount
+        self.bitDepth = bitDepth
+        self.byteCount = byteCount
+        self.tags = tags
+        let seconds = Double(frameCount) / format.sampleRate
+        bitRate = seconds > 0 ? Int(Double(byteCount) * 8 / seconds) : 0
+    }
+
+    /// Looks at a file that ``AudioFileReader`` reads. Tags that cannot be read are none.
+    /// - Throws: as ``AudioFileReader/init(path:)``.
+    public init(path: String) throws(AudioFileError) {
+        let file = try ReadableFile(path)
+        let sound = try AudioFileReader(path: path)
+        let type = AudioFileType(file)
+        let words = SoundWords(sound.libraryFormat)
+        self.init(
+            path: path, type: type, container: type.map { Self.container($0) } ?? words.container, codec: words.codec,
+            format: sound.processingFormat, frameCount: sound.frameCount, bitDepth: words.bitDepth,
+            byteCount: file.byteCount, tags: (try? TaggedFile(file).tags) ?? AudioFileTags())
+        switch type {
+        case .mp3: (primingFrames, remainderFrames) = LAMEHeader.gaps(file) ?? (nil, nil)
+        case .opus:
+            let head = file.bytes(at: 28, count: 12)
+            // Counted at 48 kHz, whatever the rate.
+            if head.count < 12 { break }
+            primingFrames = Int(Double(Int(head[10]) | Int(head[11]) << 8) * format.sampleRate / 48_000)
+        case .wav, .rf64:
+            timeReference = sound.timeReference
+            if timeReference != nil { container = "Broadcast \(container)" }
+        default: break
+        }
+    }
+
+    private static func container(_ type: AudioFileType) -> String {
+        switch type {
+        case .vorbis, .opus: "Ogg"
+        case .mp3: "MPEG audio"
+        default: type.description
+        }
+    }
+}
+
+/// libsndfile's code of a format, in words.
+private struct SoundWords {
+    var container = "sound file"
+    var codec = "unknown"
+    var bitDepth: Int?
+
+    init(_ format: CInt) {
+        container = Self.name(format & CInt(SF_FORMAT_TYPEMASK)) ?? container
+        let sub = format & CInt(SF_FORMAT_SUBMASK)
+        let bits: [CInt: (Int, String)] = [
+            CInt(SF_FORMAT_PCM_S8): (8, "8-bit"), CInt(SF_FORMAT_PCM_U8): (8, "8-bit unsigned"),
+            CInt(SF_FORMAT_PCM_16): (16, "16-bit"), CInt(SF_FORMAT_PCM_24): (24, "24-bit"),
+            CInt(SF_FORMAT_PCM_32): (32, "32-bit"), CInt(SF_FORMAT_FLOAT): (32, "32-bit float"),
+            CInt(SF_FORMAT_DOUBLE): (64, "64-bit float"), CInt(SF_FORMAT_ALAC_16): (16, "Apple Lossless, 16-bit"),
+            CInt(SF_FORMAT_ALAC_20): (20, "Apple Lossless, 20-bit"),
+            CInt(SF_FORMAT_ALAC_24): (24, "Apple Lossless, 24-bit"),
+            CInt(SF_FORMAT_ALAC_32): (32, "Apple Lossless, 32-bit"),
+        ]
+        let others: [CInt: String] = [
+            CInt(SF_FORMAT_VORBIS): "Vorbis", CInt(SF_FORMAT_OPUS): "Opus", CInt(SF_FORMAT_MPEG_LAYER_I): "MP1",
+            CInt(SF_FORMAT_MPEG_LAYER_II): "MP2", CInt(SF_FORMAT_MPEG_LAYER_III): "MP3",
+        ]
+        if let (depth, name) = bits[sub] {
+            bitDepth = depth
+            codec = format & CInt(SF_FORMAT_TYPEMASK) == CInt(SF_FORMAT_FLAC) ? "FLAC, \(name)" : name
+        } else {
+            codec = others[sub] ?? Self.name(sub) ?? codec
+        }
+    }
+
+    private static func name(_ code: CInt) -> String? {
+        var info = SF_FORMAT_INFO()
+        info.format = code
+        guard sf_command(nil, CInt(SFC_GET_FORMAT_INFO), &info, CInt(MemoryLayout<SF_FORMAT_INFO>.size)) == 0,
+            let name = info.name
+        else { return nil }
+        return String(cString: name)
+    }
+}
+
+/// LAME's part of the header that an MP3 may begin with (LAME's own description of it, revision 1).
+enum LAMEHeader {
+    /// Frames before and behind the sound; nil where no such header is.
+    static func gaps(_ file: ReadableFile) -> (Int?, Int?)? {
+        let start = ID3Prefix.length(file)
+        let bytes = file.bytes(at: start, count: 256)
+        guard let header = MPEGAudioHeader(bytes), header.layer == 3 else { return nil }
+        let at = header.headerOffset + (header.hasChecksum ? 2 : 0)
+        let tag = bytes.dropFirst(at)
+        guard tag.starts(with: "Xing".utf8) || tag.starts(with: "Info".utf8), bytes.count > at + 8 else { return nil }
+        let flags = bytes[at + 7]
+        let lame = at + 8 + (flags & 1 != 0 ? 4 : 0) + (flags & 2 != 0 ? 4 : 0) + (flags & 4 != 0 ? 100 : 0)
+            + (flags & 8 != 0 ? 4 : 0)
+        guard bytes.count >= lame + 24, bytes[lame] >= 0x20 else { return nil }
+        let gaps = bytes[lame + 21..<lame + 24].reduce(0) { $0 << 8 | Int($1) }
+        return (gaps >> 12, gaps & 0xFFF)
+    }
+}

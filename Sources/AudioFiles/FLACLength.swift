@@ -1,0 +1,125 @@
+import Glibc
+
+/// Keeps the length in the header of a FLAC file that is being written: the encoder itself knows it only at the end.
+struct FLACLength {
+    /// Frames in the file, as its header says.
+    private(set) var framesWritten = 0
+    private var blockFrames = 0
+    private var field: UInt64 = 0
+    private static let offset: off_t = 18  // the word that ends in the 36 bits of the length
+
+    /// Called after each write with the frames that the encoder has been given.
+    mutating func update(_ descriptor: CInt, framesGiven: Int) {
+        if blockFrames == 0, !readHeader(descriptor) { return }
+        // The encoder writes a block once it has one frame more.
+        let whole = max(0, framesGiven - 1) / blockFrames * blockFrames
+        guard whole != framesWritten else { return }
+        framesWritten = whole
+        var word = (field | UInt64(whole) & 0xF_FFFF_FFFF).bigEndian
+        pwrite(descriptor, &word, 8, Self.offset)
+    }
+
+    private mutating func readHeader(_ descriptor: CInt) -> Bool {
+        guard let info = FLACStreamInfo({ at, count in
+            var bytes = [UInt8](repeating: 0, count: count)
+            return pread(descriptor, &bytes, count, off_t(at)) == count ? bytes : []
+        }), info.offset == 0 else { return false }
+        blockFrames = info.largestBlock
+        field = info.word & ~0xF_FFFF_FFFF
+        return blockFrames > 0
+    }
+}
+
+/// What a FLAC file's first block says (RFC 9639, section 8.2).
+struct FLACStreamInfo {
+    /// Where `fLaC` stands: behind a tag, if there is one.
+    let offset: Int
+    let smallestBlock: Int
+    let largestBlock: Int
+    /// Rate, channels, bits and length, as they stand in the file.
+    let word: UInt64
+
+    /// Frames; 0 where the encoder did not know.
+    var frameCount: Int { Int(word & 0xF_FFFF_FFFF) }
+    var bitsPerSample: Int { Int(word >> 36 & 0x1F) + 1 }
+
+    init?(_ read: (_ offset: Int, _ count: Int) -> [UInt8], at offset: Int = 0) {
+        let head = read(offset, 26)
+        guard head.count == 26, head.starts(with: "fLaC".utf8), head[4] & 0x7F == 0 else { return nil }
+        self.offset = offset
+        smallestBlock = Int(head[8]) << 8 | Int(head[9])
+        largestBlock = Int(head[10]) << 8 | Int(head[11])
+        word = head[18..<26].reduce(0) { $0 << 8 | UInt64($1) }
+    }
+}
+
+/// Finds the length of a FLAC file whose header does not say it, from its last whole frame (RFC 9639, section 9).
+enum FLACTail {
+    /// Frames; nil where no frame is found.
+    static func frameCount(_ file: ReadableFile) -> Int? {
+        guard let info = FLACStreamInfo(file.bytes, at: ID3Prefix.length(file)) else { return nil }
+        // Uncompressed, a frame is as long as its samples and some bytes more.
+        let reach = max(1 << 16, 2 * (info.largestBlock * 8 * 4 + 64))
+        let start = max(info.offset + 42, file.byteCount - reach)
+        let bytes = file.bytes(at: start, count: file.byteCount - start)
+        var at = bytes.count - 6
+        while at >= 0 {
+            if bytes[at] == 0xFF, bytes[at + 1] & 0xFE == 0xF8,
+                let (first, count) = frame(bytes[at...], blockFrames: info.largestBlock)
+            {
+                // One that was cut off ends the file before itself.
+                return crc16(bytes[at...]) == 0 ? first + count : first
+            }
+            at -= 1
+        }
+        return nil
+    }
+
+    /// A frame's first sample and how many it has, by its header; nil where that is none.
+    private static func frame(_ bytes: ArraySlice<UInt8>, blockFrames: Int) -> (Int, Int)? {
+        let b = Array(bytes.prefix(16))
+        guard b.count >= 6, b[2] >> 4 != 0, b[2] & 0xF != 0xF, b[3] >> 4 <= 10, b[3] & 1 == 0 else { return nil }
+        // The number is coded as UTF-8 would.
+        let length = max(1, (~b[4]).leadingZeroBitCount)
+        guard b[4] & 0xC0 != 0x80, length <= 7, b.count > 4 + length else { return nil }
+        var number = length == 1 ? Int(b[4]) : length == 7 ? 0 : Int(b[4]) & (0x7F >> length)
+        for i in 1..<max(1, length) {
+            guard b[4 + i] & 0xC0 == 0x80 else { return nil }
+            number = number << 6 | Int(b[4 + i]) & 0x3F
+        }
+        var at = 4 + length
+        func next(_ count: Int) -> Int? {
+            guard b.count >= at + count else { return nil }
+            defer { at += count }
+            return b[at..<at + count].reduce(0) { $0 << 8 | Int($1) }
+        }
+        let code = Int(b[2] >> 4)
+        let size: Int
+        switch code {
+        case 1: size = 192
+        case 2...5: size = 576 << (code - 2)
+        case 6: guard let value = next(1) else { return nil }; size = value + 1
+        case 7: guard let value = next(2) else { return nil }; size = value + 1
+        default: size = 256 << (code - 8)
+        }
+        switch b[2] & 0xF {
+        case 12: _ = next(1)
+        case 13, 14: _ = next(2)
+        default: break
+        }
+        guard b.count > at, crc8(b[0..<at]) == b[at] else { return nil }
+        return (b[1] & 1 == 1 ? number : number * blockFrames, size)
+    }
+
+    private static func crc8(_ bytes: ArraySlice<UInt8>) -> UInt8 {
+        bytes.reduce(0) { sum, byte in
+            (0..<8).reduce(sum ^ byte) { value, _ in value & 0x80 != 0 ? value << 1 ^ 0x07 : value << 1 }
+        }
+    }
+
+    private static func crc16(_ bytes: ArraySlice<UInt8>) -> UInt16 {
+        bytes.reduce(0) { sum, byte in
+            (0..<8).reduce(sum ^ UInt16(byte) << 8) { value, _ in value & 0x8000 != 0 ? value << 1 ^ 0x8005 : value << 1 }
+        }
+    }
+}

@@ -1,0 +1,48 @@
+import CSndfile
+import Glibc
+
+/// The first bytes of a file, as a file that libsndfile reads. It must outlive what was opened.
+final class FilePart {
+    private let file: ReadableFile
+    private let byteCount: Int
+    private var position = 0
+
+    init(_ file: ReadableFile, byteCount: Int) {
+        self.file = file
+        self.byteCount = byteCount
+    }
+
+    /// Nil where it is no sound.
+    func open(_ info: inout SF_INFO) -> OpaquePointer? {
+        var calls = SF_VIRTUAL_IO()
+        calls.get_filelen = { FilePart.of($0).map { sf_count_t($0.byteCount) } ?? -1 }
+        calls.tell = { FilePart.of($0).map { sf_count_t($0.position) } ?? -1 }
+        calls.write = { _, _, _ in 0 }
+        calls.seek = { offset, whence, data in
+            guard let part = FilePart.of(data) else { return -1 }
+            let base = whence == SEEK_CUR ? part.position : whence == SEEK_END ? part.byteCount : 0
+            let (goal, overflow) = base.addingReportingOverflow(Int(offset))
+            guard !overflow, goal >= 0 else { return -1 }
+            part.position = goal
+            return sf_count_t(goal)
+        }
+        calls.read = { bytes, count, data in
+            guard let part = FilePart.of(data), let bytes else { return 0 }
+            let wanted = min(Int(count), part.byteCount - part.position)
+            var done = 0
+            while done < wanted {
+                let got = pread(part.file.descriptor, bytes + done, wanted - done, off_t(part.position + done))
+                if got < 0, errno == EINTR { continue }
+                if got <= 0 { break }
+                done += got
+            }
+            part.position += done
+            return sf_count_t(done)
+        }
+        return sf_open_virtual(&calls, CInt(SFM_READ), &info, Unmanaged.passUnretained(self).toOpaque())
+    }
+
+    private static func of(_ data: UnsafeMutableRawPointer?) -> FilePart? {
+        data.map { Unmanaged<FilePart>.fromOpaque($0).takeUnretainedValue() }
+    }
+}

@@ -1,0 +1,42 @@
+import Glibc
+
+/// A plain file, open for reading at any place. Its descriptor goes with it.
+package final class ReadableFile {
+    package let path: String
+    package let descriptor: CInt
+    package let byteCount: Int
+
+    /// Throws what opening can: missing, not permitted, a folder, not a plain file.
+    package init(_ path: String) throws(AudioFileError) {
+        // Non-blocking, so that a pipe cannot hang the open; it means nothing to a plain file.
+        descriptor = Glibc.open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+        self.path = path
+        var status = stat()
+        guard descriptor >= 0, fstat(descriptor, &status) == 0 else {
+            byteCount = 0
+            throw .from(errno: errno, path: path)
+        }
+        byteCount = Int(status.st_size)
+        switch status.st_mode & S_IFMT {
+        case S_IFREG: break
+        case S_IFDIR: throw .directory(path: path)
+        default: throw .notRegular(path: path)
+        }
+    }
+
+    deinit { if descriptor >= 0 { close(descriptor) } }
+
+    /// Up to `count` bytes from `offset`: fewer only at the end of the file or where it cannot be read.
+    package func bytes(at offset: Int, count: Int) -> [UInt8] {
+        guard offset >= 0, count > 0 else { return [] }
+        return [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
+            filled = 0
+            while filled < count {
+                let got = pread(descriptor, buffer.baseAddress.map { $0 + filled }, count - filled, off_t(offset + filled))
+                if got < 0, errno == EINTR { continue }
+                if got <= 0 { break }
+                filled += got
+            }
+        }
+    }
+}

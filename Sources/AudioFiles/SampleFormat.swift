@@ -1,0 +1,39 @@
+import AudioBase
+import CSndfile
+
+extension AudioFileWriter {
+    /// How samples are stored.
+    public enum SampleFormat: Sendable, CaseIterable {
+        /// 32-bit floating point; what is not finite becomes 0. FLAC, which has none, takes 24 bits in its place.
+        case float32
+        /// 24-bit integers, rounded; beyond full scale they are clipped.
+        case int24
+        /// 16-bit integers, rounded; beyond full scale they are clipped.
+        case int16
+
+        var byteCount: Int {
+            switch self {
+            case .float32: 4
+            case .int24: 3
+            case .int16: 2
+            }
+        }
+
+        var code: CInt {
+            switch self {
+            case .float32: CInt(SF_FORMAT_FLOAT)
+            case .int24: CInt(SF_FORMAT_PCM_24)
+            case .int16: CInt(SF_FORMAT_PCM_16)
+            }
+        }
+
+        /// What the library is given: rounded here, since it cuts off what does not fit.
+        var memory: SampleType {
+            switch self {
+            case .float32: .float32
+            case .int24: .int24In32
+            case .int16: .int16
+            }
+        }
+    }
+}

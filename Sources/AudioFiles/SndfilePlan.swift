@@ -1,0 +1,154 @@
+import AudioBase
+import CSndfile
+import Glibc
+
+extension AudioFileType {
+    /// The kind by a path's ending, ``rf64`` where that says nothing.
+    static func named(_ path: String) -> AudioFileType { AudioFileType(fileName: path) ?? .rf64 }
+}
+
+/// How libsndfile is to write a file, checked before the file is touched.
+struct SndfilePlan {
+    let path: String
+    let type: AudioFileType
+    /// Hertz.
+    let sampleRate: Double
+    let channelCount: Int
+    let memory: SampleType
+    /// Frames until a kind's sizes of 32 bits end.
+    let maximumFrameCount: Int
+    private let code: CInt
+    private let compression: Double?
+    private let originalSampleRate: CInt
+
+    /// Whether the kind has its length in a header that must be kept right.
+    static func hasLength(_ type: AudioFileType) -> Bool { [.wav, .rf64, .aiff, .caf].contains(type) }
+
+    init(
+        path: String, format: AudioFormat, type: AudioFileType, sampleFormat: AudioFileWriter.SampleFormat,
+        bitRate: MP3Encoder.BitRate?, compressionLevel: Int
+    ) throws(AudioFileError) {
+        self.path = path
+        self.type = type
+        channelCount = format.channelCount
+        sampleRate = Self.sampleRate(type, format.sampleRate)
+        originalSampleRate = CInt(format.sampleRate.rounded())
+        let channels =
+            switch type {
+            case .vorbis, .opus: 2  // beyond these its order of channels is another
+            case .flac: 8
+            default: AudioFormat.channelCounts.upperBound
+            }
+        guard channelCount <= channels else {
+            throw .unsupportedFormat(path: path, detail: "\(channelCount) channels; \(type) takes 1 to \(channels)")
+        }
+        let stored = type == .flac && sampleFormat == .float32 ? .int24 : sampleFormat
+        memory = type == .vorbis || type == .opus ? .float32 : stored.memory
+        switch type {
+        case .wav, .rf64, .aiff, .caf:
+            let container =
+                switch type {
+                case .wav: SF_FORMAT_WAV
+                case .rf64: SF_FORMAT_RF64
+                case .aiff: SF_FORMAT_AIFF
+                default: SF_FORMAT_CAF
+                }
+            code = CInt(container) | stored.code
+            compression = nil
+        case .flac:
+            guard (0...8).contains(compressionLevel) else {
+                throw .unsupportedFormat(path: path, detail: "compression level \(compressionLevel); FLAC takes 0 to 8")
+            }
+            code = CInt(SF_FORMAT_FLAC) | stored.code
+            compression = Double(compressionLevel) / 8
+        case .opus:
+            code = CInt(SF_FORMAT_OGG) | CInt(SF_FORMAT_OPUS)
+            compression = try Self.opus(path, bitRate, channelCount)
+        case .vorbis:
+            code = CInt(SF_FORMAT_OGG) | CInt(SF_FORMAT_VORBIS)
+            compression = try Self.vorbis(path, bitRate)
+        case .mp3, .m4a, .adts:
+            throw .unsupportedFormat(path: path, detail: "\(type) is not written by this writer")
+        }
+        let frameBytes = stored.byteCount * channelCount
+        maximumFrameCount = type == .wav || type == .aiff ? (Int(UInt32.max) - 4096) / frameBytes : Int.max
+    }
+
+    private static func sampleRate(_ type: AudioFileType, _ rate: Double) -> Double {
+        let rates: [Double]
+        switch type {
+        case .opus: rates = [8_000, 12_000, 16_000, 24_000, 48_000]
+        case .vorbis where rate > 192_000: rates = []
+        default: return rate
+        }
+        if let next = rates.first(where: { $0 >= rate }) { return next }
+        return type == .vorbis && rate.truncatingRemainder(dividingBy: 44_100) == 0 ? 44_100 : 48_000
+    }
+
+    /// libsndfile's measure, of which 0 is 256 kb/s a channel and 1 is 6.
+    private static func opus(
+        _ path: String, _ bitRate: MP3Encoder.BitRate?, _ channels: Int
+    ) throws(AudioFileError) -> Double {
+        switch bitRate ?? .constant(channels == 1 ? 64 : 96) {
+        case .constant(let kilobits) where (6 * channels...256 * channels).contains(kilobits):
+            return 1 - (Double(kilobits * 1000 / channels) - 6_000) / 250_000
+        case .constant(let kilobits):
+            throw .unsupportedFormat(
+                path: path,
+                detail: "\(kilobits) kb/s; Opus takes \(6 * channels) to \(256 * channels) for \(channels) channels")
+        case .variable:
+            throw .unsupportedFormat(path: path, detail: "a quality; Opus takes a bit rate, in kb/s")
+        }
+    }
+
+    /// libsndfile's measure, of which 0 is Vorbis's quality 10 and 1 is 0.
+    private static func vorbis(_ path: String, _ bitRate: MP3Encoder.BitRate?) throws(AudioFileError) -> Double {
+        switch bitRate ?? .variable(5) {
+        case .variable(let quality) where (0...9).contains(quality): return Double(quality) / 10
+        case .variable(let quality):
+            throw .unsupportedFormat(path: path, detail: "V\(quality); Vorbis takes V0 to V9")
+        case .constant(let kilobits) where (64...500).contains(kilobits):
+            // What each of Vorbis's qualities comes to, of 44.1 kHz stereo (the encoder's own table).
+            let steps = [64, 80, 96, 112, 128, 160, 192, 224, 256, 320, 500]
+            let above = max(1, steps.firstIndex { $0 >= kilobits } ?? 10)
+            let part = Double(kilobits - steps[above - 1]) / Double(steps[above] - steps[above - 1])
+            return 1 - (Double(above - 1) + part) / 10
+        case .constant(let kilobits):
+            throw .unsupportedFormat(path: path, detail: "\(kilobits) kb/s; Vorbis takes 64 to 500")
+        }
+    }
+
+    /// Opens an emptied file.
+    func open(_ descriptor: CInt) throws(AudioFileError) -> OpaquePointer {
+        var info = SF_INFO()
+        info.samplerate = CInt(sampleRate.rounded())
+        info.channels = CInt(channelCount)
+        info.format = code
+        errno = 0
+        guard let file = sf_open_fd(descriptor, CInt(SFM_WRITE), &info, CInt(SF_FALSE)) else {
+            let code = errno
+            throw code == 0
+                ? .unsupportedFormat(path: path, detail: AudioFileError.reason(nil)) : .from(errno: code, path: path)
+        }
+        sf_command(file, CInt(SFC_SET_ADD_PEAK_CHUNK), nil, CInt(SF_FALSE))  // it holds the time of day
+        if var compression {
+            sf_command(file, CInt(SFC_SET_COMPRESSION_LEVEL), &compression, CInt(MemoryLayout<Double>.size))
+        }
+        if type == .opus {
+            var original = originalSampleRate
+            sf_command(file, CInt(SFC_SET_ORIGINAL_SAMPLERATE), &original, CInt(MemoryLayout<CInt>.size))
+            var latency = 200.0  // milliseconds that a page waits to be filled
+            sf_command(file, CInt(SFC_SET_OGG_PAGE_LATENCY), &latency, CInt(MemoryLayout<Double>.size))
+        }
+        if type == .rf64 { sf_command(file, CInt(SFC_RF64_AUTO_DOWNGRADE), nil, CInt(SF_TRUE)) }
+        guard Self.hasLength(type) else { return file }
+        errno = 0
+        sf_command(file, CInt(SFC_UPDATE_HEADER_NOW), nil, 0)
+        guard errno == 0 else {
+            let code = errno
+            sf_close(file)
+            throw .from(errno: code, path: path)
+        }
+        return file
+    }
+}

@@ -1,0 +1,151 @@
+/// What a sound file says of itself in words and pictures: ID3v2 in WAV, AIFF and MP3, INFO in WAV, Vorbis comments in FLAC and
+/// Ogg, iTunes' items in M4A.
+///
+/// Fields have the names that all kinds share (`TITLE`, `ALBUMARTIST`, `TRACKNUMBER` …); what a file has besides comes and goes
+/// under its own name. So tags that were read from one kind can be written to another.
+///
+/// ```swift
+/// var tags = try AudioFileTags(path: "take.flac")
+/// tags.title = "Second take"
+/// try tags.write(to: "take.mp3")
+/// ```
+public struct AudioFileTags: Hashable, Sendable {
+    /// A place within a whole, such as track 3 of 12.
+    public struct Position: Hashable, Sendable {
+        /// From 1.
+        public var number: Int
+        /// How many there are; nil where nothing is said.
+        public var total: Int?
+
+        public init(_ number: Int, of total: Int? = nil) {
+            self.number = number
+            self.total = total
+        }
+    }
+
+    /// A picture.
+    public struct Picture: Hashable, Sendable {
+        /// Bytes of one at most: 32 MiB.
+        public static let maximumByteCount = 33_554_432
+        /// `image/jpeg`, `image/png` …
+        public var mimeType: String
+        /// What it shows.
+        public var kind: Kind
+        /// A word about it; M4A keeps none.
+        public var description: String
+        /// The image file.
+        public var bytes: [UInt8]
+
+        public init(mimeType: String, kind: Kind = .frontCover, description: String = "", bytes: [UInt8]) {
+            self.mimeType = mimeType
+            self.kind = kind
+            self.description = description
+            self.bytes = bytes
+        }
+
+        /// What a picture shows, by the numbers of ID3v2. M4A keeps none: all its pictures are read as front covers.
+        public struct Kind: RawRepresentable, Hashable, Sendable {
+            /// 0 to 20.
+            public var rawValue: UInt8
+            public init(rawValue: UInt8) { self.rawValue = rawValue }
+            /// None of the others.
+            public static let other = Kind(rawValue: 0)
+            /// The front of the cover.
+            public static let frontCover = Kind(rawValue: 3)
+            /// The back of the cover.
+            public static let backCover = Kind(rawValue: 4)
+            /// The record itself.
+            public static let media = Kind(rawValue: 6)
+            /// The artist.
+            public static let artist = Kind(rawValue: 8)
+        }
+    }
+
+    /// All text, by name in capitals; a field may have several values. What is of white space alone is no field.
+    public var fields: [String: [String]] = [:]
+    /// All pictures.
+    public var pictures: [Picture] = []
+
+    public init() {}
+
+    /// Whether nothing is said.
+    public var isEmpty: Bool { fields.isEmpty && pictures.isEmpty }
+
+    /// The first value of a field. Setting replaces all of them; nil removes the field.
+    public subscript(name: String) -> String? {
+        get { fields[name.uppercased()]?.first }
+        set { fields[name.uppercased()] = newValue.map { [$0] } }
+    }
+
+    /// The piece's name.
+    public var title: String? {
+        get { self["TITLE"] }
+        set { self["TITLE"] = newValue }
+    }
+    /// Who plays.
+    public var artist: String? {
+        get { self["ARTIST"] }
+        set { self["ARTIST"] = newValue }
+    }
+    /// The collection's name.
+    public var album: String? {
+        get { self["ALBUM"] }
+        set { self["ALBUM"] = newValue }
+    }
+    /// Whose the collection is.
+    public var albumArtist: String? {
+        get { self["ALBUMARTIST"] }
+        set { self["ALBUMARTIST"] = newValue }
+    }
+    /// Who wrote it.
+    public var composer: String? {
+        get { self["COMPOSER"] }
+        set { self["COMPOSER"] = newValue }
+    }
+    /// What sort of music.
+    public var genre: String? {
+        get { self["GENRE"] }
+        set { self["GENRE"] = newValue }
+    }
+    /// Anything.
+    public var comment: String? {
+        get { self["COMMENT"] }
+        set { self["COMMENT"] = newValue }
+    }
+    /// When it was made: `2026`, `2026-11` or `2026-11-21`.
+    public var date: String? {
+        get { self["DATE"] }
+        set { self["DATE"] = newValue }
+    }
+    /// The year of ``date``.
+    public var year: Int? {
+        get { date.flatMap { Int($0.prefix(4)) } }
+        set { date = newValue.map(String.init) }
+    }
+    /// Beats a minute; M4A keeps whole numbers.
+    public var beatsPerMinute: Double? {
+        get { self["BPM"].flatMap(Double.init).flatMap { $0.isFinite ? $0 : nil } }
+        set { self["BPM"] = newValue.map { $0 == $0.rounded() && abs($0) < 1e6 ? String(Int($0)) : String($0) } }
+    }
+    /// The track's place on its disc.
+    public var track: Position? {
+        get { position("TRACKNUMBER") }
+        set { setPosition("TRACKNUMBER", newValue) }
+    }
+    /// The disc's place in its set.
+    public var disc: Position? {
+        get { position("DISCNUMBER") }
+        set { setPosition("DISCNUMBER", newValue) }
+    }
+
+    private func position(_ name: String) -> Position? {
+        guard let parts = self[name]?.split(separator: "/", maxSplits: 1), let first = parts.first,
+            let number = Int(first.filter { $0 != " " })
+        else { return nil }
+        return Position(number, of: parts.count > 1 ? Int(parts[1].filter { $0 != " " }) : nil)
+    }
+
+    private mutating func setPosition(_ name: String, _ position: Position?) {
+        self[name] = position.map { $0.total.map { total in "\(position?.number ?? 0)/\(total)" } ?? "\($0.number)" }
+    }
+}

@@ -1,0 +1,75 @@
+import CTagLib
+
+/// What TagLib says of an open file.
+struct TaggedFile {
+    /// The tags; empty where the kind keeps none.
+    var tags = AudioFileTags()
+    /// What it says of the sound; nil where the kind keeps no tags.
+    var sound: earshot_sound?
+
+    /// The fields that have a total in a field of its own, in Vorbis comments, and the names that it has there.
+    static let totals = [
+        (number: "TRACKNUMBER", total: "TRACKTOTAL", others: ["TRACKTOTAL", "TOTALTRACKS"]),
+        (number: "DISCNUMBER", total: "DISCTOTAL", others: ["DISCTOTAL", "TOTALDISCS"]),
+    ]
+
+    init(_ file: ReadableFile) throws(AudioFileError) {
+        guard let type = AudioFileType(file), let kind = Self.kind(type) else { return }
+        var code: CInt = 0
+        guard let read = earshot_tags_read(file.descriptor, kind, &code) else { throw Self.error(code, file.path) }
+        defer { earshot_tags_free(read) }
+        sound = earshot_tags_sound(read)
+        for i in 0..<earshot_tags_field_count(read) {
+            let field = earshot_tags_field(read, i)
+            let name = Self.string(field.name).uppercased()
+            let value = Self.string(field.value)
+            if !name.isEmpty { tags.fields[name, default: []].append(value) }
+        }
+        let pictures = (0..<earshot_tags_picture_count(read)).map { i in
+            let picture = earshot_tags_picture(read, i)
+            return AudioFileTags.Picture(
+                mimeType: Self.string(picture.mime_type), kind: .init(rawValue: UInt8(clamping: picture.kind)),
+                description: Self.string(picture.description),
+                bytes: [UInt8](UnsafeRawBufferPointer(start: picture.data.bytes, count: picture.data.count)))
+        }
+        tags.pictures = pictures
+        for (number, _, others) in Self.totals {
+            guard let total = Self.first(others, tags), let value = tags[number],
+                !value.contains("/")
+            else { continue }
+            tags[number] = "\(value)/\(total)"
+            for name in others { tags[name] = nil }
+        }
+    }
+
+    private static func first(_ names: [String], _ tags: AudioFileTags) -> String? {
+        names.lazy.compactMap { tags[$0] }.first
+    }
+
+    private static func string(_ text: earshot_text) -> String {
+        String(decoding: UnsafeRawBufferPointer(start: text.bytes, count: text.count), as: UTF8.self)
+    }
+
+    /// TagLib's number of a kind; nil where it keeps no tags.
+    static func kind(_ type: AudioFileType) -> CInt? {
+        switch type {
+        case .wav: CInt(EARSHOT_TAGS_WAV)
+        case .aiff: CInt(EARSHOT_TAGS_AIFF)
+        case .flac: CInt(EARSHOT_TAGS_FLAC)
+        case .vorbis: CInt(EARSHOT_TAGS_VORBIS)
+        case .opus: CInt(EARSHOT_TAGS_OPUS)
+        case .mp3: CInt(EARSHOT_TAGS_MPEG)
+        case .m4a: CInt(EARSHOT_TAGS_MP4)
+        case .rf64, .caf, .adts: nil
+        }
+    }
+
+    static func error(_ code: CInt, _ path: String) -> AudioFileError {
+        switch Int(code) {
+        case EARSHOT_TAGS_DAMAGED: .damaged(path: path, reason: "its tags cannot be found")
+        case EARSHOT_TAGS_TOO_LARGE: .tagsTooLarge(path: path)
+        case EARSHOT_TAGS_EXCEPTION: .damaged(path: path, reason: "its tags cannot be read")
+        default: .from(errno: code, path: path)
+        }
+    }
+}

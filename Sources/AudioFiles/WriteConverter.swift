@@ -1,0 +1,46 @@
+import AudioBase
+
+/// Brings what is written to a file's rate. One thread at a time.
+struct WriteConverter {
+    private let converter: RateConverter
+    private let silence: AudioBuffer
+    private let converted: AudioBuffer
+    private let ratio: Double
+    private var given = 0
+    private var made = 0
+    private static let blockFrames = 2048
+
+    init(from format: AudioFormat, to rate: Double) {
+        converter = RateConverter(from: format.sampleRate, to: rate, channelCount: format.channelCount)
+        silence = AudioBuffer(channelCount: format.channelCount, frameCapacity: Self.blockFrames)
+        converted = AudioBuffer(channelCount: format.channelCount, frameCapacity: Self.blockFrames)
+        ratio = rate / format.sampleRate
+    }
+
+    /// What the last call made.
+    var output: Channels { converted.channels }
+
+    /// Converts as much as there is room for.
+    /// - Returns: frames taken, and frames in ``output``.
+    mutating func convert(_ channels: Channels, _ frames: Int, _ offset: Int) -> (consumed: Int, produced: Int) {
+        let step = converter.convert(
+            channels, frameCount: frames, inputOffset: offset, into: converted.channels, frameCapacity: Self.blockFrames)
+        given += step.consumed
+        made += step.produced
+        return step
+    }
+
+    /// Pushes out what is still held, until all that was given has its frames.
+    /// - Returns: frames in ``output``, 0 at the end.
+    mutating func finish() -> Int {
+        let total = Int((Double(given) * ratio).rounded(.up))
+        while made < total {
+            let (_, produced) = converter.convert(
+                silence.channels, frameCount: Self.blockFrames, into: converted.channels,
+                frameCapacity: min(Self.blockFrames, total - made))
+            made += produced
+            if produced > 0 { return produced }
+        }
+        return 0
+    }
+}

@@ -1,0 +1,77 @@
+// TagLib in plain C: tags and artwork of sound files, read from or written to an open file. No C++ exception leaves it. Text is
+// UTF-8, counted, with no byte 0 at its end. Any thread, one at a time for each object.
+#pragma once
+#include <stddef.h>
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum {
+    EARSHOT_TAGS_WAV,
+    EARSHOT_TAGS_AIFF,
+    EARSHOT_TAGS_FLAC,
+    EARSHOT_TAGS_VORBIS,
+    EARSHOT_TAGS_OPUS,
+    EARSHOT_TAGS_MPEG,
+    EARSHOT_TAGS_MP4,
+};
+
+/// What went wrong, where it is no errno.
+enum {
+    EARSHOT_TAGS_DAMAGED = -1,
+    EARSHOT_TAGS_TOO_LARGE = -2,
+    EARSHOT_TAGS_EXCEPTION = -3,
+};
+
+/// Bytes of one picture, and of everything that is read at once, at most.
+#define EARSHOT_TAGS_PICTURE_LIMIT 33554432
+#define EARSHOT_TAGS_BLOCK_LIMIT 67108864
+
+typedef struct {
+    const char *bytes;
+    size_t count;
+} earshot_text;
+
+/// One value of a field; one of several values comes again under the same name.
+typedef struct {
+    earshot_text name;
+    earshot_text value;
+} earshot_field;
+
+typedef struct {
+    earshot_text mime_type;
+    earshot_text description;
+    earshot_text data;
+    int kind;  // of ID3v2: 0 other, 3 front cover …
+} earshot_picture;
+
+/// What the file says of its sound; 0 where it says nothing.
+typedef struct {
+    int milliseconds;
+    int kilobits;  // a second, on average
+    int sample_rate;
+    int channels;
+    int bits;    // of a sample
+    int is_alac; // of MP4: Apple Lossless, otherwise AAC
+} earshot_sound;
+
+typedef struct earshot_tags earshot_tags;
+
+/// Reads the tags of an open file; NULL and an errno or one of the codes above in `error`.
+earshot_tags *earshot_tags_read(int file, int kind, int *error);
+void earshot_tags_free(earshot_tags *tags);
+
+size_t earshot_tags_field_count(const earshot_tags *tags);
+earshot_field earshot_tags_field(const earshot_tags *tags, size_t index);
+size_t earshot_tags_picture_count(const earshot_tags *tags);
+earshot_picture earshot_tags_picture(const earshot_tags *tags, size_t index);
+earshot_sound earshot_tags_sound(const earshot_tags *tags);
+
+/// Replaces the tags of a file that is open for reading and writing. 0, or what went wrong; then the file is not to be used.
+int earshot_tags_write(
+    int file, int kind, const earshot_field *fields, size_t field_count, const earshot_picture *pictures,
+    size_t picture_count);
+
+#ifdef __cplusplus
+}
+#endif

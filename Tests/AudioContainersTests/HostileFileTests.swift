@@ -1,0 +1,128 @@
+import AudioBase
+import AudioContainers
+import AudioFiles
+import Foundation
+import TestSupport
+import Testing
+
+/// Any bytes are an error or samples: never a crash, and never more work than the file is worth.
+@Suite struct HostileFileTests {
+    private static let frames = 6_000
+
+    /// One of each kind, made once.
+    private static let victims: [[UInt8]] = {
+        do {
+            let folder = try Folder()
+            let said = sound(frames: frames)
+            let options = [
+                ["-c:a", "aac"], ["-c:a", "alac", "-movflags", "+faststart"],
+                ["-c:a", "aac", "-movflags", "+frag_keyframe+empty_moov"], ["-c:a", "aac", "-f", "adts"],
+            ]
+            return try options.enumerated().map {
+                try bytes(ffmpegFile(folder, "\($0.offset).mp4", said, frames: frames, rate: 48_000, $0.element))
+            }
+        } catch { return [] }
+    }()
+
+    private func use(_ path: String) throws {
+        guard let reader = try? ContainerFileReader(path: path) else { return }
+        let buffer = AudioBuffer(channelCount: reader.processingFormat.channelCount, frameCapacity: 4_096)
+        for target in [0, reader.frameCount / 2, max(0, reader.frameCount - 100)] {
+            try? reader.seek(to: target)
+            for _ in 0..<6 {
+                let got = (try? reader.read(into: buffer.channels, frameCount: 4_096)) ?? 0
+                #expect((0...4_096).contains(got))
+                for c in 0..<buffer.channels.count { for i in 0..<got { #expect(buffer.channels[c][i].isFinite) } }
+            }
+            #expect((0...max(0, reader.frameCount)).contains(reader.framePosition))
+        }
+    }
+
+    @Test("Damaged files", arguments: 0..<4)
+    func damage(victim: Int) throws {
+        let whole = try #require(Self.victims.count == 4 ? Self.victims[victim] : nil)
+        let folder = try Folder()
+        var random = SeededRandom(seed: UInt64(victim) + 1)
+        // Where the boxes are: most damage goes there.
+        let boxes = whole.indices.dropLast(8).filter { at in
+            [
+                "moov", "trak", "stsz", "stsc", "stts", "stco", "stsd", "esds", "elst", "mdhd", "moof", "trun", "tfhd",
+                "alac",
+            ]
+            .contains { whole[at..<at + 4].elementsEqual($0.utf8) }
+        }
+        for round in 0..<60 {
+            var broken = whole
+            for _ in 0..<Int.random(in: 1...6, using: &random) {
+                let near = boxes.randomElement(using: &random).map { $0 + Int.random(in: -4..<24, using: &random) }
+                let anywhere = Int.random(in: 0..<broken.count, using: &random)
+                let at = round % 3 == 0 ? anywhere : min(near ?? anywhere, broken.count - 1)
+                broken[at] = Bool.random(using: &random) ? UInt8.random(in: 0...255, using: &random) : 0xFF
+            }
+            if round % 5 == 0 { broken.removeLast(Int.random(in: 0..<broken.count, using: &random)) }
+            try use(folder.file("a.m4a", broken))
+        }
+    }
+
+    @Test("Files cut anywhere", arguments: 0..<4)
+    func cut(victim: Int) throws {
+        let whole = try #require(Self.victims.count == 4 ? Self.victims[victim] : nil)
+        let folder = try Folder()
+        for end in stride(from: 0, to: whole.count, by: max(1, whole.count / 30)) {
+            try use(folder.file("a.m4a", Array(whole[..<end])))
+        }
+    }
+
+    /// A box's length, name and content.
+    private func box(_ name: String, _ content: [UInt8]) -> [UInt8] {
+        let size = content.count + 8
+        return [UInt8(size >> 24), UInt8(size >> 16 & 255), UInt8(size >> 8 & 255), UInt8(size & 255)] + name.utf8
+            + content
+    }
+
+    @Test func `a header that claims four thousand million packets costs little`() throws {
+        let folder = try Folder()
+        // A fixed size and a count need no table in the file: stsz and trun can claim any number.
+        for (name, at) in [("stsz", 4), ("stsz", 8), ("stts", 8), ("stts", 12), ("stsc", 12), ("stco", 4)] {
+            var broken = try #require(Self.victims.first)
+            let start = try #require(broken.indices.dropLast(8).last { broken[$0..<$0 + 4].elementsEqual(name.utf8) })
+            for i in 0..<4 { broken[start + 4 + at + i] = i == 0 ? 0x7F : 0xFF }
+            try use(folder.file("a.m4a", broken))
+        }
+        var fragmented = try #require(Self.victims.dropFirst(2).first)
+        let start = try #require(
+            fragmented.indices.dropLast(8).first { fragmented[$0..<$0 + 4].elementsEqual("trun".utf8) })
+        // Neither sizes nor durations of its own, and as many packets as a number can say.
+        fragmented.replaceSubrange(start + 4..<start + 12, with: [0, 0, 0, 1, 0x7F, 0xFF, 0xFF, 0xFF])
+        try use(folder.file("b.m4a", fragmented))
+        #expect(peakMegabytes() < 1_500, "\(peakMegabytes()) MB")
+    }
+
+    /// The most memory this process ever held.
+    private func peakMegabytes() -> Int {
+        var usage = rusage()
+        getrusage(__rusage_who_t(RUSAGE_SELF.rawValue), &usage)
+        return Int(usage.ru_maxrss) / 1_024
+    }
+
+    @Test func `boxes in boxes without end, and of no length, end`() throws {
+        let folder = try Folder()
+        var nested = box("free", [])
+        for _ in 0..<3_000 { nested = box("moov", nested) }
+        try use(folder.file("a.m4a", box("ftyp", Array("M4A ".utf8)) + nested))
+        let flat = Array(repeating: box("trak", []), count: 20_000).flatMap { $0 }
+        try use(folder.file("b.m4a", box("ftyp", Array("M4A ".utf8)) + box("moov", flat)))
+        let zeros = [UInt8](repeating: 0, count: 100_000)
+        try use(folder.file("c.m4a", box("ftyp", Array("M4A ".utf8)) + zeros))
+    }
+
+    @Test func `another file's name in a file opens nothing`() throws {
+        let folder = try Folder()
+        // A data reference that names a file: `alis`, flags 0, in place of the one that says this file.
+        var victim = try #require(Self.victims.first)
+        let url = try #require(victim.indices.dropLast(8).first { victim[$0..<$0 + 4].elementsEqual("url ".utf8) })
+        victim.replaceSubrange(url..<url + 4, with: "alis".utf8)
+        victim[url + 7] = 0
+        try use(folder.file("a.m4a", victim))
+    }
+}

@@ -1,0 +1,83 @@
+import AudioBase
+import AudioContainers
+import AudioFiles
+import Foundation
+import Testing
+
+@Suite struct SoundFilesTests {
+    /// Kinds, and how near to what was written they come, in dB.
+    private static let kinds: [(AudioFileType, ending: String, decibels: Double)] = [
+        (.wav, "wav", 120), (.rf64, "wav", 120), (.aiff, "aiff", 120), (.caf, "caf", 120), (.flac, "flac", 110),
+        (.mp3, "mp3", 15), (.m4a, "m4a", 15), (.vorbis, "ogg", 12), (.opus, "opus", 8),
+    ]
+
+    @Test("What is created by its name or its kind is opened by its content", arguments: kinds.indices)
+    func roundTrip(kind: Int) throws {
+        let (type, ending, decibels) = Self.kinds[kind]
+        let folder = try Folder()
+        let said = sound(frames: 40_001, noise: 0.01)
+        let format = AudioFormat(sampleRate: 48_000, channelCount: 2)
+        for (name, asked) in [("a.\(ending)", nil), ("b.bin", type)] {
+            let path = folder.path(name)
+            try write(said, frames: 40_001, to: SoundFiles.create(path, type: asked, format: format))
+            let reader = try SoundFiles.open(path)
+            #expect(reader.processingFormat == format && reader.frameCount == 40_001)
+            let heard = try contents(reader)
+            #expect(heard[0].count == 40_001)
+            let ratio = signalToError(heard[1], said, 1, 3_000..<37_000)
+            #expect(ratio > decibels, "\(type): \(ratio) dB")
+            #expect(try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int == 0o600)
+        }
+    }
+
+    @Test func `ADTS too, with what is before the sound`() throws {
+        let folder = try Folder()
+        let said = sound(frames: 40_001, noise: 0.01)
+        let path = folder.path("a.aac")
+        let settings = SoundFiles.Settings(bitRate: .constant(192))
+        let format = AudioFormat(sampleRate: 48_000, channelCount: 2)
+        try write(said, frames: 40_001, to: SoundFiles.create(path, format: format, settings: settings))
+        #expect(try SoundFiles.open(path).frameCount > 40_001)
+        #expect(try bytes(path).prefix(2) == [0xFF, 0xF1])
+        let error = #expect(throws: AudioFileError.self) {
+            try SoundFiles.create(path, format: format, settings: SoundFiles.Settings(bitRate: .variable(3)))
+        }
+        guard case .unsupportedFormat? = error else { Issue.record("\(String(describing: error))"); return }
+    }
+
+    @Test func `wrong files are the same errors whatever they are called`() throws {
+        let folder = try Folder()
+        let missing = folder.path("none.m4a")
+        #expect(throws: AudioFileError.missing(path: missing)) { try SoundFiles.open(missing) }
+        #expect(throws: AudioFileError.directory(path: folder.url.path)) { try SoundFiles.open(folder.url.path) }
+        for name in ["a.m4a", "a.aac", "a.wav", "a.mp3"] {
+            for content in [[], Array("<html><body>Not found</body></html>".utf8)] {
+                let path = try folder.file(name, content)
+                let error = #expect(throws: AudioFileError.self) { try SoundFiles.open(path) }
+                guard case .notAudio? = error else { Issue.record("\(String(describing: error))"); continue }
+            }
+        }
+    }
+
+    @Test func `a reader of any kind is converted and sought`() throws {
+        let folder = try Folder()
+        let said = sound(frames: 40_000, rate: 44_100, noise: 0)
+        let path = folder.path("a.m4a")
+        let format = AudioFormat(sampleRate: 44_100, channelCount: 2)
+        try write(said, frames: 40_000, to: SoundFiles.create(path, format: format))
+        let reader = try ConvertedFileReader(
+            SoundFiles.open(path), as: AudioFormat(sampleRate: 48_000, channelCount: 1))
+        #expect(reader.frameCount == Int((40_000.0 * 48_000 / 44_100).rounded(.up)))
+        let part = AudioBuffer(channelCount: 1, frameCapacity: 1_000)
+        try reader.seek(to: 20_000)
+        #expect(try reader.read(into: part.channels, frameCount: 1_000) == 1_000)
+        let rate = 48_000.0
+        var worst = 0.0
+        for i in 0..<1_000 {
+            let t = Double(20_000 + i) / rate
+            let both = [300.0, 500].map { 0.3 * sin(2 * .pi * $0 * t) + 0.2 * sin(2 * .pi * (200 + 60 * t) * t) }
+            worst = max(worst, abs(Double(part.channels[0][i]) - (both[0] + both[1]) / 2))
+        }
+        #expect(worst < 0.05, "off by \(worst)")
+    }
+}

@@ -1,0 +1,285 @@
+import AudioBase
+import AudioFiles
+import Foundation
+import TestSupport
+import Testing
+
+/// Every kind that is written here.
+let writableKinds = ["wav", "aiff", "caf", "flac", "ogg", "opus", "mp3"]
+
+@Suite struct FileKindTests {
+    private func write(
+        _ sound: AudioBuffer, _ frames: Int, rate: Double, to path: String,
+        sampleFormat: AudioFileWriter.SampleFormat = .float32, bitRate: MP3Encoder.BitRate? = nil
+    ) throws {
+        let format = AudioFormat(sampleRate: rate, channelCount: sound.channels.count)
+        let writer = try SoundFileWriters.make(path: path, format: format, sampleFormat: sampleFormat, bitRate: bitRate)
+        var at = 0
+        for block in [1, 63, 1152, 480, 5000, frames] {
+            let count = min(block, frames - at)
+            try writer.write(sound.channels, frameCount: count, offset: at)
+            at += count
+        }
+        try writer.close()
+        #expect(writer.frameCount == frames)
+    }
+
+    @Test(arguments: writableKinds, [1, 2])
+    func `a round trip has the same number of frames, and the same sound`(_ kind: String, _ channels: Int) throws {
+        let folder = try Folder()
+        let path = folder.path("a." + kind)
+        for frames in [5_761, 40_001, 48_000] {
+            let sound = tone(frames: frames, channels: channels)
+            try write(sound, frames, rate: 48_000, to: path)
+            let reader = try AudioFileReader(path: path)
+            #expect(reader.frameCount == frames)
+            let heard = try contents(path)
+            #expect(heard[0].count == frames)
+            for c in 0..<channels {
+                let inside = 2_400..<frames - 2_400
+                let limits: [String: Double] = ["ogg": -28, "opus": -22, "mp3": -35]
+                let most = limits[kind] ?? -140
+                let error = errorDecibels(Array(heard[c][inside]), samples(sound, c, inside))
+                #expect(error < most, "\(kind), \(frames) frames: \(error) dB")
+            }
+            // Another program finds as many.
+            let raw = folder.path("a.raw")
+            let run = try run("ffmpeg", "-v", "error", "-y", "-i", path, "-f", "f32le", raw)
+            #expect(run.status == 0 && run.output.isEmpty, "\(run.output)")
+            let size = try FileManager.default.attributesOfItem(atPath: raw)[.size] as? Int
+            #expect(size == frames * channels * 4, "\(kind)")
+        }
+    }
+
+    @Test(arguments: ["wav", "aiff", "caf", "flac"], AudioFileWriter.SampleFormat.allCases)
+    func `what loses nothing is the same to the bit`(
+        _ kind: String, _ sampleFormat: AudioFileWriter.SampleFormat
+    ) throws {
+        let folder = try Folder()
+        let path = folder.path("a." + kind)
+        var random = SeededRandom(seed: 3)
+        let frames = 20_000
+        let sound = AudioBuffer(channelCount: 2, frameCapacity: frames)
+        let scale: Float = sampleFormat == .int16 ? 0x1p15 : 0x1p23
+        for c in 0..<2 {
+            for i in 0..<frames {
+                let whole = Float.random(in: -1...1, using: &random) * scale
+                sound.channels[c][i] = min(whole.rounded(), scale - 1) / scale
+            }
+        }
+        sound.channels[0][0] = -1
+        sound.channels[0][1] = (scale - 1) / scale
+        try write(sound, frames, rate: 44_100, to: path, sampleFormat: sampleFormat)
+        let heard = try contents(path)
+        for c in 0..<2 { #expect(heard[c] == samples(sound, c, 0..<frames)) }
+    }
+
+    @Test(arguments: ["wav", "aiff", "caf", "flac"])
+    func `integers are rounded, not cut off`(_ kind: String) throws {
+        let folder = try Folder()
+        let path = folder.path("a." + kind)
+        let sound = AudioBuffer(channelCount: 1, frameCapacity: 1_000)
+        for i in 0..<1_000 { sound.channels[0][i] = (Float(i - 500) + 0.4) / 32_768 }
+        try write(sound, 1_000, rate: 48_000, to: path, sampleFormat: .int16)
+        let heard = try contents(path)[0]
+        for i in 0..<1_000 { #expect(heard[i] == Float(i - 500) / 32_768) }
+    }
+
+    @Test(arguments: [("opus", 44_100.0, 48_000.0), ("opus", 22_050, 24_000), ("opus", 96_000, 48_000), ("ogg", 352_800, 44_100)])
+    func `rates that a kind has not are converted`(_ kind: String, _ rate: Double, _ fileRate: Double) throws {
+        let folder = try Folder()
+        let path = folder.path("a." + kind)
+        let sound = tone(frames: 30_001, channels: 2, rate: rate)
+        try write(sound, 30_001, rate: rate, to: path, bitRate: kind == "opus" ? .constant(256) : .variable(1))
+        let heard = try contents(path)
+        let frames = Int((30_001 * fileRate / rate).rounded(.up))
+        #expect(try AudioFileReader(path: path).processingFormat.sampleRate == fileRate)
+        #expect(heard[0].count == frames)
+        let expected = tone(frames: frames, channels: 2, rate: fileRate)
+        let inside = 1_000..<frames - 1_000
+        #expect(errorDecibels(Array(heard[1][inside]), samples(expected, 1, inside)) < -22)
+    }
+
+    @Test(arguments: [
+        ("opus", 2, MP3Encoder.BitRate.constant(600)), ("opus", 1, .constant(5)), ("opus", 2, .variable(2)),
+        ("ogg", 2, .constant(600)), ("ogg", 2, .variable(10)), ("ogg", 3, .variable(2)), ("flac", 9, .variable(2)),
+    ])
+    func `what a kind cannot do is refused before the file is touched`(
+        _ kind: String, _ channels: Int, _ bitRate: MP3Encoder.BitRate
+    ) throws {
+        let folder = try Folder()
+        let path = folder.path("a." + kind)
+        let format = AudioFormat(sampleRate: 48_000, channelCount: channels)
+        let error = #expect(throws: AudioFileError.self) {
+            try SoundFileWriters.make(path: path, format: format, bitRate: bitRate)
+        }
+        guard case .unsupportedFormat? = error else { Issue.record("\(String(describing: error))"); return }
+        #expect(!FileManager.default.fileExists(atPath: path))
+    }
+
+    @Test func `bit rates and compression are those asked for`() throws {
+        let folder = try Folder()
+        var random = SeededRandom(seed: 5)
+        let frames = 240_000
+        let noise = AudioBuffer(channelCount: 2, frameCapacity: frames)
+        for c in 0..<2 { for i in 0..<frames { noise.channels[c][i] = .random(in: -0.3...0.3, using: &random) } }
+        for kilobits in [64, 128, 256] {
+            let path = folder.path("\(kilobits).opus")
+            try write(noise, frames, rate: 48_000, to: path, bitRate: .constant(kilobits))
+            let size = try #require(try FileManager.default.attributesOfItem(atPath: path)[.size] as? Int)
+            #expect(abs(Double(size) * 8 / 5_000 / Double(kilobits) - 1) < 0.15, "\(size) bytes at \(kilobits) kb/s")
+        }
+        let song = tone(frames: frames, channels: 2)
+        let format = AudioFormat(sampleRate: 48_000, channelCount: 2)
+        var sizes: [Int] = []
+        for level in [0, 8] {
+            let path = folder.path("\(level).flac")
+            let writer = try AudioFileWriter(path: path, format: format, compressionLevel: level)
+            try writer.write(song.channels, frameCount: frames)
+            try writer.close()
+            sizes.append(try FileManager.default.attributesOfItem(atPath: path)[.size] as? Int ?? 0)
+            #expect(try AudioFileReader(path: path).frameCount == frames)
+        }
+        #expect(sizes[1] < sizes[0])
+    }
+
+    @Test(arguments: ["wav", "aiff", "caf", "flac", "ogg", "opus"])
+    func `what fits on a full disk stays playable`(_ kind: String) throws {
+        let disk = try SmallDisk(kilobytes: 128)
+        let path = disk.path + "/a." + kind
+        var random = SeededRandom(seed: 5)
+        let frames = 48_000
+        let sound = AudioBuffer(channelCount: 2, frameCapacity: frames)
+        for c in 0..<2 { for i in 0..<frames { sound.channels[c][i] = .random(in: -0.3...0.3, using: &random) } }
+        let writer = try SoundFileWriters.make(path: path, format: AudioFormat(sampleRate: 48_000, channelCount: 2))
+        #expect(throws: AudioFileError.diskFull(path: path)) {
+            for _ in 0..<40 { try writer.write(sound.channels, frameCount: frames, offset: 0) }
+        }
+        #expect(throws: AudioFileError.closed(path: path)) {
+            try writer.write(sound.channels, frameCount: 1, offset: 0)
+        }
+        let reader = try AudioFileReader(path: path)
+        let heard = try contents(path)[0]
+        #expect(heard.count == reader.frameCount && heard.count > 10_000, "\(heard.count)")
+        #expect(heard.count <= writer.frameCount)
+        if kind != "ogg", kind != "opus" { #expect(heard.count == writer.frameCount) }
+        let probe = try run("ffmpeg", "-v", "error", "-i", path, "-f", "null", "-")
+        #expect(probe.status == 0 && probe.output.isEmpty, "\(kind): \(probe.output)")
+    }
+
+    @Test(arguments: writableKinds)
+    func `a killed recorder leaves a file that plays`(_ kind: String) throws {
+        let folder = try Folder()
+        let path = folder.path("killed." + kind)
+        let child = try ChildProcess(
+            [
+                CommandLine.arguments[0], "--testing-library", "swift-testing", "--filter",
+                "FileKindTests/recordUntilKilled",
+            ], environment: ["EARSHOT_TEST_RECORD_KIND": path])
+        // It says how many frames it has written.
+        let count = path + ".count"
+        var written = 0
+        for _ in 0..<1_000 where written < 4 * 48_000 {
+            usleep(10_000)
+            written = (try? String(contentsOfFile: count, encoding: .utf8)).flatMap { Int($0) } ?? written
+        }
+        child.signal(SIGKILL)
+        #expect(child.wait() == .signal(SIGKILL))
+        written = (try? String(contentsOfFile: count, encoding: .utf8)).flatMap { Int($0) } ?? written
+        #expect(written >= 4 * 48_000)
+        let heard = try contents(path)
+        #expect(heard[0].count > written - 48_000 && heard[0].count <= written + 48_000 / 5, "\(heard[0].count) of \(written)")
+        #expect(sineDefect(Array(heard[0][48_000..<96_000]), frequency: 997, rate: 48_000) < -20)
+        let raw = folder.path("a.raw")
+        let run = try run("ffmpeg", "-v", "error", "-y", "-i", path, "-f", "f32le", raw)
+        #expect(run.status == 0, "\(run.output)")
+        let size = try FileManager.default.attributesOfItem(atPath: raw)[.size] as? Int ?? 0
+        #expect(size / 8 > written - 48_000, "ffmpeg: \(size / 8) of \(written)")
+    }
+
+    /// The other half of the test above.
+    @Test(.enabled(if: ProcessInfo.processInfo.environment["EARSHOT_TEST_RECORD_KIND"] != nil))
+    func recordUntilKilled() throws {
+        let path = try #require(ProcessInfo.processInfo.environment["EARSHOT_TEST_RECORD_KIND"])
+        let writer = try SoundFileWriters.make(path: path, format: AudioFormat(sampleRate: 48_000, channelCount: 2))
+        let sound = tone(frames: 48_000, channels: 2)
+        while true {
+            for block in 0..<100 {
+                try writer.write(sound.channels, frameCount: 480, offset: block * 480)
+                try "\(writer.frameCount)".write(toFile: path + ".count", atomically: true, encoding: .utf8)
+                usleep(200)
+            }
+        }
+    }
+
+    @Test func `a FLAC or Ogg file that was cut off anywhere has the length of what is whole`() throws {
+        let folder = try Folder()
+        let sound = tone(frames: 96_000, channels: 2)
+        for kind in ["flac", "ogg", "opus"] {
+            let path = folder.path("whole." + kind)
+            try write(sound, 96_000, rate: 48_000, to: path)
+            var bytes = [UInt8](try Data(contentsOf: URL(filePath: path)))
+            if kind == "flac" { bytes.replaceSubrange(22..<26, with: [0, 0, 0, 0]) }  // a pipe's length: unknown
+            for part in [1.0, 0.9, 0.613, 0.5] {
+                let cut = folder.path("cut." + kind)
+                try Data(bytes.prefix(Int(Double(bytes.count) * part))).write(to: URL(filePath: cut))
+                let reader = try AudioFileReader(path: cut)
+                let heard = try contents(cut)
+                #expect(heard[0].count == reader.frameCount, "\(kind) to \(part)")
+                #expect(abs(Double(reader.frameCount) / 96_000 - part) < 0.15, "\(kind) to \(part): \(reader.frameCount)")
+                try reader.seek(to: reader.frameCount / 2)
+                #expect(reader.framePosition == reader.frameCount / 2)
+            }
+        }
+    }
+
+    @Test func `a broadcast WAV is read, and RF64`() throws {
+        let folder = try Folder()
+        let sound = tone(frames: 10_000, channels: 2)
+        let wav = folder.path("a.wav")
+        try write(sound, 10_000, rate: 48_000, to: wav)
+        let bext = folder.path("b.wav")
+        let run1 = try run(
+            "ffmpeg", "-v", "error", "-i", wav, "-c:a", "pcm_s24le", "-write_bext", "1", "-metadata",
+            "time_reference=172800000", "-metadata", "originator=Earshot", bext)
+        #expect(run1.status == 0, "\(run1.output)")
+        let info = try AudioFileInfo(path: bext)
+        #expect(info.timeReference == 172_800_000 && info.container == "Broadcast WAV" && info.bitDepth == 24)
+        #expect(errorDecibels(try contents(bext)[1], samples(sound, 1, 0..<10_000)) < -130)
+        let rf64 = folder.path("c.wav")
+        let run2 = try run("ffmpeg", "-v", "error", "-i", wav, "-c:a", "pcm_f32le", "-rf64", "always", rf64)
+        #expect(run2.status == 0, "\(run2.output)")
+        #expect(try AudioFileType(contentsOf: rf64) == .rf64)
+        #expect(try contents(rf64)[0] == samples(sound, 0, 0..<10_000))
+    }
+
+    /// Writes 4.3 GB, so only when asked.
+    @Test(.enabled(if: ProcessInfo.processInfo.environment["EARSHOT_TEST_LONG_FILES"] != nil))
+    func aWAVPassesFourGibibytes() throws {
+        let folder = try Folder()
+        let format = AudioFormat(sampleRate: 192_000, channelCount: 32)
+        let block = AudioBuffer(channelCount: 32, frameCapacity: 65_536)
+        for c in 0..<32 { for i in 0..<65_536 { block.channels[c][i] = Float(c) / 32 } }
+        let path = folder.path("long.wav")
+        let writer = try AudioFileWriter(path: path, format: format)
+        for n in 0..<520 {
+            try writer.write(block.channels, frameCount: 65_536)
+            if n == 500 { #expect(try AudioFileType(contentsOf: path) == .wav) }
+        }
+        try writer.close()
+        #expect(try AudioFileType(contentsOf: path) == .rf64)
+        let reader = try AudioFileReader(path: path)
+        #expect(reader.frameCount == 520 * 65_536)
+        try reader.seek(to: 519 * 65_536 + 5)
+        let part = AudioBuffer(channelCount: 32, frameCapacity: 10)
+        #expect(try reader.read(into: part.channels, frameCount: 10) == 10)
+        #expect(part.channels[31][3] == 31.0 / 32)
+        let probe = try run("ffprobe", "-v", "error", "-show_entries", "stream=duration_ts", "-of", "csv=p=0", path)
+        #expect(probe.output.contains("\(520 * 65_536)"), "\(probe.output)")
+        let plain = try AudioFileWriter(path: folder.path("plain.wav"), format: format, type: .wav)
+        #expect(throws: AudioFileError.tooLong(path: plain.path)) {
+            for _ in 0..<520 { try plain.write(block.channels, frameCount: 65_536) }
+        }
+        #expect(try AudioFileReader(path: plain.path).frameCount == plain.frameCount)
+    }
+}
