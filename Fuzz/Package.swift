@@ -10,6 +10,7 @@ let package = Package(
         .executableTarget(
             name: "fuzz",
             dependencies: [
+                .product(name: "AudioContainers", package: "Earshot"), .product(name: "AudioFiles", package: "Earshot"),
                 .product(name: "MediaTransport", package: "Earshot"), .product(name: "Nearby", package: "Earshot"),
             ])
     ],
