@@ -135,8 +135,8 @@ if !core {
         .executableTarget(
             name: "earshot",
             dependencies: [
-                "AudioBase", "AudioCodecs", "AudioDSP", "AudioDevices", "AudioEngine", "AudioFiles", "AudioPlugIns",
-                "AudioSession", "VoiceProcessing", "MediaTransport", "Nearby", "Call",
+                "AudioBase", "AudioCodecs", "AudioContainers", "AudioDSP", "AudioDevices", "AudioEngine", "AudioFiles",
+                "AudioPlugIns", "AudioSession", "VoiceProcessing", "MediaTransport", "Nearby", "Call",
                 "Diagnostics", "TOMLReader",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],

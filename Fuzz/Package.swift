@@ -13,6 +13,7 @@ let package = Package(
             name: "fuzz",
             dependencies: [
                 "TOMLReader",
+                .product(name: "AudioContainers", package: "Earshot"), .product(name: "AudioFiles", package: "Earshot"),
                 .product(name: "MediaTransport", package: "Earshot"), .product(name: "Nearby", package: "Earshot"),
             ]),
     ],

@@ -32,6 +32,21 @@ public enum SoundFiles {
         return try AudioFileReader(path: path)
     }
 
+    /// What a file is. Tags that cannot be read are none.
+    /// - Throws: as ``open(_:)``.
+    public static func info(_ path: String) throws(AudioFileError) -> AudioFileInfo {
+        guard let reader = try open(path) as? ContainerFileReader else { return try AudioFileInfo(path: path) }
+        let type = try AudioFileType(contentsOf: path)
+        var info = AudioFileInfo(
+            path: path, type: type, container: type?.description ?? "MPEG-4", codec: reader.codec,
+            format: reader.processingFormat, frameCount: reader.frameCount, bitDepth: reader.bitDepth,
+            byteCount: try ReadableFile(path).byteCount, tags: (try? AudioFileTags(path: path)) ?? AudioFileTags())
+        if type != .adts, reader.bitDepth == nil {
+            (info.primingFrames, info.remainderFrames) = (reader.primingFrames, reader.remainderFrames)
+        }
+        return info
+    }
+
     /// Creates or empties a file.
     /// - Parameters:
     ///   - type: nil is the kind that the path's ending asks for, and RF64, which is WAV up to 4 GiB, where it asks for none.

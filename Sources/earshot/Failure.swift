@@ -1,5 +1,6 @@
 import ArgumentParser
 import AudioCodecs
+import AudioContainers
 import AudioDevices
 import AudioFiles
 import Diagnostics
@@ -30,6 +31,8 @@ struct Failure: Error {
         switch error {
         case let error as Failure: self = error
         case let error as AudioFileError: self.init(error.description, status: Self.status(of: error))
+        case SoundFileConversion.Failure.file(let error): self.init(error)
+        case let error as SoundFileConversion.Failure: self.init(error.description, status: Self.usage)
         case let error as GraphFileError: self.init(error.description, status: Self.data)
         case let error as SignallingError: self.init(error.description, status: Self.status(of: error))
         case let error as any CustomStringConvertible & Error: self.init(error.description, status: Self.unavailable)

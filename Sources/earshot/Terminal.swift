@@ -28,8 +28,11 @@ enum Terminal {
     }
 
     /// To standard output, whole; throws where it cannot be had.
-    static func output(_ text: String) throws {
-        var rest = Array(text.utf8)[...]
+    static func output(_ text: String) throws { try output(Data(text.utf8)) }
+
+    /// The same of any bytes.
+    static func output(_ bytes: Data) throws {
+        var rest = bytes
         while !rest.isEmpty {
             let count = rest.withUnsafeBytes { Foundation.write(STDOUT_FILENO, $0.baseAddress, $0.count) }
             if count < 0, errno == EINTR { continue }

@@ -95,7 +95,7 @@ import Testing
         // Neither sizes nor durations of its own, and as many packets as a number can say.
         fragmented.replaceSubrange(start + 4..<start + 12, with: [0, 0, 0, 1, 0x7F, 0xFF, 0xFF, 0xFF])
         try use(folder.file("b.m4a", fragmented))
-        #expect(peakMegabytes() < 1_500, "\(peakMegabytes()) MB")
+        #expect(peakMegabytes() < 600, "\(peakMegabytes()) MB")
     }
 
     /// The most memory this process ever held.

@@ -45,6 +45,45 @@ import Testing
         guard case .unsupportedFormat? = error else { Issue.record("\(String(describing: error))"); return }
     }
 
+    @Test func `an M4A of ours takes tags, and its sound stays as it was`() throws {
+        let folder = try Folder()
+        let said = sound(frames: 150_000)
+        let path = folder.path("a.m4a")
+        try write(
+            said, frames: 150_000,
+            to: SoundFiles.create(path, format: AudioFormat(sampleRate: 48_000, channelCount: 2)))
+        let before = try contents(path)
+        var tags = AudioFileTags()
+        tags.title = "Ouverture"
+        tags.pictures = [AudioFileTags.Picture(mimeType: "image/png", bytes: [UInt8](repeating: 7, count: 70_000))]
+        try tags.write(to: path)
+        #expect(try contents(path) == before)
+        let info = try SoundFiles.info(path)
+        #expect(info.tags.title == "Ouverture" && info.tags.pictures.first?.bytes.count == 70_000)
+        #expect(info.type == .m4a && info.codec == "AAC-LC" && info.bitDepth == nil)
+        #expect(info.frameCount == 150_000 && info.primingFrames == 1_024)
+        #expect((0..<2_048).contains(info.remainderFrames ?? -1))
+        #expect(try decodedByFFmpeg(path, in: folder).heard[0].count >= 150_000)
+    }
+
+    @Test func `what a file is`() throws {
+        let folder = try Folder()
+        let said = sound(frames: 10_000)
+        for (options, codec, depth) in [
+            (["-c:a", "alac", "-sample_fmt", "s16p"], "Apple Lossless, 16-bit", 16),
+            (["-c:a", "alac", "-sample_fmt", "s32p"], "Apple Lossless, 24-bit", 24), (["-c:a", "aac"], "AAC-LC", nil),
+        ] {
+            let path = try ffmpegFile(folder, "a.m4a", said, frames: 10_000, rate: 48_000, options)
+            let info = try SoundFiles.info(path)
+            #expect(info.codec == codec && info.bitDepth == depth && info.frameCount == 10_000, "\(info)")
+        }
+        let path = folder.path("a.caf")
+        try write(
+            said, frames: 10_000, to: SoundFiles.create(path, format: AudioFormat(sampleRate: 48_000, channelCount: 2)))
+        #expect(try SoundFiles.info(path).type == .caf)
+        #expect(throws: AudioFileError.missing(path: folder.path("none"))) { try SoundFiles.info(folder.path("none")) }
+    }
+
     @Test func `wrong files are the same errors whatever they are called`() throws {
         let folder = try Folder()
         let missing = folder.path("none.m4a")

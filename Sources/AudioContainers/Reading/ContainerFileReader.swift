@@ -17,6 +17,14 @@ public final class ContainerFileReader {
     public let processingFormat: AudioFormat
     /// Frames of the sound.
     public let frameCount: Int
+    /// Frames that the encoder put before the sound, which are left out.
+    public let primingFrames: Int
+    /// Frames that the encoder put behind the sound, which are left out.
+    public var remainderFrames: Int { packets.count * framesPerPacket - primingFrames - frameCount }
+    /// How the sound is kept, in words.
+    public let codec: String
+    /// Bits of a sample; nil where the codec has none.
+    public let bitDepth: Int?
     /// The frame that the next read begins with.
     public private(set) var framePosition = 0
 
@@ -24,7 +32,6 @@ public final class ContainerFileReader {
     private var packets: PacketTable
     private let decoder: TrackDecoder
     private let framesPerPacket: Int
-    private let primingFrames: Int
     private let isPlainAAC: Bool
     private let block: AudioBuffer  // what `blockPacket` decoded to
     private var blockPacket = -1
@@ -44,6 +51,7 @@ public final class ContainerFileReader {
         } catch { throw .notAudio(path: file.path, reason: error.description) }
         let format = try Self.probe(file, track.packets, decoder)
         isPlainAAC = decoder.isPlainAAC
+        (codec, bitDepth) = decoder.words
         self.file = file
         path = file.path
         packets = track.packets

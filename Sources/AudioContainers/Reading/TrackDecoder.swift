@@ -93,6 +93,21 @@ final class TrackDecoder {
             && frameCount == AACEncoder.blockFrameCount
     }
 
+    /// The codec as people write it, and the bits of a sample where it has such.
+    var words: (codec: String, bitDepth: Int?) {
+        guard coder.context.pointee.codec_id == AV_CODEC_ID_AAC else {
+            let bits = Int(coder.context.pointee.bits_per_raw_sample)
+            return bits > 0 ? ("Apple Lossless, \(bits)-bit", bits) : ("Apple Lossless", nil)
+        }
+        return switch coder.context.pointee.profile {
+        case FF_PROFILE_AAC_LOW where frameCount > AACEncoder.blockFrameCount: ("HE-AAC", nil)
+        case FF_PROFILE_AAC_LOW: ("AAC-LC", nil)
+        case FF_PROFILE_AAC_HE: ("HE-AAC", nil)
+        case FF_PROFILE_AAC_HE_V2: ("HE-AAC v2", nil)
+        default: ("AAC", nil)
+        }
+    }
+
     /// Hertz of the last packet's sound.
     var sampleRate: Int { Int(coder.frame.pointee.sample_rate) }
     /// Channels of the last packet's sound.

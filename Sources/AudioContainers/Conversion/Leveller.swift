@@ -1,0 +1,62 @@
+import AudioBase
+import AudioDSP
+import AudioFiles
+import Glibc
+
+/// Brings a sound whose loudness is known to another, and its peaks below −1 dBTP.
+///
+/// One gain for the whole sound; where it would lift peaks above the ceiling a limiter takes them down, and what that costs in
+/// loudness is not made up for.
+final class Leveller {
+    /// dB added.
+    let decibels: Double
+    private let gain: Float
+    private let limiter: UnitInstance?
+    private let meter: LoudnessMeter
+    /// Frames of the limiter's delay that are still to be left out.
+    private var lead: Int
+    private let channelCount: Int
+
+    /// dBTP.
+    static let ceiling = -1.0
+
+    init(_ measured: LoudnessMeter.Measurement, target: Double, format: AudioFormat) {
+        // Silence has no loudness to bring anywhere.
+        decibels = measured.integrated.isFinite ? target - measured.integrated : 0
+        gain = Float(pow(10, decibels / 20))
+        channelCount = format.channelCount
+        if measured.truePeak + decibels > Self.ceiling {
+            let unit = UnitType.limiter.makeUnit(sampleRate: format.sampleRate, channelCount: format.channelCount)
+            var values = unit.description.parameters.map(\.defaultValue)
+            values[0] = Float(Self.ceiling)
+            unit.set(values)
+            limiter = unit
+        } else {
+            limiter = nil
+        }
+        lead = limiter?.latency ?? 0
+        meter = LoudnessMeter(
+            sampleRate: format.sampleRate, channelCount: format.channelCount, measuresTruePeak: false)
+    }
+
+    /// LUFS of what was given; nil where nothing passed the gates.
+    var measured: Double? { meter.measurement.integrated.isFinite ? meter.measurement.integrated : nil }
+
+    /// Changes a block in place; returns the frames that count, as the limiter's delay is left out.
+    func process(_ channels: Channels, _ count: Int) -> Range<Int> {
+        for c in 0..<channelCount { scaleSamples(channels[c], channels[c], count, gain: gain) }
+        limiter?.process(channels, channels, frameCount: count)
+        let kept = min(lead, count)..<count
+        lead -= kept.lowerBound
+        meter.add(channels, offset: kept.lowerBound, frameCount: kept.count)
+        return kept
+    }
+
+    /// What the limiter still holds.
+    func finish(_ give: (Channels, Range<Int>) throws(AudioFileError) -> Void) throws(AudioFileError) {
+        guard let limiter else { return }
+        let rest = AudioBuffer(channelCount: channelCount, frameCapacity: limiter.latency)
+        for c in 0..<channelCount { clearSamples(rest.channels[c], limiter.latency) }
+        try give(rest.channels, process(rest.channels, limiter.latency))
+    }
+}

@@ -1,0 +1,211 @@
+import AudioBase
+import AudioDSP
+import AudioFiles
+import Glibc
+
+/// Turns a sound file into one of another kind, rate, channel count or loudness, with its tags and pictures.
+///
+/// What is written has another name until it is whole, so that under the output's own name there is never half a file.
+///
+/// ```swift
+/// var conversion = SoundFileConversion(from: "song.flac", to: "song.mp3")
+/// conversion.loudness = -16
+/// let result = try conversion.run()
+/// ```
+/// One thread; it waits for the disk.
+public struct SoundFileConversion: Sendable {
+    /// The file to read, of any kind.
+    public var input: String
+    /// The file to write; replaced where it is there.
+    public var output: String
+    /// The kind of the output; nil is what its name asks for.
+    public var type: AudioFileType?
+    /// Hertz, 8,000 to 384,000; nil is the input's.
+    public var sampleRate: Double?
+    /// 1 to 32; nil is the input's.
+    public var channelCount: Int?
+    /// How the output keeps its sound.
+    public var settings = SoundFiles.Settings()
+    /// Integrated loudness of the output in LUFS (EBU R 128), −70 to −5; nil leaves it as it is. The sound is read twice. Peaks
+    /// that would come above −1 dBTP are limited.
+    public var loudness: Double?
+    /// Whether tags and pictures are taken along.
+    public var keepsTags = true
+
+    /// A conversion that leaves rate, channels and loudness as they are.
+    public init(from input: String, to output: String) {
+        self.input = input
+        self.output = output
+    }
+
+    /// What came of it.
+    public struct Result: Sendable {
+        /// Of the input.
+        public var inputFormat: AudioFormat
+        /// Of the output.
+        public var format: AudioFormat
+        /// Frames written, at the output's rate.
+        public var frameCount: Int
+        /// The kind written.
+        public var type: AudioFileType
+        /// Of the output, in LUFS; nil where no loudness was asked for, or nothing passed the gates.
+        public var loudness: Double?
+        /// dB that were added for the loudness.
+        public var gain: Double
+        /// Why tags were not taken along, where the input has any.
+        public var tagsError: AudioFileError?
+    }
+
+    /// Why a conversion ended without an output.
+    public enum Failure: Error, Equatable, CustomStringConvertible {
+        /// A file could not be read or written.
+        case file(AudioFileError)
+        /// `progress` said so.
+        case cancelled
+        /// Input and output are one file.
+        case sameFile(path: String)
+        /// The name asks for no kind that is written.
+        case unknownKind(path: String)
+
+        /// One line: what is wrong and what to do next.
+        public var description: String {
+            switch self {
+            case .file(let error): error.description
+            case .cancelled: "the conversion was cancelled; what it had written is gone"
+            case .sameFile(let path): "\(path): is both read and written; name another output"
+            case .unknownKind(let path):
+                "\(path): its ending is of no kind that is written; name a file that ends in "
+                    + ".wav, .flac, .mp3, .m4a, .aac, .opus, .ogg, .caf or .aiff"
+            }
+        }
+    }
+
+    /// Converts.
+    /// - Parameter progress: called for each block with the part that is done, 0 to 1; false cancels.
+    public func run(progress: (Double) -> Bool = { _ in true }) throws(Failure) -> Result {
+        guard let type = type ?? AudioFileType(fileName: output) else { throw .unknownKind(path: output) }
+        guard !Self.isSame(input, output) else { throw .sameFile(path: input) }
+        let source = try reading { () throws(AudioFileError) in try SoundFiles.open(input) }
+        let format = AudioFormat(
+            sampleRate: sampleRate ?? source.processingFormat.sampleRate,
+            channelCount: channelCount ?? source.processingFormat.channelCount)
+        let inputFormat = source.processingFormat
+        let passes = loudness == nil ? 1.0 : 2.0
+        let leveller = try measure(source, format) { progress($0 / passes) }
+        let reader = ConvertedFileReader(source, as: format)
+        let partial = Self.partial(output)
+        var isDone = false
+        defer { if !isDone { unlink(partial) } }
+        let writer = try reading { () throws(AudioFileError) in
+            try SoundFiles.create(partial, type: type, format: format, settings: settings)
+        }
+        do {
+            try pass(reader, progress: { progress((passes - 1 + $0) / passes) }) {
+                (channels, count) throws(AudioFileError) in
+                let kept = leveller?.process(channels, count) ?? 0..<count
+                try writer.write(channels, frameCount: kept.count, offset: kept.lowerBound)
+            }
+            try reading { () throws(AudioFileError) in
+                try leveller?.finish { (channels, kept) throws(AudioFileError) in
+                    try writer.write(channels, frameCount: kept.count, offset: kept.lowerBound)
+                }
+                try writer.close()
+            }
+        } catch {
+            try? writer.close()
+            throw error.named(output, insteadOf: partial)
+        }
+        var tagsError: AudioFileError?
+        if keepsTags { tagsError = takeTags(to: partial) }
+        guard rename(partial, output) == 0 else { throw .file(.system(path: output, code: errno)) }
+        isDone = true
+        return Result(
+            inputFormat: inputFormat, format: format, frameCount: writer.frameCount, type: type,
+            loudness: leveller?.measured, gain: leveller?.decibels ?? 0, tagsError: tagsError)
+    }
+
+    /// Hears the whole sound where its loudness is to be another.
+    private func measure(
+        _ source: any SoundFileReader, _ format: AudioFormat, progress: (Double) -> Bool
+    ) throws(Failure) -> Leveller? {
+        guard let loudness else { return nil }
+        let meter = LoudnessMeter(sampleRate: format.sampleRate, channelCount: format.channelCount)
+        try pass(ConvertedFileReader(source, as: format), progress: progress) {
+            (channels, count) throws(AudioFileError) in meter.add(channels, frameCount: count)
+        }
+        try reading { () throws(AudioFileError) in try source.seek(to: 0) }
+        return Leveller(meter.measurement, target: loudness, format: format)
+    }
+
+    /// Reads all there is, block by block.
+    private func pass(
+        _ reader: ConvertedFileReader, progress: (Double) -> Bool,
+        take: (Channels, Int) throws(AudioFileError) -> Void
+    ) throws(Failure) {
+        let block = AudioBuffer(channelCount: reader.processingFormat.channelCount, frameCapacity: 8_192)
+        let total = Double(max(1, reader.frameCount))
+        while true {
+            guard progress(min(1, Double(reader.framePosition) / total)) else { throw .cancelled }
+            let count = try reading { () throws(AudioFileError) in
+                let count = try reader.read(into: block.channels, frameCount: block.frameCapacity)
+                if count > 0 { try take(block.channels, count) }
+                return count
+            }
+            if count < block.frameCapacity { break }
+        }
+        _ = progress(1)
+    }
+
+    private func takeTags(to path: String) -> AudioFileError? {
+        do {
+            let tags = try AudioFileTags(path: input)
+            if !tags.isEmpty { try tags.write(to: path) }
+            return nil
+        } catch {
+            return error.named(output, insteadOf: path)
+        }
+    }
+
+    private func reading<Value>(_ work: () throws(AudioFileError) -> Value) throws(Failure) -> Value {
+        do { return try work() } catch { throw .file(error) }
+    }
+
+    /// A name beside the output, in its folder, so that renaming is one step.
+    private static func partial(_ path: String) -> String {
+        let slash = path.lastIndex(of: "/").map { path.index(after: $0) } ?? path.startIndex
+        return "\(path[..<slash]).\(path[slash...]).\(getpid()).part"
+    }
+
+    /// Whether two paths are one file, by whatever names.
+    private static func isSame(_ a: String, _ b: String) -> Bool {
+        var one = stat()
+        var other = stat()
+        guard stat(a, &one) == 0, stat(b, &other) == 0 else { return false }
+        return one.st_dev == other.st_dev && one.st_ino == other.st_ino
+    }
+}
+
+extension AudioFileError {
+    /// The same of the file as people know it.
+    fileprivate func named(_ path: String, insteadOf partial: String) -> AudioFileError {
+        switch self {
+        case .missingFolder(partial): .missingFolder(path: path)
+        case .notPermitted(partial): .notPermitted(path: path)
+        case .diskFull(partial): .diskFull(path: path)
+        case .tooLong(partial): .tooLong(path: path)
+        case .unsupportedFormat(partial, let detail): .unsupportedFormat(path: path, detail: detail)
+        case .encoderFailed(partial, let reason): .encoderFailed(path: path, reason: reason)
+        case .tagsRefused(partial, let detail): .tagsRefused(path: path, detail: detail)
+        case .damaged(partial, let reason): .damaged(path: path, reason: reason)
+        case .system(partial, let code): .system(path: path, code: code)
+        default: self
+        }
+    }
+}
+
+extension SoundFileConversion.Failure {
+    fileprivate func named(_ path: String, insteadOf partial: String) -> Self {
+        if case .file(let error) = self { return .file(error.named(path, insteadOf: partial)) }
+        return self
+    }
+}

@@ -1,0 +1,95 @@
+import AudioFiles
+import Foundation
+
+/// Which file is written for which.
+struct ConversionPlan {
+    struct Item {
+        var source: FileSources.Source
+        var type: AudioFileType
+        var output: String
+        /// Keeps what goes to standard output.
+        var spool: StandardStream.Spool?
+
+        /// A line that names files as the command line did.
+        func named(_ line: String) -> String {
+            var line = line
+            if source.spool != nil { line = line.replacing(source.path, with: "standard input") }
+            return spool == nil ? line : line.replacing(output, with: "standard output")
+        }
+    }
+
+    private(set) var items: [Item] = []
+
+    /// - Throws: ``Failure`` where nothing can come of it, before anything is written.
+    init(_ sources: FileSources, kind: AudioFileType?, output: String?, overwrite: Bool) throws {
+        let isFolder = try Self.isFolder(output, sources)
+        if output == StandardStream.name, sources.all.count != 1 {
+            throw Failure("standard output takes one file, not \(sources.all.count)", status: Failure.usage)
+        }
+        var makers: [String: String] = [:]
+        for source in sources.all {
+            guard let type = kind ?? (isFolder ? nil : output.flatMap { AudioFileType(fileName: $0) }) else {
+                throw Failure(
+                    "say which kind to make: --to mp3, or a file's name: --output FILE.mp3", status: Failure.usage)
+            }
+            if output == StandardStream.name {
+                let spool = try StandardStream.Spool()
+                items.append(Item(source: source, type: type, output: spool.path, spool: spool))
+                continue
+            }
+            let path = Self.path(source, type, output, isFolder)
+            if let other = makers[path] {
+                throw Failure(
+                    "\(other) and \(source.name) would both become \(path); convert them into different folders (--output)",
+                    status: Failure.usage)
+            }
+            makers[path] = source.name
+            if !overwrite, FileManager.default.fileExists(atPath: path) {
+                throw Failure(
+                    "\(path): is there already; give --overwrite, or another --output", status: Failure.cannotCreate)
+            }
+            items.append(Item(source: source, type: type, output: path))
+        }
+        if isFolder { try makeFolders() }
+    }
+
+    private static func isFolder(_ output: String?, _ sources: FileSources) throws -> Bool {
+        guard let output, output != StandardStream.name else { return output == nil }
+        var isFolder: ObjCBool = false
+        let exists = FileManager.default.fileExists(atPath: output, isDirectory: &isFolder)
+        if exists, isFolder.boolValue || (sources.all.count == 1 && sources.all[0].folder == nil) {
+            return isFolder.boolValue
+        }
+        if sources.all.count > 1 || sources.all[0].folder != nil {
+            if exists {
+                throw Failure(
+                    "\(output): is a file; \(sources.all.count) files need a folder to go to",
+                    status: Failure.cannotCreate)
+            }
+            return true
+        }
+        return output.hasSuffix("/")
+    }
+
+    private static func path(
+        _ source: FileSources.Source, _ type: AudioFileType, _ output: String?, _ isFolder: Bool
+    ) -> String {
+        if let output, !isFolder { return output }
+        let name = output == nil ? (source.spool == nil ? source.path : source.relative) : source.relative
+        let stem = (name as NSString).deletingPathExtension
+        let file = "\(stem).\(ConversionOptions.ending(type))"
+        return output.map { ($0 as NSString).appendingPathComponent(file) } ?? file
+    }
+
+    private func makeFolders() throws {
+        for folder in Set(items.map { ($0.output as NSString).deletingLastPathComponent }) where !folder.isEmpty {
+            do {
+                try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+            } catch {
+                throw Failure(
+                    "\(folder): cannot be made (\(error.localizedDescription)); name another --output",
+                    status: Failure.cannotCreate)
+            }
+        }
+    }
+}
