@@ -65,7 +65,7 @@ struct InfoReport: Codable {
             "  " + head + String(repeating: " ", count: max(1, 13 - head.count)) + FileWords.oneLine(text)
         }
         var lines = [FileWords.oneLine(file)]
-        lines.append(line("kind", codec == container ? container : "\(container), \(codec)"))
+        lines.append(line("kind", codec.hasPrefix(container) ? codec : "\(container), \(codec)"))
         lines.append(line("length", "\(FileWords.time(seconds)), \(frames) frames"))
         lines.append(line("sound", FileWords.format(rate: rate, channels: channels)))
         lines.append(line("size", "\(FileWords.size(bytes)), \(FileWords.decimal(Double(bitRate) / 1e3)) kb/s"))

@@ -1,0 +1,188 @@
+import AudioBase
+import AudioContainers
+import AudioDSP
+import AudioFiles
+import Foundation
+import TestSupport
+import Testing
+
+@Suite struct ConvertCommandTests {
+    private static let rate = 48_000.0
+    private static let frames = 96_000
+
+    /// Two seconds of noise in stereo, as 16-bit FLAC with a title and a picture.
+    private func song(_ path: String, gain: Float = 0.1) throws {
+        let writer = try SoundFiles.create(
+            path, format: AudioFormat(sampleRate: Self.rate, channelCount: 2),
+            settings: SoundFiles.Settings(sampleFormat: .int16))
+        let buffer = AudioBuffer(channelCount: 2, frameCapacity: Self.frames)
+        var state: UInt32 = 7
+        for i in 0..<Self.frames {
+            for c in 0..<2 {
+                state = state &* 1_664_525 &+ 1_013_904_223
+                buffer.channels[c][i] = Float(Int32(bitPattern: state)) * (gain / 2_147_483_648)
+            }
+        }
+        try writer.write(buffer.channels, frameCount: Self.frames, offset: 0)
+        try writer.close()
+        var tags = AudioFileTags()
+        tags.title = "Ein Lied"
+        tags.artist = "Zoë"
+        tags.pictures = [AudioFileTags.Picture(mimeType: "image/png", bytes: [0x89, 0x50, 0x4E, 0x47, 1, 2, 3])]
+        try tags.write(to: path)
+    }
+
+    private func list(_ process: ChildProcess) throws -> [[String: Any]] {
+        try #require(try JSONSerialization.jsonObject(with: Data(process.output.utf8)) as? [[String: Any]])
+    }
+
+    @Test(arguments: ["wav", "aiff", "caf", "flac", "ogg", "opus", "mp3", "m4a", "aac"])
+    func `every kind is made, as long as the input, with its tags and picture`(_ kind: String) throws {
+        let scratch = try Scratch()
+        try song(scratch("song.flac"))
+        let program = try Earshot.start([
+            "convert", scratch("song.flac"), "--to", kind, "--output", scratch("out/"), "--json",
+        ])
+        #expect(program.wait() == .exit(0), "\(program.errors)")
+        let output = scratch("out/song.\(kind)")
+        let reports = try list(program)
+        #expect(reports.count == 1 && reports[0]["output"] as? String == output)
+        let info = try SoundFiles.info(output)
+        // ADTS has no place to say what the encoder put before and behind the sound.
+        if kind != "aac" { #expect(info.frameCount == Self.frames) }
+        #expect(reports[0]["frames"] as? Int == Self.frames)
+        // CAF and ADTS keep no tags, and that is said.
+        if ["caf", "aac"].contains(kind) {
+            #expect(reports[0]["warning"] is String)
+        } else {
+            #expect(info.tags.title == "Ein Lied" && info.tags.artist == "Zoë")
+            #expect(info.tags.pictures.map(\.bytes) == [[0x89, 0x50, 0x4E, 0x47, 1, 2, 3]])
+        }
+        if ["wav", "aiff", "caf", "flac"].contains(kind) { #expect(info.bitDepth == 16) }
+        let mode = try FileManager.default.attributesOfItem(atPath: output)[.posixPermissions] as? Int
+        #expect(mode == 0o600)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: scratch("out")) == ["song.\(kind)"])
+    }
+
+    @Test func `a folder keeps its shape, and one bad file does not stop the others`() throws {
+        let scratch = try Scratch()
+        try FileManager.default.createDirectory(atPath: scratch("in/deep"), withIntermediateDirectories: true)
+        try song(scratch("in/a.wav"))
+        try song(scratch("in/deep/b.flac"))
+        try "no sound".write(toFile: scratch("in/c.mp3"), atomically: true, encoding: .utf8)
+        try "a letter".write(toFile: scratch("in/letter.txt"), atomically: true, encoding: .utf8)
+        let program = try Earshot.start([
+            "convert", scratch("in"), "--to", "mp3", "--output", scratch("out"), "--jobs", "2",
+        ])
+        #expect(program.wait() == .exit(65), "\(program.errors)")
+        #expect(theFailure(program).contains("c.mp3"))
+        #expect(program.output.split(separator: "\n").count == 2)
+        #expect(try SoundFiles.open(scratch("out/a.mp3")).frameCount == Self.frames)
+        #expect(try SoundFiles.open(scratch("out/deep/b.mp3")).frameCount == Self.frames)
+        #expect(try Set(FileManager.default.contentsOfDirectory(atPath: scratch("out"))) == ["a.mp3", "deep"])
+    }
+
+    @Test func `rate, channels, bits and loudness are what was asked for`() throws {
+        let scratch = try Scratch()
+        try song(scratch("song.flac"), gain: 0.02)
+        let program = try Earshot.start([
+            "convert", scratch("song.flac"), "--output", scratch("new.wav"), "--rate", "44100", "--channels", "1",
+            "--bits",
+            "24", "--normalize=-20", "--no-tags", "--json",
+        ])
+        #expect(program.wait() == .exit(0), "\(program.errors)")
+        let info = try SoundFiles.info(scratch("new.wav"))
+        #expect(info.format == AudioFormat(sampleRate: 44_100, channelCount: 1))
+        #expect(info.bitDepth == 24 && info.frameCount == 88_200 && info.tags.isEmpty)
+        let reader = try AudioFileReader(path: scratch("new.wav"))
+        let buffer = AudioBuffer(channelCount: 1, frameCapacity: info.frameCount)
+        let count = try reader.read(into: buffer.channels, frameCount: info.frameCount)
+        let meter = LoudnessMeter(sampleRate: 44_100, channelCount: 1)
+        meter.add(buffer.channels, frameCount: count)
+        #expect(abs(meter.measurement.integrated + 20) < 0.1)
+        #expect(abs(try #require(list(program)[0]["loudnessLufs"] as? Double) + 20) < 0.1)
+    }
+
+    @Test func `where the loudness asks for more than full scale the peaks are limited`() throws {
+        let scratch = try Scratch()
+        try song(scratch("song.wav"), gain: 0.5)
+        let program = try Earshot.start([
+            "convert", scratch("song.wav"), "--output", scratch("loud.wav"), "--normalize=-5", "--bits", "float",
+        ])
+        #expect(program.wait() == .exit(0), "\(program.errors)")
+        let reader = try AudioFileReader(path: scratch("loud.wav"))
+        #expect(reader.frameCount == Self.frames)
+        let buffer = AudioBuffer(channelCount: 2, frameCapacity: Self.frames)
+        _ = try reader.read(into: buffer.channels, frameCount: Self.frames)
+        let meter = LoudnessMeter(sampleRate: Self.rate, channelCount: 2)
+        meter.add(buffer.channels, frameCount: Self.frames)
+        #expect(meter.measurement.truePeak <= -0.9 && meter.measurement.integrated > -9)
+    }
+
+    @Test func `a file that is there stays, and no two become one`() throws {
+        let scratch = try Scratch()
+        try song(scratch("a.wav"))
+        try song(scratch("a.flac"))
+        try "precious".write(toFile: scratch("a.mp3"), atomically: true, encoding: .utf8)
+        let careful = try Earshot.start(["convert", scratch("a.wav"), "--to", "mp3"])
+        #expect(careful.wait() == .exit(73))
+        #expect(theFailure(careful).contains("--overwrite"))
+        #expect(try String(contentsOfFile: scratch("a.mp3"), encoding: .utf8) == "precious")
+        let both = try Earshot.start(["convert", scratch("a.wav"), scratch("a.flac"), "--to", "mp3", "--overwrite"])
+        #expect(both.wait() == .exit(64))
+        #expect(theFailure(both).contains("a.wav") && theFailure(both).contains("a.flac"))
+        let itself = try Earshot.start(["convert", scratch("a.wav"), "--to", "wav", "--overwrite"])
+        #expect(itself.wait() == .exit(64))
+        let replaced = try Earshot.start(["convert", scratch("a.wav"), "--to", "mp3", "--overwrite"])
+        #expect(replaced.wait() == .exit(0), "\(replaced.errors)")
+        #expect(try SoundFiles.info(scratch("a.mp3")).codec == "MP3")
+    }
+
+    @Test func `standard input and output are pipes`() throws {
+        let scratch = try Scratch()
+        try song(scratch("song.wav"))
+        let shell = Process()
+        shell.executableURL = URL(fileURLWithPath: "/bin/sh")
+        shell.arguments = [
+            "-c", "cat \"$1\" | \"$0\" convert - --to flac --output - | \"$0\" info - --json > \"$2\"", Earshot.program,
+            scratch("song.wav"), scratch("info.json"),
+        ]
+        try shell.run()
+        shell.waitUntilExit()
+        #expect(shell.terminationStatus == 0)
+        let reports =
+            try JSONSerialization.jsonObject(
+                with: Data(contentsOf: URL(fileURLWithPath: scratch("info.json")))) as? [[String: Any]]
+        let report = try #require(reports?.first)
+        #expect(report["file"] as? String == "-" && report["frames"] as? Int == Self.frames)
+        #expect(report["codec"] as? String == "FLAC, 16-bit")
+    }
+
+    @Test(arguments: [
+        ["convert", "x.wav", "--to", "mpx"], ["convert", "x.wav", "--to", "mp3", "--bitrate", "V12"],
+        ["convert", "x.wav", "--to", "mp3", "--rate", "7"], ["convert", "x.wav", "--to", "mp3", "--normalize", "3"],
+        ["convert", "x.wav", "--to", "mp3", "--jobs", "0"], ["convert", "x.wav"], ["convert"], ["info"],
+    ])
+    func `what cannot be meant is told in one line, with status 64`(_ arguments: [String]) throws {
+        let program = try Earshot.start(arguments)
+        #expect(program.wait() == .exit(64))
+        _ = theFailure(program)
+    }
+
+    @Test func `what is wrong with a file is told with its name`() throws {
+        let scratch = try Scratch()
+        try "<html>".write(toFile: scratch("page.m4a"), atomically: true, encoding: .utf8)
+        try Data().write(to: URL(fileURLWithPath: scratch("empty.wav")))
+        for (name, status) in [("none.wav", Int32(66)), ("page.m4a", 65), ("empty.wav", 65)] {
+            for command in [["info"], ["convert", "--to", "mp3"]] {
+                let program = try Earshot.start(command + [scratch(name)])
+                #expect(program.wait() == .exit(status), "\(name)")
+                #expect(theFailure(program).contains(name))
+            }
+        }
+        let folder = try Earshot.start(["info", scratch("")])
+        #expect(folder.wait() == .exit(65))  // its files are no sound
+        let device = try Earshot.start(["convert", "/dev/zero", "--to", "mp3", "--output", scratch("z.mp3")])
+        #expect(device.wait() == .exit(66))
+    }
+}
