@@ -53,7 +53,7 @@ public final class AACFileWriter {
         do {
             encoder = try AACEncoder(
                 sampleRate: rate, channelCount: format.channelCount,
-                bitRate: bitRate ?? Self.defaultBitRatePerChannel * format.channelCount)
+                bitRate: bitRate ?? Self.defaultBitRatePerChannel * format.channelCount, bandwidth: .music)
         } catch { throw .unsupportedFormat(path: path, detail: error.description) }
         converter = RateConverter(from: format.sampleRate, to: rate, channelCount: format.channelCount)
         block = AudioBuffer(channelCount: format.channelCount, frameCapacity: AACEncoder.blockFrameCount)
