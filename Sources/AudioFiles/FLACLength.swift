@@ -55,8 +55,9 @@ struct FLACStreamInfo {
 
 /// Finds the length of a FLAC file whose header does not say it, from its last whole frame (RFC 9639, section 9).
 enum FLACTail {
-    /// Frames; nil where no frame is found.
-    static func frameCount(_ file: ReadableFile) -> Int? {
+    /// The file up to the end of its last whole frame, with its length where the header ought to have it; nil where there is no
+    /// frame.
+    static func whole(_ file: ReadableFile) -> FilePart? {
         guard let info = FLACStreamInfo(file.bytes, at: ID3Prefix.length(file)) else { return nil }
         // Uncompressed, a frame is as long as its samples and some bytes more.
         let reach = max(1 << 16, 2 * (info.largestBlock * 8 * 4 + 64))
@@ -68,7 +69,11 @@ enum FLACTail {
                 let (first, count) = frame(bytes[at...], blockFrames: info.largestBlock)
             {
                 // One that was cut off ends the file before itself.
-                return crc16(bytes[at...]) == 0 ? first + count : first
+                let isWhole = crc16(bytes[at...]) == 0
+                let word = info.word & ~0xF_FFFF_FFFF | UInt64(isWhole ? first + count : first) & 0xF_FFFF_FFFF
+                let patch = (0..<8).map { UInt8(truncatingIfNeeded: word >> (56 - 8 * $0)) }
+                return FilePart(
+                    file, byteCount: isWhole ? file.byteCount : start + at, patch: patch, at: info.offset + 18)
             }
             at -= 1
         }

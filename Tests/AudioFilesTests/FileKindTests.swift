@@ -38,13 +38,17 @@ let writableKinds = ["wav", "aiff", "caf", "flac", "ogg", "opus", "mp3"]
             for c in 0..<channels {
                 let inside = 2_400..<frames - 2_400
                 let limits: [String: Double] = ["ogg": -28, "opus": -22, "mp3": -35]
-                let most = limits[kind] ?? -140
+                let most = limits[kind] ?? -138
                 let error = errorDecibels(Array(heard[c][inside]), samples(sound, c, inside))
                 #expect(error < most, "\(kind), \(frames) frames: \(error) dB")
             }
             // Another program finds as many.
             let raw = folder.path("a.raw")
-            let run = try run("ffmpeg", "-v", "error", "-y", "-i", path, "-f", "f32le", raw)
+            // (ffmpeg 5.1 cuts 128 frames off some Vorbis files, oggenc's own included.)
+            let run =
+                kind == "ogg"
+                ? try run("sox", path, "-t", "f32", raw)
+                : try run("ffmpeg", "-v", "error", "-y", "-i", path, "-f", "f32le", raw)
             #expect(run.status == 0 && run.output.isEmpty, "\(run.output)")
             let size = try FileManager.default.attributesOfItem(atPath: raw)[.size] as? Int
             #expect(size == frames * channels * 4, "\(kind)")
