@@ -24,7 +24,7 @@ public final class AudioFileReader {
     /// Frames before its goal from which a seek decodes. A frame of an MP3 may begin 511 bytes before itself, and where frames
     /// are small that is many of them; libsndfile gives a Vorbis block's overlap wrongly where it enters.
     private let leadFrames: Int
-    /// Frames at the end in which libsndfile loses count where a seek enters: a Vorbis file's last page is cut to its length.
+    /// Frames at the end in which libsndfile loses count where a seek enters: an Ogg file's last page is cut to its length.
     private let lastPageFrames: Int
     private static let blockFrames = 2048
 
@@ -57,9 +57,8 @@ public final class AudioFileReader {
         libraryFormat = info.format
         path = source.path
         frameCount = max(0, Int(info.frames))
-        let isVorbis = info.format & CInt(SF_FORMAT_SUBMASK) == CInt(SF_FORMAT_VORBIS)
-        leadFrames = type == CInt(SF_FORMAT_MPEG) ? 16 * 1_152 : isVorbis ? 8_192 : 0
-        lastPageFrames = isVorbis ? OggTail.lastPageFrames(source) : 0
+        leadFrames = type == CInt(SF_FORMAT_MPEG) ? 16 * 1_152 : isOgg ? 8_192 : 0
+        lastPageFrames = isOgg ? OggTail.lastPageFrames(source) : 0
         let rate = Double(info.samplerate)
         let channels = Int(info.channels)
         let fits = AudioFormat.sampleRates.contains(rate) && AudioFormat.channelCounts.contains(channels)

@@ -183,17 +183,17 @@ let writableKinds = ["wav", "aiff", "caf", "flac", "ogg", "opus", "mp3"]
         // It says how many frames it has written.
         let count = path + ".count"
         var written = 0
-        for _ in 0..<1_000 where written < 4 * 48_000 {
-            usleep(10_000)
+        for _ in 0..<1_000 where written < 5 * 24_000 {
+            usleep(5_000)
             written = (try? String(contentsOfFile: count, encoding: .utf8)).flatMap { Int($0) } ?? written
         }
         child.signal(SIGKILL)
         #expect(child.wait() == .signal(SIGKILL))
         written = (try? String(contentsOfFile: count, encoding: .utf8)).flatMap { Int($0) } ?? written
-        #expect(written >= 4 * 48_000)
+        #expect(written >= 5 * 24_000)
         let heard = try contents(path)
         #expect(heard[0].count > written - 48_000 && heard[0].count <= written + 48_000 / 5, "\(heard[0].count) of \(written)")
-        #expect(sineDefect(Array(heard[0][48_000..<96_000]), frequency: 997, rate: 48_000) < -20)
+        #expect(sineDefect(Array(heard[0][24_000..<60_000]), frequency: 997, rate: 48_000) < -20)
         let raw = folder.path("a.raw")
         let run = try run("ffmpeg", "-v", "error", "-y", "-i", path, "-f", "f32le", raw)
         #expect(run.status == 0, "\(run.output)")
@@ -211,14 +211,16 @@ let writableKinds = ["wav", "aiff", "caf", "flac", "ogg", "opus", "mp3"]
             for block in 0..<100 {
                 try writer.write(sound.channels, frameCount: 480, offset: block * 480)
                 try "\(writer.frameCount)".write(toFile: path + ".count", atomically: true, encoding: .utf8)
-                usleep(200)
+                usleep(100)
             }
         }
     }
 
     @Test func `a FLAC or Ogg file that was cut off anywhere has the length of what is whole`() throws {
         let folder = try Folder()
-        let sound = tone(frames: 96_000, channels: 2)
+        var random = SeededRandom(seed: 5)
+        let sound = AudioBuffer(channelCount: 2, frameCapacity: 96_000)
+        for c in 0..<2 { for i in 0..<96_000 { sound.channels[c][i] = .random(in: -0.3...0.3, using: &random) } }
         for kind in ["flac", "ogg", "opus"] {
             let path = folder.path("whole." + kind)
             try write(sound, 96_000, rate: 48_000, to: path)

@@ -7,14 +7,14 @@ import Testing
 @Suite struct TagTests {
     static let kinds = ["wav", "aiff", "flac", "ogg", "opus", "mp3", "m4a"]
 
-    /// A second of sound.
+    /// A quarter of a second of sound.
     static func file(_ kind: String, in folder: Folder) throws -> String {
         let path = folder.path("a." + kind)
-        let sound = tone(frames: 48_000, channels: 2)
+        let sound = tone(frames: 12_000, channels: 2)
         let wav = folder.path("source.wav")
         let writer = try SoundFileWriters.make(
             path: kind == "m4a" ? wav : path, format: AudioFormat(sampleRate: 48_000, channelCount: 2))
-        try withExtendedLifetime(sound) { try writer.write(sound.channels, frameCount: 48_000, offset: 0) }
+        try withExtendedLifetime(sound) { try writer.write(sound.channels, frameCount: 12_000, offset: 0) }
         try writer.close()
         if kind == "m4a" {
             #expect(try run("ffmpeg", "-v", "error", "-i", wav, "-c:a", "aac", path).status == 0)
@@ -65,10 +65,11 @@ import Testing
         let frames = kind == "m4a" ? [] : try contents(path)
         var tags = try Self.example(in: folder)
         try tags.write(to: path)
+        #expect(try AudioFileTags(path: path).fields == tags.fields)
         #expect(try AudioFileTags(path: path) == tags)
         #expect(try soundSum(path) == before)
         if kind != "m4a" {
-            #expect(try AudioFileReader(path: path).frameCount == 48_000)
+            #expect(try AudioFileReader(path: path).frameCount == 12_000)
             #expect(try contents(path) == frames)
         }
         // Again, to less; and to nothing.
@@ -92,6 +93,7 @@ import Testing
         let text = run.output.lowercased()
         let title = "zweite aufnahme – ünïcödé 音楽 🎙️"
         #expect(text.contains("\"title\": \"\(title)\""), "\(run.output)")
+        if kind == "wav" { return #expect(text.contains("\"artist\": \"somebody\"")) }  // ffmpeg reads no ID3 in WAV
         for (name, value) in [("artist", "somebody"), ("album_artist", "all of them"), ("genre", "post-folk")] {
             // Vorbis comments have the artist of an album under another name.
             #expect(text.contains("\"\(name)\": \"\(value)\"") || text.contains("\"albumartist\": \"\(value)\""))
@@ -136,7 +138,7 @@ import Testing
         ]
         try tags.write(to: path)
         #expect(try AudioFileTags(path: path) == tags)
-        #expect(try contents(path)[0].count == 48_000)
+        #expect(try contents(path)[0].count == 12_000)
     }
 
     @Test func `the file keeps its mode, and a link goes on being one`() throws {
@@ -208,7 +210,7 @@ import Testing
         let before = ProcessFootprint.now().anonymousBytes
         var random = SeededRandom(seed: 77)
         let damaged = folder.path("damaged." + kind)
-        for n in 0..<400 {
+        for n in 0..<150 {
             var bytes = whole
             for _ in 0..<Int.random(in: 1...12, using: &random) {
                 let value = [0, 0xFF, 0x7F, 0x80, UInt8.random(in: 0...255, using: &random)].randomElement(using: &random)
@@ -244,7 +246,7 @@ import Testing
         let bomb = folder.path("bomb.mp3")
         try Data(Array("ID3".utf8) + [3, 0, 0] + size + body + sound).write(to: URL(filePath: bomb))
         #expect(throws: AudioFileError.tagsTooLarge(path: bomb)) { try AudioFileTags(path: bomb) }
-        #expect(try AudioFileReader(path: bomb).frameCount == 48_000)
+        #expect(try AudioFileReader(path: bomb).frameCount == 12_000)
     }
 
     @Test func `atoms in atoms without end are refused`() throws {
