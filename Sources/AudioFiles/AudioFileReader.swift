@@ -63,7 +63,8 @@ public final class AudioFileReader {
         let channels = Int(info.channels)
         let fits = AudioFormat.sampleRates.contains(rate) && AudioFormat.channelCounts.contains(channels)
         processingFormat =
-            fits ? AudioFormat(sampleRate: rate, channelCount: channels) : AudioFormat(sampleRate: 48_000, channelCount: 1)
+            fits
+            ? AudioFormat(sampleRate: rate, channelCount: channels) : AudioFormat(sampleRate: 48_000, channelCount: 1)
         interleaved = [Float](repeating: 0, count: Self.blockFrames * processingFormat.channelCount)
         guard AudioFormat.sampleRates.contains(rate) else {
             throw .unsupportedSampleRate(path: path, hertz: Int(info.samplerate))

@@ -20,10 +20,12 @@ struct FLACLength {
     }
 
     private mutating func readHeader(_ descriptor: CInt) -> Bool {
-        guard let info = FLACStreamInfo({ at, count in
-            var bytes = [UInt8](repeating: 0, count: count)
-            return pread(descriptor, &bytes, count, off_t(at)) == count ? bytes : []
-        }), info.offset == 0 else { return false }
+        guard
+            let info = FLACStreamInfo({ at, count in
+                var bytes = [UInt8](repeating: 0, count: count)
+                return pread(descriptor, &bytes, count, off_t(at)) == count ? bytes : []
+            }), info.offset == 0
+        else { return false }
         blockFrames = info.largestBlock
         field = info.word & ~0xF_FFFF_FFFF
         return blockFrames > 0
@@ -124,7 +126,8 @@ enum FLACTail {
 
     private static func crc16(_ bytes: ArraySlice<UInt8>) -> UInt16 {
         bytes.reduce(0) { sum, byte in
-            (0..<8).reduce(sum ^ UInt16(byte) << 8) { value, _ in value & 0x8000 != 0 ? value << 1 ^ 0x8005 : value << 1 }
+            (0..<8).reduce(sum ^ UInt16(byte) << 8) { value, _ in value & 0x8000 != 0 ? value << 1 ^ 0x8005 : value << 1
+            }
         }
     }
 }

@@ -4,11 +4,13 @@ import Foundation
 import Testing
 
 @Suite struct AudioFileInfoTests {
-    @Test(arguments: [
-        ("wav", "WAV", "32-bit float", 32), ("aiff", "AIFF", "32-bit float", 32), ("caf", "CAF", "32-bit float", 32),
-        ("flac", "FLAC", "FLAC, 24-bit", 24), ("ogg", "Ogg", "Vorbis", nil), ("opus", "Ogg", "Opus", nil),
-        ("mp3", "MPEG audio", "MP3", nil),
-    ] as [(String, String, String, Int?)])
+    @Test(
+        arguments: [
+            ("wav", "WAV", "32-bit float", 32), ("aiff", "AIFF", "32-bit float", 32),
+            ("caf", "CAF", "32-bit float", 32),
+            ("flac", "FLAC", "FLAC, 24-bit", 24), ("ogg", "Ogg", "Vorbis", nil), ("opus", "Ogg", "Opus", nil),
+            ("mp3", "MPEG audio", "MP3", nil),
+        ] as [(String, String, String, Int?)])
     func `a file says what it is`(_ kind: String, _ container: String, _ codec: String, _ bits: Int?) throws {
         let folder = try Folder()
         let path = folder.path("a." + kind)
