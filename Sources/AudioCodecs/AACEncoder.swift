@@ -13,10 +13,23 @@ public final class AACEncoder {
     /// Collecting a block, looking ahead by one, and the overlap: three blocks from the first sample handed in to its
     /// leaving a decoder that runs at once. A test measures it.
     public static let totalDelayFrames = 3 * blockFrameCount
-    /// Hertz.
+    /// Hertz, of calls.
     public static let sampleRates = [32_000.0, 44_100, 48_000]
 
-    /// Hertz: one of ``sampleRates``.
+    /// Hertz, of all that can be encoded, for files.
+    public static let allSampleRates = [
+        8_000.0, 11_025, 12_000, 16_000, 22_050, 24_000, 32_000, 44_100, 48_000, 64_000, 88_200, 96_000,
+    ]
+
+    /// How far up sound is coded.
+    public enum Bandwidth: Sendable {
+        /// 7/32 Hz for each bit a second and channel, at most 20 kHz: what serves speech best.
+        case speech
+        /// As the library chooses, which serves music best: at 128 kb/s, stereo, ViSQOL gives songs a quarter to a half more.
+        case music
+    }
+
+    /// Hertz: one of ``allSampleRates``.
     public let sampleRate: Double
     /// 1 or 2.
     public let channelCount: Int
@@ -30,13 +43,18 @@ public final class AACEncoder {
     private var isFinished = false
 
     /// - Parameters:
-    ///   - sampleRate: one of ``sampleRates``.
+    ///   - sampleRate: one of ``allSampleRates``.
     ///   - channelCount: 1 or 2.
     ///   - bitRate: bits a second for all channels; 16,000 a channel up to 6 bits a frame and channel (ISO/IEC 14496-3).
+    ///   - bandwidth: how far up sound is coded.
     /// - Throws: ``CodecError/unsupportedFormat(codec:detail:)`` for values outside these,
     ///   ``CodecError/codecMissing(codec:)`` where libavcodec was built without AAC.
-    public init(sampleRate: Double, channelCount: Int, bitRate: Int) throws(CodecError) {
-        guard Self.sampleRates.contains(sampleRate) else { throw .aac("\(sampleRate) Hz; it takes 32, 44.1 or 48 kHz") }
+    public init(
+        sampleRate: Double, channelCount: Int, bitRate: Int, bandwidth: Bandwidth = .speech
+    ) throws(CodecError) {
+        guard Self.allSampleRates.contains(sampleRate) else {
+            throw .aac("\(sampleRate) Hz; it takes 8, 11.025, 12 kHz, and 2, 4 or 8 times as much")
+        }
         guard (1...2).contains(channelCount) else { throw .aac("\(channelCount) channels; it takes 1 or 2") }
         let bitRates = 16_000 * channelCount...Int(6 * sampleRate) * channelCount
         guard bitRates.contains(bitRate) else {
@@ -47,7 +65,9 @@ public final class AACEncoder {
         context.pointee.sample_rate = Int32(sampleRate)
         context.pointee.sample_fmt = AV_SAMPLE_FMT_FLTP
         context.pointee.bit_rate = Int64(bitRate)
-        context.pointee.cutoff = Int32(Self.bandwidth(sampleRate: sampleRate, bitRate: bitRate / channelCount))
+        if bandwidth == .speech {
+            context.pointee.cutoff = Int32(Self.bandwidth(sampleRate: sampleRate, bitRate: bitRate / channelCount))
+        }
         context.pointee.flags |= AV_CODEC_FLAG_GLOBAL_HEADER
         earshot_av_set_channels(context, Int32(channelCount))
         var code = avcodec_open2(context, nil, nil)

@@ -57,7 +57,8 @@ public enum AudioFileError: Error, Equatable, Sendable, CustomStringConvertible 
         case .damaged(let path, let reason): "\(path): damaged (\(reason)); get a fresh copy"
         case .notSeekable(let path): "\(path): only plays from its beginning; convert it to WAV or FLAC first"
         case .diskFull(let path): "\(path): the disk is full; free some space (what was written is playable)"
-        case .tooLong(let path): "\(path): a file of this kind ends at 4 GiB; begin a new one, or RF64 (what was written is playable)"
+        case .tooLong(let path):
+            "\(path): a file of this kind ends at 4 GiB; begin a new one, or RF64 (what was written is playable)"
         case .unsupportedFormat(let path, let detail): "\(path): \(detail); choose another, or a file that ends in .wav"
         case .encoderFailed(let path, let reason): "\(path): \(reason); what was written is playable"
         case .tagsRefused(let path, let detail):

@@ -137,7 +137,8 @@ enum LAMEHeader {
         let tag = bytes.dropFirst(at)
         guard tag.starts(with: "Xing".utf8) || tag.starts(with: "Info".utf8), bytes.count > at + 8 else { return nil }
         let flags = bytes[at + 7]
-        let lame = at + 8 + (flags & 1 != 0 ? 4 : 0) + (flags & 2 != 0 ? 4 : 0) + (flags & 4 != 0 ? 100 : 0)
+        let lame =
+            at + 8 + (flags & 1 != 0 ? 4 : 0) + (flags & 2 != 0 ? 4 : 0) + (flags & 4 != 0 ? 100 : 0)
             + (flags & 8 != 0 ? 4 : 0)
         guard bytes.count >= lame + 24, bytes[lame] >= 0x20 else { return nil }
         let gaps = bytes[lame + 21..<lame + 24].reduce(0) { $0 << 8 | Int($1) }

@@ -22,8 +22,10 @@ public final class AudioFileReader {
     private let part: FilePart?  // what libsndfile reads in place of the whole file
     private var interleaved: [Float]
     /// Frames before its goal from which a seek decodes. A frame of an MP3 may begin 511 bytes before itself, and where frames
-    /// are small that is many of them.
+    /// are small that is many of them; libsndfile gives a Vorbis block's overlap wrongly where it enters.
     private let leadFrames: Int
+    /// Frames at the end in which libsndfile loses count where a seek enters: an Ogg file's last page is cut to its length.
+    private let lastPageFrames: Int
     private static let blockFrames = 2048
 
     /// Opens a file. Throws what opening can: missing, not permitted, a folder, not audio, an unsupported format.
@@ -38,29 +40,31 @@ public final class AudioFileReader {
         }
         let type = info.format & CInt(SF_FORMAT_TYPEMASK)
         var part: FilePart?
-        if info.frames == sf_count_t.max, type == CInt(SF_FORMAT_OGG), let end = OggTail.end(source) {
-            let whole = FilePart(source, byteCount: end)
+        // A program that was killed, or wrote to a pipe, left no length.
+        let isOgg = type == CInt(SF_FORMAT_OGG)
+        if info.frames == sf_count_t.max, isOgg || type == CInt(SF_FORMAT_FLAC) {
+            part = isOgg ? OggTail.end(source).map { FilePart(source, byteCount: $0) } : FLACTail.whole(source)
             var wholeInfo = SF_INFO()
-            if let other = whole.open(&wholeInfo) {
+            if let other = part?.open(&wholeInfo) {
                 sf_close(file)
-                (file, info, part) = (other, wholeInfo, whole)
+                (file, info) = (other, wholeInfo)
             }
+            if info.frames == sf_count_t.max { info.frames = 0 }  // nothing whole is in it
         }
-        let frames =
-            info.frames == sf_count_t.max && type == CInt(SF_FORMAT_FLAC)
-            ? FLACTail.frameCount(source) ?? 0 : Int(info.frames)
         self.file = file
         self.source = source
         self.part = part
         libraryFormat = info.format
         path = source.path
-        frameCount = max(0, frames)
-        leadFrames = type == CInt(SF_FORMAT_MPEG) ? 16 * 1_152 : 0
+        frameCount = max(0, Int(info.frames))
+        leadFrames = type == CInt(SF_FORMAT_MPEG) ? 16 * 1_152 : isOgg ? 8_192 : 0
+        lastPageFrames = isOgg ? OggTail.lastPageFrames(source) : 0
         let rate = Double(info.samplerate)
         let channels = Int(info.channels)
         let fits = AudioFormat.sampleRates.contains(rate) && AudioFormat.channelCounts.contains(channels)
         processingFormat =
-            fits ? AudioFormat(sampleRate: rate, channelCount: channels) : AudioFormat(sampleRate: 48_000, channelCount: 1)
+            fits
+            ? AudioFormat(sampleRate: rate, channelCount: channels) : AudioFormat(sampleRate: 48_000, channelCount: 1)
         interleaved = [Float](repeating: 0, count: Self.blockFrames * processingFormat.channelCount)
         guard AudioFormat.sampleRates.contains(rate) else {
             throw .unsupportedSampleRate(path: path, hertz: Int(info.samplerate))
@@ -83,7 +87,8 @@ public final class AudioFileReader {
     public func seek(to frame: Int) throws(AudioFileError) {
         precondition(frame >= 0)
         let target = min(frame, frameCount)
-        let at = sf_seek(file, sf_count_t(max(0, target - leadFrames)), SEEK_SET)
+        let start = min(target, frameCount - lastPageFrames) - leadFrames
+        let at = sf_seek(file, sf_count_t(max(0, start)), SEEK_SET)
         guard at >= 0 else { throw .notSeekable(path: path) }
         framePosition = Int(at)
         while framePosition < target {

@@ -135,24 +135,27 @@ public final class AudioFileWriter {
         framesSinceHeader += frames
         // Ogg's pages are written as if that could not fail, so the count says nothing of them.
         guard written == frames, sf_error(file) == CInt(SF_ERR_NO_ERROR) else {
-            throw stop(code == 0 ? .diskFull(path: path) : .from(errno: code, path: path), written: written, end: Int(end))
+            throw stop(
+                code == 0 ? .diskFull(path: path) : .from(errno: code, path: path), written: written, end: Int(end))
         }
         if converter == nil { frameCount += frames }
         flac?.update(fileDescriptor, framesGiven: frameCount)
     }
 
     private func write(_ file: OpaquePointer, _ frames: Int) -> Int {
-        let count = frames * format.channelCount
+        let (count, frames) = (frames * format.channelCount, sf_count_t(frames))
         return interleaved.withUnsafeMutableBytes { bytes in
             switch memory {
             case .int16:
-                return Int(sf_writef_short(file, bytes.assumingMemoryBound(to: Int16.self).baseAddress, sf_count_t(frames)))
+                return Int(
+                    sf_writef_short(file, bytes.assumingMemoryBound(to: Int16.self).baseAddress, sf_count_t(frames)))
             case .int24In32:
                 let samples = bytes.assumingMemoryBound(to: Int32.self)
                 for i in 0..<count { samples[i] <<= 8 }
-                return Int(sf_writef_int(file, samples.baseAddress, sf_count_t(frames)))
+                return Int(sf_writef_int(file, samples.baseAddress, frames))
             default:
-                return Int(sf_writef_float(file, bytes.assumingMemoryBound(to: Float.self).baseAddress, sf_count_t(frames)))
+                return Int(
+                    sf_writef_float(file, bytes.assumingMemoryBound(to: Float.self).baseAddress, sf_count_t(frames)))
             }
         }
     }

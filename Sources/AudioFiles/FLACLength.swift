@@ -20,10 +20,12 @@ struct FLACLength {
     }
 
     private mutating func readHeader(_ descriptor: CInt) -> Bool {
-        guard let info = FLACStreamInfo({ at, count in
-            var bytes = [UInt8](repeating: 0, count: count)
-            return pread(descriptor, &bytes, count, off_t(at)) == count ? bytes : []
-        }), info.offset == 0 else { return false }
+        guard
+            let info = FLACStreamInfo({ at, count in
+                var bytes = [UInt8](repeating: 0, count: count)
+                return pread(descriptor, &bytes, count, off_t(at)) == count ? bytes : []
+            }), info.offset == 0
+        else { return false }
         blockFrames = info.largestBlock
         field = info.word & ~0xF_FFFF_FFFF
         return blockFrames > 0
@@ -55,8 +57,9 @@ struct FLACStreamInfo {
 
 /// Finds the length of a FLAC file whose header does not say it, from its last whole frame (RFC 9639, section 9).
 enum FLACTail {
-    /// Frames; nil where no frame is found.
-    static func frameCount(_ file: ReadableFile) -> Int? {
+    /// The file up to the end of its last whole frame, with its length where the header ought to have it; nil where there is no
+    /// frame.
+    static func whole(_ file: ReadableFile) -> FilePart? {
         guard let info = FLACStreamInfo(file.bytes, at: ID3Prefix.length(file)) else { return nil }
         // Uncompressed, a frame is as long as its samples and some bytes more.
         let reach = max(1 << 16, 2 * (info.largestBlock * 8 * 4 + 64))
@@ -68,7 +71,11 @@ enum FLACTail {
                 let (first, count) = frame(bytes[at...], blockFrames: info.largestBlock)
             {
                 // One that was cut off ends the file before itself.
-                return crc16(bytes[at...]) == 0 ? first + count : first
+                let isWhole = crc16(bytes[at...]) == 0
+                let word = info.word & ~0xF_FFFF_FFFF | UInt64(isWhole ? first + count : first) & 0xF_FFFF_FFFF
+                let patch = (0..<8).map { UInt8(truncatingIfNeeded: word >> (56 - 8 * $0)) }
+                return FilePart(
+                    file, byteCount: isWhole ? file.byteCount : start + at, patch: patch, at: info.offset + 18)
             }
             at -= 1
         }
@@ -119,7 +126,8 @@ enum FLACTail {
 
     private static func crc16(_ bytes: ArraySlice<UInt8>) -> UInt16 {
         bytes.reduce(0) { sum, byte in
-            (0..<8).reduce(sum ^ UInt16(byte) << 8) { value, _ in value & 0x8000 != 0 ? value << 1 ^ 0x8005 : value << 1 }
+            (0..<8).reduce(sum ^ UInt16(byte) << 8) { value, _ in value & 0x8000 != 0 ? value << 1 ^ 0x8005 : value << 1
+            }
         }
     }
 }

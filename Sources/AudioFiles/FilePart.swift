@@ -1,15 +1,20 @@
 import CSndfile
 import Glibc
 
-/// The first bytes of a file, as a file that libsndfile reads. It must outlive what was opened.
+/// The first bytes of a file, some of them others, as a file that libsndfile reads. It must outlive what was opened.
 final class FilePart {
     private let file: ReadableFile
     private let byteCount: Int
+    private let patch: [UInt8]
+    private let patchOffset: Int
     private var position = 0
 
-    init(_ file: ReadableFile, byteCount: Int) {
+    /// - Parameter patch: read in place of what the file has at `offset`.
+    init(_ file: ReadableFile, byteCount: Int, patch: [UInt8] = [], at offset: Int = 0) {
         self.file = file
         self.byteCount = byteCount
+        self.patch = patch
+        patchOffset = offset
     }
 
     /// Nil where it is no sound.
@@ -35,6 +40,10 @@ final class FilePart {
                 if got < 0, errno == EINTR { continue }
                 if got <= 0 { break }
                 done += got
+            }
+            for (i, byte) in part.patch.enumerated() {
+                let at = part.patchOffset + i - part.position
+                if at >= 0, at < done { bytes.storeBytes(of: byte, toByteOffset: at, as: UInt8.self) }
             }
             part.position += done
             return sf_count_t(done)

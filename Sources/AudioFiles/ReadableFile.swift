@@ -32,7 +32,8 @@ package final class ReadableFile {
         return [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
             filled = 0
             while filled < count {
-                let got = pread(descriptor, buffer.baseAddress.map { $0 + filled }, count - filled, off_t(offset + filled))
+                let got = pread(
+                    descriptor, buffer.baseAddress.map { $0 + filled }, count - filled, off_t(offset + filled))
                 if got < 0, errno == EINTR { continue }
                 if got <= 0 { break }
                 filled += got

@@ -24,7 +24,8 @@ struct WriteConverter {
     /// - Returns: frames taken, and frames in ``output``.
     mutating func convert(_ channels: Channels, _ frames: Int, _ offset: Int) -> (consumed: Int, produced: Int) {
         let step = converter.convert(
-            channels, frameCount: frames, inputOffset: offset, into: converted.channels, frameCapacity: Self.blockFrames)
+            channels, frameCount: frames, inputOffset: offset, into: converted.channels, frameCapacity: Self.blockFrames
+        )
         given += step.consumed
         made += step.produced
         return step

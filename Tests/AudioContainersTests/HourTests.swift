@@ -41,4 +41,26 @@ struct HourTests {
             print("decode all", all, "memory", resident() - before, "kB")
         }
     }
+
+    /// WAV to M4A at a bit rate, for side-by-side figures.
+    @Test(.enabled(if: ProcessInfo.processInfo.environment["EARSHOT_TEST_ENCODE"] != nil))
+    func encode() throws {
+        let words = (ProcessInfo.processInfo.environment["EARSHOT_TEST_ENCODE"] ?? "").split(separator: ":").map(
+            String.init)
+        let reader = try SoundFiles.open(words[0])
+        let clock = ContinuousClock()
+        let time = try clock.measure {
+            let writer = try SoundFiles.create(
+                words[1], format: reader.processingFormat,
+                settings: SoundFiles.Settings(bitRate: .constant(Int(words[2]) ?? 128)))
+            let block = AudioBuffer(channelCount: reader.processingFormat.channelCount, frameCapacity: 4_096)
+            while true {
+                let frames = try reader.read(into: block.channels, frameCount: 4_096)
+                if frames == 0 { break }
+                try writer.write(block.channels, frameCount: frames, offset: 0)
+            }
+            try writer.close()
+        }
+        print("encode", time, "frames", try SoundFiles.open(words[1]).frameCount)
+    }
 }

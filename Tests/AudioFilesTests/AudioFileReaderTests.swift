@@ -114,7 +114,8 @@ import Testing
             .missing(path: "a"), .missingFolder(path: "a"), .notPermitted(path: "a"), .directory(path: "a"),
             .notRegular(path: "a"), .notAudio(path: "a", reason: "b"), .unsupportedSampleRate(path: "a", hertz: 1),
             .unsupportedChannelCount(path: "a", count: 99), .damaged(path: "a", reason: "b"), .diskFull(path: "a"),
-            .tooLong(path: "a"), .closed(path: "a"), .system(path: "a", code: 5),
+            .tooLong(path: "a"), .tagsRefused(path: "a", detail: "b"), .tagsTooLarge(path: "a"),
+            .notSeekable(path: "a"), .closed(path: "a"), .system(path: "a", code: 5),
         ]
         for error in errors {
             #expect(error.description.hasPrefix("a: ") && !error.description.contains("\n"))

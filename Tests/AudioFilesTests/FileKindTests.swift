@@ -38,13 +38,17 @@ let writableKinds = ["wav", "aiff", "caf", "flac", "ogg", "opus", "mp3"]
             for c in 0..<channels {
                 let inside = 2_400..<frames - 2_400
                 let limits: [String: Double] = ["ogg": -28, "opus": -22, "mp3": -35]
-                let most = limits[kind] ?? -140
+                let most = limits[kind] ?? -138
                 let error = errorDecibels(Array(heard[c][inside]), samples(sound, c, inside))
                 #expect(error < most, "\(kind), \(frames) frames: \(error) dB")
             }
             // Another program finds as many.
             let raw = folder.path("a.raw")
-            let run = try run("ffmpeg", "-v", "error", "-y", "-i", path, "-f", "f32le", raw)
+            // (ffmpeg 5.1 cuts 128 frames off some Vorbis files, oggenc's own included.)
+            let run =
+                kind == "ogg"
+                ? try run("sox", path, "-t", "f32", raw)
+                : try run("ffmpeg", "-v", "error", "-y", "-i", path, "-f", "f32le", raw)
             #expect(run.status == 0 && run.output.isEmpty, "\(run.output)")
             let size = try FileManager.default.attributesOfItem(atPath: raw)[.size] as? Int
             #expect(size == frames * channels * 4, "\(kind)")
@@ -85,7 +89,9 @@ let writableKinds = ["wav", "aiff", "caf", "flac", "ogg", "opus", "mp3"]
         for i in 0..<1_000 { #expect(heard[i] == Float(i - 500) / 32_768) }
     }
 
-    @Test(arguments: [("opus", 44_100.0, 48_000.0), ("opus", 22_050, 24_000), ("opus", 96_000, 48_000), ("ogg", 352_800, 44_100)])
+    @Test(arguments: [
+        ("opus", 44_100.0, 48_000.0), ("opus", 22_050, 24_000), ("opus", 96_000, 48_000), ("ogg", 352_800, 44_100),
+    ])
     func `rates that a kind has not are converted`(_ kind: String, _ rate: Double, _ fileRate: Double) throws {
         let folder = try Folder()
         let path = folder.path("a." + kind)
@@ -179,17 +185,19 @@ let writableKinds = ["wav", "aiff", "caf", "flac", "ogg", "opus", "mp3"]
         // It says how many frames it has written.
         let count = path + ".count"
         var written = 0
-        for _ in 0..<1_000 where written < 4 * 48_000 {
-            usleep(10_000)
+        for _ in 0..<1_000 where written < 5 * 24_000 {
+            usleep(5_000)
             written = (try? String(contentsOfFile: count, encoding: .utf8)).flatMap { Int($0) } ?? written
         }
         child.signal(SIGKILL)
         #expect(child.wait() == .signal(SIGKILL))
         written = (try? String(contentsOfFile: count, encoding: .utf8)).flatMap { Int($0) } ?? written
-        #expect(written >= 4 * 48_000)
+        #expect(written >= 5 * 24_000)
         let heard = try contents(path)
-        #expect(heard[0].count > written - 48_000 && heard[0].count <= written + 48_000 / 5, "\(heard[0].count) of \(written)")
-        #expect(sineDefect(Array(heard[0][48_000..<96_000]), frequency: 997, rate: 48_000) < -20)
+        #expect(
+            heard[0].count > written - 48_000 && heard[0].count <= written + 48_000 / 5,
+            "\(heard[0].count) of \(written)")
+        #expect(sineDefect(Array(heard[0][24_000..<60_000]), frequency: 997, rate: 48_000) < -20)
         let raw = folder.path("a.raw")
         let run = try run("ffmpeg", "-v", "error", "-y", "-i", path, "-f", "f32le", raw)
         #expect(run.status == 0, "\(run.output)")
@@ -204,17 +212,19 @@ let writableKinds = ["wav", "aiff", "caf", "flac", "ogg", "opus", "mp3"]
         let writer = try SoundFileWriters.make(path: path, format: AudioFormat(sampleRate: 48_000, channelCount: 2))
         let sound = tone(frames: 48_000, channels: 2)
         while true {
-            for block in 0..<100 {
-                try writer.write(sound.channels, frameCount: 480, offset: block * 480)
+            for block in 0..<20 {
+                try writer.write(sound.channels, frameCount: 2_400, offset: block * 2_400)
                 try "\(writer.frameCount)".write(toFile: path + ".count", atomically: true, encoding: .utf8)
-                usleep(200)
+                usleep(500)
             }
         }
     }
 
     @Test func `a FLAC or Ogg file that was cut off anywhere has the length of what is whole`() throws {
         let folder = try Folder()
-        let sound = tone(frames: 96_000, channels: 2)
+        var random = SeededRandom(seed: 5)
+        let sound = AudioBuffer(channelCount: 2, frameCapacity: 96_000)
+        for c in 0..<2 { for i in 0..<96_000 { sound.channels[c][i] = .random(in: -0.3...0.3, using: &random) } }
         for kind in ["flac", "ogg", "opus"] {
             let path = folder.path("whole." + kind)
             try write(sound, 96_000, rate: 48_000, to: path)
@@ -226,7 +236,8 @@ let writableKinds = ["wav", "aiff", "caf", "flac", "ogg", "opus", "mp3"]
                 let reader = try AudioFileReader(path: cut)
                 let heard = try contents(cut)
                 #expect(heard[0].count == reader.frameCount, "\(kind) to \(part)")
-                #expect(abs(Double(reader.frameCount) / 96_000 - part) < 0.15, "\(kind) to \(part): \(reader.frameCount)")
+                #expect(
+                    abs(Double(reader.frameCount) / 96_000 - part) < 0.15, "\(kind) to \(part): \(reader.frameCount)")
                 try reader.seek(to: reader.frameCount / 2)
                 #expect(reader.framePosition == reader.frameCount / 2)
             }

@@ -57,7 +57,8 @@ import Testing
         let reader = try AudioFileReader(path: path)
         let part = AudioBuffer(channelCount: 2, frameCapacity: 500)
         var random = SeededRandom(seed: 9)
-        let targets = Self.targets + [299_999, 300_000] + (0..<30).map { _ in Int.random(in: 0..<frames, using: &random) }
+        let targets =
+            Self.targets + [299_999, 300_000] + (0..<30).map { _ in Int.random(in: 0..<frames, using: &random) }
         for target in targets.reversed() + targets {
             try reader.seek(to: target)
             #expect(reader.framePosition == min(target, frames))

@@ -3,12 +3,18 @@ import AudioContainers
 import AudioFiles
 import Glibc
 
+/// A file without a name, which each input fills anew.
+private let fuzzedFile: CInt = {
+    var name = Array("/tmp/earshot-fuzz-XXXXXX".utf8CString)
+    let file = mkstemp(&name)
+    unlink(name)
+    return file
+}()
+
 /// A file of any bytes is opened, read and sought; what comes is in bounds and finite.
 func fuzzContainer(_ input: UnsafeRawBufferPointer) -> CInt {
-    let file = memfd_create("fuzz", 0)
-    precondition(file >= 0 && write(file, input.baseAddress, input.count) == input.count)
-    defer { close(file) }
-    guard let reader = try? ContainerFileReader(path: "/proc/self/fd/\(file)") else { return 0 }
+    precondition(ftruncate(fuzzedFile, 0) == 0 && pwrite(fuzzedFile, input.baseAddress, input.count, 0) == input.count)
+    guard let reader = try? ContainerFileReader(path: "/proc/self/fd/\(fuzzedFile)") else { return 0 }
     precondition(reader.frameCount >= 0 && reader.primingFrames >= 0 && reader.remainderFrames >= 0)
     let block = AudioBuffer(channelCount: reader.processingFormat.channelCount, frameCapacity: 3_000)
     for target in [0, reader.frameCount / 2, reader.frameCount] {

@@ -2,8 +2,8 @@ import AudioBase
 import AudioCodecs
 import AudioFiles
 
-/// Reads the AAC or Apple Lossless sound of an M4A, MP4 or QuickTime file, also a fragmented one, and ADTS AAC, as planar
-/// floats.
+/// Reads the sound of an M4A, MP4 or QuickTime file, also a fragmented one (AAC, Apple Lossless, MP3, FLAC, Opus or AC-3), and
+/// ADTS AAC, as planar floats.
 ///
 /// What an encoder put before and behind the sound is left out as the file's edit list or iTunSMPB comment says (ADTS
 /// cannot say it). Where packets lie is kept in memory, 12 bytes each, so that a seek reads no more than it must: it decodes

@@ -43,7 +43,9 @@ final class CodecParameters {
 /// The file's own bytes are all it may read: names of other files and addresses in it are refused.
 enum MovieScanner {
     /// Codecs that are taken out of such a file.
-    static let codecs = [AV_CODEC_ID_AAC, AV_CODEC_ID_ALAC]
+    static let codecs = [
+        AV_CODEC_ID_AAC, AV_CODEC_ID_ALAC, AV_CODEC_ID_MP3, AV_CODEC_ID_FLAC, AV_CODEC_ID_OPUS, AV_CODEC_ID_AC3,
+    ]
     /// Most that the library may allocate at once: an index of eleven million packets.
     private static let maximumAllocation = 256 << 20
     private static let ioByteCount = 1 << 15
@@ -62,7 +64,8 @@ enum MovieScanner {
         let input = try Input(source)
         defer { input.close() }
         guard let context = input.context, let stream = firstSound(context) else {
-            throw .notAudio(path: file.path, reason: "no AAC or Apple Lossless sound in it")
+            throw .notAudio(
+                path: file.path, reason: "no sound in it of a known codec (AAC, Apple Lossless, MP3, FLAC, Opus, AC-3)")
         }
         // Only walks through the fragments' headers: no stream wants its packets.
         if boxes.isFragmented, let packet = av_packet_alloc() {

@@ -95,9 +95,14 @@ final class TrackDecoder {
 
     /// The codec as people write it, and the bits of a sample where it has such.
     var words: (codec: String, bitDepth: Int?) {
-        guard coder.context.pointee.codec_id == AV_CODEC_ID_AAC else {
+        let others = [
+            AV_CODEC_ID_ALAC.rawValue: "Apple Lossless", AV_CODEC_ID_FLAC.rawValue: "FLAC",
+            AV_CODEC_ID_MP3.rawValue: "MP3", AV_CODEC_ID_OPUS.rawValue: "Opus", AV_CODEC_ID_AC3.rawValue: "AC-3",
+        ]
+        if let name = others[coder.context.pointee.codec_id.rawValue] {
             let bits = Int(coder.context.pointee.bits_per_raw_sample)
-            return bits > 0 ? ("Apple Lossless, \(bits)-bit", bits) : ("Apple Lossless", nil)
+            let isLossless = [AV_CODEC_ID_ALAC, AV_CODEC_ID_FLAC].contains(coder.context.pointee.codec_id)
+            return isLossless && bits > 0 ? ("\(name), \(bits)-bit", bits) : (name, nil)
         }
         return switch coder.context.pointee.profile {
         case FF_PROFILE_AAC_LOW where frameCount > AACEncoder.blockFrameCount: ("HE-AAC", nil)

@@ -8,7 +8,8 @@ import Glibc
 /// (``MovieFile``). A closed M4A is a plain one and gives back exactly the frames that were written; ADTS cannot say where the
 /// sound begins and ends in its packets.
 ///
-/// Rates other than 32, 44.1 and 48 kHz are converted: above 48 kHz to 48 or 44.1 kHz, otherwise to the next higher one.
+/// Rates that AAC has not (8, 11.025, 12 kHz, and 2, 4 or 8 times as much) are converted: above 96 kHz to 96 or 88.2 kHz,
+/// otherwise to the next higher one.
 /// A new file has mode 0600. An existing file is emptied and keeps its mode.
 /// One thread at a time; writing waits for the disk, so never on a render thread.
 public final class AACFileWriter {
@@ -19,8 +20,8 @@ public final class AACFileWriter {
         /// A stream of packets that can be cut anywhere, for `.aac`.
         case adts
     }
-    /// Bits a second for each channel, where nothing is said.
-    public static let defaultBitRatePerChannel = 64_000
+    /// Bits a second for each channel, where nothing is said: 64,000, or 3 for each frame of rates so low that this is less.
+    public static func defaultBitRatePerChannel(sampleRate: Double) -> Int { min(64_000, Int(3 * sampleRate)) }
 
     /// Where the file is.
     public let path: String
@@ -44,7 +45,7 @@ public final class AACFileWriter {
     /// - Parameters:
     ///   - format: 1 or 2 channels.
     ///   - bitRate: bits a second for all channels, 16,000 a channel up to 6 for each frame and channel;
-    ///     ``defaultBitRatePerChannel`` for each channel where nothing is said.
+    ///     ``defaultBitRatePerChannel(sampleRate:)`` for each channel where nothing is said.
     /// - Throws: ``AudioFileError/unsupportedFormat(path:detail:)`` and what creating a file can.
     public init(
         path: String, format: AudioFormat, container: Container = .m4a, bitRate: Int? = nil
@@ -53,7 +54,8 @@ public final class AACFileWriter {
         do {
             encoder = try AACEncoder(
                 sampleRate: rate, channelCount: format.channelCount,
-                bitRate: bitRate ?? Self.defaultBitRatePerChannel * format.channelCount)
+                bitRate: bitRate ?? Self.defaultBitRatePerChannel(sampleRate: rate) * format.channelCount,
+                bandwidth: .music)
         } catch { throw .unsupportedFormat(path: path, detail: error.description) }
         converter = RateConverter(from: format.sampleRate, to: rate, channelCount: format.channelCount)
         block = AudioBuffer(channelCount: format.channelCount, frameCapacity: AACEncoder.blockFrameCount)
@@ -71,8 +73,8 @@ public final class AACFileWriter {
     deinit { try? close() }
 
     private static func fileSampleRate(for rate: Double) -> Double {
-        if let next = AACEncoder.sampleRates.first(where: { $0 >= rate }) { return next }
-        return rate.truncatingRemainder(dividingBy: 44_100) == 0 ? 44_100 : 48_000
+        if let next = AACEncoder.allSampleRates.first(where: { $0 >= rate }) { return next }
+        return rate.truncatingRemainder(dividingBy: 44_100) == 0 ? 88_200 : 96_000
     }
 
     /// Appends frames.

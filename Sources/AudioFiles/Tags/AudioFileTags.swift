@@ -17,6 +17,7 @@ public struct AudioFileTags: Hashable, Sendable {
         /// How many there are; nil where nothing is said.
         public var total: Int?
 
+        /// - Parameter number: from 1.
         public init(_ number: Int, of total: Int? = nil) {
             self.number = number
             self.total = total
@@ -36,6 +37,7 @@ public struct AudioFileTags: Hashable, Sendable {
         /// The image file.
         public var bytes: [UInt8]
 
+        /// - Parameter bytes: of an image file of that type, ``maximumByteCount`` at most.
         public init(mimeType: String, kind: Kind = .frontCover, description: String = "", bytes: [UInt8]) {
             self.mimeType = mimeType
             self.kind = kind
@@ -47,6 +49,7 @@ public struct AudioFileTags: Hashable, Sendable {
         public struct Kind: RawRepresentable, Hashable, Sendable {
             /// 0 to 20.
             public var rawValue: UInt8
+            /// - Parameter rawValue: 0 to 20.
             public init(rawValue: UInt8) { self.rawValue = rawValue }
             /// None of the others.
             public static let other = Kind(rawValue: 0)
@@ -66,6 +69,7 @@ public struct AudioFileTags: Hashable, Sendable {
     /// All pictures.
     public var pictures: [Picture] = []
 
+    /// None.
     public init() {}
 
     /// Whether nothing is said.

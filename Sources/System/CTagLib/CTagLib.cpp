@@ -112,6 +112,28 @@ void put_pictures(MP4::Tag *tag, const earshot_picture *pictures, size_t count) 
     else tag->setItem("covr", MP4::Item(covers));
 }
 
+// Fields of no name that iTunes has an atom for. Its notes on gaps and loudness are about this very sound: no words, and not to
+// be copied or replaced.
+const char kFree[] = "----:com.apple.iTunes:";
+
+std::vector<String> free_items(MP4::Tag *tag) {
+    std::vector<String> names;
+    const StringList others = tag->properties().unsupportedData();
+    for (auto it = others.begin(); it != others.end(); ++it) {
+        if (!it->startsWith(kFree)) continue;
+        const String name = it->substr(sizeof kFree - 1);
+        if (name != "iTunSMPB" && name != "iTunNORM" && !tag->item(*it).toStringList().isEmpty())
+            names.push_back(*it);
+    }
+    return names;
+}
+
+void put_properties(MP4::Tag *tag, const PropertyMap &map) {
+    for (const auto &name : free_items(tag)) tag->removeItem(name);
+    const PropertyMap others = tag->setProperties(map);
+    for (auto it = others.begin(); it != others.end(); ++it) tag->setItem(kFree + it->first, MP4::Item(it->second));
+}
+
 }  // namespace
 
 struct earshot_tags {
@@ -169,6 +191,13 @@ struct earshot_tags {
             if (!stream.has_sane_atoms()) return EARSHOT_TAGS_DAMAGED;
             MP4::File file(&stream);
             const int code = take(file, ::pictures(file.tag()));
+            if (code == 0 && file.tag()) {
+                for (const auto &name : free_items(file.tag())) {
+                    const StringList values = file.tag()->item(name).toStringList();
+                    for (auto it = values.begin(); it != values.end(); ++it)
+                        fields.emplace_back(bytes(name.substr(sizeof kFree - 1)), bytes(*it));
+                }
+            }
             if (code == 0 && file.audioProperties()) {
                 sound.bits = file.audioProperties()->bitsPerSample();
                 sound.is_alac = file.audioProperties()->codec() == MP4::Properties::ALAC;
@@ -238,7 +267,7 @@ int write(TagStream &stream, int kind, const PropertyMap &map, const earshot_pic
         if (!stream.has_sane_atoms()) return EARSHOT_TAGS_DAMAGED;
         MP4::File file(&stream, false);
         if (!file.isValid()) return EARSHOT_TAGS_DAMAGED;
-        file.tag()->setProperties(map);
+        put_properties(file.tag(), map);
         put_pictures(file.tag(), pictures, count);
         return file.save() ? 0 : EARSHOT_TAGS_DAMAGED;
     }

@@ -1,0 +1,63 @@
+import AudioBase
+import AudioFiles
+import Foundation
+import Testing
+
+@Suite struct AudioFileInfoTests {
+    @Test(
+        arguments: [
+            ("wav", "WAV", "32-bit float", 32), ("aiff", "AIFF", "32-bit float", 32),
+            ("caf", "CAF", "32-bit float", 32),
+            ("flac", "FLAC", "FLAC, 24-bit", 24), ("ogg", "Ogg", "Vorbis", nil), ("opus", "Ogg", "Opus", nil),
+            ("mp3", "MPEG audio", "MP3", nil),
+        ] as [(String, String, String, Int?)])
+    func `a file says what it is`(_ kind: String, _ container: String, _ codec: String, _ bits: Int?) throws {
+        let folder = try Folder()
+        let path = folder.path("a." + kind)
+        let format = AudioFormat(sampleRate: 48_000, channelCount: 2)
+        let writer = try SoundFileWriters.make(path: path, format: format)
+        let sound = tone(frames: 60_000, channels: 2)
+        try withExtendedLifetime(sound) { try writer.write(sound.channels, frameCount: 60_000, offset: 0) }
+        try writer.close()
+        let named = AudioFileType(fileName: path)
+        #expect(try AudioFileType(contentsOf: path) == (named == .rf64 ? .wav : named))
+        if kind != "caf" {
+            var tags = AudioFileTags()
+            tags.title = "A title"
+            try tags.write(to: path)
+        }
+        let info = try AudioFileInfo(path: path)
+        #expect(info.container == container && info.codec == codec && info.bitDepth == bits, "\(info)")
+        #expect(info.type == (named == .rf64 ? .wav : named))
+        #expect(info.format == format && info.frameCount == 60_000 && info.duration == 1.25)
+        #expect(try FileManager.default.attributesOfItem(atPath: path)[.size] as? Int == info.byteCount)
+        #expect(abs(info.bitRate - info.byteCount * 8 * 4 / 5) < 10)
+        #expect(info.tags.title == (kind == "caf" ? nil : "A title"))
+        #expect(info.timeReference == nil)
+        switch kind {
+        case "mp3":
+            #expect(info.primingFrames == 576)
+            let blocks = (60_000 + 576 + (info.remainderFrames ?? 1)) % 1_152
+            #expect(blocks == 0)
+        case "opus": #expect(info.primingFrames == 312)
+        default: #expect(info.primingFrames == nil && info.remainderFrames == nil)
+        }
+    }
+
+    @Test func `the name says nothing, the bytes do`() throws {
+        let folder = try Folder()
+        let format = AudioFormat(sampleRate: 44_100, channelCount: 1)
+        let path = folder.path("really.wav")
+        let writer = try AudioFileWriter(path: path, format: format, type: .flac, sampleFormat: .int16)
+        let sound = tone(frames: 10_000)
+        try withExtendedLifetime(sound) { try writer.write(sound.channels, frameCount: 10_000) }
+        try writer.close()
+        let info = try AudioFileInfo(path: path)
+        #expect(info.type == .flac && info.codec == "FLAC, 16-bit" && info.bitDepth == 16)
+        let text = folder.path("text.mp3")
+        try Data("no sound".utf8).write(to: URL(filePath: text))
+        #expect(try AudioFileType(contentsOf: text) == nil)
+        #expect(throws: AudioFileError.self) { try AudioFileInfo(path: text) }
+        #expect(throws: AudioFileError.self) { try AudioFileWriter(path: text, format: format, type: .mp3) }
+    }
+}
