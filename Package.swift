@@ -144,6 +144,6 @@ if !core {
     package.targets.append(
         .testTarget(
             name: "CommandTests",
-            dependencies: ["earshot", "AudioBase", "AudioDSP", "AudioFiles", "TestSupport", "TOMLReader"],
+            dependencies: ["earshot", "AudioBase", "AudioContainers", "AudioDSP", "AudioFiles", "TestSupport", "TOMLReader"],
             swiftSettings: settings, linkerSettings: linker))
 }
