@@ -44,6 +44,14 @@ extension AudioEngine {
     /// Whether a device calls.
     public var isRunning: Bool { state.withLock { $0.mode == .running } }
 
+    /// What a node gives, as the graph renders (`AVAudioNode.outputFormat(forBus:)`); nil while the engine is stopped or the
+    /// node is not on the way to an output.
+    public func outputFormat(of node: AudioNode) -> AudioFormat? {
+        state.withLock { state in
+            node.numberOfOutputs > 0 ? state.rendering?.formats[node.id]?.output : nil
+        }
+    }
+
     /// Whether it renders into memory, for whoever calls ``renderOffline(_:frameCount:input:)``.
     public var isInManualRenderingMode: Bool {
         state.withLock { state in

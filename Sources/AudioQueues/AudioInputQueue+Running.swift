@@ -96,7 +96,25 @@ extension AudioInputQueue {
         if !wasRunning, phase == .stopped { send(.stopped) }
     }
 
-    private func frame(at time: AudioQueueTime) -> Int64 {
+    /// Hands over what was begun, where nobody renders who would; in manual rendering on the thread that does.
+    func settle() {
+        guard engine.isInManualRenderingMode || !engine.isRunning else { return }
+        let thread = state.withLock { state in
+            defer { state.thread = nil }
+            return state.thread
+        }
+        thread?.stop()  // or two would hand over
+        renderer.settle()
+        serve()
+    }
+
+    /// The frame that the next block begins with, at the queue's rate; `Int64.min` before the first.
+    var nextFrame: Int64 {
+        let next = renderer.controls.next
+        return next == 0 ? .min : Int64(next)
+    }
+
+    func frame(at time: AudioQueueTime) -> Int64 {
         let frame: Int64?
         switch time {
         case .now: return .min

@@ -112,23 +112,26 @@ extension AudioOutputQueue {
             }
         }
         for loss in losses { send(.lost(loss)) }
-        tell()
+        var records: [QueueRecord] = []
+        while let record = state.withLock({ _ in renderer.records.pop() }) { records.append(record) }
+        // The end is told when all that was heard before it is back.
+        let ending = records.firstIndex { $0.kind == .stopped } ?? records.count
+        for record in records[..<ending] { tell(record) }
         for buffer in finished {
             buffer.release()
             if let callback { callback(self, buffer) } else { played.yield(buffer) }
         }
+        for record in records[ending...] { tell(record) }
     }
 
-    private func tell() {
-        while let record = state.withLock({ _ in renderer.records.pop() }) {
-            switch record.kind {
-            case .started: send(.started(sampleTime: record.time))
-            case .stopped: if let event = ended(run: record.position) { send(event) }
-            case .underrun: send(.lost(record.loss(.underrun)))
-            case .late: send(.lost(record.loss(.late)))
-            case .overrun: send(.lost(record.loss(.overrun)))
-            case .skipped: send(.lost(record.loss(.skipped)))
-            }
+    private func tell(_ record: QueueRecord) {
+        switch record.kind {
+        case .started: send(.started(sampleTime: record.time))
+        case .stopped: if let event = ended(run: record.position) { send(event) }
+        case .underrun: send(.lost(record.loss(.underrun)))
+        case .late: send(.lost(record.loss(.late)))
+        case .overrun: send(.lost(record.loss(.overrun)))
+        case .skipped: send(.lost(record.loss(.skipped)))
         }
     }
 

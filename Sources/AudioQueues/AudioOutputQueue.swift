@@ -61,7 +61,8 @@ public final class AudioOutputQueue: Sendable {
             format: format.processingFormat, isVarispeed: isVarispeed, capacity: Self.maximumBufferCount)
         self.renderer = renderer
         do throws(CodecError) {
-            state = Guarded(OutputQueueControl(decoder: try format.makeDecoder?()))
+            state = Guarded(
+                OutputQueueControl(decoder: try format.makeDecoder?(), framesPerPacket: format.framesPerPacket))
         } catch { throw .codec(error) }
         (buffers, played) = AsyncStream.makeStream(of: AudioQueueBuffer.self)
         let served = WeakQueue()

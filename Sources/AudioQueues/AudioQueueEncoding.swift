@@ -74,11 +74,15 @@ final class PacketEncoder {
     /// Gives out what is left, the last packet filled with silence; nothing can be encoded after it.
     func finish(_ give: (UnsafeRawBufferPointer) -> Void) throws(CodecError) {
         isFinished = true
-        if held > 0 {
+        // What lies in Opus' look-ahead is pushed out by silence; AAC's encoder gives it by itself.
+        var behind = held
+        if case .opus(let encoder) = codec { behind += encoder.lookahead }
+        while behind > 0 {
             for c in 0..<collected.channels.count {
                 clearSamples(collected.channels[c] + held, collected.frameCapacity - held)
             }
             try encodeCollected(give)
+            behind -= collected.frameCapacity
         }
         guard case .aac(let encoder) = codec else { return }
         while let packet = try encoder.flush() { give(packet) }

@@ -20,8 +20,17 @@ struct OutputQueueControl: ~Copyable, @unchecked Sendable {  // moves with its l
     var run = 0
     var thread: ServiceThread?
     private let decoder: (any PacketDecoder)?
+    /// Where a packet is decoded, of whatever length it turns out to be.
+    private let decoded: AudioBuffer?
+    private let framesPerPacket: Int
 
-    init(decoder: sending (any PacketDecoder)?) { self.decoder = decoder }
+    init(decoder: sending (any PacketDecoder)?, framesPerPacket: Int) {
+        self.framesPerPacket = framesPerPacket
+        decoded = decoder.map {
+            AudioBuffer(channelCount: $0.format.channelCount, frameCapacity: $0.maximumFramesPerPacket)
+        }
+        self.decoder = decoder
+    }
 
     /// Decodes what waits and hands it to the render side, which has room for all buffers there are.
     mutating func pump(_ renderer: OutputQueueRenderer) {
@@ -57,24 +66,28 @@ struct OutputQueueControl: ~Copyable, @unchecked Sendable {  // moves with its l
     }
 
     private mutating func decode(_ buffer: AudioQueueBuffer) {
-        guard let decoder else { return }
+        guard let decoder, let decoded else { return }
         buffer.frameCount = 0
         for index in buffer.packetDescriptions.indices {
-            // Decoders write a whole packet; a buffer has room for as many as it was made for.
             let room = buffer.frameCapacity - buffer.frameCount
+            var count = 0
             do throws(CodecError) {
-                guard room >= decoder.maximumFramesPerPacket else { throw .badPacket(codec: "", detail: "no room") }
-                buffer.frameCount += try decoder.decode(
-                    buffer.packet(index), into: buffer.samples, offset: buffer.frameCount)
+                count = try decoder.decode(buffer.packet(index), into: decoded.channels, offset: 0)
+                guard count <= room else {
+                    throw .badPacket(codec: "queue", detail: "\(count) frames in the place of \(framesPerPacket)")
+                }
+                for c in 0..<buffer.samples.count {
+                    copySamples(buffer.samples[c] + buffer.frameCount, decoded.channels[c], count)
+                }
             } catch {
-                let count = min(room, buffer.frameCapacity / max(1, buffer.packetCapacity))
+                count = min(room, framesPerPacket)
                 for c in 0..<buffer.samples.count { clearSamples(buffer.samples[c] + buffer.frameCount, count) }
                 losses.append(
                     AudioQueueLoss(
                         kind: .undecodable, frameCount: count, sampleTime: nil, position: ready + buffer.frameCount))
                 undecodable += count
-                buffer.frameCount += count
             }
+            buffer.frameCount += count
         }
     }
 }

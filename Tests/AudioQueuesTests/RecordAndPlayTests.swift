@@ -29,7 +29,8 @@ import Testing
     /// - Parameters:
     ///   - drift: how much faster the recording card runs.
     ///   - stall: up to how many frames each side's callbacks come together.
-    private func run(seed: UInt64, frames: Int, drift: Double, stall: Int, buffers: Int) throws -> (
+    private func run(
+        seed: UInt64, frames: Int, drift: Double, stall: Int, buffers: Int, inStep: Bool = false) throws -> (
         heard: [Float], pieces: [Range<Int>], recording: [AudioQueueLoss], playing: [AudioQueueLoss], held: Int
     ) {
         var random = SeededRandom(seed: seed)
@@ -58,9 +59,9 @@ import Testing
             let burst = 1 + Int(random.next() % UInt64(stall))
             let due = Int(Double(playback.rendered + burst) * drift) - capture.rendered
             if due > 0 { try capture.render(due, blocks: [1 + Int(random.next() % 512)], input: numbered) }
-            if random.next() % 3 != 0 { try courier.carry(input, output) }
+            if inStep || random.next() % 3 != 0 { try courier.carry(input, output) }
             heard += try playback.render(burst, blocks: [1 + Int(random.next() % 512)])
-            if random.next() % 3 != 0 { try courier.carry(input, output) }
+            if inStep || random.next() % 3 != 0 { try courier.carry(input, output) }
             held = max(held, input.statistics.frameCount - output.statistics.frameCount)
         }
         input.stop()
@@ -115,8 +116,9 @@ import Testing
     }
 
     @Test func `callbacks in step lose nothing`() throws {
-        let run = try run(seed: 3, frames: 100_000, drift: 1, stall: 441, buffers: 8)
+        let run = try run(seed: 3, frames: 100_000, drift: 1, stall: 441, buffers: 8, inStep: true)
         #expect(run.recording.isEmpty)
-        #expect(run.playing.allSatisfy { $0.frameCount <= 4 * 441 })
+        let before = run.playing.filter { ($0.sampleTime ?? 0) < 100_000 }
+        #expect(before.reduce(0) { $0 + $1.frameCount } <= 4 * 441)  // until there is enough ahead
     }
 }

@@ -49,7 +49,7 @@ public final class TimeStretcher {
         piece = max(64, Int(sampleRate * 0.03))
         overlap = max(16, Int(sampleRate * 0.01)) / 8 * 8
         search = max(16, Int(sampleRate * 0.0125))
-        capacity = 8 * piece + 4 * search + 4_096
+        capacity = 10 * piece + 6 * search + 4_096
         memory = AudioBuffer(channelCount: channelCount, frameCapacity: capacity)
         input = memory.channels
         mono = .allocate(capacity: capacity)
@@ -106,7 +106,9 @@ public final class TimeStretcher {
         let target = Int(due.rounded())
         let isPlain = speed == 1 || due == 0
         let have = base + inputOffset
-        let last = isPlain ? next + piece : max(target + search, next) + piece + overlap
+        // As far as the piece reaches in time, too: it must not be heard beyond an end that is not known yet.
+        let reach = Int((due + Double(piece) * speed).rounded(.up))
+        let last = max(reach, isPlain ? next + piece : max(target + search, next) + piece + overlap)
         if let end {
             guard due < Double(end) else { return false }
             if last > have { pad(last - have) }
@@ -138,9 +140,11 @@ public final class TimeStretcher {
     /// The frame near `target` from which the input goes on most like behind `next`: the greatest normalised correlation.
     private func bestStart(near target: Int) -> Int {
         let template = UnsafePointer(mono + (next - base))
-        let first = max(base, target - search)
-        let count = min(target + search, base + inputOffset - overlap - length) - first
-        guard count > 0 else { return max(base, min(target, base + inputOffset - length)) }
+        // Near the end a piece is taken from before it, as behind it is nothing.
+        let latest = min(target + search, min(end ?? .max, base + inputOffset - overlap) - length)
+        let first = max(base, min(target - search, latest - search))
+        let count = latest - first
+        guard count > 0 else { return first }
         // The due place itself unless another is better, as in silence none is.
         var best = max(first, min(first + count, target))
         let there = UnsafePointer(mono + (best - base))
@@ -196,7 +200,7 @@ public final class TimeStretcher {
 
     /// Lets go of input that no piece can need any more.
     private func discard() {
-        let keep = max(0, min(min(start, before), min(next, Int(due) - search)) - base)
+        let keep = max(0, min(min(start, before), min(next, Int(due) - 2 * search - piece)) - base)
         guard keep >= piece else { return }
         for c in 0..<input.count { moveSamples(input[c], input[c] + keep, inputOffset - keep) }
         moveSamples(mono, mono + keep, inputOffset - keep)

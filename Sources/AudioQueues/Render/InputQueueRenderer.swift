@@ -29,6 +29,13 @@ final class InputQueueRenderer: @unchecked Sendable {  // `memory` is the render
         memory.deallocate()
     }
 
+    /// Hands over what was begun, where the queue was stopped. While nobody renders.
+    func settle() {
+        if memory.pointee.isActive, controls.handle.run == 0 {
+            memory.pointee.capture(Int64(controls.next), 0, ReadOnlyChannels(none.channels))
+        }
+    }
+
     @_noLocks
     func capture(_ time: Int64, _ frameCount: Int, _ input: ReadOnlyChannels) {
         memory.pointee.capture(time, frameCount, input)

@@ -42,11 +42,15 @@ struct InputQueueState: ~Copyable {
         current = QueuedBuffer(samples: none, frameCount: 0, id: 0, sequence: 0, start: .min)
     }
 
+    /// Whether it has not seen its end yet.
+    var isActive: Bool { active != 0 }
+
     /// Takes a block.
     /// - Parameter now: of the first frame, at the queue's rate.
     @_noLocks
     mutating func capture(_ now: Int64, _ frameCount: Int, _ input: ReadOnlyChannels) {
         let run = controls.run
+        controls.report(now &+ Int64(frameCount))
         level.store(Level(of: input, frameCount: frameCount))
         guard run != 0 else {
             if active != 0 { finish() }

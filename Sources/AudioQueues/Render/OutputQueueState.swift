@@ -11,6 +11,7 @@ struct OutputQueueState: ~Copyable {
     private let fadeLength: Int
     private let isVarispeed: Bool
     private var resampler: Resampler
+    private var step = 1.0
     private var current: QueuedBuffer
     private var hasCurrent = false
     /// Frames of the present buffer that were played.
@@ -54,10 +55,17 @@ struct OutputQueueState: ~Copyable {
     mutating func render(_ time: Int64, _ frameCount: Int, _ output: Channels) {
         guard isVarispeed else { return pull(output, 0, frameCount, time) }
         let rate = controls.rate
-        if rate > 0 { resampler.step = Double(rate) * 0x1p-32 }
+        let wanted = rate > 0 ? Double(rate) * 0x1p-32 : 1
         var done = 0
         while done < frameCount {
-            let count = frameCount &- done < Self.piece ? frameCount &- done : Self.piece
+            var count = frameCount &- done < Self.piece ? frameCount &- done : Self.piece
+            // A rate moves by 1/64 in 16 frames, since a kink in a tone is heard.
+            let way = wanted - step
+            if way != 0 {
+                if count > 16 { count = 16 }
+                step = way > 0x1p-6 ? step + 0x1p-6 : way < -0x1p-6 ? step - 0x1p-6 : wanted
+                resampler.step = step
+            }
             let needed = resampler.inputNeeded(for: count)
             pull(resampler.input, resampler.inputOffset, needed, time &+ Int64(done))
             resampler.render(output, frameCount: count, offset: done, adding: needed)

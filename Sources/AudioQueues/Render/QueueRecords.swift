@@ -54,6 +54,9 @@ final class QueueControls: Sendable {
         func add(_ frames: Int, to counter: Counter) {
             if frames != 0 { values[5 &+ counter.rawValue].add(frames, ordering: .relaxed) }
         }
+        /// The frame that comes next.
+        @_noLocks
+        func report(_ next: Int64) { values[10].store(Int(next), ordering: .releasing) }
         /// Which buffer is heard, and how much of it was.
         @_noLocks
         func report(sequence: Int, frame: Int) {
@@ -89,6 +92,8 @@ final class QueueControls: Sendable {
     func setRate(_ rate: Float) {
         handle.values[4].store(Int(Double(rate) * 0x1p32), ordering: .relaxed)
     }
+    /// The frame that comes next, of a queue that records; 0 before the first.
+    var next: Int { handle.values[10].load(ordering: .acquiring) }
     /// The buffer that is heard, and how much of it was.
     var place: (sequence: Int, frame: Int) {
         let value = handle.values[10].load(ordering: .acquiring)
