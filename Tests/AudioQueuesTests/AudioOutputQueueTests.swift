@@ -223,7 +223,8 @@ import Testing
             #expect(abs(Float(crossings) - 50 * rate) <= 3)
             #expect(abs(Float(queue.statistics.frameCount - before) - 24_000 * rate) < 1_300)  // the way there takes 20 ms a unit
         }
-        #expect(meter.level < -66, "\(meter.level) dBFS")
+        // Of a tone of 200 Hz at this level, without a click, the meter says −66.
+        #expect(meter.level < -64, "\(meter.level) dBFS")
         #expect(throws: AudioQueueError.self) { try queue.setRate(3) }
     }
 

@@ -105,15 +105,18 @@ import Testing
     @Test func `several kinds of file at once, and one that fails leaves the others alone`() throws {
         try inFolder { folder in
             let rig = QueueRig()
+            // LAME's file begins when its first frames come, so that the disk fills in mid-recording.
+            try FileManager.default.createSymbolicLink(
+                atPath: folder + "/full.mp3", withDestinationPath: "/dev/full")
             let names = ["/take.wav", "/take.flac", "/take.mp3"].map { AudioRecorderFile(path: folder + $0) }
             let recorder = try AudioRecorder(
-                files: names + [AudioRecorderFile(path: "/dev/full")], format: rig.format, on: rig.engine)
+                files: names + [AudioRecorderFile(path: folder + "/full.mp3")], format: rig.format, on: rig.engine)
             try rig.start(inputs: 1)
             try recorder.record()
             let tone = { (n: Int) in sine(n, frequency: 440, rate: 48_000) }
             try rig.render(96_000, input: tone)
             #expect(throws: AudioRecorderError.self) { try recorder.stop() }
-            #expect(recorder.error == .diskFull(path: "/dev/full"))
+            #expect(recorder.error == .diskFull(path: folder + "/full.mp3"))
             let wanted = (0..<96_000).map(tone)
             for (name, bound) in zip(names, [-200.0, -100, -30]) {
                 let got = try samples(name.path)
