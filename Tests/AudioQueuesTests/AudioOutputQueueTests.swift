@@ -1,7 +1,9 @@
 import AudioBase
 import AudioEngine
 import AudioQueues
+import Dispatch
 import EngineMeasures
+import Glibc
 import TestSupport
 import Testing
 
@@ -204,6 +206,53 @@ import Testing
         #expect(throws: AudioQueueError.foreignBuffer) { try queue.enqueue(free) }
     }
 
+    @Test func `it starts at an instant of the machine's clock`() throws {
+        let rig = QueueRig()
+        let queue = try feed(rig, [500], buffers: 4, upTo: 5_000)
+        try rig.start()
+        try rig.render(4_800, blocks: [480])
+        // In manual rendering the clock begins with the frames.
+        try queue.start(at: .host(HostTime(nanoseconds: 200_000_000)))
+        let heard = try rig.render(12_000, blocks: [480])
+        #expect(heard[..<4_800].allSatisfy { $0 == 0 })
+        #expect(Array(heard[4_800..<9_800]) == (0..<5_000).map(numbered))
+    }
+
+    @Test func `a callback that hangs holds up no other queue`() throws {
+        let engine = AudioEngine()
+        let format = AudioFormat(sampleRate: 48_000, channelCount: 1)
+        let callback = try engine.startRealtimeRendering(format: format, inputChannelCount: 0)
+        let gate = DispatchSemaphore(value: 0)
+        let (hung, free) = (Log<Int>(), Log<Int>())
+        let slow = try AudioOutputQueue(.linearPCM(format), on: engine) { _, _ in
+            hung.add(1)
+            gate.wait()
+        }
+        let quick = try AudioOutputQueue(.linearPCM(format), on: engine) { queue, buffer in
+            free.add(1)
+            try? queue.enqueue(buffer)
+        }
+        for queue in [slow, quick] {
+            let buffer = try queue.allocateBuffer(frameCount: 64)
+            fill(buffer, 64, from: 0)
+            try queue.enqueue(buffer)
+            try queue.start()
+        }
+        let output = AudioBuffer(channelCount: 1, frameCapacity: 64)
+        var time: Int64 = 0
+        for _ in 0..<5_000 where hung.all.isEmpty || free.all.count < 20 {
+            var cycle = IOCycle(
+                frameCount: 64, sampleTime: time, hostTime: .now(), inputLatency: 0, outputLatency: 0,
+                input: Channels(output.channels.pointers, count: 0), output: output.channels)
+            callback(&cycle)
+            time += 64
+            usleep(1_000)
+        }
+        #expect(hung.all.count == 1 && free.all.count >= 20)
+        gate.signal()
+        engine.stop()
+    }
+
     @Test func `the rate moves speed and pitch, without a click`() throws {
         let rig = QueueRig()
         let queue = try AudioOutputQueue(.linearPCM(rig.format), on: rig.engine, isVarispeed: true) { _, _ in }
@@ -221,7 +270,8 @@ import Testing
             for sample in heard { meter.add(sample) }
             let crossings = zip(heard, heard.dropFirst()).filter { $0 < 0 && $1 >= 0 }.count
             #expect(abs(Float(crossings) - 50 * rate) <= 3)
-            #expect(abs(Float(queue.statistics.frameCount - before) - 24_000 * rate) < 1_300)  // the way there takes 20 ms a unit
+            // The way to another rate takes 20 ms for each 1.
+            #expect(abs(Float(queue.statistics.frameCount - before) - 24_000 * rate) < 1_300)
         }
         // Of a tone of 200 Hz at this level, without a click, the meter says −66.
         #expect(meter.level < -64, "\(meter.level) dBFS")

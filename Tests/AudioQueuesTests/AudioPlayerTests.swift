@@ -107,6 +107,27 @@ import Testing
         #expect(!player.isPlaying)
     }
 
+    @Test func `after a stop it begins with the first item`() throws {
+        let rig = QueueRig()
+        let file = try TemporaryFile((0..<48_000).map(numbered))
+        let player = try AudioPlayer(path: file.path, on: rig.engine)
+        try rig.start()
+        for rest in [2_000, 0] {
+            try player.play()
+            try rig.render(10_000, blocks: [400])
+            player.stop()
+            #expect(!player.isPlaying)
+            try rig.render(rest, blocks: [400])
+            try player.play()
+            let heard = try rig.render(10_000, blocks: [400])
+            // Without a rest what was heard fades out first.
+            let first = rest == 0 ? 480 : 0
+            #expect(Array(heard[first...]) == (0..<10_000 - first).map(numbered))
+            player.stop()
+            try rig.render(2_000, blocks: [400])
+        }
+    }
+
     @Test func `progress is known while it plays, over loops and files`() throws {
         let rig = QueueRig()
         let file = try TemporaryFile((0..<10_000).map(tone))

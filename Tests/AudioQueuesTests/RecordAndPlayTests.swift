@@ -30,7 +30,8 @@ import Testing
     ///   - drift: how much faster the recording card runs.
     ///   - stall: up to how many frames each side's callbacks come together.
     private func run(
-        seed: UInt64, frames: Int, drift: Double, stall: Int, buffers: Int, inStep: Bool = false) throws -> (
+        seed: UInt64, frames: Int, drift: Double, stall: Int, buffers: Int, inStep: Bool = false
+    ) throws -> (
         heard: [Float], pieces: [Range<Int>], recording: [AudioQueueLoss], playing: [AudioQueueLoss], held: Int
     ) {
         var random = SeededRandom(seed: seed)
