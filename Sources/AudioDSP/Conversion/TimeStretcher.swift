@@ -8,7 +8,7 @@ import AudioBase
 /// joint: nothing clicks. Positions are known to the frame.
 ///
 /// Input is written into the stretcher's memory: fill ``input`` from ``inputOffset``, at most ``inputRoom`` frames, then
-/// ``append(_:)``; ``finish()`` behind the last. One thread at a time; allocates only when made. Costs about 1 % of a core.
+/// ``append(_:)``; ``finish()`` behind the last. One thread at a time; allocates only when made. Stereo at 48 kHz costs 0.2 % of a core.
 public final class TimeStretcher {
     /// What ``speed`` can be.
     public static let speeds: ClosedRange<Double> = 0.25...4
