@@ -99,11 +99,7 @@ extension AudioInputQueue {
     /// Hands over what was begun, where nobody renders who would; in manual rendering on the thread that does.
     func settle() {
         guard engine.isInManualRenderingMode || !engine.isRunning else { return }
-        let thread = state.withLock { state in
-            defer { state.thread = nil }
-            return state.thread
-        }
-        thread?.stop()  // or two would hand over
+        endThread()  // or two would hand over
         renderer.settle()
         serve()
     }
@@ -142,7 +138,20 @@ extension AudioInputQueue {
 
     /// On the engine's thread, where the queue has none of its own.
     func serveUnlessThreaded() {
-        if state.withLock({ $0.thread == nil }) { serve() }
+        if state.withLock({ $0.thread != nil }) {
+            // Started before the engine: a thread has the time that manual rendering does not take.
+            guard engine.isInManualRenderingMode else { return }
+            endThread()
+        }
+        serve()
+    }
+
+    func endThread() {
+        let thread = state.withLock { state in
+            defer { state.thread = nil }
+            return state.thread
+        }
+        thread?.stop()
     }
 
     /// Encodes what was captured and hands it over, tells what happened.

@@ -94,7 +94,20 @@ extension AudioOutputQueue {
 
     /// On the engine's thread, where the queue has none of its own.
     func serveUnlessThreaded() {
-        if state.withLock({ $0.thread == nil }) { serve() }
+        if state.withLock({ $0.thread != nil }) {
+            // Started before the engine: a thread has the time that manual rendering does not take.
+            guard engine.isInManualRenderingMode else { return }
+            endThread()
+        }
+        serve()
+    }
+
+    func endThread() {
+        let thread = state.withLock { state in
+            defer { state.thread = nil }
+            return state.thread
+        }
+        thread?.stop()
     }
 
     /// Decodes what is enqueued, hands back what was played, tells what happened.

@@ -47,6 +47,23 @@ import Testing
         }
     }
 
+    @Test func `what is started before the engine loses nothing in manual rendering`() throws {
+        try inFolder { folder in
+            let rig = QueueRig()
+            let file = try TemporaryFile((0..<200_000).map(numbered))
+            let player = try AudioPlayer(path: file.path, on: rig.engine)
+            let recorder = try AudioRecorder(
+                path: folder + "/take.wav", format: rig.format, on: rig.engine, from: rig.engine.mainMixerNode)
+            try recorder.record()
+            try player.play()
+            try rig.start()
+            let heard = try rig.render(200_000, blocks: [4_096])
+            try recorder.stop()
+            #expect(heard == (0..<200_000).map(numbered))
+            #expect(try samples(folder + "/take.wav") == heard)
+        }
+    }
+
     @Test func `it begins at a frame and ends after a duration`() throws {
         try inFolder { folder in
             let rig = QueueRig()
