@@ -15,7 +15,7 @@ public struct AudioRecorderFile: Sendable {
         self.makeWriter = makeWriter
     }
 
-    /// WAV, FLAC or MP3, by the path's ending.
+    /// The kind that the path's ending asks for, of those that AudioFiles writes.
     /// - Parameters:
     ///   - sampleFormat: of WAV and FLAC.
     ///   - bitRate: of MP3.
@@ -45,6 +45,8 @@ final class RecordedFile {
     private let partFrames: Int?
     private var writer: (any SoundFileWriter)?
     private var part = 0
+    /// Frames in the present part, at the recorder's rate, whatever the writer makes of them.
+    private var partDone = 0
     private(set) var paths: [String] = []
     private(set) var error: AudioFileError?
 
@@ -58,6 +60,7 @@ final class RecordedFile {
 
     private func open() throws(AudioFileError) {
         part += 1
+        partDone = 0
         let path = partFrames == nil ? file.path : file.path(ofPart: part)
         writer = try file.makeWriter(path, format)
         paths.append(path)
@@ -71,14 +74,15 @@ final class RecordedFile {
             while done < frameCount {
                 var count = frameCount - done
                 if let partFrames {
-                    if writer?.frameCount == partFrames {
+                    if partDone == partFrames {
                         try writer?.close()
                         try open()
                     }
-                    count = min(count, partFrames - (writer?.frameCount ?? 0))
+                    count = min(count, partFrames - partDone)
                 }
                 try writer?.write(samples, frameCount: count, offset: offset + done)
                 done += count
+                partDone += count
             }
         } catch { self.error = error }
     }
