@@ -20,7 +20,8 @@ let linker: [LinkerSetting] = rtsan.map { [.unsafeFlags([$0, "-lstdc++", "-lm"])
 /// What a layer's tests use besides: a call's delay is measured as `earshot analyze` does it.
 let testDependencies: [String: [Target.Dependency]] = [
     "Call": ["Diagnostics", "AudioFiles"], "Diagnostics": ["AudioDevices"], "AudioDSP": ["UnitMeasures"],
-    "AudioPlugIns": ["UnitMeasures"], "AudioEngine": ["EngineMeasures"], "VoiceProcessing": ["AudioFiles"],
+    "AudioPlugIns": ["UnitMeasures"], "AudioEngine": ["EngineMeasures"],
+    "AudioQueues": ["EngineMeasures"], "VoiceProcessing": ["AudioFiles"],
 ]
 
 /// One layer: a library product, a folder under Sources/, and its tests under Tests/.
@@ -58,6 +59,7 @@ let allLayers: [(name: String, dependencies: [Target.Dependency])] = [
         "AudioEngine",
         ["AudioBase", "AudioDSP", "AudioPlugIns", "AudioFiles", "VoiceProcessing", "AudioDevices", "CRealtime"]
     ),
+    ("AudioQueues", ["AudioBase", "AudioDSP", "AudioCodecs", "AudioFiles", "AudioEngine"]),
     ("Playout", ["AudioBase", "AudioDSP", "AudioCodecs", "CRealtime"]),
     ("MediaTransport", ["AudioBase"]),
     ("Nearby", ["AudioBase", "MediaTransport"]),

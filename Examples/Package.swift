@@ -8,6 +8,7 @@ let examples = [
 ]
 let earshot = [
     "AudioBase", "AudioDSP", "AudioPlugIns", "AudioFiles", "VoiceProcessing", "AudioDevices", "AudioEngine",
+    "AudioQueues",
 ].map { Target.Dependency.product(name: $0, package: "Earshot") }
 
 let package = Package(

@@ -14,8 +14,9 @@ public final class Broadcast<Element: Sendable>: Sendable {
     deinit { listeners.withLock { for continuation in $0.continuations.values { continuation.finish() } } }
 
     /// What is sent from this call on, in order, kept until it is read. Ends when the task is cancelled or this object freed.
-    public func stream() -> AsyncStream<Element> {
-        AsyncStream { continuation in
+    /// - Parameter newest: how many are kept for a listener that is slow, the newest; all of them where nothing is said.
+    public func stream(keeping newest: Int? = nil) -> AsyncStream<Element> {
+        AsyncStream(bufferingPolicy: newest.map { .bufferingNewest($0) } ?? .unbounded) { continuation in
             let number = listeners.withLock { listeners in
                 listeners.next += 1
                 listeners.continuations[listeners.next] = continuation

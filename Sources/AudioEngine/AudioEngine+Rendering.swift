@@ -44,6 +44,31 @@ extension AudioEngine {
     /// Whether a device calls.
     public var isRunning: Bool { state.withLock { $0.mode == .running } }
 
+    /// What a node gives, as the graph renders (`AVAudioNode.outputFormat(forBus:)`); nil while the engine is stopped or the
+    /// node is not on the way to an output.
+    public func outputFormat(of node: AudioNode) -> AudioFormat? {
+        state.withLock { state in
+            node.numberOfOutputs > 0 ? state.rendering?.formats[node.id]?.output : nil
+        }
+    }
+
+    /// Whether it renders into memory, for whoever calls ``renderOffline(_:frameCount:input:)``.
+    public var isInManualRenderingMode: Bool {
+        state.withLock { state in
+            if case .manual = state.mode { return true }
+            return false
+        }
+    }
+
+    /// The engine's frame counter at an instant of the machine's clock, reckoned from the last block; nil before the first.
+    public func sampleTime(at hostTime: HostTime) -> Int64? {
+        state.withLock { state in
+            guard let clock = state.executor?.clock, clock.frameCount > 0, let format = state.format else { return nil }
+            let frames = hostTime.seconds(since: clock.hostTime) * format.sampleRate
+            return clock.sampleTime + Int64(frames.rounded())
+        }
+    }
+
     /// The engine's frame counter at the start of the block that was rendered last; frames that the device skipped are
     /// counted. 0 before the first.
     public var sampleTime: Int64 { state.withLock { $0.executor?.clock.sampleTime ?? 0 } }

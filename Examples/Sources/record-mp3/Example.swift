@@ -1,4 +1,5 @@
 import AudioEngine
+import AudioQueues
 import Stage
 
 /// Hear yourself while the same sound is recorded as MP3: the microphone goes to the loudspeakers and into a file.
@@ -9,12 +10,13 @@ import Stage
         let engine = AudioEngine()
         try engine.connect(engine.inputNode, to: engine.mainMixerNode)
 
-        // The render thread only copies into a ring; LAME and the disk have the engine's own thread.
-        let recorder = try AudioRecorder(path: path, format: stage.format)
-        try engine.installTap(on: engine.mainMixerNode, recorder: recorder)
+        // The render thread only copies into buffers; LAME and the disk have the recorder's own thread.
+        let recorder = try AudioRecorder(
+            path: path, format: stage.format, on: engine, from: engine.mainMixerNode)
+        try recorder.record()
 
         try stage.run(engine, seconds: 3)
-        try recorder.close()
+        try recorder.stop()
         print("\(path): \(recorder.frameCount) frames, \(recorder.lostFrameCount) of them lost")
     }
 

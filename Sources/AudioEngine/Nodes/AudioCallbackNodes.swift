@@ -32,16 +32,26 @@ public struct RenderBlockFaults: Hashable, Sendable {
 public final class AudioSourceNode: AudioNode, @unchecked Sendable {
     private let format: AudioFormat?
     private let block: AudioSourceRenderBlock
+    private let attendant: (@Sendable () -> Void)?
     private let counters = Counters(3)
 
-    /// - Parameter format: of what the block makes; the engine's output format unless said otherwise.
-    public init(format: AudioFormat? = nil, name: String = "source", block: @escaping AudioSourceRenderBlock) {
+    /// - Parameters:
+    ///   - format: of what the block makes; the engine's output format unless said otherwise.
+    ///   - service: what the block needs done away from the render thread: the engine's own thread calls it every 20 ms, in
+    ///     manual rendering ``AudioEngine/renderOffline(_:frameCount:input:)`` before and after each block.
+    public init(
+        format: AudioFormat? = nil, name: String = "source", service: (@Sendable () -> Void)? = nil,
+        block: @escaping AudioSourceRenderBlock
+    ) {
         self.format = format
         self.block = block
+        attendant = service
         super.init(name: name)
     }
 
     public override var numberOfInputs: Int? { 0 }
+    override var needsService: Bool { attendant != nil }
+    override func callBack() { attendant?() }
     /// What the block did wrong so far.
     public var faults: RenderBlockFaults { RenderBlockFaults(counters) }
 
@@ -79,14 +89,21 @@ public final class AudioEffectNode: AudioNode, @unchecked Sendable {
 /// Takes sound out of the graph by a block of the caller's, on the render thread (`AVAudioSinkNode`).
 public final class AudioSinkNode: AudioNode, @unchecked Sendable {
     private let block: AudioSinkReceiverBlock
+    private let attendant: (@Sendable () -> Void)?
 
     /// A sink of this block. It gets numbers alone, as all that enters a graph is looked at.
-    public init(name: String = "sink", block: @escaping AudioSinkReceiverBlock) {
+    /// - Parameter service: as ``AudioSourceNode/init(format:name:service:block:)`` has it.
+    public init(
+        name: String = "sink", service: (@Sendable () -> Void)? = nil, block: @escaping AudioSinkReceiverBlock
+    ) {
         self.block = block
+        attendant = service
         super.init(name: name)
     }
 
     public override var numberOfOutputs: Int { 0 }
+    override var needsService: Bool { attendant != nil }
+    override func callBack() { attendant?() }
 
     override func makeState(_ formats: NodeFormats, engineRate: Double) throws(AudioEngineError) -> RenderState {
         RenderMemory(SinkState(block: block), function: SinkState.function)

@@ -1,0 +1,171 @@
+import AudioBase
+import AudioCodecs
+import AudioDSP
+import AudioEngine
+
+/// Takes a buffer that has been filled; enqueue it again when done with it. Never on the render thread.
+public typealias AudioInputQueueCallback = @Sendable (AudioInputQueue, AudioQueueBuffer) -> Void
+
+/// Records into buffers, one behind the other (`AudioQueueNewInput`).
+///
+/// Each buffer holds frames without a hole, and says the time of the first. Where there is no buffer, what is captured is lost:
+/// counted, told with its time, and the next buffer begins behind it. Nothing is reordered, nothing kept beyond the buffers there
+/// are. Packets are encoded on the queue's own thread. Any thread, but a render thread.
+public final class AudioInputQueue: Sendable {
+    /// The most buffers a queue has.
+    public static let maximumBufferCount = 64
+
+    /// What the buffers hold; for AAC it has the decoder's configuration.
+    public let format: AudioQueueFormat
+    /// What is made of the sound.
+    public let encoding: AudioQueueEncoding
+    /// Frames that packets decode to before the first one that was recorded.
+    public let primingFrames: Int
+    /// What it records on.
+    public let engine: AudioEngine
+    /// Buffers that have been filled, of a queue without callback; for one task.
+    public let buffers: AsyncStream<AudioQueueBuffer>
+
+    let state: Guarded<InputQueueControl>
+    let renderer: InputQueueRenderer
+    let broadcast = Broadcast<AudioQueueEvent>()
+    let eventHandler = Guarded<(@Sendable (AudioQueueEvent) -> Void)?>(nil)
+    let callback: AudioInputQueueCallback?
+    let recorded: AsyncStream<AudioQueueBuffer>.Continuation
+    private let converter: AudioConverterNode
+    private let sink: AudioSinkNode
+
+    /// A queue that records what a node gives, converted to its rate and channels.
+    /// - Parameters:
+    ///   - node: of the engine; what the device captures unless said otherwise.
+    ///   - callback: takes buffers that have been filled; without it ``buffers`` has them. Called on the queue's own thread, in
+    ///     manual rendering from ``AudioEngine/renderOffline(_:frameCount:input:)``.
+    /// - Throws: ``AudioQueueError/codec(_:)``, ``AudioQueueError/engine(_:)``.
+    public init(
+        _ encoding: AudioQueueEncoding, on engine: AudioEngine, from node: AudioNode? = nil, name: String = "recording",
+        callback: AudioInputQueueCallback? = nil
+    ) throws(AudioQueueError) {
+        self.encoding = encoding
+        self.engine = engine
+        self.callback = callback
+        let renderer = InputQueueRenderer(capacity: 4 * Self.maximumBufferCount)
+        self.renderer = renderer
+        do throws(CodecError) {
+            let encoder = try PacketEncoder.make(encoding)
+            primingFrames = encoder?.primingFrames ?? 0
+            if case .linearPCM(let format) = encoding {
+                self.format = .linearPCM(format)
+            } else {
+                guard let encoder else { preconditionFailure("what is not PCM has an encoder") }
+                format = encoder.format
+            }
+            state = Guarded(InputQueueControl(encoder: encoder))
+        } catch { throw .codec(error) }
+        (buffers, recorded) = AsyncStream.makeStream(of: AudioQueueBuffer.self)
+        let served = WeakInputQueue()
+        converter = AudioConverterNode(to: format.processingFormat, name: "\(name) converter")
+        sink = AudioSinkNode(name: name, service: { served.queue?.serveUnlessThreaded() }) { time, count, input in
+            renderer.capture(time, count, input)
+        }
+        served.queue = self
+        let (converter, sink) = (converter, sink)
+        do throws(AudioEngineError) {
+            try engine.edit { edit throws(AudioEngineError) in
+                try edit.attach(converter)
+                try edit.attach(sink)
+                try edit.connect(node ?? engine.inputNode, to: converter)
+                try edit.connect(converter, to: sink)
+            }
+        } catch { throw .engine(error) }
+    }
+
+    deinit {
+        state.withLock { $0.thread }?.stop()
+        recorded.finish()
+        renderer.controls.halt()
+        try? engine.detach(sink)
+        try? engine.detach(converter)
+    }
+
+    // MARK: Buffers
+
+    /// Memory for so many frames of PCM, or for packets of as many.
+    public func allocateBuffer(frameCount: Int) throws(AudioQueueError) -> AudioQueueBuffer {
+        precondition(frameCount >= 1)
+        guard format.isPacketised else { return try allocate(frameCount, 0) }
+        return try allocateBuffer(packetCount: (frameCount + format.framesPerPacket - 1) / format.framesPerPacket)
+    }
+
+    /// Memory for so many seconds.
+    public func allocateBuffer(duration: Double) throws(AudioQueueError) -> AudioQueueBuffer {
+        try allocateBuffer(frameCount: max(1, Int((duration * format.processingFormat.sampleRate).rounded(.up))))
+    }
+
+    /// Memory for so many packets of any size the codec has. What the encoder
+    /// still holds at the stop comes in one more buffer.
+    public func allocateBuffer(packetCount: Int) throws(AudioQueueError) -> AudioQueueBuffer {
+        precondition(packetCount >= 1)
+        return try allocate(packetCount * format.framesPerPacket, format.isPacketised ? packetCount : 0)
+    }
+
+    /// - Parameter isTail: of the queue's own, at the end of a recording.
+    func allocate(_ frames: Int, _ packets: Int, isTail: Bool = false) throws(AudioQueueError) -> AudioQueueBuffer {
+        let me = ObjectIdentifier(self)
+        return try renderer.buffers.withLock { buffers throws(AudioQueueError) in
+            guard buffers.count < (isTail ? 4 : 1) * Self.maximumBufferCount else {
+                throw .tooManyBuffers(maximum: Self.maximumBufferCount)
+            }
+            let buffer = AudioQueueBuffer(
+                id: buffers.count, queue: me, channelCount: format.processingFormat.channelCount, frames: frames,
+                packets: packets, packetByteCount: format.maximumPacketByteCount)
+            buffers.append(buffer)
+            return buffer
+        }
+    }
+
+    /// Gives a buffer to be filled, behind those that are there. What is not begun when the queue stops is kept for the next start.
+    /// - Throws: ``AudioQueueError/foreignBuffer``, ``AudioQueueError/enqueuedAlready``.
+    public func enqueue(_ buffer: AudioQueueBuffer) throws(AudioQueueError) {
+        guard buffer.queue == ObjectIdentifier(self) else { throw .foreignBuffer }
+        guard buffer.take() else { throw .enqueuedAlready }
+        buffer.removeAll()
+        let renderer = renderer
+        state.withLock { $0.push(buffer, renderer) }
+    }
+
+    // MARK: What can be seen
+
+    /// Peak and mean square of the last block that came, also while it does not record (`kAudioQueueProperty_CurrentLevelMeter`).
+    public var level: Level { state.withLock { _ in renderer.level.load() } }
+
+    /// Whether it has been started and neither paused nor stopped.
+    public var isRunning: Bool { state.withLock { $0.phase == .running } }
+
+    /// What ended the recording early: an encoder that failed.
+    public var error: CodecError? { state.withLock { $0.error } }
+
+    /// Frames recorded and lost so far.
+    public var statistics: AudioQueueStatistics {
+        let controls = renderer.controls
+        return AudioQueueStatistics(
+            frameCount: controls[.played], overrun: controls[.overrun], skipped: controls[.skipped])
+    }
+
+    /// What happens from now on; the newest 256 are kept for who is slow. Any number may listen.
+    public var events: AsyncStream<AudioQueueEvent> { broadcast.stream(keeping: 256) }
+
+    /// Calls `handler` with what happens, in order, on the thread that found it: never the render thread. One; nil for none.
+    public func setEventHandler(_ handler: (@Sendable (AudioQueueEvent) -> Void)?) {
+        eventHandler.withLock { $0 = handler }
+    }
+
+    func send(_ event: AudioQueueEvent) {
+        broadcast.send(event)
+        eventHandler.withLock { $0 }?(event)
+    }
+}
+
+/// Breaks the ring between a queue and its node.
+final class WeakInputQueue: @unchecked Sendable {  // set once, before anyone looks
+    weak var queue: AudioInputQueue?
+}

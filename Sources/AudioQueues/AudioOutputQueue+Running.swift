@@ -1,0 +1,176 @@
+import AudioBase
+import AudioEngine
+
+extension AudioOutputQueue {
+    /// Begins, or goes on after ``pause()``.
+    /// - Parameter time: when the first frame is to be heard.
+    /// - Throws: ``AudioQueueError/noThread(code:)``, ``AudioQueueError/stopping``.
+    public func start(at time: AudioQueueTime = .now) throws(AudioQueueError) {
+        try startThread()
+        let start = frame(at: time)
+        let renderer = renderer
+        let isStopping = state.withLock { state in
+            guard state.phase != .running else { return state.isEnding }
+            state.run += 1
+            state.phase = .running
+            state.pump(renderer)
+            renderer.controls.begin(run: state.run, at: start)
+            return false
+        }
+        if isStopping { throw .stopping }
+    }
+
+    /// Fades out within 10 ms and stays where it is; nothing is lost.
+    public func pause() {
+        let controls = renderer.controls
+        state.withLock { state in
+            guard state.phase == .running else { return }
+            state.phase = .paused
+            controls.halt()
+        }
+    }
+
+    /// Stops.
+    /// - Parameter immediately: fades out within 10 ms, and hands back what was not heard; otherwise all that was enqueued is heard
+    ///   first, and nothing more is taken until then. ``AudioQueueEvent/stopped`` tells when it has come to its end.
+    public func stop(immediately: Bool = true) {
+        let renderer = renderer
+        let isOver = state.withLock { state in
+            let wasRunning = state.phase == .running
+            if immediately || state.phase == .stopped {
+                state.phase = .stopped
+                state.isEnding = false
+                renderer.controls.halt()
+                renderer.controls.end(at: .max)
+                state.dropAll(renderer)
+                return !wasRunning
+            }
+            state.isEnding = true
+            state.pump(renderer)
+            renderer.controls.end(at: state.sequence)
+            return false
+        }
+        if isOver { send(.stopped) }
+        renderer.wakeup.handle.wake()
+    }
+
+    /// Takes back ``stop(immediately:)`` of what is enqueued; false where it has come to its end meanwhile.
+    func goOn() -> Bool {
+        let controls = renderer.controls
+        return state.withLock { state in
+            guard state.phase == .running, state.isEnding else { return state.phase == .running }
+            controls.end(at: .max)
+            state.isEnding = false
+            if controls.handle.run == 0 { state.phase = .stopped }
+            return state.phase == .running
+        }
+    }
+
+    /// Lets the decoder begin anew behind what is enqueued, as where another file's packets follow (`AudioQueueFlush`).
+    public func flush() { state.withLock { $0.waiting.append(nil) } }
+
+    /// Hands back all that is enqueued, unheard but for a fade of 10 ms, and goes on with what comes (`AudioQueueReset`).
+    public func reset() {
+        let renderer = renderer
+        state.withLock { $0.dropAll(renderer) }
+        renderer.wakeup.handle.wake()
+    }
+
+    /// A thread of the queue's own, so that a slow callback holds up nobody else. In manual rendering the caller does its work.
+    private func startThread() throws(AudioQueueError) {
+        guard !engine.isInManualRenderingMode else { return }
+        let thread = ServiceThread(name: "audio queue", wakeup: renderer.wakeup) { [weak self] in
+            self?.serve()
+            return self != nil
+        }
+        let code = state.withLock { state -> Int32 in
+            guard state.thread == nil else { return 0 }
+            let code = thread.start()
+            if code == 0 { state.thread = thread }
+            return code
+        }
+        if code != 0 { throw .noThread(code: Int(code)) }
+    }
+
+    /// On the engine's thread, where the queue has none of its own.
+    func serveUnlessThreaded() {
+        if state.withLock({ $0.thread != nil }) {
+            // Started before the engine: a thread has the time that manual rendering does not take.
+            guard engine.isInManualRenderingMode else { return }
+            endThread()
+        }
+        serve()
+    }
+
+    func endThread() {
+        let thread = state.withLock { state in
+            defer { state.thread = nil }
+            return state.thread
+        }
+        thread?.stop()
+    }
+
+    /// Decodes what is enqueued, hands back what was played, tells what happened.
+    func serve() {
+        let renderer = renderer
+        let (finished, losses) = serving.withLock { _ in
+            state.withLock { state in
+                state.pump(renderer)
+                var finished: [AudioQueueBuffer] = []
+                renderer.buffers.withLock { buffers in
+                    while let id = renderer.handedBack.pop() { finished.append(buffers[id]) }
+                }
+                defer { state.losses.removeAll() }
+                return (finished, state.losses)
+            }
+        }
+        for loss in losses { send(.lost(loss)) }
+        var records: [QueueRecord] = []
+        while let record = state.withLock({ _ in renderer.records.pop() }) { records.append(record) }
+        // The end is told when all that was heard before it is back.
+        let ending = records.firstIndex { $0.kind == .stopped } ?? records.count
+        for record in records[..<ending] { tell(record) }
+        for buffer in finished {
+            buffer.release()
+            if let callback { callback(self, buffer) } else { played.yield(buffer) }
+        }
+        for record in records[ending...] { tell(record) }
+    }
+
+    private func tell(_ record: QueueRecord) {
+        switch record.kind {
+        case .started: send(.started(sampleTime: record.time))
+        case .stopped: if let event = ended(run: record.position) { send(event) }
+        case .underrun: send(.lost(record.loss(.underrun)))
+        case .late: send(.lost(record.loss(.late)))
+        case .overrun: send(.lost(record.loss(.overrun)))
+        case .skipped: send(.lost(record.loss(.skipped)))
+        }
+    }
+
+    /// The render side has come to rest: by a pause, or for good.
+    private func ended(run: Int) -> AudioQueueEvent? {
+        let renderer = renderer
+        return state.withLock { state in
+            guard run == state.run else { return nil }
+            if state.phase == .paused { return .paused }
+            if state.phase == .running, !state.isEnding {  // told to go on while it ended
+                state.run += 1
+                renderer.controls.begin(run: state.run, at: .min)
+                return nil
+            }
+            if state.isEnding {
+                state.isEnding = false
+                state.phase = .stopped
+                renderer.controls.end(at: .max)
+            }
+            return .stopped
+        }
+    }
+}
+
+extension QueueRecord {
+    func loss(_ kind: AudioQueueLoss.Kind) -> AudioQueueLoss {
+        AudioQueueLoss(kind: kind, frameCount: frameCount, sampleTime: time, position: position)
+    }
+}

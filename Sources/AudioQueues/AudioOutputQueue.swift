@@ -1,0 +1,254 @@
+import AudioBase
+import AudioCodecs
+import AudioDSP
+import AudioEngine
+
+/// Takes a buffer that has been played, to fill it and enqueue it again. Never on the render thread.
+public typealias AudioOutputQueueCallback = @Sendable (AudioOutputQueue, AudioQueueBuffer) -> Void
+
+/// Plays buffers in the order in which they were enqueued (`AudioQueueNewOutput`).
+///
+/// ```swift
+/// let queue = try AudioOutputQueue(.linearPCM(format), on: engine) { queue, buffer in
+///     buffer.frameCount = fill(buffer.samples)
+///     try? queue.enqueue(buffer)
+/// }
+/// for _ in 0..<3 { let buffer = try queue.allocateBuffer(duration: 0.02); … }
+/// try queue.start()
+/// ```
+/// What was enqueued is heard once and whole; where nothing is, silence is, which is counted and told. The queue holds what
+/// its buffers hold and no more, so delay cannot grow. Buffers come back in order, each when its last frame has been rendered,
+/// by the callback or by ``buffers``: while no engine renders they wait until one does. Any thread, but a render thread.
+public final class AudioOutputQueue: Sendable {
+    /// The most buffers a queue has.
+    public static let maximumBufferCount = 64
+
+    /// What the buffers hold.
+    public let format: AudioQueueFormat
+    /// What it plays on.
+    public let engine: AudioEngine
+    /// Where its sound comes out, with volume, pan and meter; connected to the engine's main mixer at first.
+    public let mixer: AudioMixerNode
+    /// Buffers that have been played, of a queue without callback; for one task.
+    public let buffers: AsyncStream<AudioQueueBuffer>
+
+    let state: Guarded<OutputQueueControl>
+    let renderer: OutputQueueRenderer
+    let broadcast = Broadcast<AudioQueueEvent>()
+    let eventHandler = Guarded<(@Sendable (AudioQueueEvent) -> Void)?>(nil)
+    let callback: AudioOutputQueueCallback?
+    let played: AsyncStream<AudioQueueBuffer>.Continuation
+    /// Taken by the thread that hands buffers back, so that they come in order.
+    let serving = Guarded(())
+    private let source: AudioSourceNode
+    private let isVarispeed: Bool
+
+    /// A queue that plays on an engine, which may be running.
+    /// - Parameters:
+    ///   - isVarispeed: whether ``rate`` can be changed. Sound then passes a resampler, which holds 32 frames.
+    ///   - callback: takes buffers that have been played; without it ``buffers`` has them. Called on the queue's own thread, in
+    ///     manual rendering from ``AudioEngine/renderOffline(_:frameCount:input:)``.
+    /// - Throws: ``AudioQueueError/codec(_:)``, ``AudioQueueError/engine(_:)``.
+    public init(
+        _ format: AudioQueueFormat, on engine: AudioEngine, isVarispeed: Bool = false, name: String = "queue",
+        callback: AudioOutputQueueCallback? = nil
+    ) throws(AudioQueueError) {
+        self.format = format
+        self.engine = engine
+        self.callback = callback
+        self.isVarispeed = isVarispeed
+        let renderer = OutputQueueRenderer(
+            format: format.processingFormat, isVarispeed: isVarispeed, capacity: Self.maximumBufferCount)
+        self.renderer = renderer
+        do throws(CodecError) {
+            state = Guarded(
+                OutputQueueControl(decoder: try format.makeDecoder?(), framesPerPacket: format.framesPerPacket))
+        } catch { throw .codec(error) }
+        (buffers, played) = AsyncStream.makeStream(of: AudioQueueBuffer.self)
+        let served = WeakQueue()
+        source = AudioSourceNode(
+            format: format.processingFormat, name: name, service: { served.queue?.serveUnlessThreaded() }
+        ) { time, count, output in
+            renderer.render(time, count, output)
+            return count
+        }
+        mixer = AudioMixerNode(channelCount: format.processingFormat.channelCount, name: "\(name) mixer")
+        served.queue = self
+        let (source, mixer) = (source, mixer)
+        do throws(AudioEngineError) {
+            try engine.edit { edit throws(AudioEngineError) in
+                try edit.attach(source)
+                try edit.attach(mixer)
+                try edit.connect(source, to: mixer)
+                try edit.connect(mixer, to: engine.mainMixerNode)
+            }
+        } catch { throw .engine(error) }
+    }
+
+    deinit {
+        state.withLock { $0.thread }?.stop()
+        played.finish()
+        renderer.controls.halt()
+        try? engine.detach(source)
+        try? engine.detach(mixer)
+    }
+
+    // MARK: Buffers
+
+    /// Memory for so many frames of PCM, or for packets of as many.
+    public func allocateBuffer(frameCount: Int) throws(AudioQueueError) -> AudioQueueBuffer {
+        precondition(frameCount >= 1)
+        let packets = (frameCount + format.framesPerPacket - 1) / format.framesPerPacket
+        return try allocate(frames: format.isPacketised ? packets * format.framesPerPacket : frameCount, packets)
+    }
+
+    /// Memory for so many seconds.
+    public func allocateBuffer(duration: Double) throws(AudioQueueError) -> AudioQueueBuffer {
+        try allocateBuffer(frameCount: max(1, Int((duration * format.processingFormat.sampleRate).rounded(.up))))
+    }
+
+    /// Memory for so many packets of any size the codec has (`AudioQueueAllocateBufferWithPacketDescriptions`).
+    public func allocateBuffer(packetCount: Int) throws(AudioQueueError) -> AudioQueueBuffer {
+        precondition(packetCount >= 1)
+        return try allocate(frames: packetCount * format.framesPerPacket, packetCount)
+    }
+
+    private func allocate(frames: Int, _ packets: Int) throws(AudioQueueError) -> AudioQueueBuffer {
+        let me = ObjectIdentifier(self)
+        return try renderer.buffers.withLock { buffers throws(AudioQueueError) in
+            guard buffers.count < Self.maximumBufferCount else {
+                throw .tooManyBuffers(maximum: Self.maximumBufferCount)
+            }
+            let buffer = AudioQueueBuffer(
+                id: buffers.count, queue: me, channelCount: format.processingFormat.channelCount, frames: frames,
+                packets: format.isPacketised ? packets : 0, packetByteCount: format.maximumPacketByteCount)
+            buffers.append(buffer)
+            return buffer
+        }
+    }
+
+    /// Puts a buffer behind those that are there (`AudioQueueEnqueueBuffer`). Packets are decoded on the queue's thread.
+    /// - Parameter time: when its first frame is to be heard; ``AudioQueueTime/now`` for right behind what is before it. What is late
+    ///   is left out and told, so that the rest is in time. To the frame while ``rate`` is 1.
+    /// - Throws: ``AudioQueueError``; the buffer stays the caller's.
+    public func enqueue(_ buffer: AudioQueueBuffer, at time: AudioQueueTime = .now) throws(AudioQueueError) {
+        _ = try place(buffer, at: time)
+    }
+
+    /// Enqueues; returns its number among all, where it is PCM.
+    func place(_ buffer: AudioQueueBuffer, at time: AudioQueueTime) throws(AudioQueueError) -> Int {
+        guard buffer.queue == ObjectIdentifier(self) else { throw .foreignBuffer }
+        guard format.isPacketised ? !buffer.packetDescriptions.isEmpty : buffer.frameCount != 0 else {
+            throw .emptyBuffer
+        }
+        guard format.isPacketised || (1...buffer.frameCapacity).contains(buffer.frameCount) else {
+            throw .badBuffer(detail: "\(buffer.frameCount) frames; it has room for \(buffer.frameCapacity)")
+        }
+        guard buffer.take() else { throw .enqueuedAlready }
+        let start = frame(at: time)
+        let renderer = renderer
+        let sequence = state.withLock { state -> Int? in
+            guard !state.isEnding else { return nil }
+            state.waiting.append((buffer, start))
+            if !format.isPacketised { state.pump(renderer) }
+            return state.sequence
+        }
+        guard let sequence else {
+            buffer.release()
+            throw .stopping
+        }
+        renderer.wakeup.handle.wake()
+        return sequence
+    }
+
+    /// Decodes what is enqueued before the start, on the caller's thread, so that the first frames are there at once
+    /// (`AudioQueuePrime`).
+    /// - Returns: frames that are ready.
+    @discardableResult
+    public func prime() -> Int {
+        let renderer = renderer
+        return state.withLock { state in
+            state.pump(renderer)
+            return state.ready - renderer.controls[.played]
+        }
+    }
+
+    /// A time on the render side's counter, which is at the queue's rate.
+    func frame(at time: AudioQueueTime) -> Int64 {
+        let frame: Int64?
+        switch time {
+        case .now: return .min
+        case .sample(let sample): frame = sample
+        case .host(let instant): frame = engine.sampleTime(at: instant)
+        }
+        guard let frame, let rate = engine.sampleRate else { return .min }
+        return Int64((Double(frame) * format.processingFormat.sampleRate / rate).rounded())
+    }
+
+    // MARK: What can be set and seen
+
+    /// A factor, 0 to 8; moves over 20 ms.
+    public var volume: Float {
+        get { mixer.input(0).volume }
+        set {
+            mixer.input(0).volume = newValue
+            send(.changed(.volume(newValue)))
+        }
+    }
+
+    /// −1 is left, 1 is right, for a queue of two channels.
+    public var pan: Float {
+        get { mixer.input(0).pan }
+        set {
+            mixer.input(0).pan = newValue
+            send(.changed(.pan(newValue)))
+        }
+    }
+
+    /// How fast it plays, ½ to 2, by a varispeed: the pitch moves with it (for speed alone there is ``AudioPlayer``). Above 1 what
+    /// lies over the half rate divided by it folds back.
+    public var rate: Float { state.withLock { $0.rate } }
+
+    /// Sets ``rate``.
+    /// - Throws: ``AudioQueueError/noRate(detail:)`` where the queue was not made for it, or the rate is not ½ to 2.
+    public func setRate(_ rate: Float) throws(AudioQueueError) {
+        guard isVarispeed else { throw .noRate(detail: "make the queue with isVarispeed: true") }
+        guard (0.5...2).contains(rate) else { throw .noRate(detail: "\(rate) is outside 0.5 to 2") }
+        state.withLock { $0.rate = rate }
+        renderer.controls.setRate(rate)
+        send(.changed(.rate(rate)))
+    }
+
+    /// Peak and mean square of what it gave last, after volume and pan (`kAudioQueueProperty_CurrentLevelMeter`).
+    public var level: Level { mixer.level }
+
+    /// Whether it has been started and neither paused nor come to its end.
+    public var isRunning: Bool { state.withLock { $0.phase == .running } }
+
+    /// Frames played and lost so far.
+    public var statistics: AudioQueueStatistics {
+        let undecodable = state.withLock { $0.undecodable }
+        let controls = renderer.controls
+        return AudioQueueStatistics(
+            frameCount: controls[.played], underrun: controls[.underrun], late: controls[.late],
+            undecodable: undecodable)
+    }
+
+    /// What happens from now on; the newest 256 are kept for who is slow. Any number may listen.
+    public var events: AsyncStream<AudioQueueEvent> { broadcast.stream(keeping: 256) }
+
+    /// Calls `handler` with what happens, in order, on the thread that found it: never the render thread. One; nil for none.
+    public func setEventHandler(_ handler: (@Sendable (AudioQueueEvent) -> Void)?) {
+        eventHandler.withLock { $0 = handler }
+    }
+
+    func send(_ event: AudioQueueEvent) {
+        broadcast.send(event)
+        eventHandler.withLock { $0 }?(event)
+    }
+}
+
+/// Breaks the ring between a queue and its node.
+final class WeakQueue: @unchecked Sendable {  // set once, before anyone looks
+    weak var queue: AudioOutputQueue?
+}

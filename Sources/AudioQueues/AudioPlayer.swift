@@ -1,0 +1,292 @@
+import AudioBase
+import AudioDSP
+import AudioEngine
+import AudioFiles
+
+/// What an ``AudioPlayer`` could not do.
+public enum AudioPlayerError: Error, Sendable, CustomStringConvertible {
+    /// The file cannot be opened, or gone about in.
+    case file(AudioFileError)
+    /// The queue could not be made or started.
+    case queue(AudioQueueError)
+    /// The playlist has no such item.
+    case noItem(Int, count: Int)
+
+    /// What happened, and what to do about it.
+    public var description: String {
+        switch self {
+        case .file(let error): error.description
+        case .queue(let error): error.description
+        case .noItem(let item, let count): "there is no item \(item); the playlist has \(count), counted from 0"
+        }
+    }
+}
+
+/// What an ``AudioPlayer`` has to tell.
+public enum AudioPlayerEvent: Sendable {
+    /// It plays.
+    case started
+    /// It stands still.
+    case paused
+    /// The last frame of an item has been heard.
+    case itemEnded(Int)
+    /// An item could not be read to its end; the next goes on.
+    case failed(item: Int, AudioFileError)
+    /// Sound was not there in time.
+    case lost(AudioQueueLoss)
+    /// The last frame of the last item has been heard.
+    case finished
+    /// It was stopped.
+    case stopped
+}
+
+/// Plays files one behind the other, without a gap (`AVAudioPlayer`, `AVQueuePlayer`).
+///
+/// ```swift
+/// let player = try AudioPlayer(path: "song.flac", on: engine)
+/// player.rate = 1.25
+/// try player.play()
+/// ```
+/// Files are read, converted and stretched on the queue's own thread, 0.2 to 0.3 s ahead. At a rate of 1 samples pass
+/// unchanged. Any thread, but a render thread.
+public final class AudioPlayer: Sendable {
+    /// What it plays at; files are converted to it.
+    public let format: AudioFormat
+    /// What it plays on, with volume, pan, meter and counts.
+    public let queue: AudioOutputQueue
+
+    private let state: Guarded<PlayerControl>
+    private let broadcast = Broadcast<AudioPlayerEvent>()
+
+    /// A player with an empty playlist.
+    /// - Throws: ``AudioPlayerError/queue(_:)``.
+    public init(format: AudioFormat, on engine: AudioEngine, name: String = "player") throws(AudioPlayerError) {
+        self.format = format
+        let served = WeakPlayer()
+        state = Guarded(PlayerControl(format: format))
+        do throws(AudioQueueError) {
+            queue = try AudioOutputQueue(.linearPCM(format), on: engine, name: name) { _, buffer in
+                served.player?.refill(buffer)
+            }
+            let frames = Int(format.sampleRate * PlayerControl.bufferDuration)
+            var buffers: [AudioQueueBuffer] = []
+            for _ in 0..<2 * PlayerControl.queuedCount { buffers.append(try queue.allocateBuffer(frameCount: frames)) }
+            let free = buffers
+            state.withLock { $0.free = free }
+        } catch { throw .queue(error) }
+        served.player = self
+        queue.setEventHandler { served.player?.take($0) }
+    }
+
+    /// A player of one file, at its own rate and channels.
+    public convenience init(
+        path: String, on engine: AudioEngine, loops: Int = 0
+    ) throws(AudioPlayerError) {
+        let reader: AudioFileReader
+        do throws(AudioFileError) { reader = try AudioFileReader(path: path) } catch { throw .file(error) }
+        try self.init(format: reader.processingFormat, on: engine)
+        append(reader, loops: loops)
+    }
+
+    deinit { queue.stop() }
+
+    // MARK: Playlist
+
+    /// Appends a file to the playlist.
+    /// - Parameter loops: how many times more it is played (`numberOfLoops`); negative for ever.
+    public func append(path: String, loops: Int = 0) throws(AudioPlayerError) {
+        do throws(AudioFileError) { append(try AudioFileReader(path: path), loops: loops) } catch { throw .file(error) }
+    }
+
+    /// Appends what a reader of any kind gives, which is the player's from now on. While it plays, this is heard right behind the
+    /// last frame of what was there.
+    public func append(_ reader: sending any SoundFileReader, loops: Int = 0) {
+        let item = PlayerTimeline.Item(
+            reader: ConvertedFileReader(reader, as: format), path: reader.path, loops: loops)
+        let box = UncheckedItem(item: item)
+        let isPlaying = state.withLock { state in
+            let wasAtEnd = state.timeline.isAtEnd
+            state.timeline.append(box.item)
+            guard wasAtEnd, state.isPlaying else { return false }
+            state.timeline.goOn()
+            return true
+        }
+        guard isPlaying else { return }
+        if queue.goOn() { fillFree() } else { try? play() }
+    }
+
+    private struct UncheckedItem: @unchecked Sendable { let item: PlayerTimeline.Item }
+
+    /// Files in the playlist.
+    public var itemCount: Int { state.withLock { $0.timeline.items.count } }
+    /// The paths in the playlist.
+    public var paths: [String] { state.withLock { $0.timeline.items.map(\.path) } }
+
+    // MARK: Playing
+
+    /// Reads the first frames, so that ``play(at:)`` is heard at once (`prepareToPlay`).
+    public func prepareToPlay() { fillFree() }
+
+    /// Plays, or goes on after ``pause()``; after the end from the beginning.
+    /// - Throws: ``AudioPlayerError/queue(_:)``, ``AudioPlayerError/file(_:)``.
+    public func play(at time: AudioQueueTime = .now) throws(AudioPlayerError) {
+        if state.withLock({ !$0.isPlaying && $0.hasEnded }) { try seek(to: 0, item: 0) }
+        state.withLock {
+            $0.isPlaying = true
+            $0.hasEnded = false
+        }
+        fillFree()
+        do throws(AudioQueueError) {
+            try queue.start(at: time)
+        } catch {
+            guard error == .stopping else { throw .queue(error) }
+        }
+        endIfDone()
+    }
+
+    /// Fades out within 10 ms and stays where it is.
+    public func pause() {
+        state.withLock { $0.isPlaying = false }
+        queue.pause()
+    }
+
+    /// Fades out within 10 ms; the next ``play(at:)`` begins with the first item.
+    public func stop() {
+        state.withLock { state in
+            state.isPlaying = false
+            state.hasEnded = true
+        }
+        queue.stop()
+    }
+
+    /// Goes to a frame, exactly: what was heard fades out in 10 ms, what comes fades in over as much, from that very frame on.
+    /// - Parameters:
+    ///   - frame: of the item, at the player's rate; one behind the end is the end.
+    ///   - item: nil for the present one.
+    /// - Throws: ``AudioPlayerError/noItem(_:count:)``, ``AudioPlayerError/file(_:)``, with nothing changed.
+    public func seek(to frame: Int, item: Int? = nil) throws(AudioPlayerError) {
+        precondition(frame >= 0)
+        let place = queue.renderer.controls.place
+        let failure = state.withLock { state -> AudioPlayerError? in
+            let item = item ?? min(state.position(at: place).item, max(0, state.timeline.items.count - 1))
+            guard state.timeline.items.indices.contains(item) else {
+                return .noItem(item, count: state.timeline.items.count)
+            }
+            do throws(AudioFileError) {
+                try state.timeline.seek(to: PlayerTimeline.Place(item: item, frame: frame))
+            } catch { return .file(error) }
+            state.forget()
+            if state.isPlaying, !queue.goOn() { try? queue.start() }
+            queue.reset()
+            return nil
+        }
+        if let failure { throw failure }
+        guard isPlaying else { return }
+        fillFree()
+    }
+
+    /// Goes to an item's beginning (`advanceToNextItem`).
+    public func skip(toItem item: Int) throws(AudioPlayerError) { try seek(to: 0, item: item) }
+
+    // MARK: What can be set and seen
+
+    /// How fast it plays at its own pitch, ¼ to 4; heard within 0.3 s.
+    public var rate: Double {
+        get { state.withLock { $0.timeline.stretcher.speed } }
+        set { state.withLock { $0.timeline.stretcher.speed = newValue } }
+    }
+
+    /// A factor, 0 to 8.
+    public var volume: Float {
+        get { queue.volume }
+        set { queue.volume = newValue }
+    }
+
+    /// Moves ``volume`` within so many seconds (`setVolume(_:fadeDuration:)`).
+    public func setVolume(_ volume: Float, fadeDuration: Double) throws(AudioEngineError) {
+        try queue.mixer.input(0)["volume"]?.setValue(volume, ramp: fadeDuration)
+    }
+
+    /// −1 is left, 1 is right, for two channels.
+    public var pan: Float {
+        get { queue.pan }
+        set { queue.pan = newValue }
+    }
+
+    /// Peak and mean square of what it gave last.
+    public var level: Level { queue.level }
+    /// Whether it plays: from ``play(at:)`` to a pause, a stop or the end.
+    public var isPlaying: Bool { state.withLock { $0.isPlaying } }
+    /// The item that is heard, counted from 0.
+    public var currentItem: Int { place.item }
+    /// The frame of the present item that is heard next, at the player's rate.
+    public var framePosition: Int { place.frame }
+    /// Seconds of the present item that were heard.
+    public var currentTime: Double { Double(framePosition) / format.sampleRate }
+
+    /// Frames of an item at the player's rate, by its header; nil for the present one.
+    public func frameCount(ofItem item: Int? = nil) -> Int {
+        let index = item ?? currentItem
+        return state.withLock { state in
+            state.timeline.items.indices.contains(index) ? state.timeline.items[index].reader.frameCount : 0
+        }
+    }
+    /// Seconds of the present item.
+    public var duration: Double { Double(frameCount()) / format.sampleRate }
+
+    /// What happens from now on; the newest 256 are kept for who is slow.
+    public var events: AsyncStream<AudioPlayerEvent> { broadcast.stream(keeping: 256) }
+
+    private var place: PlayerTimeline.Place {
+        let place = queue.renderer.controls.place
+        return state.withLock { $0.position(at: place) }
+    }
+
+    // MARK: Filling
+
+    /// A buffer has been heard, or given up.
+    private func refill(_ buffer: AudioQueueBuffer) {
+        let ended = state.withLock { state in
+            state.free.append(buffer)
+            return state.heard(buffer)
+        }
+        for item in ended { broadcast.send(.itemEnded(item)) }
+        if isPlaying { fillFree() }
+    }
+
+    /// Keeps as many buffers enqueued as are wanted.
+    private func fillFree() {
+        let queue = queue
+        let failures = state.withLock { state in state.fillFree(queue) }
+        for (item, error) in failures { broadcast.send(.failed(item: item, error)) }
+        endIfDone()
+    }
+
+    /// Where all has been read, the queue comes to its end behind it.
+    private func endIfDone() {
+        if state.withLock({ $0.isPlaying && $0.isRead }), queue.isRunning { queue.stop(immediately: false) }
+    }
+
+    private func take(_ event: AudioQueueEvent) {
+        switch event {
+        case .started: broadcast.send(.started)
+        case .paused: broadcast.send(.paused)
+        case .lost(let loss): broadcast.send(.lost(loss))
+        case .stopped:
+            let isFinished = state.withLock { state in
+                defer {
+                    state.isPlaying = false
+                    state.hasEnded = true
+                }
+                return state.isPlaying
+            }
+            broadcast.send(isFinished ? .finished : .stopped)
+        case .changed: break
+        }
+    }
+}
+
+/// Breaks the ring between a player and its queue.
+final class WeakPlayer: @unchecked Sendable {  // set once, before anyone looks
+    weak var player: AudioPlayer?
+}

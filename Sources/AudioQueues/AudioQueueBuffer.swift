@@ -1,0 +1,95 @@
+import AudioBase
+import Synchronization
+
+/// Memory that goes round between a queue and its user: allocated by the queue, filled by one, emptied by the other.
+///
+/// Whoever has it may use it, on one thread at a time: the user from when the queue hands it over until it is enqueued.
+public final class AudioQueueBuffer: @unchecked Sendable {  // by that rule
+    /// Room for frames: of PCM, or of what the packets decode to.
+    public let frameCapacity: Int
+    /// Room for packets; 0 of PCM.
+    public let packetCapacity: Int
+    /// The samples, one pointer a channel. Of a queue with packets they are the queue's own.
+    public let samples: Channels
+    /// Frames that are filled, of PCM.
+    public var frameCount = 0
+    /// The packets' bytes; empty of PCM.
+    public let bytes: UnsafeMutableRawBufferPointer
+    /// Bytes that are filled.
+    public private(set) var byteCount = 0
+    /// Where each packet lies, in order.
+    public private(set) var packetDescriptions: [AudioStreamPacketDescription] = []
+    /// Of a recorded buffer: its first frame on the engine's counter, brought to the queue's rate. All its frames are without a
+    /// hole; of packets it is the first frame whose sound had not gone into a packet before.
+    public internal(set) var sampleTime: Int64 = 0
+
+    let id: Int
+    let queue: ObjectIdentifier
+    private let memory: AudioBuffer
+    private let isEnqueued = Atomic(false)
+
+    init(id: Int, queue: ObjectIdentifier, channelCount: Int, frames: Int, packets: Int, packetByteCount: Int) {
+        self.id = id
+        self.queue = queue
+        frameCapacity = frames
+        packetCapacity = packets
+        memory = AudioBuffer(channelCount: channelCount, frameCapacity: frames)
+        samples = memory.channels
+        bytes = .allocate(byteCount: packets * packetByteCount, alignment: 16)
+        bytes.initializeMemory(as: UInt8.self, repeating: 0)
+        packetDescriptions.reserveCapacity(packets)
+    }
+
+    deinit { bytes.deallocate() }
+
+    /// Appends a packet.
+    /// - Returns: false where there is no room for it, with nothing changed.
+    public func append(_ packet: UnsafeRawBufferPointer) -> Bool {
+        guard let from = packet.baseAddress, let to = bytes.baseAddress, !packet.isEmpty,
+            packetDescriptions.count < packetCapacity, packet.count <= bytes.count - byteCount
+        else { return false }
+        (to + byteCount).copyMemory(from: from, byteCount: packet.count)
+        packetDescriptions.append(AudioStreamPacketDescription(startOffset: byteCount, byteCount: packet.count))
+        byteCount += packet.count
+        return true
+    }
+
+    /// Takes bytes that were written to ``bytes``, as the descriptions divide them.
+    /// - Throws: ``AudioQueueError/badBuffer(detail:)`` where they do not fit, with nothing changed.
+    public func setPackets(
+        byteCount: Int, descriptions: [AudioStreamPacketDescription]
+    ) throws(AudioQueueError) {
+        guard (0...bytes.count).contains(byteCount) else {
+            throw .badBuffer(detail: "\(byteCount) bytes are more than the \(bytes.count) there is room for")
+        }
+        guard descriptions.count <= packetCapacity else {
+            throw .badBuffer(detail: "\(descriptions.count) packets are more than \(packetCapacity)")
+        }
+        for packet in descriptions
+        where packet.startOffset < 0 || packet.byteCount < 1 || packet.startOffset > byteCount
+            || packet.byteCount > byteCount - packet.startOffset
+        {
+            throw .badBuffer(detail: "a packet of \(packet.byteCount) bytes at \(packet.startOffset) is not inside it")
+        }
+        self.byteCount = byteCount
+        packetDescriptions = descriptions
+    }
+
+    /// Empties it.
+    public func removeAll() {
+        frameCount = 0
+        byteCount = 0
+        packetDescriptions.removeAll(keepingCapacity: true)
+    }
+
+    /// The bytes of a packet. - Precondition: there is such a packet.
+    public func packet(_ index: Int) -> UnsafeRawBufferPointer {
+        let packet = packetDescriptions[index]
+        return UnsafeRawBufferPointer(rebasing: bytes[packet.startOffset..<packet.startOffset + packet.byteCount])
+    }
+
+    /// The queue has it from now on; false where it had it already.
+    func take() -> Bool { !isEnqueued.exchange(true, ordering: .acquiringAndReleasing) }
+    /// Its user has it from now on.
+    func release() { isEnqueued.store(false, ordering: .releasing) }
+}

@@ -1,0 +1,45 @@
+import AudioCodecs
+import AudioEngine
+
+/// What a queue could not do.
+public enum AudioQueueError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// The buffer has nothing in it.
+    case emptyBuffer
+    /// The buffer says that it holds more than it has room for, or a packet lies outside what is filled.
+    case badBuffer(detail: String)
+    /// The queue has the buffer already, and has not handed it back.
+    case enqueuedAlready
+    /// Another queue made the buffer.
+    case foreignBuffer
+    /// The queue has as many buffers as it can have.
+    case tooManyBuffers(maximum: Int)
+    /// The queue is coming to its end, ``AudioOutputQueue/stop(immediately:)``, and takes nothing any more.
+    case stopping
+    /// A rate that the queue was not made for.
+    case noRate(detail: String)
+    /// The queue's format does not fit what it is to do.
+    case badFormat(detail: String)
+    /// The codec could not be made, or failed.
+    case codec(CodecError)
+    /// The engine could not take the queue.
+    case engine(AudioEngineError)
+    /// The system has no thread left; `code` is an errno.
+    case noThread(code: Int)
+
+    /// What happened, and what to do about it.
+    public var description: String {
+        switch self {
+        case .emptyBuffer: "the buffer is empty; fill it, and set frameCount or append packets, before it is enqueued"
+        case .badBuffer(let detail): "the buffer cannot be played: \(detail); fill it anew"
+        case .enqueuedAlready: "the queue still has this buffer; wait until it is handed back"
+        case .foreignBuffer: "the buffer belongs to another queue; allocate it from this one"
+        case .tooManyBuffers(let maximum): "a queue has \(maximum) buffers at most; use those that it hands back"
+        case .stopping: "the queue is stopping and takes no more buffers; start it again after it has stopped"
+        case .noRate(let detail): "the rate cannot be changed: \(detail)"
+        case .badFormat(let detail): "the queue cannot have this format: \(detail)"
+        case .codec(let error): error.description
+        case .engine(let error): error.description
+        case .noThread(let code): "the system has no thread for the queue (error \(code)); end other programs"
+        }
+    }
+}

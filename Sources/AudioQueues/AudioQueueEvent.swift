@@ -1,0 +1,84 @@
+import AudioBase
+
+/// When something is to begin.
+public enum AudioQueueTime: Hashable, Sendable {
+    /// At the next block.
+    case now
+    /// At this frame of the engine's counter, ``AudioEngine/sampleTime``.
+    case sample(Int64)
+    /// At this instant of the machine's clock. The engine must be rendering.
+    case host(HostTime)
+}
+
+/// Sound that was lost, and when.
+public struct AudioQueueLoss: Hashable, Sendable {
+    /// How it was lost.
+    public enum Kind: Hashable, Sendable {
+        /// A queue that plays had no buffer: so many frames of silence stand between what came before and what comes.
+        case underrun
+        /// A queue that records had no buffer: so many captured frames are in none.
+        case overrun
+        /// A buffer came after the time that it was enqueued for: so many of its first frames were left out.
+        case late
+        /// The device skipped frames, by an xrun or another route: they were never captured.
+        case skipped
+        /// Packets that could not be decoded: silence is in their place.
+        case undecodable
+    }
+    /// How it was lost.
+    public let kind: Kind
+    /// Frames, at the queue's rate.
+    public let frameCount: Int
+    /// The first of them, on the engine's frame counter brought to the queue's rate; nil of packets, which are decoded ahead.
+    public let sampleTime: Int64?
+    /// Frames of the stream that were played, recorded or decoded before it.
+    public let position: Int
+
+    /// A loss of this kind.
+    public init(kind: Kind, frameCount: Int, sampleTime: Int64?, position: Int) {
+        self.kind = kind
+        self.frameCount = frameCount
+        self.sampleTime = sampleTime
+        self.position = position
+    }
+}
+
+/// What a queue has to tell. Told in the order in which it happened, off the render thread.
+public enum AudioQueueEvent: Hashable, Sendable {
+    /// The first frame was played or captured, at this frame of the engine's counter brought to the queue's rate.
+    case started(sampleTime: Int64)
+    /// It stands still, and will go on where it is.
+    case paused
+    /// It has come to its end, or was stopped.
+    case stopped
+    /// Sound was lost.
+    case lost(AudioQueueLoss)
+    /// Its volume, pan or rate was set.
+    case changed(Property)
+
+    /// What can be set.
+    public enum Property: Hashable, Sendable {
+        /// A factor.
+        case volume(Float)
+        /// −1 to 1.
+        case pan(Float)
+        /// A factor of speed.
+        case rate(Float)
+    }
+}
+
+/// What a queue has lost so far, in frames at its rate.
+public struct AudioQueueStatistics: Hashable, Sendable {
+    /// Played or recorded.
+    public var frameCount = 0
+    /// Missing, by an underrun.
+    public var underrun = 0
+    /// Captured, but not recorded, as there was no buffer.
+    public var overrun = 0
+    /// Left out as they came late.
+    public var late = 0
+    /// Never captured.
+    public var skipped = 0
+    /// In packets that could not be decoded.
+    public var undecodable = 0
+}

@@ -1,0 +1,75 @@
+import AudioBase
+import AudioCodecs
+
+/// What the buffers of a queue hold: samples, or packets of a codec (`AudioStreamBasicDescription` and magic cookie).
+public struct AudioQueueFormat: Sendable {
+    /// The sound itself: what PCM buffers hold and packets decode to.
+    public let processingFormat: AudioFormat
+    /// Frames that one packet gives at most; 1 for PCM.
+    public let framesPerPacket: Int
+    /// Bytes that a packet has at most; 0 for PCM.
+    public let maximumPacketByteCount: Int
+    let makeDecoder: (@Sendable () throws(CodecError) -> any PacketDecoder)?
+
+    /// Whether buffers hold packets.
+    public var isPacketised: Bool { makeDecoder != nil }
+
+    /// Planar floats, without packets.
+    public static func linearPCM(_ format: AudioFormat) -> AudioQueueFormat {
+        AudioQueueFormat(
+            processingFormat: format, framesPerPacket: 1, maximumPacketByteCount: 0, makeDecoder: nil)
+    }
+
+    /// AAC-LC access units of 1,024 frames.
+    /// - Parameter configuration: the AudioSpecificConfig that comes with the stream (the magic cookie).
+    /// - Throws: ``CodecError/badConfiguration(codec:detail:)``.
+    public static func aac(configuration: [UInt8]) throws(CodecError) -> AudioQueueFormat {
+        let parsed = try AudioSpecificConfig(bytes: configuration)
+        return packets(
+            of: AudioFormat(sampleRate: parsed.sampleRate, channelCount: parsed.channelCount),
+            framesPerPacket: AACEncoder.blockFrameCount, maximumPacketByteCount: 1_024 * parsed.channelCount
+        ) { () throws(CodecError) in try AACDecoder(audioSpecificConfig: configuration) }
+    }
+
+    /// Opus packets.
+    /// - Parameters:
+    ///   - channelCount: 1 or 2.
+    ///   - framesPerPacket: the most that one will have, 120 to 5,760; what is longer cannot be decoded.
+    public static func opus(channelCount: Int, framesPerPacket: Int = 960) -> AudioQueueFormat {
+        precondition((1...2).contains(channelCount) && (120...OpusDecoder.maximumFrameCount).contains(framesPerPacket))
+        return packets(
+            of: AudioFormat(sampleRate: 48_000, channelCount: channelCount), framesPerPacket: framesPerPacket,
+            maximumPacketByteCount: OpusEncoder.maximumPacketByteCount
+        ) { () throws(CodecError) in try OpusDecoder(channelCount: channelCount) }
+    }
+
+    /// Packets of any codec that has a decoder.
+    /// - Parameters:
+    ///   - format: what the decoder gives.
+    ///   - framesPerPacket: the most that one packet gives.
+    ///   - maximumPacketByteCount: by which buffers are sized.
+    ///   - decoder: called once for each queue, before it starts.
+    public static func packets(
+        of format: AudioFormat, framesPerPacket: Int, maximumPacketByteCount: Int,
+        decoder: @escaping @Sendable () throws(CodecError) -> any PacketDecoder
+    ) -> AudioQueueFormat {
+        precondition(framesPerPacket >= 1 && maximumPacketByteCount >= 1)
+        return AudioQueueFormat(
+            processingFormat: format, framesPerPacket: framesPerPacket,
+            maximumPacketByteCount: maximumPacketByteCount, makeDecoder: decoder)
+    }
+}
+
+/// Where a packet lies in a buffer (`AudioStreamPacketDescription`).
+public struct AudioStreamPacketDescription: Hashable, Sendable {
+    /// Its first byte.
+    public var startOffset: Int
+    /// Its length in bytes.
+    public var byteCount: Int
+
+    /// The packet of these bytes.
+    public init(startOffset: Int, byteCount: Int) {
+        self.startOffset = startOffset
+        self.byteCount = byteCount
+    }
+}

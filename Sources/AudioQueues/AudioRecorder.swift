@@ -1,0 +1,184 @@
+import AudioBase
+import AudioDSP
+import AudioEngine
+import AudioFiles
+import Glibc
+
+/// What an ``AudioRecorder`` could not do.
+public enum AudioRecorderError: Error, Sendable, CustomStringConvertible {
+    /// A file cannot be created, or its recording has ended early.
+    case file(AudioFileError)
+    /// The queue could not be made or started.
+    case queue(AudioQueueError)
+    /// The recorder was stopped; its files are finished.
+    case stopped
+
+    /// What happened, and what to do about it.
+    public var description: String {
+        switch self {
+        case .file(let error): error.description
+        case .queue(let error): error.description
+        case .stopped: "the recorder was stopped, and its files are finished; make a new one"
+        }
+    }
+}
+
+/// Records what a node gives into files, of several kinds at once (`AVAudioRecorder`).
+///
+/// ```swift
+/// let recorder = try AudioRecorder(path: "take.mp3", format: format, on: engine)
+/// try engine.start(on: device)
+/// try recorder.record()
+/// …
+/// try recorder.stop()
+/// ```
+/// Encoding and writing happen on the queue's own thread, in manual rendering on the caller's. Frames that were lost on the way
+/// are silence in the files, so that they keep time. A file that fails, as on a full disk, ends by itself; the others go on.
+/// Any thread, but a render thread.
+public final class AudioRecorder: Sendable {
+    /// How silence is left out.
+    public struct SilenceTrimming: Hashable, Sendable {
+        /// What lies below it in all channels is silence, in dBFS.
+        public var threshold: Float
+        /// Seconds of silence that stay, behind a sound and before the next.
+        public var kept: Double
+        /// Trimming by these values.
+        public init(threshold: Float = -60, kept: Double = 0.25) {
+            self.threshold = threshold
+            self.kept = kept
+        }
+        var gain: Float { decibelsToGain(threshold) }
+    }
+
+    /// What is not as in the plainest recording.
+    public struct Options: Hashable, Sendable {
+        /// Seconds before the first ``AudioRecorder/record(at:forDuration:)`` that are in the file, as far as there were any since
+        /// ``AudioRecorder/prepareToRecord()``; kept in memory.
+        public var preRoll = 0.0
+        /// Seconds after which a new file begins, without a frame between; nil for one file. Files are numbered,
+        /// ``AudioRecorderFile/path(ofPart:)``.
+        public var partDuration: Double?
+        /// Whether silence is left out; nil for no.
+        public var silence: SilenceTrimming?
+        /// The plainest recording.
+        public init() {}
+    }
+
+    /// What is written.
+    public let format: AudioFormat
+    /// What captures; its meter works from ``prepareToRecord()`` on.
+    public let queue: AudioInputQueue
+
+    private let state: Guarded<RecorderState>
+    /// Seconds that a disk may be busy before frames are lost: 16 buffers.
+    private static let bufferDuration = 0.125
+
+    /// Creates or empties the files.
+    /// - Parameters:
+    ///   - node: of the engine; what the device captures unless said otherwise. It is converted to the format.
+    /// - Throws: ``AudioRecorderError/file(_:)``, ``AudioRecorderError/queue(_:)``.
+    public init(
+        files: [AudioRecorderFile], format: AudioFormat, on engine: AudioEngine, from node: AudioNode? = nil,
+        options: Options = Options()
+    ) throws(AudioRecorderError) {
+        precondition(!files.isEmpty && options.preRoll >= 0 && (options.partDuration ?? 1) > 0)
+        self.format = format
+        let part = options.partDuration.map { max(1, Int(($0 * format.sampleRate).rounded())) }
+        var opened: [RecordedFile] = []
+        do throws(AudioFileError) {
+            for file in files { opened.append(try RecordedFile(file, format: format, partFrames: part)) }
+        } catch { throw .file(error) }
+        state = Guarded(RecorderState(files: opened, format: format, options: options))
+        let served = WeakRecorder()
+        do throws(AudioQueueError) {
+            queue = try AudioInputQueue(.linearPCM(format), on: engine, from: node, name: "recorder") { queue, buffer in
+                served.recorder?.take(buffer)
+                try? queue.enqueue(buffer)
+            }
+            for _ in 0..<16 { try queue.enqueue(try queue.allocateBuffer(duration: Self.bufferDuration)) }
+        } catch { throw .queue(error) }
+        served.recorder = self
+        queue.setEventHandler { if case .stopped = $0 { served.recorder?.finish() } }
+    }
+
+    /// A recorder of one file: WAV, FLAC or MP3 by its ending.
+    public convenience init(
+        path: String, format: AudioFormat, on engine: AudioEngine, from node: AudioNode? = nil,
+        options: Options = Options()
+    ) throws(AudioRecorderError) {
+        try self.init(
+            files: [AudioRecorderFile(path: path)], format: format, on: engine, from: node, options: options)
+    }
+
+    deinit { state.withLock { $0.close() } }
+
+    /// Begins to capture, for the pre-roll and the meter; nothing is written yet.
+    public func prepareToRecord() throws(AudioRecorderError) {
+        guard !state.withLock({ $0.isClosed }) else { throw .stopped }
+        do throws(AudioQueueError) { try queue.start() } catch { throw .queue(error) }
+    }
+
+    /// Records, or goes on after ``pause()`` right behind what was recorded.
+    /// - Parameters:
+    ///   - time: of the first frame, but for the pre-roll.
+    ///   - duration: seconds after which it pauses by itself; nil for none.
+    /// - Throws: ``AudioRecorderError/stopped``, ``AudioRecorderError/queue(_:)``.
+    public func record(at time: AudioQueueTime = .now, forDuration duration: Double? = nil) throws(AudioRecorderError) {
+        try prepareToRecord()
+        let start = time == .now ? queue.nextFrame : queue.frame(at: time)
+        let frames = duration.map { Int64(($0 * format.sampleRate).rounded()) }
+        state.withLock { $0.turn(true, at: start, frames: frames) }
+    }
+
+    /// Writes nothing from the next block on, until ``record(at:forDuration:)``.
+    public func pause() {
+        let now = queue.nextFrame
+        state.withLock { $0.turn(false, at: now) }
+    }
+
+    /// Ends the recording and finishes the files. In manual rendering on the thread that renders. Again does nothing but throw the
+    /// same.
+    /// - Throws: ``AudioRecorderError/file(_:)``: why the first file that did ended early; those without an error are whole.
+    public func stop() throws(AudioRecorderError) {
+        queue.stop()
+        queue.settle()
+        for _ in 0..<200 where !state.withLock({ $0.isClosed }) && queue.engine.isRunning { usleep(5_000) }
+        finish()
+        if let error { throw .file(error) }
+    }
+
+    private func finish() { state.withLock { $0.close() } }
+
+    private func take(_ buffer: AudioQueueBuffer) {
+        state.withLock { state in
+            guard !state.isClosed else { return }
+            state.take(buffer.samples, frameCount: buffer.frameCount, time: buffer.sampleTime)
+        }
+    }
+
+    /// Whether it records, or will at the time it was given.
+    public var isRecording: Bool { state.withLock { $0.isOn && !$0.isClosed } }
+    /// Frames recorded, the pre-roll and silence for lost ones included.
+    public var frameCount: Int { state.withLock { $0.frameCount } }
+    /// Seconds recorded.
+    public var currentTime: Double { Double(frameCount) / format.sampleRate }
+    /// Frames that were lost, and are silence.
+    public var lostFrameCount: Int { state.withLock { $0.lost } }
+    /// Silent frames that were left out.
+    public var trimmedFrameCount: Int { state.withLock { $0.trimmed } }
+    /// The files so far, those of each in its order.
+    public var paths: [String] { state.withLock { $0.files.flatMap(\.paths) } }
+    /// What ended a file's recording early, such as a full disk; the first.
+    public var error: AudioFileError? { state.withLock { $0.files.lazy.compactMap(\.error).first } }
+    /// Peak and mean square of the last block that came.
+    public var level: Level { queue.level }
+    /// The greatest magnitude of the last block, in dBFS (`peakPower`).
+    public var peakPower: Float { gainToDecibels(level.peak) }
+    /// The root of the mean square of the last block, in dBFS (`averagePower`).
+    public var averagePower: Float { gainToDecibels(level.meanSquare.squareRoot()) }
+}
+
+/// Breaks the ring between a recorder and its queue.
+final class WeakRecorder: @unchecked Sendable {  // set once, before anyone looks
+    weak var recorder: AudioRecorder?
+}

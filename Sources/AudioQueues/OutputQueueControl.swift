@@ -1,0 +1,93 @@
+import AudioBase
+import AudioCodecs
+
+/// An output queue's control side, under its lock.
+struct OutputQueueControl: ~Copyable, @unchecked Sendable {  // moves with its lock
+    enum Phase { case stopped, running, paused }
+
+    var phase = Phase.stopped
+    /// Whether it comes to its end behind what is enqueued.
+    var isEnding = false
+    var rate: Float = 1
+    /// Enqueued, and not on the render side yet; nil where the decoder is to begin anew.
+    var waiting: [(buffer: AudioQueueBuffer, start: Int64)?] = []
+    /// The sequence number of the newest buffer on the render side.
+    var sequence = 0
+    /// Frames that went there.
+    var ready = 0
+    var undecodable = 0
+    var losses: [AudioQueueLoss] = []
+    var run = 0
+    var thread: ServiceThread?
+    private let decoder: (any PacketDecoder)?
+    /// Where a packet is decoded, of whatever length it turns out to be.
+    private let decoded: AudioBuffer?
+    private let framesPerPacket: Int
+
+    init(decoder: sending (any PacketDecoder)?, framesPerPacket: Int) {
+        self.framesPerPacket = framesPerPacket
+        decoded = decoder.map {
+            AudioBuffer(channelCount: $0.format.channelCount, frameCapacity: $0.maximumFramesPerPacket)
+        }
+        self.decoder = decoder
+    }
+
+    /// Decodes what waits and hands it to the render side, which has room for all buffers there are.
+    mutating func pump(_ renderer: OutputQueueRenderer) {
+        for item in waiting {
+            guard let (buffer, start) = item else {
+                decoder?.reset()
+                continue
+            }
+            decode(buffer)
+            push(buffer, start, renderer)
+        }
+        waiting.removeAll(keepingCapacity: true)
+    }
+
+    /// Gives up what is enqueued; it goes home unheard, in order.
+    mutating func dropAll(_ renderer: OutputQueueRenderer) {
+        for case let (buffer, start)? in waiting {
+            buffer.frameCount = 0
+            push(buffer, start, renderer)
+        }
+        waiting.removeAll(keepingCapacity: true)
+        decoder?.reset()
+        renderer.controls.flush(to: sequence)
+    }
+
+    private mutating func push(_ buffer: AudioQueueBuffer, _ start: Int64, _ renderer: OutputQueueRenderer) {
+        sequence += 1
+        ready += buffer.frameCount
+        renderer.incoming.writer.push(
+            QueuedBuffer(
+                samples: buffer.samples, frameCount: buffer.frameCount, id: buffer.id, sequence: sequence,
+                start: start))
+    }
+
+    private mutating func decode(_ buffer: AudioQueueBuffer) {
+        guard let decoder, let decoded else { return }
+        buffer.frameCount = 0
+        for index in buffer.packetDescriptions.indices {
+            let room = buffer.frameCapacity - buffer.frameCount
+            var count = 0
+            do throws(CodecError) {
+                count = try decoder.decode(buffer.packet(index), into: decoded.channels, offset: 0)
+                guard count <= room else {
+                    throw .badPacket(codec: "queue", detail: "\(count) frames in the place of \(framesPerPacket)")
+                }
+                for c in 0..<buffer.samples.count {
+                    copySamples(buffer.samples[c] + buffer.frameCount, decoded.channels[c], count)
+                }
+            } catch {
+                count = min(room, framesPerPacket)
+                for c in 0..<buffer.samples.count { clearSamples(buffer.samples[c] + buffer.frameCount, count) }
+                losses.append(
+                    AudioQueueLoss(
+                        kind: .undecodable, frameCount: count, sampleTime: nil, position: ready + buffer.frameCount))
+                undecodable += count
+            }
+            buffer.frameCount += count
+        }
+    }
+}

@@ -1,0 +1,70 @@
+import AudioBase
+import AudioFiles
+
+/// A player's state, under its lock.
+struct PlayerControl: ~Copyable, @unchecked Sendable {  // moves with its lock
+    /// Seconds of a buffer.
+    static let bufferDuration = 0.1
+    /// Buffers that are enqueued; as many more are there for a seek.
+    static let queuedCount = 3
+
+    var timeline: PlayerTimeline
+    var free: [AudioQueueBuffer] = []
+    var isPlaying = false
+    /// Whether the next play begins at the beginning.
+    var hasEnded = false
+    /// Whether the last frame there is has been enqueued.
+    var isRead = false
+    /// Which place of the stream is heard from which frame of which buffer on; ascending.
+    private var marks: [(sequence: Int, offset: Int, stream: Double, speed: Double)] = []
+    /// Buffers that are enqueued to be heard, with the items that end in them.
+    private var queued: [(id: Int, ended: [Int])] = []
+
+    init(format: AudioFormat) { timeline = PlayerTimeline(format: format) }
+
+    /// What was enqueued is given up.
+    mutating func forget() {
+        marks = []
+        queued = []
+        isRead = false
+        hasEnded = false
+    }
+
+    /// Enqueues as much as is wanted. Returns what went wrong.
+    mutating func fillFree(_ queue: AudioOutputQueue) -> [(item: Int, error: AudioFileError)] {
+        var failures: [(item: Int, error: AudioFileError)] = []
+        if isRead, !timeline.isAtEnd { isRead = false }
+        while !isRead, queued.count < Self.queuedCount, let buffer = free.last {
+            let fill = timeline.fill(buffer.samples, frameCount: buffer.frameCapacity)
+            failures += fill.failures
+            buffer.frameCount = fill.frameCount
+            isRead = fill.frameCount < buffer.frameCapacity
+            guard fill.frameCount > 0 else { break }
+            do throws(AudioQueueError) {
+                let sequence = try queue.place(buffer, at: .now)
+                marks += fill.marks.map { (sequence, $0.offset, $0.stream, $0.speed) }
+                queued.append((buffer.id, fill.ended))
+                free.removeLast()
+            } catch { break }
+        }
+        return failures
+    }
+
+    /// A buffer has come home. Returns the items whose end was heard with it.
+    mutating func heard(_ buffer: AudioQueueBuffer) -> [Int] {
+        guard let index = queued.firstIndex(where: { $0.id == buffer.id }) else { return [] }
+        return queued.remove(at: index).ended
+    }
+
+    /// Where it is in the files, when so much of a buffer has been heard.
+    mutating func position(at place: (sequence: Int, frame: Int)) -> PlayerTimeline.Place {
+        while marks.count > 1, (marks[1].sequence, marks[1].offset) <= (place.sequence, place.frame) {
+            marks.removeFirst()
+        }
+        guard let mark = marks.first else { return timeline.reading }
+        let isBefore = (place.sequence, place.frame) < (mark.sequence, mark.offset)
+        let frames = isBefore || place.sequence != mark.sequence ? 0 : place.frame - mark.offset
+        timeline.prune(before: mark.stream)
+        return timeline.place(of: mark.stream + Double(frames) * mark.speed)
+    }
+}

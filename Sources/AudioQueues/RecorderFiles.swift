@@ -1,0 +1,137 @@
+import AudioBase
+import AudioFiles
+
+/// A file that an ``AudioRecorder`` writes to.
+public struct AudioRecorderFile: Sendable {
+    /// Creates a file of this path and format.
+    public typealias MakeWriter = @Sendable (String, AudioFormat) throws(AudioFileError) -> any SoundFileWriter
+    /// Where; of a recording that is split, what the numbered names are made of.
+    public let path: String
+    let makeWriter: MakeWriter
+
+    /// A file of any kind that has a writer.
+    public init(path: String, makeWriter: @escaping MakeWriter) {
+        self.path = path
+        self.makeWriter = makeWriter
+    }
+
+    /// The kind that the path's ending asks for, of those that AudioFiles writes.
+    /// - Parameters:
+    ///   - sampleFormat: of WAV and FLAC.
+    ///   - bitRate: of MP3.
+    public init(
+        path: String, sampleFormat: AudioFileWriter.SampleFormat = .float32,
+        bitRate: MP3Encoder.BitRate = .variable(2)
+    ) {
+        self.init(path: path) { path, format throws(AudioFileError) in
+            try SoundFileWriters.make(path: path, format: format, sampleFormat: sampleFormat, bitRate: bitRate)
+        }
+    }
+
+    /// The path of one part of a recording that is split: `take.wav` becomes `take-001.wav`.
+    public func path(ofPart part: Int) -> String {
+        let digits = String(part)
+        let number = String(repeating: "0", count: max(0, 3 - digits.count)) + digits
+        let name = path.split(separator: "/", omittingEmptySubsequences: false).last ?? ""
+        guard let dot = name.lastIndex(of: "."), dot > name.startIndex else { return "\(path)-\(number)" }
+        return path[..<dot] + "-\(number)" + path[dot...]
+    }
+}
+
+/// One of a recorder's files: whole, or in parts of equal length. Under the recorder's lock.
+final class RecordedFile {
+    let file: AudioRecorderFile
+    private let format: AudioFormat
+    private let partFrames: Int?
+    private var writer: (any SoundFileWriter)?
+    private var part = 0
+    /// Frames in the present part, at the recorder's rate, whatever the writer makes of them.
+    private var partDone = 0
+    private(set) var paths: [String] = []
+    private(set) var error: AudioFileError?
+
+    /// Creates the first part, so that what is wrong with the path is known at once.
+    init(_ file: AudioRecorderFile, format: AudioFormat, partFrames: Int?) throws(AudioFileError) {
+        self.file = file
+        self.format = format
+        self.partFrames = partFrames
+        try open()
+    }
+
+    private func open() throws(AudioFileError) {
+        part += 1
+        partDone = 0
+        let path = partFrames == nil ? file.path : file.path(ofPart: part)
+        writer = try file.makeWriter(path, format)
+        paths.append(path)
+    }
+
+    /// Appends frames, over as many parts as they need. After an error it takes no more.
+    func write(_ samples: Channels, frameCount: Int, offset: Int) {
+        guard error == nil else { return }
+        do throws(AudioFileError) {
+            var done = 0
+            while done < frameCount {
+                var count = frameCount - done
+                if let partFrames {
+                    if partDone == partFrames {
+                        try writer?.close()
+                        try open()
+                    }
+                    count = min(count, partFrames - partDone)
+                }
+                try writer?.write(samples, frameCount: count, offset: offset + done)
+                done += count
+                partDone += count
+            }
+        } catch { self.error = error }
+    }
+
+    func close() {
+        do throws(AudioFileError) {
+            if error == nil { try writer?.close() }
+        } catch { self.error = error }
+        writer = nil
+    }
+}
+
+/// The last frames of what went by, so many at most.
+struct RecentFrames: ~Copyable {
+    let capacity: Int
+    private(set) var held = 0
+    private let buffer: AudioBuffer
+    private var end = 0
+
+    init(channelCount: Int, capacity: Int) {
+        self.capacity = capacity
+        buffer = AudioBuffer(channelCount: channelCount, frameCapacity: max(1, capacity))
+    }
+
+    /// Keeps frames. Returns how many older ones went for them.
+    mutating func append(_ samples: Channels, offset: Int, frameCount: Int) -> Int {
+        let lost = max(0, held + frameCount - capacity)
+        let skipped = max(0, frameCount - capacity)
+        var done = skipped
+        while done < frameCount {
+            let count = min(frameCount - done, capacity - end)
+            for c in 0..<buffer.channels.count {
+                copySamples(buffer.channels[c] + end, samples[c] + offset + done, count)
+            }
+            end = (end + count) % capacity
+            done += count
+        }
+        held = min(capacity, held + frameCount)
+        return lost
+    }
+
+    /// Gives what is held, the oldest first, in at most two pieces, and forgets it.
+    mutating func drain(_ give: (Channels, _ offset: Int, _ count: Int) -> Void) {
+        guard held > 0 else { return }
+        let start = (end - held + capacity) % capacity
+        let first = min(held, capacity - start)
+        give(buffer.channels, start, first)
+        if first < held { give(buffer.channels, 0, held - first) }
+        held = 0
+        end = 0
+    }
+}

@@ -1,0 +1,127 @@
+import AudioBase
+import AudioFiles
+
+/// What becomes of what an ``AudioRecorder`` captures: pre-roll, pauses, silence, files. Under its lock.
+struct RecorderState: ~Copyable, @unchecked Sendable {  // moves with its lock
+    let files: [RecordedFile]
+    private(set) var frameCount = 0
+    private(set) var lost = 0
+    private(set) var trimmed = 0
+    var isClosed = false
+    /// Whether what comes is recorded, when all switches that wait are over.
+    var isOn = false
+    /// When recording goes on and off, in order.
+    private var switches: [(time: Int64, isOn: Bool, frames: Int64?)] = []
+    private var isWriting = false
+    private var hasBegun = false
+    private var expected: Int64?
+    private var before: RecentFrames
+    private let threshold: Float?
+    private var silence: RecentFrames
+    /// Frames since the last that was not silent.
+    private var quiet = Int.max / 2
+    private let zeros: AudioBuffer
+
+    init(files: [RecordedFile], format: AudioFormat, options: AudioRecorder.Options) {
+        self.files = files
+        let rate = format.sampleRate
+        before = RecentFrames(channelCount: format.channelCount, capacity: Int((options.preRoll * rate).rounded()))
+        threshold = options.silence.map { $0.gain }
+        silence = RecentFrames(
+            channelCount: format.channelCount, capacity: max(1, Int((options.silence?.kept ?? 0) * rate)))
+        zeros = AudioBuffer(channelCount: format.channelCount, frameCapacity: 4_096)
+    }
+
+    /// Recording goes on or off at a frame; a later call is for a later frame.
+    /// - Parameter frames: after which it goes off again; nil for never.
+    mutating func turn(_ isOn: Bool, at time: Int64, frames: Int64? = nil) {
+        switches.removeAll { $0.time >= time }
+        switches.append((time, isOn, frames))
+        self.isOn = isOn
+    }
+
+    /// Takes what was captured.
+    mutating func take(_ samples: Channels, frameCount: Int, time: Int64) {
+        if let expected, time > expected { pass(zeros.channels, Int(time - expected), expected, isLost: true) }
+        pass(samples, frameCount, time, isLost: false)
+        expected = time + Int64(frameCount)
+    }
+
+    private mutating func pass(_ samples: Channels, _ frameCount: Int, _ time: Int64, isLost: Bool) {
+        var done = 0
+        while done < frameCount {
+            let now = time + Int64(done)
+            while let next = switches.first, next.time <= now {
+                apply(next.isOn)
+                switches.removeFirst()
+                if let frames = next.frames { switches.insert((now + frames, false, nil), at: 0) }
+            }
+            var count = frameCount - done
+            if let next = switches.first, next.time - now < Int64(count) { count = Int(next.time - now) }
+            if isLost { count = min(count, zeros.frameCapacity) }
+            let offset = isLost ? 0 : done
+            if isWriting {
+                if isLost { lost += count }
+                write(samples, count, offset)
+            } else if before.capacity > 0, !hasBegun {
+                _ = before.append(samples, offset: offset, frameCount: count)
+            }
+            done += count
+        }
+    }
+
+    private mutating func apply(_ isOn: Bool) {
+        isWriting = isOn
+        guard isOn, !hasBegun else { return }
+        hasBegun = true
+        var pieces: [(Channels, Int, Int)] = []
+        before.drain { pieces.append(($0, $1, $2)) }
+        for (samples, offset, count) in pieces { write(samples, count, offset) }
+    }
+
+    /// Leaves out silence but for a rest on each of its sides.
+    private mutating func write(_ samples: Channels, _ frameCount: Int, _ offset: Int) {
+        guard let threshold else { return append(samples, frameCount, offset) }
+        var start = offset
+        for i in offset..<offset + frameCount {
+            var isSound = false
+            for c in 0..<samples.count where abs(samples[c][i]) > threshold { isSound = true }
+            if isSound {
+                if quiet > silence.capacity {
+                    hold(samples, i - start, start)
+                    var pieces: [(Channels, Int, Int)] = []
+                    silence.drain { pieces.append(($0, $1, $2)) }
+                    for (held, at, count) in pieces { append(held, count, at) }
+                    start = i
+                }
+                quiet = 0
+            } else {
+                quiet += 1
+                if quiet == silence.capacity + 1 {
+                    append(samples, i - start, start)
+                    start = i
+                }
+            }
+        }
+        let rest = offset + frameCount - start
+        if quiet > silence.capacity { hold(samples, rest, start) } else { append(samples, rest, start) }
+    }
+
+    private mutating func hold(_ samples: Channels, _ count: Int, _ offset: Int) {
+        trimmed += silence.append(samples, offset: offset, frameCount: count)
+    }
+
+    private mutating func append(_ samples: Channels, _ count: Int, _ offset: Int) {
+        guard count > 0 else { return }
+        frameCount += count
+        for file in files { file.write(samples, frameCount: count, offset: offset) }
+    }
+
+    /// Finishes the files.
+    mutating func close() {
+        guard !isClosed else { return }
+        isClosed = true
+        trimmed += silence.held
+        for file in files { file.close() }
+    }
+}

@@ -1,0 +1,43 @@
+import AudioBase
+import AudioDSP
+
+/// Owns what an input queue has on the render side, and the queues to and from there.
+final class InputQueueRenderer: @unchecked Sendable {  // `memory` is the render thread's alone
+    let incoming: MessageQueue<QueuedBuffer>
+    let filled: MessageQueue<CapturedBuffer>
+    let records = MessageQueue<QueueRecord>(capacity: 256)
+    let controls = QueueControls()
+    let wakeup = Wakeup()
+    let level = LatestValue(Level())
+    /// The buffers, which the render side may still fill when the queue itself is gone.
+    let buffers = Guarded<[AudioQueueBuffer]>([])
+    private let none = AudioBuffer(channelCount: 1, frameCapacity: 1)
+    private let memory: UnsafeMutablePointer<InputQueueState>
+
+    init(capacity: Int) {
+        incoming = MessageQueue(capacity: capacity)
+        filled = MessageQueue(capacity: capacity)
+        memory = .allocate(capacity: 1)
+        memory.initialize(
+            to: InputQueueState(
+                incoming: incoming.reader, filled: filled.writer, records: records.writer, controls: controls.handle,
+                wakeup: wakeup.handle, level: level.writer, none: none.channels))
+    }
+
+    deinit {
+        memory.deinitialize(count: 1)
+        memory.deallocate()
+    }
+
+    /// Hands over what was begun, where the queue was stopped. While nobody renders.
+    func settle() {
+        if memory.pointee.isActive, controls.handle.run == 0 {
+            memory.pointee.capture(Int64(controls.next), 0, ReadOnlyChannels(none.channels))
+        }
+    }
+
+    @_noLocks
+    func capture(_ time: Int64, _ frameCount: Int, _ input: ReadOnlyChannels) {
+        memory.pointee.capture(time, frameCount, input)
+    }
+}

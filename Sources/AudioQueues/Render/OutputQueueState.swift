@@ -1,0 +1,240 @@
+import AudioBase
+import AudioDSP
+
+/// Plays buffers one behind the other, on the render thread, and hands each back when it has been heard.
+struct OutputQueueState: ~Copyable {
+    private let incoming: MessageQueue<QueuedBuffer>.Reader
+    private let handedBack: MessageQueue<Int>.Writer
+    private let records: MessageQueue<QueueRecord>.Writer
+    private let controls: QueueControls.Handle
+    private let wakeup: Wakeup.Handle
+    private let fadeLength: Int
+    private let isVarispeed: Bool
+    private var resampler: Resampler
+    private var step = 1.0
+    private var current: QueuedBuffer
+    private var hasCurrent = false
+    /// Frames of the present buffer that were played.
+    private var at = 0
+    /// 0 is silent, `fadeLength` is full.
+    private var fade = 0
+    /// Whether what is to be heard next was faded out in its midst.
+    private var isInterrupted = false
+    /// The run that the render side is in, and the one whose first frame has been told; or 0.
+    private var active = 0
+    private var announced = 0
+    private var position = 0
+    private var gap = 0
+    private var gapStart: Int64 = 0
+    private var handed = 0
+
+    init(
+        incoming: MessageQueue<QueuedBuffer>.Reader, handedBack: MessageQueue<Int>.Writer,
+        records: MessageQueue<QueueRecord>.Writer, controls: QueueControls.Handle, wakeup: Wakeup.Handle,
+        format: AudioFormat, isVarispeed: Bool
+    ) {
+        self.incoming = incoming
+        self.handedBack = handedBack
+        self.records = records
+        self.controls = controls
+        self.wakeup = wakeup
+        self.isVarispeed = isVarispeed
+        fadeLength = max(1, Int(format.sampleRate * 0.01))
+        resampler = Resampler(
+            from: format.sampleRate, to: format.sampleRate, channelCount: format.channelCount,
+            quality: .steerable(halfLength: isVarispeed ? 32 : 8), maximumFrameCount: Self.piece,
+            excess: isVarispeed ? 2 * Self.piece : 0)
+        current = QueuedBuffer(samples: resampler.input, frameCount: 0, id: 0, sequence: 0, start: .min)
+    }
+
+    private static var piece: Int { @_noLocks get { 256 } }
+
+    /// Fills a block; what there is no sound for is silence.
+    /// - Parameter time: of the first frame, at the queue's rate.
+    @_noLocks
+    mutating func render(_ time: Int64, _ frameCount: Int, _ output: Channels) {
+        guard isVarispeed else { return pull(output, 0, frameCount, time) }
+        let rate = controls.rate
+        let wanted = rate > 0 ? Double(rate) * 0x1p-32 : 1
+        var done = 0
+        while done < frameCount {
+            var count = frameCount &- done < Self.piece ? frameCount &- done : Self.piece
+            // A rate moves by 1/64 in 16 frames, since a kink in a tone is heard.
+            let way = wanted - step
+            if way != 0 {
+                if count > 16 { count = 16 }
+                step = way > 0x1p-6 ? step + 0x1p-6 : way < -0x1p-6 ? step - 0x1p-6 : wanted
+                resampler.step = step
+            }
+            let needed = resampler.inputNeeded(for: count)
+            pull(resampler.input, resampler.inputOffset, needed, time &+ Int64(done))
+            resampler.render(output, frameCount: count, offset: done, adding: needed)
+            done &+= count
+        }
+    }
+
+    @_noLocks
+    private mutating func pull(_ output: Channels, _ offset: Int, _ frameCount: Int, _ time: Int64) {
+        var done = 0
+        var run = controls.run
+        if run != 0 { active = run }
+        while done < frameCount {
+            done &+= step(output, offset &+ done, frameCount &- done, time &+ Int64(done), &run)
+        }
+    }
+
+    /// Renders some frames; returns how many, which may be 0.
+    @_noLocks
+    private mutating func step(
+        _ output: Channels, _ offset: Int, _ room: Int, _ time: Int64, _ run: inout Int
+    ) -> Int {
+        takeNext()
+        let isStale = hasCurrent && current.sequence <= controls.flushed
+        let start = controls.start
+        let sounds = run != 0 && !isStale && time >= start
+        if !sounds, fade == 0 { return rest(output, offset, room, time, run, isStale) }
+        guard hasCurrent else {
+            if !sounds {
+                fade = 0
+                return 0
+            }
+            if handed >= controls.end {
+                finish(run)
+                run = 0
+                return 0
+            }
+            return miss(output, offset, room, time)
+        }
+        if fade == 0 {
+            fade = isInterrupted ? 1 : fadeLength
+            isInterrupted = false
+        }
+        if at == 0, current.start != .min, sounds {
+            if current.start > time {
+                let wait = current.start &- time
+                return silence(output, offset, wait < Int64(room) ? Int(wait) : room, time)
+            }
+            skipLate(time)
+            if !hasCurrent { return 0 }
+        }
+        return play(output, offset, room, time, sounds, run)
+    }
+
+    /// While nothing is to be heard: hands back what is not wanted any more, waits for the start.
+    @_noLocks
+    private mutating func rest(
+        _ output: Channels, _ offset: Int, _ room: Int, _ time: Int64, _ run: Int, _ isStale: Bool
+    ) -> Int {
+        if isStale {
+            isInterrupted = false
+            handBack()
+            return 0
+        }
+        closeGap()
+        if run == 0 {
+            if active != 0 { finish(active) }
+            return silence(output, offset, room, time)
+        }
+        let wait = controls.start &- time
+        if wait > 0 { return silence(output, offset, wait < Int64(room) ? Int(wait) : room, time) }
+        fade = isInterrupted ? 1 : fadeLength
+        isInterrupted = false
+        return 0
+    }
+
+    @_noLocks
+    private mutating func play(
+        _ output: Channels, _ offset: Int, _ room: Int, _ time: Int64, _ sounds: Bool, _ run: Int
+    ) -> Int {
+        closeGap()
+        if run != 0, announced != run {
+            announced = run
+            records.push(QueueRecord(.started, time: time))
+        }
+        var count = current.frameCount &- at
+        if count > room { count = room }
+        if !sounds, count > fade { count = fade }
+        for c in 0..<output.count { copySamples(output[c] + offset, current.samples[c] + at, count) }
+        shape(output, offset, count, sounds)
+        at &+= count
+        position &+= count
+        controls.add(count, to: .played)
+        controls.report(sequence: current.sequence, frame: at)
+        if !sounds, fade == 0 { isInterrupted = true }
+        if at >= current.frameCount { handBack() }
+        return count
+    }
+
+    @_noLocks
+    private mutating func shape(_ output: Channels, _ offset: Int, _ count: Int, _ sounds: Bool) {
+        if sounds, fade == fadeLength { return }
+        let first = fade
+        for c in 0..<output.count {
+            fade = first
+            for i in offset..<offset &+ count {
+                if sounds, fade < fadeLength { fade &+= 1 } else if !sounds, fade > 0 { fade &-= 1 }
+                output[c][i] *= Float(fade) / Float(fadeLength)
+            }
+        }
+    }
+
+    /// What is overdue is left out, so that the rest is in time.
+    @_noLocks
+    private mutating func skipLate(_ time: Int64) {
+        let late = time &- current.start
+        current.start = .min
+        guard late > 0 else { return }
+        let count = late < Int64(current.frameCount) ? Int(late) : current.frameCount
+        records.push(QueueRecord(.late, time: time &- late, frameCount: count, position: position))
+        controls.add(count, to: .late)
+        at = count
+        if at >= current.frameCount { handBack() }
+    }
+
+    @_noLocks
+    private mutating func miss(_ output: Channels, _ offset: Int, _ room: Int, _ time: Int64) -> Int {
+        if gap == 0 { gapStart = time }
+        gap &+= room
+        controls.add(room, to: .underrun)
+        return silence(output, offset, room, time)
+    }
+
+    @_noLocks
+    private mutating func silence(_ output: Channels, _ offset: Int, _ count: Int, _ time: Int64) -> Int {
+        for c in 0..<output.count { clearSamples(output[c] + offset, count) }
+        return count
+    }
+
+    @_noLocks
+    private mutating func closeGap() {
+        guard gap > 0 else { return }
+        records.push(QueueRecord(.underrun, time: gapStart, frameCount: gap, position: position))
+        gap = 0
+    }
+
+    @_noLocks
+    private mutating func finish(_ run: Int) {
+        closeGap()
+        controls.endRun(run)
+        active = 0
+        fade = 0
+        records.push(QueueRecord(.stopped, position: run))
+        wakeup.wake()
+    }
+
+    @_noLocks
+    private mutating func takeNext() {
+        guard !hasCurrent, let next = incoming.pop() else { return }
+        current = next
+        hasCurrent = true
+        at = 0
+    }
+
+    @_noLocks
+    private mutating func handBack() {
+        handedBack.push(current.id)
+        handed = current.sequence
+        hasCurrent = false
+        wakeup.wake()
+    }
+}

@@ -1,0 +1,25 @@
+import AudioBase
+import TestSupport
+import Testing
+
+@testable import AudioEngine
+
+@Suite struct NodeTapTests {
+    @Test func `a tap that begins late counts as the engine does`() throws {
+        let rig = EngineRig(channels: 1)
+        let source = sineSource(1_000)
+        try rig.engine.attach(source)
+        try rig.engine.connect(source, to: rig.engine.mainMixerNode)
+        try rig.start()
+        _ = try rig.render(10_000, blocks: [500])
+        let heard = Guarded<[(Int64, Float)]>([])
+        try rig.engine.installTap(on: source, bufferSize: 100) { samples, _, time in
+            let first = samples[0][3]
+            heard.withLock { $0.append((time, first)) }
+        }
+        _ = try rig.render(4_000, blocks: [64])
+        let blocks = heard.withLock { $0 }
+        #expect(blocks.count > 30 && blocks[0].0 >= 10_000)
+        for (time, first) in blocks { #expect(abs(first - sine(Int(time) + 3, frequency: 1_000, rate: 48_000)) < 1e-6) }
+    }
+}

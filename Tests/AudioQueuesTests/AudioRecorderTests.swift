@@ -1,0 +1,197 @@
+import AudioBase
+import AudioEngine
+import AudioFiles
+import AudioQueues
+import Foundation
+import TestSupport
+import Testing
+
+@Suite struct AudioRecorderTests {
+    private let folder = FileManager.default.temporaryDirectory.path + "/earshot-\(UUID().uuidString)"
+
+    private func inFolder(_ body: (String) throws -> Void) throws {
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        try body(folder)
+    }
+
+    private func samples(_ path: String) throws -> [Float] {
+        let reader = try AudioFileReader(path: path)
+        let buffer = AudioBuffer(channelCount: reader.processingFormat.channelCount, frameCapacity: 1 << 18)
+        let count = try reader.read(into: buffer.channels, frameCount: 1 << 18)
+        return Array(UnsafeBufferPointer(start: buffer.channels[0], count: count))
+    }
+
+    @Test(arguments: [[256], [1], [8_192, 77]])
+    func `what is captured from record to pause is in the file, to the frame, and a pause appends`(
+        blocks: [Int]
+    ) throws {
+        try inFolder { folder in
+            let rig = QueueRig()
+            let recorder = try AudioRecorder(path: folder + "/take.wav", format: rig.format, on: rig.engine)
+            try rig.start(inputs: 1)
+            try rig.render(5_000, blocks: blocks, input: numbered)
+            try recorder.record()
+            #expect(recorder.isRecording)
+            try rig.render(30_000, blocks: blocks, input: numbered)
+            recorder.pause()
+            try rig.render(10_000, blocks: blocks, input: numbered)
+            #expect(!recorder.isRecording && recorder.level.peak > 0)
+            try recorder.record()
+            try rig.render(7_777, blocks: blocks, input: numbered)
+            try recorder.stop()
+            let wanted = ((5_000..<35_000).map { $0 } + (45_000..<52_777)).map(numbered)
+            #expect(try samples(folder + "/take.wav") == wanted)
+            #expect(recorder.frameCount == 37_777 && recorder.lostFrameCount == 0 && recorder.error == nil)
+            #expect(throws: AudioRecorderError.self) { try recorder.record() }
+        }
+    }
+
+    @Test func `what is started before the engine loses nothing in manual rendering`() throws {
+        try inFolder { folder in
+            let rig = QueueRig()
+            let file = try TemporaryFile((0..<200_000).map(numbered))
+            let player = try AudioPlayer(path: file.path, on: rig.engine)
+            let recorder = try AudioRecorder(
+                path: folder + "/take.wav", format: rig.format, on: rig.engine, from: rig.engine.mainMixerNode)
+            try recorder.record()
+            try player.play()
+            try rig.start()
+            let heard = try rig.render(200_000, blocks: [4_096])
+            try recorder.stop()
+            #expect(heard == (0..<200_000).map(numbered))
+            #expect(try samples(folder + "/take.wav") == heard)
+        }
+    }
+
+    @Test func `it begins at a frame and ends after a duration`() throws {
+        try inFolder { folder in
+            let rig = QueueRig()
+            let recorder = try AudioRecorder(path: folder + "/take.wav", format: rig.format, on: rig.engine)
+            try rig.start(inputs: 1)
+            try recorder.record(at: .sample(12_345), forDuration: 0.5)
+            try rig.render(60_000, input: numbered)
+            try recorder.stop()
+            #expect(try samples(folder + "/take.wav") == (12_345..<36_345).map(numbered))
+        }
+    }
+
+    @Test(arguments: [0.25, 1, 10])
+    func `the pre-roll is what came before`(seconds: Double) throws {
+        try inFolder { folder in
+            let rig = QueueRig()
+            var options = AudioRecorder.Options()
+            options.preRoll = seconds
+            let recorder = try AudioRecorder(
+                path: folder + "/take.wav", format: rig.format, on: rig.engine, options: options)
+            try rig.start(inputs: 1)
+            try recorder.prepareToRecord()
+            try rig.render(100_000, blocks: [999], input: numbered)
+            try recorder.record()
+            try rig.render(20_000, blocks: [999], input: numbered)
+            recorder.pause()
+            try rig.render(20_000, blocks: [999], input: numbered)
+            try recorder.record()  // has none
+            try rig.render(1_000, blocks: [999], input: numbered)
+            try recorder.stop()
+            let first = max(0, 100_000 - Int(seconds * 48_000))
+            #expect(
+                try samples(folder + "/take.wav") == ((first..<120_000).map { $0 } + (140_000..<141_000)).map(numbered))
+        }
+    }
+
+    @Test func `parts join without a frame lost or doubled`() throws {
+        try inFolder { folder in
+            let rig = QueueRig()
+            var options = AudioRecorder.Options()
+            options.partDuration = 0.2
+            let recorder = try AudioRecorder(
+                path: folder + "/take.wav", format: rig.format, on: rig.engine, options: options)
+            try rig.start(inputs: 1)
+            try recorder.record()
+            try rig.render(48_000, blocks: [777], input: numbered)
+            try recorder.stop()
+            let paths = (1...5).map { folder + "/take-00\($0).wav" }
+            #expect(recorder.paths == paths)
+            #expect(try paths.map { try samples($0).count } == [9_600, 9_600, 9_600, 9_600, 9_600])
+            #expect(try paths.flatMap { try samples($0) } == (0..<48_000).map(numbered))
+        }
+        #expect(AudioRecorderFile(path: "a.b/take").path(ofPart: 12) == "a.b/take-012")
+        #expect(AudioRecorderFile(path: "/x/.take").path(ofPart: 1_234) == "/x/.take-1234")
+    }
+
+    @Test func `several kinds of file at once, and one that fails leaves the others alone`() throws {
+        try inFolder { folder in
+            let rig = QueueRig()
+            // LAME's file begins when its first frames come, so that the disk fills in mid-recording.
+            try FileManager.default.createSymbolicLink(
+                atPath: folder + "/full.mp3", withDestinationPath: "/dev/full")
+            let names = ["/take.wav", "/take.flac", "/take.mp3"].map { AudioRecorderFile(path: folder + $0) }
+            let recorder = try AudioRecorder(
+                files: names + [AudioRecorderFile(path: folder + "/full.mp3")], format: rig.format, on: rig.engine)
+            try rig.start(inputs: 1)
+            try recorder.record()
+            let tone = { (n: Int) in sine(n, frequency: 440, rate: 48_000) }
+            try rig.render(96_000, input: tone)
+            #expect(throws: AudioRecorderError.self) { try recorder.stop() }
+            #expect(recorder.error == .diskFull(path: folder + "/full.mp3"))
+            let wanted = (0..<96_000).map(tone)
+            for (name, bound) in zip(names, [-200.0, -100, -30]) {
+                let got = try samples(name.path)
+                #expect(got.count == 96_000)
+                #expect(errorDecibels(wanted, got) < bound)
+            }
+            #expect(throws: AudioRecorderError.self) {
+                try AudioRecorder(path: folder + "/no/take.wav", format: rig.format, on: rig.engine)
+            }
+        }
+    }
+
+    @Test func `silence is left out but for a rest on each side`() throws {
+        try inFolder { folder in
+            let rig = QueueRig()
+            var options = AudioRecorder.Options()
+            options.silence = AudioRecorder.SilenceTrimming(threshold: -60, kept: 0.1)
+            let recorder = try AudioRecorder(
+                path: folder + "/take.wav", format: rig.format, on: rig.engine, options: options)
+            try rig.start(inputs: 1)
+            try recorder.record()
+            // Sound at 20,000 and from 60,000 to 70,000, then at 75,000: a rest that is short stays whole.
+            let signal = { (n: Int) -> Float in
+                n == 20_000 || (60_000..<70_000).contains(n) || n == 75_000 ? 0.5 : 0.000_5 * Float(n % 2)
+            }
+            try rig.render(120_000, blocks: [333], input: signal)
+            try recorder.stop()
+            let wanted = (15_200...24_800).map(signal) + (55_200...79_800).map(signal)
+            #expect(try samples(folder + "/take.wav") == wanted)
+            #expect(recorder.frameCount + recorder.trimmedFrameCount == 120_000)
+        }
+    }
+
+    @Test func `what the device skipped is silence, so that the file keeps time`() throws {
+        try inFolder { folder in
+            let engine = AudioEngine()
+            let format = AudioFormat(sampleRate: 48_000, channelCount: 1)
+            let recorder = try AudioRecorder(path: folder + "/take.wav", format: format, on: engine)
+            let callback = try engine.startRealtimeRendering(format: format, inputChannelCount: 1)
+            try recorder.record()
+            let input = AudioBuffer(channelCount: 1, frameCapacity: 100)
+            let output = AudioBuffer(channelCount: 1, frameCapacity: 100)
+            var time: Int64 = 0
+            for k in 0..<20 {
+                if k == 10 { time += 1_000 }
+                for i in 0..<100 { input.channels[0][i] = numbered(Int(time) + i) }
+                var cycle = IOCycle(
+                    frameCount: 100, sampleTime: time, hostTime: HostTime(nanoseconds: time), inputLatency: 0,
+                    outputLatency: 0, input: input.channels, output: output.channels)
+                callback(&cycle)
+                time += 100
+            }
+            engine.stop()
+            try recorder.stop()
+            let wanted = (0..<3_000).map { (1_000..<2_000).contains($0) ? 0 : numbered($0) }
+            #expect(try samples(folder + "/take.wav") == wanted)
+            #expect(recorder.lostFrameCount == 1_000)
+        }
+    }
+}

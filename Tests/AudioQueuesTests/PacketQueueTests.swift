@@ -1,0 +1,136 @@
+import AudioBase
+import AudioCodecs
+import AudioEngine
+import AudioQueues
+import TestSupport
+import Testing
+
+@Suite struct PacketQueueTests {
+    private final class Store: @unchecked Sendable {  // one thread: virtual time
+        var packets: [[UInt8]] = []
+        var buffers: [AudioQueueBuffer] = []
+    }
+
+    private func tone(_ frame: Int) -> Float { sine(frame, frequency: 440, rate: 48_000) }
+
+    /// Records a tone as packets, in buffers of so many.
+    private func record(
+        _ encoding: AudioQueueEncoding, packets: Int, frames: Int
+    ) throws -> (format: AudioQueueFormat, packets: [[UInt8]], priming: Int) {
+        let rig = QueueRig()
+        let store = Store()
+        let queue = try AudioInputQueue(encoding, on: rig.engine) { queue, buffer in
+            for k in buffer.packetDescriptions.indices { store.packets.append(Array(buffer.packet(k))) }
+            try? queue.enqueue(buffer)
+        }
+        for _ in 0..<4 { try queue.enqueue(try queue.allocateBuffer(packetCount: packets)) }
+        try rig.start(inputs: 1)
+        try queue.start()
+        try rig.render(frames, blocks: [480], input: tone)
+        queue.stop()
+        try rig.render(1, input: tone)
+        try rig.render(1, input: tone)
+        #expect(queue.error == nil && queue.statistics.overrun == 0)
+        return (queue.format, store.packets, queue.primingFrames)
+    }
+
+    /// Plays packets, in buffers of so many.
+    private func play(_ format: AudioQueueFormat, _ packets: [[UInt8]], each: Int, frames: Int) throws -> (
+        heard: [Float], losses: [AudioQueueLoss]
+    ) {
+        let rig = QueueRig()
+        let store = Store()
+        let events = Log<AudioQueueEvent>()
+        store.packets = packets
+        let refill: AudioOutputQueueCallback = { queue, buffer in
+            buffer.removeAll()
+            while !store.packets.isEmpty, buffer.packetDescriptions.count < each {
+                guard store.packets[0].withUnsafeBytes({ buffer.append($0) }) else {
+                    Issue.record("no room for a packet")
+                    return
+                }
+                store.packets.removeFirst()
+            }
+            guard !buffer.packetDescriptions.isEmpty else { return queue.stop(immediately: false) }
+            do { try queue.enqueue(buffer) } catch { Issue.record(error) }
+        }
+        let queue = try AudioOutputQueue(format, on: rig.engine, callback: refill)
+        queue.setEventHandler { events.add($0) }
+        for _ in 0..<3 { refill(queue, try queue.allocateBuffer(packetCount: each)) }
+        try rig.start()
+        #expect(queue.prime() == 3 * each * format.framesPerPacket)
+        try queue.start()
+        return (try rig.render(frames, blocks: [256]), events.losses)
+    }
+
+    @Test(arguments: [1, 3, 8])
+    func `AAC goes from queue to queue, whole`(each: Int) throws {
+        let recorded = try record(
+            .aac(sampleRate: 48_000, channelCount: 1, bitRate: 128_000), packets: each, frames: 48_000)
+        #expect(recorded.packets.count * 1_024 >= 48_000 + recorded.priming)
+        let played = try play(recorded.format, recorded.packets, each: each, frames: 48_000)
+        #expect(played.losses.isEmpty)
+        let wanted = (4_096..<40_000).map(tone)
+        #expect(errorDecibels(wanted, Array(played.heard[recorded.priming + 4_096..<recorded.priming + 40_000])) < -25)
+        // What the queue decodes is what the decoder gives, to the sample.
+        let encoder = try AACEncoder(sampleRate: 48_000, channelCount: 1, bitRate: 128_000)
+        let plain = try AACDecoder(audioSpecificConfig: encoder.audioSpecificConfig)
+        let block = AudioBuffer(channelCount: 1, frameCapacity: 1_024)
+        var direct: [Float] = []
+        for packet in recorded.packets {
+            let count = try packet.withUnsafeBytes { bytes throws(CodecError) in
+                try plain.decode(bytes, into: block.channels, offset: 0)
+            }
+            direct += UnsafeBufferPointer(start: block.channels[0], count: count)
+        }
+        #expect(Array(direct.prefix(48_000)) == played.heard)
+    }
+
+    @Test(arguments: [OpusFrameDuration.microseconds2500, .milliseconds20])
+    func `Opus goes from queue to queue, whole`(duration: OpusFrameDuration) throws {
+        let recorded = try record(
+            .opus(channelCount: 1, frameDuration: duration, bitRate: 96_000), packets: 4, frames: 48_000)
+        // And one more for what the encoder looks ahead.
+        #expect(recorded.packets.count == 48_000 / duration.frameCount + 1)
+        let played = try play(recorded.format, recorded.packets, each: 4, frames: 47_000)
+        #expect(played.losses.isEmpty)
+        let wanted = (4_096..<40_000).map(tone)
+        #expect(errorDecibels(wanted, Array(played.heard[recorded.priming + 4_096..<recorded.priming + 40_000])) < -20)
+    }
+
+    @Test func `eight packets of AAC of any size fit, and what does not is refused whole`() throws {
+        let rig = QueueRig()
+        let config = try AACEncoder(sampleRate: 44_100, channelCount: 2, bitRate: 128_000).audioSpecificConfig
+        let queue = try AudioOutputQueue(try .aac(configuration: config), on: rig.engine) { _, _ in }
+        let buffer = try queue.allocateBuffer(packetCount: 8)
+        let largest = [UInt8](repeating: 7, count: 1_536)  // 6,144 bits a channel
+        for _ in 0..<8 { #expect(largest.withUnsafeBytes { buffer.append($0) }) }
+        #expect(buffer.byteCount == 8 * 1_536)
+        #expect(!largest.withUnsafeBytes { buffer.append($0) })
+        #expect(buffer.byteCount == 8 * 1_536 && buffer.packetDescriptions.count == 8)
+        buffer.removeAll()
+        let huge = [UInt8](repeating: 7, count: buffer.bytes.count + 1)
+        #expect(!huge.withUnsafeBytes { buffer.append($0) } && buffer.byteCount == 0)
+        let outside: [(Int, Int)] = [(0, 101), (-1, 5), (100, 1), (99, .max), (.max, 1), (0, 0)]
+        for (start, count) in outside {
+            #expect(throws: AudioQueueError.self) {
+                try buffer.setPackets(
+                    byteCount: 100, descriptions: [AudioStreamPacketDescription(startOffset: start, byteCount: count)])
+            }
+        }
+        #expect(throws: AudioQueueError.self) { try buffer.setPackets(byteCount: .max, descriptions: []) }
+        #expect(throws: AudioQueueError.emptyBuffer) { try queue.enqueue(buffer) }
+    }
+
+    @Test func `a packet that cannot be decoded is silence of its length, and told`() throws {
+        var recorded = try record(
+            .aac(sampleRate: 48_000, channelCount: 1, bitRate: 64_000), packets: 4, frames: 48_000)
+        let whole = try play(recorded.format, recorded.packets, each: 4, frames: 40_000)
+        recorded.packets[9] = [UInt8](repeating: 0xFF, count: 40)
+        let played = try play(recorded.format, recorded.packets, each: 4, frames: 40_000)
+        let loss = AudioQueueLoss(kind: .undecodable, frameCount: 1_024, sampleTime: nil, position: 9_216)
+        #expect(played.losses == [loss])
+        #expect(played.heard[9_216..<10_240].allSatisfy { $0 == 0 })
+        #expect(errorDecibels(Array(whole.heard[14_000...]), Array(played.heard[14_000...])) < -40)
+    }
+}
