@@ -60,7 +60,7 @@ public final class AACDecoder: PacketDecoder {
     /// - Returns: ``maximumFramesPerPacket``, or 0 where the packet carried no audio.
     /// - Throws: ``CodecError/badPacket(codec:detail:)``, with nothing written; the next packet can be decoded.
     public func decode(
-        _ bytes: UnsafeRawBufferPointer, into channels: Channels, offset: Int = 0
+        _ bytes: UnsafeRawBufferPointer, into channels: Channels, offset: Int
     ) throws(CodecError) -> Int {
         let frames = maximumFramesPerPacket...maximumFramesPerPacket
         return try decoder.decode(bytes, as: format, frames: frames, into: channels, offset: offset)
