@@ -23,6 +23,7 @@ struct OggParser {
     private var toSkip = 0
     private var hasFormat = false
     private var wasKnown = false
+    private var ignored = 0  // bytes of pages of other streams
     private var skipped = 0
     private var checked = 0  // bytes that damaged pages cost to look at
 
@@ -82,7 +83,13 @@ struct OggParser {
             throw .unsupported(detail: name, offset: offset)
         }
         isBeginning = false
-        guard codec != nil, page.serial == serial else { return }
+        guard codec != nil, page.serial == serial else {
+            ignored += page.length
+            guard wasKnown || ignored <= Self.searchLimit else {
+                throw .noPackets(byteCount: ignored, offset: bytes.offset + page.length - ignored)
+            }
+            return
+        }
         let isInOrder = page.sequence == sequence
         sequence = page.sequence + 1
         if !isInOrder {
@@ -96,8 +103,8 @@ struct OggParser {
             at += piece.length
             var packet: [UInt8] = []
             if index == 0, page.isContinued {
-                guard let before = partial else { continue }  // its beginning was lost
-                packet = before
+                guard partial != nil else { continue }  // its beginning was lost
+                packet = partial ?? []
                 partial = nil  // so that it grows in its place
             }
             if packet.count + range.count <= Self.maximumPacketLength { packet.append(contentsOf: bytes.copy(range)) }
