@@ -57,6 +57,7 @@ let allLayers: [(name: String, dependencies: [Target.Dependency])] = [
         "AudioEngine",
         ["AudioBase", "AudioDSP", "AudioPlugIns", "AudioFiles", "VoiceProcessing", "AudioDevices", "CRealtime"]
     ),
+    ("AudioStreams", ["AudioBase", "AudioDSP", "AudioCodecs", "AudioFiles", "CCurl"]),
     ("Playout", ["AudioBase", "AudioDSP", "AudioCodecs", "CRealtime"]),
     ("MediaTransport", ["AudioBase"]),
     ("Nearby", ["AudioBase", "MediaTransport"]),
@@ -87,6 +88,7 @@ let package = Package(
         system("CSndfile", pkgConfig: "sndfile"),
         system("CLAME"),
         system("CKissFFT"),
+        system("CCurl", pkgConfig: "libcurl"),
         system("CCairo", pkgConfig: "cairo"),
         system("CEBUR128", pkgConfig: "libebur128"),
         // The one target in C++, since the library has no C interface. `library` is a link to where its headers are:

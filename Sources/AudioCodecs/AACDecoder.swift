@@ -32,7 +32,7 @@ public final class AACDecoder: PacketDecoder {
     /// - Throws: ``CodecError/badConfiguration(codec:detail:)``, see ``AudioSpecificConfig/init(streamBytes:)``.
     public init(streamConfiguration: [UInt8], firstPacket: [UInt8]? = nil) throws(CodecError) {
         configuration = try AudioSpecificConfig(streamBytes: streamConfiguration)
-        decoder = try Self.open(streamConfiguration, 4 * Self.maximumPacketByteCount)
+        let decoder = try Self.open(streamConfiguration, 4 * Self.maximumPacketByteCount)
         var format = configuration.format
         var frames = AACEncoder.blockFrameCount
         if let firstPacket,
@@ -45,6 +45,7 @@ public final class AACDecoder: PacketDecoder {
             frames = found.frameCount
         }
         decoder.reset()
+        self.decoder = decoder
         self.format = format
         maximumFramesPerPacket = frames
     }

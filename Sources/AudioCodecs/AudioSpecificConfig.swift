@@ -1,3 +1,5 @@
+import AudioBase
+
 /// The AAC decoder's configuration as it stands in a session description or a file (ISO/IEC 14496-3, 1.6.2.1).
 public struct AudioSpecificConfig: Hashable, Sendable {
     /// The bytes as they came, any extension behind the first two included.

@@ -110,6 +110,7 @@ public struct AudioStreamParser: Sendable {
         case .ogg: stage = .ogg
         case .unknown: stage = .framed
         case .m3u, .pls: throw .notAudio(found: "a playlist", offset: bytes.offset)
+        case .otherSound(let name): throw .unsupported(detail: name, offset: bytes.offset)
         case .other(let name): throw .notAudio(found: name, offset: bytes.offset)
         }
         return 0

@@ -8,7 +8,9 @@ public enum StreamContent: Hashable, Sendable {
     case m3u
     /// A list of addresses as an INI file (`.pls`).
     case pls
-    /// Something that is known and no stream of sound; the words name it.
+    /// Sound that is known and not parsed; the words name it.
+    case otherSound(String)
+    /// Something that is known and no sound; the words name it.
     case other(String)
     /// Nothing of this: MPEG audio or AAC, if it is sound.
     case unknown
@@ -30,11 +32,11 @@ public enum StreamContent: Hashable, Sendable {
         if begins("OggS") {
             self = .ogg
         } else if begins("fLaC") {
-            self = .other("FLAC without Ogg")
+            self = .otherSound("FLAC without Ogg")
         } else if begins("ftyp", at: 4) {
-            self = .other("an MP4 or M4A file")
+            self = .otherSound("an MP4 or M4A file")
         } else if begins("FORM") {
-            self = .other("an AIFF file")
+            self = .otherSound("an AIFF file")
         } else if bytes.starts(with: [0x89, 0x50, 0x4E, 0x47]) || bytes.starts(with: [0xFF, 0xD8, 0xFF]) || begins("GIF8") {
             self = .other("a picture")
         } else if begins("%PDF") {

@@ -44,9 +44,11 @@ extension [AudioStreamEvent] {
             try fixture.path)
         #expect(status == 0)
         return output.split(separator: "\n").map { line in
-            let fields = Dictionary(
-                line.split(separator: "|").map { $0.split(separator: "=") }.filter { $0.count == 2 }
-                    .map { (String($0[0]), Int($0[1]) ?? -1) }) { first, _ in first }
+            var fields: [Substring: Int] = [:]
+            for field in line.split(separator: "|") {
+                let parts = field.split(separator: "=")
+                if parts.count == 2 { fields[parts[0]] = Int(parts[1]) }
+            }
             return (fields["size"] ?? -1, fields["pos"] ?? -1, fields["duration"] ?? -1)
         }
     }
@@ -205,11 +207,13 @@ extension [AudioStreamEvent] {
             ("\n  <html><head><title>404</title></head></html>", "a web page (HTML)"),
             ("{\"error\": \"no such station\"}", "a JSON document"),
             ("#EXTM3U\nhttp://localhost/a.mp3\n", "a playlist"), ("[playlist]\nFile1=http://localhost/", "a playlist"),
-            ("This station has moved. Please look elsewhere.", "text"), ("fLaC\u{0}\u{0}\u{0}\u{22}", "FLAC without Ogg"),
+            ("This station has moved. Please look elsewhere.", "text"),
         ] {
             #expect(parse(Array(text.utf8)).error == .notAudio(found: found, offset: 0))
             #expect(parse(Array(text.utf8), pieces: [1]).error == .notAudio(found: found, offset: 0))
         }
+        #expect(
+            parse(Array("fLaC\u{0}\u{0}\u{0}\u{22}".utf8)).error == .unsupported(detail: "FLAC without Ogg", offset: 0))
         #expect(parse([]).error == .noPackets(byteCount: 0, offset: 0))
         #expect(parse([1, 2, 3]).error == .noPackets(byteCount: 3, offset: 0))
     }
