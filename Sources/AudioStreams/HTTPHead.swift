@@ -17,7 +17,7 @@ struct HTTPHead: Equatable, Sendable {
 
     /// Takes one line, as it came.
     mutating func take(line: some StringProtocol) {
-        let line = line.filter { !$0.isNewline }
+        let line = String(line).filter { !$0.isNewline }
         if line.hasPrefix("HTTP/") || line.hasPrefix("ICY ") {  // of another answer, behind a redirection
             fields = [:]
             status = line.split(separator: " ").dropFirst().first.flatMap { Int($0) } ?? 0

@@ -54,7 +54,7 @@ final class StreamDecoder {
             pendingTitles.removeFirst(pendingTitles.count - Self.maximumPendingTitles)
         }
         forgetDone()
-        try bytes.withUnsafeBytes { piece throws(StreamParserError) in try parser.parse(piece, into: &events) }
+        try parser.parse(bytes, into: &events)
     }
 
     /// The connection is over: what its last bytes mean is decoded too, and another's may follow.

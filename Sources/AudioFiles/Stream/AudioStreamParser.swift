@@ -52,6 +52,17 @@ public struct AudioStreamParser: Sendable {
         } while !rest.isEmpty
     }
 
+    /// As ``parse(_:into:)-(UnsafeRawBufferPointer,_)``.
+    public mutating func parse(
+        _ new: [UInt8], into events: inout [AudioStreamEvent]
+    ) throws(StreamParserError) {
+        var failure: StreamParserError?
+        new.withUnsafeBytes { bytes in
+            do throws(StreamParserError) { try parse(bytes, into: &events) } catch { failure = error }
+        }
+        if let failure { throw failure }
+    }
+
     /// The stream is over: adds what its last bytes mean.
     /// - Throws: what is wrong with them, among it that there was no packet at all.
     public mutating func finish(into events: inout [AudioStreamEvent]) throws(StreamParserError) {

@@ -10,22 +10,17 @@ func parse(_ bytes: [UInt8], pieces: [Int] = [.max]) -> (events: [AudioStreamEve
     var events: [AudioStreamEvent] = []
     var at = 0
     var turn = 0
-    do {
+    do throws(StreamParserError) {
         while at < bytes.count {
             let size = min(pieces[turn % pieces.count], bytes.count - at)
-            try bytes[at..<at + size].withUnsafeBytes { piece throws(StreamParserError) in
-                try parser.parse(piece, into: &events)
-            }
+            try parser.parse(Array(bytes[at..<at + size]), into: &events)
             at += size
             turn += 1
         }
         try parser.finish(into: &events)
         return (events, nil)
-    } catch let error as StreamParserError {
-        return (events, error)
     } catch {
-        Issue.record(error)
-        return (events, nil)
+        return (events, error)
     }
 }
 
@@ -226,11 +221,7 @@ extension [AudioStreamEvent] {
         var most = 0
         while taken < 4 << 20 {
             let noise = (0..<4_096).map { _ in UInt8(truncatingIfNeeded: random.next()) & 0x7F }
-            do {
-                try noise.withUnsafeBytes { bytes throws(StreamParserError) in
-                    try parser.parse(bytes, into: &events)
-                }
-            } catch { break }
+            do { try parser.parse(noise, into: &events) } catch { break }
             taken += noise.count
             most = max(most, parser.heldByteCount)
         }
@@ -269,7 +260,7 @@ extension [AudioStreamEvent] {
             let bytes = try fixture.bytes
             var parser = AudioStreamParser()
             var events: [AudioStreamEvent] = []
-            try bytes.withUnsafeBytes { piece throws(StreamParserError) in try parser.parse(piece, into: &events) }
+            try parser.parse(bytes, into: &events)
             for frame in [0, 1_000, 44_100, 88_200, 120_000] {
                 let hint = try #require(parser.seekHint(forFrame: frame))
                 #expect(hint.isExact == (fixture == .wav16))
@@ -284,13 +275,11 @@ extension [AudioStreamEvent] {
         let bytes = try StreamFixture.lameCBR.bytes
         var first = AudioStreamParser()
         var events: [AudioStreamEvent] = []
-        try bytes.withUnsafeBytes { piece throws(StreamParserError) in try first.parse(piece, into: &events) }
+        try first.parse(bytes, into: &events)
         let hint = try #require(first.seekHint(forFrame: 66_150))
         var second = AudioStreamParser(resumingAt: hint)
         var rest: [AudioStreamEvent] = []
-        try bytes[hint.byteOffset...].withUnsafeBytes { piece throws(StreamParserError) in
-            try second.parse(piece, into: &rest)
-        }
+        try second.parse(Array(bytes[hint.byteOffset...]), into: &rest)
         let resumed = try #require(rest.packets.first)
         #expect(resumed.framePosition == hint.framePosition)
         #expect(events.packets.contains { $0.byteOffset == resumed.byteOffset && $0.bytes == resumed.bytes })
