@@ -79,12 +79,16 @@ import Testing
                 "http://x.example/1", "http://radio.example/a/low/2.mp3", "http://radio.example/3",
             ])
         #expect(
-            try entries("[playlist]\nNumberOfEntries=2\nFile1=http://x.example/1\nTitle1=a\nfile2=https://y.example/?a=b\n")
+            try entries(
+                "[playlist]\nNumberOfEntries=2\nFile1=http://x.example/1\nTitle1=a\nfile2=https://y.example/?a=b\n")
                 == ["http://x.example/1", "https://y.example/?a=b"])
     }
 
     @Test func `what names nothing is an error`() {
-        for text in ["", "#EXTM3U\n", "[playlist]\nTitle1=a\n", "#EXTM3U\n#EXT-X-VERSION:3\nhttp://x/1\n", "file:///etc/passwd\n"] {
+        for text in [
+            "", "#EXTM3U\n", "[playlist]\nTitle1=a\n", "#EXTM3U\n#EXT-X-VERSION:3\nhttp://x/1\n",
+            "file:///etc/passwd\n",
+        ] {
             #expect(throws: AudioStreamError.self) { try entries(text) }
         }
     }

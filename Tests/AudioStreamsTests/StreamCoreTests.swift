@@ -98,7 +98,7 @@ import Testing
             rig.answer(200, ["icy-name": "Radio"])
             for _ in 0..<4 { rig.send(bytes) }
             rig.end()
-            guard case .reconnecting(1, _)? = rig.states.last else { return #expect(Bool(false), "\(rig.states)") }
+            guard case .reconnecting(1, _)? = rig.states.last else { return wrong("\(rig.states)") }
             rig.advance(1)
         }
     }
@@ -148,7 +148,7 @@ import Testing
         let rig = try CoreRig("http://me:secret@radio.example/live?key=secret")
         rig.answer(status)
         if mayTryAgain {
-            guard case .reconnecting(1, _)? = rig.states.last else { return #expect(Bool(false)) }
+            guard case .reconnecting(1, _)? = rig.states.last else { return wrong("another state") }
         } else {
             #expect(rig.states.last == .failed(.refused(status: status, address: "http://radio.example/live")))
         }
@@ -160,7 +160,7 @@ import Testing
         rig.answer(200, ["content-type": "audio/mpeg"])
         rig.send(Array("<!DOCTYPE html><html><head><title>Off air</title></head><body></body></html>".utf8))
         rig.end()
-        guard case .failed(let error)? = rig.states.last else { return #expect(Bool(false), "\(rig.states)") }
+        guard case .failed(let error)? = rig.states.last else { return wrong("\(rig.states)") }
         #expect(error.description.contains("web page"))
         #expect(error.description.contains("radio.example"))
     }
@@ -187,12 +187,12 @@ import Testing
             rig.send(Array("#EXTM3U\nhttp://radio.example/a.m3u\n".utf8))
             rig.end()
         }
-        guard case .failed(.badPlaylist)? = rig.states.last else { return #expect(Bool(false), "\(rig.states)") }
+        guard case .failed(.badPlaylist)? = rig.states.last else { return wrong("\(rig.states)") }
         let endless = try CoreRig("http://radio.example/a.m3u")
         endless.answer(200)
         endless.send(Array("#EXTM3U\n".utf8))
         endless.send([UInt8](repeating: 10, count: 100_000))
-        guard case .failed(.badPlaylist)? = endless.states.last else { return #expect(Bool(false)) }
+        guard case .failed(.badPlaylist)? = endless.states.last else { return wrong("another state") }
         let downgrade = try CoreRig("https://radio.example/a.m3u")
         downgrade.answer(200)
         downgrade.send(Array("#EXTM3U\nhttp://radio.example/1\n".utf8))

@@ -103,7 +103,7 @@ final class CoreRig {
             while !piece.withUnsafeBytes({ core.receive($0, at: time) }) {
                 advance(0.02)
                 patience -= 1
-                if patience == 0 { return #expect(Bool(false), "bytes are never taken") }
+                if patience == 0 { return wrong("bytes are never taken") }
             }
             core.tick(at: time)
             collect()
@@ -144,3 +144,6 @@ func reference(_ sound: Sound) throws -> [Float] {
     let frames = try reader.read(into: buffer.channels, frameCount: reader.frameCount + 4_096)
     return (0..<frames).map { buffer.channels[0][$0] }
 }
+
+/// A failure in the place of a value.
+func wrong(_ text: String) { Issue.record("\(text)") }

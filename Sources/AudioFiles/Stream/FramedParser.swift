@@ -152,7 +152,8 @@ struct FramedParser {
     func hint(for frame: Int) -> SeekHint? {
         guard let current, packetBytes > 0 else { return nil }
         let decoded = frame + delay
-        if let header, let count = header.packetCount, let size = header.byteCount, count > 0, header.table.count == 100 {
+        if let header, let count = header.packetCount, let size = header.byteCount, count > 0, header.table.count == 100
+        {
             let share = min(1, Double(decoded) / Double(count * current.frameCount))
             let index = min(99, Int(share * 100))
             let low = Double(header.table[index])

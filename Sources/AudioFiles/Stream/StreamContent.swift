@@ -37,7 +37,9 @@ public enum StreamContent: Hashable, Sendable {
             self = .otherSound("an MP4 or M4A file")
         } else if begins("FORM") {
             self = .otherSound("an AIFF file")
-        } else if bytes.starts(with: [0x89, 0x50, 0x4E, 0x47]) || bytes.starts(with: [0xFF, 0xD8, 0xFF]) || begins("GIF8") {
+        } else if bytes.starts(with: [0x89, 0x50, 0x4E, 0x47]) || bytes.starts(with: [0xFF, 0xD8, 0xFF])
+            || begins("GIF8")
+        {
             self = .other("a picture")
         } else if begins("%PDF") {
             self = .other("a PDF document")

@@ -74,7 +74,11 @@ extension [AudioStreamEvent] {
         }
     }
 
-    @Test(arguments: StreamFixture.allCases.filter { ![.lameUntagged, .mp2, .adts44, .adts48Mono].contains($0) })
+    // The others have no header that says so; LAME's does not fit into frames as short as at 8 kHz.
+    @Test(
+        arguments: StreamFixture.allCases.filter {
+            ![.lameUntagged, .lame8k, .mp2, .adts44, .adts48Mono].contains($0)
+        })
     func `the sound is as long as what was encoded, to the frame`(_ fixture: StreamFixture) throws {
         let (events, _) = parse(try fixture.bytes)
         let format = try #require(events.formats.first)
@@ -126,7 +130,9 @@ extension [AudioStreamEvent] {
         }
         let step: Float = type == .uint8 ? 1 / 128 : 1 / 32_768
         var worst: Float = 0
-        for i in 0..<StreamFixture.frameCount { worst = max(worst, abs(heard.channels[1][i] - expected.channels[1][i])) }
+        for i in 0..<StreamFixture.frameCount {
+            worst = max(worst, abs(heard.channels[1][i] - expected.channels[1][i]))
+        }
         #expect(worst <= step)
     }
 
@@ -158,8 +164,8 @@ extension [AudioStreamEvent] {
         }
     }
 
-    @Test func `a cut in the midst costs no more than the packets it touched`() throws {
-        let limits: [(StreamFixture, Int)] = [(.lameVBR, 3), (.adts44, 3), (.opusShort, 110), (.vorbis, 60)]
+    @Test func `a cut in the midst costs no more than the packets, or pages, it touched`() throws {
+        let limits: [(StreamFixture, Int)] = [(.lameVBR, 3), (.adts44, 3), (.opusShort, 256), (.vorbis, 60)]
         for (fixture, limit) in limits {
             let bytes = try fixture.bytes
             let all = parse(bytes).events.packets
@@ -233,14 +239,14 @@ extension [AudioStreamEvent] {
     @Test func `lying headers of WAVE are typed errors`() throws {
         var bytes = try StreamFixture.wav16.bytes
         bytes[22] = 99  // channels
-        guard case .unsupported? = parse(bytes).error else { return #expect(Bool(false), "99 channels") }
+        guard case .unsupported? = parse(bytes).error else { return wrong("99 channels") }
         bytes = try StreamFixture.wav16.bytes
         bytes[32] = 3  // bytes a frame
-        guard case .damaged(_, let offset)? = parse(bytes).error else { return #expect(Bool(false), "3 bytes a frame") }
+        guard case .damaged(_, let offset)? = parse(bytes).error else { return wrong("3 bytes a frame") }
         #expect(offset == 12)
         bytes = try StreamFixture.wav16.bytes
         bytes[20] = 6  // A-law
-        guard case .unsupported? = parse(bytes).error else { return #expect(Bool(false), "A-law") }
+        guard case .unsupported? = parse(bytes).error else { return wrong("A-law") }
         #expect(parse(Array(bytes.prefix(30))).error != nil)
     }
 
@@ -252,7 +258,7 @@ extension [AudioStreamEvent] {
             bytes += [UInt8](repeating: 255, count: 3)
         }
         let error = parse(bytes).error
-        guard case .noPackets? = error else { return #expect(Bool(false), "\(String(describing: error))") }
+        guard case .noPackets? = error else { return wrong("\(String(describing: error))") }
     }
 
     @Test func `hints lead near a frame, in WAVE to it`() throws {
@@ -265,8 +271,10 @@ extension [AudioStreamEvent] {
                 let hint = try #require(parser.seekHint(forFrame: frame))
                 #expect(hint.isExact == (fixture == .wav16))
                 // The packet that lies there.
-                let packet = try #require(events.packets.last { $0.byteOffset <= hint.byteOffset } ?? events.packets.first)
-                #expect(abs(packet.framePosition - frame) <= (fixture == .wav16 ? 1_024 : 8 * 1_152), "\(fixture) \(frame)")
+                let packet = try #require(
+                    events.packets.last { $0.byteOffset <= hint.byteOffset } ?? events.packets.first)
+                #expect(
+                    abs(packet.framePosition - frame) <= (fixture == .wav16 ? 1_024 : 8 * 1_152), "\(fixture) \(frame)")
             }
         }
     }
