@@ -11,6 +11,7 @@ let package = Package(
             name: "fuzz",
             dependencies: [
                 .product(name: "MediaTransport", package: "Earshot"), .product(name: "Nearby", package: "Earshot"),
+                .product(name: "AudioFiles", package: "Earshot"), .product(name: "AudioStreams", package: "Earshot"),
             ])
     ],
     swiftLanguageModes: [.v6]

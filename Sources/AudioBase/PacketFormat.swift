@@ -26,7 +26,7 @@ public struct PacketFormat: Hashable, Sendable {
     /// Frames in each packet, at the rate of ``format``; nil where each has its own.
     public let framesPerPacket: Int?
     /// What a decoder needs to begin with. AAC: the AudioSpecificConfig. Vorbis: its three headers, each behind two bytes of
-    /// length, big-endian. Else empty.
+    /// length, big-endian. Opus: the header of its file (RFC 7845, 5.1), or nothing. Else empty.
     public let configuration: [UInt8]
 
     /// A format of these properties.

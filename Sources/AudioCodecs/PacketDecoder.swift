@@ -40,7 +40,7 @@ public enum PacketDecoders {
         case .pcm(let type): PCMDecoder(type, format: packets.format)
         case .mp1, .mp2, .mp3: try MPEGAudioDecoder(packets)
         case .aac: try AACDecoder(streamConfiguration: packets.configuration, firstPacket: firstPacket)
-        case .opus: try OpusDecoder(channelCount: packets.format.channelCount)
+        case .opus: try OpusDecoder(packets)
         case .vorbis: try VorbisDecoder(packets)
         }
     }

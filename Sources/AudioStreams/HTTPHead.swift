@@ -9,6 +9,11 @@ struct HTTPHead: Equatable, Sendable {
     /// Whether it is a station that sends for ever.
     var isLive: Bool { fields.keys.contains { $0.hasPrefix("icy-") || $0.hasPrefix("ice-") } }
 
+    /// Whether it is a file that can be taken up where it broke off.
+    var isResumable: Bool {
+        !isLive && (fields["content-length"] != nil || fields["accept-ranges"]?.lowercased() == "bytes")
+    }
+
     /// Bytes of sound between two texts of metadata.
     var metadataInterval: Int {
         let interval = fields["icy-metaint"].flatMap { Int($0) } ?? 0

@@ -143,7 +143,7 @@ struct StreamCore {
         var sound: [UInt8] = []
         let titles = icy.take(UnsafeRawBufferPointer(rebasing: bytes.dropFirst(skipped)), into: &sound)
         statistics.bytesReceived += sound.count
-        if head?.isLive == false { received += sound.count }
+        if head?.isResumable == true { received += sound.count }
         switch content {
         case .sound: decode(sound, titles, at: time)
         case .unknown:
@@ -198,7 +198,7 @@ struct StreamCore {
         switch ending {
         case .failed(let error): fail(error, at: time)
         case .broken(let reason):
-            if head?.isLive ?? true {
+            if received == 0 {
                 try? decoder.finish()
                 content = .unknown
             }

@@ -21,15 +21,15 @@ final class StreamDecoder {
     private var events: [AudioStreamEvent] = []
     private var next = 0  // of the events
     private var pendingTitles: [ICYParser.Title] = []
-    private var packetFormat: PacketFormat?
+    private var packetFormat: PacketFormat?  // of what follows, while it has no decoder yet
     private var stage: Stage?
     private static let maximumPendingTitles = 64
 
     /// What is made anew where the stream's format changes.
     private struct Stage {
-        let decoder: ConcealingDecoder
+        var decoder: ConcealingDecoder
         let converter: RateConverter
-        let decoded: AudioBuffer
+        var decoded: AudioBuffer
         let mapped: AudioBuffer
         let converted: AudioBuffer
         var framesIn = 0
@@ -78,8 +78,6 @@ final class StreamDecoder {
             switch events[next] {
             case .format(let stream):
                 packetFormat = stream.packets
-                if let stage, !drain(stage) { return }
-                stage = nil
                 if let text = stream.title { titles.append(AudioStreamTitle(text: text, frame: framesWritten)) }
             case .packet(let packet):
                 guard try decode(packet) else { return }
@@ -116,7 +114,15 @@ final class StreamDecoder {
 
     /// False where the ring has no room for what it may give.
     private func decode(_ packet: AudioStreamPacket) throws(CodecError) -> Bool {
-        if stage == nil, let packetFormat { stage = try makeStage(packetFormat, packet.bytes) }
+        if let packetFormat {
+            let decoder = try ConcealingDecoder(packetFormat, firstPacket: packet.bytes)
+            if let stage, stage.decoder.format.sampleRate != decoder.format.sampleRate {
+                guard drain(stage) else { return false }
+                self.stage = nil
+            }
+            stage = makeStage(decoder)
+            self.packetFormat = nil
+        }
         guard let stage else { return true }
         let most = Int(Double(stage.decoder.maximumFramesPerPacket) * stage.ratio) + 2 * Self.piece
         guard ring.capacity - ring.writer.heldFrames >= most else { return false }
@@ -160,14 +166,20 @@ final class StreamDecoder {
         framesWritten += count
     }
 
-    private func makeStage(_ packets: PacketFormat, _ first: [UInt8]) throws(CodecError) -> Stage {
-        let decoder = try ConcealingDecoder(packets, firstPacket: first)
+    /// What a decoder needs behind it: what the one before had, where the rate is the same.
+    private func makeStage(_ decoder: ConcealingDecoder) -> Stage {
         let rate = decoder.format.sampleRate
+        let decoded = AudioBuffer(
+            channelCount: decoder.format.channelCount, frameCapacity: decoder.maximumFramesPerPacket)
+        if var stage {
+            stage.decoder = decoder
+            stage.decoded = decoded
+            return stage
+        }
         return Stage(
             decoder: decoder,
             converter: RateConverter(from: rate, to: format.sampleRate, channelCount: format.channelCount),
-            decoded: AudioBuffer(
-                channelCount: decoder.format.channelCount, frameCapacity: decoder.maximumFramesPerPacket),
+            decoded: decoded,
             mapped: AudioBuffer(channelCount: format.channelCount, frameCapacity: Self.piece),
             converted: AudioBuffer(channelCount: format.channelCount, frameCapacity: 2 * Self.piece),
             ratio: format.sampleRate / rate)

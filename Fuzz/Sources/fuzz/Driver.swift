@@ -20,6 +20,9 @@ func runFuzzer(_ target: Target, arguments: [String]) -> Never {
         case .aac: { fuzzAAC(UnsafeRawBufferPointer(start: $0, count: $1)) }
         case .opus: { fuzzOpus(UnsafeRawBufferPointer(start: $0, count: $1)) }
         case .description: { fuzzDescription(UnsafeRawBufferPointer(start: $0, count: $1)) }
+        case .stream: { fuzzStream(UnsafeRawBufferPointer(start: $0, count: $1)) }
+        case .titles: { fuzzTitles(UnsafeRawBufferPointer(start: $0, count: $1)) }
+        case .playlist: { fuzzPlaylist(UnsafeRawBufferPointer(start: $0, count: $1)) }
         case .signalling: { fuzzSignalling(UnsafeRawBufferPointer(start: $0, count: $1)) }
         }
     exit(libFuzzerRunDriver(&count, &pointers, body))

@@ -1,10 +1,11 @@
 import AudioBase
+import AudioFiles
 import MediaTransport
 import Nearby
 
 /// What can be fuzzed. Each is a parser and the invariants its results must keep; a broken one traps.
 enum Target: String, CaseIterable {
-    case session, aac, opus, description, signalling
+    case session, aac, opus, description, signalling, stream, titles, playlist
 }
 
 /// Datagrams, each behind two bytes of length and one of milliseconds since the last, into one session.
