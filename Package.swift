@@ -20,7 +20,7 @@ let linker: [LinkerSetting] = rtsan.map { [.unsafeFlags([$0, "-lstdc++", "-lm"])
 /// What a layer's tests use besides: a call's delay is measured as `earshot analyze` does it.
 let testDependencies: [String: [Target.Dependency]] = [
     "Call": ["Diagnostics", "AudioFiles"], "Diagnostics": ["AudioDevices"], "AudioDSP": ["UnitMeasures"],
-    "AudioPlugIns": ["UnitMeasures"], "AudioCodecs": ["AudioFiles"], "AudioStreams": ["AudioEngine"],
+    "AudioPlugIns": ["UnitMeasures"], "AudioCodecs": ["AudioFiles"],
     "AudioEngine": ["EngineMeasures"], "VoiceProcessing": ["AudioFiles"],
 ]
 
