@@ -50,7 +50,7 @@ import Testing
         }
         #expect(heard.count == Self.frames)
         let said = Self.tone(Self.frames).samples(1)
-        #expect(Signals.ratio(heard[1_000..<43_000], said[1_000..<43_000]) > 30)
+        #expect(Signals.ratio(heard[1_000..<43_000], said[1_000..<43_000]) > 24)  // a frame beside it would be 20
     }
 
     @Test func `packets that make no sense are silence of their length, counted, and the next are sound`() throws {
@@ -68,10 +68,10 @@ import Testing
             #expect(frames == 1_152)
             #expect(block.samples(0).allSatisfy { abs($0) <= 1 })
             if (10..<13).contains(n) { #expect(block.samples(1).allSatisfy { $0 == 0 }) }
+            if n == 20 { #expect(block.samples(1).contains { abs($0) > 0.4 }) }
         }
         #expect(decoder.concealedPackets == 3)
         #expect(decoder.concealedFrames == 3 * 1_152)
-        #expect(block.samples(0).contains { abs($0) > 0.1 } || packets.count > 39)
     }
 
     @Test(arguments: 1...6)
