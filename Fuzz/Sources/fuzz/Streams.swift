@@ -6,7 +6,8 @@ import AudioFiles
 /// itself is true.
 func fuzzStream(_ input: UnsafeRawBufferPointer) -> CInt {
     guard let first = input.first else { return 0 }
-    let bytes = Array(input.dropFirst())
+    var bytes = Array(input.dropFirst())
+    mendPages(&bytes)
     let sizes = [[1], [2, 300, 1], [7], [100, 1_000]][Int(first & 3)]
     let (whole, held) = parse(bytes, [.max])
     let cut = parse(bytes, sizes).0
@@ -101,16 +102,45 @@ let wave: [UInt8] =
     + [16, 0, 0, 0, 1, 0, 2, 0, 0x44, 0xAC, 0, 0, 0x10, 0xB1, 2, 0, 4, 0, 16, 0] + Array("data".utf8)
     + [16, 0, 0, 0] + [UInt8](repeating: 5, count: 16)
 
-/// The first page of Opus, its checksum right.
-let ogg: [UInt8] = {
-    var page =
-        Array("OggS".utf8) + [0, 2] + [UInt8](repeating: 0, count: 8) + [1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 19]
-        + Array("OpusHead".utf8) + [1, 2, 0x38, 1, 0x80, 0xBB, 0, 0, 0, 0, 0]
-    var sum: UInt32 = 0
-    for byte in page {
-        sum ^= UInt32(byte) << 24
-        for _ in 0..<8 { sum = sum << 1 ^ (sum >> 31 == 1 ? 0x04C1_1DB7 : 0) }
+/// A page of Ogg with one packet; ``fuzzStream`` makes its checksum right.
+private func page(_ packet: [UInt8], flags: UInt8, sequence: UInt8, granule: UInt8 = 0) -> [UInt8] {
+    Array("OggS".utf8) + [0, flags, granule, 4, 0, 0, 0, 0, 0, 0] + [1, 0, 0, 0, sequence, 0, 0, 0, 0, 0, 0, 0]
+        + [1, UInt8(packet.count)] + packet
+}
+
+/// Opus: two headers and a packet.
+let opus: [UInt8] =
+    [3] + page(Array("OpusHead".utf8) + [1, 2, 0x38, 1, 0x80, 0xBB, 0, 0, 0, 0, 0], flags: 2, sequence: 0)
+    + page(
+        Array("OpusTags".utf8) + [1, 0, 0, 0, 65, 1, 0, 0, 0, 7, 0, 0, 0] + Array("TITLE=a".utf8), flags: 0, sequence: 1
+    )
+    + page([0xFC, 1, 2, 3], flags: 4, sequence: 2, granule: 200)
+
+/// Vorbis: three headers, of which the last has one mode, and a packet.
+let vorbis: [UInt8] =
+    [0]
+    + page(
+        [1] + Array("vorbis".utf8) + [0, 0, 0, 0, 2, 0x44, 0xAC, 0, 0] + [UInt8](repeating: 0, count: 12) + [0xB8, 1],
+        flags: 2, sequence: 0)
+    + page([3] + Array("vorbis".utf8) + [0, 0, 0, 0, 0, 0, 0, 0, 1], flags: 0, sequence: 1)
+    + page([5] + Array("vorbis".utf8) + [0, 0, 0, 0, 0, 0x80], flags: 0, sequence: 2)
+    + page([0, 1, 2], flags: 0, sequence: 3) + page([0, 1, 2], flags: 4, sequence: 4, granule: 100)
+
+/// Gives pages that follow one another their checksums, which no fuzzer finds by itself.
+private func mendPages(_ bytes: inout [UInt8]) {
+    var at = 0
+    while at + 27 <= bytes.count, bytes[at...].starts(with: Array("OggS".utf8)) {
+        let count = Int(bytes[at + 26])
+        guard at + 27 + count <= bytes.count else { return }
+        let length = 27 + count + bytes[(at + 27)..<(at + 27 + count)].reduce(0) { $0 + Int($1) }
+        guard at + length <= bytes.count else { return }
+        for i in 22..<26 { bytes[at + i] = 0 }
+        var sum: UInt32 = 0
+        for byte in bytes[at..<at + length] {
+            sum ^= UInt32(byte) << 24
+            for _ in 0..<8 { sum = sum << 1 ^ (sum >> 31 == 1 ? 0x04C1_1DB7 : 0) }
+        }
+        for i in 0..<4 { bytes[at + 22 + i] = UInt8(truncatingIfNeeded: sum >> UInt32(8 * i)) }
+        at += length
     }
-    for i in 0..<4 { page[22 + i] = UInt8(truncatingIfNeeded: sum >> UInt32(8 * i)) }
-    return [3] + page
-}()
+}
