@@ -20,7 +20,7 @@ let linker: [LinkerSetting] = rtsan.map { [.unsafeFlags([$0, "-lstdc++", "-lm"])
 /// What a layer's tests use besides: a call's delay is measured as `earshot analyze` does it.
 let testDependencies: [String: [Target.Dependency]] = [
     "Call": ["Diagnostics", "AudioFiles"], "Diagnostics": ["AudioDevices"], "AudioDSP": ["UnitMeasures"],
-    "AudioPlugIns": ["UnitMeasures"], "AudioEngine": ["EngineMeasures"],
+    "AudioPlugIns": ["UnitMeasures"], "AudioCodecs": ["AudioFiles"], "AudioEngine": ["EngineMeasures"],
     "AudioQueues": ["EngineMeasures"], "VoiceProcessing": ["AudioFiles"],
 ]
 
@@ -60,6 +60,7 @@ let allLayers: [(name: String, dependencies: [Target.Dependency])] = [
         ["AudioBase", "AudioDSP", "AudioPlugIns", "AudioFiles", "VoiceProcessing", "AudioDevices", "CRealtime"]
     ),
     ("AudioQueues", ["AudioBase", "AudioDSP", "AudioCodecs", "AudioFiles", "AudioEngine"]),
+    ("AudioStreams", ["AudioBase", "AudioDSP", "AudioCodecs", "AudioFiles", "CCurl"]),
     ("Playout", ["AudioBase", "AudioDSP", "AudioCodecs", "CRealtime"]),
     ("MediaTransport", ["AudioBase"]),
     ("Nearby", ["AudioBase", "MediaTransport"]),
@@ -93,6 +94,7 @@ let package = Package(
         system("CSndfile", pkgConfig: "sndfile"),
         system("CLAME"),
         system("CKissFFT"),
+        system("CCurl", pkgConfig: "libcurl"),
         system("CCairo", pkgConfig: "cairo"),
         system("CEBUR128", pkgConfig: "libebur128"),
         // The targets in C++, since their libraries have no C interface. `library` is a link to where its headers are:
@@ -146,6 +148,8 @@ if !core {
     package.targets.append(
         .testTarget(
             name: "CommandTests",
-            dependencies: ["earshot", "AudioBase", "AudioContainers", "AudioDSP", "AudioFiles", "TestSupport", "TOMLReader"],
+            dependencies: [
+                "earshot", "AudioBase", "AudioContainers", "AudioDSP", "AudioFiles", "TestSupport", "TOMLReader",
+            ],
             swiftSettings: settings, linkerSettings: linker))
 }

@@ -1,14 +1,16 @@
-/// The AAC decoder's configuration as it stands in a session description (ISO/IEC 14496-3, 1.6.2.1), for AAC-LC.
+import AudioBase
+
+/// The AAC decoder's configuration as it stands in a session description or a file (ISO/IEC 14496-3, 1.6.2.1).
 public struct AudioSpecificConfig: Hashable, Sendable {
     /// The bytes as they came, any extension behind the first two included.
     public let bytes: [UInt8]
-    /// Hertz: one of ``AACEncoder/sampleRates``.
+    /// Hertz: one of ``AACEncoder/sampleRates``, in a stream any from 8 kHz.
     public let sampleRate: Double
-    /// 1 or 2.
+    /// 1 or 2, in a stream up to 8.
     public let channelCount: Int
 
     private static let rates = [
-        96_000.0, 88_200, 64_000, 48_000, 44_100, 32_000, 24_000, 22_050, 16_000, 12_000, 11_025,
+        96_000.0, 88_200, 64_000, 48_000, 44_100, 32_000, 24_000, 22_050, 16_000, 12_000, 11_025, 8_000,
     ]
 
     /// Reads a configuration, any bytes at all.
@@ -30,4 +32,24 @@ public struct AudioSpecificConfig: Hashable, Sendable {
         sampleRate = Self.rates[rateIndex]
         channelCount = channels
     }
+
+    /// Reads what a stream or a file has, any bytes at all.
+    /// - Throws: ``CodecError/badConfiguration(codec:detail:)`` where it is not AAC-LC, with or without spectral band replication
+    ///   and parametric stereo, at 8 to 96 kHz with 1 to 8 channels.
+    public init(streamBytes bytes: [UInt8]) throws(CodecError) {
+        func bad(_ detail: String) -> CodecError { .badConfiguration(codec: "AAC", detail: detail) }
+        guard bytes.count >= 2, bytes.count <= 64 else { throw bad("\(bytes.count) bytes long") }
+        let objectType = bytes[0] >> 3
+        guard [2, 5, 29].contains(objectType) else { throw bad("object type \(objectType), not 2, 5 or 29") }
+        let rateIndex = Int(bytes[0] & 7) << 1 | Int(bytes[1] >> 7)
+        guard rateIndex < Self.rates.count else { throw bad("sampling frequency index \(rateIndex)") }
+        let channels = Int(bytes[1] >> 3 & 15)
+        guard (1...7).contains(channels) else { throw bad("channel configuration \(channels)") }
+        self.bytes = bytes
+        sampleRate = Self.rates[rateIndex]
+        channelCount = channels == 7 ? 8 : channels
+    }
+
+    /// What packets decode to, as far as this tells.
+    var format: AudioFormat { AudioFormat(sampleRate: sampleRate, channelCount: channelCount) }
 }

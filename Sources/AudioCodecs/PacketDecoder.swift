@@ -1,6 +1,6 @@
 import AudioBase
 
-/// Decodes packets, one a call, to planar audio, whatever the codec.
+/// Decodes packets, one a call, to planar audio: AAC, MPEG audio, Opus, Vorbis or PCM.
 ///
 /// One thread at a time; not for render threads, as libraries may allocate.
 public protocol PacketDecoder: AnyObject {
@@ -26,33 +26,22 @@ extension PacketDecoder {
     }
 }
 
-extension AACDecoder: PacketDecoder {
-    /// What decoding gives.
-    public var format: AudioFormat {
-        AudioFormat(sampleRate: configuration.sampleRate, channelCount: configuration.channelCount)
+/// Makes decoders.
+public enum PacketDecoders {
+    /// A decoder for packets of this format.
+    /// - Parameter firstPacket: of an AAC stream, to see what it decodes to: spectral band replication and parametric stereo are
+    ///   told by packets alone. Without it what the configuration says is believed. It is not part of what is decoded.
+    /// - Throws: ``CodecError/unsupportedFormat(codec:detail:)``, ``CodecError/badConfiguration(codec:detail:)``,
+    ///   ``CodecError/codecMissing(codec:)``.
+    public static func make(
+        _ packets: PacketFormat, firstPacket: [UInt8]? = nil
+    ) throws(CodecError) -> any PacketDecoder {
+        switch packets.codec {
+        case .pcm(let type): PCMDecoder(type, format: packets.format)
+        case .mp1, .mp2, .mp3: try MPEGAudioDecoder(packets)
+        case .aac: try AACDecoder(streamConfiguration: packets.configuration, firstPacket: firstPacket)
+        case .opus: try OpusDecoder(packets)
+        case .vorbis: try VorbisDecoder(packets)
+        }
     }
-    /// 1,024.
-    public var maximumFramesPerPacket: Int { AACEncoder.blockFrameCount }
-}
-
-extension OpusDecoder: PacketDecoder {
-    /// 48 kHz.
-    public var format: AudioFormat { AudioFormat(sampleRate: 48_000, channelCount: channelCount) }
-    /// 120 ms.
-    public var maximumFramesPerPacket: Int { Self.maximumFrameCount }
-
-    /// Decodes one packet, any bytes at all; see ``PacketDecoder/decode(_:into:offset:)``. A callback uses ``renderer``.
-    public func decode(
-        _ packet: UnsafeRawBufferPointer, into channels: Channels, offset: Int
-    ) throws(CodecError) -> Int {
-        guard let bytes = packet.baseAddress else { throw .badPacket(codec: "Opus", detail: "empty") }
-        let frames = renderer.decode(
-            bytes.assumingMemoryBound(to: UInt8.self), byteCount: packet.count, into: channels, offset: offset,
-            frameCount: Self.maximumFrameCount)
-        guard frames > 0 else { throw .badPacket(codec: "Opus", detail: "code \(frames)") }
-        return frames
-    }
-
-    /// Forgets the signal so far, as after a seek.
-    public func reset() { renderer.reset() }
 }

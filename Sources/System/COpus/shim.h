@@ -8,6 +8,7 @@ static inline int earshot_opus_set_complexity(OpusEncoder *e, opus_int32 v) { re
 static inline int earshot_opus_get_lookahead(OpusEncoder *e, opus_int32 *v) { return opus_encoder_ctl(e, OPUS_GET_LOOKAHEAD(v)); }
 static inline int earshot_opus_reset_encoder(OpusEncoder *e) { return opus_encoder_ctl(e, OPUS_RESET_STATE); }
 static inline EARSHOT_NO_LOCKS int earshot_opus_reset_decoder(OpusDecoder *d) { return opus_decoder_ctl(d, OPUS_RESET_STATE); }
+static inline int earshot_opus_set_gain(OpusDecoder *d, opus_int32 v) { return opus_decoder_ctl(d, OPUS_SET_GAIN(v)); }
 static inline EARSHOT_NO_LOCKS int earshot_opus_decode(
     OpusDecoder *d, const unsigned char *data, opus_int32 bytes, float *pcm, int frames) {
     return opus_decode_float(d, data, bytes, pcm, frames, 0);

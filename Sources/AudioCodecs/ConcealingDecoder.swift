@@ -1,0 +1,49 @@
+import AudioBase
+
+/// Decodes a stream's packets, one after the other, and puts silence of a packet's length where one cannot be decoded.
+///
+/// So what comes out is as long as the stream says, whatever is damaged. For one thread at a time.
+public final class ConcealingDecoder {
+    /// What decoding gives.
+    public var format: AudioFormat { decoder.format }
+    /// Frames that one packet gives at most, at the rate of ``format``.
+    public var maximumFramesPerPacket: Int { decoder.maximumFramesPerPacket }
+    /// Packets that were silence in part or wholly, as they could not be decoded.
+    public private(set) var concealedPackets = 0
+    /// Frames of that silence.
+    public private(set) var concealedFrames = 0
+
+    private let decoder: any PacketDecoder
+    private let ratio: Double
+
+    /// A decoder of packets of this format; throws and takes a first packet as ``PacketDecoders/make(_:firstPacket:)``.
+    public init(_ packets: PacketFormat, firstPacket: [UInt8]? = nil) throws(CodecError) {
+        decoder = try PacketDecoders.make(packets, firstPacket: firstPacket)
+        ratio = decoder.format.sampleRate / packets.format.sampleRate
+    }
+
+    /// Frames of ``format`` for so many of the stream's: twice as many where spectral band replication doubles the rate.
+    public func frames(_ streamFrames: Int) -> Int { Int(Double(streamFrames) * ratio) }
+
+    /// Decodes one packet.
+    /// - Parameters:
+    ///   - frameCount: what the stream says that it lasts, at the stream's rate.
+    ///   - channels: room for ``maximumFramesPerPacket`` behind `offset`.
+    /// - Returns: ``frames(_:)`` of `frameCount`, or ``maximumFramesPerPacket`` where that is less.
+    public func decode(
+        _ packet: UnsafeRawBufferPointer, frameCount: Int, into channels: Channels, offset: Int = 0
+    ) -> Int {
+        let wanted = min(max(0, frames(frameCount)), maximumFramesPerPacket)
+        let given = min(wanted, (try? decoder.decode(packet, into: channels, offset: offset)) ?? 0)
+        guard given < wanted else { return wanted }
+        for c in 0..<min(format.channelCount, channels.count) {
+            clearSamples(channels[c] + offset + given, wanted - given)
+        }
+        concealedPackets += 1
+        concealedFrames += wanted - given
+        return wanted
+    }
+
+    /// Forgets the signal so far, as after a seek; counters stay.
+    public func reset() { decoder.reset() }
+}

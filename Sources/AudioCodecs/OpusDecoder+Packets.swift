@@ -1,0 +1,37 @@
+import AudioBase
+import COpus
+
+extension OpusDecoder: PacketDecoder {
+    /// A decoder of a file's or a stream's packets, louder or softer as their header wants it (RFC 7845, 5.1).
+    /// - Throws: ``CodecError/unsupportedFormat(codec:detail:)`` unless it has one or two channels.
+    public convenience init(_ packets: PacketFormat) throws(CodecError) {
+        try self.init(channelCount: packets.format.channelCount)
+        let header = packets.configuration
+        guard header.count >= 18 else { return }
+        let gain = Int16(bitPattern: UInt16(header[16]) | UInt16(header[17]) << 8)  // 256ths of a decibel
+        let code = earshot_opus_set_gain(renderer.decoder, Int32(gain))
+        guard code == OPUS_OK else {
+            throw .libraryFailure(codec: "Opus", call: "opus_decoder_ctl", code: Int(code))
+        }
+    }
+
+    /// 48 kHz.
+    public var format: AudioFormat { AudioFormat(sampleRate: 48_000, channelCount: channelCount) }
+    /// 120 ms.
+    public var maximumFramesPerPacket: Int { Self.maximumFrameCount }
+
+    /// Decodes one packet, any bytes at all; see ``PacketDecoder/decode(_:into:offset:)``. A callback uses ``renderer``.
+    public func decode(
+        _ packet: UnsafeRawBufferPointer, into channels: Channels, offset: Int
+    ) throws(CodecError) -> Int {
+        guard let bytes = packet.baseAddress else { throw .badPacket(codec: "Opus", detail: "empty") }
+        let frames = renderer.decode(
+            bytes.assumingMemoryBound(to: UInt8.self), byteCount: packet.count, into: channels, offset: offset,
+            frameCount: Self.maximumFrameCount)
+        guard frames > 0 else { throw .badPacket(codec: "Opus", detail: "code \(frames)") }
+        return frames
+    }
+
+    /// Forgets the signal so far, as after a seek.
+    public func reset() { renderer.reset() }
+}

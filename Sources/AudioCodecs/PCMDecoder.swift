@@ -1,0 +1,34 @@
+import AudioBase
+
+/// Takes interleaved little-endian samples of any type apart, as WAV has them. For one thread at a time.
+public final class PCMDecoder: PacketDecoder {
+    /// What decoding gives.
+    public let format: AudioFormat
+    /// A longer packet is refused.
+    public let maximumFramesPerPacket = 4_096
+
+    private let type: SampleType
+
+    /// - Parameter type: of the samples in the packets.
+    public init(_ type: SampleType, format: AudioFormat) {
+        self.type = type
+        self.format = format
+    }
+
+    /// Decodes a packet of whole frames; see ``PacketDecoder/decode(_:into:offset:)``.
+    public func decode(
+        _ packet: UnsafeRawBufferPointer, into channels: Channels, offset: Int
+    ) throws(CodecError) -> Int {
+        let stride = type.byteCount * format.channelCount
+        let frames = packet.count / stride
+        guard let bytes = packet.baseAddress, packet.count % stride == 0, frames <= maximumFramesPerPacket else {
+            throw .badPacket(codec: "PCM", detail: "\(packet.count) bytes are not 1 to 4,096 frames of \(stride)")
+        }
+        let some = Channels(channels.pointers, count: min(channels.count, format.channelCount))
+        type.read(bytes, channelCount: format.channelCount, frameCount: frames, into: some, offset: offset)
+        return frames
+    }
+
+    /// Nothing: each packet stands alone.
+    public func reset() {}
+}

@@ -1,0 +1,37 @@
+import AudioBase
+
+/// Decodes Vorbis I packets to planar audio with libavcodec's own decoder.
+///
+/// The first packet, and the first after ``reset()``, gives nothing: blocks overlap by half. For one thread at a time.
+public final class VorbisDecoder: PacketDecoder {
+    /// A longer packet is refused: Vorbis itself knows no limit, but no encoder comes near this.
+    public static let maximumPacketByteCount = 65_536
+
+    /// What decoding gives.
+    public let format: AudioFormat
+    /// Half of the longest block: 4,096.
+    public let maximumFramesPerPacket = 4_096
+
+    private let decoder: AVDecoder
+
+    /// - Parameter packets: with the three headers as configuration.
+    /// - Throws: ``CodecError/badConfiguration(codec:detail:)`` for headers that libavcodec refuses,
+    ///   ``CodecError/codecMissing(codec:)`` where it was built without Vorbis.
+    public init(_ packets: PacketFormat) throws(CodecError) {
+        format = packets.format
+        decoder = try AVDecoder(
+            named: "vorbis", codec: "Vorbis", configuration: packets.configuration,
+            sampleRate: packets.format.sampleRate, channelCount: packets.format.channelCount,
+            maximumPacketByteCount: Self.maximumPacketByteCount)
+    }
+
+    /// Decodes one packet, any bytes at all; see ``PacketDecoder/decode(_:into:offset:)``.
+    public func decode(
+        _ packet: UnsafeRawBufferPointer, into channels: Channels, offset: Int
+    ) throws(CodecError) -> Int {
+        try decoder.decode(packet, as: format, frames: 0...maximumFramesPerPacket, into: channels, offset: offset)
+    }
+
+    /// Forgets the signal so far, as after a seek.
+    public func reset() { decoder.reset() }
+}

@@ -1,0 +1,79 @@
+/// One page of an Ogg stream (RFC 3533), found and checked.
+struct OggPage {
+    let isContinued: Bool
+    let isFirst: Bool
+    let isLast: Bool
+    /// Nil where no packet ends on the page.
+    let granulePosition: Int?
+    let serial: Int
+    let sequence: Int
+    /// Lengths of the pieces, and whether a packet ends with it.
+    let pieces: [(length: Int, isWhole: Bool)]
+    /// Where the first piece begins.
+    let headerLength: Int
+    /// Bytes of all.
+    let length: Int
+
+    /// What a look for a page found.
+    enum Found {
+        case page(OggPage)
+        /// So many bytes must be there before more can be said.
+        case needs(Int)
+        /// No page begins here.
+        case none
+        /// A page whose checksum is wrong.
+        case damaged(length: Int)
+    }
+
+    static func look(_ bytes: StreamBuffer) -> Found {
+        guard bytes.count >= 27 else { return .needs(27) }
+        guard bytes.begins(with: "OggS"), bytes[4] == 0, bytes[5] < 8 else { return .none }
+        let count = Int(bytes[26])
+        guard bytes.count >= 27 + count else { return .needs(27 + count) }
+        let body = (0..<count).reduce(0) { $0 + Int(bytes[27 + $1]) }
+        let length = 27 + count + body
+        guard bytes.count >= length else { return .needs(length) }
+        guard checksum(bytes, length) == UInt32(truncatingIfNeeded: bytes.littleEndian(22, 4)) else {
+            return .damaged(length: length)
+        }
+        return .page(OggPage(bytes, count, length))
+    }
+
+    private init(_ bytes: StreamBuffer, _ count: Int, _ length: Int) {
+        let flags = bytes[5]
+        isContinued = flags & 1 != 0
+        isFirst = flags & 2 != 0
+        isLast = flags & 4 != 0
+        let granule = Int64(truncatingIfNeeded: bytes.littleEndian(6, 8))
+        granulePosition = granule >= 0 && granule < 1 << 48 ? Int(granule) : nil
+        serial = bytes.littleEndian(14, 4)
+        sequence = bytes.littleEndian(18, 4)
+        headerLength = 27 + count
+        self.length = length
+        var pieces: [(length: Int, isWhole: Bool)] = []
+        var piece = 0
+        for i in 0..<count {
+            piece += Int(bytes[27 + i])
+            if bytes[27 + i] < 255 {
+                pieces.append((piece, true))
+                piece = 0
+            }
+        }
+        if count > 0, bytes[26 + count] == 255 { pieces.append((piece, false)) }
+        self.pieces = pieces
+    }
+
+    /// The polynomial 04C11DB7, most significant bit first, begun with 0; the page's own field counts as 0.
+    private static func checksum(_ bytes: StreamBuffer, _ length: Int) -> UInt32 {
+        var sum: UInt32 = 0
+        for i in 0..<length {
+            let byte = (22..<26).contains(i) ? 0 : bytes[i]
+            sum = sum << 8 ^ table[Int(UInt8(truncatingIfNeeded: sum >> 24) ^ byte)]
+        }
+        return sum
+    }
+
+    private static let table: [UInt32] = (0..<256).map { n in
+        (0..<8).reduce(UInt32(n) << 24) { sum, _ in sum << 1 ^ (sum >> 31 == 1 ? 0x04C1_1DB7 : 0) }
+    }
+}

@@ -1,0 +1,214 @@
+import AudioBase
+
+/// Takes Ogg pages apart into packets, and counts their frames by what each page says it ends with.
+///
+/// Of streams side by side the first of a known kind is taken; one after the other they follow in the sound.
+struct OggParser {
+    /// Longer packets are left out.
+    static let maximumPacketLength = 1 << 18
+    /// Bytes without a page of a known stream after which there is none.
+    static let searchLimit = 1 << 20
+
+    private static let never = 1 << 60
+
+    private var codec: OggCodec?
+    private var serial = 0
+    private var isBeginning = false  // pages that begin streams come before all others
+    private var unknown: (name: String, offset: Int)?
+    private var partial: [UInt8]?  // of a packet that goes on, on the next page
+    private var sequence = 0
+    private var granule: Int?  // of the last frame so far; nil until a page tells
+    private var position: Int  // in the sound
+    private var origin = 0  // the sound's position of granule 0
+    private var toSkip = 0
+    private var hasFormat = false
+    private var wasKnown = false
+    private var ignored = 0  // bytes of pages of other streams
+    private var skipped = 0
+    private var checked = 0  // bytes that damaged pages cost to look at
+
+    init(position: Int = 0) { self.position = position }
+
+    /// Takes what it can from the bytes; returns how many it needs to go on, 0 to be called at once.
+    mutating func step(
+        _ bytes: inout StreamBuffer, _ events: inout [AudioStreamEvent]
+    ) throws(StreamParserError) -> Int {
+        switch OggPage.look(bytes) {
+        case .needs(let count):
+            if !bytes.isAtEnd { return count }
+            if bytes.count > 0 {
+                try skip(1, &bytes)
+                return 0
+            }
+            flushSkipped(bytes, &events)
+            guard wasKnown else { throw .noPackets(byteCount: bytes.offset, offset: 0) }
+            return .max
+        case .none: try skip(1, &bytes)
+        case .damaged(let length):
+            // Pages are looked for inside of it, unless that has already cost much more than the stream is long.
+            checked += length
+            try skip(checked > 8 * bytes.offset + 1 << 20 ? length : 1, &bytes)
+        case .page(let page):
+            flushSkipped(bytes, &events)
+            try take(page, bytes, &events)
+            bytes.drop(page.length)
+        }
+        return 0
+    }
+
+    private mutating func skip(_ count: Int, _ bytes: inout StreamBuffer) throws(StreamParserError) {
+        let next = count > 1 ? count : bytes.firstIndex(of: 0x4F, from: 1)
+        skipped += next
+        bytes.drop(next)
+        guard skipped <= Self.searchLimit else {
+            throw .noPackets(byteCount: skipped, offset: bytes.offset - skipped)
+        }
+    }
+
+    private mutating func flushSkipped(_ bytes: StreamBuffer, _ events: inout [AudioStreamEvent]) {
+        if skipped > 0 { events.append(.skipped(byteCount: skipped, offset: bytes.offset - skipped)) }
+        skipped = 0
+    }
+
+    private mutating func take(
+        _ page: OggPage, _ bytes: StreamBuffer, _ events: inout [AudioStreamEvent]
+    ) throws(StreamParserError) {
+        let body = page.headerLength
+        if page.isFirst {
+            let first = page.pieces.first.map { bytes.copy(body..<body + $0.length) } ?? []
+            return try begin(page, first, bytes.offset)
+        }
+        if isBeginning, codec == nil {
+            let (name, offset) = unknown ?? ("an empty stream in Ogg", bytes.offset)
+            throw .unsupported(detail: name, offset: offset)
+        }
+        isBeginning = false
+        guard codec != nil, page.serial == serial else {
+            ignored += page.length
+            guard wasKnown || ignored <= Self.searchLimit else {
+                throw .noPackets(byteCount: ignored, offset: bytes.offset + page.length - ignored)
+            }
+            return
+        }
+        let isInOrder = page.sequence == sequence
+        sequence = page.sequence + 1
+        if !isInOrder {
+            partial = nil
+            granule = nil
+        }
+        var packets: [[UInt8]] = []
+        var at = body
+        for (index, piece) in page.pieces.enumerated() {
+            let range = at..<at + piece.length
+            at += piece.length
+            var packet: [UInt8] = []
+            if index == 0, page.isContinued {
+                guard partial != nil else { continue }  // its beginning was lost
+                packet = partial ?? []
+                partial = nil  // so that it grows in its place
+            }
+            if packet.count + range.count <= Self.maximumPacketLength { packet.append(contentsOf: bytes.copy(range)) }
+            partial = piece.isWhole ? nil : packet
+            if piece.isWhole { packets.append(packet) }
+        }
+        try deliver(packets, page, bytes.offset, &events)
+        if page.isLast { end() }
+    }
+
+    /// A page that begins a stream.
+    private mutating func begin(
+        _ page: OggPage, _ first: [UInt8], _ offset: Int
+    ) throws(StreamParserError) {
+        if !isBeginning {
+            end()
+            isBeginning = true
+        }
+        guard codec == nil else { return }
+        codec = OggCodec(first: first)
+        guard codec != nil else {
+            if unknown == nil { unknown = (OggCodec.name(first), offset) }
+            return
+        }
+        serial = page.serial
+        sequence = page.sequence + 1
+    }
+
+    /// The stream is over; another may follow.
+    private mutating func end() {
+        codec = nil
+        unknown = nil
+        partial = nil
+        granule = nil
+        hasFormat = false
+    }
+
+    private mutating func deliver(
+        _ packets: [[UInt8]], _ page: OggPage, _ offset: Int, _ events: inout [AudioStreamEvent]
+    ) throws(StreamParserError) {
+        var found: [(bytes: [UInt8], frames: Int)] = []
+        for packet in packets {
+            if let left = codec?.headersToCome, left > 0 {
+                guard codec?.takeHeader(packet) == true else {
+                    throw .damaged(detail: "a header of the sound is missing", offset: offset)
+                }
+            } else if let frames = codec?.frameCount(packet) {
+                found.append((packet, frames))
+            }
+        }
+        guard let codec, codec.headersToCome == 0 else { return }
+        if !hasFormat {
+            hasFormat = true
+            wasKnown = true
+            toSkip = codec.preSkip
+            events.append(
+                .format(
+                    AudioStreamFormat(
+                        container: .ogg, packets: codec.packetFormat, frameCount: nil, title: codec.title,
+                        dataOffset: offset)))
+            granule = nil
+            origin = .min
+        }
+        let total = found.reduce(0) { $0 + $1.frames }
+        guard !found.isEmpty else { return }
+        place(total, page)
+        var at = granule ?? 0
+        let last = page.isLast ? page.granulePosition ?? Self.never : Self.never
+        for packet in found {
+            let left = min(packet.frames, toSkip)
+            toSkip -= left
+            let heard = max(left, min(packet.frames, last - at))
+            events.append(
+                .packet(
+                    AudioStreamPacket(
+                        framePosition: position, frameCount: packet.frames, audibleFrames: left..<heard,
+                        byteOffset: offset, bytes: packet.bytes)))
+            position += heard - left
+            at += packet.frames
+        }
+        granule = at
+    }
+
+    /// Finds where a page's first packet stands, where that does not follow from the one before.
+    private mutating func place(_ total: Int, _ page: OggPage) {
+        guard granule == nil else { return }
+        guard let end = page.granulePosition else {
+            granule = 0
+            if origin == .min { origin = position }
+            return
+        }
+        var start = end - total
+        if start < 0 {
+            // Vorbis begins before 0 with what is not sound; on a stream's only page its end is cut instead.
+            if !page.isLast, toSkip == 0 { toSkip = -start }
+            start = page.isLast ? 0 : start
+        }
+        if origin == .min {
+            // A stream that is joined in its midst begins there; one behind another where that ended.
+            if position == 0 { position = max(0, start) }
+            origin = position - max(0, start)
+        } else {
+            position = min(max(position, origin + start - (codec?.preSkip ?? 0)), Self.never)
+        }
+        granule = start
+    }
+}

@@ -1,0 +1,65 @@
+/// Bytes of a stream that were not consumed yet, and how far it is.
+struct StreamBuffer {
+    private var bytes: [UInt8] = []
+    private var head = 0
+    private var pendingSkip = 0
+    /// Of the first byte held, in the stream.
+    private(set) var offset: Int
+    /// Nothing comes any more.
+    var isAtEnd = false
+
+    init(offset: Int = 0) { self.offset = offset }
+
+    /// Bytes held.
+    var count: Int { bytes.count - head }
+
+    subscript(_ index: Int) -> UInt8 { bytes[head + index] }
+
+    /// Takes bytes; those that were dropped before they came are not kept.
+    mutating func append(_ new: UnsafeRawBufferPointer) {
+        var new = new[...]
+        if pendingSkip > 0 {
+            let skipped = min(pendingSkip, new.count)
+            new = new.dropFirst(skipped)
+            pendingSkip -= skipped
+        }
+        if head >= count {  // so each byte is moved once at most for each that was dropped
+            bytes.removeSubrange(0..<head)
+            head = 0
+        }
+        bytes.append(contentsOf: new)
+    }
+
+    /// Leaves out bytes, also such as are still to come.
+    mutating func drop(_ count: Int) {
+        offset += count
+        let held = min(count, self.count)
+        head += held
+        pendingSkip += count - held
+    }
+
+    /// Whether these bytes stand here.
+    func begins(with text: StaticString, at index: Int = 0) -> Bool {
+        let length = text.utf8CodeUnitCount
+        guard count >= index + length else { return false }
+        for i in 0..<length where self[index + i] != text.utf8Start[i] { return false }
+        return true
+    }
+
+    func copy(_ range: Range<Int>) -> [UInt8] { Array(bytes[head + range.lowerBound..<head + range.upperBound]) }
+
+    /// The first index from `start` on that has this byte, else `count`.
+    func firstIndex(of byte: UInt8, from start: Int) -> Int {
+        var index = start
+        while index < count, self[index] != byte { index += 1 }
+        return index
+    }
+
+    func bigEndian(_ index: Int, _ length: Int) -> Int {
+        (0..<length).reduce(0) { $0 << 8 | Int(self[index + $1]) }
+    }
+
+    func littleEndian(_ index: Int, _ length: Int) -> Int {
+        (0..<length).reversed().reduce(0) { $0 << 8 | Int(self[index + $1]) }
+    }
+}

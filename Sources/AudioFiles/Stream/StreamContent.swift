@@ -1,0 +1,70 @@
+/// What bytes are, by how they begin.
+public enum StreamContent: Hashable, Sendable {
+    /// RIFF or RF64 WAVE.
+    case wav
+    /// Ogg pages.
+    case ogg
+    /// A list of addresses, one a line (`.m3u`, `.m3u8`).
+    case m3u
+    /// A list of addresses as an INI file (`.pls`).
+    case pls
+    /// Sound that is known and not parsed; the words name it.
+    case otherSound(String)
+    /// Something that is known and no sound; the words name it.
+    case other(String)
+    /// Nothing of this: MPEG audio or AAC, if it is sound.
+    case unknown
+
+    /// Bytes that are enough to tell.
+    public static let prefixLength = 512
+
+    /// Looks at a stream's first bytes; white space and a byte order mark before text are left out.
+    public init(prefix bytes: some Collection<UInt8>) {
+        let bytes = Array(bytes.prefix(Self.prefixLength))
+        func begins(_ text: StaticString, at index: Int = 0) -> Bool {
+            bytes.dropFirst(index).starts(
+                with: UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
+        }
+        if begins("RIFF") || begins("RF64") || begins("BW64") {
+            self = begins("WAVE", at: 8) ? .wav : .other("a RIFF file without sound (not WAVE)")
+            return
+        }
+        if begins("OggS") {
+            self = .ogg
+        } else if begins("fLaC") {
+            self = .otherSound("FLAC without Ogg")
+        } else if begins("ftyp", at: 4) {
+            self = .otherSound("an MP4 or M4A file")
+        } else if begins("FORM") {
+            self = .otherSound("an AIFF file")
+        } else if bytes.starts(with: [0x89, 0x50, 0x4E, 0x47]) || bytes.starts(with: [0xFF, 0xD8, 0xFF])
+            || begins("GIF8")
+        {
+            self = .other("a picture")
+        } else if begins("%PDF") {
+            self = .other("a PDF document")
+        } else if bytes.starts(with: [0x1F, 0x8B, 8]) || bytes.starts(with: [0x50, 0x4B, 3, 4]) {
+            self = .other("a compressed archive")
+        } else {
+            self = Self.text(bytes)
+        }
+    }
+
+    private static func text(_ bytes: [UInt8]) -> StreamContent {
+        var text = bytes[...]
+        if text.starts(with: [0xEF, 0xBB, 0xBF]) { text = text.dropFirst(3) }
+        while let first = text.first, [9, 10, 13, 32].contains(first) { text = text.dropFirst() }
+        let beginning = String(decoding: text.prefix(16), as: UTF8.self).lowercased()
+        if beginning.hasPrefix("#extm3u") { return .m3u }
+        if beginning.hasPrefix("[playlist]") { return .pls }
+        if beginning.hasPrefix("http://") || beginning.hasPrefix("https://") { return .m3u }
+        // Sound has bytes that text has not, and a live stream may begin with any byte.
+        guard text.count >= 8,
+            !text.contains(where: { $0 < 32 && !(9...13).contains($0) || $0 == 127 || $0 >= 0xF8 })
+        else { return .unknown }
+        if beginning.hasPrefix("<?xml") { return .other("an XML document") }
+        if beginning.hasPrefix("<") { return .other("a web page (HTML)") }
+        if beginning.hasPrefix("{") { return .other("a JSON document") }
+        return .other("text")
+    }
+}

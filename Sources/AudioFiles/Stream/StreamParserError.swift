@@ -1,0 +1,25 @@
+/// Why a stream of bytes cannot be parsed, and where: offsets count bytes from the stream's first.
+public enum StreamParserError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// What came is no sound; `found` names what it looks like.
+    case notAudio(found: String, offset: Int)
+    /// Sound of a kind that is not parsed; `detail` says which.
+    case unsupported(detail: String, offset: Int)
+    /// A header that contradicts itself; `detail` says how.
+    case damaged(detail: String, offset: Int)
+    /// So many bytes came from the offset on, and no packet in them.
+    case noPackets(byteCount: Int, offset: Int)
+
+    /// One line: what is wrong and what to do next.
+    public var description: String {
+        switch self {
+        case .notAudio(let found, let offset):
+            "\(found) at byte \(offset), not sound: check the address, or open it in a browser to see what it is"
+        case .unsupported(let detail, let offset):
+            "\(detail) at byte \(offset) is not supported: choose MP3, AAC, Ogg Opus, Ogg Vorbis or WAV"
+        case .damaged(let detail, let offset):
+            "damaged at byte \(offset) (\(detail)): get a fresh copy, or tell who sends it"
+        case .noPackets(let count, let offset):
+            "\(count) bytes from byte \(offset) on have no sound that is known: choose MP3, AAC, Ogg or WAV"
+        }
+    }
+}

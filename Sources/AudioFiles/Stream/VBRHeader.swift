@@ -1,0 +1,47 @@
+/// What the first frame of an MP3 says of the others, in the place of sound: Xing's header with LAME's extension, or
+/// Fraunhofer's VBRI.
+struct VBRHeader {
+    /// Frames of MPEG audio that follow.
+    let packetCount: Int?
+    /// Bytes of the stream, this frame included.
+    let byteCount: Int?
+    /// Where each hundredth of the time begins, in 256ths of the bytes.
+    let table: [UInt8]
+    /// Frames of sound that the encoder put before, and behind; nil where it does not say.
+    let delay: Int?
+    let padding: Int
+
+    /// - Parameter frame: held by `bytes` from its beginning on.
+    init?(_ bytes: StreamBuffer, _ frame: FrameHeader) {
+        guard frame.codec == .mp3 else { return nil }
+        let at = 4 + frame.sideLength
+        if bytes.begins(with: "Xing", at: at) || bytes.begins(with: "Info", at: at), at + 8 <= frame.length {
+            var index = at + 8
+            let flags = bytes.bigEndian(at + 4, 4)
+            func field(_ bit: Int, _ length: Int) -> Int? {
+                guard flags & bit != 0, index + length <= frame.length else { return nil }
+                defer { index += length }
+                return index
+            }
+            packetCount = field(1, 4).map { bytes.bigEndian($0, 4) }
+            byteCount = field(2, 4).map { bytes.bigEndian($0, 4) }
+            table = field(4, 100).map { bytes.copy($0..<$0 + 100) } ?? []
+            _ = field(8, 4)
+            // Nine bytes of the encoder's name, twelve of other things, then twice twelve bits.
+            if index + 24 <= frame.length, bytes[index] != 0 {
+                let both = bytes.bigEndian(index + 21, 3)
+                delay = both >> 12
+                padding = both & 0xFFF
+            } else {
+                (delay, padding) = (nil, 0)
+            }
+        } else if bytes.begins(with: "VBRI", at: 36), 36 + 18 <= frame.length {
+            byteCount = bytes.bigEndian(46, 4)
+            packetCount = bytes.bigEndian(50, 4)
+            table = []
+            (delay, padding) = (nil, 0)
+        } else {
+            return nil
+        }
+    }
+}

@@ -1,0 +1,47 @@
+/// What Vorbis' headers say of how long packets last (Vorbis I, 4.2).
+struct VorbisHeaders: Hashable {
+    let sampleRate: Int
+    let channelCount: Int
+    private let blocks: [Int]  // short, long
+    private var modes: [Bool] = []  // whether each has long blocks
+
+    /// Reads the identification header.
+    init?(identification packet: [UInt8]) {
+        guard packet.count >= 30, packet.starts(with: [1] + Array("vorbis".utf8) + [0, 0, 0, 0]) else { return nil }
+        sampleRate = (0..<4).reversed().reduce(0) { $0 << 8 | Int(packet[12 + $1]) }
+        channelCount = Int(packet[11])
+        blocks = [1 << Int(packet[28] & 15), 1 << Int(packet[28] >> 4)]
+        guard (1...8).contains(channelCount), (8_000...384_000).contains(sampleRate), packet[29] & 1 == 1,
+            blocks[0] >= 64, blocks[0] <= blocks[1], blocks[1] <= 8_192
+        else { return nil }
+    }
+
+    /// Reads the modes, which stand at the setup header's end: 41 bits each, of which 32 are 0, behind six bits with their
+    /// number less one. What stands before them needs the whole header to be understood, so they are read from the end.
+    mutating func readModes(setup packet: [UInt8]) -> Bool {
+        guard packet.starts(with: [5] + Array("vorbis".utf8)) else { return false }
+        func bits(_ at: Int, _ count: Int) -> Int {
+            (0..<count).reduce(0) { $0 | Int(packet[(at + $1) >> 3] >> UInt8((at + $1) & 7) & 1) << $1 }
+        }
+        var end = packet.count * 8 - 1
+        while end > 56, bits(end, 1) == 0 { end -= 1 }  // the framing bit
+        var found: [Bool] = []
+        var reversed: [Bool] = []
+        while reversed.count < 64, end - 41 - 6 >= 56, bits(end - 40, 32) == 0 {
+            end -= 41
+            reversed.append(bits(end, 1) == 1)
+            if bits(end - 6, 6) == reversed.count - 1 { found = reversed.reversed() }
+        }
+        modes = found
+        return !found.isEmpty
+    }
+
+    /// The length of the block that a packet holds; nil where it is no packet of sound.
+    func blockSize(_ packet: [UInt8]) -> Int? {
+        guard let first = packet.first, first & 1 == 0 else { return nil }
+        let width = Int.bitWidth - (modes.count - 1).leadingZeroBitCount
+        let mode = Int(first >> 1) & ((1 << width) - 1)
+        guard mode < modes.count else { return nil }
+        return blocks[modes[mode] ? 1 : 0]
+    }
+}

@@ -1,0 +1,139 @@
+import AudioBase
+
+/// Takes a WAVE file apart as it comes: RIFF, or RF64 (EBU Tech 3306), also where its length is not known yet.
+struct WAVParser {
+    /// Bytes before the sound after which there is none.
+    static let searchLimit = 1 << 24
+    private static let maximumFormatLength = 1 << 12
+
+    private struct Layout {
+        let packets: PacketFormat
+        let frameLength: Int
+        var packetLength: Int { frameLength * (packets.framesPerPacket ?? 1) }
+    }
+
+    private var hasBegun = false
+    private var layout: Layout?
+    private var longLength: Int?  // of the sound, in RF64
+    private var dataOffset = 0
+    private var left: Int?  // bytes of sound still to come; nil before it
+    private var position = 0
+
+    /// Takes what it can from the bytes; returns how many it needs to go on, 0 to be called at once, `.max` where the rest is of
+    /// no interest.
+    mutating func step(
+        _ bytes: inout StreamBuffer, _ events: inout [AudioStreamEvent]
+    ) throws(StreamParserError) -> Int {
+        if let left, let layout { return takeSound(left, layout, &bytes, &events) }
+        if !hasBegun {
+            guard bytes.count >= 12 else { return try missing(12, bytes) }
+            hasBegun = true
+            bytes.drop(12)
+        }
+        guard bytes.count >= 8 else { return try missing(8, bytes) }
+        let length = bytes.littleEndian(4, 4)
+        if bytes.begins(with: "data") { return try beginSound(length, &bytes, &events) }
+        if bytes.begins(with: "fmt ") {
+            guard length >= 16, length <= Self.maximumFormatLength else {
+                throw .damaged(detail: "a format of \(length) bytes", offset: bytes.offset)
+            }
+            guard bytes.count >= 8 + length else { return try missing(8 + length, bytes) }
+            layout = try Self.readLayout(bytes, length)
+        } else if bytes.begins(with: "ds64") {
+            guard bytes.count >= 24 else { return try missing(24, bytes) }
+            let size = bytes.littleEndian(16, 8)
+            longLength = size > 0 ? size : nil
+        }
+        bytes.drop(8 + length + length % 2)
+        guard bytes.offset <= Self.searchLimit else {
+            throw .noPackets(byteCount: bytes.offset, offset: 0)
+        }
+        return 0
+    }
+
+    private func missing(_ count: Int, _ bytes: StreamBuffer) throws(StreamParserError) -> Int {
+        guard !bytes.isAtEnd else { throw .damaged(detail: "it ends before its sound", offset: bytes.offset) }
+        return count
+    }
+
+    private mutating func beginSound(
+        _ length: Int, _ bytes: inout StreamBuffer, _ events: inout [AudioStreamEvent]
+    ) throws(StreamParserError) -> Int {
+        guard let layout else { throw .damaged(detail: "sound before its format", offset: bytes.offset) }
+        bytes.drop(8)
+        dataOffset = bytes.offset
+        // Who writes to a pipe cannot know the length and puts the most, or 0.
+        let isKnown = length != 0 && length < 0x7FFF_0000
+        let size = length == 0xFFFF_FFFF ? longLength : isKnown ? length : nil
+        left = size ?? .max
+        events.append(
+            .format(
+                AudioStreamFormat(
+                    container: .wav, packets: layout.packets, frameCount: size.map { $0 / layout.frameLength },
+                    title: nil, dataOffset: dataOffset)))
+        return 0
+    }
+
+    private mutating func takeSound(
+        _ left: Int, _ layout: Layout, _ bytes: inout StreamBuffer, _ events: inout [AudioStreamEvent]
+    ) -> Int {
+        var length = min(left, layout.packetLength)
+        if bytes.count < length {
+            if !bytes.isAtEnd { return length }
+            length = bytes.count
+        }
+        length -= length % layout.frameLength
+        guard length > 0 else {
+            bytes.drop(bytes.count)
+            return .max
+        }
+        let frames = length / layout.frameLength
+        events.append(
+            .packet(
+                AudioStreamPacket(
+                    framePosition: position, frameCount: frames, audibleFrames: 0..<frames,
+                    byteOffset: bytes.offset, bytes: bytes.copy(0..<length))))
+        position += frames
+        bytes.drop(length)
+        if left != .max { self.left = left - length }
+        return 0
+    }
+
+    private static func readLayout(_ bytes: StreamBuffer, _ length: Int) throws(StreamParserError) -> Layout {
+        var tag = bytes.littleEndian(8, 2)
+        let channels = bytes.littleEndian(10, 2)
+        let rate = bytes.littleEndian(12, 4)
+        let frameLength = bytes.littleEndian(20, 2)
+        let offset = bytes.offset
+        if tag == 0xFFFE, length >= 40 { tag = bytes.littleEndian(32, 2) }
+        guard AudioFormat.channelCounts.contains(channels), AudioFormat.sampleRates.contains(Double(rate)) else {
+            throw .unsupported(detail: "WAVE of \(channels) channels at \(rate) Hz", offset: offset)
+        }
+        guard frameLength > 0, frameLength % channels == 0 else {
+            throw .damaged(detail: "frames of \(frameLength) bytes for \(channels) channels", offset: offset)
+        }
+        let type: SampleType
+        switch (tag, frameLength / channels) {
+        case (1, 1): type = .uint8
+        case (1, 2): type = .int16
+        case (1, 3): type = .int24
+        case (1, 4): type = .int32
+        case (3, 4): type = .float32
+        case (3, 8): type = .float64
+        default:
+            throw .unsupported(
+                detail: "WAVE of kind \(tag) with \(frameLength / channels) bytes a sample", offset: offset)
+        }
+        let frames = min(1_024, max(1, 32_768 / frameLength))
+        let packets = PacketFormat(
+            codec: .pcm(type), format: AudioFormat(sampleRate: Double(rate), channelCount: channels),
+            framesPerPacket: frames)
+        return Layout(packets: packets, frameLength: frameLength)
+    }
+
+    /// Where a frame of the sound is: exactly.
+    func hint(for frame: Int) -> SeekHint? {
+        guard let layout, left != nil else { return nil }
+        return SeekHint(byteOffset: dataOffset + frame * layout.frameLength, framePosition: frame, isExact: true)
+    }
+}

@@ -1,0 +1,164 @@
+import AudioBase
+import Foundation
+import Synchronization
+
+/// Plays a stream of sound from the network: MP3, AAC, Ogg Opus or Vorbis, or WAVE over http or https, of Icecast, SHOUTcast or any
+/// server, or what an M3U or PLS playlist names.
+///
+/// A thread of its own receives, decodes and fills a ring; the render thread takes frames out of it with ``render``, which an
+/// engine's source node is given, so that effects are on the way. Where the network is slow or gone silence plays, ``states`` says
+/// so, and the connection is made anew.
+///
+/// ```swift
+/// let stream = try AudioStream("http://localhost:8000/live", format: AudioFormat(sampleRate: 48_000, channelCount: 2))
+/// let node = AudioSourceNode(format: stream.format, block: stream.render)
+/// try stream.start()
+/// ```
+/// Every method is for any thread but the render thread.
+public final class AudioStream: Sendable {
+    /// What ``render`` gives.
+    public let format: AudioFormat
+    /// Fills a block, on the render thread: engine's frame counter, frames wanted, where to; all of them are filled, with silence
+    /// where there is nothing. It must not outlive the stream.
+    public let render: @Sendable (_ sampleTime: Int64, _ frameCount: Int, _ output: Channels) -> Int
+
+    private let playout: StreamPlayout
+    private let worker: StreamWorker
+    private let thread: ServiceThread
+
+    /// Nothing is connected before ``start()``.
+    /// - Parameters:
+    ///   - address: `http://…` or `https://…`, of a stream or a playlist; may have a name and password, which are never shown.
+    ///   - format: of the engine.
+    /// - Throws: ``AudioStreamError/badAddress(_:)``.
+    public init(
+        _ address: String, format: AudioFormat, options: AudioStreamOptions = AudioStreamOptions()
+    ) throws(AudioStreamError) {
+        let address = try StreamAddress(address)
+        let frames = max(StreamDecoder.leastCapacity(format), Int(options.buffer * format.sampleRate))
+        let playout = StreamPlayout(ring: AudioRing(channelCount: format.channelCount, capacity: frames))
+        let worker = StreamWorker(
+            StreamCore(
+                address, format: format, playout: playout, options: options, random: SystemRandomNumberGenerator()),
+            options)
+        self.format = format
+        self.playout = playout
+        self.worker = worker
+        let renderer = playout.renderer
+        render = { _, frameCount, output in renderer.render(output, frameCount: frameCount) }
+        thread = ServiceThread(name: "stream", interval: 1) { worker.work() }
+    }
+
+    deinit { stop() }
+
+    /// Connects and plays; once.
+    /// - Throws: ``AudioStreamError/system(code:)``.
+    public func start() throws(AudioStreamError) {
+        let code = thread.start()
+        guard code == 0 else { throw .system(code: code) }
+    }
+
+    /// Ends the connection and the thread, and waits for it. Silence plays from now on.
+    public func stop() {
+        thread.stop()
+        worker.stop()
+    }
+
+    /// What it does now.
+    public var state: AudioStreamState { worker.shown.withLock { $0.state } }
+    /// What it does, from now on.
+    public var states: AsyncStream<AudioStreamState> { worker.states.stream() }
+    /// The title that holds for what plays now.
+    public var title: AudioStreamTitle? {
+        let played = framesPlayed
+        return worker.shown.withLock { $0.titles.last { $0.frame <= played } }
+    }
+    /// Titles from now on, told when they come, which is before they are heard: each says from which frame on it holds.
+    public var titles: AsyncStream<AudioStreamTitle> { worker.titles.stream() }
+    /// Frames of the stream that were rendered so far, silence in stalls not counted.
+    public var framesPlayed: Int { playout.framesPlayed }
+    /// Seconds of sound that are held.
+    public var bufferedSeconds: Double { Double(playout.ring.writer.heldFrames) / format.sampleRate }
+    /// What it was through so far.
+    public var statistics: AudioStreamStatistics { worker.shown.withLock { $0.statistics } }
+}
+
+/// The stream's thread: it shows the core the network and the time, and does what the core says.
+final class StreamWorker: @unchecked Sendable {  // all but what is shared is the thread's
+    struct Shown {
+        var state = AudioStreamState.stopped
+        var statistics = AudioStreamStatistics()
+        var titles: [AudioStreamTitle] = []
+    }
+
+    let shown = Mutex(Shown())
+    let states = Broadcast<AudioStreamState>()
+    let titles = Broadcast<AudioStreamTitle>()
+    private var core: StreamCore
+    private var transfer: HTTPTransfer?
+    private var hasStarted = false
+    private let options: AudioStreamOptions
+    private static let pause = 20  // milliseconds
+
+    init(_ core: StreamCore, _ options: AudioStreamOptions) {
+        self.core = core
+        self.options = options
+    }
+
+    /// One round. Returns whether there is to be another.
+    func work() -> Bool {
+        if !hasStarted {
+            hasStarted = true
+            core.start(at: .now())
+        }
+        core.tick(at: .now())
+        act()
+        if let transfer {
+            if core.wantsBytes { transfer.resume() }
+            if let ending = transfer.work(milliseconds: Self.pause) {
+                self.transfer = nil
+                core.end(ending, at: .now())
+            }
+        } else {
+            usleep(UInt32(Self.pause) * 1_000)
+        }
+        core.tick(at: .now())
+        act()
+        tell()
+        return true
+    }
+
+    /// Once the thread has ended.
+    func stop() {
+        transfer = nil
+        guard hasStarted, core.state != .stopped else { return }
+        core.stop()
+        tell()
+    }
+
+    private func act() {
+        for action in core.takeActions() {
+            transfer = nil
+            guard case .connect(let address, let offset) = action else { continue }
+            do {
+                transfer = try HTTPTransfer(
+                    address, offset: offset, options: options,
+                    head: { [unowned self] head in core.receive(head, at: .now()) },
+                    body: { [unowned self] bytes in core.receive(bytes, at: .now()) })
+            } catch {
+                core.end(.failed(error), at: .now())
+            }
+        }
+    }
+
+    private func tell() {
+        let (newStates, newTitles) = (core.takeStates(), core.takeTitles())
+        shown.withLock { shown in
+            shown.state = core.state
+            shown.statistics = core.statistics
+            shown.titles = (shown.titles + newTitles).suffix(64)
+        }
+        for state in newStates { states.send(state) }
+        for title in newTitles { titles.send(title) }
+    }
+}

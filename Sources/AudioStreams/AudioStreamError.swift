@@ -1,0 +1,44 @@
+import AudioCodecs
+import AudioFiles
+
+/// Why a stream cannot be played. Addresses are without name and password.
+public enum AudioStreamError: Error, Equatable, Sendable, CustomStringConvertible {
+    /// Neither `http://` nor `https://`, or no address at all.
+    case badAddress(String)
+    /// The server answered with this status.
+    case refused(status: Int, address: String)
+    /// The server sends to somewhere that is not gone to: from https to http, or to another protocol.
+    case redirectRefused(address: String)
+    /// It sends on and on.
+    case tooManyRedirects(address: String)
+    /// The server's certificate is not good, or its name is another.
+    case notTrusted(address: String, reason: String)
+    /// No connection, or it broke, as often as was allowed; `reason` is the last.
+    case unreachable(address: String, reason: String)
+    /// The answer is no stream of sound.
+    case notAudio(address: String, reason: StreamParserError)
+    /// A playlist that names nothing that can be played.
+    case badPlaylist(address: String, reason: String)
+    /// No decoder for what came.
+    case codec(CodecError)
+    /// The system has no thread or no memory left.
+    case system(code: Int32)
+
+    /// One line: what is wrong and what to do next.
+    public var description: String {
+        switch self {
+        case .badAddress(let address): "\(address): not an address of a stream; it begins with http:// or https://"
+        case .refused(let status, let address): "\(address): the server answers \(status); check the address"
+        case .redirectRefused(let address):
+            "\(address): leads from https to an address without encryption, or to another protocol; allow it, or use another"
+        case .tooManyRedirects(let address): "\(address): leads on and on; use the address where the stream is"
+        case .notTrusted(let address, let reason):
+            "\(address): the server cannot be trusted (\(reason)); check the clock and the address"
+        case .unreachable(let address, let reason): "\(address): \(reason); check the network and the address"
+        case .notAudio(let address, let reason): "\(address): \(reason)"
+        case .badPlaylist(let address, let reason): "\(address): \(reason); use the address of the stream itself"
+        case .codec(let error): error.description
+        case .system(let code): "the system has nothing left for a stream (error \(code)); end other programs"
+        }
+    }
+}

@@ -1,0 +1,58 @@
+/// What a stream does.
+public enum AudioStreamState: Equatable, Sendable {
+    /// Not started, or stopped.
+    case stopped
+    /// It waits for sound: at the beginning, or because too little came. Silence plays.
+    case buffering
+    /// It plays.
+    case playing
+    /// The connection is gone; what is held plays, then silence. The next attempt, from 1, is so many seconds away.
+    case reconnecting(attempt: Int, in: Double)
+    /// All has been played.
+    case ended
+    /// It is over.
+    case failed(AudioStreamError)
+}
+
+/// A title, and from where on it holds.
+public struct AudioStreamTitle: Hashable, Sendable {
+    /// As the station sends it, mostly `ARTIST - TITLE`.
+    public let text: String
+    /// The first frame that it is for, counted in ``AudioStream/framesPlayed``.
+    public let frame: Int
+}
+
+/// What a stream was through so far.
+public struct AudioStreamStatistics: Hashable, Sendable {
+    /// Bytes of sound that came.
+    public var bytesReceived = 0
+    /// Frames decoded, at the output's rate.
+    public var framesDecoded = 0
+    /// Packets that could not be decoded and are silence.
+    public var packetsConcealed = 0
+    /// Bytes of no packet that were left out.
+    public var bytesSkipped = 0
+    /// Connections that were made anew.
+    public var reconnections = 0
+    /// Times that the sound ran out.
+    public var stalls = 0
+}
+
+/// How a stream is played.
+public struct AudioStreamOptions: Hashable, Sendable {
+    /// Seconds of sound to have before it begins, or goes on after a stall.
+    public var prebuffer = 1.0
+    /// Seconds of sound to hold at most; the transfer waits while there are more.
+    public var buffer = 10.0
+    /// Seconds without a byte after which the connection counts as gone.
+    public var stallTimeout = 15.0
+    /// Whether https may lead to http.
+    public var allowsDowngrade = false
+    /// A file of certificates to be trusted in place of the system's.
+    public var certificateFile: String?
+    /// When to try again.
+    public var reconnection = ReconnectPolicy()
+
+    /// The usual ones.
+    public init() {}
+}

@@ -1,0 +1,45 @@
+/// What a server says before it sends.
+struct HTTPHead: Equatable, Sendable {
+    var status = 0
+    /// Names in small letters; the last of several.
+    var fields: [String: String] = [:]
+    /// Where it came from in the end, behind all redirections.
+    var address: String
+
+    /// Whether it is a station that sends for ever.
+    var isLive: Bool { fields.keys.contains { $0.hasPrefix("icy-") || $0.hasPrefix("ice-") } }
+
+    /// Whether it is a file that can be taken up where it broke off.
+    var isResumable: Bool {
+        !isLive && (fields["content-length"] != nil || fields["accept-ranges"]?.lowercased() == "bytes")
+    }
+
+    /// Bytes of sound between two texts of metadata.
+    var metadataInterval: Int {
+        let interval = fields["icy-metaint"].flatMap { Int($0) } ?? 0
+        return (1...(1 << 24)).contains(interval) ? interval : 0
+    }
+
+    /// Takes one line, as it came.
+    mutating func take(line: some StringProtocol) {
+        let line = String(line).filter { !$0.isNewline }
+        if line.hasPrefix("HTTP/") || line.hasPrefix("ICY ") {  // of another answer, behind a redirection
+            fields = [:]
+            status = line.split(separator: " ").dropFirst().first.flatMap { Int($0) } ?? 0
+            return
+        }
+        guard let colon = line.firstIndex(of: ":") else { return }
+        let name = line[..<colon].lowercased()
+        let value = line[line.index(after: colon)...].drop { $0 == " " }
+        fields[name] = String(value)
+    }
+}
+
+/// How a transfer ended.
+enum HTTPEnding: Equatable, Sendable {
+    case complete
+    /// It may be tried again.
+    case broken(reason: String)
+    /// It may not.
+    case failed(AudioStreamError)
+}

@@ -1,0 +1,156 @@
+import CCurl
+import Foundation
+
+/// One request over http or https and its answer, by libcurl. One thread at a time, the stream's own.
+///
+/// Certificates are verified. At most five redirections; from https never to http unless allowed. Name and password are given to the
+/// address's own host alone.
+final class HTTPTransfer {
+    /// Bytes of an answer's head, over all redirections, above which it is no good.
+    static let maximumHeadLength = 1 << 16
+
+    private let multi: UnsafeMutableRawPointer
+    private let easy: UnsafeMutableRawPointer
+    private var lists: [UnsafeMutablePointer<curl_slist>] = []
+    private let address: StreamAddress
+    private let receiveHead: (HTTPHead) -> Void
+    private let receiveBody: (UnsafeRawBufferPointer) -> Bool
+    private var head: HTTPHead
+    private var headLength = 0
+    private var hasToldHead = false
+    private var isPaused = false
+
+    private static let isReady: Bool = curl_global_init(CLong(CURL_GLOBAL_ALL)) == CURLE_OK
+
+    /// - Parameters:
+    ///   - offset: the first byte that is wanted.
+    ///   - receiveBody: gets bytes; false has them given again after ``resume()``. Both are called by ``work(milliseconds:)``.
+    /// - Throws: ``AudioStreamError/system(code:)``.
+    init(
+        _ address: StreamAddress, offset: Int, options: AudioStreamOptions,
+        head receiveHead: @escaping (HTTPHead) -> Void,
+        body receiveBody: @escaping (UnsafeRawBufferPointer) -> Bool
+    ) throws(AudioStreamError) {
+        guard Self.isReady, let multi = curl_multi_init() else { throw .system(code: ENOMEM) }
+        guard let easy = curl_easy_init() else {
+            curl_multi_cleanup(multi)
+            throw .system(code: ENOMEM)
+        }
+        self.multi = multi
+        self.easy = easy
+        self.address = address
+        self.receiveHead = receiveHead
+        self.receiveBody = receiveBody
+        head = HTTPHead(address: address.description)
+        configure(offset, options)
+        curl_multi_add_handle(multi, easy)
+    }
+
+    deinit {
+        curl_multi_remove_handle(multi, easy)
+        curl_easy_cleanup(easy)
+        curl_multi_cleanup(multi)
+        for list in lists { curl_slist_free_all(list) }
+    }
+
+    private func configure(_ offset: Int, _ options: AudioStreamOptions) {
+        _ = earshot_curl_set_text(easy, CURLOPT_URL, address.text)
+        _ = earshot_curl_set_protocols(easy, !address.isSecure || options.allowsDowngrade ? 1 : 0)
+        _ = earshot_curl_set_long(easy, CURLOPT_NOSIGNAL, 1)
+        _ = earshot_curl_set_long(easy, CURLOPT_FOLLOWLOCATION, 1)
+        _ = earshot_curl_set_long(easy, CURLOPT_MAXREDIRS, 5)
+        _ = earshot_curl_set_long(easy, CURLOPT_CONNECTTIMEOUT, 10)
+        _ = earshot_curl_set_long(easy, CURLOPT_TCP_KEEPALIVE, 1)
+        _ = earshot_curl_set_text(easy, CURLOPT_USERAGENT, "Earshot")
+        if offset > 0 { _ = earshot_curl_set_text(easy, CURLOPT_RANGE, "\(offset)-") }
+        if let file = options.certificateFile { _ = earshot_curl_set_text(easy, CURLOPT_CAINFO, file) }
+        if let list = curl_slist_append(nil, "Icy-MetaData: 1") {
+            _ = earshot_curl_set_list(easy, CURLOPT_HTTPHEADER, list)
+            lists.append(list)
+        }
+        if let list = curl_slist_append(nil, "ICY 200 OK") {
+            _ = earshot_curl_set_list(easy, CURLOPT_HTTP200ALIASES, list)
+            lists.append(list)
+        }
+        let context = Unmanaged.passUnretained(self).toOpaque()
+        _ = earshot_curl_set_header(
+            easy, { bytes, size, count, context in HTTPTransfer.take(bytes, size * count, context, isHead: true) },
+            context)
+        _ = earshot_curl_set_body(
+            easy, { bytes, size, count, context in HTTPTransfer.take(bytes, size * count, context, isHead: false) },
+            context)
+    }
+
+    /// What libcurl calls; returns what it took.
+    private static func take(
+        _ bytes: UnsafeMutablePointer<CChar>?, _ count: Int, _ context: UnsafeMutableRawPointer?, isHead: Bool
+    ) -> Int {
+        guard let context else { return 0 }
+        let me = Unmanaged<HTTPTransfer>.fromOpaque(context).takeUnretainedValue()
+        let bytes = UnsafeRawBufferPointer(start: bytes, count: count)
+        return isHead ? me.takeHead(bytes) : me.takeBody(bytes)
+    }
+
+    private func takeHead(_ line: UnsafeRawBufferPointer) -> Int {
+        headLength += line.count
+        guard headLength <= Self.maximumHeadLength else { return 0 }
+        head.take(line: String(decoding: line, as: UTF8.self))
+        return line.count
+    }
+
+    private func takeBody(_ bytes: UnsafeRawBufferPointer) -> Int {
+        tellHead()
+        if receiveBody(bytes) { return bytes.count }
+        isPaused = true
+        return earshot_curl_pause
+    }
+
+    private func tellHead() {
+        guard !hasToldHead else { return }
+        hasToldHead = true
+        if head.status == 0 { head.status = Int(earshot_curl_status(easy)) }
+        receiveHead(head)
+    }
+
+    /// Goes on after bytes were not taken.
+    func resume() {
+        guard isPaused else { return }
+        isPaused = false
+        curl_easy_pause(easy, CURLPAUSE_CONT)
+    }
+
+    /// Sends and receives what there is, waiting for it at most so long.
+    /// - Returns: how the transfer ended, once it did.
+    func work(milliseconds: Int) -> HTTPEnding? {
+        var running: CInt = 0
+        curl_multi_perform(multi, &running)
+        var code = earshot_curl_result(multi)
+        if code < 0 {
+            curl_multi_poll(multi, nil, 0, CInt(milliseconds), nil)
+            curl_multi_perform(multi, &running)
+            code = earshot_curl_result(multi)
+        }
+        guard code >= 0 else { return nil }
+        return ending(CURLcode(UInt32(code)))
+    }
+
+    private func ending(_ code: CURLcode) -> HTTPEnding {
+        let shown = address.description
+        let reason = curl_easy_strerror(code).map { String(cString: $0) } ?? "error \(code.rawValue)"
+        switch code {
+        case CURLE_OK:
+            tellHead()
+            return .complete
+        case CURLE_UNSUPPORTED_PROTOCOL: return .failed(.redirectRefused(address: shown))
+        case CURLE_URL_MALFORMAT: return .failed(.badAddress(shown))
+        case CURLE_TOO_MANY_REDIRECTS: return .failed(.tooManyRedirects(address: shown))
+        case CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_CACERT_BADFILE, CURLE_SSL_ISSUER_ERROR:
+            return .failed(.notTrusted(address: shown, reason: reason))
+        case CURLE_WRITE_ERROR where headLength > Self.maximumHeadLength:
+            return .failed(.unreachable(address: shown, reason: "the server's answer has a head without end"))
+        default:
+            if head.status != 0 { tellHead() }
+            return .broken(reason: reason)
+        }
+    }
+}

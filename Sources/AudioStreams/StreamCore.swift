@@ -1,0 +1,332 @@
+import AudioBase
+import AudioCodecs
+import AudioFiles
+
+/// All that a stream decides, without socket, thread or clock: what the server sends and the time go in, what to do, states and
+/// titles come out, and frames into a ring. One thread at a time.
+struct StreamCore {
+    /// What is to be done about the network.
+    enum Action: Equatable {
+        /// Asks for the address, from a byte on.
+        case connect(StreamAddress, offset: Int)
+        case disconnect
+    }
+
+    private enum Phase: Equatable {
+        case stopped, connecting, receiving
+        case waiting(until: HostTime, seconds: Double)
+        /// All has come.
+        case draining
+        /// Nothing more will happen.
+        case over
+    }
+
+    private enum Content: Equatable {
+        case unknown, sound
+        case playlist([UInt8])
+    }
+
+    private(set) var state = AudioStreamState.stopped
+    private(set) var statistics = AudioStreamStatistics()
+    private var actions: [Action] = []
+    private var states: [AudioStreamState] = []
+    private var phase = Phase.stopped
+    private var address: StreamAddress
+    private var alternatives: [StreamAddress] = []
+    private var depth = 0  // of playlists in playlists
+    private var attempt = 0
+    private var reason = ""
+    private var lastByte = HostTime(nanoseconds: 0)
+    private var head: HTTPHead?
+    private var icy = ICYParser(interval: 0)
+    private var content = Content.unknown
+    private var prefix: [UInt8] = []
+    private var prefixTitles: [ICYParser.Title] = []
+    private var received = 0  // bytes of a file, over all connections
+    private var discarding = 0  // bytes that came already
+    private var framesAtConnection = 0
+    private var hasDrained = false
+    private var wasOpen = false
+    private var random: any RandomNumberGenerator & Sendable
+    private let options: AudioStreamOptions
+    private let format: AudioFormat
+    private let playout: StreamPlayout
+    private let decoder: StreamDecoder
+    private static let deepest = 3
+
+    /// - Parameter random: for the chance in delays.
+    init(
+        _ address: StreamAddress, format: AudioFormat, playout: StreamPlayout, options: AudioStreamOptions,
+        random: any RandomNumberGenerator & Sendable
+    ) {
+        self.address = address
+        self.format = format
+        self.playout = playout
+        self.options = options
+        self.random = random
+        decoder = StreamDecoder(format: format, ring: playout.ring)
+    }
+
+    /// Whether bytes are taken now.
+    var wantsBytes: Bool { decoder.isIdle }
+
+    /// What is to be done; once.
+    mutating func takeActions() -> [Action] {
+        defer { actions = [] }
+        return actions
+    }
+
+    /// The states since the last call.
+    mutating func takeStates() -> [AudioStreamState] {
+        defer { states = [] }
+        return states
+    }
+
+    /// The titles since the last call.
+    mutating func takeTitles() -> [AudioStreamTitle] {
+        defer { decoder.titles = [] }
+        return decoder.titles
+    }
+
+    mutating func start(at time: HostTime) {
+        enter(.buffering)
+        connect(at: time)
+    }
+
+    mutating func stop() {
+        actions.append(.disconnect)
+        phase = .over
+        playout.isOpen = false
+        enter(.stopped)
+    }
+
+    private mutating func connect(at time: HostTime) {
+        phase = .connecting
+        lastByte = time
+        head = nil
+        framesAtConnection = decoder.framesWritten
+        if received == 0 {
+            content = .unknown
+            prefix = []
+            prefixTitles = []
+        }
+        actions.append(.connect(address, offset: received))
+    }
+
+    /// The server's answer, behind all redirections.
+    mutating func receive(_ head: HTTPHead, at time: HostTime) {
+        guard phase == .connecting else { return }
+        lastByte = time
+        switch head.status {
+        case 200...299:
+            phase = .receiving
+            self.head = head
+            icy = ICYParser(interval: head.metadataInterval)
+            discarding = head.status == 206 ? 0 : received
+        case 408, 429, 500...599:
+            actions.append(.disconnect)
+            lose("the server answers \(head.status)", at: time)
+        default:
+            actions.append(.disconnect)
+            fail(.refused(status: head.status, address: address.description), at: time)
+        }
+    }
+
+    /// Bytes of the answer.
+    /// - Returns: false where they are to be given again later.
+    mutating func receive(_ bytes: UnsafeRawBufferPointer, at time: HostTime) -> Bool {
+        guard phase == .receiving else { return true }
+        guard decoder.isIdle else { return false }
+        lastByte = time
+        let skipped = min(discarding, bytes.count)
+        discarding -= skipped
+        var sound: [UInt8] = []
+        let titles = icy.take(UnsafeRawBufferPointer(rebasing: bytes.dropFirst(skipped)), into: &sound)
+        statistics.bytesReceived += sound.count
+        if head?.isResumable == true { received += sound.count }
+        switch content {
+        case .sound: decode(sound, titles, at: time)
+        case .unknown:
+            prefix += sound
+            prefixTitles += titles
+            if prefix.count >= StreamContent.prefixLength { begin(at: time) }
+        case .playlist(let list):
+            content = .playlist(list + sound)
+            if list.count + sound.count > StreamPlaylist.maximumLength {
+                actions.append(.disconnect)
+                fail(.badPlaylist(address: address.description, reason: "a playlist without end"), at: time)
+            }
+        }
+        return true
+    }
+
+    /// Sees what it is that came.
+    private mutating func begin(at time: HostTime) {
+        switch StreamContent(prefix: prefix) {
+        case .m3u, .pls: content = .playlist(prefix)
+        default:
+            content = .sound
+            decode(prefix, prefixTitles, at: time)
+        }
+        prefix = []
+        prefixTitles = []
+    }
+
+    private mutating func decode(_ sound: [UInt8], _ titles: [ICYParser.Title], at time: HostTime) {
+        do {
+            try decoder.take(sound, titles: titles)
+        } catch {
+            actions.append(.disconnect)
+            spoil(error, at: time)
+        }
+    }
+
+    /// The bytes make no sense: any more, where there was sound before.
+    private mutating func spoil(_ error: StreamParserError, at time: HostTime) {
+        received = 0
+        if decoder.framesWritten > 0 {
+            try? decoder.finish()  // begins anew
+            lose(error.description, at: time)
+        } else {
+            fail(.notAudio(address: address.description, reason: error), at: time)
+        }
+    }
+
+    /// The transfer is over.
+    mutating func end(_ ending: HTTPEnding, at time: HostTime) {
+        guard phase == .connecting || phase == .receiving else { return }
+        switch ending {
+        case .failed(let error): fail(error, at: time)
+        case .broken(let reason):
+            if received == 0 {
+                try? decoder.finish()
+                content = .unknown
+            }
+            lose(reason, at: time)
+        case .complete: complete(at: time)
+        }
+    }
+
+    private mutating func complete(at time: HostTime) {
+        if content == .unknown, !prefix.isEmpty { begin(at: time) }
+        guard phase == .connecting || phase == .receiving else { return }
+        switch content {
+        case .unknown: lose("the server sent nothing", at: time)
+        case .playlist(let list):
+            content = .unknown
+            received = 0
+            do {
+                guard depth < Self.deepest else {
+                    throw AudioStreamError.badPlaylist(
+                        address: address.description, reason: "playlists that name each other")
+                }
+                var entries = try StreamPlaylist.entries(list, from: address)
+                if address.isSecure, !options.allowsDowngrade {
+                    entries.removeAll { !$0.isSecure }
+                    if entries.isEmpty { throw AudioStreamError.redirectRefused(address: address.description) }
+                }
+                depth += 1
+                address = entries.removeFirst()
+                alternatives = entries
+                connect(at: time)
+            } catch {
+                fail(
+                    error as? AudioStreamError
+                        ?? .badPlaylist(address: address.description, reason: "\(error)"), at: time)
+            }
+        case .sound:
+            do {
+                try decoder.finish()
+            } catch {
+                return spoil(error, at: time)
+            }
+            if head?.isLive == true { return lose("the station ended the connection", at: time) }
+            phase = .draining
+        }
+    }
+
+    private mutating func lose(_ reason: String, at time: HostTime) {
+        attempt += 1
+        self.reason = reason
+        let chance = Double(random.next() >> 11) / Double(1 << 53)
+        guard
+            let delay = options.reconnection.delay(
+                attempt: attempt, hasPlayed: decoder.framesWritten > 0, chance: chance)
+        else { return fail(.unreachable(address: address.description, reason: reason), at: time) }
+        phase = .waiting(until: time.advanced(bySeconds: delay), seconds: delay)
+        enter(.reconnecting(attempt: attempt, in: delay))
+    }
+
+    private mutating func fail(_ error: AudioStreamError, at time: HostTime) {
+        if !alternatives.isEmpty, decoder.framesWritten == 0 {
+            address = alternatives.removeFirst()
+            attempt = 0
+            received = 0
+            return connect(at: time)
+        }
+        phase = .over
+        enter(.failed(error))
+    }
+
+    private mutating func enter(_ new: AudioStreamState) {
+        guard new != state else { return }
+        state = new
+        states.append(new)
+    }
+
+    /// Decodes what there is room for, and looks at the time; to be called again and again, at least each tenth of a second.
+    mutating func tick(at time: HostTime) {
+        guard phase != .over, phase != .stopped else { return }
+        do {
+            try decoder.work()
+        } catch {
+            actions.append(.disconnect)
+            return fail(.codec(error), at: time)
+        }
+        statistics.framesDecoded = decoder.framesWritten
+        statistics.packetsConcealed = decoder.packetsConcealed
+        statistics.bytesSkipped = decoder.bytesSkipped
+        if Double(decoder.framesWritten - framesAtConnection) >= options.reconnection.goodAfter * format.sampleRate {
+            attempt = 0
+        }
+        look(at: time)
+        if phase != .over { show() }
+    }
+
+    private mutating func look(at time: HostTime) {
+        switch phase {
+        case .connecting, .receiving:
+            if !decoder.isIdle { lastByte = time }
+            if time.seconds(since: lastByte) > options.stallTimeout {
+                actions.append(.disconnect)
+                end(.broken(reason: "nothing came for \(Int(options.stallTimeout)) s"), at: time)
+            }
+        case .waiting(let until, _):
+            if until <= time {
+                statistics.reconnections += 1
+                connect(at: time)
+            }
+        case .draining: if !hasDrained, decoder.isIdle { hasDrained = decoder.drain() }
+        case .stopped, .over: break
+        }
+    }
+
+    /// Opens the way to the render thread once there is enough, and tells what it is like.
+    private mutating func show() {
+        let held = playout.ring.writer.heldFrames
+        let isOpen = playout.isOpen
+        if wasOpen, !isOpen, !(hasDrained && held == 0) { statistics.stalls += 1 }
+        wasOpen = isOpen
+        let enough = min(Int(options.prebuffer * format.sampleRate), playout.ring.capacity / 2)
+        if hasDrained, held == 0 {
+            phase = .over
+            return enter(.ended)
+        }
+        if !isOpen, held >= max(1, enough) || hasDrained {
+            playout.isOpen = true
+            wasOpen = true
+        }
+        if case .waiting = phase { return }
+        enter(wasOpen ? .playing : .buffering)
+    }
+}

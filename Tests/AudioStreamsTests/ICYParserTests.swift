@@ -1,0 +1,109 @@
+import Testing
+
+@testable import AudioStreams
+
+@Suite struct ICYParserTests {
+    /// Sound with texts in it, as a server sends it.
+    static func interleave(_ sound: [UInt8], interval: Int, texts: [Int: [UInt8]]) -> [UInt8] {
+        var bytes: [UInt8] = []
+        for (n, start) in stride(from: 0, to: sound.count, by: interval).enumerated() {
+            let piece = sound[start..<min(sound.count, start + interval)]
+            bytes += piece
+            if piece.count < interval { break }
+            let text = texts[n] ?? []
+            let blocks = (text.count + 15) / 16
+            bytes += [UInt8(blocks)] + text + [UInt8](repeating: 0, count: blocks * 16 - text.count)
+        }
+        return bytes
+    }
+
+    @Test(arguments: [1, 2, 16, 333, 100_000])
+    func `the sound comes out as it was, titles with the byte they begin at`(_ piece: Int) {
+        let sound = (0..<5_000).map { UInt8(truncatingIfNeeded: $0 &* 7) }
+        let bytes = Self.interleave(
+            sound, interval: 1_000,
+            texts: [
+                0: Array("StreamTitle='One';StreamUrl='';".utf8), 1: Array("StreamTitle='One';".utf8),
+                3: Array("StreamTitle='It's two';StreamUrl='x';".utf8),
+            ])
+        var parser = ICYParser(interval: 1_000)
+        var out: [UInt8] = []
+        var titles: [ICYParser.Title] = []
+        for start in stride(from: 0, to: bytes.count, by: piece) {
+            bytes[start..<min(bytes.count, start + piece)].withUnsafeBytes {
+                titles += parser.take($0, into: &out)
+            }
+        }
+        #expect(out == sound)
+        #expect(titles == [.init(offset: 1_000, text: "One"), .init(offset: 4_000, text: "It's two")])
+    }
+
+    @Test func `titles are UTF-8, else Latin-1`() {
+        #expect(ICYParser.title(Array("StreamTitle='Café';".utf8)) == "Café")
+        #expect(ICYParser.title(Array("StreamTitle='Caf".utf8) + [0xE9] + Array("';".utf8)) == "Café")
+        #expect(ICYParser.title(Array("StreamTitle='';".utf8)) == "")
+        #expect(ICYParser.title(Array("StreamUrl='x';".utf8)) == nil)
+        #expect(ICYParser.title(Array("StreamTitle='cut".utf8)) == "cut")
+        #expect(ICYParser.title([]) == nil)
+    }
+}
+
+@Suite struct ReconnectPolicyTests {
+    @Test func `delays double up to the longest, and chance only shortens them`() {
+        let policy = ReconnectPolicy()
+        let delays = (1...9).map { policy.delay(attempt: $0, hasPlayed: true, chance: 0) }
+        #expect(delays == [0.5, 1, 2, 4, 8, 16, 30, 30, 30])
+        for attempt in 1...9 {
+            let delay = policy.delay(attempt: attempt, hasPlayed: true, chance: 1) ?? 0
+            #expect(delay == (delays[attempt - 1] ?? 0) / 2)
+        }
+    }
+
+    @Test func `it is given up, sooner where nothing was ever heard`() {
+        let policy = ReconnectPolicy()
+        #expect(policy.delay(attempt: 3, hasPlayed: false, chance: 0.5) != nil)
+        #expect(policy.delay(attempt: 4, hasPlayed: false, chance: 0.5) == nil)
+        #expect(policy.delay(attempt: 30, hasPlayed: true, chance: 0.5) != nil)
+        #expect(policy.delay(attempt: 31, hasPlayed: true, chance: 0.5) == nil)
+    }
+}
+
+@Suite struct StreamPlaylistTests {
+    private func entries(_ text: String, at address: String = "http://radio.example/a/list.m3u") throws -> [String] {
+        try StreamPlaylist.entries(Array(text.utf8), from: try StreamAddress(address)).map(\.text)
+    }
+
+    @Test func `M3U and PLS name addresses, whole or beside the playlist`() throws {
+        #expect(
+            try entries("#EXTM3U\r\n#EXTINF:-1,Radio\r\nhttp://x.example/1\r\n\r\nlow/2.mp3\r\n/3\r\n") == [
+                "http://x.example/1", "http://radio.example/a/low/2.mp3", "http://radio.example/3",
+            ])
+        #expect(
+            try entries(
+                "[playlist]\nNumberOfEntries=2\nFile1=http://x.example/1\nTitle1=a\nfile2=https://y.example/?a=b\n")
+                == ["http://x.example/1", "https://y.example/?a=b"])
+    }
+
+    @Test func `what names nothing is an error`() {
+        for text in [
+            "", "#EXTM3U\n", "[playlist]\nTitle1=a\n", "#EXTM3U\n#EXT-X-VERSION:3\nhttp://x/1\n",
+            "file:///etc/passwd\n",
+        ] {
+            #expect(throws: AudioStreamError.self) { try entries(text) }
+        }
+    }
+
+    @Test func `an address is shown without name, password and query`() throws {
+        let address = try StreamAddress("https://me:secret@radio.example:8000/live?token=secret")
+        #expect(address.description == "https://radio.example:8000/live")
+        #expect(address.isSecure)
+        for bad in ["", "radio.example/live", "ftp://x/y", "file:///etc/passwd", "http://", "https:///x"] {
+            #expect(throws: AudioStreamError.self) { try StreamAddress(bad) }
+        }
+        do {
+            _ = try StreamAddress("ftp://me:secret@x.example/y")
+        } catch {
+            #expect(!error.description.contains("secret"))
+        }
+    }
+}

@@ -1,0 +1,94 @@
+import Foundation
+import Synchronization
+
+/// A server of the test's own on loopback: real TCP, and whatever answer the test writes, byte by byte.
+///
+/// Each connection has a thread, on which `answer` is called; then the connection is closed.
+final class LoopbackServer: Sendable {
+    /// One connection.
+    struct Connection {
+        let descriptor: CInt
+        /// What was asked, head and all.
+        let request: String
+        /// Counted from 0.
+        let number: Int
+
+        /// Sends it; false once the other side is gone.
+        @discardableResult
+        func send(_ bytes: [UInt8]) -> Bool {
+            var sent = 0
+            while sent < bytes.count {
+                let count = bytes.withUnsafeBytes { bytes in
+                    bytes.baseAddress.map { Glibc.send(descriptor, $0 + sent, bytes.count - sent, CInt(MSG_NOSIGNAL)) }
+                        ?? -1
+                }
+                guard count > 0 else { return false }
+                sent += count
+            }
+            return true
+        }
+
+        @discardableResult
+        func send(_ text: String) -> Bool { send(Array(text.utf8)) }
+
+        /// Ends it with a reset, as a network that is gone does.
+        func reset() {
+            var option = linger(l_onoff: 1, l_linger: 0)
+            setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &option, socklen_t(MemoryLayout<linger>.size))
+        }
+    }
+
+    let port: Int
+    private let listener: CInt
+    private let seen = Mutex<[String]>([])
+
+    /// What was asked so far.
+    var requests: [String] { seen.withLock { $0 } }
+
+    func address(_ path: String = "/live") -> String { "http://127.0.0.1:\(port)\(path)" }
+
+    init(_ answer: @escaping @Sendable (Connection) -> Void) throws {
+        listener = socket(AF_INET, CInt(SOCK_STREAM.rawValue) | CInt(SOCK_CLOEXEC.rawValue), 0)
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_addr.s_addr = inet_addr("127.0.0.1")
+        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+        let listener = listener
+        let ready = withUnsafeMutablePointer(to: &address) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                bind(listener, $0, length) == 0 && listen(listener, 16) == 0 && getsockname(listener, $0, &length) == 0
+            }
+        }
+        port = Int(UInt16(bigEndian: address.sin_port))
+        guard ready else { throw POSIXError(.EADDRNOTAVAIL) }
+        Thread.detachNewThread { [weak self] in
+            var number = 0
+            while case let descriptor = accept(listener, nil, nil), descriptor >= 0 {
+                let turn = number
+                number += 1
+                let server = self
+                Thread.detachNewThread {
+                    let request = Self.readHead(descriptor)
+                    server?.seen.withLock { $0.append(request) }
+                    answer(Connection(descriptor: descriptor, request: request, number: turn))
+                    close(descriptor)
+                }
+            }
+        }
+    }
+
+    deinit {
+        shutdown(listener, CInt(SHUT_RDWR))
+        close(listener)
+    }
+
+    private static func readHead(_ descriptor: CInt) -> String {
+        var head: [UInt8] = []
+        var byte: UInt8 = 0
+        while head.count < 16_384, recv(descriptor, &byte, 1, 0) == 1 {
+            head.append(byte)
+            if head.suffix(4) == [13, 10, 13, 10] { break }
+        }
+        return String(decoding: head, as: UTF8.self)
+    }
+}
