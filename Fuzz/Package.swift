@@ -10,7 +10,8 @@ let package = Package(
         .executableTarget(
             name: "fuzz",
             dependencies: [
-                .product(name: "MediaTransport", package: "Earshot"), .product(name: "Nearby", package: "Earshot"),
+                .product(name: "AudioFiles", package: "Earshot"), .product(name: "MediaTransport", package: "Earshot"),
+                .product(name: "Nearby", package: "Earshot"),
             ])
     ],
     swiftLanguageModes: [.v6]

@@ -20,6 +20,7 @@ func runFuzzer(_ target: Target, arguments: [String]) -> Never {
         case .aac: { fuzzAAC(UnsafeRawBufferPointer(start: $0, count: $1)) }
         case .opus: { fuzzOpus(UnsafeRawBufferPointer(start: $0, count: $1)) }
         case .description: { fuzzDescription(UnsafeRawBufferPointer(start: $0, count: $1)) }
+        case .tags: { fuzzTags(UnsafeRawBufferPointer(start: $0, count: $1)) }
         case .signalling: { fuzzSignalling(UnsafeRawBufferPointer(start: $0, count: $1)) }
         }
     exit(libFuzzerRunDriver(&count, &pointers, body))

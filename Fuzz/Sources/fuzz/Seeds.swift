@@ -14,6 +14,7 @@ func seeds(of target: Target) -> [[UInt8]] {
             Array(offer.description.utf8),
             Array("v=0\nc=IN IP6 ::1/3\na=x:y\nm=audio 9 RTP/AVP 10 0\na=maxptime:20\na=recvonly\nb=AS:6\n".utf8),
         ]
+    case .tags: tagSeeds()
     case .signalling:
         [
             SignallingMessage(.offer, body: Array(offer.description.utf8)).bytes,

@@ -4,7 +4,7 @@ import Nearby
 
 /// What can be fuzzed. Each is a parser and the invariants its results must keep; a broken one traps.
 enum Target: String, CaseIterable {
-    case session, aac, opus, description, signalling
+    case session, aac, opus, description, signalling, tags
 }
 
 /// Datagrams, each behind two bytes of length and one of milliseconds since the last, into one session.
