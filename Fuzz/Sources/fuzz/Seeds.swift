@@ -22,6 +22,7 @@ func seeds(of target: Target) -> [[UInt8]] {
             Array("#EXTM3U\n#EXTINF:-1,a\nhttp://a.example/1\n../2.mp3\n".utf8),
             Array("[playlist]\nFile1=https://a.example/1?b=c\nTitle1=a\n".utf8),
         ]
+    case .tags: tagSeeds()
     case .signalling:
         [
             SignallingMessage(.offer, body: Array(offer.description.utf8)).bytes,
