@@ -133,7 +133,7 @@ enum LAMEHeader {
         let start = ID3Prefix.length(file)
         let bytes = file.bytes(at: start, count: 256)
         guard let header = MPEGAudioHeader(bytes), header.layer == 3 else { return nil }
-        let at = header.headerOffset + (header.hasChecksum ? 2 : 0)
+        let at = header.tagOffset
         let tag = bytes.dropFirst(at)
         guard tag.starts(with: "Xing".utf8) || tag.starts(with: "Info".utf8), bytes.count > at + 8 else { return nil }
         let flags = bytes[at + 7]

@@ -41,8 +41,8 @@ struct Failure: Error {
         switch error {
         case .missingFolder, .diskFull, .tooLong, .unsupportedFormat, .encoderFailed, .closed, .system, .tagsRefused:
             cannotCreate
-        case .notAudio, .unsupportedSampleRate, .unsupportedChannelCount, .damaged, .notSeekable, .tagsTooLarge: data
-        case .missing, .notPermitted, .directory, .notRegular: noInput
+        case .notAudio, .unsupportedSampleRate, .unsupportedChannelCount, .damaged, .tagsTooLarge: data
+        case .missing, .notPermitted, .directory, .notRegular, .notSeekable: noInput
         }
     }
 

@@ -21,7 +21,9 @@ func runFuzzer(_ target: Target, arguments: [String]) -> Never {
         case .opus: { fuzzOpus(UnsafeRawBufferPointer(start: $0, count: $1)) }
         case .description: { fuzzDescription(UnsafeRawBufferPointer(start: $0, count: $1)) }
         case .container: { fuzzContainer(UnsafeRawBufferPointer(start: $0, count: $1)) }
+        case .tags: { fuzzTags(UnsafeRawBufferPointer(start: $0, count: $1)) }
         case .signalling: { fuzzSignalling(UnsafeRawBufferPointer(start: $0, count: $1)) }
+        case .toml: { fuzzTOML(UnsafeRawBufferPointer(start: $0, count: $1)) }
         }
     exit(libFuzzerRunDriver(&count, &pointers, body))
 }

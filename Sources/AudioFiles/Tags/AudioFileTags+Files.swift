@@ -10,8 +10,8 @@ extension AudioFileTags {
 
     /// Puts these tags in place of those that a file has, and leaves its sound as it is.
     ///
-    /// It writes a copy, then exchanges the two, so whatever happens there is one whole file of that name, with its mode. Of an
-    /// MP3's tags it writes ID3v2.4 and takes older ones away.
+    /// It writes a copy, then exchanges the two, so whatever happens there is one whole file of that name, with its mode; a kill
+    /// may leave the copy, `.earshot-` and six letters, beside it. Of an MP3's tags it writes ID3v2.4 and takes older ones away.
     /// - Throws: what opening and writing can, ``AudioFileError/tagsRefused(path:detail:)``,
     ///   ``AudioFileError/damaged(path:reason:)``.
     public func write(to path: String) throws(AudioFileError) {
