@@ -62,6 +62,7 @@ let allLayers: [(name: String, dependencies: [Target.Dependency])] = [
     ("Playout", ["AudioBase", "AudioDSP", "AudioCodecs", "CRealtime"]),
     ("MediaTransport", ["AudioBase"]),
     ("Nearby", ["AudioBase", "MediaTransport"]),
+    ("TOMLReader", []),
     (
         "Call",
         [
@@ -76,7 +77,8 @@ let layers = allLayers.filter { chosen?.contains($0.name) ?? true }
 
 let package = Package(
     name: "Earshot",
-    products: layers.map { .library(name: $0.name, targets: [$0.name]) },
+    // TOMLReader is the command line's own; Fuzz/ links to its sources.
+    products: layers.filter { $0.name != "TOMLReader" }.map { .library(name: $0.name, targets: [$0.name]) },
     targets: [
         system("CRealtime"),
         system("CJACK", pkgConfig: "jack"),
@@ -126,7 +128,6 @@ if !core {
     package.dependencies += [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.7.0"),
         .package(url: "https://github.com/apple/swift-docc-plugin", from: "1.4.0"),
-        .package(url: "https://github.com/LebJe/TOMLKit", from: "0.6.0"),
     ]
     package.targets.append(
         .executableTarget(
@@ -134,13 +135,13 @@ if !core {
             dependencies: [
                 "AudioBase", "AudioCodecs", "AudioDSP", "AudioDevices", "AudioEngine", "AudioFiles", "AudioPlugIns",
                 "AudioSession", "VoiceProcessing", "MediaTransport", "Nearby", "Call",
-                "Diagnostics",
-                .product(name: "ArgumentParser", package: "swift-argument-parser"), "TOMLKit",
+                "Diagnostics", "TOMLReader",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: settings, linkerSettings: linker))
     package.targets.append(
         .testTarget(
             name: "CommandTests",
-            dependencies: ["earshot", "AudioBase", "AudioDSP", "AudioFiles", "TestSupport"],
+            dependencies: ["earshot", "AudioBase", "AudioDSP", "AudioFiles", "TestSupport", "TOMLReader"],
             swiftSettings: settings, linkerSettings: linker))
 }

@@ -7,12 +7,15 @@ let package = Package(
     name: "Fuzz",
     dependencies: [.package(name: "Earshot", path: "..")],
     targets: [
+        // A link to the sources: no product of Earshot has them.
+        .target(name: "TOMLReader"),
         .executableTarget(
             name: "fuzz",
             dependencies: [
+                "TOMLReader",
                 .product(name: "MediaTransport", package: "Earshot"), .product(name: "Nearby", package: "Earshot"),
                 .product(name: "AudioFiles", package: "Earshot"), .product(name: "AudioStreams", package: "Earshot"),
-            ])
+            ]),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -4,8 +4,10 @@ public func nearestNames(_ name: String, in names: [String], count: Int = 3) -> 
     let wanted = Array(name.lowercased())
     guard !wanted.isEmpty else { return [] }
     let limit = max(2, wanted.count / 3)
-    let ranked = names.map { candidate -> (name: String, rank: Int) in
+    let ranked = names.compactMap { candidate -> (name: String, rank: Int)? in
         let lowered = Array(candidate.lowercased())
+        // The distance is at least what one is longer: a name of megabytes is not compared.
+        guard wanted.count - lowered.count <= limit else { return nil }
         let distance = editDistance(wanted, lowered)
         return (candidate, lowered.starts(with: wanted) ? min(distance, 1) : distance)
     }

@@ -41,7 +41,7 @@ struct Failure: Error {
         switch error {
         case .missingFolder, .diskFull, .tooLong, .unsupportedFormat, .encoderFailed, .closed, .system: cannotCreate
         case .notAudio, .unsupportedSampleRate, .unsupportedChannelCount, .damaged: data
-        case .missing, .notPermitted, .directory, .notRegular: noInput
+        case .missing, .notPermitted, .directory, .notRegular, .notSeekable: noInput
         }
     }
 

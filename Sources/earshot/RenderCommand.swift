@@ -2,6 +2,7 @@ import ArgumentParser
 import AudioBase
 import AudioFiles
 import Foundation
+import TOMLReader
 
 struct RenderCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -79,7 +80,7 @@ struct RenderCommand: ParsableCommand {
         }
     }
 
-    private static func read(_ path: String) throws -> String {
+    private static func read(_ path: String) throws -> [UInt8] {
         var status = stat()
         guard stat(path, &status) == 0 else {
             throw Failure("\(path): \(String(cString: strerror(errno))); name a graph file", status: Failure.noInput)
@@ -87,16 +88,13 @@ struct RenderCommand: ParsableCommand {
         guard status.st_mode & S_IFMT == S_IFREG else {
             throw Failure("\(path): is no plain file; name a graph file", status: Failure.noInput)
         }
-        guard status.st_size <= 16 << 20 else {
+        guard status.st_size <= TOMLValue.maximumByteCount else {
             throw Failure("\(path): is larger than 16 MiB; name a graph file, which is text", status: Failure.data)
         }
         guard let data = FileManager.default.contents(atPath: path) else {
             throw Failure("\(path): permission denied; check its mode (ls -l)", status: Failure.noInput)
         }
-        guard let text = String(validating: data, as: UTF8.self) else {
-            throw Failure("\(path): is no UTF-8 text; name a graph file", status: Failure.data)
-        }
-        return text
+        return [UInt8](data)
     }
 
     /// What would end badly or never, before anything is written.

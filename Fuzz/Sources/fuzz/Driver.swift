@@ -24,6 +24,7 @@ func runFuzzer(_ target: Target, arguments: [String]) -> Never {
         case .titles: { fuzzTitles(UnsafeRawBufferPointer(start: $0, count: $1)) }
         case .playlist: { fuzzPlaylist(UnsafeRawBufferPointer(start: $0, count: $1)) }
         case .signalling: { fuzzSignalling(UnsafeRawBufferPointer(start: $0, count: $1)) }
+        case .toml: { fuzzTOML(UnsafeRawBufferPointer(start: $0, count: $1)) }
         }
     exit(libFuzzerRunDriver(&count, &pointers, body))
 }

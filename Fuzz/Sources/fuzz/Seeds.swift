@@ -26,6 +26,11 @@ func seeds(of target: Target) -> [[UInt8]] {
             SignallingMessage(.offer, body: Array(offer.description.utf8)).bytes,
             SignallingMessage(.refused, body: Array("busy".utf8)).bytes,
         ]
+    case .toml:
+        [
+            "[nodes.'a b']\ntype = \"player\" # é\nx.y = [ 1, 0x1F, -2.5e3, +inf, true ]\n[[a]]\nb = { c = {}, d = [] }\n",
+            "a = \"\"\"\n\\u00e9\\\n \\t\"\"\"\r\nb = '''x'''\nc = 1979-05-27 07:32:00.5Z\n[d.e]\n[d]\nf = 07:32:00\n[[d.g]]\n",
+        ].map { Array($0.utf8) }
     }
 }
 

@@ -2,10 +2,11 @@ import AudioBase
 import AudioFiles
 import MediaTransport
 import Nearby
+import TOMLReader
 
 /// What can be fuzzed. Each is a parser and the invariants its results must keep; a broken one traps.
 enum Target: String, CaseIterable {
-    case session, aac, opus, description, signalling, stream, titles, playlist
+    case session, aac, opus, description, signalling, toml, stream, titles, playlist
 }
 
 /// Datagrams, each behind two bytes of length and one of milliseconds since the last, into one session.
@@ -83,5 +84,33 @@ func fuzzSignalling(_ input: UnsafeRawBufferPointer) -> CInt {
     case (.failure(let a as SignallingParserError), .failure(let b as SignallingParserError)): precondition(a == b)
     default: preconditionFailure("cut differently, read differently")
     }
+    return 0
+}
+
+/// A document's places are in it, and a comment behind it changes nothing.
+func fuzzTOML(_ input: UnsafeRawBufferPointer) -> CInt {
+    let bytes = Array(input)
+    let lines = bytes.split(separator: 0x0A, omittingEmptySubsequences: false)
+    func check(_ place: SourcePlace) {
+        precondition(lines.indices.contains(place.line - 1))
+        precondition((1...lines[place.line - 1].count + 1).contains(place.column))
+    }
+    /// Returns how many values there are.
+    func check(_ value: TOMLValue) -> Int {
+        check(value.place)
+        switch value.content {
+        case .table(let entries):
+            return entries.reduce(1) {
+                check($1.place); return $0 + check($1.value)
+            }
+        case .array(let values): return values.reduce(1) { $0 + check($1) }
+        default: return 1
+        }
+    }
+    do throws(TOMLError) {
+        let count = check(try TOMLValue(parsing: bytes))
+        guard let again = try? TOMLValue(parsing: bytes + Array("\n# é".utf8)) else { preconditionFailure("refused") }
+        precondition(check(again) == count)
+    } catch { check(error.place) }
     return 0
 }

@@ -3,6 +3,7 @@ import AudioDSP
 import AudioEngine
 import AudioFiles
 import Foundation
+import TOMLReader
 
 /// A graph file made into an engine that can render, with what it plays opened.
 struct GraphBuilder {

@@ -1,5 +1,6 @@
 import AudioBase
 import AudioDSP
+import TOMLReader
 
 /// The fields of one table of a graph file, each asked for by name, kind and range.
 struct GraphFields {
@@ -7,10 +8,10 @@ struct GraphFields {
     /// As messages call it, such as `player 'voice'`.
     let what: String
     var place: SourcePlace
-    private let entries: [GraphValue.Entry]
+    private let entries: [TOMLValue.Entry]
 
     /// - Parameter allowed: another field is an error, with the nearest of these.
-    init(_ value: GraphValue, what: String, file: String, allowed: [String]) throws(GraphFileError) {
+    init(_ value: TOMLValue, what: String, file: String, allowed: [String]) throws(GraphFileError) {
         guard case .table(let entries) = value.content else {
             throw GraphFileError(file: file, place: value.place, problem: "\(what) is a table, not \(value.kind)")
         }
@@ -31,7 +32,7 @@ struct GraphFields {
         GraphFileError(file: file, place: place ?? self.place, problem: problem)
     }
 
-    func entry(_ key: String) -> GraphValue.Entry? { entries.first { $0.key == key } }
+    func entry(_ key: String) -> TOMLValue.Entry? { entries.first { $0.key == key } }
 
     func string(_ key: String) throws(GraphFileError) -> (text: String, place: SourcePlace)? {
         guard let value = entry(key)?.value else { return nil }
@@ -90,11 +91,11 @@ struct GraphFields {
         return point
     }
 
-    func mismatch(_ key: String, _ wanted: String, _ value: GraphValue) -> GraphFileError {
+    func mismatch(_ key: String, _ wanted: String, _ value: TOMLValue) -> GraphFileError {
         error("'\(key)' takes \(wanted), not \(value.kind)", at: value.place)
     }
 
-    static func number(_ value: GraphValue) -> Double? {
+    static func number(_ value: TOMLValue) -> Double? {
         switch value.content {
         case .integer(let number): Double(number)
         case .number(let number): number
@@ -102,7 +103,7 @@ struct GraphFields {
         }
     }
 
-    private static func shown(_ value: GraphValue) -> String { number(value).map(words) ?? value.kind }
+    private static func shown(_ value: TOMLValue) -> String { number(value).map(words) ?? value.kind }
 
     /// Without a fraction where there is none.
     static func words(_ number: Double) -> String {
@@ -118,7 +119,7 @@ func suggestion(_ name: String, in names: [String]) -> String {
 
 extension GraphFields {
     /// A parameter's value: a number in its range, the name of a choice, or true and false.
-    func value(_ value: GraphValue, of parameter: UnitParameter, unit: String) throws(GraphFileError) -> Float {
+    func value(_ value: TOMLValue, of parameter: UnitParameter, unit: String) throws(GraphFileError) -> Float {
         let subject = "'\(parameter.identifier)' of \(unit)"
         switch (parameter.unit, value.content) {
         case (.choice(let names), .string(let name)):
@@ -151,7 +152,7 @@ extension GraphFields {
     }
 
     private func collect(
-        _ value: GraphValue, prefix: String, _ unit: UnitDescription, _ result: inout [String: Float]
+        _ value: TOMLValue, prefix: String, _ unit: UnitDescription, _ result: inout [String: Float]
     ) throws(GraphFileError) {
         guard case .table(let entries) = value.content else {
             throw error(

@@ -1,4 +1,5 @@
 import AudioDSP
+import TOMLReader
 
 extension GraphFile {
     private static let strip = UnitDescription(
@@ -9,7 +10,7 @@ extension GraphFile {
             UnitParameter("pan", "Pan", .pan, -1...1, default: 0),
         ])
 
-    func change(_ value: GraphValue) throws(GraphFileError) -> Change {
+    func change(_ value: TOMLValue) throws(GraphFileError) -> Change {
         var fields = try GraphFields(
             value, what: "an automation", file: path,
             allowed: ["node", "input", "parameter", "time", "value", "ramp"])

@@ -1,7 +1,8 @@
 import AudioDSP
+import TOMLReader
 
 extension GraphFile {
-    func connection(_ value: GraphValue) throws(GraphFileError) -> Connection {
+    func connection(_ value: TOMLValue) throws(GraphFileError) -> Connection {
         var fields = try GraphFields(
             value, what: "a connection", file: path,
             allowed: ["from", "to", "bus", "volume", "pan", "mute", "solo", "position", "parameters"])

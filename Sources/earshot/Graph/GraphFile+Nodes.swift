@@ -1,12 +1,13 @@
 import AudioBase
 import AudioDSP
 import AudioPlugIns
+import TOMLReader
 
 extension GraphFile {
     /// What `type` can be besides a unit's subtype.
     private static let otherTypes = ["player", "mixer", "environment", "converter", "plugin"]
 
-    func node(_ entry: GraphValue.Entry, _ plugIns: PlugInCatalog) throws(GraphFileError) -> Node {
+    func node(_ entry: TOMLValue.Entry, _ plugIns: PlugInCatalog) throws(GraphFileError) -> Node {
         let name = entry.key
         func fail(_ problem: String, _ place: SourcePlace) -> GraphFileError {
             GraphFileError(file: path, place: place, problem: problem)
@@ -36,14 +37,14 @@ extension GraphFile {
         return Node(name: name, place: entry.place, kind: try kind(word, entry, plugIns))
     }
 
-    private func mainMixer(_ entry: GraphValue.Entry) throws(GraphFileError) -> Node {
+    private func mainMixer(_ entry: TOMLValue.Entry) throws(GraphFileError) -> Node {
         let fields = try GraphFields(entry.value, what: "the main mixer", file: path, allowed: ["volume"])
         let volume = try fields.number("volume", in: 0...8) ?? 1
         return Node(name: entry.key, place: entry.place, kind: .mainMixer(volume: Float(volume)))
     }
 
     private func kind(
-        _ type: String, _ entry: GraphValue.Entry, _ plugIns: PlugInCatalog
+        _ type: String, _ entry: TOMLValue.Entry, _ plugIns: PlugInCatalog
     ) throws(GraphFileError) -> Kind {
         let what = "\(type) '\(entry.key)'"
         func fields(_ more: [String]) throws(GraphFileError) -> GraphFields {

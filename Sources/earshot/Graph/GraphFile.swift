@@ -1,5 +1,6 @@
 import AudioDSP
 import AudioPlugIns
+import TOMLReader
 
 /// A graph as a TOML file has it (docs/graph-files.md), checked as far as that goes without opening sound files: every name,
 /// field, range and connection. What it says is not yet built.
@@ -129,13 +130,17 @@ struct GraphFile {
     private(set) var channels = 2
 
     /// - Parameters:
-    ///   - text: the file's contents.
+    ///   - bytes: the file's contents.
     ///   - path: for messages.
     ///   - plugIns: where nodes of type `plugin` are looked for.
-    init(_ text: String, path: String, plugIns: PlugInCatalog = .installed) throws(GraphFileError) {
+    init(_ bytes: [UInt8], path: String, plugIns: PlugInCatalog = .installed) throws(GraphFileError) {
         self.path = path
+        let document: TOMLValue
+        do throws(TOMLError) { document = try TOMLValue(parsing: bytes) } catch {
+            throw GraphFileError(error, file: path)
+        }
         let root = try GraphFields(
-            GraphValue(text, file: path), what: "a graph file", file: path,
+            document, what: "a graph file", file: path,
             allowed: ["output", "nodes", "connections", "automation"])
         if let entry = root.entry("output") { try readOutput(entry.value) }
         if let entry = root.entry("nodes") { try readNodes(entry.value, plugIns) }
@@ -151,13 +156,13 @@ struct GraphFile {
 
     func node(_ name: String) -> Node? { nodes.first { $0.name == name } }
 
-    private mutating func readOutput(_ value: GraphValue) throws(GraphFileError) {
+    private mutating func readOutput(_ value: TOMLValue) throws(GraphFileError) {
         let fields = try GraphFields(value, what: "[output]", file: path, allowed: ["rate", "channels"])
         rate = try fields.number("rate", in: 8_000...384_000, "Hz")
         channels = try fields.integer("channels", in: 1...32) ?? 2
     }
 
-    private mutating func readNodes(_ value: GraphValue, _ plugIns: PlugInCatalog) throws(GraphFileError) {
+    private mutating func readNodes(_ value: TOMLValue, _ plugIns: PlugInCatalog) throws(GraphFileError) {
         guard case .table(let entries) = value.content else {
             throw GraphFileError(
                 file: path, place: value.place, problem: "'nodes' holds a table for each node, such as [nodes.voice]")
@@ -170,7 +175,7 @@ struct GraphFile {
         for entry in entries { nodes.append(try node(entry, plugIns)) }
     }
 
-    private func list(_ root: GraphFields, _ key: String) throws(GraphFileError) -> [GraphValue] {
+    private func list(_ root: GraphFields, _ key: String) throws(GraphFileError) -> [TOMLValue] {
         guard let value = root.entry(key)?.value else { return [] }
         guard case .array(let values) = value.content else {
             throw root.error("'\(key)' is a list: begin each element with [[\(key)]]", at: value.place)

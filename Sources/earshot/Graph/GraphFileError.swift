@@ -1,0 +1,26 @@
+import TOMLReader
+
+/// What is wrong with a graph file, and where.
+struct GraphFileError: Error, Hashable, CustomStringConvertible {
+    var file: String
+    var place: SourcePlace
+    /// What is wrong and, where that is not plain, what to do.
+    var problem: String
+
+    /// One line, whatever names the file has.
+    var description: String {
+        let words = DeviceWords.printable(String(problem.unicodeScalars.prefix(1_000)))
+        return "\(file):\(place.line):\(place.column): \(words)\(problem.unicodeScalars.count > 1_000 ? "…" : "")"
+    }
+}
+
+extension GraphFileError {
+    init(_ error: TOMLError, file: String) {
+        self.file = file
+        place = error.place
+        switch error.reason {
+        case .encoding, .limit: problem = error.problem
+        case .syntax, .duplicate, .range: problem = "no TOML: \(error.problem)"
+        }
+    }
+}

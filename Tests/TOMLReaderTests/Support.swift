@@ -1,0 +1,26 @@
+import TOMLReader
+
+/// A text read, or the error. Strings in quotes, keys in order.
+func shown(_ text: String) -> String {
+    do throws(TOMLError) {
+        return shown(try TOMLValue(parsing: Array(text.utf8)))
+    } catch { return "\(error.place.line):\(error.place.column) \(error.reason)" }
+}
+
+func shown(_ value: TOMLValue) -> String {
+    switch value.content {
+    case .table(let entries): "{" + entries.map { "\($0.key)=\(shown($0.value))" }.joined(separator: " ") + "}"
+    case .array(let values): "[" + values.map(shown).joined(separator: " ") + "]"
+    case .string(let text): "\"\(text)\""
+    case .integer(let number): "\(number)"
+    case .number(let number): "\(number)f"
+    case .boolean(let flag): "\(flag)"
+    case .time(let text): "@\(text)"
+    }
+}
+
+/// What grammar there is to be misplaced.
+let pieces = [
+    "[", "]", "\"", "'", "=", ".", "{", "}", "\n", "#", ",", "\r", "nan", "-1e400", "0x", "1_0", "1979-05-27", "\\u",
+    "\\UFFFFFFFF", "é", "\u{1F3B5}", "\"\"\"", "'''", "[[", "]]", "[a.b]\n", "a = 1\n", "{ a = 1 }", "\\\n",
+]

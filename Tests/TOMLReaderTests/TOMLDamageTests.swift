@@ -1,0 +1,121 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import TOMLReader
+
+/// Damaged documents, the same ones each time.
+@Suite struct TOMLDamageTests {
+    static let sound = """
+        title = "a \\"b\\" \\u00e9" # comment
+        'x y'.z = [ 1, 0x1F, -2.5e3, inf, true, 1979-05-27T07:32:00Z, 07:32:00 ]
+        t = { a = 'b', c.d = [ { e = [] } ] }
+        [nodes.voice]
+        gain = 3
+        band1.type = '''
+        many
+        lines'''
+        [[list]]
+        a = \"\"\"x \\
+             y\"\"\"
+        [[list]]
+        [list.inner]
+        b = 1_000
+
+        """
+
+    private func copies(_ count: Int, seed: UInt64) -> [[UInt8]] {
+        var random = SeededRandom(seed: seed)
+        return (0..<count).map { _ in random.damaged(Array(Self.sound.utf8), pieces: pieces) }
+    }
+
+    @Test func `damaged documents are read or refused with a place in them`() {
+        var read = 0
+        for bytes in copies(5_000, seed: 1) + (0..<Self.sound.utf8.count).map({ Array(Self.sound.utf8.prefix($0)) }) {
+            do throws(TOMLError) {
+                let value = try TOMLValue(parsing: bytes)
+                check(value, within: bytes)
+                read += 1
+            } catch {
+                check(error.place, within: bytes)
+                #expect(!error.problem.isEmpty && !error.problem.contains("\n"))
+            }
+        }
+        #expect(read > 250)
+    }
+
+    private func check(_ place: SourcePlace, within bytes: [UInt8]) {
+        let lines = bytes.split(separator: 0x0A, omittingEmptySubsequences: false)
+        guard lines.indices.contains(place.line - 1), (1...lines[place.line - 1].count + 1).contains(place.column)
+        else {
+            Issue.record("\(place) is not in \(String(decoding: bytes, as: UTF8.self))")
+            return
+        }
+    }
+
+    private func check(_ value: TOMLValue, within bytes: [UInt8]) {
+        check(value.place, within: bytes)
+        switch value.content {
+        case .table(let entries):
+            for entry in entries {
+                check(entry.place, within: bytes)
+                check(entry.value, within: bytes)
+            }
+            #expect(entries.map(\.place) == entries.map(\.place).sorted())
+        case .array(let values): for value in values { check(value, within: bytes) }
+        default: break
+        }
+    }
+
+    /// Python's tomllib is a TOML 1.0 parser by others. Two differences are known: it takes integers of any size, and floats
+    /// beyond 64 bits as infinite; and it knows neither our bound on depth, nor a byte order mark, nor a leap second.
+    @Test(.enabled(if: Reference.isThere)) func `what Python's tomllib takes and refuses, so do we`() throws {
+        let texts = copies(3_000, seed: 2).filter { String(validating: $0, as: UTF8.self) != nil }
+        let answers = try Reference.answers(texts)
+        #expect(answers.count == texts.count)
+        for (bytes, answer) in zip(texts, answers) {
+            let text = String(decoding: bytes, as: UTF8.self)
+            do throws(TOMLError) {
+                _ = try TOMLValue(parsing: bytes)
+                #expect(answer || text.unicodeScalars.first == "\u{FEFF}" || text.contains(":60"), "\(text)")
+            } catch {
+                #expect(!answer || error.reason == .range || error.reason == .limit, "\(error)\n\(text)")
+            }
+        }
+    }
+}
+
+/// Python's tomllib, there from Python 3.11 on.
+private enum Reference {
+    static let isThere = (try? run("import tomllib", "")) != nil
+
+    /// Whether it reads each.
+    static func answers(_ texts: [[UInt8]]) throws -> [Bool] {
+        let program = """
+            import sys, tomllib
+            for line in sys.stdin:
+                try: tomllib.loads(bytes.fromhex(line).decode()); print(1)
+                except (ValueError, RecursionError): print(0)
+            """
+        let lines = texts.map { $0.map { String(UInt16($0) + 256, radix: 16).dropFirst() }.joined() + "\n" }
+        return try run(program, lines.joined()).split(separator: "\n").map { $0 == "1" }
+    }
+
+    private static func run(_ program: String, _ input: String) throws -> String {
+        let file = FileManager.default.temporaryDirectory.appending(path: "earshot-toml-\(UUID().uuidString)")
+        defer { try? FileManager.default.removeItem(at: file) }
+        try input.write(to: file, atomically: false, encoding: .utf8)
+        let process = Process()
+        process.executableURL = URL(filePath: "/usr/bin/python3")
+        process.arguments = ["-c", program]
+        process.standardInput = try FileHandle(forReadingFrom: file)
+        let output = Pipe()
+        process.standardOutput = output
+        process.standardError = FileHandle.nullDevice
+        try process.run()
+        let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+        process.waitUntilExit()
+        guard process.terminationStatus == 0 else { throw CancellationError() }
+        return text
+    }
+}
