@@ -59,7 +59,7 @@ let allLayers: [(name: String, dependencies: [Target.Dependency])] = [
         "AudioEngine",
         ["AudioBase", "AudioDSP", "AudioPlugIns", "AudioFiles", "VoiceProcessing", "AudioDevices", "CRealtime"]
     ),
-    ("AudioQueues", ["AudioBase", "AudioDSP", "AudioCodecs", "AudioFiles", "AudioEngine"]),
+    ("AudioQueues", ["AudioBase", "AudioDSP", "AudioCodecs", "AudioContainers", "AudioFiles", "AudioEngine"]),
     ("AudioStreams", ["AudioBase", "AudioDSP", "AudioCodecs", "AudioFiles", "CCurl"]),
     ("Playout", ["AudioBase", "AudioDSP", "AudioCodecs", "CRealtime"]),
     ("MediaTransport", ["AudioBase"]),

@@ -1,6 +1,7 @@
 import AudioBase
 import AudioDSP
 import AudioEngine
+import AudioContainers
 import AudioFiles
 
 /// What an ``AudioPlayer`` could not do.
@@ -83,7 +84,7 @@ public final class AudioPlayer: Sendable {
         path: String, on engine: AudioEngine, loops: Int = 0
     ) throws(AudioPlayerError) {
         let reader: AudioFileReader
-        do throws(AudioFileError) { reader = try AudioFileReader(path: path) } catch { throw .file(error) }
+        do throws(AudioFileError) { reader = try SoundFiles.open(path) } catch { throw .file(error) }
         try self.init(format: reader.processingFormat, on: engine)
         append(reader, loops: loops)
     }
@@ -95,7 +96,7 @@ public final class AudioPlayer: Sendable {
     /// Appends a file to the playlist.
     /// - Parameter loops: how many times more it is played (`numberOfLoops`); negative for ever.
     public func append(path: String, loops: Int = 0) throws(AudioPlayerError) {
-        do throws(AudioFileError) { append(try AudioFileReader(path: path), loops: loops) } catch { throw .file(error) }
+        do throws(AudioFileError) { append(try SoundFiles.open(path), loops: loops) } catch { throw .file(error) }
     }
 
     /// Appends what a reader of any kind gives, which is the player's from now on. While it plays, this is heard right behind the

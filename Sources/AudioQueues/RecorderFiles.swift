@@ -1,4 +1,5 @@
 import AudioBase
+import AudioContainers
 import AudioFiles
 
 /// A file that an ``AudioRecorder`` writes to.
@@ -15,16 +16,17 @@ public struct AudioRecorderFile: Sendable {
         self.makeWriter = makeWriter
     }
 
-    /// The kind that the path's ending asks for, of those that AudioFiles writes.
+    /// The kind that the path's ending asks for, of all that are written (``SoundFiles``).
     /// - Parameters:
-    ///   - sampleFormat: of WAV and FLAC.
-    ///   - bitRate: of MP3.
+    ///   - sampleFormat: of a kind without loss.
+    ///   - bitRate: of a kind with loss; nil is what suits it.
     public init(
         path: String, sampleFormat: AudioFileWriter.SampleFormat = .float32,
-        bitRate: MP3Encoder.BitRate = .variable(2)
+        bitRate: MP3Encoder.BitRate? = nil
     ) {
         self.init(path: path) { path, format throws(AudioFileError) in
-            try SoundFileWriters.make(path: path, format: format, sampleFormat: sampleFormat, bitRate: bitRate)
+            try SoundFiles.create(
+                path, format: format, settings: SoundFiles.Settings(sampleFormat: sampleFormat, bitRate: bitRate))
         }
     }
 
