@@ -83,7 +83,7 @@ public final class AudioPlayer: Sendable {
     public convenience init(
         path: String, on engine: AudioEngine, loops: Int = 0
     ) throws(AudioPlayerError) {
-        let reader: AudioFileReader
+        let reader: any SoundFileReader
         do throws(AudioFileError) { reader = try SoundFiles.open(path) } catch { throw .file(error) }
         try self.init(format: reader.processingFormat, on: engine)
         append(reader, loops: loops)
