@@ -62,6 +62,19 @@ import Testing
         #expect(player.isFinished && player.lostFrameCount == 0)
     }
 
+    @Test func `what waits for its frame when the engine stops waits on`() throws {
+        let player = AudioPlayerNode(format: mono)
+        let rig = try rig(player)
+        player.play()
+        player.scheduleBuffer(ramp(500), frameCount: 500, at: 4_000)
+        _ = try rig.render(1_000)
+        rig.engine.stop()
+        try rig.start()
+        let output = try rig.render(5_000)[0]
+        #expect(output[..<4_000].allSatisfy { $0 == 0 })
+        for i in 0..<500 { #expect(abs(output[4_000 + i] - Float(i + 1) / 10_000) < 1e-6) }
+    }
+
     @Test func `what is late is left out, so that the rest is in time`() throws {
         let player = AudioPlayerNode(format: mono)
         let rig = try rig(player)

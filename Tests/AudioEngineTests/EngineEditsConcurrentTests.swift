@@ -56,6 +56,47 @@ import Testing
         #expect(engine.outputNode.faultCount == 0)
     }
 
+    /// Who stops waits until it is stopped, whoever else stops, pauses, resumes or starts.
+    @Test func startsAndStopsMeetOnThreads() throws {
+        let engine = AudioEngine()
+        let source = sineSource(200)
+        try engine.attach(source)
+        try engine.connect(source, to: engine.mainMixerNode)
+        try engine.installTap(on: source, bufferSize: 64) { [weak engine] _, _, time in
+            if time / 64 % 5 == 4 { engine?.stop() }  // on the engine's own thread
+        }
+        let card = SimulatedCard.Configuration(sampleRate: 48_000, blockFrameCount: 64)
+        let devices = try (0..<2).map { _ in try SimulatedDevice(card) }
+        for turn in 0..<60 {
+            try? engine.start(on: devices[0])
+            DispatchQueue.concurrentPerform(iterations: 3) { thread in
+                switch (turn + thread) % 4 {
+                case 0: engine.pause()
+                case 1: try? engine.resume()
+                case 2: if turn % 3 == 0 { try? engine.start(on: devices[1]) } else { engine.stop() }
+                default: engine.stop()
+                }
+            }
+            engine.stop()
+            #expect(!engine.isRunning && engine.sampleRate == nil)
+        }
+    }
+
+    @Test func aTapMayStopItsEngine() throws {
+        let engine = AudioEngine()
+        let source = sineSource(200)
+        try engine.attach(source)
+        try engine.connect(source, to: engine.mainMixerNode)
+        let stopped = DispatchSemaphore(value: 0)
+        try engine.installTap(on: source, bufferSize: 64) { [weak engine] _, _, _ in
+            engine?.stop()
+            stopped.signal()
+        }
+        try engine.start(on: SimulatedDevice(.init(sampleRate: 48_000, blockFrameCount: 64)))
+        #expect(stopped.wait(timeout: .now() + 20) == .success)
+        #expect(!engine.isRunning)
+    }
+
     private func change(
         _ engine: AudioEngine, _ sources: [AudioSourceNode], _ effects: [AudioUnitEffect], _ random: inout SeededRandom
     ) throws(AudioEngineError) {

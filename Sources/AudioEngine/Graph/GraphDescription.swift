@@ -85,8 +85,8 @@ extension EngineState {
 
     /// A node's own delay.
     fileprivate func seconds(_ node: AudioNode) -> Double {
-        guard let formats = rendering?.formats[node.id], let state = node.currentState else { return 0 }
-        return state.latency / formats.sampleRate
+        guard let formats = rendering?.formats[node.id] else { return 0 }
+        return node.latency / formats.sampleRate
     }
 }
 

@@ -44,7 +44,7 @@ public final class AudioPlayerNode: AudioNode, @unchecked Sendable {
     ///   - startingFrame: of the file at the player's rate.
     ///   - frameCount: nil for all that is left.
     ///   - sampleTime: on the engine's frame counter, when the first frame is to sound; nil for behind what was scheduled
-    ///     before. Frames that are late are left out, so that the rest is in time.
+    ///     before. Frames that are late are left out, so that the rest is in time. Beyond 2⁵⁰ is brought to it.
     ///   - completion: called when the last frame has been played, or it was stopped: always on the engine's own thread, in
     ///     manual rendering from ``AudioEngine/renderOffline(_:frameCount:input:)``, never from a method of the player's. It may
     ///     schedule what comes next. While no engine renders, it waits until one does.
@@ -84,14 +84,15 @@ public final class AudioPlayerNode: AudioNode, @unchecked Sendable {
         queue.withLock {
             $0.waiting.append(
                 PlayerQueue.Item(
-                    source: source, start: time ?? .min, loops: options.contains(.loops), completion: completion))
+                    source: source, start: boundedSampleTime(time ?? .min), loops: options.contains(.loops),
+                    completion: completion))
             controls.end(at: .max)
         }
         service()
     }
 
     /// Plays what is scheduled.
-    /// - Parameter sampleTime: on the engine's frame counter; nil for now.
+    /// - Parameter sampleTime: on the engine's frame counter, 2⁵⁰ at most; nil for now.
     public func play(at sampleTime: Int64? = nil) {
         service()
         controls.play(from: sampleTime ?? .min)
