@@ -106,20 +106,21 @@ private struct PathSearch {
     /// What leads to a node, the longest way first.
     private var steps: [Int: [Step]] = [:]
 
-    init(_ state: EngineState, _ graph: ResolvedGraph) {
+    init(_ state: borrowing EngineState, _ graph: ResolvedGraph) {
         let incoming = Dictionary(grouping: graph.connections) { $0.destination.node }
         var longest: [Int: Double] = [:]
         // Sources stand before what they feed.
         for node in graph.order {
             let own = state.seconds(node)
             (names[node.id], self.own[node.id]) = (node.name, own)
-            let steps = (incoming[node.id] ?? []).compactMap { connection -> Step? in
-                guard let before = longest[connection.source.node] else { return nil }
+            var steps: [Step] = []
+            for connection in incoming[node.id] ?? [] {
+                guard let before = longest[connection.source.node] else { continue }
                 let key = GraphCompiler.ConversionKey(
                     source: connection.source, from: connection.from, to: connection.to)
                 let conversion = (state.compiler?.conversions[key]?.latency ?? 0) / connection.to.sampleRate
-                return Step(
-                    source: connection.source.node, delay: conversion + own, longest: before + conversion + own)
+                steps.append(
+                    Step(source: connection.source.node, delay: conversion + own, longest: before + conversion + own))
             }
             self.steps[node.id] = steps.sorted { $0.longest > $1.longest }
             longest[node.id] = steps.map(\.longest).max() ?? own
