@@ -82,6 +82,35 @@ import Testing
         }
     }
 
+    /// Of two that stop at once the second waits too: what it frees then, the device calls no more.
+    @Test func nothingIsRenderedOnceAnyoneHasStopped() throws {
+        let engine = AudioEngine()
+        let hasStopped = Atomic(false)
+        let isRendering = Atomic(false)
+        let late = Atomic(0)
+        let source = AudioSourceNode(format: AudioFormat(sampleRate: 48_000, channelCount: 1)) { _, count, _ in
+            isRendering.store(true, ordering: .relaxed)
+            usleep(3_000)
+            if hasStopped.load(ordering: .relaxed) { late.add(1, ordering: .relaxed) }
+            return count
+        }
+        try engine.attach(source)
+        try engine.connect(source, to: engine.mainMixerNode)
+        let device = try SimulatedDevice(.init(sampleRate: 48_000, blockFrameCount: 256))
+        for turn in 0..<20 {
+            hasStopped.store(false, ordering: .relaxed)
+            isRendering.store(false, ordering: .relaxed)
+            try engine.start(on: device)
+            while !isRendering.load(ordering: .relaxed) { usleep(100) }
+            DispatchQueue.concurrentPerform(iterations: 2) { thread in
+                if thread == 0, turn % 2 == 0 { engine.pause() }
+                engine.stop()
+                hasStopped.store(true, ordering: .relaxed)
+            }
+        }
+        #expect(late.load(ordering: .relaxed) == 0)
+    }
+
     @Test func aTapMayStopItsEngine() throws {
         let engine = AudioEngine()
         let source = sineSource(200)
