@@ -69,17 +69,18 @@ extension AudioEngine {
         }
         inputNode.setLive(true, priority: state.device?.realTimePriority)
         for node in state.graph.nodes.values where node.needsService { node.service() }
-        let code = thread.start()
-        guard code == 0 else {
-            inputNode.setLive(false, priority: nil)
-            throw .noThread(code: Int(code))
-        }
         do throws(AudioDeviceError) {
             try state.device?.start(executor.callback)
         } catch {
-            thread.stop()
             inputNode.setLive(false, priority: nil)
             throw .device(error)
+        }
+        // The last step, as it cannot be taken back here: to stop the thread is to wait for it, and it waits for `state`.
+        let code = thread.start()
+        guard code == 0 else {
+            state.device?.stop()
+            inputNode.setLive(false, priority: nil)
+            throw .noThread(code: Int(code))
         }
         state.thread = thread
         state.mode = .running
