@@ -78,7 +78,8 @@ final class ParameterStore: @unchecked Sendable {  // atomics, and a queue whose
                 stamps[index].store(next, ordering: .relaxed)
             }
             version.pointee.store(next, ordering: .releasing)
-            Self.news.pointee.add(1, ordering: .releasing)
+            // By the type's name: `Self` looks into the object, which the thread sanitizer takes for a race.
+            ParameterStore.news.pointee.add(1, ordering: .releasing)
         }
     }
 
@@ -88,17 +89,17 @@ final class ParameterStore: @unchecked Sendable {  // atomics, and a queue whose
         return written.withLock { written in
             let value = clamped(value, index)
             let event = Event(
-                index: index, value: value, rampSeconds: Float(max(0, min(Self.longestRamp, rampSeconds))),
+                index: index, value: value, rampSeconds: Float(max(0, min(ParameterStore.longestRamp, rampSeconds))),
                 time: boundedSampleTime(time), version: version.pointee.load(ordering: .relaxed))
             guard events.writer.push(event) else { return false }
-            Self.news.pointee.add(1, ordering: .releasing)
+            ParameterStore.news.pointee.add(1, ordering: .releasing)
             written[index] = value
             return true
         }
     }
 
     /// Seconds; a week.
-    private static let longestRamp = 604_800.0
+    fileprivate static let longestRamp = 604_800.0
 
     private func clamped(_ value: Float, _ index: Int) -> Float {
         let range = parameters[index].range
