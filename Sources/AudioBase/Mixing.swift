@@ -219,10 +219,25 @@ public func peakAndEnergyOfSamples(_ from: UnsafePointer<Float>, _ count: Int) -
     return (peak, sum)
 }
 
-/// Whether every sample of a block is a number, and of a size that sound can have: their sum says so, at one addition a sample.
-/// Render-safe.
+/// Whether every sample of a block is a number, neither infinite nor NaN. Their sum says so, at one addition a sample; only where
+/// that overflows is each looked at by itself. Render-safe.
 @_noLocks @inlinable
 public func areSamplesFinite(_ channels: Channels, _ count: Int) -> Bool {
+    if isSumFinite(channels, count) { return true }
+    for channel in 0..<channels.count {
+        let from = UnsafePointer(channels[channel])
+        var i = 0
+        while i < count {
+            if !from[i].isFinite { return false }
+            i &+= 1
+        }
+    }
+    return true
+}
+
+/// Whether the sum of all samples is a number: then each of them is.
+@_noLocks @inlinable
+func isSumFinite(_ channels: Channels, _ count: Int) -> Bool {
     var (a, b) = (SIMD4<Float>(repeating: 0), SIMD4<Float>(repeating: 0))
     var (c, d) = (a, b)
     var sum: Float = 0

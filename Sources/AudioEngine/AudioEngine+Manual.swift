@@ -11,6 +11,8 @@ extension AudioEngine {
         format: AudioFormat, inputChannelCount: Int = 0, maximumFrameCount: Int = 4096
     ) throws(AudioEngineError) {
         precondition((1...IOCycle.maximumFrameCount).contains(maximumFrameCount))
+        guard lifecycle.enter() else { throw .alreadyRunning }
+        defer { leave() }
         try locked { state throws(AudioEngineError) in
             guard state.mode == .stopped else { throw .alreadyRunning }
             inputNode.setBlock(maximumFrameCount)
@@ -46,17 +48,30 @@ extension AudioEngine {
     /// (`AVAudioEngineManualRenderingMode.realtime`): a part of a larger callback, such as the voice in a call.
     ///
     /// What the cycle's input has is what the input node gives; edits work as with a device.
+    /// - Parameters:
+    ///   - format: of the output; its rate is the graph's.
+    ///   - inputChannelCount: of the cycle's input.
+    ///   - maximumFrameCount: 1 to 8,192; frames that a cycle will have at most. Voice processing is the later the more they are.
     /// - Returns: valid until ``stop()``, which must come after its last call.
     public func startRealtimeRendering(
-        format: AudioFormat, inputChannelCount: Int
+        format: AudioFormat, inputChannelCount: Int, maximumFrameCount: Int = 4096
     ) throws(AudioEngineError) -> RenderCallback {
+        precondition((1...IOCycle.maximumFrameCount).contains(maximumFrameCount))
+        guard lifecycle.enter() else { throw .alreadyRunning }
+        defer { leave() }
         let format = EngineFormat(
             sampleRate: format.sampleRate, inputChannelCount: inputChannelCount,
             outputChannelCount: format.channelCount)
         return try locked { state throws(AudioEngineError) in
             guard state.mode == .stopped else { throw .alreadyRunning }
+            inputNode.setBlock(maximumFrameCount)
             try state.open(format, wakeup: wakeup)
-            try self.run(&state)
+            do throws(AudioEngineError) {
+                try self.run(&state)
+            } catch {
+                state.close()
+                throw error
+            }
             guard let executor = state.executor else { throw .notManual }
             return executor.callback
         }

@@ -4,8 +4,14 @@ import AudioFiles
 
 extension AudioEngine {
     /// Compiles the graph and renders it for a device, which must not have been started.
+    ///
+    /// Start, pause, resume and stop wait for each other. On the engine's own thread, where taps and completions are called,
+    /// they do not: while another thread is at one of them, `start` is refused, `resume` does nothing, and `pause` and `stop`
+    /// are done by that thread after its own.
     /// - Throws: what is wrong with the graph, with nodes named, or with the device.
     public func start(on device: any AudioDevice) throws(AudioEngineError) {
+        guard lifecycle.enter() else { throw .alreadyRunning }
+        defer { leave() }
         let format = EngineFormat(
             sampleRate: device.sampleRate, inputChannelCount: device.inputChannelCount,
             outputChannelCount: device.outputChannelCount)
@@ -24,10 +30,12 @@ extension AudioEngine {
     }
 
     /// Stops the device; the graph keeps what it has heard.
-    public func pause() { halt(to: .paused) }
+    public func pause() { halt(.pause) }
 
     /// Goes on after ``pause()``.
     public func resume() throws(AudioEngineError) {
+        guard lifecycle.enter() else { return }
+        defer { leave() }
         try locked { state throws(AudioEngineError) in
             guard state.mode == .paused, let format = state.format else { return }
             try state.prepare(format)
@@ -36,10 +44,7 @@ extension AudioEngine {
     }
 
     /// Stops the device, or ends manual rendering; the graph stays, what it has heard is forgotten.
-    public func stop() {
-        halt(to: .stopped)
-        state.withLock { $0.close() }
-    }
+    public func stop() { halt(.stop) }
 
     /// Whether a device calls.
     public var isRunning: Bool { state.withLock { $0.mode == .running } }
@@ -83,43 +88,61 @@ extension AudioEngine {
     func run(_ state: inout EngineState) throws(AudioEngineError) {
         guard let executor = state.executor else { return }
         let thread = ServiceThread(name: "engine", wakeup: wakeup) { [weak self] in
-            self?.serve()
-            return self != nil
+            guard let self else { return false }
+            lifecycle.work { self.serve() }
+            return true
         }
         inputNode.setLive(true, priority: state.device?.realTimePriority)
         for node in state.graph.nodes.values where node.needsService { node.service() }
-        let code = thread.start()
-        guard code == 0 else {
-            inputNode.setLive(false, priority: nil)
-            throw .noThread(code: Int(code))
-        }
         do throws(AudioDeviceError) {
             try state.device?.start(executor.callback)
         } catch {
-            thread.stop()
             inputNode.setLive(false, priority: nil)
             throw .device(error)
+        }
+        // The last step, as it cannot be taken back here: to stop the thread is to wait for it, and it waits for `state`.
+        let code = thread.start()
+        guard code == 0 else {
+            state.device?.stop()
+            inputNode.setLive(false, priority: nil)
+            throw .noThread(code: Int(code))
         }
         state.thread = thread
         state.mode = .running
     }
 
-    private func halt(to mode: EngineState.Mode) {
+    private func halt(_ wish: Lifecycle.Wish) {
+        if lifecycle.isOwnThread { lifecycle.wish(wish) }
+        guard lifecycle.enter() else { return }
+        let taps = lifecycle.isOwnThread ? [] : halted(wish)
+        leave()
+        for tap in taps { tap.serve(all: true) }
+    }
+
+    /// Ends a turn of start, pause, resume or stop.
+    func leave() {
+        var taps: [NodeTap] = []
+        lifecycle.leave { taps += halted($0) }
+        for tap in taps { tap.serve(all: true) }
+    }
+
+    /// Halts, in its turn. Returns the taps whose last frames are to be handed over.
+    private func halted(_ wish: Lifecycle.Wish) -> [NodeTap] {
         let (device, thread) = state.withLock { state -> ((any AudioDevice)?, ServiceThread?) in
             guard state.mode == .running else { return (nil, nil) }
-            state.mode = mode
+            state.mode = wish == .stop ? .stopped : .paused
             defer { state.thread = nil }
             return (state.device, state.thread)
         }
         device?.stop()
         thread?.stop()
-        guard thread != nil else { return }
-        inputNode.setLive(false, priority: nil)
-        let taps = state.withLock { state in
-            state.executor?.settle()
-            return state.graph.nodes.values.compactMap(\.tap)
+        if thread != nil { inputNode.setLive(false, priority: nil) }
+        return state.withLock { state in
+            if thread != nil { state.executor?.settle() }
+            let taps = thread == nil ? [] : state.graph.nodes.values.compactMap(\.tap)
+            if wish == .stop { state.close() }
+            return taps
         }
-        for tap in taps { tap.serve(all: true) }
     }
 
     /// What the engine's own thread does: compile what was edited, free what is over, feed players, call taps.

@@ -26,6 +26,7 @@ public final class AudioEngine: Sendable {
 
     let state: Guarded<EngineState>
     let wakeup = Wakeup()
+    let lifecycle = Lifecycle()
 
     /// An engine with nothing but its own three nodes.
     public init() {

@@ -26,8 +26,9 @@ public struct AudioParameter: Sendable {
 
     /// Moves it to a value by a ramp, beginning at an exact frame.
     /// - Parameters:
-    ///   - ramp: seconds that the way takes; 0 for at once, which may click.
-    ///   - sampleTime: on the engine's frame counter, ``AudioEngine/sampleTime``; nil for now. What is over is due now.
+    ///   - ramp: seconds that the way takes, a week at most; 0 for at once, which may click.
+    ///   - sampleTime: on the engine's frame counter, ``AudioEngine/sampleTime``; nil for now. What is over is due now; beyond
+    ///     2⁵⁰ is brought to it. It counts from each start of the engine; what waits when the engine stops waits on.
     /// - Throws: ``AudioEngineError/tooManyScheduled(node:)``.
     public func setValue(_ value: Float, ramp: Double = 0.02, at sampleTime: Int64? = nil) throws(AudioEngineError) {
         guard store.schedule(index, to: value, rampSeconds: ramp, at: sampleTime ?? .min) else {

@@ -64,6 +64,8 @@ struct EngineState: ~Copyable {
         guard isDirty else { return false }
         guard var compiler, let format, let rendering else { return true }
         isDirty = false
+        // Nodes keep the memory that the graph before goes on with, where the next cannot be compiled.
+        let restore = rendering.order.map { $0.restoration() }
         do throws(AudioEngineError) {
             let resolved = try ResolvedGraph(graph, engine: format, isStrict: false)
             let plan = try compiler.plan(from: rendering, to: resolved)
@@ -72,7 +74,10 @@ struct EngineState: ~Copyable {
             self.compiler = compiler
             self.rendering = resolved
             failure = nil
-        } catch { failure = error }
+        } catch {
+            failure = error
+            for body in restore { body() }
+        }
         return true
     }
 
@@ -89,7 +94,10 @@ struct EngineState: ~Copyable {
 
     /// Every node's memory goes.
     mutating func forget() {
-        for node in graph.nodes.values { node.dropState() }
+        for node in graph.nodes.values {
+            node.dropState()
+            node.tap?.dropState()
+        }
         compiler = nil
         rendering = nil
         dropLeaving()

@@ -14,6 +14,8 @@ public final class AudioFileReader {
     public let frameCount: Int
     /// The frame that the next read begins with.
     public private(set) var framePosition = 0
+    /// Samples read so far that were no number, or infinite, and came as 0.
+    public private(set) var faultCount = 0
 
     /// libsndfile's code of the format.
     let libraryFormat: CInt
@@ -112,15 +114,18 @@ public final class AudioFileReader {
         while done < frameCount {
             let wanted = min(frameCount - done, Self.blockFrames)
             let got = Int(sf_readf_float(file, &interleaved, sf_count_t(wanted)))
+            var faults = 0
             interleaved.withUnsafeBufferPointer { samples in
                 for c in 0..<count {
                     let to = channels[c] + offset + done
                     for i in 0..<max(0, got) {
                         let sample = samples[i * count + c]
                         to[i] = sample.isFinite ? sample : 0
+                        faults &+= sample.isFinite ? 0 : 1
                     }
                 }
             }
+            faultCount += faults
             done += max(0, got)
             framePosition += max(0, got)
             if got < wanted {

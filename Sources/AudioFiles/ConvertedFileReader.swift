@@ -48,6 +48,9 @@ public final class ConvertedFileReader {
     /// The frame that the next read begins with, in frames of ``processingFormat``.
     public var framePosition: Int { framesGiven }
 
+    /// Samples of the file, read so far, that were no number, or infinite, and came as 0.
+    public var faultCount: Int { reader.faultCount }
+
     /// Goes to a frame of ``processingFormat``, exactly: what comes then is what reading from the beginning gives there. One
     /// behind the end is the end.
     /// - Parameter frame: 0 or more.

@@ -12,6 +12,8 @@ public protocol SoundFileReader: AnyObject {
     var frameCount: Int { get }
     /// The frame that the next read begins with.
     var framePosition: Int { get }
+    /// Samples read so far that were no number, or infinite, and came as 0; 0 where a kind of file cannot hold any.
+    var faultCount: Int { get }
     /// Reads the next frames. Integer samples come as −1 to 1; a float that is not finite comes as 0.
     /// - Parameters:
     ///   - channels: at least as many as the file has; the rest is left alone.
@@ -26,6 +28,9 @@ public protocol SoundFileReader: AnyObject {
 }
 
 extension SoundFileReader {
+    /// None.
+    public var faultCount: Int { 0 }
+
     /// Reads the next frames to the beginning of the channels.
     public func read(into channels: Channels, frameCount: Int) throws(AudioFileError) -> Int {
         try read(into: channels, frameCount: frameCount, offset: 0)

@@ -32,7 +32,7 @@ struct DeviceOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Frames a second. Default: the device's; the simulated card's 48000, with aac 44100. JACK's server decides its own.",
+            "Frames a second. Default: the device's; the simulated card's 48000, in a call with AAC 44100. JACK's server decides its own.",
             valueName: "hertz"))
     var rate: Double?
 
@@ -66,7 +66,9 @@ struct DeviceOptions: ParsableArguments {
 
     func validate() throws {
         if let block, !(16...4096).contains(block) { throw ValidationError("--block takes 16 to 4096 frames") }
-        if let rate, !(8_000...192_000).contains(rate) { throw ValidationError("--rate takes 8000 to 192000 Hz") }
+        if let rate, !(8_000...192_000).contains(rate) || rate != rate.rounded() {
+            throw ValidationError("--rate takes 8000 to 192000 Hz, without a fraction")
+        }
         if let device, device != .jack {
             if jackServer != nil { throw ValidationError("--jack-server belongs to --device jack") }
             if !connect { throw ValidationError("--no-connect belongs to --device jack") }
@@ -104,6 +106,21 @@ extension DeviceOptions {
         configuration.preferredInput = try input.map { try system.devices.device(named: $0, .input).id }
         configuration.preferredOutput = try output.map { try system.devices.device(named: $0, .output).id }
         return configuration
+    }
+}
+
+extension DeviceOptions {
+    /// Channels that were asked for and that the device has not.
+    func mapWarnings(_ route: AudioRoute) -> [String] {
+        [
+            ("--input-map", inputMap, route.input?.name, route.input?.inputChannelCount, "captured"),
+            ("--output-map", outputMap, route.output?.name, route.output?.outputChannelCount, "heard"),
+        ].compactMap { option, map, name, count, word -> String? in
+            guard let map, let name, let count, count > 0, let greatest = map.channels.max(), greatest >= count
+            else { return nil }
+            return
+                "\(option) \(greatest + 1): '\(DeviceWords.printable(name))' has \(count) channel\(count == 1 ? "" : "s"), so nothing is \(word) there; name 1 to \(count)"
+        }
     }
 }
 

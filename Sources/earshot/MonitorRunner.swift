@@ -68,6 +68,7 @@ final class MonitorRunner {
         Terminal.say(card.delay.words)
         if let path = command.record { Terminal.say("recording: \(path)") }
         if let warning = card.session.currentRoute.feedbackWarning { Terminal.warn(warning) }
+        for warning in command.card.mapWarnings(card.session.currentRoute) { Terminal.warn(warning) }
     }
 
     private func watch(since began: HostTime) -> Ending {

@@ -28,6 +28,9 @@ struct OfflineRender {
         var clippedSamples = 0
         /// Whether the tail was cut off though it still sounded.
         var isTailCut = false
+        /// Changes behind the end, which nobody hears; the first of them.
+        var lateChanges = 0
+        var firstLateChange: GraphFile.Change?
     }
 
     private let graph: GraphBuilder
@@ -88,6 +91,8 @@ struct OfflineRender {
             if at > inputs, isOpen, isOver { break }
         }
         result.isTailCut = isOpen && !isOver
+        let late = changes.drop { frame(of: $0) < result.frameCount }
+        (result.lateChanges, result.firstLateChange) = (late.count, late.first)
         result.inputFrameCount = inputs
         (result.peak, result.loudness) = (meter.measurement.peak, meter.measurement.integrated)
         result.elapsed = (clock.now - start) / .seconds(1)
@@ -103,11 +108,21 @@ struct OfflineRender {
         Int((change.time * graph.format.sampleRate).rounded())
     }
 
-    /// Frames of the next block: fewer where many changes fall into it, as a unit keeps 256 at most.
+    /// Frames of the next block: fewer where more changes of one node fall into it than wait at once.
     private func blockBeforeChanges(_ at: Int) -> Int {
-        let last = nextChange + 200
-        guard last < changes.count else { return block }
-        return max(1, min(block, frame(of: changes[last]) - at))
+        var waiting = ChangeCount()
+        let window = ChangeCount.window(graph.format)
+        // What a slower part of the graph has not come to yet waits besides.
+        for change in changes[..<nextChange].reversed() {
+            guard frame(of: change) > at - window else { break }
+            _ = waiting.add(change)
+        }
+        for change in changes[nextChange...] {
+            let frame = frame(of: change)
+            guard frame < at + block else { break }
+            if !waiting.add(change), frame > at { return frame - at }
+        }
+        return block
     }
 
     /// Hands the engine what falls due before a frame.
@@ -160,5 +175,62 @@ struct OfflineRender {
             for i in 0..<count where abs(samples[i]) > 1 { result.clippedSamples += 1 }
         }
         result.frameCount += count
+    }
+}
+
+/// Counts the changes that wait at each node, and at each input of a mixer or environment.
+private struct ChangeCount {
+    private struct Target: Hashable {
+        var node: String
+        /// Nil for the node itself.
+        var bus: Int?
+    }
+
+    /// What each keeps.
+    static let limit = 256
+    /// Seconds within which a change is taken, at the lowest rate there is.
+    static let span = 0.001
+    private var counts: [Target: Int] = [:]
+
+    /// Frames that ``span`` lasts.
+    static func window(_ format: AudioFormat) -> Int { Int(span * format.sampleRate) }
+
+    private static func targets(_ change: GraphFile.Change) -> [Target] {
+        let buses: [Int?] = change.buses.isEmpty ? [nil] : change.buses
+        return buses.map { Target(node: change.node, bus: $0) }
+    }
+
+    /// False where it is one too many.
+    mutating func add(_ change: GraphFile.Change) -> Bool {
+        var fits = true
+        for target in Self.targets(change) {
+            counts[target, default: 0] += 1
+            if counts[target, default: 0] > Self.limit { fits = false }
+        }
+        return fits
+    }
+
+    mutating func remove(_ change: GraphFile.Change) {
+        for target in Self.targets(change) { counts[target, default: 0] -= 1 }
+    }
+}
+
+extension GraphFile {
+    /// That no more changes come at one time than a node keeps; to be called before anything is written.
+    func checkChanges() throws(GraphFileError) {
+        var waiting = ChangeCount()
+        var first = 0
+        for change in changes {
+            while changes[first].time < change.time - ChangeCount.span {
+                waiting.remove(changes[first])
+                first += 1
+            }
+            guard waiting.add(change) else {
+                throw GraphFileError(
+                    file: path, place: change.place,
+                    problem: "'\(change.node)' has more than \(ChangeCount.limit) changes within a millisecond; "
+                        + "leave some of them out")
+            }
+        }
     }
 }

@@ -38,8 +38,8 @@ struct ProcessVoiceCommand: ParsableCommand {
 
     @Option(
         parsing: .unconditional,
-        help: ArgumentHelp("The peak that gain control aims at, -31 to 0 dB.", valueName: "dB"))
-    var gainTarget = -3
+        help: ArgumentHelp("The peak that gain control aims at, -31 to 0 dB. Default: -3.", valueName: "dB"))
+    var gainTarget: Int?
 
     @Flag(help: "Leave in what is below the voice.")
     var noHighPass = false
@@ -72,8 +72,8 @@ struct ProcessVoiceCommand: ParsableCommand {
         let gain: VoiceProcessingOptions.GainControl? =
             switch gainControl {
             case .off: nil
-            case .adaptive: .init(mode: .adaptive, target: gainTarget)
-            case .fixed: .init(mode: .fixed, target: gainTarget)
+            case .adaptive: .init(mode: .adaptive, target: gainTarget ?? -3)
+            case .fixed: .init(mode: .fixed, target: gainTarget ?? -3)
             }
         return VoiceProcessingOptions(
             echo: noEchoCancellation ? nil : echo, noise: noise, gainControl: gain, highPass: !noHighPass)
@@ -84,7 +84,15 @@ struct ProcessVoiceCommand: ParsableCommand {
             throw ValidationError(
                 "process-voice takes --reference FILE, what the loudspeaker played, or --no-echo-cancellation")
         }
-        guard (-31...0).contains(gainTarget) else { throw ValidationError("--gain-target takes -31 to 0 (dB)") }
+        if let gainTarget {
+            guard (-31...0).contains(gainTarget) else { throw ValidationError("--gain-target takes -31 to 0 (dB)") }
+            guard gainControl != .off else {
+                throw ValidationError("--gain-target belongs to --gain-control adaptive or fixed")
+            }
+        }
+        guard ["wav", "wave"].contains(RenderOutput.pathExtension(output)) || RenderOutput.isDevice(output) else {
+            throw ValidationError("\(output): what is written is WAV; name a file that ends in .wav")
+        }
     }
 
     func run() throws {

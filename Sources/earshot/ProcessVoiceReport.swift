@@ -22,6 +22,8 @@ struct ProcessVoiceReport: Codable {
     /// Of 10 ms of sound.
     var costMs: Double
     var worstCostMs: Double
+    /// Samples of the inputs that were no number, or infinite, and are silence instead.
+    var faultSamples: Int
     /// What a call would leave voice processing for.
     var finding: String?
 
@@ -48,6 +50,7 @@ struct ProcessVoiceReport: Codable {
         if let echoDelayMs { text += line("", "\(echoDelayMs) ms behind the reference") }
         text += line("cost", String(format: "%.1f ms of delay of its own; in a call 10 ms and a block more", delayMs))
         text += line("", String(format: "%.2f ms of work for 10 ms of sound", costMs))
+        if faultSamples > 0 { text += line("faults", "\(faultSamples) × sample of an input that was no number") }
         return text
     }
 }

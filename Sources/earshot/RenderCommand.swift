@@ -49,8 +49,8 @@ struct RenderCommand: ParsableCommand {
     var dot = false
 
     func validate() throws {
-        if let rate, !AudioFormat.sampleRates.contains(rate) {
-            throw ValidationError("--rate takes 8000 to 384000 (Hz)")
+        if let rate, !AudioFormat.sampleRates.contains(rate) || rate != rate.rounded() {
+            throw ValidationError("--rate takes 8000 to 384000 (Hz), without a fraction")
         }
         guard (1...4096).contains(block) else { throw ValidationError("--block takes 1 to 4096 (frames)") }
         if let tail, !(0...GraphFile.longest).contains(tail) {
@@ -60,13 +60,11 @@ struct RenderCommand: ParsableCommand {
             guard dot else { throw ValidationError("name the file to write: --output FILE.wav, or give --dot") }
             return
         }
-        guard RenderOutput.extensions.contains(RenderOutput.pathExtension(output)) || Self.isDevice(output) else {
+        guard RenderOutput.extensions.contains(RenderOutput.pathExtension(output)) || RenderOutput.isDevice(output)
+        else {
             throw ValidationError("\(output): what is written is WAV or MP3; name a file that ends in .wav or .mp3")
         }
     }
-
-    /// Such as /dev/null, for measuring.
-    private static func isDevice(_ path: String) -> Bool { path.hasPrefix("/dev/") }
 
     func run() throws {
         try Failure.reporting {
@@ -129,8 +127,11 @@ struct RenderCommand: ParsableCommand {
             throw error
         }
         progress.clear()
-        let report = RenderReport(result, built, file: file, output: output)
-        for warning in report.warnings { Terminal.warn("earshot: \(warning)") }
+        let report = RenderReport(
+            result, built, file: file, output: output, rate: target.fileSampleRate)
+        for warning in report.warnings + RenderReport.lateWarning(result, file: file) {
+            Terminal.warn("earshot: \(warning)")
+        }
         try Terminal.output(json ? report.document : report.text)
     }
 }

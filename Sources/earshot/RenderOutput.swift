@@ -20,8 +20,19 @@ enum RenderOutput {
 
     private static func isMP3(_ path: String) -> Bool { pathExtension(path) == "mp3" }
 
+    /// Such as /dev/null, for measuring.
+    static func isDevice(_ path: String) -> Bool { path.hasPrefix("/dev/") }
+
     static func pathExtension(_ path: String) -> String {
         URL(fileURLWithPath: path).pathExtension.lowercased()
+    }
+
+    /// Hertz of the file: MP3 has not every rate.
+    var fileSampleRate: Double {
+        switch self {
+        case .wav(let writer): writer.format.sampleRate
+        case .mp3(let writer): writer.fileSampleRate
+        }
     }
 
     func write(_ channels: Channels, frameCount: Int) throws {

@@ -23,6 +23,8 @@ struct RenderReport: Codable {
     }
     /// What was replaced by silence.
     struct Faults: Codable {
+        /// Samples of the inputs that were no number, or infinite.
+        var inputSamples: Int
         /// Blocks in which a unit made what is no number.
         var blocks: Int
         /// Samples at the output that were no number.
@@ -34,8 +36,10 @@ struct RenderReport: Codable {
     var earshot = CallReport.version
     var graph: String
     var output: String
+    /// Of the file, at its rate.
     var frames: Int
     var seconds: Double
+    /// Of the file: MP3 has not every rate.
     var rate: Double
     var channels: Int
     /// Seconds behind the longest input.
@@ -51,16 +55,20 @@ struct RenderReport: Codable {
     var loudnessLufs: Double?
     /// Samples beyond full scale.
     var clippedSamples: Int
+    /// At most ``AudioEngine/pathLimit``, the one that takes longest first.
     var paths: [Path]
     var faults: Faults
 
-    init(_ result: OfflineRender.Result, _ graph: GraphBuilder, file: GraphFile, output: String) {
+    /// - Parameter fileRate: hertz of what was written.
+    init(
+        _ result: OfflineRender.Result, _ graph: GraphBuilder, file: GraphFile, output: String, rate fileRate: Double
+    ) {
         let rate = graph.format.sampleRate
         self.graph = file.path
         self.output = output
-        frames = result.frameCount
+        frames = Int((Double(result.frameCount) * fileRate / rate).rounded(.up))
         seconds = Double(result.frameCount) / rate
-        self.rate = rate
+        self.rate = fileRate
         channels = graph.format.channelCount
         tailSeconds = Double(max(0, result.frameCount - result.inputFrameCount)) / rate
         isTailCut = result.isTailCut
@@ -68,7 +76,7 @@ struct RenderReport: Codable {
             Input(
                 node: $0.node, file: $0.path, rate: $0.format.sampleRate, channels: $0.format.channelCount,
                 seconds: $0.seconds, startSeconds: $0.start, loops: $0.end == nil,
-                isConverted: $0.format.sampleRate != rate)
+                isConverted: $0.format.sampleRate != fileRate)
         }
         elapsedSeconds = result.elapsed
         timesRealTime = result.elapsed > 0 ? seconds / result.elapsed : 0
@@ -77,6 +85,7 @@ struct RenderReport: Codable {
         clippedSamples = result.clippedSamples
         paths = graph.engine.paths.map { Path(nodes: $0.nodes, latencyMs: $0.latency * 1e3) }
         faults = Faults(
+            inputSamples: graph.sources.reduce(0) { $0 + $1.player.faultCount },
             blocks: graph.units.reduce(0) { $0 + $1.faultCount }, samples: graph.engine.outputNode.faultCount,
             lateFrames: graph.sources.reduce(0) { $0 + $1.player.lostFrameCount })
     }
@@ -88,6 +97,9 @@ struct RenderReport: Codable {
             return String(decoding: try encoder.encode(self), as: UTF8.self) + "\n"
         }
     }
+
+    /// Ways through the graph that ``text`` lists.
+    private static let pathsInWords = 20
 
     /// For people.
     var text: String {
@@ -118,11 +130,15 @@ struct RenderReport: Codable {
                 (peakDb.map { String(format: "peak %.1f dBFS", $0) } ?? "silence")
                     + (loudnessLufs.map { String(format: ", %.1f LUFS", $0) } ?? "")
                     + (clippedSamples > 0 ? ", \(plural(clippedSamples, "sample")) beyond full scale" : "")))
-        for path in paths {
+        for path in paths.prefix(Self.pathsInWords) {
             lines.append(
                 line("latency", String(format: "%.2f ms, ", path.latencyMs) + path.nodes.joined(separator: " → ")))
         }
+        if paths.count > Self.pathsInWords {
+            lines.append(line("", "and other ways, none of which takes longer than the first; --json has more"))
+        }
         let counted = [
+            (faults.inputSamples, "sample of an input that was no number"),
             (faults.blocks, "silenced block"), (faults.samples, "sample that was no number"),
             (faults.lateFrames, "late frame"),
         ].filter { $0.0 > 0 }
@@ -130,6 +146,15 @@ struct RenderReport: Codable {
             lines.append(line("faults", counted.map { "\($0.0) × \($0.1)" }.joined(separator: ", ")))
         }
         return lines.joined(separator: "\n") + "\n"
+    }
+
+    /// Changes that nobody hears.
+    static func lateWarning(_ result: OfflineRender.Result, file: GraphFile) -> [String] {
+        guard let first = result.firstLateChange else { return [] }
+        let others = result.lateChanges > 1 ? " and \(result.lateChanges - 1) more are" : " is"
+        return [
+            "\(file.path):\(first.place.line):\(first.place.column): this change\(others) behind the end and not heard; give --tail SECONDS, or an earlier time"
+        ]
     }
 
     /// What a person should know about the result.

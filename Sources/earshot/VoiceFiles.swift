@@ -19,18 +19,14 @@ struct VoiceFiles {
         let format = AudioFormat(sampleRate: Double(processor.sampleRate), channelCount: 1)
         microphone = try ConvertedFileReader(path: command.mic, as: format)
         reference = try command.reference.map { try ConvertedFileReader(path: $0, as: format) }
-        for path in [command.mic, command.reference].compactMap(\.self) where Self.isSame(path, command.output) {
-            throw Failure(
-                "\(command.output): is what is read; give --output a name of its own", status: Failure.cannotCreate)
+        for path in [command.mic, command.reference].compactMap(\.self)
+        where RenderOutput.isSame(path, command.output) {
+            throw Failure("\(command.output): is what is read; give --output a name of its own", status: Failure.usage)
+        }
+        guard microphone.frameCount > 0 || reference?.frameCount ?? 0 > 0 else {
+            throw Failure("\(command.mic): holds no sound; name another file", status: Failure.data)
         }
         writer = try Failure.creating { try AudioFileWriter(path: command.output, format: format) }
-    }
-
-    private static func isSame(_ a: String, _ b: String) -> Bool {
-        var first = stat()
-        var second = stat()
-        return stat(a, &first) == 0 && stat(b, &second) == 0 && first.st_ino == second.st_ino
-            && first.st_dev == second.st_dev
     }
 
     func process() throws -> ProcessVoiceReport {
@@ -90,6 +86,7 @@ struct VoiceFiles {
             enhancementDb: processor.options.echo == nil ? nil : statistics.enhancement,
             echoReturnLossDb: statistics.echoReturnLoss, echoDelayMs: statistics.echoDelay,
             delayMs: processor.delayMilliseconds, costMs: statistics.cost, worstCostMs: statistics.worst,
+            faultSamples: self.microphone.faultCount + (self.reference?.faultCount ?? 0),
             finding: finding?.description)
     }
 }

@@ -80,4 +80,18 @@ private func samples(_ buffer: AudioBuffer) -> [Float] { (0..<buffer.frameCapaci
             }
         }
     }
+
+    @Test func `what is great is finite, what is no number is found in every place`() {
+        let from = AudioBuffer(channelCount: 2, frameCapacity: 37)
+        for c in 0..<2 { for i in 0..<37 { from.channels[c][i] = i % 2 == 0 ? 3e38 : 1e38 } }
+        #expect(areSamplesFinite(from.channels, 37))
+        for wrong in [Float.nan, .infinity, -.infinity] {
+            for place in 0..<37 {
+                let kept = from.channels[1][place]
+                from.channels[1][place] = wrong
+                #expect(!areSamplesFinite(from.channels, 37))
+                from.channels[1][place] = kept
+            }
+        }
+    }
 }

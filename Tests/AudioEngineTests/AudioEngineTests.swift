@@ -178,6 +178,23 @@ import Testing
         #expect(heard.starts.first == 0 && heard.starts == heard.starts.sorted())
     }
 
+    @Test func `a tap counts from each start`() throws {
+        let rig = EngineRig(channels: 1)
+        let source = sineSource(500)
+        try rig.engine.attach(source)
+        try rig.engine.connect(source, to: rig.engine.mainMixerNode)
+        let heard = Heard()
+        try rig.engine.installTap(on: source, bufferSize: 480) { samples, count, time in
+            heard.add(UnsafeBufferPointer(start: samples[0], count: count), Int(time))
+        }
+        for _ in 0..<2 {
+            try rig.start()
+            _ = try rig.render(4_800, blocks: [480])
+            rig.engine.stop()
+        }
+        #expect(heard.starts == (0..<10).map { 480 * $0 } + (0..<10).map { 480 * $0 })
+    }
+
     @Test func `a render block's faults are silence, and counted`() throws {
         let rig = EngineRig(channels: 1)
         let source = AudioSourceNode(name: "bad") { time, count, output in

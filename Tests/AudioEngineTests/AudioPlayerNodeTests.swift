@@ -26,6 +26,27 @@ import Testing
         return buffer
     }
 
+    @Test func `what is no number in a buffer is silence, counted`() throws {
+        let player = AudioPlayerNode(format: mono)
+        let rig = try rig(player)
+        let buffer = ramp(500)
+        for (frame, wrong) in [(10, Float.nan), (20, .infinity), (499, -.infinity)] {
+            buffer.channels[0][frame] = wrong
+        }
+        player.scheduleBuffer(buffer, frameCount: 500)
+        player.play()
+        let output = try rig.render(1_000)[0]
+        #expect(player.faultCount == 3 && rig.engine.outputNode.faultCount == 0)
+        for frame in [10, 20, 499] { #expect(output[frame] == 0) }
+        #expect(abs(output[11] - 12 / 10_000) < 1e-6)
+    }
+
+    @Test func `a rate with a fraction is refused`() throws {
+        let player = AudioPlayerNode(format: AudioFormat(sampleRate: 44_100.4, channelCount: 1))
+        let error = try #require(throws: AudioEngineError.self) { _ = try rig(player) }
+        #expect(error.description.contains("whole number of hertz"), "\(error)")
+    }
+
     @Test(arguments: [[256], [1], [64, 1_000, 7]])
     func `a buffer begins at its exact frame`(blocks: [Int]) throws {
         let player = AudioPlayerNode(format: mono)
@@ -39,6 +60,19 @@ import Testing
         for i in 0..<100 { #expect(abs(output[1_734 + i] - Float(i + 5_000) / 10_000) < 1e-6) }
         #expect(output[1_834...].allSatisfy { $0 == 0 })
         #expect(player.isFinished && player.lostFrameCount == 0)
+    }
+
+    @Test func `what waits for its frame when the engine stops waits on`() throws {
+        let player = AudioPlayerNode(format: mono)
+        let rig = try rig(player)
+        player.play()
+        player.scheduleBuffer(ramp(500), frameCount: 500, at: 4_000)
+        _ = try rig.render(1_000)
+        rig.engine.stop()
+        try rig.start()
+        let output = try rig.render(5_000)[0]
+        #expect(output[..<4_000].allSatisfy { $0 == 0 })
+        for i in 0..<500 { #expect(abs(output[4_000 + i] - Float(i + 1) / 10_000) < 1e-6) }
     }
 
     @Test func `what is late is left out, so that the rest is in time`() throws {

@@ -56,6 +56,76 @@ import Testing
         #expect(engine.outputNode.faultCount == 0)
     }
 
+    /// Who stops waits until it is stopped, whoever else stops, pauses, resumes or starts.
+    @Test func startsAndStopsMeetOnThreads() throws {
+        let engine = AudioEngine()
+        let source = sineSource(200)
+        try engine.attach(source)
+        try engine.connect(source, to: engine.mainMixerNode)
+        try engine.installTap(on: source, bufferSize: 64) { [weak engine] _, _, time in
+            if time / 64 % 5 == 4 { engine?.stop() }  // on the engine's own thread
+        }
+        let card = SimulatedCard.Configuration(sampleRate: 48_000, blockFrameCount: 64)
+        let devices = try (0..<2).map { _ in try SimulatedDevice(card) }
+        for turn in 0..<60 {
+            try? engine.start(on: devices[0])
+            DispatchQueue.concurrentPerform(iterations: 3) { thread in
+                switch (turn + thread) % 4 {
+                case 0: engine.pause()
+                case 1: try? engine.resume()
+                case 2: if turn % 3 == 0 { try? engine.start(on: devices[1]) } else { engine.stop() }
+                default: engine.stop()
+                }
+            }
+            engine.stop()
+            #expect(!engine.isRunning && engine.sampleRate == nil)
+        }
+    }
+
+    /// Of two that stop at once the second waits too: what it frees then, the device calls no more.
+    @Test func nothingIsRenderedOnceAnyoneHasStopped() throws {
+        let engine = AudioEngine()
+        let hasStopped = Atomic(false)
+        let isRendering = Atomic(false)
+        let late = Atomic(0)
+        let source = AudioSourceNode(format: AudioFormat(sampleRate: 48_000, channelCount: 1)) { _, count, _ in
+            isRendering.store(true, ordering: .relaxed)
+            usleep(3_000)
+            if hasStopped.load(ordering: .relaxed) { late.add(1, ordering: .relaxed) }
+            return count
+        }
+        try engine.attach(source)
+        try engine.connect(source, to: engine.mainMixerNode)
+        let device = try SimulatedDevice(.init(sampleRate: 48_000, blockFrameCount: 256))
+        for turn in 0..<20 {
+            hasStopped.store(false, ordering: .relaxed)
+            isRendering.store(false, ordering: .relaxed)
+            try engine.start(on: device)
+            while !isRendering.load(ordering: .relaxed) { usleep(100) }
+            DispatchQueue.concurrentPerform(iterations: 2) { thread in
+                if thread == 0, turn % 2 == 0 { engine.pause() }
+                engine.stop()
+                hasStopped.store(true, ordering: .relaxed)
+            }
+        }
+        #expect(late.load(ordering: .relaxed) == 0)
+    }
+
+    @Test func aTapMayStopItsEngine() throws {
+        let engine = AudioEngine()
+        let source = sineSource(200)
+        try engine.attach(source)
+        try engine.connect(source, to: engine.mainMixerNode)
+        let stopped = DispatchSemaphore(value: 0)
+        try engine.installTap(on: source, bufferSize: 64) { [weak engine] _, _, _ in
+            engine?.stop()
+            stopped.signal()
+        }
+        try engine.start(on: SimulatedDevice(.init(sampleRate: 48_000, blockFrameCount: 64)))
+        #expect(stopped.wait(timeout: .now() + 20) == .success)
+        #expect(!engine.isRunning)
+    }
+
     private func change(
         _ engine: AudioEngine, _ sources: [AudioSourceNode], _ effects: [AudioUnitEffect], _ random: inout SeededRandom
     ) throws(AudioEngineError) {

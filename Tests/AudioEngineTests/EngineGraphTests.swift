@@ -236,6 +236,37 @@ import Testing
         #expect(throws: AudioEngineError.unitFailed(node: "bad", reason: "not today")) { try rig.start() }
     }
 
+    /// A node whose memory was remade for a graph that came to nothing would give what the one that sounds has no room for.
+    @Test func `what could not be compiled leaves no trace in the nodes`() throws {
+        struct Refusal: Error {}
+        let rig = EngineRig(channels: 1)
+        let mono = sineSource(50)
+        let stereo = sineSource(50, channels: 2)
+        let gain = AudioUnitEffect(.gain)
+        let bad = AudioUnitEffect(unit: UnitType.gain.description, name: "bad") { _, _ in throw Refusal() }
+        for node in [mono, stereo, gain, bad] as [AudioNode] { try rig.engine.attach(node) }
+        try rig.engine.connect(mono, to: gain)
+        try rig.engine.connect(gain, to: rig.engine.mainMixerNode, bus: 0)
+        try rig.start()
+        var output = try rig.render(2_400)[0]
+        let state = try #require(gain.currentState)
+        try rig.engine.edit { edit throws(AudioEngineError) in
+            try edit.connect(stereo, to: gain)
+            try edit.connect(gain, to: bad)
+            try edit.connect(bad, to: rig.engine.mainMixerNode, bus: 0)
+        }
+        gain.bypass = true
+        output += try rig.render(2_400)[0]
+        #expect(rig.engine.failure != nil && gain.currentState === state)
+        // Without what failed it is another graph, faded to; and the bypass is there.
+        try rig.engine.connect(gain, to: rig.engine.mainMixerNode, bus: 0)
+        output += try rig.render(9_600)[0]
+        #expect(rig.engine.failure == nil && gain.currentState !== state)
+        #expect(clickLevel(output) < -60)
+        gain["gain"]?.value = -60
+        #expect((try rig.render(9_600)[0].suffix(960).max() ?? 0) > 0.4)
+    }
+
     @Test func `another engine gets a node when it has faded out`() throws {
         let rig = EngineRig(channels: 1)
         let node = AudioUnitEffect(.gain, name: "gain")

@@ -43,4 +43,34 @@ import Testing
         }
         #expect(errorDecibels(Array(expected[6_000...]), Array(output[6_000...])) < -60)
     }
+
+    /// 2^30 ways: listed are so many as one can use, and the longest is among them.
+    @Test func `nodes that branch and meet again and again`() throws {
+        let rig = EngineRig(channels: 1)
+        let source = sineSource(440)
+        try rig.engine.attach(source)
+        var last: AudioNode = source
+        for i in 0..<30 {
+            let mixer = AudioMixerNode(name: "mixer \(i)")
+            try rig.engine.attach(mixer)
+            try rig.engine.connect(last, to: mixer)
+            if i == 29 {
+                let limiter = AudioUnitEffect(.limiter)
+                try rig.engine.attach(limiter)
+                try rig.engine.connect(last, to: limiter)
+                try rig.engine.connect(limiter, to: mixer)
+            } else {
+                try rig.engine.connect(last, to: mixer)
+            }
+            last = mixer
+        }
+        try rig.engine.connect(last, to: rig.engine.mainMixerNode)
+        try rig.start()
+        let paths = rig.engine.paths
+        #expect(paths.count == AudioEngine.pathLimit)
+        let longest = try #require(paths.first)
+        #expect(longest.nodes.count == 34 && longest.nodes[30] == "Limiter", "\(longest.nodes)")
+        #expect(longest.latency > 0 && longest.latency == paths.map(\.latency).max())
+        #expect(rig.engine.description.count < 10_000)
+    }
 }

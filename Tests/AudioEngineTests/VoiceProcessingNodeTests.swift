@@ -8,7 +8,8 @@ import VoiceProcessing
 
 @Suite struct VoiceProcessingNodeTests {
     /// A loudspeaker that is heard by its own microphone: what the engine plays comes back 20 ms later at −6 dB.
-    @Test func `what the output plays is taken out of the input`() throws {
+    @Test(arguments: [false, true])
+    func `what the output plays is taken out of the input`(comesLater: Bool) throws {
         let engine = AudioEngine()
         let far = AudioSourceNode(format: AudioFormat(sampleRate: 48_000, channelCount: 1), name: "far") {
             time, count, output in
@@ -31,14 +32,15 @@ import VoiceProcessing
         try engine.installTap(on: heard, bufferSize: 480) { samples, count, time in
             clean.add(UnsafeBufferPointer(start: samples[0], count: count), Int(time))
         }
-        engine.setVoiceProcessing(VoiceProcessingOptions())
+        if !comesLater { engine.setVoiceProcessing(VoiceProcessingOptions()) }
         try engine.enableManualRendering(
             format: AudioFormat(sampleRate: 48_000, channelCount: 1), inputChannelCount: 1, maximumFrameCount: 240)
         let output = AudioBuffer(channelCount: 1, frameCapacity: 240)
         let input = AudioBuffer(channelCount: 1, frameCapacity: 240)
         var played = [Float](repeating: 0, count: 960)
         var echo: [Float] = []
-        for _ in 0..<1_000 {
+        for block in 0..<1_000 {
+            if comesLater, block == 20 { engine.setVoiceProcessing(VoiceProcessingOptions()) }
             for i in 0..<240 { input.channels[0][i] = 0.5 * played[played.count - 960 + i] }
             echo += UnsafeBufferPointer(start: input.channels[0], count: 240)
             try engine.renderOffline(output.channels, frameCount: 240, input: input.channels)
@@ -50,6 +52,31 @@ import VoiceProcessing
         let after = 120_000..<230_000
         #expect(10 * log10(power(echo[after]) / max(1e-12, power(clean.samples[after]))) > 25)
         #expect(engine.paths.contains { $0.nodes.first == "input" && $0.latency > 0.02 })
+    }
+
+    @Test func `what was left is not late`() throws {
+        let rig = EngineRig(channels: 1)
+        try rig.engine.connect(rig.engine.inputNode, to: rig.engine.mainMixerNode)
+        rig.engine.setVoiceProcessing(VoiceProcessingOptions())
+        try rig.start(inputs: 1)
+        let worker = try #require(rig.engine.inputNode.voiceProcessor)
+        #expect(try #require(rig.engine.paths.first).latency > 0.02)
+        worker.leave(.failed(code: 1))
+        #expect(try #require(rig.engine.paths.first).latency == 0)
+    }
+
+    @Test func `in a callback of one's own it is as late as the block that was said needs`() throws {
+        let latencies = try [64, 2_048].map { maximum in
+            let engine = AudioEngine()
+            try engine.connect(engine.inputNode, to: engine.mainMixerNode)
+            engine.setVoiceProcessing(VoiceProcessingOptions())
+            _ = try engine.startRealtimeRendering(
+                format: AudioFormat(sampleRate: 48_000, channelCount: 1), inputChannelCount: 1,
+                maximumFrameCount: maximum)
+            defer { engine.stop() }
+            return try #require(engine.inputNode.voiceProcessor).latency
+        }
+        #expect(latencies[0] < latencies[1])
     }
 
     @Test func `switching it on and off while it sounds does not click`() throws {

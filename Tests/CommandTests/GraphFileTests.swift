@@ -96,6 +96,12 @@ import Testing
             testDescription: "broken grammar", old: "input = 2", new: "input = = 2", place: "a.toml:7:",
             words: ["no TOML"]),
         Wrong(
+            testDescription: "a rate with a fraction", old: "rate = 44100", new: "rate = 44100.4", place: "a.toml:2:8",
+            words: ["'rate'", "whole hertz", "44100.4"]),
+        Wrong(
+            testDescription: "a player's rate with a fraction", old: "input = 2", new: "input = 2\nrate = 8000.5",
+            place: "a.toml:8:8", words: ["whole hertz"]),
+        Wrong(
             testDescription: "an unknown table", old: "[output]", new: "[outputs]", place: "a.toml:1:2",
             words: ["'outputs'", "did you mean 'output'"]),
         Wrong(
@@ -180,6 +186,27 @@ import Testing
     func `a graph that leads nowhere`(text: String) throws {
         let error = try #require(throws: GraphFileError.self) { try GraphFile(Array(text.utf8), path: "a.toml") }
         #expect(error.description.contains("main mixer"), "\(error)")
+        #expect(error.description.contains("from = \"\(text.contains("nodes.a") ? "a" : "voice")\""), "\(error)")
+    }
+
+    private func changes(_ count: Int, apart seconds: Double) -> [UInt8] {
+        var text = Self.sound
+        for i in 0..<count {
+            text +=
+                "\n[[automation]]\nnode = \"my eq\"\nparameter = \"gain\"\ntime = \(Double(i) * seconds)\nvalue = \(i % 2)"
+        }
+        return Array(text.utf8)
+    }
+
+    @Test func `more changes at one time than a node keeps are refused at the first that is too many`() throws {
+        #expect(try GraphFile(changes(256, apart: 0), path: "a.toml").changes.count == 258)
+        #expect(try GraphFile(changes(3_000, apart: 1e-5), path: "a.toml").changes.count == 3_002)
+        let error = try #require(throws: GraphFileError.self) {
+            try GraphFile(changes(300, apart: 0), path: "a.toml")
+        }
+        let first = Self.sound.split(separator: "\n", omittingEmptySubsequences: false).count
+        #expect(error.place.line == first + 256 * 5 + 1, "\(error)")
+        #expect(error.description.contains("'my eq'") && error.description.contains("256"))
     }
 
     @Test func `every unit can be a node, with each of its presets and each parameter at both ends`() throws {

@@ -107,6 +107,11 @@ private func power(_ samples: some Collection<Float>) -> Double {
                 ["--mic", Earshot.speech, "--no-echo-cancellation", "--output", "/tmp/x.wav", "--gain-target", "3"], 64,
                 "-31"
             ),
+            (["--mic", Earshot.speech, "--no-echo-cancellation", "--output", "/tmp/x.mp3"], 64, ".wav"),
+            (
+                ["--mic", Earshot.speech, "--no-echo-cancellation", "--output", "/tmp/x.wav", "--gain-target", "-6"],
+                64, "--gain-control"
+            ),
             (
                 [
                     "--mic", Earshot.speech, "--no-echo-cancellation", "--output", "/tmp/x.wav", "--noise-suppression",
@@ -120,6 +125,19 @@ private func power(_ samples: some Collection<Float>) -> Double {
         #expect(theFailure(program).contains(words), "\(program.errors)")
     }
 
+    @Test func `files without sound are refused, and nothing is written`() throws {
+        let scratch = try Scratch()
+        let format = AudioFormat(sampleRate: 48_000, channelCount: 1)
+        try AudioFileWriter(path: scratch("empty.wav"), format: format).close()
+        for more in [["--no-echo-cancellation"], ["--reference", scratch("empty.wav")]] {
+            let program = try Earshot.start(
+                ["process-voice", "--mic", scratch("empty.wav"), "--output", scratch("out.wav")] + more)
+            #expect(program.wait() == .exit(65), "\(program.errors)")
+            #expect(theFailure(program).contains("holds no sound"))
+            #expect(!FileManager.default.fileExists(atPath: scratch("out.wav")))
+        }
+    }
+
     @Test func `what is read is not written over`() throws {
         let files = try Recordings()
         let path = files.scratch("mic.wav")
@@ -128,7 +146,7 @@ private func power(_ samples: some Collection<Float>) -> Double {
             "process-voice", "--mic", path, "--reference", files.scratch("far.wav"), "--output",
             files.scratch("./mic.wav"),
         ])
-        #expect(program.wait() == .exit(73))
+        #expect(program.wait() == .exit(64))
         #expect(theFailure(program).contains("name of its own"))
         #expect(try Data(contentsOf: URL(fileURLWithPath: path)) == before)
     }

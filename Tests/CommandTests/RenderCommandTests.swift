@@ -130,6 +130,120 @@ import Testing
         #expect(zip(channels[0][..<4_800], whole).contains { abs($0 - $1) > 0.1 })
     }
 
+    private func render(_ folder: Scratch, _ output: String, _ more: [String] = []) throws -> ChildProcess {
+        try Earshot.start(
+            ["render", "--graph", folder("g.toml"), "--input", folder("a.wav"), "--output", folder(output)] + more)
+    }
+
+    @Test func `too many changes at one time leave the file that is there alone`() throws {
+        let folder = try Scratch()
+        try tone(folder("a.wav"), seconds: 0.5)
+        let change = "\n[[automation]]\nnode = \"main mixer\"\nparameter = \"volume\"\ntime = 0.3\nvalue = 1"
+        try write(Self.plain + String(repeating: change, count: 300) + "\n", folder("g.toml"))
+        try write("kept", folder("o.wav"))
+        let program = try render(folder, "o.wav")
+        #expect(program.wait() == .exit(65), "\(program.errors)")
+        #expect(theFailure(program).contains("g.toml:"), "\(program.errors)")
+        #expect(try String(contentsOfFile: folder("o.wav"), encoding: .utf8) == "kept")
+    }
+
+    @Test func `many changes in a few frames, at two nodes`() throws {
+        let folder = try Scratch()
+        try tone(folder("a.wav"), seconds: 0.5)
+        var text = Self.plain
+        for i in 0..<1_024 {
+            let time = 0.1 + Double(i / 512) / 48_000 * 60
+            text +=
+                "\n[[automation]]\nnode = \"main mixer\"\nparameter = \"volume\"\ntime = \(time)\nvalue = 0.5\nramp = 0"
+            if i % 2 == 0 { text += "\ninput = \"a\"" }
+        }
+        try write(text + "\n", folder("g.toml"))
+        let program = try render(folder, "o.wav", ["--tail", "0"])
+        #expect(program.wait() == .exit(0), "\(program.errors)")
+        let heard = try samples(folder("o.wav")).channels[0]
+        let whole = try samples(folder("a.wav")).channels[0]
+        #expect(zip(heard[12_000...], whole[12_000...]).allSatisfy { abs($0 - $1 / 4) < 1e-6 })
+    }
+
+    @Test func `a graph that branches again and again has a report that can be read`() throws {
+        let folder = try Scratch()
+        try tone(folder("a.wav"), seconds: 0.1)
+        var text = "[nodes.a]\ntype = \"player\"\ninput = 1\n"
+        for i in 0..<40 { text += "[nodes.m\(i)]\ntype = \"mixer\"\nvolume = 0.5\n" }
+        for i in 0..<40 {
+            let connection = "[[connections]]\nfrom = \"\(i == 0 ? "a" : "m\(i - 1)")\"\nto = \"m\(i)\"\n"
+            text += connection + connection
+        }
+        try write(text + "[[connections]]\nfrom = \"m39\"\nto = \"main mixer\"\n", folder("g.toml"))
+        let program = try render(folder, "o.wav", ["--json"])
+        #expect(program.wait(seconds: 60) == .exit(0), "\(program.errors)")
+        let paths = try #require(try theReport(program)["paths"] as? [[String: Any]])
+        #expect(paths.count == 1_000)
+        let inWords = try render(folder, "o.wav")
+        #expect(inWords.wait(seconds: 60) == .exit(0), "\(inWords.errors)")
+        #expect(inWords.output.split(separator: "\n").count < 40 && inWords.output.contains("other ways"))
+    }
+
+    @Test func `samples that are no number are silence, counted`() throws {
+        let folder = try Scratch()
+        let buffer = AudioBuffer(channelCount: 1, frameCapacity: 4_800)
+        for i in 0..<4_800 { buffer.channels[0][i] = i % 100 == 7 ? .nan : i % 100 == 8 ? .infinity : 0.25 }
+        let writer = try AudioFileWriter(
+            path: folder("a.wav"), format: AudioFormat(sampleRate: 48_000, channelCount: 1))
+        try writer.write(buffer.channels, frameCount: 4_800)
+        try writer.close()
+        let read = try AudioFileReader(path: folder("a.wav"))
+        _ = try read.read(into: buffer.channels, frameCount: 4_800)
+        try #require(read.faultCount == 96)
+        try write(Self.plain, folder("g.toml"))
+        let program = try render(folder, "o.wav", ["--json"])
+        #expect(program.wait() == .exit(0), "\(program.errors)")
+        let faults = try #require(try theReport(program)["faults"] as? [String: Any])
+        #expect(faults["inputSamples"] as? Int == 96 && faults["samples"] as? Int == 0)
+        let inWords = try render(folder, "o.wav")
+        #expect(inWords.wait() == .exit(0))
+        #expect(inWords.output.contains("96 × sample of an input that was no number"))
+        let voice = [
+            "process-voice", "--mic", folder("a.wav"), "--no-echo-cancellation", "--output", folder("v.wav"),
+        ]
+        let processed = try Earshot.start(voice + ["--json"])
+        #expect(processed.wait() == .exit(0), "\(processed.errors)")
+        #expect(try theReport(processed)["faultSamples"] as? Int == 96)
+        let told = try Earshot.start(voice)
+        #expect(told.wait() == .exit(0), "\(told.errors)")
+        #expect(told.output.contains("96 × sample of an input"))
+    }
+
+    @Test func `changes behind the end are said`() throws {
+        let folder = try Scratch()
+        try tone(folder("a.wav"), seconds: 0.5)
+        func change(_ time: Double) -> String {
+            "\n[[automation]]\nnode = \"main mixer\"\nparameter = \"volume\"\ntime = \(time)\nvalue = 1\n"
+        }
+        try write(Self.plain + change(600) + change(0.1) + change(60), folder("g.toml"))
+        let program = try render(folder, "o.wav", ["--tail", "0"])
+        #expect(program.wait() == .exit(0), "\(program.errors)")
+        #expect(program.errors.contains("g.toml:19:3: this change and 1 more are behind the end"), "\(program.errors)")
+        try write(Self.plain + change(0.1), folder("g.toml"))
+        let inTime = try render(folder, "o.wav", ["--tail", "0"])
+        #expect(inTime.wait() == .exit(0) && !inTime.errors.contains("behind the end"), "\(inTime.errors)")
+    }
+
+    @Test func `the report has the rate of the file, which for MP3 is another`() throws {
+        let folder = try Scratch()
+        try tone(folder("a.wav"), seconds: 0.5)
+        try write(Self.plain, folder("g.toml"))
+        let program = try render(folder, "o.mp3", ["--rate", "384000", "--tail", "0", "--json"])
+        #expect(program.wait() == .exit(0), "\(program.errors)")
+        let report = try theReport(program)
+        #expect(report["rate"] as? Double == 48_000 && report["frames"] as? Int == 24_000)
+        #expect(abs(try #require(report["seconds"] as? Double) - 0.5) < 1e-9)
+        #expect(try AudioFileReader(path: folder("o.mp3")).processingFormat.sampleRate == 48_000)
+        let fraction = try render(folder, "o.mp3", ["--rate", "44100.4"])
+        #expect(fraction.wait() == .exit(64))
+        #expect(theFailure(fraction).contains("fraction"))
+    }
+
     @Test func `a tail is as long as it sounds, or as it was asked to be`() throws {
         let folder = try Scratch()
         try tone(folder("a.wav"), seconds: 0.5)

@@ -47,13 +47,18 @@ extension AudioEngine: CustomStringConvertible {
         name.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"")
     }
 
-    /// Every way from a source to an output, with its delay; of the graph as it renders, so empty while stopped.
+    /// Ways from a source to an output, with their delays; of the graph as it renders, so empty while stopped. To each output the
+    /// way that takes longest comes first, and there are ``pathLimit`` at most.
     public var paths: [AudioPath] {
         state.withLock { state in
             guard let rendering = state.rendering else { return [] }
-            return rendering.order.filter { $0.numberOfOutputs == 0 }.flatMap { state.paths(to: $0, rendering) }
+            let search = PathSearch(state, rendering)
+            return rendering.order.filter { $0.numberOfOutputs == 0 }.flatMap { search.paths(to: $0.id) }
         }
     }
+
+    /// Ways to one output that ``paths`` lists: where nodes branch and meet again and again there can be more than fit into memory.
+    public static var pathLimit: Int { 1_000 }
 }
 
 extension EngineState {
@@ -79,22 +84,64 @@ extension EngineState {
     }
 
     /// A node's own delay.
-    private func seconds(_ node: AudioNode) -> Double {
-        guard let formats = rendering?.formats[node.id], let state = node.currentState else { return 0 }
-        return state.latency / formats.sampleRate
+    fileprivate func seconds(_ node: AudioNode) -> Double {
+        guard let formats = rendering?.formats[node.id] else { return 0 }
+        return node.latency / formats.sampleRate
+    }
+}
+
+/// Looks for the ways to a node, no further than asked for.
+private struct PathSearch {
+    private struct Step {
+        var source: Int
+        /// Seconds from the source's output to this node's.
+        var delay: Double
+        /// Seconds of the longest way through it.
+        var longest: Double
     }
 
-    fileprivate func paths(to node: AudioNode, _ graph: ResolvedGraph) -> [AudioPath] {
-        let incoming = graph.connections.filter { $0.destination.node == node.id }
-        guard !incoming.isEmpty else { return [AudioPath(nodes: [node.name], latency: seconds(node))] }
-        return incoming.flatMap { connection -> [AudioPath] in
-            guard let source = graph.order.first(where: { $0.id == connection.source.node }) else { return [] }
-            let key = GraphCompiler.ConversionKey(
-                source: connection.source, from: connection.from, to: connection.to)
-            let conversion = (compiler?.conversions[key]?.latency ?? 0) / connection.to.sampleRate
-            return paths(to: source, graph).map {
-                AudioPath(nodes: $0.nodes + [node.name], latency: $0.latency + conversion + seconds(node))
+    private var names: [Int: String] = [:]
+    /// Seconds that a source takes itself.
+    private var own: [Int: Double] = [:]
+    /// What leads to a node, the longest way first.
+    private var steps: [Int: [Step]] = [:]
+
+    init(_ state: borrowing EngineState, _ graph: ResolvedGraph) {
+        let incoming = Dictionary(grouping: graph.connections) { $0.destination.node }
+        var longest: [Int: Double] = [:]
+        // Sources stand before what they feed.
+        for node in graph.order {
+            let own = state.seconds(node)
+            (names[node.id], self.own[node.id]) = (node.name, own)
+            var steps: [Step] = []
+            for connection in incoming[node.id] ?? [] {
+                guard let before = longest[connection.source.node] else { continue }
+                let key = GraphCompiler.ConversionKey(
+                    source: connection.source, from: connection.from, to: connection.to)
+                let conversion = (state.compiler?.conversions[key]?.latency ?? 0) / connection.to.sampleRate
+                steps.append(
+                    Step(source: connection.source.node, delay: conversion + own, longest: before + conversion + own))
             }
+            self.steps[node.id] = steps.sorted { $0.longest > $1.longest }
+            longest[node.id] = steps.map(\.longest).max() ?? own
         }
+    }
+
+    func paths(to output: Int) -> [AudioPath] {
+        var found: [AudioPath] = []
+        /// Nodes from the output back.
+        var way: [Int] = []
+        func visit(_ node: Int, _ delay: Double) {
+            way.append(node)
+            defer { way.removeLast() }
+            guard let steps = steps[node], !steps.isEmpty else {
+                found.append(
+                    AudioPath(nodes: way.reversed().map { names[$0] ?? "" }, latency: delay + (own[node] ?? 0)))
+                return
+            }
+            for step in steps where found.count < AudioEngine.pathLimit { visit(step.source, delay + step.delay) }
+        }
+        visit(output, 0)
+        return found
     }
 }

@@ -24,12 +24,16 @@ public final class AudioEnvironmentNode: AudioNode, @unchecked Sendable {  // `m
     public var listener: ListenerGeometry {
         get { scene.withLock { $0.listener } }
         set {
-            let sources = scene.withLock { scene in
+            scene.withLock { scene in
                 scene.listener = newValue
-                return Array(scene.sources.values)
+                for source in scene.sources.values { source.place(for: newValue) }
             }
-            for source in sources { source.place(for: newValue) }
         }
+    }
+
+    /// Places a source that has moved, under the lock, so that what was decided last is stored last.
+    func place(_ source: AudioEnvironmentInput) {
+        scene.withLock { source.place(for: $0.listener) }
     }
 
     /// The source at a bus.
@@ -99,7 +103,7 @@ public final class AudioEnvironmentInput: @unchecked Sendable {  // the store is
         set {
             guard newValue.x.isFinite, newValue.y.isFinite, newValue.z.isFinite else { return }
             place.withLock { $0 = newValue }
-            if let listener = environment?.listener { place(for: listener) }
+            environment?.place(self)
         }
     }
 

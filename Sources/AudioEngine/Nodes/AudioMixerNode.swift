@@ -91,9 +91,10 @@ public final class AudioMixerNode: AudioNode, @unchecked Sendable {
 
     /// Soloed inputs silence those that are not.
     func updateSolo() {
-        let all = strips.withLock { Array($0.values) }
-        let soloed = all.contains { $0.isSoloed }
-        for strip in all { strip.setSounding(soloed ? strip.isSoloed : true) }
+        strips.withLock { strips in
+            let soloed = strips.values.contains { $0.isSoloed }
+            for strip in strips.values { strip.setSounding(soloed ? strip.isSoloed : true) }
+        }
     }
 
     override func negotiate(
@@ -176,8 +177,10 @@ public final class AudioMixerInput: @unchecked Sendable {  // `held` is under th
     public var isMuted: Bool {
         get { switches.withLock { $0.muted } }
         set {
-            switches.withLock { $0.muted = newValue }
-            update()
+            switches.withLock { switches in
+                switches.muted = newValue
+                update(switches)
+            }
         }
     }
     /// Whether only it, and others that are soloed, are heard.
@@ -192,13 +195,15 @@ public final class AudioMixerInput: @unchecked Sendable {  // `held` is under th
     public var level: Level { meter.load() }
 
     func setSounding(_ allowed: Bool) {
-        switches.withLock { $0.allowed = allowed }
-        update()
+        switches.withLock { switches in
+            switches.allowed = allowed
+            update(switches)
+        }
     }
 
-    private func update() {
-        let sounds = switches.withLock { $0.allowed && !$0.muted }
-        store.set(2, to: sounds ? 1 : 0)
+    /// Under the lock, so that what was decided last is stored last.
+    private func update(_ switches: (muted: Bool, soloed: Bool, allowed: Bool)) {
+        store.set(2, to: switches.allowed && !switches.muted ? 1 : 0)
     }
 
     func memory(engineRate: Double) -> RenderMemory<MixerStrip> {

@@ -68,6 +68,19 @@ public class AudioNode: @unchecked Sendable {  // what changes is under the engi
     /// Forgets what was heard: the next state is a new one. Under the engine's lock.
     func dropState() { cached = nil }
 
+    /// What brings back the memory that it has now. Under the engine's lock, both.
+    func restoration() -> () -> Void {
+        let (cached, tap) = (cached, tap)
+        let listening = tap?.restoration()
+        return {
+            self.cached = cached
+            listening?()
+        }
+    }
+
+    /// Frames by which its output lags behind its input, at its rate. Under the engine's lock.
+    var latency: Double { currentState?.latency ?? 0 }
+
     /// Whether it must be compiled anew since it was last asked, though no edit said so. Under the engine's lock.
     func takeChange() -> Bool { false }
 

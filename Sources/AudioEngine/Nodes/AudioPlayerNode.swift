@@ -44,7 +44,7 @@ public final class AudioPlayerNode: AudioNode, @unchecked Sendable {
     ///   - startingFrame: of the file at the player's rate.
     ///   - frameCount: nil for all that is left.
     ///   - sampleTime: on the engine's frame counter, when the first frame is to sound; nil for behind what was scheduled
-    ///     before. Frames that are late are left out, so that the rest is in time.
+    ///     before. Frames that are late are left out, so that the rest is in time. Beyond 2⁵⁰ is brought to it.
     ///   - completion: called when the last frame has been played, or it was stopped: always on the engine's own thread, in
     ///     manual rendering from ``AudioEngine/renderOffline(_:frameCount:input:)``, never from a method of the player's. It may
     ///     schedule what comes next. While no engine renders, it waits until one does.
@@ -84,14 +84,15 @@ public final class AudioPlayerNode: AudioNode, @unchecked Sendable {
         queue.withLock {
             $0.waiting.append(
                 PlayerQueue.Item(
-                    source: source, start: time ?? .min, loops: options.contains(.loops), completion: completion))
+                    source: source, start: boundedSampleTime(time ?? .min), loops: options.contains(.loops),
+                    completion: completion))
             controls.end(at: .max)
         }
         service()
     }
 
     /// Plays what is scheduled.
-    /// - Parameter sampleTime: on the engine's frame counter; nil for now.
+    /// - Parameter sampleTime: on the engine's frame counter, 2⁵⁰ at most; nil for now.
     public func play(at sampleTime: Int64? = nil) {
         service()
         controls.play(from: sampleTime ?? .min)
@@ -120,6 +121,8 @@ public final class AudioPlayerNode: AudioNode, @unchecked Sendable {
     public var framePosition: Int { controls.position }
     /// Frames that came from the disk too late and were left out.
     public var lostFrameCount: Int { controls.lost }
+    /// Samples of files and buffers that were no number, or infinite, and were replaced by silence as they were read.
+    public var faultCount: Int { queue.withLock { $0.faultCount } }
     /// What ended a file early.
     public var error: AudioFileError? { queue.withLock { $0.error } }
     /// Whether all that was scheduled has been played.
@@ -153,7 +156,10 @@ public final class AudioPlayerNode: AudioNode, @unchecked Sendable {
     override func negotiate(
         _ inputs: [Int: AudioFormat], engine: EngineFormat
     ) throws(AudioEngineError) -> NodeFormats {
-        NodeFormats(inputs: [:], output: format)
+        guard format.sampleRate == format.sampleRate.rounded() else {
+            throw .impossibleFormat(node: name, format: format, reason: "a rate is a whole number of hertz")
+        }
+        return NodeFormats(inputs: [:], output: format)
     }
 
     override func makeState(_ formats: NodeFormats, engineRate: Double) throws(AudioEngineError) -> RenderState {
@@ -183,6 +189,7 @@ struct PlayerQueue: ~Copyable, @unchecked Sendable {  // moves with its lock
     var fed: [(end: Int, completion: (@Sendable () -> Void)?)] = []
     var finished: [@Sendable () -> Void] = []
     var error: AudioFileError?
+    private(set) var faultCount = 0
     private let buffer: AudioBuffer
     private var position = 0
 
@@ -214,14 +221,29 @@ struct PlayerQueue: ~Copyable, @unchecked Sendable {  // moves with its lock
                 copySamples(buffer.channels[c], source.channels[c] + waiting[0].done, count)
             }
             waiting[0].done += count
+            silenceFaults(count)
             return count
         case .file(let file):
+            let faults = file.faultCount
+            defer { faultCount += file.faultCount - faults }
             do throws(AudioFileError) {
                 return try file.read(buffer.channels, room)
             } catch {
                 self.error = error
                 waiting[0].loops = false
                 return 0
+            }
+        }
+    }
+
+    /// Replaces what is no number by silence, and counts it.
+    private mutating func silenceFaults(_ count: Int) {
+        guard !areSamplesFinite(buffer.channels, count) else { return }
+        for c in 0..<buffer.channels.count {
+            let samples = buffer.channels[c]
+            for i in 0..<count where !samples[i].isFinite {
+                samples[i] = 0
+                faultCount += 1
             }
         }
     }
@@ -249,6 +271,8 @@ final class PlayerFile {
     private let count: Int
     private let reader: ConvertedFileReader
     private var given = 0
+    /// See ``ConvertedFileReader/faultCount``.
+    var faultCount: Int { reader.faultCount }
 
     init(_ reader: any SoundFileReader, format: AudioFormat, start: Int, count: Int?) throws(AudioFileError) {
         precondition(start >= 0 && (count ?? 1) >= 0)

@@ -155,6 +155,20 @@ public class AudioUnitEffect: AudioNode, @unchecked Sendable {
         return state
     }
 
+    override func restoration() -> () -> Void {
+        let (unit, bypassed) = (super.restoration(), bypassed)
+        let isCompiled = bypassing.withLock { $0.isCompiled }
+        return {
+            unit()
+            self.bypassed = bypassed
+            self.isNew = false
+            self.bypassing.withLock { bypassing in
+                bypassing.isCompiled = isCompiled
+                if isCompiled { self.bypassStore.set(0, to: bypassing.isWanted ? 1 : 0) }
+            }
+        }
+    }
+
     override func dropState() {
         super.dropState()
         bypassed = nil

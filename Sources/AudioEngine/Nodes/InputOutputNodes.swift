@@ -57,9 +57,23 @@ public final class AudioInputNode: AudioNode, @unchecked Sendable {  // as Audio
     }
 
     /// Frames of a block; before the graph is compiled.
-    func setBlock(_ frameCount: Int) { voice.withLock { $0.blockFrameCount = max(1, min(4_096, frameCount)) } }
+    func setBlock(_ frameCount: Int) {
+        voice.withLock { $0.blockFrameCount = max(1, min(4_096, frameCount)) }
+        madeLink = nil
+    }
 
     override var needsService: Bool { voice.withLock { $0.worker != nil } }
+
+    /// None where voice processing had to be left: the plain input is heard.
+    override var latency: Double { voice.withLock { $0.worker?.isLeft ?? true } ? 0 : super.latency }
+
+    override func restoration() -> () -> Void {
+        let (state, worker) = (super.restoration(), voice.withLock { $0.worker })
+        return {
+            state()
+            self.voice.withLock { $0.worker = worker }
+        }
+    }
 
     /// Starts the worker's thread where a device calls; does its work where none does.
     override func service() {

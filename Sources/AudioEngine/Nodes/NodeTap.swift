@@ -1,4 +1,6 @@
 import AudioBase
+import Glibc
+import Synchronization
 
 /// What a tap hands over: a block, and the engine's frame counter at its first frame. Not on the render thread.
 public typealias AudioTapBlock = @Sendable (_ samples: Channels, _ frameCount: Int, _ sampleTime: Int64) -> Void
@@ -11,6 +13,8 @@ final class NodeTap: Sendable {
     private let made = Guarded(Made())
     /// Taken while blocks are handed over, so that they come in order.
     private let serving = Guarded(())
+    /// The thread that does, or 0; a block may stop the engine, which hands over what is left.
+    private let server = Atomic<UInt>(0)
 
     private struct Made: @unchecked Sendable {  // under a lock
         var format: AudioFormat?
@@ -37,9 +41,27 @@ final class NodeTap: Sendable {
         return state
     }
 
+    /// The next state begins a new count of frames; what is there can still be handed over. Under the engine's lock.
+    func dropState() {
+        made.withLock {
+            $0.format = nil
+            $0.state = nil
+        }
+    }
+
+    /// What brings back the state that it has now.
+    func restoration() -> () -> Void {
+        let kept = made.withLock { $0 }
+        return { self.made.withLock { $0 = kept } }
+    }
+
     /// Hands over what is there. - Parameter all: the last, shorter block too.
     func serve(all: Bool = false) {
+        let me = UInt(pthread_self())
+        guard server.load(ordering: .relaxed) != me else { return }
         serving.withLock { _ in
+            server.store(me, ordering: .relaxed)
+            defer { server.store(0, ordering: .relaxed) }
             let made = made.withLock { $0 }
             guard let ring = made.ring, let buffer = made.buffer else { return }
             while ring.writer.heldFrames >= (all ? 1 : frameCount) {

@@ -5,6 +5,12 @@ import VoiceProcessing
 struct InputState: ~Copyable {
     let faults: Counters.Handle
     let voice: (port: VoiceProcessingPort, link: UnsafeMutablePointer<VoiceLink.Memory>)?
+    private var hasBegun = false
+
+    init(faults: Counters.Handle, voice: (port: VoiceProcessingPort, link: UnsafeMutablePointer<VoiceLink.Memory>)?) {
+        self.faults = faults
+        self.voice = voice
+    }
 
     static var function: RenderFunction {
         { state, call in
@@ -14,7 +20,7 @@ struct InputState: ~Copyable {
     }
 
     @_noLocks
-    func process(_ call: RenderCall) {
+    mutating func process(_ call: RenderCall) {
         let to = call.outputs[0]
         let from = call.cycle.pointee.input
         for c in 0..<to.channels.count {
@@ -25,6 +31,8 @@ struct InputState: ~Copyable {
             }
         }
         faults.add(scrub(to.channels, call.frameCount))
+        if let voice, !hasBegun { voice.link.pointee.begin() }
+        hasBegun = true
         if let voice { voice.link.pointee.process(to, voice.port, frameCount: call.frameCount) }
         to.isSilent = soundStart(to.channels, call.frameCount) == call.frameCount
     }

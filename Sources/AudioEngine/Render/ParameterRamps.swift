@@ -25,9 +25,14 @@ struct ParameterRamps: ~Copyable {
     private let known: UnsafeMutablePointer<UInt32>  // targets as they were last read
     private let continuous: UnsafeMutablePointer<Bool>
     private let logarithmic: UnsafeMutablePointer<Bool>  // in decibels
+    private let stamps: UnsafeMutablePointer<Atomic<Int>>
     private let waiting: UnsafeMutablePointer<ParameterStore.Event>  // the soonest last
-    private var waitingCount = 0
+    private let held: UnsafeMutablePointer<Int>
     private let waitingCapacity: Int
+    private var waitingCount: Int {
+        @_noLocks get { held.pointee }
+        @_noLocks nonmutating set { held.pointee = newValue }
+    }
     /// Values at the end of the present segment; what a kernel is given.
     let values: UnsafeMutablePointer<Float>
     /// Frames left of the present straight piece; 0 at rest.
@@ -55,8 +60,10 @@ struct ParameterRamps: ~Copyable {
         logarithmic = .allocate(capacity: room)
         values = .allocate(capacity: room)
         values.initialize(repeating: 0, count: room)
-        waitingCapacity = 256
-        waiting = .allocate(capacity: waitingCapacity)
+        stamps = store.stamps
+        waiting = store.waiting
+        held = store.waitingCount
+        waitingCapacity = store.waitingCapacity
         for i in 0..<count {
             let bits = store.targets[i].load(ordering: .relaxed)
             let value = Float(bitPattern: bits)
@@ -74,7 +81,6 @@ struct ParameterRamps: ~Copyable {
         continuous.deallocate()
         logarithmic.deallocate()
         values.deallocate()
-        waiting.deallocate()
     }
 
     /// Takes what was set since the last block.
@@ -99,8 +105,8 @@ struct ParameterRamps: ~Copyable {
             }
         }
         while waitingCount < waitingCapacity, let event = events.pop() {
-            var event = event
-            if event.time != .min { event.time = Int64(Double(event.time) * sampleRate / engineRate) }
+            // What was set for now after it counts.
+            if event.time == .min, stamps[event.index].load(ordering: .relaxed) > event.version { continue }
             insert(event)
         }
         if waitingCount < waitingCapacity { seenNews = news }
@@ -110,7 +116,7 @@ struct ParameterRamps: ~Copyable {
     /// - Returns: frames over which the kernel is to move to ``values``; −1 where nothing changes.
     @_noLocks
     mutating func advance(at time: Int64) -> Int {
-        while waitingCount > 0, waiting[waitingCount &- 1].time <= time {
+        while waitingCount > 0, soonest <= time {
             waitingCount &-= 1
             let event = waiting[waitingCount]
             begin(event.index, event.value, event.rampSeconds)
@@ -131,7 +137,7 @@ struct ParameterRamps: ~Copyable {
         var limit = frameCount
         if segmentLeft > 0, segmentLeft < limit { limit = segmentLeft }
         if waitingCount > 0 {
-            let until = waiting[waitingCount &- 1].time &- time
+            let until = soonest &- time
             if until < Int64(limit) { limit = until < 1 ? 1 : Int(until) }
         }
         return limit
@@ -147,7 +153,15 @@ struct ParameterRamps: ~Copyable {
     /// Whether nothing moves, and nothing is due before `time`.
     @_noLocks
     func isAtRest(until time: Int64) -> Bool {
-        moving == 0 && segmentLeft == 0 && !isStale && (waitingCount == 0 || waiting[waitingCount &- 1].time >= time)
+        moving == 0 && segmentLeft == 0 && !isStale && (waitingCount == 0 || soonest >= time)
+    }
+
+    /// When the next event that waits is due, in frames of the node.
+    private var soonest: Int64 {
+        @_noLocks get {
+            let time = waiting[waitingCount &- 1].time
+            return time == .min || sampleRate == engineRate ? time : Int64(Double(time) * sampleRate / engineRate)
+        }
     }
 
     /// Seconds that a plain change takes. A long way in decibels takes longer: closed within 20 ms, a fader is heard.

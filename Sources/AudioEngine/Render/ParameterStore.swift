@@ -13,12 +13,20 @@ final class ParameterStore: @unchecked Sendable {  // atomics, and a queue whose
         var rampSeconds: Float
         /// The engine's frame counter, or `Int64.min` for at once.
         var time: Int64
+        /// The store's when it was asked for.
+        var version: Int
     }
 
     let parameters: [UnitParameter]
     /// Values for now; the render side puts those for later here when their time has come.
     let targets: UnsafeMutablePointer<Atomic<UInt32>>
     let version: UnsafeMutablePointer<Atomic<Int>>
+    /// The version by which each value was last set for now.
+    let stamps: UnsafeMutablePointer<Atomic<Int>>
+    /// Events that wait on the render side, the soonest last, and how many. Here, as they outlive a node's state.
+    let waiting: UnsafeMutablePointer<Event>
+    let waitingCount: UnsafeMutablePointer<Int>
+    let waitingCapacity = 256
     /// Counts what was set in any store: while it stands still, no store need be looked at.
     nonisolated(unsafe) static let news: UnsafeMutablePointer<Atomic<Int>> = {
         let news = UnsafeMutablePointer<Atomic<Int>>.allocate(capacity: 1)
@@ -37,6 +45,11 @@ final class ParameterStore: @unchecked Sendable {  // atomics, and a queue whose
         }
         version = .allocate(capacity: 1)
         version.initialize(to: Atomic(0))
+        stamps = .allocate(capacity: max(1, parameters.count))
+        for i in parameters.indices { (stamps + i).initialize(to: Atomic(0)) }
+        waiting = .allocate(capacity: waitingCapacity)
+        waitingCount = .allocate(capacity: 1)
+        waitingCount.initialize(to: 0)
     }
 
     deinit {
@@ -44,6 +57,10 @@ final class ParameterStore: @unchecked Sendable {  // atomics, and a queue whose
         targets.deallocate()
         version.deinitialize(count: 1)
         version.deallocate()
+        stamps.deinitialize(count: parameters.count)
+        stamps.deallocate()
+        waiting.deallocate()
+        waitingCount.deallocate()
     }
 
     var values: [Float] { written.withLock { $0 } }
@@ -54,12 +71,15 @@ final class ParameterStore: @unchecked Sendable {  // atomics, and a queue whose
     /// Sets several at the same block.
     func set(_ values: [Int: Float]) {
         written.withLock { written in
+            let next = version.pointee.load(ordering: .relaxed) + 1
             for (index, value) in values where value.isFinite {
                 written[index] = clamped(value, index)
                 targets[index].store(written[index].bitPattern, ordering: .relaxed)
+                stamps[index].store(next, ordering: .relaxed)
             }
-            version.pointee.add(1, ordering: .releasing)
-            Self.news.pointee.add(1, ordering: .releasing)
+            version.pointee.store(next, ordering: .releasing)
+            // By the type's name: `Self` looks into the object, which the thread sanitizer takes for a race.
+            ParameterStore.news.pointee.add(1, ordering: .releasing)
         }
     }
 
@@ -68,16 +88,27 @@ final class ParameterStore: @unchecked Sendable {  // atomics, and a queue whose
         guard value.isFinite else { return true }
         return written.withLock { written in
             let value = clamped(value, index)
-            let event = Event(index: index, value: value, rampSeconds: Float(max(0, rampSeconds)), time: time)
+            let event = Event(
+                index: index, value: value, rampSeconds: Float(max(0, min(ParameterStore.longestRamp, rampSeconds))),
+                time: boundedSampleTime(time), version: version.pointee.load(ordering: .relaxed))
             guard events.writer.push(event) else { return false }
-            Self.news.pointee.add(1, ordering: .releasing)
+            ParameterStore.news.pointee.add(1, ordering: .releasing)
             written[index] = value
             return true
         }
     }
 
+    /// Seconds; a week.
+    fileprivate static let longestRamp = 604_800.0
+
     private func clamped(_ value: Float, _ index: Int) -> Float {
         let range = parameters[index].range
         return max(range.lowerBound, min(range.upperBound, value))
     }
+}
+
+/// A time on the engine's frame counter that can be counted in frames of any node's rate without overflow: within ±2⁵⁰, thousands
+/// of years; `Int64.min`, which is now, stays. On the control side, as the render side does not look.
+func boundedSampleTime(_ time: Int64) -> Int64 {
+    time == .min ? .min : max(-1 << 50, min(1 << 50, time))
 }

@@ -5,6 +5,7 @@ import Synchronization
 final class PlayerControls: Sendable {
     struct Handle: @unchecked Sendable, BitwiseCopyable {  // atomics
         fileprivate let values: UnsafeMutablePointer<Atomic<Int>>
+        fileprivate let held: UnsafeMutablePointer<HeldMark>
         /// Whether it is to sound.
         var isPlaying: Bool { @_noLocks get { values[0].load(ordering: .acquiring) != 0 } }
         /// The engine's frame counter before which it does not.
@@ -24,17 +25,19 @@ final class PlayerControls: Sendable {
     private static let count = 6
 
     init() {
-        handle = Handle(values: .allocate(capacity: Self.count))
+        handle = Handle(values: .allocate(capacity: Self.count), held: .allocate(capacity: 1))
+        handle.held.initialize(to: HeldMark())
         for i in 0..<Self.count { (handle.values + i).initialize(to: Atomic(0)) }
     }
 
     deinit {
         handle.values.deinitialize(count: Self.count)
         handle.values.deallocate()
+        handle.held.deallocate()
     }
 
     func play(from start: Int64) {
-        handle.values[1].store(Int(clamping: start), ordering: .relaxed)
+        handle.values[1].store(Int(clamping: boundedSampleTime(start)), ordering: .relaxed)
         handle.values[0].store(1, ordering: .releasing)
     }
     func halt() { handle.values[0].store(0, ordering: .releasing) }
@@ -54,6 +57,12 @@ struct PlayerMark: BitwiseCopyable, Sendable {
     var start: Int64
 }
 
+/// The mark that the render side has taken last. With the controls, as it outlives the node's state.
+private struct HeldMark: BitwiseCopyable {
+    var mark = PlayerMark(position: -1, start: .min)
+    var isValid = false
+}
+
 /// Plays a ring: to the sample, without a click where it is paused or something else takes over.
 struct PlayerState: ~Copyable {
     private let ring: AudioRing.Reader
@@ -61,8 +70,15 @@ struct PlayerState: ~Copyable {
     private let controls: PlayerControls.Handle
     private let ratio: Double  // own rate over the engine's
     private let fadeLength: Int
-    private var mark = PlayerMark(position: -1, start: .min)
-    private var hasMark = false
+    private let held: UnsafeMutablePointer<HeldMark>
+    private var mark: PlayerMark {
+        @_noLocks get { held.pointee.mark }
+        @_noLocks nonmutating set { held.pointee.mark = newValue }
+    }
+    private var hasMark: Bool {
+        @_noLocks get { held.pointee.isValid }
+        @_noLocks nonmutating set { held.pointee.isValid = newValue }
+    }
     private var position: Int
     private var debt = 0
     private var fade = 0  // 0 is silent, `fadeLength` is full
@@ -74,6 +90,7 @@ struct PlayerState: ~Copyable {
         self.ring = ring.reader
         self.marks = marks.reader
         self.controls = controls.handle
+        held = controls.handle.held
         ratio = sampleRate / engineRate
         fadeLength = max(1, Int(sampleRate * 0.01))
         position = ring.reader.offeredFrames - ring.reader.heldFrames

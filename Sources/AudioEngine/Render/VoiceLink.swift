@@ -27,6 +27,11 @@ final class VoiceLink {
             written &+= frameCount
         }
 
+        /// A new input begins at what is played now. The output may have listened for longer: the graph that is faded out has
+        /// it too.
+        @_noLocks
+        mutating func begin() { read = written }
+
         /// Takes the echo out of a block, in its place; every channel gets the result. In the input.
         @_noLocks
         mutating func process(_ bus: RenderBus, _ port: VoiceProcessingPort, frameCount: Int) {

@@ -75,6 +75,15 @@ struct GraphFields {
         return number
     }
 
+    /// A sample rate, in hertz.
+    func rate(_ key: String) throws(GraphFileError) -> Double? {
+        guard let rate = try number(key, in: AudioFormat.sampleRates, "Hz") else { return nil }
+        guard rate == rate.rounded() else {
+            throw error("'\(key)' takes whole hertz, not \(rate)", at: entry(key)?.value.place)
+        }
+        return rate
+    }
+
     /// Three numbers: metres to the right, up, and behind.
     func point(_ key: String) throws(GraphFileError) -> SIMD3<Float>? {
         guard let value = entry(key)?.value else { return nil }

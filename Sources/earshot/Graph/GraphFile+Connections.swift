@@ -7,7 +7,7 @@ extension GraphFile {
             value, what: "a connection", file: path,
             allowed: ["from", "to", "bus", "volume", "pan", "mute", "solo", "position", "parameters"])
         fields.place = value.place
-        let from = try known(fields.required("from", example: nodes.first?.name ?? "voice"))
+        let from = try known(fields.required("from", example: exampleSource))
         let to = try known(fields.required("to", example: Self.mainMixer))
         let fromPlace = fields.entry("from")?.value.place ?? fields.place
         let toPlace = fields.entry("to")?.value.place ?? fields.place
@@ -37,6 +37,11 @@ extension GraphFile {
         result.position = try fields.point("position")
         result.values = try fields.parameters("parameters", of: UnitType.spatializer.description)
         return result
+    }
+
+    /// A node to connect from, for messages.
+    private var exampleSource: String {
+        nodes.first { ![Self.mainMixer, Self.output].contains($0.name) }?.name ?? "voice"
     }
 
     /// The node of a name that stands in the file.
@@ -80,7 +85,7 @@ extension GraphFile {
         let ends = [Self.mainMixer, Self.output]
         guard connections.contains(where: { ends.contains($0.to) }) else {
             throw fail(
-                "nothing is connected to 'main mixer'; end the graph with [[connections]], from = \"\(nodes.first?.name ?? "voice")\", to = \"main mixer\"",
+                "nothing is connected to 'main mixer'; end the graph with [[connections]], from = \"\(exampleSource)\", to = \"main mixer\"",
                 .start)
         }
         for node in nodes where !ends.contains(node.name) {

@@ -70,7 +70,7 @@ extension GraphFile {
                 throw fields.error("\(what) lacks 'rate' or 'channels', such as channels = 2")
             }
             return .converter(
-                rate: try fields.number("rate", in: 8_000...384_000, "Hz"),
+                rate: try fields.rate("rate"),
                 channels: try fields.integer("channels", in: 1...32))
         case "plugin":
             let fields = try fields(["uri", "preset", "parameters", "bypass"])
@@ -129,7 +129,7 @@ extension GraphFile {
         player.skip = try fields.number("skip", in: 0...Self.longest, "s") ?? 0
         player.duration = try fields.number("duration", in: 0.001...Self.longest, "s")
         player.loops = try fields.boolean("loop") ?? false
-        player.rate = try fields.number("rate", in: 8_000...384_000, "Hz")
+        player.rate = try fields.rate("rate")
         player.channels = try fields.integer("channels", in: 1...32)
         return player
     }

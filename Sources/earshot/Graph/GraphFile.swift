@@ -152,13 +152,14 @@ struct GraphFile {
         try checkConnections()
         for value in try list(root, "automation") { changes.append(try change(value)) }
         changes.sort { $0.time < $1.time }
+        try checkChanges()
     }
 
     func node(_ name: String) -> Node? { nodes.first { $0.name == name } }
 
     private mutating func readOutput(_ value: TOMLValue) throws(GraphFileError) {
         let fields = try GraphFields(value, what: "[output]", file: path, allowed: ["rate", "channels"])
-        rate = try fields.number("rate", in: 8_000...384_000, "Hz")
+        rate = try fields.rate("rate")
         channels = try fields.integer("channels", in: 1...32) ?? 2
     }
 
