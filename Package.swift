@@ -111,7 +111,7 @@ let package = Package(
         .target(
             name: "UnitMeasures", dependencies: ["AudioBase", "AudioDSP", "CEBUR128"], path: "Tests/UnitMeasures",
             swiftSettings: settings),
-        .testTarget(name: "LayerTests", swiftSettings: settings, linkerSettings: linker),
+        .testTarget(name: "LayerTests", dependencies: ["TestSupport"], swiftSettings: settings, linkerSettings: linker),
     ] + layers.flatMap { layer($0.name, $0.dependencies) },
     swiftLanguageModes: [.v6],
     cxxLanguageStandard: .cxx14

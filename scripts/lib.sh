@@ -15,7 +15,7 @@ demo_packages=(codec2-examples fretsonfire-songs-sectoid sox alsa-utils)
 # To run scripts/test: sound servers, network tools, independent judges of quality, encoders, compilers for them, plug-ins.
 test_packages=(
     jackd2 pipewire pipewire-bin pipewire-pulse pipewire-alsa wireplumber pulseaudio-utils dbus-daemon mpv mpv-mpris ffmpeg
-    iproute2 python3 python3-dbus python3-gi python3-venv python3-dev gcc g++ binutils man-db shellcheck
+    iproute2 python3 python3-dbus python3-gi python3-venv python3-dev gcc g++ binutils man-db shellcheck gdb procps
     libebur128-dev swh-lv2 mda-lv2 lame vorbis-tools opus-tools openssl
 )
 # In .build/venv, for the quality scores.
