@@ -17,9 +17,12 @@ struct SndfilePlan {
     let memory: SampleType
     /// Frames until a kind's sizes of 32 bits end.
     let maximumFrameCount: Int
+    /// Of Vorbis, 0 to 1.
+    private(set) var vorbisQuality: Float = 0
     private let code: CInt
     private let compression: Double?
     private let originalSampleRate: CInt
+    private let stored: AudioFileWriter.SampleFormat
 
     /// Whether the kind has its length in a header that must be kept right.
     static func hasLength(_ type: AudioFileType) -> Bool { [.wav, .rf64, .aiff, .caf].contains(type) }
@@ -42,7 +45,7 @@ struct SndfilePlan {
         guard channelCount <= channels else {
             throw .unsupportedFormat(path: path, detail: "\(channelCount) channels; \(type) takes 1 to \(channels)")
         }
-        let stored = type == .flac && sampleFormat == .float32 ? .int24 : sampleFormat
+        stored = type == .flac && sampleFormat == .float32 ? .int24 : sampleFormat
         memory = type == .vorbis || type == .opus ? .float32 : stored.memory
         switch type {
         case .wav, .rf64, .aiff, .caf:
@@ -65,8 +68,9 @@ struct SndfilePlan {
             code = CInt(SF_FORMAT_OGG) | CInt(SF_FORMAT_OPUS)
             compression = try Self.opus(path, bitRate, channelCount)
         case .vorbis:
-            code = CInt(SF_FORMAT_OGG) | CInt(SF_FORMAT_VORBIS)
-            compression = try Self.vorbis(path, bitRate)
+            code = 0
+            compression = nil
+            vorbisQuality = try Self.vorbis(path, bitRate)
         case .mp3, .m4a, .adts:
             throw .unsupportedFormat(path: path, detail: "\(type) is not written by this writer")
         }
@@ -101,21 +105,39 @@ struct SndfilePlan {
         }
     }
 
-    /// libsndfile's measure, of which 0 is Vorbis's quality 10 and 1 is 0.
-    private static func vorbis(_ path: String, _ bitRate: MP3Encoder.BitRate?) throws(AudioFileError) -> Double {
+    /// A tenth of the qualities that Vorbis's own programs have.
+    private static func vorbis(_ path: String, _ bitRate: MP3Encoder.BitRate?) throws(AudioFileError) -> Float {
         switch bitRate ?? .variable(5) {
-        case .variable(let quality) where (0...9).contains(quality): return Double(quality) / 10
+        case .variable(let quality) where (0...9).contains(quality): return 1 - Float(quality) / 10
         case .variable(let quality):
             throw .unsupportedFormat(path: path, detail: "V\(quality); Vorbis takes V0 to V9")
         case .constant(let kilobits) where (64...500).contains(kilobits):
             // What each of Vorbis's qualities comes to, of 44.1 kHz stereo (the encoder's own table).
             let steps = [64, 80, 96, 112, 128, 160, 192, 224, 256, 320, 500]
             let above = max(1, steps.firstIndex { $0 >= kilobits } ?? 10)
-            let part = Double(kilobits - steps[above - 1]) / Double(steps[above] - steps[above - 1])
-            return 1 - (Double(above - 1) + part) / 10
+            let part = Float(kilobits - steps[above - 1]) / Float(steps[above] - steps[above - 1])
+            return (Float(above - 1) + part) / 10
         case .constant(let kilobits):
             throw .unsupportedFormat(path: path, detail: "\(kilobits) kb/s; Vorbis takes 64 to 500")
         }
+    }
+
+    /// Where libsndfile puts the format in a WAV that may grow, behind 24 bytes of room.
+    static let formatOffset = 44
+
+    /// What stands there in its place: as libsndfile writes it, extensible, many programs do not know it for what it is. Of the
+    /// same length; empty where an extensible format is needed.
+    var plainFormat: [UInt8] {
+        guard type == .rf64, channelCount <= 2 else { return [] }
+        let isFloat = stored == .float32
+        let (rate, frame) = (Int(sampleRate.rounded()), stored.byteCount * channelCount)
+        func little(_ value: Int, _ count: Int) -> [UInt8] { (0..<count).map { UInt8(value >> (8 * $0) & 0xFF) } }
+        let format =
+            little(isFloat ? 3 : 1, 2) + little(channelCount, 2) + little(rate, 4) + little(rate * frame, 4)
+            + little(frame, 2) + little(stored.byteCount * 8, 2) + (isFloat ? [0, 0] : [])
+        let rest = 40 - format.count - 8
+        return Array("fmt ".utf8) + little(format.count, 4) + format + Array("JUNK".utf8) + little(rest, 4)
+            + [UInt8](repeating: 0, count: rest)
     }
 
     /// Opens an emptied file.
