@@ -37,7 +37,7 @@ public final class AudioFileReader {
 
     package init(_ source: ReadableFile) throws(AudioFileError) {
         var info = SF_INFO()
-        guard var file = sf_open_fd(source.descriptor, CInt(SFM_READ), &info, CInt(SF_FALSE)) else {
+        guard var file = Libsndfile.open(source.descriptor, CInt(SFM_READ), &info) else {
             throw .notAudio(path: source.path, reason: source.refusal(AudioFileError.reason(nil)))
         }
         let type = info.format & CInt(SF_FORMAT_TYPEMASK)

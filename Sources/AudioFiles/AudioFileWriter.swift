@@ -26,7 +26,7 @@ public final class AudioFileWriter {
     private var file: OpaquePointer?
     private let fileDescriptor: CInt
     private let vorbis: VorbisFile?  // in place of the two above
-    private let plainFormat: [UInt8]
+    private let header: WAVHeaderPatch?
     private let memory: SampleType
     private let maximumFrameCount: Int
     private var converter: WriteConverter?  // nil where the rates are equal
@@ -54,7 +54,7 @@ public final class AudioFileWriter {
             compressionLevel: compressionLevel)
         if plan.type == .vorbis {
             vorbis = try VorbisFile(plan)
-            (file, fileDescriptor, plainFormat) = (nil, -1, [])
+            (file, fileDescriptor, header) = (nil, -1, nil)
         } else {
             vorbis = nil
             fileDescriptor = try WritableFile.open(path)
@@ -64,10 +64,7 @@ public final class AudioFileWriter {
                 Glibc.close(fileDescriptor)
                 throw error
             }
-            let start = plan.plainFormat
-            var found = [UInt8](repeating: 0, count: 5)
-            let isThere = pread(fileDescriptor, &found, 5, off_t(SndfilePlan.formatOffset)) == 5
-            plainFormat = isThere && found == Array("fmt (".utf8) ? start : []
+            header = WAVHeaderPatch(fileDescriptor, plan)
         }
         self.path = path
         self.format = format
@@ -79,7 +76,7 @@ public final class AudioFileWriter {
         flac = plan.type == .flac ? FLACLength() : nil
         interleaved = [UInt32](repeating: 0, count: Self.blockFrames * format.channelCount)
         silence = AudioBuffer(channelCount: format.channelCount, frameCapacity: Self.blockFrames)
-        putPlainFormat()
+        header?.apply(fileDescriptor)
     }
 
     deinit { try? close() }
@@ -187,15 +184,7 @@ public final class AudioFileWriter {
         errno = 0
         sf_command(file, CInt(SFC_UPDATE_HEADER_NOW), nil, 0)
         if sf_error(file) != CInt(SF_ERR_NO_ERROR) { throw stop(.from(errno: errno, path: path)) }
-        putPlainFormat()
-    }
-
-    /// After each header of libsndfile's: without it the file is a good one too.
-    private func putPlainFormat() {
-        guard !plainFormat.isEmpty else { return }
-        _ = plainFormat.withUnsafeBytes {
-            pwrite(fileDescriptor, $0.baseAddress, $0.count, off_t(SndfilePlan.formatOffset))
-        }
+        header?.apply(fileDescriptor)
     }
 
     /// Closes the file after an error, so that it plays: as it is, or cut where its last whole write ended.
@@ -215,6 +204,15 @@ public final class AudioFileWriter {
         if flac != nil { frameCount = flac?.framesWritten ?? 0 }
         Glibc.close(fileDescriptor)
         return error
+    }
+
+    /// Ends an Opus file without sound, to which libsndfile writes its two headers alone: a packet of silence that is left out.
+    /// Returns 0 or an errno.
+    private func putEmptyEnd() -> CInt {
+        var bytes = [UInt8](repeating: 0, count: 4_096)
+        let count = max(0, pread(fileDescriptor, &bytes, bytes.count, 0))
+        guard let page = OggPage.emptyOpusEnd(behind: StreamBuffer(Array(bytes.prefix(count)))) else { return 0 }
+        return page.withUnsafeBytes { pwrite(fileDescriptor, $0.baseAddress, $0.count, off_t(count)) } < 0 ? errno : 0
     }
 
     /// Writes what is still held and the header a last time, and closes the file; again does nothing. Also done when the
@@ -238,7 +236,8 @@ public final class AudioFileWriter {
         } else {
             code = 0
         }
-        putPlainFormat()
+        header?.apply(fileDescriptor)
+        if code == 0, type == .opus, frameCount == 0 { code = putEmptyEnd() }
         // A network file system may report only here that its disk was full.
         let closed = Glibc.close(fileDescriptor)
         if code != 0 { throw .from(errno: code, path: path) }

@@ -22,7 +22,7 @@ struct SndfilePlan {
     private let code: CInt
     private let compression: Double?
     private let originalSampleRate: CInt
-    private let stored: AudioFileWriter.SampleFormat
+    let stored: AudioFileWriter.SampleFormat
 
     /// Whether the kind has its length in a header that must be kept right.
     static func hasLength(_ type: AudioFileType) -> Bool { [.wav, .rf64, .aiff, .caf].contains(type) }
@@ -122,24 +122,6 @@ struct SndfilePlan {
         }
     }
 
-    /// Where libsndfile puts the format in a WAV that may grow, behind 24 bytes of room.
-    static let formatOffset = 44
-
-    /// What stands there in its place: as libsndfile writes it, extensible, many programs do not know it for what it is. Of the
-    /// same length; empty where an extensible format is needed.
-    var plainFormat: [UInt8] {
-        guard type == .rf64, channelCount <= 2 else { return [] }
-        let isFloat = stored == .float32
-        let (rate, frame) = (Int(sampleRate.rounded()), stored.byteCount * channelCount)
-        func little(_ value: Int, _ count: Int) -> [UInt8] { (0..<count).map { UInt8(value >> (8 * $0) & 0xFF) } }
-        let format =
-            little(isFloat ? 3 : 1, 2) + little(channelCount, 2) + little(rate, 4) + little(rate * frame, 4)
-            + little(frame, 2) + little(stored.byteCount * 8, 2) + (isFloat ? [0, 0] : [])
-        let rest = 40 - format.count - 8
-        return Array("fmt ".utf8) + little(format.count, 4) + format + Array("JUNK".utf8) + little(rest, 4)
-            + [UInt8](repeating: 0, count: rest)
-    }
-
     /// Opens an emptied file.
     func open(_ descriptor: CInt) throws(AudioFileError) -> OpaquePointer {
         var info = SF_INFO()
@@ -147,7 +129,7 @@ struct SndfilePlan {
         info.channels = CInt(channelCount)
         info.format = code
         errno = 0
-        guard let file = sf_open_fd(descriptor, CInt(SFM_WRITE), &info, CInt(SF_FALSE)) else {
+        guard let file = Libsndfile.open(descriptor, CInt(SFM_WRITE), &info) else {
             let code = errno
             throw code == 0
                 ? .unsupportedFormat(path: path, detail: AudioFileError.reason(nil)) : .from(errno: code, path: path)
@@ -163,7 +145,7 @@ struct SndfilePlan {
             sf_command(file, CInt(SFC_SET_OGG_PAGE_LATENCY), &latency, CInt(MemoryLayout<Double>.size))
         }
         if type == .rf64 { sf_command(file, CInt(SFC_RF64_AUTO_DOWNGRADE), nil, CInt(SF_TRUE)) }
-        guard Self.hasLength(type) else { return file }
+        guard Self.hasLength(type) || type == .flac else { return file }
         errno = 0
         sf_command(file, CInt(SFC_UPDATE_HEADER_NOW), nil, 0)
         guard errno == 0 else {
@@ -171,6 +153,18 @@ struct SndfilePlan {
             sf_close(file)
             throw .from(errno: code, path: path)
         }
+        if Self.hasLength(type) {  // the first header was longer, with the peak
+            var frames: sf_count_t = 0
+            sf_command(file, CInt(SFC_FILE_TRUNCATE), &frames, CInt(MemoryLayout<sf_count_t>.size))
+        }
         return file
+    }
+}
+
+enum Libsndfile {
+    /// Opens a file by a copy of the descriptor: that the library closes, also one that it is told not to where it fails.
+    static func open(_ descriptor: CInt, _ mode: CInt, _ info: inout SF_INFO) -> OpaquePointer? {
+        let copy = fcntl(descriptor, F_DUPFD_CLOEXEC, 0)
+        return copy < 0 ? nil : sf_open_fd(copy, mode, &info, CInt(SF_TRUE))
     }
 }

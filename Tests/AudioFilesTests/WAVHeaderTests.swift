@@ -29,7 +29,9 @@ import Testing
             "csv=p=0", path)
         #expect(probe.status == 0 && probe.output == "\(name),44100,\(channels),1001\n", "\(probe.output)")
         let sox = try run("sox", "--i", path)
-        #expect(sox.status == 0 && sox.output.contains("1001 samples") && !sox.output.contains("WARN"), "\(sox.output)")
+        #expect(sox.status == 0 && sox.output.contains("1001 samples"), "\(sox.output)")
+        // (Of libsndfile's format for more channels sox says that a part is missing.)
+        #expect(channels > 2 || !sox.output.contains("WARN"), "\(sox.output)")
         guard channels < 3 else { return }
         if sampleFormat != .float32 {
             let script = "import wave,sys; w=wave.open(sys.argv[1]); print(w.getparams()[:4])"
@@ -61,6 +63,7 @@ import Testing
         let isFloat = sampleFormat == .float32
         #expect(format?.tag == (channels > 2 ? 0xFFFE : isFloat ? 3 : 1))
         #expect(format?.size == (channels > 2 ? 40 : isFloat ? 18 : 16))
+        #expect(Data(bytes.prefix(256)).range(of: Data("PEAK".utf8)) == nil)
         #expect(try AudioFileReader(path: path).frameCount == frames)
     }
 }
