@@ -17,7 +17,8 @@ extension ReadableFile {
         } catch {
             switch error {
             case .notAudio(let found, let offset): return "\(found) at byte \(offset)"
-            case .unsupported(let detail, let offset), .damaged(let detail, let offset): return "\(detail) at byte \(offset)"
+            case .unsupported(let detail, let offset), .damaged(let detail, let offset):
+                return "\(detail) at byte \(offset)"
             case .noPackets: return libraryReason
             }
         }

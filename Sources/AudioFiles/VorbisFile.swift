@@ -56,7 +56,8 @@ final class VorbisFile {
     init(_ plan: SndfilePlan) throws(AudioFileError) {
         guard let library = Library(plan) else {
             throw .unsupportedFormat(
-                path: plan.path, detail: "\(plan.channelCount) channels at \(plan.sampleRate) Hz are too much for Vorbis")
+                path: plan.path,
+                detail: "\(plan.channelCount) channels at \(plan.sampleRate) Hz are too much for Vorbis")
         }
         do {
             file = try OutputFile(path: plan.path)

@@ -24,7 +24,8 @@ enum ADTSScanner {
                 window = StreamBuffer(file.bytes(at: offset, count: windowByteCount))
                 if window.count < FrameHeader.byteCount { break }
             }
-            if let frame = frame(window, offset - windowStart, left: file.byteCount - offset, stream, sure: junk == nil) {
+            if let frame = frame(window, offset - windowStart, left: file.byteCount - offset, stream, sure: junk == nil)
+            {
                 if let junk, table.faults.count < maximumFaults {
                     table.faults[table.count] = "bytes \(junk) to \(offset - 1) are no ADTS frames"
                 }
@@ -45,7 +46,9 @@ enum ADTSScanner {
     private static func frame(
         _ bytes: StreamBuffer, _ index: Int, left: Int, _ stream: [UInt8]?, sure: Bool
     ) -> FrameHeader? {
-        guard let header = FrameHeader(bytes, at: index), header.codec == .aac, header.length <= left else { return nil }
+        guard let header = FrameHeader(bytes, at: index), header.codec == .aac, header.length <= left else {
+            return nil
+        }
         if sure { return header }
         guard stream == nil || stream == header.configuration else { return nil }
         if bytes.count == index + header.length { return header }

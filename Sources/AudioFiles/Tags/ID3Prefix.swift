@@ -14,7 +14,8 @@ package enum ID3Prefix {
     /// Bytes before a file's sound, 0 without a tag; some programs put a second one behind the first.
     package static func length(_ file: ReadableFile) -> Int {
         var length = 0
-        while length <= file.byteCount, let next = Self.length(StreamBuffer(file.bytes(at: length, count: headerLength)))
+        while length <= file.byteCount,
+            let next = Self.length(StreamBuffer(file.bytes(at: length, count: headerLength)))
         {
             length += next
         }
