@@ -47,7 +47,7 @@ let allLayers: [(name: String, dependencies: [Target.Dependency])] = [
     ("AudioDSP", ["AudioBase", "CRealtime"]),
     ("AudioPlugIns", ["AudioBase", "AudioDSP", "CRealtime", "CLilv"]),
     ("AudioCodecs", ["AudioBase", "COpus", "CLibAV"]),
-    ("AudioFiles", ["AudioBase", "AudioDSP", "CSndfile", "CLAME", "CTagLib"]),
+    ("AudioFiles", ["AudioBase", "AudioDSP", "CSndfile", "CLAME", "CTagLib", "CVorbis"]),
     ("AudioContainers", ["AudioBase", "AudioDSP", "AudioCodecs", "AudioFiles", "CLibAV", "CLibAVFormat"]),
     ("VoiceProcessing", ["AudioBase", "AudioDSP", "CRealtime", "CVoiceProcessing"]),
     (
@@ -93,6 +93,7 @@ let package = Package(
         system("CLibAVFormat", pkgConfig: "libavformat"),
         system("CSndfile", pkgConfig: "sndfile"),
         system("CLAME"),
+        system("CVorbis", pkgConfig: "vorbisenc"),
         system("CKissFFT"),
         system("CCurl", pkgConfig: "libcurl"),
         system("CCairo", pkgConfig: "cairo"),

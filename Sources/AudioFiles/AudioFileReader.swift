@@ -35,10 +35,10 @@ public final class AudioFileReader {
         try self.init(try ReadableFile(path))
     }
 
-    private init(_ source: ReadableFile) throws(AudioFileError) {
+    package init(_ source: ReadableFile) throws(AudioFileError) {
         var info = SF_INFO()
-        guard var file = sf_open_fd(source.descriptor, CInt(SFM_READ), &info, CInt(SF_FALSE)) else {
-            throw .notAudio(path: source.path, reason: AudioFileError.reason(nil))
+        guard var file = Libsndfile.open(source.descriptor, CInt(SFM_READ), &info) else {
+            throw .notAudio(path: source.path, reason: source.refusal(AudioFileError.reason(nil)))
         }
         let type = info.format & CInt(SF_FORMAT_TYPEMASK)
         var part: FilePart?
@@ -114,23 +114,17 @@ public final class AudioFileReader {
         while done < frameCount {
             let wanted = min(frameCount - done, Self.blockFrames)
             let got = Int(sf_readf_float(file, &interleaved, sf_count_t(wanted)))
-            var faults = 0
             interleaved.withUnsafeBufferPointer { samples in
                 for c in 0..<count {
-                    let to = channels[c] + offset + done
-                    for i in 0..<max(0, got) {
-                        let sample = samples[i * count + c]
-                        to[i] = sample.isFinite ? sample : 0
-                        faults &+= sample.isFinite ? 0 : 1
-                    }
+                    guard let from = samples.baseAddress else { break }
+                    faultCount += copyFiniteSamples(channels[c] + offset + done, from + c, max(0, got), stride: count)
                 }
             }
-            faultCount += faults
             done += max(0, got)
             framePosition += max(0, got)
             if got < wanted {
                 guard sf_error(file) == CInt(SF_ERR_NO_ERROR) else {
-                    throw .damaged(path: path, reason: AudioFileError.reason(file))
+                    throw .damaged(path: path, reason: "\(AudioFileError.reason(file)) at frame \(framePosition)")
                 }
                 break
             }
