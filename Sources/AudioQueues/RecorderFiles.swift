@@ -1,6 +1,7 @@
 import AudioBase
 import AudioContainers
 import AudioFiles
+import Glibc
 
 /// A file that an ``AudioRecorder`` writes to.
 public struct AudioRecorderFile: Sendable {
@@ -18,15 +19,36 @@ public struct AudioRecorderFile: Sendable {
 
     /// The kind that the path's ending asks for, of all that are written (``SoundFiles``).
     /// - Parameters:
-    ///   - sampleFormat: of a kind without loss.
-    ///   - bitRate: of a kind with loss; nil is what suits it.
-    public init(
-        path: String, sampleFormat: AudioFileWriter.SampleFormat = .float32,
-        bitRate: MP3Encoder.BitRate? = nil
-    ) {
+    ///   - type: nil is what the path's ending asks for.
+    ///   - settings: how the file keeps its sound.
+    public init(path: String, type: AudioFileType? = nil, settings: SoundFiles.Settings = SoundFiles.Settings()) {
         self.init(path: path) { path, format throws(AudioFileError) in
-            try SoundFiles.create(
-                path, format: format, settings: SoundFiles.Settings(sampleFormat: sampleFormat, bitRate: bitRate))
+            try SoundFiles.create(path, type: type, format: format, settings: settings)
+        }
+    }
+
+    /// Goes on with a file that is there (``SoundFiles/append(to:)``); the recording must have its rate and channels.
+    public init(appendingTo path: String) {
+        self.init(path: path) { path, format throws(AudioFileError) in
+            let writer = try SoundFiles.append(to: path)
+            guard writer.format == format else {
+                throw .unsupportedFormat(
+                    path: path,
+                    detail:
+                        "has \(Int(writer.format.sampleRate)) Hz and \(writer.format.channelCount) channels, and what is recorded \(Int(format.sampleRate)) Hz and \(format.channelCount)"
+                )
+            }
+            return writer
+        }
+    }
+
+    /// A pipe, or another descriptor that cannot be gone back in (``SoundFiles/create(stream:name:type:format:settings:)``).
+    public init(
+        stream descriptor: Int32, name: String, type: AudioFileType,
+        settings: SoundFiles.Settings = SoundFiles.Settings()
+    ) {
+        self.init(path: name) { name, format throws(AudioFileError) in
+            try SoundFiles.create(stream: descriptor, name: name, type: type, format: format, settings: settings)
         }
     }
 
@@ -46,18 +68,36 @@ final class RecordedFile {
     private let format: AudioFormat
     private let partFrames: Int?
     private var writer: (any SoundFileWriter)?
-    private var part = 0
+    private var part: Int
+    /// Whether the first part's file was there before.
+    private var wasThere = false
     /// Frames in the present part, at the recorder's rate, whatever the writer makes of them.
     private var partDone = 0
     private(set) var paths: [String] = []
     private(set) var error: AudioFileError?
+    private var written = 0
+
+    var progress: AudioRecorder.FileProgress {
+        AudioRecorder.FileProgress(paths: paths, frameCount: written, error: error)
+    }
 
     /// Creates the first part, so that what is wrong with the path is known at once.
-    init(_ file: AudioRecorderFile, format: AudioFormat, partFrames: Int?) throws(AudioFileError) {
+    /// - Parameter firstPart: the number of the first file where there are parts.
+    init(
+        _ file: AudioRecorderFile, format: AudioFormat, partFrames: Int?, firstPart: Int
+    ) throws(AudioFileError) {
         self.file = file
         self.format = format
         self.partFrames = partFrames
+        part = firstPart - 1
+        wasThere = access(partFrames == nil ? file.path : file.path(ofPart: firstPart), F_OK) == 0
         try open()
+    }
+
+    /// Takes a file away that was made for nothing.
+    func discard() {
+        writer = nil
+        if !wasThere, let path = paths.first { unlink(path) }
     }
 
     private func open() throws(AudioFileError) {
@@ -85,6 +125,7 @@ final class RecordedFile {
                 try writer?.write(samples, frameCount: count, offset: offset + done)
                 done += count
                 partDone += count
+                written += count
             }
         } catch { self.error = error }
     }

@@ -17,6 +17,14 @@ enum Interrupt {
         Foundation.signal(SIGPIPE, SIG_IGN)
     }
 
+    private static let pauses = Atomic(0)
+
+    /// From here on SIGUSR1 is counted.
+    static func watchPauses() { Foundation.signal(SIGUSR1) { _ in Interrupt.pauses.add(1, ordering: .relaxed) } }
+
+    /// How often SIGUSR1 came since the last time.
+    static func takePauses() -> Int { pauses.exchange(0, ordering: .relaxed) }
+
     static var isRequested: Bool { signal.load(ordering: .relaxed) != 0 }
 
     /// What a shell expects of a program that a signal ended: 128 and its number.

@@ -1,12 +1,15 @@
 import AudioFiles
 import Glibc
 
-/// A file that grows by whole pieces: what of a piece the disk had no room for is taken back.
+/// A file that grows by whole pieces: what of a piece the disk had no room for is taken back. Or a stream, which is never gone
+/// back in: of it only ``append(_:)`` and ``close()`` are used.
 final class OutputFile {
     /// Where it is.
     let path: String
     /// Bytes written.
     private(set) var byteCount = 0
+    /// Nil of a file, which can be gone back in.
+    let stream: StreamOutput?
     private let descriptor: CInt
     private var isOpen = true
 
@@ -14,12 +17,24 @@ final class OutputFile {
     init(path: String) throws(AudioFileError) {
         descriptor = try WritableFile.open(path)
         self.path = path
+        stream = nil
     }
 
-    deinit { if isOpen { Glibc.close(descriptor) } }
+    init(_ stream: StreamOutput) {
+        descriptor = -1
+        path = stream.name
+        self.stream = stream
+    }
+
+    deinit { if isOpen, stream == nil { Glibc.close(descriptor) } }
 
     /// Appends all of the bytes or none.
     func append(_ bytes: UnsafeRawBufferPointer) throws(AudioFileError) {
+        if let stream {
+            try stream.append(bytes)
+            byteCount += bytes.count
+            return
+        }
         let code = put(bytes, at: byteCount)
         guard code == 0 else {
             truncate(to: byteCount)
@@ -60,6 +75,7 @@ final class OutputFile {
     func close() throws(AudioFileError) {
         guard isOpen else { return }
         isOpen = false
+        if let stream { return try stream.close() }
         // A network file system may report only here that its disk was full.
         if Glibc.close(descriptor) != 0 { throw .from(errno: errno, path: path) }
     }

@@ -21,7 +21,8 @@ public final class MP3FileWriter {
     private let encoder: MP3Encoder
     private var converter: WriteConverter
     private let silence: AudioBuffer
-    private let fileDescriptor: CInt
+    private let fileDescriptor: CInt  // -1 of a stream
+    private let stream: StreamOutput?
     private var isOpen = true
     private static let blockFrames = 2048
 
@@ -30,16 +31,32 @@ public final class MP3FileWriter {
     ///   - format: 1 or 2 channels.
     ///   - bitRate: of the file's rate; V2 where nothing is said, which few can tell from the original.
     /// - Throws: ``AudioFileError/unsupportedFormat(path:detail:)`` and what creating a file can.
-    public init(
+    public convenience init(
         path: String, format: AudioFormat, bitRate: MP3Encoder.BitRate = .variable(2)
+    ) throws(AudioFileError) {
+        try self.init(path, format, bitRate, nil)
+    }
+
+    /// Begins a stream, which goes without LAME's header: players give it some 50 ms of silence more.
+    /// - Throws: ``AudioFileError/unsupportedFormat(path:detail:)``.
+    package convenience init(
+        _ output: StreamOutput, format: AudioFormat, bitRate: MP3Encoder.BitRate = .variable(2)
+    ) throws(AudioFileError) {
+        try self.init(output.name, format, bitRate, output)
+    }
+
+    private init(
+        _ path: String, _ format: AudioFormat, _ bitRate: MP3Encoder.BitRate, _ stream: StreamOutput?
     ) throws(AudioFileError) {
         let rate = Self.fileSampleRate(for: format.sampleRate)
         do {
-            encoder = try MP3Encoder(sampleRate: rate, channelCount: format.channelCount, bitRate: bitRate)
+            encoder = try MP3Encoder(
+                sampleRate: rate, channelCount: format.channelCount, bitRate: bitRate, hasHeader: stream == nil)
         } catch { throw .unsupportedFormat(path: path, detail: error.description) }
-        fileDescriptor = try WritableFile.open(path)
+        fileDescriptor = stream == nil ? try WritableFile.open(path) : -1
         converter = WriteConverter(from: format, to: rate)
         silence = AudioBuffer(channelCount: format.channelCount, frameCapacity: Self.blockFrames)
+        self.stream = stream
         self.path = path
         self.format = format
         fileSampleRate = rate
@@ -95,6 +112,7 @@ public final class MP3FileWriter {
     }
 
     private func put(_ bytes: UnsafeRawBufferPointer) throws(AudioFileError) {
+        if let stream { return try stream.append(bytes) }
         var done = 0
         while done < bytes.count {
             let written = Glibc.write(fileDescriptor, bytes.baseAddress.map { $0 + done }, bytes.count - done)
@@ -109,6 +127,7 @@ public final class MP3FileWriter {
 
     /// Writes LAME's header of what there is so far; 0 or an errno.
     private func putHeader() -> Int32 {
+        if stream != nil { return 0 }
         let header = encoder.header()
         let written = pwrite(fileDescriptor, header.baseAddress, header.count, 0)
         return written < 0 ? errno : written < header.count ? ENOSPC : 0
@@ -118,7 +137,7 @@ public final class MP3FileWriter {
     private func abandon(_ error: AudioFileError) -> AudioFileError {
         isOpen = false
         _ = putHeader()
-        Glibc.close(fileDescriptor)
+        if let stream { try? stream.close() } else { Glibc.close(fileDescriptor) }
         return error
     }
 
@@ -135,6 +154,7 @@ public final class MP3FileWriter {
             throw abandon(.encoderFailed(path: path, reason: "\(error)"))
         }
         isOpen = false
+        if let stream { return try stream.close() }
         let code = putHeader()
         // A network file system may report only here that its disk was full.
         let closed = Glibc.close(fileDescriptor)
