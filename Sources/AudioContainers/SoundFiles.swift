@@ -70,6 +70,19 @@ public enum SoundFiles {
         }
     }
 
+    /// Whether ``create(_:type:format:settings:)`` would make a file, without touching one that is there.
+    /// - Throws: what that would throw.
+    public static func check(
+        _ path: String, type: AudioFileType? = nil, format: AudioFormat, settings: Settings = Settings()
+    ) throws(AudioFileError) {
+        let nowhere = "/dev/null"
+        do {
+            let type = type ?? AudioFileType(fileName: path) ?? .rf64
+            try create(nowhere, type: type, format: format, settings: settings).close()
+        } catch { throw error.named(path, insteadOf: nowhere) }
+        try WritableFile.check(path)
+    }
+
     /// Begins a sound file that cannot be gone back in, such as a pipe: WAV of unknown length, FLAC, Vorbis, Opus, MP3 without
     /// LAME's header, ADTS, or M4A in fragments.
     ///

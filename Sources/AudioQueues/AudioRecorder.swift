@@ -96,10 +96,12 @@ public final class AudioRecorder: Sendable {
         var peak: Float = 0
         var files: [FileProgress]
     }
-    /// Seconds that a disk may be busy before frames are lost: 16 buffers.
+    /// So many seconds a disk, or whoever reads a pipe, may be busy before frames are lost: more than the patience with a pipe,
+    /// so that files beside it lose none.
     private static let bufferDuration = 0.125
+    private static let bufferCount = 48
 
-    /// Creates or empties the files. Where one of them cannot be, those that were not there before are taken away again.
+    /// Creates or empties the files; where one of them cannot be, none is touched.
     /// - Parameters:
     ///   - node: of the engine; what the device captures unless said otherwise. It is converted to the format.
     /// - Throws: ``AudioRecorderError/file(_:)``, ``AudioRecorderError/queue(_:)``.
@@ -113,6 +115,9 @@ public final class AudioRecorder: Sendable {
         let part = options.partDuration.map { max(1, Int(($0 * format.sampleRate).rounded())) }
         var opened: [RecordedFile] = []
         do throws(AudioFileError) {
+            for file in files {
+                try file.check(file.path(ofPart: part == nil ? nil : options.firstPart), format)
+            }
             for file in files {
                 opened.append(
                     try RecordedFile(file, format: format, partFrames: part, firstPart: options.firstPart))
@@ -129,7 +134,7 @@ public final class AudioRecorder: Sendable {
                 served.recorder?.take(buffer)
                 try? queue.enqueue(buffer)
             }
-            for _ in 0..<16 { try queue.enqueue(try queue.allocateBuffer(duration: Self.bufferDuration)) }
+            for _ in 0..<Self.bufferCount { try queue.enqueue(try queue.allocateBuffer(duration: Self.bufferDuration)) }
         } catch { throw .queue(error) }
         served.recorder = self
         queue.setEventHandler { if case .stopped = $0 { served.recorder?.finish() } }

@@ -10,11 +10,14 @@ public struct AudioRecorderFile: Sendable {
     /// Where; of a recording that is split, what the numbered names are made of.
     public let path: String
     let makeWriter: MakeWriter
+    /// Throws what making it would, of a path and format, and touches nothing.
+    private(set) var check: @Sendable (String, AudioFormat) throws(AudioFileError) -> Void
 
     /// A file of any kind that has a writer.
     public init(path: String, makeWriter: @escaping MakeWriter) {
         self.path = path
         self.makeWriter = makeWriter
+        check = { _, _ in }
     }
 
     /// The kind that the path's ending asks for, of all that are written (``SoundFiles``).
@@ -24,6 +27,9 @@ public struct AudioRecorderFile: Sendable {
     public init(path: String, type: AudioFileType? = nil, settings: SoundFiles.Settings = SoundFiles.Settings()) {
         self.init(path: path) { path, format throws(AudioFileError) in
             try SoundFiles.create(path, type: type, format: format, settings: settings)
+        }
+        check = { path, format throws(AudioFileError) in
+            try SoundFiles.check(path, type: type, format: format, settings: settings)
         }
     }
 
@@ -53,7 +59,9 @@ public struct AudioRecorderFile: Sendable {
     }
 
     /// The path of one part of a recording that is split: `take.wav` becomes `take-001.wav`.
-    public func path(ofPart part: Int) -> String {
+    /// - Parameter part: nil where it is not split.
+    public func path(ofPart part: Int?) -> String {
+        guard let part else { return path }
         let digits = String(part)
         let number = String(repeating: "0", count: max(0, 3 - digits.count)) + digits
         let name = path.split(separator: "/", omittingEmptySubsequences: false).last ?? ""
@@ -90,7 +98,7 @@ final class RecordedFile {
         self.format = format
         self.partFrames = partFrames
         part = firstPart - 1
-        wasThere = access(partFrames == nil ? file.path : file.path(ofPart: firstPart), F_OK) == 0
+        wasThere = access(file.path(ofPart: partFrames == nil ? nil : firstPart), F_OK) == 0
         try open()
     }
 
@@ -103,7 +111,7 @@ final class RecordedFile {
     private func open() throws(AudioFileError) {
         part += 1
         partDone = 0
-        let path = partFrames == nil ? file.path : file.path(ofPart: part)
+        let path = file.path(ofPart: partFrames == nil ? nil : part)
         writer = try file.makeWriter(path, format)
         paths.append(path)
     }

@@ -15,6 +15,7 @@ enum Interrupt {
             }
         }
         Foundation.signal(SIGPIPE, SIG_IGN)
+        Foundation.signal(SIGXFSZ, SIG_IGN)  // a file that reaches its limit is an error as a full disk is
     }
 
     private static let pauses = Atomic(0)
