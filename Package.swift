@@ -141,7 +141,7 @@ if !core {
             name: "earshot",
             dependencies: [
                 "AudioBase", "AudioCodecs", "AudioContainers", "AudioDSP", "AudioDevices", "AudioEngine", "AudioFiles",
-                "AudioPlugIns", "AudioSession", "VoiceProcessing", "MediaTransport", "Nearby", "Call",
+                "AudioPlugIns", "AudioQueues", "AudioSession", "VoiceProcessing", "MediaTransport", "Nearby", "Call",
                 "Diagnostics", "TOMLReader",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],

@@ -24,8 +24,9 @@ public final class AudioFileWriter {
     public private(set) var frameCount = 0
 
     private var file: OpaquePointer?
-    private let fileDescriptor: CInt
-    private let vorbis: VorbisFile?  // in place of the two above
+    private let fileDescriptor: CInt  // -1 of a stream
+    private let stream: SndfileStream?
+    private let vorbis: VorbisFile?  // in place of the three above
     private let header: WAVHeaderPatch?
     private let memory: SampleType
     private let maximumFrameCount: Int
@@ -45,35 +46,57 @@ public final class AudioFileWriter {
     ///   - compressionLevel: of FLAC: 0 is quick, 8 small.
     /// - Throws: ``AudioFileError/unsupportedFormat(path:detail:)``, missing folder, not permitted, a folder, not a plain file,
     ///   disk full.
-    public init(
+    public convenience init(
         path: String, format: AudioFormat, type: AudioFileType? = nil, sampleFormat: SampleFormat = .float32,
         bitRate: MP3Encoder.BitRate? = nil, compressionLevel: Int = 5
     ) throws(AudioFileError) {
         let plan = try SndfilePlan(
             path: path, format: format, type: type ?? .named(path), sampleFormat: sampleFormat, bitRate: bitRate,
             compressionLevel: compressionLevel)
-        if plan.type == .vorbis {
-            vorbis = try VorbisFile(plan)
-            (file, fileDescriptor, header) = (nil, -1, nil)
-        } else {
-            vorbis = nil
-            fileDescriptor = try WritableFile.open(path)
-            do {
-                file = try plan.open(fileDescriptor)
-            } catch {
-                Glibc.close(fileDescriptor)
-                throw error
-            }
-            header = WAVHeaderPatch(fileDescriptor, plan)
+        if plan.type == .vorbis { return try self.init(plan, format, vorbis: VorbisFile(plan)) }
+        let descriptor = try WritableFile.open(path)
+        let file: OpaquePointer
+        do {
+            file = try plan.open(descriptor)
+        } catch {
+            Glibc.close(descriptor)
+            throw error
         }
-        self.path = path
+        self.init(plan, format, file, descriptor)
+    }
+
+    /// Begins a stream: WAV of unknown length, FLAC, Vorbis or Opus. It is never gone back in, so a WAV or FLAC says nothing of
+    /// its length.
+    /// - Throws: ``AudioFileError/unsupportedFormat(path:detail:)``, ``AudioFileError/notRead(path:)``, system.
+    package convenience init(
+        _ output: StreamOutput, format: AudioFormat, type: AudioFileType, sampleFormat: SampleFormat = .float32,
+        bitRate: MP3Encoder.BitRate? = nil, compressionLevel: Int = 5
+    ) throws(AudioFileError) {
+        let plan = try SndfilePlan(
+            path: output.name, format: format, type: type == .rf64 ? .wav : type, sampleFormat: sampleFormat,
+            bitRate: bitRate, compressionLevel: compressionLevel, isStream: true)
+        if plan.type == .vorbis { return try self.init(plan, format, vorbis: VorbisFile(plan, output)) }
+        let stream = SndfileStream(output, type: plan.type)
+        self.init(plan, format, try plan.open(stream), stream: stream)
+    }
+
+    private init(
+        _ plan: SndfilePlan, _ format: AudioFormat, _ file: OpaquePointer? = nil, _ descriptor: CInt = -1,
+        stream: SndfileStream? = nil, vorbis: VorbisFile? = nil
+    ) {
+        path = plan.path
         self.format = format
-        self.type = plan.type
+        self.file = file
+        fileDescriptor = descriptor
+        self.stream = stream
+        self.vorbis = vorbis
+        header = descriptor >= 0 ? WAVHeaderPatch(descriptor, plan) : nil
+        type = plan.type
         fileSampleRate = plan.sampleRate
         memory = plan.memory
         maximumFrameCount = plan.maximumFrameCount
         converter = fileSampleRate == format.sampleRate ? nil : WriteConverter(from: format, to: fileSampleRate)
-        flac = plan.type == .flac ? FLACLength() : nil
+        flac = plan.type == .flac && stream == nil ? FLACLength() : nil
         interleaved = [UInt32](repeating: 0, count: Self.blockFrames * format.channelCount)
         silence = AudioBuffer(channelCount: format.channelCount, frameCapacity: Self.blockFrames)
         header?.apply(fileDescriptor)
@@ -149,6 +172,7 @@ public final class AudioFileWriter {
         let code = errno
         framesSinceHeader += frames
         // Ogg's pages are written as if that could not fail, so the count says nothing of them.
+        if let error = stream?.error { throw stop(error) }
         guard written == frames, sf_error(file) == CInt(SF_ERR_NO_ERROR) else {
             throw stop(
                 code == 0 ? .diskFull(path: path) : .from(errno: code, path: path), written: written, end: Int(end))
@@ -180,7 +204,7 @@ public final class AudioFileWriter {
         guard isOpen else { throw .closed(path: path) }
         guard let file else { return }
         framesSinceHeader = 0
-        guard SndfilePlan.hasLength(type) else { return }
+        guard SndfilePlan.hasLength(type), stream == nil else { return }
         errno = 0
         sf_command(file, CInt(SFC_UPDATE_HEADER_NOW), nil, 0)
         if sf_error(file) != CInt(SF_ERR_NO_ERROR) { throw stop(.from(errno: errno, path: path)) }
@@ -190,6 +214,12 @@ public final class AudioFileWriter {
     /// Closes the file after an error, so that it plays: as it is, or cut where its last whole write ended.
     private func stop(_ error: AudioFileError, written: Int = 0, end: Int = 0) -> AudioFileError {
         guard let file else { return error }
+        if let stream {
+            self.file = nil
+            sf_close(file)
+            try? stream.output.close()
+            return error
+        }
         if SndfilePlan.hasLength(type) {
             frameCount += max(0, written)
             var whole = sf_count_t(frameCount)  // drops the part of a frame that still found room
@@ -229,6 +259,11 @@ public final class AudioFileWriter {
         errno = 0
         let failed = sf_close(file) != 0
         var code = errno
+        if let stream {
+            defer { try? stream.output.close() }
+            if let error = stream.error { throw error }
+            return try stream.output.close()
+        }
         // What FLAC and Ogg write last is written as if that could not fail.
         if failed || code == ENOSPC || code == EDQUOT || code == EFBIG || code == EIO {
             if code == 0 { code = EIO }

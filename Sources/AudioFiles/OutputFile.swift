@@ -1,11 +1,14 @@
 import Glibc
 
-/// A file that grows by whole pieces: what of a piece the disk had no room for is taken back.
+/// A file that grows by whole pieces: what of a piece the disk had no room for is taken back. Or a stream, which is never gone
+/// back in: of it only ``append(_:)`` and ``close()`` are used.
 package final class OutputFile {
     /// Where it is.
     package let path: String
     /// Bytes written.
     package private(set) var byteCount = 0
+    /// Nil of a file, which can be gone back in.
+    package let stream: StreamOutput?
     private let descriptor: CInt
     private var isOpen = true
 
@@ -13,26 +16,40 @@ package final class OutputFile {
     package init(path: String) throws(AudioFileError) {
         descriptor = try WritableFile.open(path)
         self.path = path
+        stream = nil
     }
 
-    deinit { if isOpen { Glibc.close(descriptor) } }
+    /// A stream.
+    package init(_ stream: StreamOutput) {
+        descriptor = -1
+        path = stream.name
+        self.stream = stream
+    }
+
+    deinit { if isOpen, stream == nil { Glibc.close(descriptor) } }
 
     /// Appends all of the bytes or none.
     package func append(_ bytes: UnsafeRawBufferPointer) throws(AudioFileError) {
-        try grow(by: bytes.count, put(bytes, at: byteCount))
-    }
-
-    /// Appends all of the bytes or none.
-    package func append(_ bytes: [UInt8]) throws(AudioFileError) {
-        try grow(by: bytes.count, bytes.withUnsafeBytes { put($0, at: byteCount) })
-    }
-
-    private func grow(by count: Int, _ code: CInt) throws(AudioFileError) {
+        if let stream {
+            try stream.append(bytes)
+            byteCount += bytes.count
+            return
+        }
+        let code = put(bytes, at: byteCount)
         guard code == 0 else {
             truncate(to: byteCount)
             throw .from(errno: code, path: path)
         }
-        byteCount += count
+        byteCount += bytes.count
+    }
+
+    /// Appends all of the bytes or none.
+    package func append(_ bytes: [UInt8]) throws(AudioFileError) {
+        var failure: AudioFileError?
+        bytes.withUnsafeBytes { bytes in
+            do throws(AudioFileError) { try append(bytes) } catch { failure = error }
+        }
+        if let failure { throw failure }
     }
 
     /// Writes over bytes that are there.
@@ -62,6 +79,7 @@ package final class OutputFile {
     package func close() throws(AudioFileError) {
         guard isOpen else { return }
         isOpen = false
+        if let stream { return try stream.close() }
         // A network file system may report only here that its disk was full.
         if Glibc.close(descriptor) != 0 { throw .from(errno: errno, path: path) }
     }

@@ -29,7 +29,7 @@ struct SndfilePlan {
 
     init(
         path: String, format: AudioFormat, type: AudioFileType, sampleFormat: AudioFileWriter.SampleFormat,
-        bitRate: MP3Encoder.BitRate?, compressionLevel: Int
+        bitRate: MP3Encoder.BitRate?, compressionLevel: Int, isStream: Bool = false
     ) throws(AudioFileError) {
         self.path = path
         self.type = type
@@ -75,7 +75,8 @@ struct SndfilePlan {
             throw .unsupportedFormat(path: path, detail: "\(type) is not written by this writer")
         }
         let frameBytes = stored.byteCount * channelCount
-        maximumFrameCount = type == .wav || type == .aiff ? (Int(UInt32.max) - 4096) / frameBytes : Int.max
+        maximumFrameCount =
+            (type == .wav && !isStream) || type == .aiff ? (Int(UInt32.max) - 4096) / frameBytes : Int.max
     }
 
     private static func sampleRate(_ type: AudioFileType, _ rate: Double) -> Double {
@@ -124,12 +125,33 @@ struct SndfilePlan {
 
     /// Opens an emptied file.
     func open(_ descriptor: CInt) throws(AudioFileError) -> OpaquePointer {
+        try open { Libsndfile.open(descriptor, CInt(SFM_WRITE), &$0) }
+    }
+
+    /// Begins a stream.
+    func open(_ stream: SndfileStream) throws(AudioFileError) -> OpaquePointer {
+        guard Self.streams.contains(type) else {
+            throw .unsupportedFormat(
+                path: path,
+                detail: "\(type) needs a file, as its length stands at its beginning; a pipe takes WAV or FLAC")
+        }
+        let file = try open { stream.open(&$0) }
+        if let error = stream.error {
+            sf_close(file)
+            throw error
+        }
+        return file
+    }
+
+    private static let streams: [AudioFileType] = [.wav, .flac, .opus]
+
+    private func open(_ make: (inout SF_INFO) -> OpaquePointer?) throws(AudioFileError) -> OpaquePointer {
         var info = SF_INFO()
         info.samplerate = CInt(sampleRate.rounded())
         info.channels = CInt(channelCount)
         info.format = code
         errno = 0
-        guard let file = Libsndfile.open(descriptor, CInt(SFM_WRITE), &info) else {
+        guard let file = make(&info) else {
             let code = errno
             throw code == 0
                 ? .unsupportedFormat(path: path, detail: AudioFileError.reason(nil)) : .from(errno: code, path: path)

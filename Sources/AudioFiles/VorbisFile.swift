@@ -52,15 +52,15 @@ final class VorbisFile {
         }
     }
 
-    /// Creates or empties the file, and writes the headers.
-    init(_ plan: SndfilePlan) throws(AudioFileError) {
+    /// Creates or empties the file, or begins the stream, and writes the headers.
+    init(_ plan: SndfilePlan, _ stream: StreamOutput? = nil) throws(AudioFileError) {
         guard let library = Library(plan) else {
             throw .unsupportedFormat(
                 path: plan.path,
                 detail: "\(plan.channelCount) channels at \(plan.sampleRate) Hz are too much for Vorbis")
         }
         do {
-            file = try OutputFile(path: plan.path)
+            file = if let stream { OutputFile(stream) } else { try OutputFile(path: plan.path) }
         } catch {
             library.free()
             throw error

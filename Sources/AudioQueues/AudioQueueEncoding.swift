@@ -10,6 +10,6 @@ public enum AudioQueueEncoding: Hashable, Sendable {
     case aac(sampleRate: Double, channelCount: Int, bitRate: Int)
     /// Opus at 48 kHz; values as ``OpusEncoder/init(channelCount:frameDuration:bitRate:complexity:)`` takes them.
     case opus(channelCount: Int, frameDuration: OpusFrameDuration, bitRate: Int)
-    /// MP3; values as ``MP3Encoder/init(sampleRate:channelCount:bitRate:writesHeader:)`` takes them.
+    /// MP3; values as ``MP3Encoder/init(sampleRate:channelCount:bitRate:hasHeader:)`` takes them.
     case mp3(sampleRate: Double, channelCount: Int, bitRate: MP3Encoder.BitRate)
 }

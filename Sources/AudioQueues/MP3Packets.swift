@@ -13,7 +13,7 @@ final class MP3Packets {
     init(sampleRate: Double, channelCount: Int, bitRate: MP3Encoder.BitRate) throws(CodecError) {
         do throws(MP3Error) {
             encoder = try MP3Encoder(
-                sampleRate: sampleRate, channelCount: channelCount, bitRate: bitRate, writesHeader: false)
+                sampleRate: sampleRate, channelCount: channelCount, bitRate: bitRate, hasHeader: false)
         } catch {
             throw CodecError(error)
         }

@@ -3,6 +3,7 @@ import AudioCodecs
 import AudioContainers
 import AudioDevices
 import AudioFiles
+import AudioQueues
 import Diagnostics
 import Foundation
 import MediaTransport
@@ -33,6 +34,7 @@ struct Failure: Error {
         case let error as AudioFileError: self.init(error.description, status: Self.status(of: error))
         case SoundFileConversion.Failure.file(let error): self.init(error)
         case let error as SoundFileConversion.Failure: self.init(error.description, status: Self.usage)
+        case AudioRecorderError.file(let error): self.init(error)
         case let error as GraphFileError: self.init(error.description, status: Self.data)
         case let error as SignallingError: self.init(error.description, status: Self.status(of: error))
         case let error as any CustomStringConvertible & Error: self.init(error.description, status: Self.unavailable)
@@ -42,7 +44,8 @@ struct Failure: Error {
 
     private static func status(of error: AudioFileError) -> Int32 {
         switch error {
-        case .missingFolder, .diskFull, .tooLong, .unsupportedFormat, .encoderFailed, .closed, .system, .tagsRefused:
+        case .missingFolder, .diskFull, .notRead, .tooLong, .unsupportedFormat, .encoderFailed, .closed, .system,
+            .tagsRefused:
             cannotCreate
         case .notAudio, .unsupportedSampleRate, .unsupportedChannelCount, .damaged, .tagsTooLarge: data
         case .missing, .notPermitted, .directory, .notRegular, .notSeekable: noInput

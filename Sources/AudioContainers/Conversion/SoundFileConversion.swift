@@ -187,7 +187,7 @@ public struct SoundFileConversion: Sendable {
 
 extension AudioFileError {
     /// The same of the file as people know it.
-    fileprivate func named(_ path: String, insteadOf partial: String) -> AudioFileError {
+    func named(_ path: String, insteadOf partial: String) -> AudioFileError {
         switch self {
         case .missingFolder(partial): .missingFolder(path: path)
         case .notPermitted(partial): .notPermitted(path: path)

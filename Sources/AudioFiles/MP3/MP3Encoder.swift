@@ -55,10 +55,10 @@ public final class MP3Encoder {
     /// - Parameters:
     ///   - sampleRate: one of ``sampleRates``.
     ///   - channelCount: 1 or 2.
-    ///   - writesHeader: whether the stream begins with the frame that ``header()`` is for.
+    ///   - hasHeader: whether the stream begins with a frame for ``header()``; not where it cannot be gone back in.
     /// - Throws: ``MP3Error/unsupportedFormat(detail:)`` for what MP3 does not have.
     public init(
-        sampleRate: Double, channelCount: Int, bitRate: BitRate = .variable(2), writesHeader: Bool = true
+        sampleRate: Double, channelCount: Int, bitRate: BitRate = .variable(2), hasHeader: Bool = true
     ) throws(MP3Error) {
         guard Self.sampleRates.contains(sampleRate) else {
             throw .unsupportedFormat(
@@ -69,7 +69,8 @@ public final class MP3Encoder {
         }
         guard let lame = lame_init() else { throw .libraryFailure(call: "lame_init", code: 0) }
         do {
-            try Self.configure(lame, sampleRate, channelCount, bitRate, writesHeader)
+            lame_set_bWriteVbrTag(lame, hasHeader ? 1 : 0)
+            try Self.configure(lame, sampleRate, channelCount, bitRate)
         } catch {
             lame_close(lame)
             throw error
@@ -88,7 +89,7 @@ public final class MP3Encoder {
     }
 
     private static func configure(
-        _ lame: lame_t, _ sampleRate: Double, _ channelCount: Int, _ bitRate: BitRate, _ writesHeader: Bool
+        _ lame: lame_t, _ sampleRate: Double, _ channelCount: Int, _ bitRate: BitRate
     ) throws(MP3Error) {
         lame_set_errorf(lame, nil)  // it would write to standard error by itself
         lame_set_msgf(lame, nil)
@@ -97,7 +98,6 @@ public final class MP3Encoder {
         lame_set_out_samplerate(lame, CInt(sampleRate))
         lame_set_num_channels(lame, CInt(channelCount))
         lame_set_mode(lame, channelCount == 1 ? MONO : JOINT_STEREO)
-        lame_set_bWriteVbrTag(lame, writesHeader ? 1 : 0)
         lame_set_write_id3tag_automatic(lame, 0)
         switch bitRate {
         case .constant(let kilobits):

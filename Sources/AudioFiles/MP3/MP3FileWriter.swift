@@ -29,14 +29,29 @@ public final class MP3FileWriter {
     ///   - format: 1 or 2 channels.
     ///   - bitRate: of the file's rate; V2 where nothing is said, which few can tell from the original.
     /// - Throws: ``AudioFileError/unsupportedFormat(path:detail:)`` and what creating a file can.
-    public init(
+    public convenience init(
         path: String, format: AudioFormat, bitRate: MP3Encoder.BitRate = .variable(2)
+    ) throws(AudioFileError) {
+        try self.init(path, format, bitRate, nil)
+    }
+
+    /// Begins a stream, which goes without LAME's header: players give it some 50 ms of silence more.
+    /// - Throws: ``AudioFileError/unsupportedFormat(path:detail:)``.
+    package convenience init(
+        _ output: StreamOutput, format: AudioFormat, bitRate: MP3Encoder.BitRate = .variable(2)
+    ) throws(AudioFileError) {
+        try self.init(output.name, format, bitRate, output)
+    }
+
+    private init(
+        _ path: String, _ format: AudioFormat, _ bitRate: MP3Encoder.BitRate, _ stream: StreamOutput?
     ) throws(AudioFileError) {
         let rate = Self.fileSampleRate(for: format.sampleRate)
         do {
-            encoder = try MP3Encoder(sampleRate: rate, channelCount: format.channelCount, bitRate: bitRate)
+            encoder = try MP3Encoder(
+                sampleRate: rate, channelCount: format.channelCount, bitRate: bitRate, hasHeader: stream == nil)
         } catch { throw .unsupportedFormat(path: path, detail: error.description) }
-        file = try OutputFile(path: path)
+        file = if let stream { OutputFile(stream) } else { try OutputFile(path: path) }
         converter = WriteConverter(from: format, to: rate)
         silence = AudioBuffer(channelCount: format.channelCount, frameCapacity: Self.blockFrames)
         self.path = path
@@ -92,10 +107,15 @@ public final class MP3FileWriter {
         do { try file.append(encoded) } catch { throw abandon(error) }
     }
 
+    /// Writes LAME's header of what there is so far.
+    private func putHeader() throws(AudioFileError) {
+        if file.stream == nil { try file.overwrite(encoder.header(), at: 0) }
+    }
+
     /// Closes the file as it is: it plays.
     private func abandon(_ error: AudioFileError) -> AudioFileError {
         isOpen = false
-        try? file.overwrite(encoder.header(), at: 0)
+        try? putHeader()
         try? file.close()
         return error
     }
@@ -108,7 +128,7 @@ public final class MP3FileWriter {
         try append { () throws(MP3Error) in try encoder.flush() }
         isOpen = false
         defer { try? file.close() }
-        try file.overwrite(encoder.header(), at: 0)
+        try putHeader()
         try file.close()
     }
 }
