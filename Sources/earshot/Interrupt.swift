@@ -9,7 +9,9 @@ enum Interrupt {
     static func watch() {
         for number in [SIGINT, SIGTERM, SIGHUP] {
             Foundation.signal(number) { number in
-                if Interrupt.signal.exchange(number, ordering: .relaxed) != 0 { _exit(128 + number) }
+                guard Interrupt.signal.exchange(number, ordering: .relaxed) != 0 else { return }
+                TerminalMode.restore()
+                _exit(128 + number)
             }
         }
         Foundation.signal(SIGPIPE, SIG_IGN)

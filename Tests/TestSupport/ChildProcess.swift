@@ -26,15 +26,19 @@ public final class ChildProcess: Sendable {
     }
     private let state: Mutex<State>
     private let folder: String
+    private let terminal: PseudoTerminal?
     private static let serial = Atomic<Int>(0)
 
     /// - Parameters:
     ///   - arguments: the program, found along PATH, and what it is given.
     ///   - environment: what differs from this process's; nil removes.
     ///   - standardOutput: a file to open for writing in place of the one read by ``output``.
+    ///   - terminal: what it runs in, with its standard input and error there.
     public init(
-        _ arguments: [String], environment: [String: String?] = [:], standardOutput: String? = nil
+        _ arguments: [String], environment: [String: String?] = [:], standardOutput: String? = nil,
+        terminal: PseudoTerminal? = nil
     ) throws {
+        self.terminal = terminal
         let number = Self.serial.add(1, ordering: .relaxed).newValue
         folder = "\(NSTemporaryDirectory())earshot-child-\(getpid())-\(number)"
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
@@ -42,7 +46,7 @@ public final class ChildProcess: Sendable {
         for (name, value) in environment { variables[name] = value }
         let pid = try Self.spawn(
             arguments, variables.map { "\($0)=\($1)" }, output: standardOutput ?? "\(folder)/output",
-            error: "\(folder)/error")
+            error: "\(folder)/error", terminal: terminal?.path)
         state = Mutex(State(pid: pid))
     }
 
@@ -54,7 +58,7 @@ public final class ChildProcess: Sendable {
     /// Starts a program with no signal blocked: Foundation's Process hands down this thread's mask, in which Dispatch blocks
     /// SIGTERM. Without `error` both outputs go to one file.
     static func spawn(
-        _ arguments: [String], _ environment: [String], output: String, error: String? = nil
+        _ arguments: [String], _ environment: [String], output: String, error: String? = nil, terminal: String? = nil
     ) throws -> pid_t {
         var files = posix_spawn_file_actions_t()
         var attributes = posix_spawnattr_t()
@@ -65,16 +69,21 @@ public final class ChildProcess: Sendable {
             posix_spawn_file_actions_destroy(&files)
             posix_spawnattr_destroy(&attributes)
         }
-        posix_spawn_file_actions_addopen(&files, 0, "/dev/null", O_RDONLY, 0)
+        // Who leads a session and opens a terminal controls it.
+        posix_spawn_file_actions_addopen(&files, 0, terminal ?? "/dev/null", terminal == nil ? O_RDONLY : O_RDWR, 0)
         posix_spawn_file_actions_addopen(&files, 1, output, O_WRONLY | O_CREAT | O_TRUNC, 0o600)
-        if let error {
+        if terminal != nil {
+            posix_spawn_file_actions_adddup2(&files, 0, 2)
+        } else if let error {
             posix_spawn_file_actions_addopen(&files, 2, error, O_WRONLY | O_CREAT | O_TRUNC, 0o600)
         } else {
             posix_spawn_file_actions_adddup2(&files, 1, 2)
         }
         sigemptyset(&none)
+        let session: Int32 = 0x80  // POSIX_SPAWN_SETSID, which Swift does not see
+        let group = terminal == nil ? POSIX_SPAWN_SETPGROUP : session
         posix_spawnattr_setsigmask(&attributes, &none)
-        posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETPGROUP))
+        posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK | group))
         var argv = arguments.map { strdup($0) } + [nil]
         var envp = environment.map { strdup($0) } + [nil]
         defer { for string in argv + envp { free(string) } }
@@ -90,7 +99,7 @@ public final class ChildProcess: Sendable {
     /// What it wrote to standard output so far.
     public var output: String { text("output") }
     /// What it wrote to standard error so far.
-    public var errors: String { text("error") }
+    public var errors: String { terminal?.text ?? text("error") }
 
     private func text(_ name: String) -> String {
         String(decoding: FileManager.default.contents(atPath: "\(folder)/\(name)") ?? Data(), as: UTF8.self)
