@@ -12,11 +12,13 @@ enum Earshot {
         .deletingLastPathComponent().appendingPathComponent("earshot").path
 
     static func start(
-        _ arguments: [String], environment: [String: String?] = [:], standardOutput: String? = nil
+        _ arguments: [String], environment: [String: String?] = [:], standardOutput: String? = nil,
+        terminal: PseudoTerminal? = nil
     ) throws -> ChildProcess {
         var all: [String: String?] = ["JACK_DEFAULT_SERVER": nil, "XDG_RUNTIME_DIR": nil]
         all.merge(environment) { $1 }
-        return try ChildProcess([program] + arguments, environment: all, standardOutput: standardOutput)
+        return try ChildProcess(
+            [program] + arguments, environment: all, standardOutput: standardOutput, terminal: terminal)
     }
 
     /// Says something to a TCP port of this machine and returns what it answers until it hangs up.
