@@ -59,8 +59,11 @@ let allLayers: [(name: String, dependencies: [Target.Dependency])] = [
         "AudioEngine",
         ["AudioBase", "AudioDSP", "AudioPlugIns", "AudioFiles", "VoiceProcessing", "AudioDevices", "CRealtime"]
     ),
-    ("AudioQueues", ["AudioBase", "AudioDSP", "AudioCodecs", "AudioContainers", "AudioFiles", "AudioEngine"]),
     ("AudioStreams", ["AudioBase", "AudioDSP", "AudioCodecs", "AudioFiles", "CCurl"]),
+    (
+        "AudioQueues",
+        ["AudioBase", "AudioDSP", "AudioCodecs", "AudioContainers", "AudioFiles", "AudioStreams", "AudioEngine"]
+    ),
     ("Playout", ["AudioBase", "AudioDSP", "AudioCodecs", "CRealtime"]),
     ("MediaTransport", ["AudioBase"]),
     ("Nearby", ["AudioBase", "MediaTransport"]),
@@ -141,8 +144,8 @@ if !core {
             name: "earshot",
             dependencies: [
                 "AudioBase", "AudioCodecs", "AudioContainers", "AudioDSP", "AudioDevices", "AudioEngine", "AudioFiles",
-                "AudioPlugIns", "AudioQueues", "AudioSession", "VoiceProcessing", "MediaTransport", "Nearby", "Call",
-                "Diagnostics", "TOMLReader",
+                "AudioPlugIns", "AudioQueues", "AudioSession", "AudioStreams", "VoiceProcessing", "MediaTransport",
+                "Nearby", "Call", "Diagnostics", "TOMLReader",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: settings, linkerSettings: linker))

@@ -202,7 +202,7 @@ import Testing
 
     @Test func `titles are told with the frame they hold from`() throws {
         let sound = try Sound.live.bytes
-        let bytes = ICYParserTests.interleave(
+        let bytes = LoopbackServer.interleave(
             sound, interval: 8_000,
             texts: [0: Array("StreamTitle='One';".utf8), 2: Array("StreamTitle='Two';".utf8)])
         let rig = try CoreRig()

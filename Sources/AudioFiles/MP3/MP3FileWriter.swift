@@ -82,7 +82,7 @@ public final class MP3FileWriter {
         }
         self.frameCount += frameCount
         // Without it a reader has to guess the length of a file that was never closed.
-        do { try file.overwrite(encoder.header(), at: 0) } catch { throw abandon(error) }
+        do { try putHeader() } catch { throw abandon(error) }
     }
 
     /// Appends `frameCount` frames of silence. Throws as ``write(_:frameCount:offset:)`` does.
