@@ -16,10 +16,10 @@ demo_packages=(codec2-examples fretsonfire-songs-sectoid sox alsa-utils)
 test_packages=(
     jackd2 pipewire pipewire-bin pipewire-pulse pipewire-alsa wireplumber pulseaudio-utils dbus-daemon mpv mpv-mpris ffmpeg
     iproute2 python3 python3-dbus python3-gi python3-venv python3-dev gcc g++ binutils man-db shellcheck gdb procps
-    libebur128-dev swh-lv2 mda-lv2 lame vorbis-tools opus-tools openssl
+    libebur128-dev swh-lv2 mda-lv2 lame vorbis-tools opus-tools openssl flac
 )
 # In .build/venv, for the quality scores.
-test_python_packages=(numpy scipy pesq pystoi)
+test_python_packages=(numpy scipy pesq pystoi visqol-python)
 
 swift_wanted=6.3
 
@@ -110,6 +110,16 @@ ensure_packages() {
         fail "apt-get could not install: ${missing[*]}"
     fi
     rm -f "$log"
+}
+
+# Makes .build/venv with the Python packages of the quality scores, unless it has them.
+ensure_python() {
+    local venv=$root/.build/venv stamp=$root/.build/venv/earshot-packages python=/usr/bin/python3
+    [[ ! -f $stamp || $(<"$stamp") != "${test_python_packages[*]}" ]] || return 0
+    [[ -x $python ]] || python=python3
+    "$python" -m venv --clear "$venv"
+    "$venv/bin/pip" install -q --disable-pip-version-check "${test_python_packages[@]}"
+    echo "${test_python_packages[*]}" >"$stamp"
 }
 
 # The one release build that the demo, the installation and the tests share.

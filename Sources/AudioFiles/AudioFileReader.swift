@@ -114,12 +114,8 @@ public final class AudioFileReader {
         while done < frameCount {
             let wanted = min(frameCount - done, Self.blockFrames)
             let got = Int(sf_readf_float(file, &interleaved, sf_count_t(wanted)))
-            interleaved.withUnsafeBufferPointer { samples in
-                for c in 0..<count {
-                    guard let from = samples.baseAddress else { break }
-                    faultCount += copyFiniteSamples(channels[c] + offset + done, from + c, max(0, got), stride: count)
-                }
-            }
+            let faults = part(max(0, got), into: channels, at: offset + done)
+            faultCount += faults
             done += max(0, got)
             framePosition += max(0, got)
             if got < wanted {
@@ -130,5 +126,36 @@ public final class AudioFileReader {
             }
         }
         return done
+    }
+
+    /// Hands out what was read, channel by channel, with 0 in place of what is not finite; returns how often that was.
+    private func part(_ frames: Int, into channels: Channels, at offset: Int) -> Int {
+        let count = processingFormat.channelCount
+        return interleaved.withUnsafeBufferPointer { samples in
+            // An exponent of ones carries into the sign.
+            var marks: UInt32 = 0
+            for i in 0..<frames * count { marks |= (samples[i].bitPattern & 0x7FFF_FFFF) &+ 0x0080_0000 }
+            guard marks < 0x8000_0000 else { return partWithFaults(samples, frames, channels, offset) }
+            if count == 2 {
+                let (left, right) = (channels[0] + offset, channels[1] + offset)
+                for i in 0..<frames { (left[i], right[i]) = (samples[2 * i], samples[2 * i + 1]) }
+            } else {
+                for c in 0..<count {
+                    let to = channels[c] + offset
+                    for i in 0..<frames { to[i] = samples[i * count + c] }
+                }
+            }
+            return 0
+        }
+    }
+
+    private func partWithFaults(
+        _ samples: UnsafeBufferPointer<Float>, _ frames: Int, _ channels: Channels, _ offset: Int
+    ) -> Int {
+        guard let from = samples.baseAddress else { return 0 }
+        let count = processingFormat.channelCount
+        return (0..<count).reduce(0) {
+            $0 + copyFiniteSamples(channels[$1] + offset, from + $1, frames, stride: count)
+        }
     }
 }

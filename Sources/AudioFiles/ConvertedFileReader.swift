@@ -77,6 +77,12 @@ public final class ConvertedFileReader {
     /// Reads the next frames.
     /// - Returns: fewer frames than asked for only at the end of the file, then 0.
     public func read(into channels: Channels, frameCount: Int, offset: Int = 0) throws(AudioFileError) -> Int {
+        if processingFormat == reader.processingFormat {
+            let got = try reader.read(into: channels, frameCount: frameCount, offset: offset)
+            framesRead += got
+            framesGiven += got
+            return got
+        }
         var done = 0
         while done < frameCount {
             if mappedOffset == mappedFrames { try refill() }

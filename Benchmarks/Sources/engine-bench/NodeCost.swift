@@ -1,6 +1,7 @@
 import AudioBase
 import AudioDSP
 import AudioEngine
+import BenchReports
 import CKernels
 import PairedTimes
 
