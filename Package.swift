@@ -47,7 +47,7 @@ let allLayers: [(name: String, dependencies: [Target.Dependency])] = [
     ("AudioDSP", ["AudioBase", "CRealtime"]),
     ("AudioPlugIns", ["AudioBase", "AudioDSP", "CRealtime", "CLilv"]),
     ("AudioCodecs", ["AudioBase", "COpus", "CLibAV"]),
-    ("AudioFiles", ["AudioBase", "AudioDSP", "CSndfile", "CLAME", "CTagLib"]),
+    ("AudioFiles", ["AudioBase", "AudioDSP", "CSndfile", "CLAME", "CTagLib", "CVorbis"]),
     ("AudioContainers", ["AudioBase", "AudioDSP", "AudioCodecs", "AudioFiles", "CLibAV", "CLibAVFormat"]),
     ("VoiceProcessing", ["AudioBase", "AudioDSP", "CRealtime", "CVoiceProcessing"]),
     (
@@ -59,8 +59,11 @@ let allLayers: [(name: String, dependencies: [Target.Dependency])] = [
         "AudioEngine",
         ["AudioBase", "AudioDSP", "AudioPlugIns", "AudioFiles", "VoiceProcessing", "AudioDevices", "CRealtime"]
     ),
-    ("AudioQueues", ["AudioBase", "AudioDSP", "AudioCodecs", "AudioContainers", "AudioFiles", "AudioEngine"]),
     ("AudioStreams", ["AudioBase", "AudioDSP", "AudioCodecs", "AudioFiles", "CCurl"]),
+    (
+        "AudioQueues",
+        ["AudioBase", "AudioDSP", "AudioCodecs", "AudioContainers", "AudioFiles", "AudioStreams", "AudioEngine"]
+    ),
     ("Playout", ["AudioBase", "AudioDSP", "AudioCodecs", "CRealtime"]),
     ("MediaTransport", ["AudioBase"]),
     ("Nearby", ["AudioBase", "MediaTransport"]),
@@ -93,6 +96,7 @@ let package = Package(
         system("CLibAVFormat", pkgConfig: "libavformat"),
         system("CSndfile", pkgConfig: "sndfile"),
         system("CLAME"),
+        system("CVorbis", pkgConfig: "vorbisenc"),
         system("CKissFFT"),
         system("CCurl", pkgConfig: "libcurl"),
         system("CCairo", pkgConfig: "cairo"),
@@ -111,7 +115,7 @@ let package = Package(
         .target(
             name: "UnitMeasures", dependencies: ["AudioBase", "AudioDSP", "CEBUR128"], path: "Tests/UnitMeasures",
             swiftSettings: settings),
-        .testTarget(name: "LayerTests", swiftSettings: settings, linkerSettings: linker),
+        .testTarget(name: "LayerTests", dependencies: ["TestSupport"], swiftSettings: settings, linkerSettings: linker),
     ] + layers.flatMap { layer($0.name, $0.dependencies) },
     swiftLanguageModes: [.v6],
     cxxLanguageStandard: .cxx14
@@ -140,8 +144,8 @@ if !core {
             name: "earshot",
             dependencies: [
                 "AudioBase", "AudioCodecs", "AudioContainers", "AudioDSP", "AudioDevices", "AudioEngine", "AudioFiles",
-                "AudioPlugIns", "AudioQueues", "AudioSession", "VoiceProcessing", "MediaTransport", "Nearby", "Call",
-                "Diagnostics", "TOMLReader",
+                "AudioPlugIns", "AudioQueues", "AudioSession", "AudioStreams", "VoiceProcessing", "MediaTransport",
+                "Nearby", "Call", "Diagnostics", "TOMLReader",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: settings, linkerSettings: linker))

@@ -28,8 +28,7 @@ public enum SoundFiles {
     /// - Throws: what opening can: missing, not permitted, a folder, not a plain file, not audio, an unsupported format.
     public static func open(_ path: String) throws(AudioFileError) -> any SoundFileReader {
         let file = try ReadableFile(path)
-        if MovieScanner.recognises(file) || ADTSScanner.recognises(file) { return try ContainerFileReader(file) }
-        return try AudioFileReader(path: path)
+        return [.m4a, .adts].contains(AudioFileType(file)) ? try ContainerFileReader(file) : try AudioFileReader(file)
     }
 
     /// What a file is. Tags that cannot be read are none.

@@ -2,12 +2,11 @@ import AudioBase
 import CSndfile
 import Glibc
 
-/// Writes a sound file by libsndfile: WAV, RF64, AIFF, CAF, FLAC, Ogg Vorbis or Ogg Opus.
+/// Writes a sound file by libsndfile (WAV, RF64, AIFF, CAF, FLAC, Ogg Opus) or libvorbis (Ogg Vorbis).
 ///
 /// A process that is killed leaves a file that plays. In WAV, RF64, AIFF and CAF all is there up to the last whole write, in
-/// FLAC up to its last whole block (0.1 s at 48 kHz), in Opus up to some 0.3 s; only Vorbis, whose pages are filled before they
-/// are written, may lack some seconds where it is near silence. (Nothing is forced to the disk: a power cut may lose what the
-/// system still held.) A file that was closed gives back exactly the frames that were written.
+/// FLAC up to its last whole block (0.1 s at 48 kHz), in Opus and Vorbis up to some 0.3 s. (Nothing is forced to the disk: a power
+/// cut may lose what the system still held.) A file that was closed gives back exactly the frames that were written.
 ///
 /// Rates that Opus or Vorbis have not are converted to one above, or to 48 or 44.1 kHz.
 /// A new file has mode 0600: what people said is theirs. An existing file is emptied and keeps its mode.
@@ -27,6 +26,8 @@ public final class AudioFileWriter {
     private var file: OpaquePointer?
     private let fileDescriptor: CInt  // -1 of a stream
     private let stream: SndfileStream?
+    private let vorbis: VorbisFile?  // in place of the three above
+    private let header: WAVHeaderPatch?
     private let memory: SampleType
     private let maximumFrameCount: Int
     private var converter: WriteConverter?  // nil where the rates are equal
@@ -52,6 +53,7 @@ public final class AudioFileWriter {
         let plan = try SndfilePlan(
             path: path, format: format, type: type ?? .named(path), sampleFormat: sampleFormat, bitRate: bitRate,
             compressionLevel: compressionLevel)
+        if plan.type == .vorbis { return try self.init(plan, format, vorbis: VorbisFile(plan)) }
         let descriptor = try WritableFile.open(path)
         let file: OpaquePointer
         do {
@@ -60,7 +62,7 @@ public final class AudioFileWriter {
             Glibc.close(descriptor)
             throw error
         }
-        self.init(plan, format, file, descriptor, nil)
+        self.init(plan, format, file, descriptor)
     }
 
     /// Begins a stream: WAV of unknown length, FLAC, Vorbis or Opus. It is never gone back in, so a WAV or FLAC says nothing of
@@ -73,26 +75,31 @@ public final class AudioFileWriter {
         let plan = try SndfilePlan(
             path: output.name, format: format, type: type == .rf64 ? .wav : type, sampleFormat: sampleFormat,
             bitRate: bitRate, compressionLevel: compressionLevel, isStream: true)
+        if plan.type == .vorbis { return try self.init(plan, format, vorbis: VorbisFile(plan, output)) }
         let stream = SndfileStream(output, type: plan.type)
-        self.init(plan, format, try plan.open(stream), -1, stream)
+        self.init(plan, format, try plan.open(stream), stream: stream)
     }
 
     private init(
-        _ plan: SndfilePlan, _ format: AudioFormat, _ file: OpaquePointer, _ descriptor: CInt, _ stream: SndfileStream?
+        _ plan: SndfilePlan, _ format: AudioFormat, _ file: OpaquePointer? = nil, _ descriptor: CInt = -1,
+        stream: SndfileStream? = nil, vorbis: VorbisFile? = nil
     ) {
         path = plan.path
         self.format = format
         self.file = file
+        fileDescriptor = descriptor
         self.stream = stream
+        self.vorbis = vorbis
+        header = descriptor >= 0 ? WAVHeaderPatch(descriptor, plan) : nil
         type = plan.type
         fileSampleRate = plan.sampleRate
-        fileDescriptor = descriptor
         memory = plan.memory
         maximumFrameCount = plan.maximumFrameCount
         converter = fileSampleRate == format.sampleRate ? nil : WriteConverter(from: format, to: fileSampleRate)
         flac = plan.type == .flac && stream == nil ? FLACLength() : nil
         interleaved = [UInt32](repeating: 0, count: Self.blockFrames * format.channelCount)
         silence = AudioBuffer(channelCount: format.channelCount, frameCapacity: Self.blockFrames)
+        header?.apply(fileDescriptor)
     }
 
     deinit { try? close() }
@@ -123,7 +130,7 @@ public final class AudioFileWriter {
 
     private func append(_ channels: Channels, _ frames: Int, _ offset: Int) throws(AudioFileError) {
         guard converter != nil else { return try put(channels, frames, offset) }
-        guard file != nil else { throw .closed(path: path) }
+        guard isOpen else { throw .closed(path: path) }
         var done = 0
         while done < frames, let (consumed, produced) = converter?.convert(channels, frames - done, offset + done) {
             done += consumed
@@ -132,8 +139,15 @@ public final class AudioFileWriter {
         frameCount += frames
     }
 
+    private var isOpen: Bool { file != nil || vorbis?.isOpen == true }
+
     /// Writes frames at the file's rate.
     private func put(_ channels: Channels, _ frames: Int, _ offset: Int) throws(AudioFileError) {
+        if let vorbis {
+            try vorbis.write(channels, frames, offset)
+            if converter == nil { frameCount += frames }
+            return
+        }
         var done = 0
         while done < frames {
             let block = min(frames - done, Self.blockFrames)
@@ -187,12 +201,14 @@ public final class AudioFileWriter {
 
     /// Makes the header fit what is there by now.
     private func putHeader() throws(AudioFileError) {
-        guard let file else { throw .closed(path: path) }
+        guard isOpen else { throw .closed(path: path) }
+        guard let file else { return }
         framesSinceHeader = 0
         guard SndfilePlan.hasLength(type), stream == nil else { return }
         errno = 0
         sf_command(file, CInt(SFC_UPDATE_HEADER_NOW), nil, 0)
         if sf_error(file) != CInt(SF_ERR_NO_ERROR) { throw stop(.from(errno: errno, path: path)) }
+        header?.apply(fileDescriptor)
     }
 
     /// Closes the file after an error, so that it plays: as it is, or cut where its last whole write ended.
@@ -220,13 +236,23 @@ public final class AudioFileWriter {
         return error
     }
 
+    /// Ends an Opus file without sound, to which libsndfile writes its two headers alone: a packet of silence that is left out.
+    /// Returns 0 or an errno.
+    private func putEmptyEnd() -> CInt {
+        var bytes = [UInt8](repeating: 0, count: 4_096)
+        let count = max(0, pread(fileDescriptor, &bytes, bytes.count, 0))
+        guard let page = OggPage.emptyOpusEnd(behind: StreamBuffer(Array(bytes.prefix(count)))) else { return 0 }
+        return page.withUnsafeBytes { pwrite(fileDescriptor, $0.baseAddress, $0.count, off_t(count)) } < 0 ? errno : 0
+    }
+
     /// Writes what is still held and the header a last time, and closes the file; again does nothing. Also done when the
     /// writer is freed.
     public func close() throws(AudioFileError) {
-        guard file != nil else { return }
+        guard isOpen else { return }
         while let produced = converter?.finish(), produced > 0 {
             if let converted = converter?.output { try put(converted, produced, 0) }
         }
+        try vorbis?.close()
         guard let file else { return }
         let end = lseek(fileDescriptor, 0, SEEK_CUR)
         self.file = nil
@@ -245,6 +271,8 @@ public final class AudioFileWriter {
         } else {
             code = 0
         }
+        header?.apply(fileDescriptor)
+        if code == 0, type == .opus, frameCount == 0 { code = putEmptyEnd() }
         // A network file system may report only here that its disk was full.
         let closed = Glibc.close(fileDescriptor)
         if code != 0 { throw .from(errno: code, path: path) }

@@ -17,9 +17,12 @@ struct SndfilePlan {
     let memory: SampleType
     /// Frames until a kind's sizes of 32 bits end.
     let maximumFrameCount: Int
+    /// Of Vorbis, 0 to 1.
+    private(set) var vorbisQuality: Float = 0
     private let code: CInt
     private let compression: Double?
     private let originalSampleRate: CInt
+    let stored: AudioFileWriter.SampleFormat
 
     /// Whether the kind has its length in a header that must be kept right.
     static func hasLength(_ type: AudioFileType) -> Bool { [.wav, .rf64, .aiff, .caf].contains(type) }
@@ -42,7 +45,7 @@ struct SndfilePlan {
         guard channelCount <= channels else {
             throw .unsupportedFormat(path: path, detail: "\(channelCount) channels; \(type) takes 1 to \(channels)")
         }
-        let stored = type == .flac && sampleFormat == .float32 ? .int24 : sampleFormat
+        stored = type == .flac && sampleFormat == .float32 ? .int24 : sampleFormat
         memory = type == .vorbis || type == .opus ? .float32 : stored.memory
         switch type {
         case .wav, .rf64, .aiff, .caf:
@@ -65,8 +68,9 @@ struct SndfilePlan {
             code = CInt(SF_FORMAT_OGG) | CInt(SF_FORMAT_OPUS)
             compression = try Self.opus(path, bitRate, channelCount)
         case .vorbis:
-            code = CInt(SF_FORMAT_OGG) | CInt(SF_FORMAT_VORBIS)
-            compression = try Self.vorbis(path, bitRate)
+            code = 0
+            compression = nil
+            vorbisQuality = try Self.vorbis(path, bitRate)
         case .mp3, .m4a, .adts:
             throw .unsupportedFormat(path: path, detail: "\(type) is not written by this writer")
         }
@@ -102,18 +106,18 @@ struct SndfilePlan {
         }
     }
 
-    /// libsndfile's measure, of which 0 is Vorbis's quality 10 and 1 is 0.
-    private static func vorbis(_ path: String, _ bitRate: MP3Encoder.BitRate?) throws(AudioFileError) -> Double {
+    /// A tenth of the qualities that Vorbis's own programs have.
+    private static func vorbis(_ path: String, _ bitRate: MP3Encoder.BitRate?) throws(AudioFileError) -> Float {
         switch bitRate ?? .variable(5) {
-        case .variable(let quality) where (0...9).contains(quality): return Double(quality) / 10
+        case .variable(let quality) where (0...9).contains(quality): return 1 - Float(quality) / 10
         case .variable(let quality):
             throw .unsupportedFormat(path: path, detail: "V\(quality); Vorbis takes V0 to V9")
         case .constant(let kilobits) where (64...500).contains(kilobits):
             // What each of Vorbis's qualities comes to, of 44.1 kHz stereo (the encoder's own table).
             let steps = [64, 80, 96, 112, 128, 160, 192, 224, 256, 320, 500]
             let above = max(1, steps.firstIndex { $0 >= kilobits } ?? 10)
-            let part = Double(kilobits - steps[above - 1]) / Double(steps[above] - steps[above - 1])
-            return 1 - (Double(above - 1) + part) / 10
+            let part = Float(kilobits - steps[above - 1]) / Float(steps[above] - steps[above - 1])
+            return (Float(above - 1) + part) / 10
         case .constant(let kilobits):
             throw .unsupportedFormat(path: path, detail: "\(kilobits) kb/s; Vorbis takes 64 to 500")
         }
@@ -121,7 +125,7 @@ struct SndfilePlan {
 
     /// Opens an emptied file.
     func open(_ descriptor: CInt) throws(AudioFileError) -> OpaquePointer {
-        try open { sf_open_fd(descriptor, CInt(SFM_WRITE), &$0, CInt(SF_FALSE)) }
+        try open { Libsndfile.open(descriptor, CInt(SFM_WRITE), &$0) }
     }
 
     /// Begins a stream.
@@ -139,7 +143,7 @@ struct SndfilePlan {
         return file
     }
 
-    private static let streams: [AudioFileType] = [.wav, .flac, .vorbis, .opus]
+    private static let streams: [AudioFileType] = [.wav, .flac, .opus]
 
     private func open(_ make: (inout SF_INFO) -> OpaquePointer?) throws(AudioFileError) -> OpaquePointer {
         var info = SF_INFO()
@@ -163,7 +167,7 @@ struct SndfilePlan {
             sf_command(file, CInt(SFC_SET_OGG_PAGE_LATENCY), &latency, CInt(MemoryLayout<Double>.size))
         }
         if type == .rf64 { sf_command(file, CInt(SFC_RF64_AUTO_DOWNGRADE), nil, CInt(SF_TRUE)) }
-        guard Self.hasLength(type) else { return file }
+        guard Self.hasLength(type) || type == .flac else { return file }
         errno = 0
         sf_command(file, CInt(SFC_UPDATE_HEADER_NOW), nil, 0)
         guard errno == 0 else {
@@ -171,6 +175,18 @@ struct SndfilePlan {
             sf_close(file)
             throw .from(errno: code, path: path)
         }
+        if Self.hasLength(type) {  // the first header was longer, with the peak
+            var frames: sf_count_t = 0
+            sf_command(file, CInt(SFC_FILE_TRUNCATE), &frames, CInt(MemoryLayout<sf_count_t>.size))
+        }
         return file
+    }
+}
+
+enum Libsndfile {
+    /// Opens a file by a copy of the descriptor: that the library closes, also one that it is told not to where it fails.
+    static func open(_ descriptor: CInt, _ mode: CInt, _ info: inout SF_INFO) -> OpaquePointer? {
+        let copy = fcntl(descriptor, F_DUPFD_CLOEXEC, 0)
+        return copy < 0 ? nil : sf_open_fd(copy, mode, &info, CInt(SF_TRUE))
     }
 }

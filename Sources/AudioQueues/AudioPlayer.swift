@@ -1,47 +1,11 @@
 import AudioBase
 import AudioDSP
-import AudioEngine
 import AudioContainers
+import AudioEngine
 import AudioFiles
+import AudioStreams
 
-/// What an ``AudioPlayer`` could not do.
-public enum AudioPlayerError: Error, Sendable, CustomStringConvertible {
-    /// The file cannot be opened, or gone about in.
-    case file(AudioFileError)
-    /// The queue could not be made or started.
-    case queue(AudioQueueError)
-    /// The playlist has no such item.
-    case noItem(Int, count: Int)
-
-    /// What happened, and what to do about it.
-    public var description: String {
-        switch self {
-        case .file(let error): error.description
-        case .queue(let error): error.description
-        case .noItem(let item, let count): "there is no item \(item); the playlist has \(count), counted from 0"
-        }
-    }
-}
-
-/// What an ``AudioPlayer`` has to tell.
-public enum AudioPlayerEvent: Sendable {
-    /// It plays.
-    case started
-    /// It stands still.
-    case paused
-    /// The last frame of an item has been heard.
-    case itemEnded(Int)
-    /// An item could not be read to its end; the next goes on.
-    case failed(item: Int, AudioFileError)
-    /// Sound was not there in time.
-    case lost(AudioQueueLoss)
-    /// The last frame of the last item has been heard.
-    case finished
-    /// It was stopped.
-    case stopped
-}
-
-/// Plays files one behind the other, without a gap (`AVAudioPlayer`, `AVQueuePlayer`).
+/// Plays files and streams one behind the other, without a gap (`AVAudioPlayer`, `AVQueuePlayer`).
 ///
 /// ```swift
 /// let player = try AudioPlayer(path: "song.flac", on: engine)
@@ -50,6 +14,9 @@ public enum AudioPlayerEvent: Sendable {
 /// ```
 /// Files are read, converted and stretched on the queue's own thread, 0.2 to 0.3 s ahead. At a rate of 1 samples pass
 /// unchanged. Any thread, but a render thread.
+///
+/// A stream connects when its turn comes, 5 s before where the end of what precedes it is known. While it has nothing to give
+/// silence is heard, which is no loss, and ``AudioPlayerEvent/stream(item:_:)`` says so. What is live is heard at a rate of 1.
 public final class AudioPlayer: Sendable {
     /// What it plays at; files are converted to it.
     public let format: AudioFormat
@@ -86,25 +53,53 @@ public final class AudioPlayer: Sendable {
         let reader: any SoundFileReader
         do throws(AudioFileError) { reader = try SoundFiles.open(path) } catch { throw .file(error) }
         try self.init(format: reader.processingFormat, on: engine)
-        append(reader, loops: loops)
+        append(FileSource(reader, as: format, isNamed: true), loops)
     }
 
-    deinit { queue.stop() }
+    deinit {
+        queue.stop()
+        state.withLock { $0.timeline.rest() }
+    }
 
     // MARK: Playlist
 
     /// Appends a file to the playlist.
     /// - Parameter loops: how many times more it is played (`numberOfLoops`); negative for ever.
     public func append(path: String, loops: Int = 0) throws(AudioPlayerError) {
-        do throws(AudioFileError) { append(try SoundFiles.open(path), loops: loops) } catch { throw .file(error) }
+        do throws(AudioFileError) {
+            append(FileSource(try SoundFiles.open(path), as: format, isNamed: true), loops)
+        } catch { throw .file(error) }
+    }
+
+    /// Appends what is at an address: a file, a station, or an M3U or PLS playlist that names one.
+    /// - Parameters:
+    ///   - url: `http://…` or `https://…`.
+    ///   - loops: of a file, as for ``append(path:loops:)``.
+    /// - Throws: ``AudioPlayerError/stream(_:)`` where it is no address; what the network says comes as
+    ///   ``AudioPlayerEvent/failed(item:_:)``.
+    public func append(
+        url: String, loops: Int = 0, options: AudioStreamOptions = AudioStreamOptions()
+    ) throws(AudioPlayerError) {
+        do throws(AudioStreamError) {
+            append(try StreamSource(url, as: format, options: options), loops)
+        } catch { throw .stream(error) }
+    }
+
+    /// Appends a stream that was not started, such as of a pipe. It is the player's from now on and can be heard once.
+    /// - Precondition: of the player's format.
+    public func append(_ stream: AudioStream) {
+        precondition(stream.format == format)
+        append(StreamSource(stream), 0)
     }
 
     /// Appends what a reader of any kind gives, which is the player's from now on. While it plays, this is heard right behind the
     /// last frame of what was there.
     public func append(_ reader: sending any SoundFileReader, loops: Int = 0) {
-        let item = PlayerTimeline.Item(
-            reader: ConvertedFileReader(reader, as: format), path: reader.path, loops: loops)
-        let box = UncheckedItem(item: item)
+        append(FileSource(reader, as: format, isNamed: false), loops)
+    }
+
+    private func append(_ source: any PlayerSource, _ loops: Int) {
+        let box = UncheckedItem(item: PlayerTimeline.Item(source: source, loops: loops))
         let isPlaying = state.withLock { state in
             let wasAtEnd = state.timeline.isAtEnd
             state.timeline.append(box.item)
@@ -118,10 +113,10 @@ public final class AudioPlayer: Sendable {
 
     private struct UncheckedItem: @unchecked Sendable { let item: PlayerTimeline.Item }
 
-    /// Files in the playlist.
+    /// Items in the playlist.
     public var itemCount: Int { state.withLock { $0.timeline.items.count } }
-    /// The paths in the playlist.
-    public var paths: [String] { state.withLock { $0.timeline.items.map(\.path) } }
+    /// Paths and addresses in the playlist; these without name and password.
+    public var names: [String] { state.withLock { $0.timeline.items.map(\.source.name) } }
 
     // MARK: Playing
 
@@ -129,7 +124,7 @@ public final class AudioPlayer: Sendable {
     public func prepareToPlay() { fillFree() }
 
     /// Plays, or goes on after ``pause()``; after the end from the beginning.
-    /// - Throws: ``AudioPlayerError/queue(_:)``, ``AudioPlayerError/file(_:)``.
+    /// - Throws: ``AudioPlayerError``.
     public func play(at time: AudioQueueTime = .now) throws(AudioPlayerError) {
         if state.withLock({ !$0.isPlaying && $0.hasEnded }) { try seek(to: 0, item: 0) }
         state.withLock {
@@ -151,11 +146,12 @@ public final class AudioPlayer: Sendable {
         queue.pause()
     }
 
-    /// Fades out within 10 ms; the next ``play(at:)`` begins with the first item.
+    /// Fades out within 10 ms, and ends connections; the next ``play(at:)`` begins with the first item.
     public func stop() {
         state.withLock { state in
             state.isPlaying = false
             state.hasEnded = true
+            state.timeline.rest()
         }
         queue.stop()
     }
@@ -164,18 +160,20 @@ public final class AudioPlayer: Sendable {
     /// - Parameters:
     ///   - frame: of the item, at the player's rate; one behind the end is the end.
     ///   - item: nil for the present one.
-    /// - Throws: ``AudioPlayerError/noItem(_:count:)``, ``AudioPlayerError/file(_:)``, with nothing changed.
+    /// - Throws: ``AudioPlayerError/noItem(_:count:)``, ``AudioPlayerError/file(_:)``, ``AudioPlayerError/notSeekable(_:)``, with
+    ///   nothing changed.
     public func seek(to frame: Int, item: Int? = nil) throws(AudioPlayerError) {
         precondition(frame >= 0)
         let place = queue.renderer.controls.place
         let failure = state.withLock { state -> AudioPlayerError? in
-            let item = item ?? min(state.position(at: place).item, max(0, state.timeline.items.count - 1))
+            let heard = state.position(at: place)
+            let item = item ?? min(heard.item, max(0, state.timeline.items.count - 1))
             guard state.timeline.items.indices.contains(item) else {
                 return .noItem(item, count: state.timeline.items.count)
             }
-            do throws(AudioFileError) {
+            do throws(AudioPlayerError) {
                 try state.timeline.seek(to: PlayerTimeline.Place(item: item, frame: frame))
-            } catch { return .file(error) }
+            } catch { return error }
             state.forget()
             if state.isPlaying, !queue.goOn() { try? queue.start() }
             queue.reset()
@@ -193,8 +191,8 @@ public final class AudioPlayer: Sendable {
 
     /// How fast it plays at its own pitch, ¼ to 4; heard within 0.3 s.
     public var rate: Double {
-        get { state.withLock { $0.timeline.stretcher.speed } }
-        set { state.withLock { $0.timeline.stretcher.speed = newValue } }
+        get { state.withLock { $0.timeline.speed } }
+        set { state.withLock { $0.timeline.speed = newValue } }
     }
 
     /// A factor, 0 to 8.
@@ -225,15 +223,36 @@ public final class AudioPlayer: Sendable {
     /// Seconds of the present item that were heard.
     public var currentTime: Double { Double(framePosition) / format.sampleRate }
 
-    /// Frames of an item at the player's rate, by its header; nil for the present one.
+    /// Frames of an item at the player's rate, by its header, 0 where it has none; nil for the present one.
     public func frameCount(ofItem item: Int? = nil) -> Int {
         let index = item ?? currentItem
         return state.withLock { state in
-            state.timeline.items.indices.contains(index) ? state.timeline.items[index].reader.frameCount : 0
+            state.timeline.items.indices.contains(index) ? state.timeline.items[index].source.frameCount : 0
         }
     }
-    /// Seconds of the present item.
+    /// Seconds of the present item; 0 where nobody knows.
     public var duration: Double { Double(frameCount()) / format.sampleRate }
+
+    /// Frames of an item that were heard, over all its loops; silence while a stream had nothing to give does not count.
+    public func framesHeard(ofItem item: Int) -> Int {
+        let place = queue.renderer.controls.place
+        return state.withLock { state in
+            _ = state.position(at: place)
+            return state.timeline.items.indices.contains(item) ? state.timeline.items[item].framesHeard : 0
+        }
+    }
+
+    /// What a stream does, said of itself and was through; nil of a file.
+    public func stream(
+        ofItem item: Int
+    ) -> (state: AudioStreamState, source: AudioStreamSource?, statistics: AudioStreamStatistics)? {
+        state.withLock { state in
+            guard state.timeline.items.indices.contains(item),
+                let stream = state.timeline.items[item].source as? StreamSource
+            else { return nil }
+            return (stream.state, stream.source, stream.statistics)
+        }
+    }
 
     /// What happens from now on; the newest 256 are kept for who is slow.
     public var events: AsyncStream<AudioPlayerEvent> { broadcast.stream(keeping: 256) }
@@ -252,6 +271,8 @@ public final class AudioPlayer: Sendable {
             return state.heard(buffer)
         }
         for item in ended { broadcast.send(.itemEnded(item)) }
+        let place = queue.renderer.controls.place
+        for event in state.withLock({ $0.streamNews(at: place) }) { broadcast.send(event) }
         if isPlaying { fillFree() }
     }
 

@@ -1,5 +1,4 @@
 import AudioBase
-import AudioFiles
 
 /// A player's state, under its lock.
 struct PlayerControl: ~Copyable, @unchecked Sendable {  // moves with its lock
@@ -15,8 +14,8 @@ struct PlayerControl: ~Copyable, @unchecked Sendable {  // moves with its lock
     var hasEnded = false
     /// Whether the last frame there is has been enqueued.
     var isRead = false
-    /// Which place of the stream is heard from which frame of which buffer on; ascending.
-    private var marks: [(sequence: Int, offset: Int, stream: Double, speed: Double)] = []
+    /// Which place of the timeline is heard from which frame of which buffer on; ascending.
+    private var marks: [(sequence: Int, offset: Int, at: Double, speed: Double)] = []
     /// Buffers that are enqueued to be heard, with the items that end in them.
     private var queued: [(id: Int, ended: [Int])] = []
 
@@ -31,8 +30,8 @@ struct PlayerControl: ~Copyable, @unchecked Sendable {  // moves with its lock
     }
 
     /// Enqueues as much as is wanted. Returns what went wrong.
-    mutating func fillFree(_ queue: AudioOutputQueue) -> [(item: Int, error: AudioFileError)] {
-        var failures: [(item: Int, error: AudioFileError)] = []
+    mutating func fillFree(_ queue: AudioOutputQueue) -> [(item: Int, error: AudioPlayerError)] {
+        var failures: [(item: Int, error: AudioPlayerError)] = []
         if isRead, !timeline.isAtEnd { isRead = false }
         while !isRead, queued.count < Self.queuedCount, let buffer = free.last {
             let fill = timeline.fill(buffer.samples, frameCount: buffer.frameCapacity)
@@ -42,7 +41,7 @@ struct PlayerControl: ~Copyable, @unchecked Sendable {  // moves with its lock
             guard fill.frameCount > 0 else { break }
             do throws(AudioQueueError) {
                 let sequence = try queue.place(buffer, at: .now)
-                marks += fill.marks.map { (sequence, $0.offset, $0.stream, $0.speed) }
+                marks += fill.marks.map { (sequence, $0.offset, $0.at, $0.speed) }
                 queued.append((buffer.id, fill.ended))
                 free.removeLast()
             } catch { break }
@@ -64,7 +63,28 @@ struct PlayerControl: ~Copyable, @unchecked Sendable {  // moves with its lock
         guard let mark = marks.first else { return timeline.reading }
         let isBefore = (place.sequence, place.frame) < (mark.sequence, mark.offset)
         let frames = isBefore || place.sequence != mark.sequence ? 0 : place.frame - mark.offset
-        timeline.prune(before: mark.stream)
-        return timeline.place(of: mark.stream + Double(frames) * mark.speed)
+        let at = mark.at + Double(frames) * mark.speed
+        timeline.pass(at)
+        return timeline.place(of: at)
+    }
+
+    /// What streams have to tell that was not told yet.
+    mutating func streamNews(at place: (sequence: Int, frame: Int)) -> [AudioPlayerEvent] {
+        let heard = position(at: place)
+        var news: [AudioPlayerEvent] = []
+        for (index, item) in timeline.items.enumerated() {
+            guard let stream = item.source as? StreamSource else { continue }
+            let state = stream.state
+            if state != stream.toldState {
+                stream.toldState = state
+                news.append(.stream(item: index, state))
+            }
+            guard index == heard.item, let title = stream.title(at: heard.frame), title != stream.toldTitle else {
+                continue
+            }
+            stream.toldTitle = title
+            news.append(.title(item: index, title))
+        }
+        return news
     }
 }

@@ -1,16 +1,16 @@
 import AudioBase
 import AudioDSP
-import AudioFiles
 
-/// What an ``AudioPlayer`` plays: files one behind the other, without a gap, through the time stretcher. Under the player's lock.
+/// What an ``AudioPlayer`` plays: items one behind the other, without a gap, through the time stretcher. Under the player's lock.
 struct PlayerTimeline: ~Copyable, @unchecked Sendable {  // moves with its lock
     struct Item {
-        let reader: ConvertedFileReader
-        let path: String
+        let source: any PlayerSource
         /// How many times more; negative for ever.
         let loops: Int
+        /// Frames of it that were heard.
+        var framesHeard = 0
     }
-    /// Where in the files a place of the stream is.
+    /// Where in the items a place of the timeline is.
     struct Place: Equatable {
         var item: Int
         var frame: Int
@@ -20,42 +20,65 @@ struct PlayerTimeline: ~Copyable, @unchecked Sendable {  // moves with its lock
         var frameCount = 0
         /// Items whose last frame is in it.
         var ended: [Int] = []
-        var failures: [(item: Int, error: AudioFileError)] = []
-        /// Pieces of it: from which frame on which place of the stream is heard, at which speed.
-        var marks: [(offset: Int, stream: Double, speed: Double)] = []
+        var failures: [(item: Int, error: AudioPlayerError)] = []
+        /// Pieces of it: from which frame on which place of the timeline is heard, at which speed.
+        var marks: [(offset: Int, at: Double, speed: Double)] = []
+    }
+    /// From `start` on the timeline is at `place`, where it stays while a stream has nothing to give.
+    private struct Segment {
+        let start: Int
+        let place: Place
+        var isSilence = false
     }
 
     private(set) var items: [Item] = []
     /// Where reading goes on.
     private(set) var reading = Place(item: 0, frame: 0)
     private var loopsDone = 0
-    let stretcher: TimeStretcher
-    /// From which frame of the stream on it is at which place; ascending.
-    private var segments: [(stream: Int, place: Place)] = []
-    private var streamed = 0
-    /// The place of the stream at which the stretcher began.
+    private let stretcher: TimeStretcher
+    /// Input frames for each output frame. What is live is heard at 1.
+    var speed = 1.0 {
+        didSet {
+            let speeds = TimeStretcher.speeds
+            speed = speed.isFinite ? min(speeds.upperBound, max(speeds.lowerBound, speed)) : oldValue
+        }
+    }
+    /// Ascending.
+    private var segments: [Segment] = []
+    private var appended = 0
+    /// The place of the timeline at which the stretcher began.
     private var base = 0
-    private var ends: [(stream: Int, item: Int)] = []
+    /// How far frames have been counted as heard.
+    private var counted = 0
+    private var ends: [(at: Int, item: Int)] = []
     /// Frames still to be faded in, after a seek.
     private var fadeLeft = 0
     private let fadeLength: Int
     private var isFinished = false
+    private let sampleRate: Double
+    /// Seconds before an item's end at which the next is made ready.
+    private static let preparation = 5.0
 
     init(format: AudioFormat) {
         stretcher = TimeStretcher(sampleRate: format.sampleRate, channelCount: format.channelCount)
+        sampleRate = format.sampleRate
         fadeLength = max(1, Int(format.sampleRate * 0.01))
     }
 
     mutating func append(_ item: Item) { items.append(item) }
 
-    /// Goes to a place, exactly. What is read next fades in over 10 ms unless it begins a file.
-    mutating func seek(to place: Place) throws(AudioFileError) {
-        if items.indices.contains(place.item) { try items[place.item].reader.seek(to: place.frame) }
+    /// Goes to a place, exactly. What is read next fades in over 10 ms unless it begins an item.
+    mutating func seek(to place: Place) throws(AudioPlayerError) {
+        if items.indices.contains(place.item) { try items[place.item].source.seek(to: place.frame) }
+        for (index, item) in items.enumerated() where index != place.item { item.source.rest() }
         reading = place
         loopsDone = 0
         restart()
         fadeLeft = place.frame > 0 ? fadeLength : 0
     }
+
+    /// Gives back files and connections.
+    func rest() { for item in items { item.source.rest() } }
 
     /// Whether there is no more to read.
     var isAtEnd: Bool { reading.item >= items.count }
@@ -64,33 +87,34 @@ struct PlayerTimeline: ~Copyable, @unchecked Sendable {  // moves with its lock
     mutating func goOn() {
         guard isFinished else { return }
         stretcher.reset()
-        base = streamed
+        base = appended
         isFinished = false
     }
 
     private mutating func restart() {
         stretcher.reset()
-        segments = [(0, reading)]
-        (streamed, base) = (0, 0)
+        segments = [Segment(start: 0, place: reading)]
+        (appended, base, counted) = (0, 0, 0)
         ends = []
         isFinished = false
     }
 
-    /// Fills a buffer as far as the files go.
+    /// Fills a buffer as far as the items go.
     mutating func fill(_ samples: Channels, frameCount: Int) -> Fill {
         var fill = Fill()
-        if segments.isEmpty { segments = [(0, reading)] }
+        if segments.isEmpty { segments = [Segment(start: 0, place: reading)] }
         while fill.frameCount < frameCount {
+            let isLive = items.indices.contains(reading.item) && items[reading.item].source.isLive
+            stretcher.speed = isLive ? 1 : speed
             let at = Double(base) + stretcher.position
-            let speed = stretcher.speed
             // Pieces, so that each has its own mark.
             let count = stretcher.read(
                 samples, frameCount: min(frameCount - fill.frameCount, 1_024), offset: fill.frameCount)
             if count > 0 {
-                fill.marks.append((fill.frameCount, at, speed))
+                fill.marks.append((fill.frameCount, at, stretcher.speed))
                 fadeIn(samples, fill.frameCount, count)
                 fill.frameCount += count
-                while let first = ends.first, Double(first.stream) <= Double(base) + stretcher.position {
+                while let first = ends.first, Double(first.at) <= Double(base) + stretcher.position {
                     fill.ended.append(first.item)
                     ends.removeFirst()
                 }
@@ -120,49 +144,85 @@ struct PlayerTimeline: ~Copyable, @unchecked Sendable {  // moves with its lock
             isFinished = true
             return
         }
-        let item = items[reading.item]
         let room = min(stretcher.inputRoom, 2_048)
-        var got = 0
-        var failed = false
-        do throws(AudioFileError) {
-            got = try item.reader.read(into: stretcher.input, frameCount: room, offset: stretcher.inputOffset)
-        } catch {
+        let source = items[reading.item].source
+        switch source.read(into: stretcher.input, frameCount: room, offset: stretcher.inputOffset) {
+        case .frames(let got, let isLast):
+            if got > 0, segments.last?.isSilence == true { begin(reading) }
+            append(got)
+            reading.frame += got
+            prepareNext(source)
+            if isLast { advance(failed: false, &fill) }
+        case .nothing:
+            if segments.last?.isSilence != true { begin(reading, isSilence: true) }
+            // A piece at a time, so that sound which comes meanwhile is soon heard.
+            let count = min(room, 512)
+            for c in 0..<stretcher.input.count { clearSamples(stretcher.input[c] + stretcher.inputOffset, count) }
+            append(count)
+        case .failed(let error):
             fill.failures.append((reading.item, error))
-            failed = true
+            advance(failed: true, &fill)
         }
-        stretcher.append(got)
-        streamed += got
-        reading.frame += got
-        guard got < room else { return }
-        advance(from: item, failed: failed, &fill)
+    }
+
+    private mutating func append(_ count: Int) {
+        stretcher.append(count)
+        appended += count
+    }
+
+    private mutating func begin(_ place: Place, isSilence: Bool = false) {
+        segments.append(Segment(start: appended, place: place, isSilence: isSilence))
+    }
+
+    private func prepareNext(_ source: any PlayerSource) {
+        guard reading.item + 1 < items.count, items[reading.item].loops == loopsDone, source.frameCount > 0 else {
+            return
+        }
+        let left = Double(source.frameCount - reading.frame) / sampleRate
+        if left < Self.preparation { items[reading.item + 1].source.prepare() }
     }
 
     /// Begins the item again, or the next.
-    private mutating func advance(from item: Item, failed: Bool, _ fill: inout Fill) {
+    private mutating func advance(failed: Bool, _ fill: inout Fill) {
+        let item = items[reading.item]
         let goesOn = !failed && reading.frame > 0 && (item.loops < 0 || loopsDone < item.loops)
         if goesOn {
             loopsDone += 1
             reading.frame = 0
         } else {
-            ends.append((streamed, reading.item))
+            ends.append((appended, reading.item))
+            item.source.rest()
             reading = Place(item: reading.item + 1, frame: 0)
             loopsDone = 0
         }
-        segments.append((streamed, reading))
-        guard reading.item < items.count, items[reading.item].reader.framePosition != 0 else { return }
-        do throws(AudioFileError) {
-            try items[reading.item].reader.seek(to: 0)
-        } catch { fill.failures.append((reading.item, error)) }
+        begin(reading)
+        guard reading.item < items.count else { return }
+        do throws(AudioPlayerError) {
+            try items[reading.item].source.seek(to: 0)
+        } catch {
+            fill.failures.append((reading.item, error))
+            advance(failed: true, &fill)
+        }
     }
 
-    /// Where in the files a place of the stream is.
-    func place(of stream: Double) -> Place {
-        guard let segment = segments.last(where: { Double($0.stream) <= stream }) else { return reading }
-        return Place(item: segment.place.item, frame: segment.place.frame + Int(stream) - segment.stream)
+    // MARK: What was heard
+
+    /// Where in the items a place of the timeline is.
+    func place(of at: Double) -> Place {
+        guard let segment = segments.last(where: { Double($0.start) <= at }) else { return reading }
+        let frames = segment.isSilence ? 0 : Int(at) - segment.start
+        return Place(item: segment.place.item, frame: segment.place.frame + frames)
     }
 
-    /// Forgets places before this one.
-    mutating func prune(before stream: Double) {
-        while segments.count > 1, Double(segments[1].stream) < stream { segments.removeFirst() }
+    /// Counts what was heard up to here, and forgets what lies before.
+    mutating func pass(_ at: Double) {
+        let end = Int(at)
+        for (index, segment) in segments.enumerated()
+        where !segment.isSilence && items.indices.contains(segment.place.item) {
+            let next = index + 1 < segments.count ? segments[index + 1].start : Int.max
+            items[segment.place.item].framesHeard += max(0, min(end, next) - max(counted, segment.start))
+        }
+        counted = max(counted, end)
+        while segments.count > 1, Double(segments[1].start) < at { segments.removeFirst() }
     }
 }

@@ -22,6 +22,16 @@ public struct AudioStreamTitle: Hashable, Sendable {
     public let frame: Int
 }
 
+/// What a server says of a stream.
+public struct AudioStreamSource: Hashable, Sendable {
+    /// Whether it is a station that sends for ever; else a file, which has an end.
+    public var isLive = false
+    /// The station's name.
+    public var station: String?
+    /// Frames in all, at the output's rate, where a file says so.
+    public var frameCount: Int?
+}
+
 /// What a stream was through so far.
 public struct AudioStreamStatistics: Hashable, Sendable {
     /// Bytes of sound that came.
@@ -36,6 +46,21 @@ public struct AudioStreamStatistics: Hashable, Sendable {
     public var reconnections = 0
     /// Times that the sound ran out.
     public var stalls = 0
+
+    /// Nothing yet.
+    public init() {}
+
+    /// Of two streams together.
+    public static func + (a: Self, b: Self) -> Self {
+        var sum = a
+        sum.bytesReceived += b.bytesReceived
+        sum.framesDecoded += b.framesDecoded
+        sum.packetsConcealed += b.packetsConcealed
+        sum.bytesSkipped += b.bytesSkipped
+        sum.reconnections += b.reconnections
+        sum.stalls += b.stalls
+        return sum
+    }
 }
 
 /// How a stream is played.

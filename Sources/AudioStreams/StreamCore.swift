@@ -70,6 +70,14 @@ struct StreamCore {
     /// Whether bytes are taken now.
     var wantsBytes: Bool { decoder.isIdle }
 
+    /// What the server said of the sound that comes; nil before.
+    var source: AudioStreamSource? {
+        guard content == .sound, let head else { return nil }
+        let name = head.fields["icy-name"].flatMap { $0.isEmpty ? nil : $0 }
+        return AudioStreamSource(
+            isLive: head.isLive, station: name, frameCount: head.isLive ? nil : decoder.frameCount)
+    }
+
     /// What is to be done; once.
     mutating func takeActions() -> [Action] {
         defer { actions = [] }
@@ -306,9 +314,14 @@ struct StreamCore {
                 statistics.reconnections += 1
                 connect(at: time)
             }
-        case .draining: if !hasDrained, decoder.isIdle { hasDrained = decoder.drain() }
+        case .draining: if !hasDrained, decoder.isIdle { finish() }
         case .stopped, .over: break
         }
+    }
+
+    private mutating func finish() {
+        hasDrained = decoder.drain()
+        if hasDrained { playout.isComplete = true }
     }
 
     /// Opens the way to the render thread once there is enough, and tells what it is like.

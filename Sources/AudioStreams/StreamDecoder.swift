@@ -12,6 +12,8 @@ final class StreamDecoder {
     private(set) var framesWritten = 0
     private(set) var packetsConcealed = 0
     private(set) var bytesSkipped = 0
+    /// Frames in all, at the output's rate, where a header says so.
+    private(set) var frameCount: Int?
     /// Titles that begin with a frame that is stored, to be taken away by the caller.
     var titles: [AudioStreamTitle] = []
 
@@ -78,6 +80,9 @@ final class StreamDecoder {
             switch events[next] {
             case .format(let stream):
                 packetFormat = stream.packets
+                frameCount = stream.frameCount.map {
+                    Int((Double($0) * format.sampleRate / stream.packets.format.sampleRate).rounded(.up))
+                }
                 if let text = stream.title { titles.append(AudioStreamTitle(text: text, frame: framesWritten)) }
             case .packet(let packet):
                 guard try decode(packet) else { return }

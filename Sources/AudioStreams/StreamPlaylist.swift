@@ -1,30 +1,47 @@
 import AudioFiles
 import Foundation
 
-/// What a playlist that names streams has in it: M3U or PLS.
-enum StreamPlaylist {
-    /// Bytes that one has at most.
+/// What a playlist has in it: M3U or PLS.
+public enum StreamPlaylist {
+    /// Bytes that one of streams has at most.
     static let maximumLength = 1 << 16
     private static let maximumEntries = 32
 
-    /// The addresses in it, in order, those within a folder completed by the playlist's own address.
-    /// - Throws: ``AudioStreamError/badPlaylist(address:reason:)``.
-    static func entries(_ bytes: [UInt8], from address: StreamAddress) throws(AudioStreamError) -> [StreamAddress] {
-        let text = String(decoding: bytes, as: UTF8.self)
-        func bad(_ reason: String) -> AudioStreamError { .badPlaylist(address: address.description, reason: reason) }
-        guard !text.contains("#EXT-X-") else { throw bad("a playlist of HTTP Live Streaming, which is not supported") }
-        var found: [StreamAddress] = []
-        var refused: AudioStreamError?
-        for line in text.split(whereSeparator: \.isNewline).prefix(1_024) where found.count < maximumEntries {
+    /// The paths and addresses in it, in order, as they stand there. Text that is not UTF-8 is Latin-1.
+    /// - Parameter count: the most that are taken.
+    /// - Returns: nil where it is one of HTTP Live Streaming, which names pieces of a single stream.
+    public static func names(in bytes: [UInt8], atMost count: Int) -> [String]? {
+        let text =
+            String(validating: bytes, as: UTF8.self)
+            ?? String(String.UnicodeScalarView(bytes.map { Unicode.Scalar($0) }))
+        guard !text.contains("#EXT-X-") else { return nil }
+        let isPLS = text.drop { $0.isWhitespace || $0 == "\u{FEFF}" }.prefix(10).lowercased() == "[playlist]"
+        var found: [String] = []
+        for line in text.split(whereSeparator: \.isNewline).prefix(32 * count) where found.count < count {
             var entry = line.trimmingCharacters(in: .whitespaces)
             if entry.hasPrefix("\u{FEFF}") { entry.removeFirst() }
-            if entry.isEmpty || entry.hasPrefix("#") || entry.hasPrefix("[") { continue }
-            if let equals = entry.firstIndex(of: "="), !entry[..<equals].contains("/") {  // of PLS: File1=…
-                guard entry.lowercased().hasPrefix("file") else { continue }
+            if entry.isEmpty || entry.hasPrefix("#") { continue }
+            if isPLS {  // File1=…
+                guard let equals = entry.firstIndex(of: "="), entry.lowercased().hasPrefix("file") else { continue }
                 entry = String(entry[entry.index(after: equals)...]).trimmingCharacters(in: .whitespaces)
             }
+            found.append(entry)
+        }
+        return found
+    }
+
+    /// The addresses in it, those within a folder completed by the playlist's own address.
+    /// - Throws: ``AudioStreamError/badPlaylist(address:reason:)``.
+    static func entries(_ bytes: [UInt8], from address: StreamAddress) throws(AudioStreamError) -> [StreamAddress] {
+        func bad(_ reason: String) -> AudioStreamError { .badPlaylist(address: address.description, reason: reason) }
+        guard let names = names(in: bytes, atMost: maximumEntries) else {
+            throw bad("a playlist of HTTP Live Streaming, which is not supported")
+        }
+        var found: [StreamAddress] = []
+        var refused: AudioStreamError?
+        for name in names {
             do {
-                found.append(try address.resolving(entry))
+                found.append(try address.resolving(name))
             } catch { refused = error }
         }
         guard !found.isEmpty else { throw refused ?? bad("a playlist without an address") }
@@ -40,6 +57,8 @@ struct StreamAddress: Hashable, Sendable, CustomStringConvertible {
     let isSecure: Bool
     /// Without name, password and query.
     let description: String
+    /// Whether it is no address at all, but a pipe of this process.
+    let isPipe: Bool
 
     /// - Throws: ``AudioStreamError/badAddress(_:)``.
     init(_ text: String) throws(AudioStreamError) {
@@ -48,7 +67,13 @@ struct StreamAddress: Hashable, Sendable, CustomStringConvertible {
         else { throw .badAddress(Self.shown(text)) }
         self.text = text
         isSecure = scheme == "https"
+        isPipe = false
         description = Self.shown(text)
+    }
+
+    init(pipe name: String) {
+        (text, description) = (name, name)
+        (isSecure, isPipe) = (false, true)
     }
 
     /// What an address in a playlist means.

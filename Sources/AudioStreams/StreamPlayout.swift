@@ -21,11 +21,18 @@ final class StreamPlayout: Sendable {
     struct Shared: ~Copyable {
         let isOpen = Atomic(false)
         let framesPlayed = Atomic(0)
+        let isComplete = Atomic(false)
+        let fadeLeft = Atomic(0)
     }
 
     var isOpen: Bool {
         get { renderer.shared.pointee.isOpen.load(ordering: .acquiring) }
         set { renderer.shared.pointee.isOpen.store(newValue, ordering: .releasing) }
+    }
+    /// Whether the last frame there will be is in the ring, or was.
+    var isComplete: Bool {
+        get { renderer.shared.pointee.isComplete.load(ordering: .acquiring) }
+        set { renderer.shared.pointee.isComplete.store(newValue, ordering: .releasing) }
     }
     var framesPlayed: Int { renderer.shared.pointee.framesPlayed.load(ordering: .acquiring) }
 
@@ -49,6 +56,32 @@ final class StreamPlayout: Sendable {
                 c &+= 1
             }
             return frameCount
+        }
+
+        /// Gives what there is, for who reads ahead. Once the ring is short it gives no more until the other side opens it again; what
+        /// comes before that fades out, what comes after it fades in.
+        func take(_ output: Channels, frameCount: Int, offset: Int, fadeLength: Int) -> Int {
+            guard shared.pointee.isOpen.load(ordering: .acquiring) else { return 0 }
+            let isComplete = shared.pointee.isComplete.load(ordering: .acquiring)
+            let isLast = !isComplete && ring.heldFrames < frameCount + fadeLength
+            let played = shared.pointee.framesPlayed.load(ordering: .relaxed)
+            let got = ring.read(output, frameCount: frameCount, offset: offset).frameCount
+            let fadeLeft = min(shared.pointee.fadeLeft.load(ordering: .relaxed), fadeLength)
+            for i in 0..<min(fadeLeft, got) {
+                let gain = Float(fadeLength - fadeLeft + i + 1) / Float(fadeLength)
+                for c in 0..<output.count { output[c][offset + i] *= gain }
+            }
+            shared.pointee.fadeLeft.store(isLast ? fadeLength : max(0, fadeLeft - got), ordering: .relaxed)
+            if isLast {
+                let length = min(got, fadeLength)
+                for i in 0..<length {
+                    let gain = Float(i) / Float(length)
+                    for c in 0..<output.count { output[c][offset + got - 1 - i] *= gain }
+                }
+                shared.pointee.isOpen.store(false, ordering: .releasing)
+            }
+            shared.pointee.framesPlayed.store(played + got, ordering: .releasing)
+            return got
         }
     }
 }

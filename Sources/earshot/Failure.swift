@@ -4,6 +4,7 @@ import AudioContainers
 import AudioDevices
 import AudioFiles
 import AudioQueues
+import AudioStreams
 import Diagnostics
 import Foundation
 import MediaTransport
@@ -35,6 +36,9 @@ struct Failure: Error {
         case SoundFileConversion.Failure.file(let error): self.init(error)
         case let error as SoundFileConversion.Failure: self.init(error.description, status: Self.usage)
         case AudioRecorderError.file(let error): self.init(error)
+        case AudioPlayerError.file(let error): self.init(error)
+        case AudioPlayerError.stream(let error): self.init(error)
+        case let error as AudioStreamError: self.init(error.description, status: Self.status(of: error))
         case let error as GraphFileError: self.init(error.description, status: Self.data)
         case let error as SignallingError: self.init(error.description, status: Self.status(of: error))
         case let error as any CustomStringConvertible & Error: self.init(error.description, status: Self.unavailable)
@@ -49,6 +53,15 @@ struct Failure: Error {
             cannotCreate
         case .notAudio, .unsupportedSampleRate, .unsupportedChannelCount, .damaged, .tagsTooLarge: data
         case .missing, .notPermitted, .directory, .notRegular, .notSeekable: noInput
+        }
+    }
+
+    private static func status(of error: AudioStreamError) -> Int32 {
+        switch error {
+        case .badAddress: usage
+        case .notAudio, .badPlaylist, .codec: data
+        case .refused: noInput
+        case .redirectRefused, .tooManyRedirects, .notTrusted, .unreachable, .system: unavailable
         }
     }
 

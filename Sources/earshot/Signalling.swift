@@ -75,4 +75,6 @@ enum Signalling {
 
 enum ExitCodes {
     static var interrupted: ExitCode { ExitCode(Interrupt.exitStatus) }
+    /// Of what was told already.
+    static func failed(_ failure: Failure) -> ExitCode { ExitCode(failure.status) }
 }

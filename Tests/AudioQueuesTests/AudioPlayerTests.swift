@@ -220,7 +220,7 @@ import Testing
         var seen: [String] = []
         while let event = await events.next() {
             switch event {
-            case .failed(let item, .damaged): seen.append("failed \(item)")
+            case .failed(let item, .file(.damaged)): seen.append("failed \(item)")
             case .itemEnded(let item): seen.append("ended \(item)")
             case .finished: seen.append("finished")
             default: seen.append("other")

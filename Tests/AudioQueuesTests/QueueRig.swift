@@ -76,5 +76,7 @@ final class TemporaryFile {
         try writer.close()
     }
 
+    var bytes: [UInt8] { get throws { [UInt8](try Data(contentsOf: URL(fileURLWithPath: path))) } }
+
     deinit { try? FileManager.default.removeItem(atPath: path) }
 }

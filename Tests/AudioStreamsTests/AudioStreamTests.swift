@@ -133,7 +133,7 @@ import Testing
 
     @Test func `SHOUTcast's own greeting and titles are understood`() throws {
         let sound = try Sound.live.bytes
-        let bytes = ICYParserTests.interleave(
+        let bytes = LoopbackServer.interleave(
             sound, interval: 8_192,
             texts: [0: Array("StreamTitle='One';".utf8), 3: Array("StreamTitle='Tw".utf8) + [0xF6] + Array("';".utf8)])
         let server = try LoopbackServer { connection in

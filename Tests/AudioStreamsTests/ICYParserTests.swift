@@ -1,26 +1,13 @@
+import TestSupport
 import Testing
 
 @testable import AudioStreams
 
 @Suite struct ICYParserTests {
-    /// Sound with texts in it, as a server sends it.
-    static func interleave(_ sound: [UInt8], interval: Int, texts: [Int: [UInt8]]) -> [UInt8] {
-        var bytes: [UInt8] = []
-        for (n, start) in stride(from: 0, to: sound.count, by: interval).enumerated() {
-            let piece = sound[start..<min(sound.count, start + interval)]
-            bytes += piece
-            if piece.count < interval { break }
-            let text = texts[n] ?? []
-            let blocks = (text.count + 15) / 16
-            bytes += [UInt8(blocks)] + text + [UInt8](repeating: 0, count: blocks * 16 - text.count)
-        }
-        return bytes
-    }
-
     @Test(arguments: [1, 2, 16, 333, 100_000])
     func `the sound comes out as it was, titles with the byte they begin at`(_ piece: Int) {
         let sound = (0..<5_000).map { UInt8(truncatingIfNeeded: $0 &* 7) }
-        let bytes = Self.interleave(
+        let bytes = LoopbackServer.interleave(
             sound, interval: 1_000,
             texts: [
                 0: Array("StreamTitle='One';StreamUrl='';".utf8), 1: Array("StreamTitle='One';".utf8),

@@ -160,7 +160,7 @@ public final class AACFileWriter {
     /// An M4A file is forced to the disk before it is made a plain one.
     public func close() throws(AudioFileError) {
         guard isOpen else { return }
-        let total = Int((Double(frameCount) * fileSampleRate / format.sampleRate).rounded(.up))
+        let total = RateConverter.frameCount(frameCount, from: format.sampleRate, to: fileSampleRate)
         while convertedFrames < total {  // silence pushes out what the converter still holds
             _ = try append(silence.channels, silence.frameCapacity, 0, atMost: total - convertedFrames)
         }

@@ -28,22 +28,10 @@ enum StandardStream {
         }
 
         /// Takes all of standard input.
-        func fill() throws {
-            guard isatty(STDIN_FILENO) == 0 else {
-                throw Failure(
-                    "standard input is a terminal; give - a pipe or a file: earshot … - < FILE", status: Failure.usage)
-            }
-            var bytes = [UInt8](repeating: 0, count: 1 << 16)
-            while true {
-                let count = read(STDIN_FILENO, &bytes, bytes.count)
-                if count < 0, errno == EINTR, !Interrupt.isRequested { continue }
-                if Interrupt.isRequested { throw ExitCodes.interrupted }
-                guard count >= 0 else {
-                    throw Failure("standard input: \(String(cString: strerror(errno)))", status: Failure.noInput)
-                }
-                if count == 0 { return }
-                try write(bytes[..<count])
-            }
+        /// - Parameter prefix: what was read of it before.
+        func fill(after prefix: [UInt8] = []) throws {
+            try write(prefix[...])
+            while case let bytes = try StandardStream.read(atMost: 1 << 16), !bytes.isEmpty { try write(bytes[...]) }
         }
 
         private func write(_ bytes: ArraySlice<UInt8>) throws {
@@ -59,6 +47,43 @@ enum StandardStream {
                 rest = rest.dropFirst(count)
             }
         }
+    }
+
+    /// Some bytes of standard input, as they come; none at its end.
+    static func read(atMost count: Int) throws -> [UInt8] {
+        guard isatty(STDIN_FILENO) == 0 else {
+            throw Failure(
+                "standard input is a terminal; give - a pipe or a file: earshot … - < FILE", status: Failure.usage)
+        }
+        var bytes = [UInt8](repeating: 0, count: count)
+        while true {
+            // A read would go on waiting after Ctrl-C.
+            var input = pollfd(fd: STDIN_FILENO, events: Int16(POLLIN), revents: 0)
+            if poll(&input, 1, 100) == 0, !Interrupt.isRequested { continue }
+            let got = Interrupt.isRequested ? 0 : Foundation.read(STDIN_FILENO, &bytes, count)
+            if got < 0, errno == EINTR, !Interrupt.isRequested { continue }
+            if Interrupt.isRequested { throw ExitCodes.interrupted }
+            guard got >= 0 else {
+                throw Failure("standard input: \(String(cString: strerror(errno)))", status: Failure.noInput)
+            }
+            return Array(bytes[..<got])
+        }
+    }
+
+    /// Whether it is a file, which can be opened by a name and gone about in.
+    static var isFile: Bool {
+        var information = stat()
+        return fstat(STDIN_FILENO, &information) == 0 && information.st_mode & S_IFMT == S_IFREG
+            && lseek(STDIN_FILENO, 0, SEEK_CUR) == 0
+    }
+
+    /// The first bytes of standard input; fewer where it ends before.
+    static func prefix(_ count: Int) throws -> [UInt8] {
+        var bytes: [UInt8] = []
+        while bytes.count < count, case let more = try read(atMost: count - bytes.count), !more.isEmpty {
+            bytes += more
+        }
+        return bytes
     }
 
     /// A file to standard output, whole.

@@ -4,18 +4,18 @@ import Synchronization
 /// A server of the test's own on loopback: real TCP, and whatever answer the test writes, byte by byte.
 ///
 /// Each connection has a thread, on which `answer` is called; then the connection is closed.
-final class LoopbackServer: Sendable {
+public final class LoopbackServer: Sendable {
     /// One connection.
-    struct Connection {
+    public struct Connection {
         let descriptor: CInt
         /// What was asked, head and all.
-        let request: String
+        public let request: String
         /// Counted from 0.
-        let number: Int
+        public let number: Int
 
         /// Sends it; false once the other side is gone.
         @discardableResult
-        func send(_ bytes: [UInt8]) -> Bool {
+        public func send(_ bytes: [UInt8]) -> Bool {
             var sent = 0
             while sent < bytes.count {
                 let count = bytes.withUnsafeBytes { bytes in
@@ -28,26 +28,30 @@ final class LoopbackServer: Sendable {
             return true
         }
 
+        /// The same of text.
         @discardableResult
-        func send(_ text: String) -> Bool { send(Array(text.utf8)) }
+        public func send(_ text: String) -> Bool { send(Array(text.utf8)) }
 
         /// Ends it with a reset, as a network that is gone does.
-        func reset() {
+        public func reset() {
             var option = linger(l_onoff: 1, l_linger: 0)
             setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &option, socklen_t(MemoryLayout<linger>.size))
         }
     }
 
-    let port: Int
+    /// On 127.0.0.1.
+    public let port: Int
     private let listener: CInt
     private let seen = Mutex<[String]>([])
 
     /// What was asked so far.
-    var requests: [String] { seen.withLock { $0 } }
+    public var requests: [String] { seen.withLock { $0 } }
 
-    func address(_ path: String = "/live") -> String { "http://127.0.0.1:\(port)\(path)" }
+    /// Of something on it.
+    public func address(_ path: String = "/live") -> String { "http://127.0.0.1:\(port)\(path)" }
 
-    init(_ answer: @escaping @Sendable (Connection) -> Void) throws {
+    /// - Parameter answer: called on the connection's own thread.
+    public init(_ answer: @escaping @Sendable (Connection) -> Void) throws {
         listener = socket(AF_INET, CInt(SOCK_STREAM.rawValue) | CInt(SOCK_CLOEXEC.rawValue), 0)
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
@@ -64,6 +68,8 @@ final class LoopbackServer: Sendable {
         Thread.detachNewThread { [weak self] in
             var number = 0
             while case let descriptor = accept(listener, nil, nil), descriptor >= 0 {
+                // A program that a test starts must not hold it open.
+                _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
                 let turn = number
                 number += 1
                 let server = self
@@ -90,5 +96,21 @@ final class LoopbackServer: Sendable {
             if head.suffix(4) == [13, 10, 13, 10] { break }
         }
         return String(decoding: head, as: UTF8.self)
+    }
+}
+
+extension LoopbackServer {
+    /// Sound with SHOUTcast's metadata in it: behind each `interval` bytes the text of that number, or none.
+    public static func interleave(_ sound: [UInt8], interval: Int, texts: [Int: [UInt8]]) -> [UInt8] {
+        var bytes: [UInt8] = []
+        for (n, start) in stride(from: 0, to: sound.count, by: interval).enumerated() {
+            let piece = sound[start..<min(sound.count, start + interval)]
+            bytes += piece
+            if piece.count < interval { break }
+            let text = texts[n] ?? []
+            let blocks = (text.count + 15) / 16
+            bytes += [UInt8(blocks)] + text + [UInt8](repeating: 0, count: blocks * 16 - text.count)
+        }
+        return bytes
     }
 }

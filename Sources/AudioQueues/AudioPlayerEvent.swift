@@ -1,0 +1,49 @@
+import AudioFiles
+import AudioStreams
+
+/// What an ``AudioPlayer`` could not do.
+public enum AudioPlayerError: Error, Sendable, CustomStringConvertible {
+    /// The file cannot be opened, or gone about in.
+    case file(AudioFileError)
+    /// The stream cannot be played.
+    case stream(AudioStreamError)
+    /// A stream is heard as it comes; it can be begun anew, at 0.
+    case notSeekable(String)
+    /// The queue could not be made or started.
+    case queue(AudioQueueError)
+    /// The playlist has no such item.
+    case noItem(Int, count: Int)
+
+    /// What happened, and what to do about it.
+    public var description: String {
+        switch self {
+        case .file(let error): error.description
+        case .stream(let error): error.description
+        case .notSeekable(let name): "\(name): a stream cannot be gone about in; wait, or begin it anew"
+        case .queue(let error): error.description
+        case .noItem(let item, let count): "there is no item \(item); the playlist has \(count), counted from 0"
+        }
+    }
+}
+
+/// What an ``AudioPlayer`` has to tell.
+public enum AudioPlayerEvent: Sendable {
+    /// It plays.
+    case started
+    /// It stands still.
+    case paused
+    /// The last frame of an item has been heard.
+    case itemEnded(Int)
+    /// An item could not be read to its end; the next goes on.
+    case failed(item: Int, AudioPlayerError)
+    /// A stream does something else now. While it buffers or reconnects silence is heard.
+    case stream(item: Int, AudioStreamState)
+    /// What is heard has this title from now on; at first the station's name.
+    case title(item: Int, String)
+    /// Sound was not there in time.
+    case lost(AudioQueueLoss)
+    /// The last frame of the last item has been heard.
+    case finished
+    /// It was stopped.
+    case stopped
+}

@@ -1,0 +1,168 @@
+import AudioBase
+import AudioContainers
+import AudioFiles
+import AudioStreams
+
+/// What an item of a player's playlist is read from. Under the player's lock.
+protocol PlayerSource: AnyObject {
+    /// A path or an address, without name and password.
+    var name: String { get }
+    /// Frames in all at the player's rate; 0 where that is not known.
+    var frameCount: Int { get }
+    /// Whether it can only be heard as it comes, so at no other speed.
+    var isLive: Bool { get }
+    /// Begins what takes time, such as a connection.
+    func prepare()
+    /// Goes to a frame. - Throws: with nothing changed.
+    func seek(to frame: Int) throws(AudioPlayerError)
+    func read(into channels: Channels, frameCount: Int, offset: Int) -> PlayerReading
+    /// Gives back files and connections; ``seek(to:)`` and ``read(into:frameCount:offset:)`` have them again, the latter from the
+    /// beginning on.
+    func rest()
+}
+
+/// What a read came to.
+enum PlayerReading {
+    case frames(Int, isLast: Bool)
+    /// There is nothing now: silence is to be heard.
+    case nothing
+    case failed(AudioPlayerError)
+}
+
+/// A file, open while it is needed.
+final class FileSource: PlayerSource {
+    let name: String
+    let frameCount: Int
+    let isLive = false
+    private var reader: ConvertedFileReader?
+    private let format: AudioFormat
+    private let isNamed: Bool
+
+    /// - Parameter isNamed: whether `reader` can be had again by its path.
+    init(_ reader: any SoundFileReader, as format: AudioFormat, isNamed: Bool) {
+        let converted = ConvertedFileReader(reader, as: format)
+        (name, self.format, self.isNamed) = (reader.path, format, isNamed)
+        self.reader = converted
+        frameCount = converted.frameCount
+    }
+
+    func prepare() { _ = try? opened() }
+
+    private func opened() throws(AudioPlayerError) -> ConvertedFileReader {
+        if let reader { return reader }
+        do throws(AudioFileError) {
+            let new = ConvertedFileReader(try SoundFiles.open(name), as: format)
+            reader = new
+            return new
+        } catch { throw .file(error) }
+    }
+
+    func seek(to frame: Int) throws(AudioPlayerError) {
+        let reader = try opened()
+        guard frame != 0 || reader.framePosition != 0 else { return }
+        do throws(AudioFileError) { try reader.seek(to: frame) } catch { throw .file(error) }
+    }
+
+    func read(into channels: Channels, frameCount: Int, offset: Int) -> PlayerReading {
+        do throws(AudioPlayerError) {
+            let reader = try opened()
+            do throws(AudioFileError) {
+                let got = try reader.read(into: channels, frameCount: frameCount, offset: offset)
+                return .frames(got, isLast: got < frameCount)
+            } catch { throw .file(error) }
+        } catch { return .failed(error) }
+    }
+
+    func rest() { if isNamed { reader = nil } }
+}
+
+/// A stream, connected while it is needed.
+final class StreamSource: PlayerSource {
+    private let make: @Sendable () throws(AudioStreamError) -> AudioStream
+    private var stream: AudioStream?
+    private var hasStarted = false
+    private var hasBeenRead = false
+    private var before = AudioStreamStatistics()
+    private var last: (state: AudioStreamState, source: AudioStreamSource?) = (.stopped, nil)
+    let name: String
+    /// What was told last.
+    var toldState = AudioStreamState.stopped
+    var toldTitle: String?
+
+    /// - Throws: ``AudioStreamError/badAddress(_:)``.
+    convenience init(_ address: String, as format: AudioFormat, options: AudioStreamOptions) throws(AudioStreamError) {
+        self.init(try AudioStream(address, format: format, options: options)) { () throws(AudioStreamError) in
+            try AudioStream(address, format: format, options: options)
+        }
+    }
+
+    /// A stream that can be heard once.
+    convenience init(_ stream: AudioStream) {
+        let name = stream.address
+        self.init(stream) { () throws(AudioStreamError) in
+            throw .unreachable(address: name, reason: "it can be heard once")
+        }
+    }
+
+    private init(_ stream: AudioStream, _ make: @escaping @Sendable () throws(AudioStreamError) -> AudioStream) {
+        name = stream.address
+        self.stream = stream
+        self.make = make
+    }
+
+    var frameCount: Int { (stream?.source ?? last.source)?.frameCount ?? 0 }
+    var isLive: Bool { (stream?.source ?? last.source)?.isLive ?? false }
+    var state: AudioStreamState { stream?.state ?? last.state }
+    var source: AudioStreamSource? { stream?.source ?? last.source }
+    func title(at frame: Int) -> String? { stream?.title(at: frame)?.text ?? source?.station }
+
+    /// Over all connections.
+    var statistics: AudioStreamStatistics {
+        guard let now = stream?.statistics else { return before }
+        return before + now
+    }
+
+    func prepare() { _ = try? started() }
+
+    private func started() throws(AudioStreamError) -> AudioStream {
+        let stream: AudioStream
+        if let made = self.stream { stream = made } else { stream = try make() }
+        self.stream = stream
+        if !hasStarted { try stream.start() }
+        hasStarted = true
+        return stream
+    }
+
+    func seek(to frame: Int) throws(AudioPlayerError) {
+        guard frame == 0 else { throw .notSeekable(name) }
+        if hasBeenRead { rest() }
+    }
+
+    func read(into channels: Channels, frameCount: Int, offset: Int) -> PlayerReading {
+        let stream: AudioStream
+        do throws(AudioStreamError) { stream = try started() } catch { return .failed(.stream(error)) }
+        hasBeenRead = true
+        // Looked at first: what came before it failed is heard.
+        let state = stream.state
+        guard let got = stream.read(into: channels, frameCount: frameCount, offset: offset) else {
+            return .frames(0, isLast: true)
+        }
+        if got > 0 { return .frames(got, isLast: false) }
+        switch state {
+        case .failed(let error): return .failed(.stream(error))
+        case .ended: return .frames(0, isLast: true)
+        default: return .nothing
+        }
+    }
+
+    func rest() {
+        guard let stream else { return }
+        before = statistics
+        last = (stream.state, stream.source)
+        self.stream = nil
+        guard hasStarted else { return }
+        (hasStarted, hasBeenRead) = (false, false)
+        // Its thread may be waiting for a name to be looked up.
+        Task.detached { stream.stop() }
+    }
+}

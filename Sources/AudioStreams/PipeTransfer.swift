@@ -1,0 +1,81 @@
+import Foundation
+
+/// Where a stream's bytes come from. Used by the stream's own thread.
+protocol StreamTransfer: AnyObject {
+    /// Goes on after bytes were not taken.
+    func resume()
+    /// Receives what there is, waiting for it at most so long. Returns how it ended, once it did.
+    func work(milliseconds: Int) -> HTTPEnding?
+}
+
+extension HTTPTransfer: StreamTransfer {}
+
+/// Bytes that another program writes.
+final class PipeTransfer: StreamTransfer {
+    private let pipe: StreamPipe
+    private let name: String
+    private let receiveHead: (HTTPHead) -> Void
+    private let receiveBody: (UnsafeRawBufferPointer) -> Bool
+    private var hasToldHead = false
+    private var isPaused = false
+    private var held: [UInt8] = []
+
+    init(
+        _ pipe: StreamPipe, name: String, head: @escaping (HTTPHead) -> Void,
+        body: @escaping (UnsafeRawBufferPointer) -> Bool
+    ) {
+        (self.pipe, self.name, receiveHead, receiveBody) = (pipe, name, head, body)
+    }
+
+    func resume() { isPaused = false }
+
+    func work(milliseconds: Int) -> HTTPEnding? {
+        if !hasToldHead {
+            hasToldHead = true
+            var head = HTTPHead(address: name)
+            head.status = 200
+            receiveHead(head)
+        }
+        if isPaused {
+            usleep(UInt32(milliseconds) * 1_000)
+            return nil
+        }
+        if held.isEmpty {
+            switch pipe.read(milliseconds: milliseconds) {
+            case .bytes(let bytes): held = bytes
+            case .nothing: return nil
+            case .end: return .complete
+            case .failed(let reason): return .failed(.unreachable(address: name, reason: reason))
+            }
+        }
+        if held.withUnsafeBytes(receiveBody) { held = [] } else { isPaused = true }
+        return nil
+    }
+}
+
+/// The reading end of a pipe, with what was read of it before. One thread at a time; outlives transfers.
+final class StreamPipe: @unchecked Sendable {
+    enum Reading {
+        case bytes([UInt8])
+        case nothing, end
+        case failed(String)
+    }
+    private let descriptor: CInt
+    private var prefix: [UInt8]
+    private static let pieceLength = 1 << 14
+
+    init(_ descriptor: CInt, prefix: [UInt8]) { (self.descriptor, self.prefix) = (descriptor, prefix) }
+
+    func read(milliseconds: Int) -> Reading {
+        if !prefix.isEmpty {
+            defer { prefix = [] }
+            return .bytes(prefix)
+        }
+        var input = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+        guard poll(&input, 1, CInt(milliseconds)) > 0 else { return .nothing }
+        var bytes = [UInt8](repeating: 0, count: Self.pieceLength)
+        let count = Foundation.read(descriptor, &bytes, bytes.count)
+        if count < 0 { return errno == EINTR || errno == EAGAIN ? .nothing : .failed(String(cString: strerror(errno))) }
+        return count == 0 ? .end : .bytes(Array(bytes[..<count]))
+    }
+}

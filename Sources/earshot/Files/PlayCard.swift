@@ -1,0 +1,90 @@
+import AudioBase
+import AudioDSP
+import AudioDevices
+import AudioEngine
+import AudioQueues
+import AudioSession
+import Foundation
+
+/// What `earshot play` plays on: player → effects → the main mixer, which has the volume → loudspeaker.
+final class PlayCard {
+    let session: AudioSession
+    /// Stays while the hardware behind it changes.
+    let device: any AudioDevice
+    let watchdog: CallbackWatchdog
+    let effects: [AudioUnitEffect]
+    let player: AudioPlayer
+    private let engine = AudioEngine()
+    private let asked: DeviceOptions
+    private var held: Float = 0
+
+    /// - Parameter hasKeys: whether somebody can tell it to go on after headphones were pulled.
+    init(_ command: PlayCommand, hasKeys: Bool) throws {
+        asked = try command.card.all()
+        effects = try command.effects.map { try EffectParser.effect($0) }
+        let system: any AudioSystem =
+            asked.device == .simulated
+            ? SimulatedSystem.standard(
+                SimulatedCard.Configuration(
+                    sampleRate: asked.rate ?? 48_000, blockFrameCount: asked.block ?? 1_024, inputChannelCount: 0,
+                    outputChannelCount: 2))
+            : try asked.makeSystem()
+        var wanted = try asked.configuration(inputChannelCount: 0, outputChannelCount: 2, on: system)
+        wanted.category = .playback
+        wanted.preferredIOBufferDuration = 0.02
+        if !hasKeys { wanted.pausesWhenHeadphonesLeave = false }
+        session = AudioSession(system, wanted)
+        device = try session.activate()
+        guard session.currentRoute.output != nil else { throw AudioDeviceError.noDefaultDevice(.output) }
+        watchdog = CallbackWatchdog(monitor: device.monitor)
+        let format = AudioFormat(
+            sampleRate: device.sampleRate, channelCount: max(1, min(2, device.outputChannelCount)))
+        player = try AudioPlayer(format: format, on: engine, name: "play")
+        player.rate = command.rate
+        volume = command.volume
+        try connect(format)
+    }
+
+    private func connect(_ format: AudioFormat) throws {
+        engine.mainMixerNode.outputVolume = factor
+        guard !effects.isEmpty else { return }
+        let (mixer, effects, main) = (player.queue.mixer, effects, engine.mainMixerNode)
+        try engine.edit { edit throws(AudioEngineError) in
+            try edit.disconnectNodeOutput(mixer)
+            var last: AudioNode = mixer
+            for effect in effects {
+                try edit.attach(effect)
+                try edit.connect(last, to: effect, format: last === mixer ? format : nil)
+                last = effect
+            }
+            try edit.connect(last, to: main)
+        }
+    }
+
+    func start() throws { try engine.start(on: device) }
+
+    /// In decibels.
+    var volume = 0.0 { didSet { engine.mainMixerNode.outputVolume = factor } }
+    private var factor: Float { Float(pow(10, volume / 20)) }
+
+    /// Of what is heard: falls slowly, so that a look now and then sees it.
+    func peak() -> Float {
+        held = max(engine.mainMixerNode.level.peak, held * 0.8)
+        return held
+    }
+
+    /// Lets what was rendered be heard.
+    func drain() { Thread.sleep(forTimeInterval: min(1, device.outputLatency + 0.05)) }
+
+    func close() {
+        player.stop()
+        // Fades out.
+        Thread.sleep(forTimeInterval: min(0.2, 0.03 + device.outputLatency))
+        engine.stop()
+        session.deactivate()
+    }
+
+    var report: CallReport.Device { CallReport.Device(session, device, asked) }
+    var summary: String { report.summary(session.currentRoute) }
+    var warnings: [String] { asked.mapWarnings(session.currentRoute) }
+}

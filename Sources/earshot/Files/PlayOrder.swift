@@ -1,0 +1,45 @@
+/// In which order things are played: as they were named or by chance, once or for ever.
+struct PlayOrder {
+    private let count: Int
+    private let isShuffled: Bool
+    private let isEndless: Bool
+    private var state: UInt64
+    private var round: [Int] = []
+
+    /// - Parameter seed: the same one shuffles alike.
+    init(count: Int, shuffle seed: UInt64?, isEndless: Bool) {
+        self.count = count
+        self.isEndless = isEndless
+        isShuffled = seed != nil
+        state = seed ?? 0
+        round = nextRound()
+    }
+
+    /// What comes next, or nil behind the last.
+    mutating func next() -> Int? {
+        if round.isEmpty, isEndless { round = nextRound() }
+        guard let next = round.popLast() else { return nil }
+        last = next
+        return next
+    }
+    private var last: Int?
+
+    /// Backwards.
+    private mutating func nextRound() -> [Int] {
+        var items = Array((0..<count).reversed())
+        guard isShuffled, count > 1 else { return items }
+        for i in stride(from: count - 1, to: 0, by: -1) { items.swapAt(i, Int(random() % UInt64(i + 1))) }
+        // Not the same twice running, where one round ends and another begins.
+        if items.last == last { items.swapAt(0, count - 1) }
+        return items
+    }
+
+    /// SplitMix64 (Steele, Lea and Flood, 2014).
+    private mutating func random() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var z = state
+        z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
+        return z ^ (z >> 31)
+    }
+}

@@ -1,0 +1,120 @@
+import AudioContainers
+import AudioFiles
+import AudioQueues
+import AudioStreams
+import Foundation
+
+/// Gives the player what comes next, one ahead, and keeps account of what was played. What cannot be opened is told and left
+/// out.
+final class PlayQueue {
+    let entries: [PlayEntry]
+    private(set) var items: [PlayReport.Item]
+    /// The first thing that went wrong.
+    private(set) var failure: Failure?
+    private let player: AudioPlayer
+    private var order: PlayOrder
+    private let loops: Int
+    /// Which entry is which item of the player's.
+    private var places: [Int] = []
+    private var isExhausted = false
+    private var spoiled: Set<Int> = []
+    private var begun: Set<Int> = []
+    private static let maximumTitles = 1_000
+    private static let maximumAhead = 64
+    private static let secondsAhead = 5.0
+
+    init(_ sources: PlaySources, _ command: PlayCommand, seed: UInt64?, player: AudioPlayer) {
+        entries = sources.entries
+        failure = sources.failures.first
+        self.player = player
+        items = entries.map { PlayReport.Item(name: $0.name, kind: $0.isStream ? "stream" : "file") }
+        // One alone is looped by the player, so that its place is known through it all.
+        loops = command.loop && entries.count == 1 ? -1 : 0
+        order = PlayOrder(count: entries.count, shuffle: seed, isEndless: command.loop && entries.count > 1)
+    }
+
+    /// Appends until there is enough behind what is heard: short files are read several ahead.
+    /// - Returns: whether there is anything to hear.
+    @discardableResult
+    func fill() -> Bool {
+        while !isExhausted, !isAhead {
+            guard let index = order.next(), spoiled.count < entries.count else {
+                isExhausted = true
+                break
+            }
+            if !spoiled.contains(index) { append(index) }
+        }
+        return player.itemCount > 0
+    }
+
+    private var isAhead: Bool {
+        let (count, now) = (player.itemCount, player.currentItem)
+        guard count > now + 1 else { return false }
+        if count > now + Self.maximumAhead { return true }
+        let frames = (now + 1..<count).map { player.frameCount(ofItem: $0) }
+        // Nobody knows how long a stream is.
+        return frames.contains(0) || Double(frames.reduce(0, +)) > Self.secondsAhead * player.format.sampleRate
+    }
+
+    private func append(_ index: Int) {
+        do throws(AudioPlayerError) {
+            switch entries[index].kind {
+            case .file(let path): try player.append(path: path, loops: loops)
+            case .stream(let address): try player.append(url: address, loops: loops)
+            case .pipe(let prefix):
+                player.append(AudioStream(reading: STDIN_FILENO, after: prefix, format: player.format))
+            }
+            places.append(index)
+            if entries[index].isStream { items[index].name = player.names.last ?? items[index].name }
+        } catch { spoil(index, error) }
+    }
+
+    private func spoil(_ index: Int, _ error: AudioPlayerError) {
+        let one = Failure(error)
+        var line = one.line
+        if case .file(let path) = entries[index].kind { line = line.replacing(path, with: entries[index].name) }
+        Terminal.say("earshot: \(line)")
+        items[index].error = line
+        failure = failure ?? one
+        spoiled.insert(index)
+    }
+
+    func entry(ofItem item: Int) -> Int? { places.indices.contains(item) ? places[item] : nil }
+
+    /// The item that is heard, counted as begun the first time; nil where it was already.
+    func begin() -> Int? {
+        let item = player.currentItem
+        guard let index = entry(ofItem: item), begun.insert(item).inserted else { return nil }
+        items[index].plays += 1
+        return index
+    }
+
+    func take(_ event: AudioPlayerEvent) {
+        switch event {
+        case .failed(let item, let error): if let index = entry(ofItem: item) { spoil(index, error) }
+        case .lost(let loss):
+            if let index = entry(ofItem: min(player.currentItem, places.count - 1)) {
+                items[index].lostFrames += loss.frameCount
+            }
+        case .title(let item, let title):
+            guard let index = entry(ofItem: item) else { return }
+            let seconds = player.currentItem == item ? player.currentTime : 0
+            items[index].titles.append(.init(title: title, seconds: seconds))
+            items[index].titles = items[index].titles.suffix(Self.maximumTitles)
+        default: break
+        }
+    }
+
+    /// Sums up what was played.
+    func account() {
+        for index in items.indices {
+            (items[index].seconds, items[index].stalls, items[index].reconnections) = (0, 0, 0)
+        }
+        for (item, index) in places.enumerated() {
+            items[index].seconds += Double(player.framesHeard(ofItem: item)) / player.format.sampleRate
+            guard let stream = player.stream(ofItem: item) else { continue }
+            items[index].stalls += stream.statistics.stalls
+            items[index].reconnections += stream.statistics.reconnections
+        }
+    }
+}

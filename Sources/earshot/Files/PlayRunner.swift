@@ -1,0 +1,269 @@
+import AudioBase
+import AudioDevices
+import AudioQueues
+import AudioSession
+import Foundation
+
+/// Plays, from the first block to the report.
+final class PlayRunner {
+    /// Why it came to its end.
+    private enum Ending {
+        case finished, duration, quit, interrupted
+        case failed(Failure)
+
+        var word: String {
+            switch self {
+            case .finished: "finished"
+            case .duration: "duration"
+            case .quit: "quit"
+            case .interrupted: "interrupted"
+            case .failed(let failure): failure.line
+            }
+        }
+    }
+
+    /// What the player told, and is not looked at yet.
+    private final class News: Sendable {
+        let events = Guarded<[AudioPlayerEvent]>([])
+    }
+
+    private let command: PlayCommand
+    private let sources: PlaySources
+    private let seed: UInt64?
+    private let keys: Keys?
+    private let card: PlayCard
+    private let queue: PlayQueue
+    private let player: AudioPlayer
+    private let news = News()
+    private var title = ""
+    private var isPaused = false
+    private var hasFinished = false
+    private var wantsEnd = false
+    private var shown = -1.0
+    /// Seconds without a sound card after which it ends.
+    private static let devicePatience = 30.0
+    private static let isPlain = !Terminal.isInteractive
+
+    init(_ command: PlayCommand) throws {
+        self.command = command
+        sources = try PlaySources(command.files)
+        for failure in sources.failures { Terminal.say("earshot: \(failure.line)") }
+        if sources.entries.isEmpty, let failure = sources.failures.first { throw ExitCodes.failed(failure) }
+        seed = command.shuffle ? command.seed ?? UInt64.random(in: 0...0xFFFF_FFFF) : nil
+        keys = Terminal.isInteractive ? Keys() ?? Keys(open("/dev/tty", O_RDWR | O_CLOEXEC)) : nil
+        card = try PlayCard(command, hasKeys: keys != nil)
+        player = card.player
+        queue = PlayQueue(sources, command, seed: seed, player: player)
+    }
+
+    func run() throws {
+        let began = HostTime.now()
+        let listeners = listen()
+        let ending: Ending
+        do {
+            ending = try play(since: began)
+        } catch {
+            for listener in listeners { listener.cancel() }
+            card.close()
+            throw error
+        }
+        for listener in listeners { listener.cancel() }
+        Terminal.live("")
+        takeEvents()
+        queue.account()
+        let device = card.report  // while it runs: a stopped device has no real-time priority
+        let seconds = HostTime.now().seconds(since: began)
+        if case .finished = ending { card.drain() }
+        card.close()
+        try tell(report(ending, seconds: seconds, device: device), ending)
+    }
+
+    private func play(since began: HostTime) throws -> Ending {
+        guard queue.fill() else { return .finished }
+        try card.start()
+        Terminal.say(card.summary)
+        for warning in card.warnings { Terminal.warn(warning) }
+        if !card.effects.isEmpty {
+            Terminal.say("effects: \(card.effects.map(\.unit.name).joined(separator: ", "))")
+        }
+        if let seed { Terminal.say("shuffled with --seed \(seed)") }
+        if keys != nil { Terminal.say(PlayKeys.hint) }
+        if command.start > 0 { seek(to: command.start) }
+        try player.play()
+        return watch(since: began)
+    }
+
+    private func listen() -> [Task<Void, Never>] {
+        [
+            Task { [stream = player.events, news] in
+                for await event in stream { news.events.withLock { $0.append(event) } }
+            },
+            Task { [stream = card.session.events()] in
+                for await event in stream {
+                    if case .routeChanged(let change) = event, change.reason == .activated { continue }
+                    Terminal.say(DeviceWords.printable(event.description))
+                }
+            },
+        ]
+    }
+
+    private func watch(since began: HostTime) -> Ending {
+        while true {
+            while let key = keys?.next(within: 0.02) {
+                if !act(PlayKeys.action(key)) { return .quit }
+            }
+            if keys == nil { Thread.sleep(forTimeInterval: 0.05) }
+            card.watchdog.gather()
+            takeEvents()
+            queue.fill()
+            if let index = queue.begin() { announce(index) }
+            let now = HostTime.now()
+            if let ending = ending(now: now, began: began) { return ending }
+            show(now.seconds(since: began))
+        }
+    }
+
+    private func takeEvents() {
+        let new = news.events.withLock { events in
+            defer { events = [] }
+            return events
+        }
+        for event in new {
+            queue.take(event)
+            switch event {
+            case .title(let item, let words) where item == player.currentItem:
+                title = FileWords.oneLine(words)
+                Terminal.say("title: \(title)")
+            case .stream(let item, let state) where item == player.currentItem:
+                switch state {
+                case .reconnecting(let attempt, let seconds):
+                    Terminal.say(
+                        "the connection is gone; trying again in \(String(format: "%.1f", seconds)) s (attempt \(attempt))"
+                    )
+                case .buffering: Terminal.say("waiting for sound")
+                default: break
+                }
+            case .finished: hasFinished = true
+            case .started: hasFinished = false
+            default: break
+            }
+        }
+    }
+
+    private func announce(_ index: Int) {
+        let entry = queue.entries[index]
+        title = ""
+        var line = "playing: \(FileWords.oneLine(queue.items[index].name))"
+        if case .file(let path) = entry.kind {
+            let words = PlayWords(path: path, name: entry.name == path ? nil : entry.name)
+            title = words.title
+            line += words.details
+        }
+        Terminal.say(line)
+        shown = -1
+    }
+
+    private func ending(now: HostTime, began: HostTime) -> Ending? {
+        if Interrupt.isRequested { return .interrupted }
+        if let seconds = command.seconds, now.seconds(since: began) >= seconds { return .duration }
+        if let interruption = card.session.interruption {
+            let seconds = now.seconds(since: interruption.since)
+            if seconds > Self.devicePatience {
+                return .failed(
+                    Failure("no sound for \(Int(seconds)) s: \(interruption.kind)", status: Failure.unavailable))
+            }
+        }
+        return wantsEnd || hasFinished && !player.isPlaying && !isPaused ? .finished : nil
+    }
+
+    // MARK: Keys
+
+    /// - Returns: whether it goes on.
+    private func act(_ action: PlayKeys.Action?) -> Bool {
+        switch action {
+        case .quit: return false
+        case .pause: pause()
+        case .seek(let seconds): seek(to: player.currentTime + seconds)
+        case .skip(let count): skip(count)
+        case .volume(let decibels): card.volume = min(18, max(-60, card.volume + decibels))
+        case .help: Terminal.say(PlayKeys.help)
+        case nil: break
+        }
+        shown = -1
+        return true
+    }
+
+    private func pause() {
+        if card.session.isPaused {
+            card.session.resume()
+            isPaused = true
+        }
+        isPaused.toggle()
+        if isPaused { player.pause() } else { attempt { try player.play() } }
+    }
+
+    private func seek(to seconds: Double) {
+        let frame = max(0, seconds) * player.format.sampleRate
+        attempt { try player.seek(to: Int(min(frame, 1e15))) }
+    }
+
+    private func skip(_ count: Int) {
+        queue.fill()
+        let item = player.currentItem
+        // Back goes to the beginning first, as everywhere.
+        let isBegun = count < 0 && player.currentTime > 3
+        let goal = max(0, isBegun ? item : item + count)
+        if goal < player.itemCount {
+            attempt { try player.skip(toItem: goal) }
+        } else if command.loop {
+            attempt { try player.seek(to: 0) }
+        } else {
+            wantsEnd = true
+        }
+    }
+
+    /// What cannot be done now is told, and playing goes on.
+    private func attempt(_ work: () throws -> Void) {
+        do { try work() } catch { Terminal.warn(Failure(error).line) }
+    }
+
+    // MARK: Words
+
+    private func show(_ elapsed: Double) {
+        guard elapsed - shown >= (Self.isPlain ? 5 : 0.1) || shown < 0 && !Self.isPlain else { return }
+        shown = elapsed
+        var line = PlayLine(
+            isPaused: isPaused || card.session.isPaused, time: player.currentTime, duration: player.duration,
+            title: title, peak: card.peak(), volume: card.volume, rate: player.rate,
+            state: player.stream(ofItem: player.currentItem)?.state)
+        if queue.entries.count > 1, let index = queue.entry(ofItem: player.currentItem) {
+            line.place = "\(index + 1)/\(queue.entries.count) "
+        }
+        if Self.isPlain { Terminal.say(line.plain) } else { Terminal.live(line.text(width: PlayLine.terminalWidth)) }
+    }
+
+    private func report(_ ending: Ending, seconds: Double, device: CallReport.Device) -> PlayReport {
+        PlayReport(
+            device: device, effects: card.effects.map(\.unit.name), items: queue.items,
+            failures: sources.failures.map(\.line), seconds: seconds, ended: ending.word, volumeDb: card.volume,
+            rate: player.rate, seed: seed, routeChanges: card.session.routeChanges,
+            interruptions: card.session.interruptions, routeLostFrames: card.session.lostFrameCount,
+            callback: CallReport.Callback(card.watchdog.snapshot))
+    }
+
+    private func tell(_ report: PlayReport, _ ending: Ending) throws {
+        if command.json {
+            let encoder = JSONEncoder()
+            encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+            try Terminal.output(String(decoding: encoder.encode(report), as: UTF8.self) + "\n")
+        } else {
+            Terminal.say(report.summary)
+        }
+        switch ending {
+        case .failed(let failure): throw failure
+        case .interrupted: throw ExitCodes.interrupted
+        // What was wrong has been told.
+        case .finished, .duration, .quit: if let failure = queue.failure { throw ExitCodes.failed(failure) }
+        }
+    }
+}

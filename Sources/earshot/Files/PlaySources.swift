@@ -1,0 +1,125 @@
+import AudioFiles
+import AudioStreams
+import Foundation
+
+/// One thing to play.
+struct PlayEntry {
+    enum Kind {
+        case file(String)
+        case stream(String)
+        /// Standard input, with what was read of it already.
+        case pipe([UInt8])
+    }
+    var kind: Kind
+    /// As it was named; an address with name and password is shown without.
+    var name: String
+    /// Keeps standard input.
+    var spool: StandardStream.Spool?
+
+    var isStream: Bool { if case .file = kind { false } else { true } }
+}
+
+/// What names on a command line stand for: playlists and folders are gone into, and what is wrong with one name does not concern
+/// the others.
+struct PlaySources {
+    private(set) var entries: [PlayEntry] = []
+    private(set) var failures: [Failure] = []
+    private var hasStandardInput = false
+    /// Of playlists in playlists.
+    private static let deepest = 3
+    private static let maximumPlaylistLength = 1 << 24
+    private static let maximumEntries = 100_000
+
+    init(_ names: [String]) throws {
+        for name in names { try add(name, depth: 0) }
+    }
+
+    private mutating func add(_ name: String, depth: Int) throws {
+        guard entries.count < Self.maximumEntries else { return }
+        do {
+            if Self.isAddress(name) {
+                entries.append(PlayEntry(kind: .stream(name), name: name))
+            } else if name == StandardStream.name, depth == 0 {
+                guard !hasStandardInput else {
+                    throw Failure("standard input can be read once; name - once", status: Failure.usage)
+                }
+                hasStandardInput = true
+                try addStandardInput()
+            } else if ["m3u", "m3u8", "pls"].contains((name as NSString).pathExtension.lowercased()) {
+                try addPlaylist(name, depth: depth)
+            } else {
+                try addFiles(name)
+            }
+        } catch let failure as Failure { failures.append(failure) }
+    }
+
+    /// Plays as it comes what can be: MP3, AAC, Ogg, WAVE. The rest is gone about in, so all of it comes first.
+    private mutating func addStandardInput() throws {
+        let name = "standard input"
+        if StandardStream.isFile {
+            entries.append(PlayEntry(kind: .file("/dev/stdin"), name: name))
+            return
+        }
+        let prefix = try StandardStream.prefix(StreamContent.prefixLength)
+        guard !prefix.isEmpty else { throw Failure("\(name) is empty; give - a sound file", status: Failure.data) }
+        var kind = PlayEntry.Kind.pipe(prefix)
+        var spool: StandardStream.Spool?
+        if Self.needsAll(prefix) {
+            let new = try StandardStream.Spool()
+            try new.fill(after: prefix)
+            kind = .file(new.path)
+            spool = new
+        }
+        entries.append(PlayEntry(kind: kind, name: name, spool: spool))
+    }
+
+    private static func needsAll(_ prefix: [UInt8]) -> Bool {
+        switch StreamContent(prefix: prefix) {
+        case .otherSound, .other: true
+        case .unknown: ["caff", ".snd", "dns.", "riff"].contains { prefix.starts(with: $0.utf8) }
+        case .wav, .ogg, .m3u, .pls: false
+        }
+    }
+
+    static func isAddress(_ name: String) -> Bool {
+        ["http://", "https://"].contains { name.lowercased().hasPrefix($0) }
+    }
+
+    private mutating func addFiles(_ name: String) throws {
+        for source in try FileSources([name]).all {
+            entries.append(
+                PlayEntry(kind: .file(source.path), name: source.name))
+        }
+    }
+
+    private mutating func addPlaylist(_ path: String, depth: Int) throws {
+        guard depth < Self.deepest else {
+            throw Failure("\(path): playlists name each other; name the files", status: Failure.data)
+        }
+        guard let file = FileHandle(forReadingAtPath: path),
+            let bytes = try? file.read(upToCount: Self.maximumPlaylistLength + 1) ?? Data()
+        else {
+            throw Failure(
+                "\(path): there is no such playlist, or it cannot be read; check its name", status: Failure.noInput)
+        }
+        guard bytes.count <= Self.maximumPlaylistLength else {
+            throw Failure("\(path): is no playlist, which are lists of names", status: Failure.data)
+        }
+        guard let names = StreamPlaylist.names(in: [UInt8](bytes), atMost: Self.maximumEntries) else {
+            throw Failure(
+                "\(path): a playlist of HTTP Live Streaming, which is not supported; use a stream's own address",
+                status: Failure.data)
+        }
+        guard !names.isEmpty else {
+            throw Failure("\(path): a playlist with nothing in it; name another", status: Failure.data)
+        }
+        let folder = (path as NSString).deletingLastPathComponent
+        for name in names { try add(Self.resolve(name, in: folder), depth: depth + 1) }
+    }
+
+    private static func resolve(_ name: String, in folder: String) -> String {
+        if isAddress(name) || name.hasPrefix("/") { return name }
+        if name.lowercased().hasPrefix("file://"), let path = URL(string: name)?.path, !path.isEmpty { return path }
+        return (folder as NSString).appendingPathComponent(name)
+    }
+}
