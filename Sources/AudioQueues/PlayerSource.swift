@@ -114,7 +114,11 @@ final class StreamSource: PlayerSource {
     var isLive: Bool { (stream?.source ?? last.source)?.isLive ?? false }
     var state: AudioStreamState { stream?.state ?? last.state }
     var source: AudioStreamSource? { stream?.source ?? last.source }
-    func title(at frame: Int) -> String? { stream?.title(at: frame)?.text ?? source?.station }
+    /// The station's name where it has none.
+    func title(at frame: Int) -> String? {
+        guard let title = stream?.title(at: frame)?.text, !title.isEmpty else { return source?.station }
+        return title
+    }
 
     /// Over all connections.
     var statistics: AudioStreamStatistics {
@@ -160,6 +164,7 @@ final class StreamSource: PlayerSource {
         before = statistics
         last = (stream.state, stream.source)
         self.stream = nil
+        toldTitle = nil
         guard hasStarted else { return }
         (hasStarted, hasBeenRead) = (false, false)
         // Its thread may be waiting for a name to be looked up.

@@ -86,7 +86,7 @@ import Testing
             if case .stream(0, let state) = event { states.append(state) }
             if case .finished = event { break }
         }
-        #expect(states.contains(.playing) && states.filter { $0 == .buffering }.count == 2, "\(states)")
+        #expect(states.contains(.playing) && states.filter { $0 == .buffering }.count == 1, "\(states)")
     }
 
     @Test func `what is live is heard at its own speed, with titles, and begins anew`() async throws {

@@ -85,6 +85,13 @@ final class PlayCard {
     }
 
     var report: CallReport.Device { CallReport.Device(session, device, asked) }
-    var summary: String { report.summary(session.currentRoute) }
+    /// Where it plays, in a line.
+    var summary: String {
+        let (report, output) = (report, session.currentRoute.output)
+        let line = String(
+            format: "sound: %@, %.0f Hz, blocks of %d, out %.1f ms, %@", output.map(DeviceWords.name) ?? report.name,
+            report.rate, report.block, report.outputLatencyMs, report.scheduling)
+        return [line, output.flatMap(DeviceWords.advice)].compactMap { $0 }.joined(separator: "\n")
+    }
     var warnings: [String] { asked.mapWarnings(session.currentRoute) }
 }

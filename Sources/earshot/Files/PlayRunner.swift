@@ -101,7 +101,8 @@ final class PlayRunner {
             Task { [stream = card.session.events()] in
                 for await event in stream {
                     if case .routeChanged(let change) = event, change.reason == .activated { continue }
-                    Terminal.say(DeviceWords.printable(event.description))
+                    // A player has no input anyway.
+                    Terminal.say(DeviceWords.printable(event.description.replacing("nothing → ", with: "")))
                 }
             },
         ]
@@ -212,8 +213,10 @@ final class PlayRunner {
         let item = player.currentItem
         // Back goes to the beginning first, as everywhere.
         let isBegun = count < 0 && player.currentTime > 3
-        let goal = max(0, isBegun ? item : item + count)
-        if goal < player.itemCount {
+        let goal = isBegun ? item : queue.item(count, from: item)
+        if goal < 0 {
+            attempt { try player.seek(to: 0) }
+        } else if goal < player.itemCount {
             attempt { try player.skip(toItem: goal) }
         } else if command.loop {
             attempt { try player.seek(to: 0) }
