@@ -47,7 +47,7 @@ let allLayers: [(name: String, dependencies: [Target.Dependency])] = [
     ("AudioDSP", ["AudioBase", "CRealtime"]),
     ("AudioPlugIns", ["AudioBase", "AudioDSP", "CRealtime", "CLilv"]),
     ("AudioCodecs", ["AudioBase", "COpus", "CLibAV"]),
-    ("AudioFiles", ["AudioBase", "AudioDSP", "CSndfile", "CLAME", "CTagLib"]),
+    ("AudioFiles", ["AudioBase", "AudioDSP", "CSndfile", "CLAME", "CTagLib", "CVorbis"]),
     ("AudioContainers", ["AudioBase", "AudioDSP", "AudioCodecs", "AudioFiles", "CLibAV", "CLibAVFormat"]),
     ("VoiceProcessing", ["AudioBase", "AudioDSP", "CRealtime", "CVoiceProcessing"]),
     (
@@ -96,6 +96,7 @@ let package = Package(
         system("CLibAVFormat", pkgConfig: "libavformat"),
         system("CSndfile", pkgConfig: "sndfile"),
         system("CLAME"),
+        system("CVorbis", pkgConfig: "vorbisenc"),
         system("CKissFFT"),
         system("CCurl", pkgConfig: "libcurl"),
         system("CCairo", pkgConfig: "cairo"),
@@ -114,7 +115,7 @@ let package = Package(
         .target(
             name: "UnitMeasures", dependencies: ["AudioBase", "AudioDSP", "CEBUR128"], path: "Tests/UnitMeasures",
             swiftSettings: settings),
-        .testTarget(name: "LayerTests", swiftSettings: settings, linkerSettings: linker),
+        .testTarget(name: "LayerTests", dependencies: ["TestSupport"], swiftSettings: settings, linkerSettings: linker),
     ] + layers.flatMap { layer($0.name, $0.dependencies) },
     swiftLanguageModes: [.v6],
     cxxLanguageStandard: .cxx14

@@ -45,14 +45,28 @@ let package = Package(
                 "TestSupport", .product(name: "AudioBase", package: "Earshot"),
                 .product(name: "AudioDSP", package: "Earshot"), .product(name: "AudioEngine", package: "Earshot"),
             ]),
+        // Lines with limits, what programs cost, and what the command line asks for, shared by the programs below.
+        .target(
+            name: "BenchReports",
+            dependencies: ["PairedTimes", "UnitMeasures", .product(name: "AudioBase", package: "Earshot")]),
         // Figures of the engine: what its nodes cost beside nothing, C and sox, and what edits do.
         .executableTarget(
             name: "engine-bench",
             dependencies: [
-                "CKernels", "EngineMeasures", "PairedTimes", "TestSupport", "UnitMeasures",
+                "BenchReports", "CKernels", "EngineMeasures", "PairedTimes", "TestSupport", "UnitMeasures",
                 .product(name: "AudioBase", package: "Earshot"),
                 .product(name: "AudioDSP", package: "Earshot"), .product(name: "AudioDevices", package: "Earshot"),
                 .product(name: "AudioEngine", package: "Earshot"), .product(name: "AudioFiles", package: "Earshot"),
+            ]),
+        // Figures of files: conversions, seeks and recording beside ffmpeg, sox, flac and lame.
+        .executableTarget(
+            name: "file-bench",
+            dependencies: [
+                "BenchReports", "PairedTimes", "TestSupport", "UnitMeasures",
+                .product(name: "AudioBase", package: "Earshot"),
+                .product(name: "AudioContainers", package: "Earshot"),
+                .product(name: "AudioDevices", package: "Earshot"), .product(name: "AudioEngine", package: "Earshot"),
+                .product(name: "AudioFiles", package: "Earshot"),
             ]),
     ],
     swiftLanguageModes: [.v6]

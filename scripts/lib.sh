@@ -7,7 +7,7 @@ root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 # To build: the C libraries and what finds them.
 build_packages=(
     git pkg-config libjack-jackd2-dev libpipewire-0.3-dev libasound2-dev libopus-dev libavcodec-dev libavutil-dev
-    libavformat-dev libsndfile1-dev libmp3lame-dev libkissfft-dev libcairo2-dev libdbus-1-dev liblilv-dev lv2-dev
+    libavformat-dev libsndfile1-dev libvorbis-dev libmp3lame-dev libkissfft-dev libcairo2-dev libdbus-1-dev liblilv-dev lv2-dev
     libwebrtc-audio-processing-dev libtag1-dev libcurl4-openssl-dev
 )
 # To run scripts/demo: speech and song that others recorded, what converts them, and what plays the result.
@@ -15,11 +15,11 @@ demo_packages=(codec2-examples fretsonfire-songs-sectoid sox alsa-utils)
 # To run scripts/test: sound servers, network tools, independent judges of quality, encoders, compilers for them, plug-ins.
 test_packages=(
     jackd2 pipewire pipewire-bin pipewire-pulse pipewire-alsa wireplumber pulseaudio-utils dbus-daemon mpv mpv-mpris ffmpeg
-    iproute2 python3 python3-dbus python3-gi python3-venv python3-dev gcc g++ binutils man-db shellcheck
-    libebur128-dev swh-lv2 mda-lv2 lame vorbis-tools opus-tools openssl
+    iproute2 python3 python3-dbus python3-gi python3-venv python3-dev gcc g++ binutils man-db shellcheck gdb procps
+    libebur128-dev swh-lv2 mda-lv2 lame vorbis-tools opus-tools openssl flac
 )
 # In .build/venv, for the quality scores.
-test_python_packages=(numpy scipy pesq pystoi)
+test_python_packages=(numpy scipy pesq pystoi visqol-python)
 
 swift_wanted=6.3
 
@@ -55,7 +55,7 @@ require_known_distribution() {
     esac
     fail "Unknown distribution: ${PRETTY_NAME:-$(uname -s)}. Known are Debian 12 and Ubuntu 22.04, and newer ones.
 Install by hand the libraries with their headers: JACK, Opus, FFmpeg (libavcodec, libavformat, libavutil), libsndfile,
-LAME, TagLib, libcurl, kissfft, Cairo, D-Bus, lilv with LV2, webrtc-audio-processing 0.3, and pkg-config. Debian calls these
+libvorbis, LAME, TagLib, libcurl, kissfft, Cairo, D-Bus, lilv with LV2, webrtc-audio-processing 0.3, and pkg-config. Debian calls these
 packages:
     ${build_packages[*]}
 For the demo:
@@ -110,6 +110,16 @@ ensure_packages() {
         fail "apt-get could not install: ${missing[*]}"
     fi
     rm -f "$log"
+}
+
+# Makes .build/venv with the Python packages of the quality scores, unless it has them.
+ensure_python() {
+    local venv=$root/.build/venv stamp=$root/.build/venv/earshot-packages python=/usr/bin/python3
+    [[ ! -f $stamp || $(<"$stamp") != "${test_python_packages[*]}" ]] || return 0
+    [[ -x $python ]] || python=python3
+    "$python" -m venv --clear "$venv"
+    "$venv/bin/pip" install -q --disable-pip-version-check "${test_python_packages[@]}"
+    echo "${test_python_packages[*]}" >"$stamp"
 }
 
 # The one release build that the demo, the installation and the tests share.

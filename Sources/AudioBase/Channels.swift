@@ -16,6 +16,20 @@ public func moveSamples(_ to: UnsafeMutablePointer<Float>, _ from: UnsafePointer
 @_noLocks @inlinable
 public func clearSamples(_ samples: UnsafeMutablePointer<Float>, _ count: Int) { earshot_zero(samples, count &* 4) }
 
+/// Copies `count` samples that lie `stride` apart, with 0 in place of each that is no number or infinite. Returns how many were.
+public func copyFiniteSamples(
+    _ to: UnsafeMutablePointer<Float>, _ from: UnsafePointer<Float>, _ count: Int, stride: Int = 1
+) -> Int {
+    var faults = 0
+    for i in 0..<count {
+        let sample = from[i &* stride]
+        let isFinite = sample.isFinite
+        to[i] = isFinite ? sample : 0
+        faults &+= isFinite ? 0 : 1
+    }
+    return faults
+}
+
 /// The buffers of one block of planar audio, one pointer a channel, each to the same number of frames.
 ///
 /// A view: it owns nothing and is valid as long as the memory it names, in a render callback until that returns.

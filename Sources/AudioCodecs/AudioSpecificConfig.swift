@@ -9,9 +9,7 @@ public struct AudioSpecificConfig: Hashable, Sendable {
     /// 1 or 2, in a stream up to 8.
     public let channelCount: Int
 
-    private static let rates = [
-        96_000.0, 88_200, 64_000, 48_000, 44_100, 32_000, 24_000, 22_050, 16_000, 12_000, 11_025, 8_000,
-    ]
+    private static let rates = [Double](AACEncoder.allSampleRates.reversed())
 
     /// Reads a configuration, any bytes at all.
     /// - Throws: ``CodecError/badConfiguration(codec:detail:)`` where it is not AAC-LC with 1,024-frame blocks, mono or

@@ -28,8 +28,7 @@ public enum SoundFiles {
     /// - Throws: what opening can: missing, not permitted, a folder, not a plain file, not audio, an unsupported format.
     public static func open(_ path: String) throws(AudioFileError) -> any SoundFileReader {
         let file = try ReadableFile(path)
-        if MovieScanner.recognises(file) || ADTSScanner.recognises(file) { return try ContainerFileReader(file) }
-        return try AudioFileReader(path: path)
+        return [.m4a, .adts].contains(AudioFileType(file)) ? try ContainerFileReader(file) : try AudioFileReader(file)
     }
 
     /// What a file is. Tags that cannot be read are none.
@@ -59,20 +58,74 @@ public enum SoundFiles {
         let type = type ?? AudioFileType(fileName: path) ?? .rf64
         switch type {
         case .m4a, .adts:
-            var bitRate: Int?
-            switch settings.bitRate {
-            case nil: break
-            case .constant(let kilobits): bitRate = kilobits * 1_000
-            case .variable(let quality):
-                throw .unsupportedFormat(path: path, detail: "V\(quality) is none of AAC's; it takes bits a second")
-            }
             return try AACFileWriter(
-                path: path, format: format, container: type == .m4a ? .m4a : .adts, bitRate: bitRate)
+                path: path, format: format, container: type == .m4a ? .m4a : .adts,
+                bitRate: try bitsPerSecond(settings, path))
         case .mp3: return try MP3FileWriter(path: path, format: format, bitRate: settings.bitRate ?? .variable(2))
         default:
             return try AudioFileWriter(
                 path: path, format: format, type: type, sampleFormat: settings.sampleFormat, bitRate: settings.bitRate,
                 compressionLevel: settings.compressionLevel)
         }
+    }
+
+    /// Whether ``create(_:type:format:settings:)`` would make a file, without touching one that is there.
+    /// - Throws: what that would throw.
+    public static func check(
+        _ path: String, type: AudioFileType? = nil, format: AudioFormat, settings: Settings = Settings()
+    ) throws(AudioFileError) {
+        let nowhere = "/dev/null"
+        do {
+            let type = type ?? AudioFileType(fileName: path) ?? .rf64
+            try create(nowhere, type: type, format: format, settings: settings).close()
+        } catch { throw error.named(path, insteadOf: nowhere) }
+        try WritableFile.check(path)
+    }
+
+    /// Begins a sound file that cannot be gone back in, such as a pipe: WAV of unknown length, FLAC, Vorbis, Opus, MP3 without
+    /// LAME's header, ADTS, or M4A in fragments.
+    ///
+    /// Writing waits for a reader that is busy, five seconds at most. The process should ignore SIGPIPE, so that it hears of a
+    /// reader that has gone.
+    /// - Parameters:
+    ///   - descriptor: is duplicated, and stays open.
+    ///   - name: as errors shall say it, such as `standard output`.
+    ///   - type: AIFF and CAF need a file.
+    /// - Throws: ``AudioFileError/unsupportedFormat(path:detail:)``, ``AudioFileError/notRead(path:)``, disk full, system.
+    public static func create(
+        stream descriptor: Int32, name: String, type: AudioFileType, format: AudioFormat,
+        settings: Settings = Settings()
+    ) throws(AudioFileError) -> any SoundFileWriter {
+        let output = try StreamOutput(descriptor, name: name)
+        switch type {
+        case .m4a, .adts:
+            return try AACFileWriter(
+                output, format: format, container: type == .m4a ? .m4a : .adts,
+                bitRate: try bitsPerSecond(settings, name))
+        case .mp3: return try MP3FileWriter(output, format: format, bitRate: settings.bitRate ?? .variable(2))
+        default:
+            return try AudioFileWriter(
+                output, format: format, type: type, sampleFormat: settings.sampleFormat, bitRate: settings.bitRate,
+                compressionLevel: settings.compressionLevel)
+        }
+    }
+
+    private static func bitsPerSecond(_ settings: Settings, _ path: String) throws(AudioFileError) -> Int? {
+        switch settings.bitRate {
+        case nil: return nil
+        case .constant(let kilobits): return kilobits * 1_000
+        case .variable(let quality):
+            throw .unsupportedFormat(path: path, detail: "V\(quality) is none of AAC's; it takes bits a second")
+        }
+    }
+
+    /// Goes on with a file that is there, in its own rate, channels and bits: what is written comes behind its sound.
+    ///
+    /// The sound is copied first, exactly, into a file that then takes the other's place, so whatever happens meanwhile there is
+    /// one that is whole. Tags are kept, and written when the file is closed; a WAV's marks and other additions are not.
+    /// - Throws: what opening and creating can; ``AudioFileError/unsupportedFormat(path:detail:)`` of a kind with loss, which
+    ///   would have to be encoded twice.
+    public static func append(to path: String) throws(AudioFileError) -> any SoundFileWriter {
+        try ContinuedFile(path: path)
     }
 }

@@ -25,6 +25,8 @@ public enum AudioFileError: Error, Equatable, Sendable, CustomStringConvertible 
     case notSeekable(path: String)
     /// The disk, the quota or the process's file size limit is full. What was written before is kept and playable.
     case diskFull(path: String)
+    /// Who read the stream has gone, or stands still.
+    case notRead(path: String)
     /// A WAV or AIFF file holds 4 GiB; what was written before is kept and playable.
     case tooLong(path: String)
     /// The kind of file cannot hold such sound; `detail` says what it can.
@@ -57,6 +59,7 @@ public enum AudioFileError: Error, Equatable, Sendable, CustomStringConvertible 
         case .damaged(let path, let reason): "\(path): damaged (\(reason)); get a fresh copy"
         case .notSeekable(let path): "\(path): only plays from its beginning; convert it to WAV or FLAC first"
         case .diskFull(let path): "\(path): the disk is full; free some space (what was written is playable)"
+        case .notRead(let path): "\(path): nobody reads it any longer; what was read is whole up to there"
         case .tooLong(let path):
             "\(path): a file of this kind ends at 4 GiB; begin a new one, or RF64 (what was written is playable)"
         case .unsupportedFormat(let path, let detail): "\(path): \(detail); choose another, or a file that ends in .wav"
@@ -82,6 +85,7 @@ public enum AudioFileError: Error, Equatable, Sendable, CustomStringConvertible 
         case EACCES, EPERM, EROFS, ETXTBSY: .notPermitted(path: path)
         case EISDIR: .directory(path: path)
         case ENXIO, ENODEV: .notRegular(path: path)
+        case EPIPE: .notRead(path: path)
         case ENOSPC, EDQUOT, EFBIG: .diskFull(path: path)
         default: .system(path: path, code: code)
         }

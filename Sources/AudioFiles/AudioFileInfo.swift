@@ -64,12 +64,19 @@ public struct AudioFileInfo: Hashable, Sendable {
             format: sound.processingFormat, frameCount: sound.frameCount, bitDepth: words.bitDepth,
             byteCount: file.byteCount, tags: (try? TaggedFile(file).tags) ?? AudioFileTags())
         switch type {
-        case .mp3: (primingFrames, remainderFrames) = LAMEHeader.gaps(file) ?? (nil, nil)
+        case .mp3:
+            let bytes = StreamBuffer(file.bytes(at: ID3Prefix.length(file), count: 2_048))
+            if let frame = FrameHeader(bytes, at: 0), let header = VBRHeader(bytes, frame), let delay = header.delay {
+                (primingFrames, remainderFrames) = (delay, header.padding)
+            }
         case .opus:
-            let head = file.bytes(at: 28, count: 12)
-            // Counted at 48 kHz, whatever the rate.
-            if head.count < 12 { break }
-            primingFrames = Int(Double(Int(head[10]) | Int(head[11]) << 8) * format.sampleRate / 48_000)
+            let bytes = StreamBuffer(file.bytes(at: 0, count: 512))
+            if case .page(let page) = OggPage.look(bytes),
+                let codec = OggCodec(first: bytes.copy(page.headerLength..<page.length))
+            {
+                // Counted at 48 kHz, whatever the rate.
+                primingFrames = Int(Double(codec.preSkip) * format.sampleRate / 48_000)
+            }
         case .wav, .rf64:
             timeReference = sound.timeReference
             if timeReference != nil { container = "Broadcast \(container)" }
@@ -123,25 +130,5 @@ private struct SoundWords {
             let name = info.name
         else { return nil }
         return String(cString: name)
-    }
-}
-
-/// LAME's part of the header that an MP3 may begin with (LAME's own description of it, revision 1).
-enum LAMEHeader {
-    /// Frames before and behind the sound; nil where no such header is.
-    static func gaps(_ file: ReadableFile) -> (Int?, Int?)? {
-        let start = ID3Prefix.length(file)
-        let bytes = file.bytes(at: start, count: 256)
-        guard let header = MPEGAudioHeader(bytes), header.layer == 3 else { return nil }
-        let at = header.tagOffset
-        let tag = bytes.dropFirst(at)
-        guard tag.starts(with: "Xing".utf8) || tag.starts(with: "Info".utf8), bytes.count > at + 8 else { return nil }
-        let flags = bytes[at + 7]
-        let lame =
-            at + 8 + (flags & 1 != 0 ? 4 : 0) + (flags & 2 != 0 ? 4 : 0) + (flags & 4 != 0 ? 100 : 0)
-            + (flags & 8 != 0 ? 4 : 0)
-        guard bytes.count >= lame + 24, bytes[lame] >= 0x20 else { return nil }
-        let gaps = bytes[lame + 21..<lame + 24].reduce(0) { $0 << 8 | Int($1) }
-        return (gaps >> 12, gaps & 0xFFF)
     }
 }

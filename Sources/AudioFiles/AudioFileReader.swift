@@ -35,10 +35,10 @@ public final class AudioFileReader {
         try self.init(try ReadableFile(path))
     }
 
-    private init(_ source: ReadableFile) throws(AudioFileError) {
+    package init(_ source: ReadableFile) throws(AudioFileError) {
         var info = SF_INFO()
-        guard var file = sf_open_fd(source.descriptor, CInt(SFM_READ), &info, CInt(SF_FALSE)) else {
-            throw .notAudio(path: source.path, reason: AudioFileError.reason(nil))
+        guard var file = Libsndfile.open(source.descriptor, CInt(SFM_READ), &info) else {
+            throw .notAudio(path: source.path, reason: source.refusal(AudioFileError.reason(nil)))
         }
         let type = info.format & CInt(SF_FORMAT_TYPEMASK)
         var part: FilePart?
@@ -114,27 +114,48 @@ public final class AudioFileReader {
         while done < frameCount {
             let wanted = min(frameCount - done, Self.blockFrames)
             let got = Int(sf_readf_float(file, &interleaved, sf_count_t(wanted)))
-            var faults = 0
-            interleaved.withUnsafeBufferPointer { samples in
-                for c in 0..<count {
-                    let to = channels[c] + offset + done
-                    for i in 0..<max(0, got) {
-                        let sample = samples[i * count + c]
-                        to[i] = sample.isFinite ? sample : 0
-                        faults &+= sample.isFinite ? 0 : 1
-                    }
-                }
-            }
+            let faults = part(max(0, got), into: channels, at: offset + done)
             faultCount += faults
             done += max(0, got)
             framePosition += max(0, got)
             if got < wanted {
                 guard sf_error(file) == CInt(SF_ERR_NO_ERROR) else {
-                    throw .damaged(path: path, reason: AudioFileError.reason(file))
+                    throw .damaged(path: path, reason: "\(AudioFileError.reason(file)) at frame \(framePosition)")
                 }
                 break
             }
         }
         return done
+    }
+
+    /// Hands out what was read, channel by channel, with 0 in place of what is not finite; returns how often that was.
+    private func part(_ frames: Int, into channels: Channels, at offset: Int) -> Int {
+        let count = processingFormat.channelCount
+        return interleaved.withUnsafeBufferPointer { samples in
+            // An exponent of ones carries into the sign.
+            var marks: UInt32 = 0
+            for i in 0..<frames * count { marks |= (samples[i].bitPattern & 0x7FFF_FFFF) &+ 0x0080_0000 }
+            guard marks < 0x8000_0000 else { return partWithFaults(samples, frames, channels, offset) }
+            if count == 2 {
+                let (left, right) = (channels[0] + offset, channels[1] + offset)
+                for i in 0..<frames { (left[i], right[i]) = (samples[2 * i], samples[2 * i + 1]) }
+            } else {
+                for c in 0..<count {
+                    let to = channels[c] + offset
+                    for i in 0..<frames { to[i] = samples[i * count + c] }
+                }
+            }
+            return 0
+        }
+    }
+
+    private func partWithFaults(
+        _ samples: UnsafeBufferPointer<Float>, _ frames: Int, _ channels: Channels, _ offset: Int
+    ) -> Int {
+        guard let from = samples.baseAddress else { return 0 }
+        let count = processingFormat.channelCount
+        return (0..<count).reduce(0) {
+            $0 + copyFiniteSamples(channels[$1] + offset, from + $1, frames, stride: count)
+        }
     }
 }

@@ -59,52 +59,46 @@ public enum AudioFileType: String, Hashable, Sendable, CaseIterable, CustomStrin
         self = type
     }
 
-    init?(_ file: ReadableFile) {
-        var head = file.bytes(at: 0, count: 64)
-        let words = { (at: Int, word: String) in head.dropFirst(at).starts(with: word.utf8) }
-        if words(0, "RIFF"), words(8, "WAVE") {
+    /// The kind that first bytes show where it begins with a word of its own: all but MPEG audio and ADTS.
+    init?(prefix bytes: StreamBuffer) {
+        if bytes.begins(with: "RIFF"), bytes.begins(with: "WAVE", at: 8) {
             self = .wav
-        } else if words(0, "RF64"), words(8, "WAVE") {
+        } else if bytes.begins(with: "RF64") || bytes.begins(with: "BW64"), bytes.begins(with: "WAVE", at: 8) {
             self = .rf64
-        } else if words(0, "FORM"), words(8, "AIFF") || words(8, "AIFC") {
+        } else if bytes.begins(with: "FORM"), bytes.begins(with: "AIFF", at: 8) || bytes.begins(with: "AIFC", at: 8) {
             self = .aiff
-        } else if words(0, "caff") {
+        } else if bytes.begins(with: "caff") {
             self = .caf
-        } else if words(0, "OggS"), words(28, "OpusHead") {
+        } else if bytes.begins(with: "fLaC") {
+            self = .flac
+        } else if bytes.begins(with: "OggS"), bytes.begins(with: "OpusHead", at: 28) {
             self = .opus
-        } else if words(0, "OggS"), words(29, "vorbis") {
+        } else if bytes.begins(with: "OggS"), bytes.begins(with: "vorbis", at: 29) {
             self = .vorbis
-        } else if words(4, "ftyp") {
+        } else if ["ftyp", "moov", "mdat", "free", "wide", "skip"].contains(where: { bytes.begins(with: $0, at: 4) }) {
             self = .m4a
         } else {
-            // A tag may stand before the kinds that begin with no word of their own, and before FLAC.
-            head = file.bytes(at: ID3Prefix.length(file), count: 4)
-            if head.starts(with: "fLaC".utf8) {
-                self = .flac
-            } else if head.count == 4, head[0] == 0xFF, head[1] & 0xF6 == 0xF0 {
-                self = .adts
-            } else if MPEGAudioHeader(head) != nil {
-                self = .mp3
-            } else {
-                return nil
-            }
+            return nil
         }
     }
-}
 
-/// An ID3v2 tag's length, by its header.
-enum ID3Prefix {
-    /// Bytes before the sound: 0 without a tag.
-    static func length(_ file: ReadableFile) -> Int {
-        var length = 0
-        while true {  // some programs put a second tag behind the first
-            let head = file.bytes(at: length, count: 10)
-            guard head.count == 10, head.starts(with: "ID3".utf8), head[6...9].allSatisfy({ $0 < 0x80 }) else {
-                return length
-            }
-            let size = head[6...9].reduce(0) { $0 << 7 | Int($1) }
-            length += size + (head[5] & 0x10 == 0 ? 10 : 20)
-            if length > file.byteCount { return length }
+    /// The kind that a file's first bytes show; nil where they are none of ours.
+    package init?(_ file: ReadableFile) {
+        if let type = AudioFileType(prefix: StreamBuffer(file.bytes(at: 0, count: 64))) {
+            self = type
+            return
+        }
+        // A tag may stand before the kinds that begin with no word of their own, and before FLAC.
+        let start = ID3Prefix.length(file)
+        let bytes = StreamBuffer(file.bytes(at: start, count: 8_192 + FrameHeader.byteCount))
+        if AudioFileType(prefix: bytes) == .flac {
+            self = .flac
+        } else if let frame = FrameHeader(bytes, at: 0) {
+            // Two bytes of ADTS are soon found in anything.
+            if frame.codec == .aac, !frame.isFollowed(in: bytes) { return nil }
+            self = frame.codec == .aac ? .adts : .mp3
+        } else {
+            return nil
         }
     }
 }

@@ -2,12 +2,11 @@ import AudioBase
 import CSndfile
 import Glibc
 
-/// Writes a sound file by libsndfile: WAV, RF64, AIFF, CAF, FLAC, Ogg Vorbis or Ogg Opus.
+/// Writes a sound file by libsndfile (WAV, RF64, AIFF, CAF, FLAC, Ogg Opus) or libvorbis (Ogg Vorbis).
 ///
 /// A process that is killed leaves a file that plays. In WAV, RF64, AIFF and CAF all is there up to the last whole write, in
-/// FLAC up to its last whole block (0.1 s at 48 kHz), in Opus up to some 0.3 s; only Vorbis, whose pages are filled before they
-/// are written, may lack some seconds where it is near silence. (Nothing is forced to the disk: a power cut may lose what the
-/// system still held.) A file that was closed gives back exactly the frames that were written.
+/// FLAC up to its last whole block (0.1 s at 48 kHz), in Opus and Vorbis up to some 0.3 s. (Nothing is forced to the disk: a power
+/// cut may lose what the system still held.) A file that was closed gives back exactly the frames that were written.
 ///
 /// Rates that Opus or Vorbis have not are converted to one above, or to 48 or 44.1 kHz.
 /// A new file has mode 0600: what people said is theirs. An existing file is emptied and keeps its mode.
@@ -25,7 +24,10 @@ public final class AudioFileWriter {
     public private(set) var frameCount = 0
 
     private var file: OpaquePointer?
-    private let fileDescriptor: CInt
+    private let fileDescriptor: CInt  // -1 of a stream
+    private let stream: SndfileStream?
+    private let vorbis: VorbisFile?  // in place of the three above
+    private let header: WAVHeaderPatch?
     private let memory: SampleType
     private let maximumFrameCount: Int
     private var converter: WriteConverter?  // nil where the rates are equal
@@ -44,31 +46,60 @@ public final class AudioFileWriter {
     ///   - compressionLevel: of FLAC: 0 is quick, 8 small.
     /// - Throws: ``AudioFileError/unsupportedFormat(path:detail:)``, missing folder, not permitted, a folder, not a plain file,
     ///   disk full.
-    public init(
+    public convenience init(
         path: String, format: AudioFormat, type: AudioFileType? = nil, sampleFormat: SampleFormat = .float32,
         bitRate: MP3Encoder.BitRate? = nil, compressionLevel: Int = 5
     ) throws(AudioFileError) {
         let plan = try SndfilePlan(
             path: path, format: format, type: type ?? .named(path), sampleFormat: sampleFormat, bitRate: bitRate,
             compressionLevel: compressionLevel)
+        if plan.type == .vorbis { return try self.init(plan, format, vorbis: VorbisFile(plan)) }
         let descriptor = try WritableFile.open(path)
+        let file: OpaquePointer
         do {
             file = try plan.open(descriptor)
         } catch {
             Glibc.close(descriptor)
             throw error
         }
-        self.path = path
+        self.init(plan, format, file, descriptor)
+    }
+
+    /// Begins a stream: WAV of unknown length, FLAC, Vorbis or Opus. It is never gone back in, so a WAV or FLAC says nothing of
+    /// its length.
+    /// - Throws: ``AudioFileError/unsupportedFormat(path:detail:)``, ``AudioFileError/notRead(path:)``, system.
+    package convenience init(
+        _ output: StreamOutput, format: AudioFormat, type: AudioFileType, sampleFormat: SampleFormat = .float32,
+        bitRate: MP3Encoder.BitRate? = nil, compressionLevel: Int = 5
+    ) throws(AudioFileError) {
+        let plan = try SndfilePlan(
+            path: output.name, format: format, type: type == .rf64 ? .wav : type, sampleFormat: sampleFormat,
+            bitRate: bitRate, compressionLevel: compressionLevel, isStream: true)
+        if plan.type == .vorbis { return try self.init(plan, format, vorbis: VorbisFile(plan, output)) }
+        let stream = SndfileStream(output, type: plan.type)
+        self.init(plan, format, try plan.open(stream), stream: stream)
+    }
+
+    private init(
+        _ plan: SndfilePlan, _ format: AudioFormat, _ file: OpaquePointer? = nil, _ descriptor: CInt = -1,
+        stream: SndfileStream? = nil, vorbis: VorbisFile? = nil
+    ) {
+        path = plan.path
         self.format = format
-        self.type = plan.type
-        fileSampleRate = plan.sampleRate
+        self.file = file
         fileDescriptor = descriptor
+        self.stream = stream
+        self.vorbis = vorbis
+        header = descriptor >= 0 ? WAVHeaderPatch(descriptor, plan) : nil
+        type = plan.type
+        fileSampleRate = plan.sampleRate
         memory = plan.memory
         maximumFrameCount = plan.maximumFrameCount
         converter = fileSampleRate == format.sampleRate ? nil : WriteConverter(from: format, to: fileSampleRate)
-        flac = plan.type == .flac ? FLACLength() : nil
+        flac = plan.type == .flac && stream == nil ? FLACLength() : nil
         interleaved = [UInt32](repeating: 0, count: Self.blockFrames * format.channelCount)
         silence = AudioBuffer(channelCount: format.channelCount, frameCapacity: Self.blockFrames)
+        header?.apply(fileDescriptor)
     }
 
     deinit { try? close() }
@@ -99,7 +130,7 @@ public final class AudioFileWriter {
 
     private func append(_ channels: Channels, _ frames: Int, _ offset: Int) throws(AudioFileError) {
         guard converter != nil else { return try put(channels, frames, offset) }
-        guard file != nil else { throw .closed(path: path) }
+        guard isOpen else { throw .closed(path: path) }
         var done = 0
         while done < frames, let (consumed, produced) = converter?.convert(channels, frames - done, offset + done) {
             done += consumed
@@ -108,8 +139,15 @@ public final class AudioFileWriter {
         frameCount += frames
     }
 
+    private var isOpen: Bool { file != nil || vorbis?.isOpen == true }
+
     /// Writes frames at the file's rate.
     private func put(_ channels: Channels, _ frames: Int, _ offset: Int) throws(AudioFileError) {
+        if let vorbis {
+            try vorbis.write(channels, frames, offset)
+            if converter == nil { frameCount += frames }
+            return
+        }
         var done = 0
         while done < frames {
             let block = min(frames - done, Self.blockFrames)
@@ -134,6 +172,7 @@ public final class AudioFileWriter {
         let code = errno
         framesSinceHeader += frames
         // Ogg's pages are written as if that could not fail, so the count says nothing of them.
+        if let error = stream?.error { throw stop(error) }
         guard written == frames, sf_error(file) == CInt(SF_ERR_NO_ERROR) else {
             throw stop(
                 code == 0 ? .diskFull(path: path) : .from(errno: code, path: path), written: written, end: Int(end))
@@ -162,17 +201,25 @@ public final class AudioFileWriter {
 
     /// Makes the header fit what is there by now.
     private func putHeader() throws(AudioFileError) {
-        guard let file else { throw .closed(path: path) }
+        guard isOpen else { throw .closed(path: path) }
+        guard let file else { return }
         framesSinceHeader = 0
-        guard SndfilePlan.hasLength(type) else { return }
+        guard SndfilePlan.hasLength(type), stream == nil else { return }
         errno = 0
         sf_command(file, CInt(SFC_UPDATE_HEADER_NOW), nil, 0)
         if sf_error(file) != CInt(SF_ERR_NO_ERROR) { throw stop(.from(errno: errno, path: path)) }
+        header?.apply(fileDescriptor)
     }
 
     /// Closes the file after an error, so that it plays: as it is, or cut where its last whole write ended.
     private func stop(_ error: AudioFileError, written: Int = 0, end: Int = 0) -> AudioFileError {
         guard let file else { return error }
+        if let stream {
+            self.file = nil
+            sf_close(file)
+            try? stream.output.close()
+            return error
+        }
         if SndfilePlan.hasLength(type) {
             frameCount += max(0, written)
             var whole = sf_count_t(frameCount)  // drops the part of a frame that still found room
@@ -189,19 +236,34 @@ public final class AudioFileWriter {
         return error
     }
 
+    /// Ends an Opus file without sound, to which libsndfile writes its two headers alone: a packet of silence that is left out.
+    /// Returns 0 or an errno.
+    private func putEmptyEnd() -> CInt {
+        var bytes = [UInt8](repeating: 0, count: 4_096)
+        let count = max(0, pread(fileDescriptor, &bytes, bytes.count, 0))
+        guard let page = OggPage.emptyOpusEnd(behind: StreamBuffer(Array(bytes.prefix(count)))) else { return 0 }
+        return page.withUnsafeBytes { pwrite(fileDescriptor, $0.baseAddress, $0.count, off_t(count)) } < 0 ? errno : 0
+    }
+
     /// Writes what is still held and the header a last time, and closes the file; again does nothing. Also done when the
     /// writer is freed.
     public func close() throws(AudioFileError) {
-        guard file != nil else { return }
+        guard isOpen else { return }
         while let produced = converter?.finish(), produced > 0 {
             if let converted = converter?.output { try put(converted, produced, 0) }
         }
+        try vorbis?.close()
         guard let file else { return }
         let end = lseek(fileDescriptor, 0, SEEK_CUR)
         self.file = nil
         errno = 0
         let failed = sf_close(file) != 0
         var code = errno
+        if let stream {
+            defer { try? stream.output.close() }
+            if let error = stream.error { throw error }
+            return try stream.output.close()
+        }
         // What FLAC and Ogg write last is written as if that could not fail.
         if failed || code == ENOSPC || code == EDQUOT || code == EFBIG || code == EIO {
             if code == 0 { code = EIO }
@@ -209,6 +271,8 @@ public final class AudioFileWriter {
         } else {
             code = 0
         }
+        header?.apply(fileDescriptor)
+        if code == 0, type == .opus, frameCount == 0 { code = putEmptyEnd() }
         // A network file system may report only here that its disk was full.
         let closed = Glibc.close(fileDescriptor)
         if code != 0 { throw .from(errno: code, path: path) }

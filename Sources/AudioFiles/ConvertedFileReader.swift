@@ -33,16 +33,11 @@ public final class ConvertedFileReader {
         self.reader = reader
         processingFormat = format
         let file = reader.processingFormat
-        frameCount = Self.frames(reader.frameCount, from: file.sampleRate, to: format.sampleRate)
+        frameCount = RateConverter.frameCount(reader.frameCount, from: file.sampleRate, to: format.sampleRate)
         converter = RateConverter(from: file.sampleRate, to: format.sampleRate, channelCount: format.channelCount)
         raw = AudioBuffer(channelCount: file.channelCount, frameCapacity: Self.blockFrames)
         mapped = AudioBuffer(channelCount: format.channelCount, frameCapacity: Self.blockFrames)
         skipped = AudioBuffer(channelCount: format.channelCount, frameCapacity: Self.blockFrames)
-    }
-
-    private static func frames(_ count: Int, from: Double, to: Double) -> Int {
-        let frames = (Double(count) * to / from).rounded(.up)
-        return frames < 9e18 ? Int(frames) : Int.max
     }
 
     /// The frame that the next read begins with, in frames of ``processingFormat``.
@@ -82,13 +77,19 @@ public final class ConvertedFileReader {
     /// Reads the next frames.
     /// - Returns: fewer frames than asked for only at the end of the file, then 0.
     public func read(into channels: Channels, frameCount: Int, offset: Int = 0) throws(AudioFileError) -> Int {
+        if processingFormat == reader.processingFormat {
+            let got = try reader.read(into: channels, frameCount: frameCount, offset: offset)
+            framesRead += got
+            framesGiven += got
+            return got
+        }
         var done = 0
         while done < frameCount {
             if mappedOffset == mappedFrames { try refill() }
             var room = frameCount - done
             if fileEnded {
                 // Behind the file comes silence, only to push out what the converter still holds.
-                let total = Self.frames(
+                let total = RateConverter.frameCount(
                     framesRead, from: reader.processingFormat.sampleRate, to: processingFormat.sampleRate)
                 room = min(room, total - framesGiven)
                 if room <= 0 { break }

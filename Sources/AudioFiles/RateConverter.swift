@@ -28,6 +28,13 @@ public final class RateConverter {
         inputPiece = max(1, Int(Double(Self.outputPiece) * from / to))
     }
 
+    /// Frames that so many make at another rate: the nearest whole number, so that those that were brought to a higher rate are as
+    /// many again when they come back; of any at least one.
+    public static func frameCount(_ count: Int, from: Double, to: Double) -> Int {
+        let frames = (Double(count) * to / from).rounded()
+        return frames < 9e18 ? max(min(count, 1), Int(frames)) : Int.max
+    }
+
     /// Takes input and gives output until either is used up.
     /// - Parameters:
     ///   - input: `frameCount` frames from `inputOffset`.

@@ -17,16 +17,19 @@ struct SndfilePlan {
     let memory: SampleType
     /// Frames until a kind's sizes of 32 bits end.
     let maximumFrameCount: Int
+    /// Of Vorbis, 0 to 1.
+    private(set) var vorbisQuality: Float = 0
     private let code: CInt
     private let compression: Double?
     private let originalSampleRate: CInt
+    let stored: AudioFileWriter.SampleFormat
 
     /// Whether the kind has its length in a header that must be kept right.
     static func hasLength(_ type: AudioFileType) -> Bool { [.wav, .rf64, .aiff, .caf].contains(type) }
 
     init(
         path: String, format: AudioFormat, type: AudioFileType, sampleFormat: AudioFileWriter.SampleFormat,
-        bitRate: MP3Encoder.BitRate?, compressionLevel: Int
+        bitRate: MP3Encoder.BitRate?, compressionLevel: Int, isStream: Bool = false
     ) throws(AudioFileError) {
         self.path = path
         self.type = type
@@ -42,7 +45,7 @@ struct SndfilePlan {
         guard channelCount <= channels else {
             throw .unsupportedFormat(path: path, detail: "\(channelCount) channels; \(type) takes 1 to \(channels)")
         }
-        let stored = type == .flac && sampleFormat == .float32 ? .int24 : sampleFormat
+        stored = type == .flac && sampleFormat == .float32 ? .int24 : sampleFormat
         memory = type == .vorbis || type == .opus ? .float32 : stored.memory
         switch type {
         case .wav, .rf64, .aiff, .caf:
@@ -65,13 +68,15 @@ struct SndfilePlan {
             code = CInt(SF_FORMAT_OGG) | CInt(SF_FORMAT_OPUS)
             compression = try Self.opus(path, bitRate, channelCount)
         case .vorbis:
-            code = CInt(SF_FORMAT_OGG) | CInt(SF_FORMAT_VORBIS)
-            compression = try Self.vorbis(path, bitRate)
+            code = 0
+            compression = nil
+            vorbisQuality = try Self.vorbis(path, bitRate)
         case .mp3, .m4a, .adts:
             throw .unsupportedFormat(path: path, detail: "\(type) is not written by this writer")
         }
         let frameBytes = stored.byteCount * channelCount
-        maximumFrameCount = type == .wav || type == .aiff ? (Int(UInt32.max) - 4096) / frameBytes : Int.max
+        maximumFrameCount =
+            (type == .wav && !isStream) || type == .aiff ? (Int(UInt32.max) - 4096) / frameBytes : Int.max
     }
 
     private static func sampleRate(_ type: AudioFileType, _ rate: Double) -> Double {
@@ -101,18 +106,18 @@ struct SndfilePlan {
         }
     }
 
-    /// libsndfile's measure, of which 0 is Vorbis's quality 10 and 1 is 0.
-    private static func vorbis(_ path: String, _ bitRate: MP3Encoder.BitRate?) throws(AudioFileError) -> Double {
+    /// A tenth of the qualities that Vorbis's own programs have.
+    private static func vorbis(_ path: String, _ bitRate: MP3Encoder.BitRate?) throws(AudioFileError) -> Float {
         switch bitRate ?? .variable(5) {
-        case .variable(let quality) where (0...9).contains(quality): return Double(quality) / 10
+        case .variable(let quality) where (0...9).contains(quality): return 1 - Float(quality) / 10
         case .variable(let quality):
             throw .unsupportedFormat(path: path, detail: "V\(quality); Vorbis takes V0 to V9")
         case .constant(let kilobits) where (64...500).contains(kilobits):
             // What each of Vorbis's qualities comes to, of 44.1 kHz stereo (the encoder's own table).
             let steps = [64, 80, 96, 112, 128, 160, 192, 224, 256, 320, 500]
             let above = max(1, steps.firstIndex { $0 >= kilobits } ?? 10)
-            let part = Double(kilobits - steps[above - 1]) / Double(steps[above] - steps[above - 1])
-            return 1 - (Double(above - 1) + part) / 10
+            let part = Float(kilobits - steps[above - 1]) / Float(steps[above] - steps[above - 1])
+            return (Float(above - 1) + part) / 10
         case .constant(let kilobits):
             throw .unsupportedFormat(path: path, detail: "\(kilobits) kb/s; Vorbis takes 64 to 500")
         }
@@ -120,12 +125,33 @@ struct SndfilePlan {
 
     /// Opens an emptied file.
     func open(_ descriptor: CInt) throws(AudioFileError) -> OpaquePointer {
+        try open { Libsndfile.open(descriptor, CInt(SFM_WRITE), &$0) }
+    }
+
+    /// Begins a stream.
+    func open(_ stream: SndfileStream) throws(AudioFileError) -> OpaquePointer {
+        guard Self.streams.contains(type) else {
+            throw .unsupportedFormat(
+                path: path,
+                detail: "\(type) needs a file, as its length stands at its beginning; a pipe takes WAV or FLAC")
+        }
+        let file = try open { stream.open(&$0) }
+        if let error = stream.error {
+            sf_close(file)
+            throw error
+        }
+        return file
+    }
+
+    private static let streams: [AudioFileType] = [.wav, .flac, .opus]
+
+    private func open(_ make: (inout SF_INFO) -> OpaquePointer?) throws(AudioFileError) -> OpaquePointer {
         var info = SF_INFO()
         info.samplerate = CInt(sampleRate.rounded())
         info.channels = CInt(channelCount)
         info.format = code
         errno = 0
-        guard let file = sf_open_fd(descriptor, CInt(SFM_WRITE), &info, CInt(SF_FALSE)) else {
+        guard let file = make(&info) else {
             let code = errno
             throw code == 0
                 ? .unsupportedFormat(path: path, detail: AudioFileError.reason(nil)) : .from(errno: code, path: path)
@@ -141,7 +167,7 @@ struct SndfilePlan {
             sf_command(file, CInt(SFC_SET_OGG_PAGE_LATENCY), &latency, CInt(MemoryLayout<Double>.size))
         }
         if type == .rf64 { sf_command(file, CInt(SFC_RF64_AUTO_DOWNGRADE), nil, CInt(SF_TRUE)) }
-        guard Self.hasLength(type) else { return file }
+        guard Self.hasLength(type) || type == .flac else { return file }
         errno = 0
         sf_command(file, CInt(SFC_UPDATE_HEADER_NOW), nil, 0)
         guard errno == 0 else {
@@ -149,6 +175,18 @@ struct SndfilePlan {
             sf_close(file)
             throw .from(errno: code, path: path)
         }
+        if Self.hasLength(type) {  // the first header was longer, with the peak
+            var frames: sf_count_t = 0
+            sf_command(file, CInt(SFC_FILE_TRUNCATE), &frames, CInt(MemoryLayout<sf_count_t>.size))
+        }
         return file
+    }
+}
+
+enum Libsndfile {
+    /// Opens a file by a copy of the descriptor: that the library closes, also one that it is told not to where it fails.
+    static func open(_ descriptor: CInt, _ mode: CInt, _ info: inout SF_INFO) -> OpaquePointer? {
+        let copy = fcntl(descriptor, F_DUPFD_CLOEXEC, 0)
+        return copy < 0 ? nil : sf_open_fd(copy, mode, &info, CInt(SF_TRUE))
     }
 }

@@ -5,7 +5,7 @@ struct WriteConverter {
     private let converter: RateConverter
     private let silence: AudioBuffer
     private let converted: AudioBuffer
-    private let ratio: Double
+    private let rates: (from: Double, to: Double)
     private var given = 0
     private var made = 0
     private static let blockFrames = 2048
@@ -14,7 +14,7 @@ struct WriteConverter {
         converter = RateConverter(from: format.sampleRate, to: rate, channelCount: format.channelCount)
         silence = AudioBuffer(channelCount: format.channelCount, frameCapacity: Self.blockFrames)
         converted = AudioBuffer(channelCount: format.channelCount, frameCapacity: Self.blockFrames)
-        ratio = rate / format.sampleRate
+        rates = (format.sampleRate, rate)
     }
 
     /// What the last call made.
@@ -34,7 +34,7 @@ struct WriteConverter {
     /// Pushes out what is still held, until all that was given has its frames.
     /// - Returns: frames in ``output``, 0 at the end.
     mutating func finish() -> Int {
-        let total = Int((Double(given) * ratio).rounded(.up))
+        let total = RateConverter.frameCount(given, from: rates.from, to: rates.to)
         while made < total {
             let (_, produced) = converter.convert(
                 silence.channels, frameCount: Self.blockFrames, into: converted.channels,

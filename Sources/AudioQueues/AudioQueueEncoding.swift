@@ -1,5 +1,6 @@
 import AudioBase
 import AudioCodecs
+import AudioFiles
 
 /// What a queue makes of what it records.
 public enum AudioQueueEncoding: Hashable, Sendable {
@@ -9,93 +10,6 @@ public enum AudioQueueEncoding: Hashable, Sendable {
     case aac(sampleRate: Double, channelCount: Int, bitRate: Int)
     /// Opus at 48 kHz; values as ``OpusEncoder/init(channelCount:frameDuration:bitRate:complexity:)`` takes them.
     case opus(channelCount: Int, frameDuration: OpusFrameDuration, bitRate: Int)
-}
-
-/// Makes packets of what was recorded, piece by piece. One thread at a time, never a render thread.
-final class PacketEncoder {
-    private enum Codec {
-        case aac(AACEncoder)
-        case opus(OpusEncoder)
-    }
-    /// What whoever plays the packets needs.
-    let format: AudioQueueFormat
-    /// Frames that the decoded sound begins with before the first one that was recorded.
-    let primingFrames: Int
-    /// Packets that ``finish(_:)`` gives at most.
-    static let tailPacketCount = 4
-    private(set) var isFinished = false
-    private let codec: Codec
-    private let collected: AudioBuffer
-    private let opusPacket: UnsafeMutableRawBufferPointer
-    private var held = 0
-
-    /// - Returns: nil where nothing is to be encoded.
-    static func make(_ encoding: AudioQueueEncoding) throws(CodecError) -> PacketEncoder? {
-        switch encoding {
-        case .linearPCM: return nil
-        case .aac(let rate, let channels, let bitRate):
-            let encoder = try AACEncoder(sampleRate: rate, channelCount: channels, bitRate: bitRate)
-            return PacketEncoder(
-                .aac(encoder), try .aac(configuration: encoder.audioSpecificConfig), encoder.primingFrames)
-        case .opus(let channels, let duration, let bitRate):
-            let encoder = try OpusEncoder(channelCount: channels, frameDuration: duration, bitRate: bitRate)
-            let format = AudioQueueFormat.opus(channelCount: channels, framesPerPacket: duration.frameCount)
-            return PacketEncoder(.opus(encoder), format, encoder.lookahead)
-        }
-    }
-
-    private init(_ codec: Codec, _ format: AudioQueueFormat, _ primingFrames: Int) {
-        self.codec = codec
-        self.format = format
-        self.primingFrames = primingFrames
-        collected = AudioBuffer(
-            channelCount: format.processingFormat.channelCount, frameCapacity: format.framesPerPacket)
-        opusPacket = .allocate(byteCount: OpusEncoder.maximumPacketByteCount, alignment: 16)
-    }
-
-    deinit { opusPacket.deallocate() }
-
-    /// Encodes frames; what is less than a packet waits for more.
-    func encode(
-        _ samples: Channels, frameCount: Int, _ give: (UnsafeRawBufferPointer) -> Void
-    ) throws(CodecError) {
-        var done = 0
-        while done < frameCount {
-            let count = min(frameCount - done, collected.frameCapacity - held)
-            for c in 0..<collected.channels.count {
-                copySamples(collected.channels[c] + held, samples[c] + done, count)
-            }
-            held += count
-            done += count
-            if held == collected.frameCapacity { try encodeCollected(give) }
-        }
-    }
-
-    /// Gives out what is left, the last packet filled with silence; nothing can be encoded after it.
-    func finish(_ give: (UnsafeRawBufferPointer) -> Void) throws(CodecError) {
-        isFinished = true
-        // What lies in Opus' look-ahead is pushed out by silence; AAC's encoder gives it by itself.
-        var behind = held
-        if case .opus(let encoder) = codec { behind += encoder.lookahead }
-        while behind > 0 {
-            for c in 0..<collected.channels.count {
-                clearSamples(collected.channels[c] + held, collected.frameCapacity - held)
-            }
-            try encodeCollected(give)
-            behind -= collected.frameCapacity
-        }
-        guard case .aac(let encoder) = codec else { return }
-        while let packet = try encoder.flush() { give(packet) }
-    }
-
-    private func encodeCollected(_ give: (UnsafeRawBufferPointer) -> Void) throws(CodecError) {
-        held = 0
-        switch codec {
-        case .aac(let encoder):
-            if let packet = try encoder.encode(collected.channels) { give(packet) }
-        case .opus(let encoder):
-            let count = try encoder.encode(collected.channels, into: opusPacket)
-            give(UnsafeRawBufferPointer(rebasing: opusPacket[0..<count]))
-        }
-    }
+    /// MP3; values as ``MP3Encoder/init(sampleRate:channelCount:bitRate:hasHeader:)`` takes them.
+    case mp3(sampleRate: Double, channelCount: Int, bitRate: MP3Encoder.BitRate)
 }

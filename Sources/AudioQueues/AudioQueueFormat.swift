@@ -1,5 +1,6 @@
 import AudioBase
 import AudioCodecs
+import AudioFiles
 
 /// What the buffers of a queue hold: samples, or packets of a codec (`AudioStreamBasicDescription` and magic cookie).
 public struct AudioQueueFormat: Sendable {
@@ -41,6 +42,21 @@ public struct AudioQueueFormat: Sendable {
             of: AudioFormat(sampleRate: 48_000, channelCount: channelCount), framesPerPacket: framesPerPacket,
             maximumPacketByteCount: OpusEncoder.maximumPacketByteCount
         ) { () throws(CodecError) in try OpusDecoder(channelCount: channelCount) }
+    }
+
+    /// Frames of MPEG audio, layer III, each with its header.
+    /// - Parameters:
+    ///   - sampleRate: hertz, one of ``MP3Encoder/sampleRates``.
+    ///   - channelCount: 1 or 2.
+    public static func mp3(sampleRate: Double, channelCount: Int) -> AudioQueueFormat {
+        precondition(MP3Encoder.sampleRates.contains(sampleRate) && (1...2).contains(channelCount))
+        let format = AudioFormat(sampleRate: sampleRate, channelCount: channelCount)
+        let frames = sampleRate >= 32_000 ? 1_152 : 576
+        // 320 kb/s at 32 kHz, or 160 at 8, and a byte of padding.
+        return packets(of: format, framesPerPacket: frames, maximumPacketByteCount: 1_441) {
+            () throws(CodecError) in
+            try PacketDecoders.make(PacketFormat(codec: .mp3, format: format, framesPerPacket: frames))
+        }
     }
 
     /// Packets of any codec that has a decoder.

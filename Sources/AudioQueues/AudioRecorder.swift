@@ -58,10 +58,22 @@ public final class AudioRecorder: Sendable {
         /// Seconds after which a new file begins, without a frame between; nil for one file. Files are numbered,
         /// ``AudioRecorderFile/path(ofPart:)``.
         public var partDuration: Double?
+        /// The first file's number where a new one begins after each `partDuration`.
+        public var firstPart = 1
         /// Whether silence is left out; nil for no.
         public var silence: SilenceTrimming?
         /// The plainest recording.
         public init() {}
+    }
+
+    /// How far a file is.
+    public struct FileProgress: Equatable, Sendable {
+        /// Its parts so far, or the one path.
+        public var paths: [String]
+        /// Frames written, at the recorder's rate.
+        public var frameCount: Int
+        /// What ended it early, such as a full disk.
+        public var error: AudioFileError?
     }
 
     /// What is written.
@@ -70,10 +82,26 @@ public final class AudioRecorder: Sendable {
     public let queue: AudioInputQueue
 
     private let state: Guarded<RecorderState>
-    /// Seconds that a disk may be busy before frames are lost: 16 buffers.
+    /// What nobody waits for while a disk is busy.
+    private let seen: Guarded<Seen>
+    private struct Seen {
+        /// Not taken note of yet.
+        var switches: [RecorderState.Switch] = []
+        var isOn = false
+        var isClosed = false
+        var frameCount = 0
+        var elapsed = 0
+        var lost = 0
+        var trimmed = 0
+        var peak: Float = 0
+        var files: [FileProgress]
+    }
+    /// So many seconds a disk, or whoever reads a pipe, may be busy before frames are lost: more than the patience with a pipe,
+    /// so that files beside it lose none.
     private static let bufferDuration = 0.125
+    private static let bufferCount = 48
 
-    /// Creates or empties the files.
+    /// Creates or empties the files; where one of them cannot be, none is touched.
     /// - Parameters:
     ///   - node: of the engine; what the device captures unless said otherwise. It is converted to the format.
     /// - Throws: ``AudioRecorderError/file(_:)``, ``AudioRecorderError/queue(_:)``.
@@ -81,13 +109,24 @@ public final class AudioRecorder: Sendable {
         files: [AudioRecorderFile], format: AudioFormat, on engine: AudioEngine, from node: AudioNode? = nil,
         options: Options = Options()
     ) throws(AudioRecorderError) {
-        precondition(!files.isEmpty && options.preRoll >= 0 && (options.partDuration ?? 1) > 0)
+        precondition(
+            !files.isEmpty && options.preRoll >= 0 && (options.partDuration ?? 1) > 0 && options.firstPart > 0)
         self.format = format
         let part = options.partDuration.map { max(1, Int(($0 * format.sampleRate).rounded())) }
         var opened: [RecordedFile] = []
         do throws(AudioFileError) {
-            for file in files { opened.append(try RecordedFile(file, format: format, partFrames: part)) }
-        } catch { throw .file(error) }
+            for file in files {
+                try file.check(file.path(ofPart: part == nil ? nil : options.firstPart), format)
+            }
+            for file in files {
+                opened.append(
+                    try RecordedFile(file, format: format, partFrames: part, firstPart: options.firstPart))
+            }
+        } catch {
+            for file in opened { file.discard() }
+            throw .file(error)
+        }
+        seen = Guarded(Seen(files: opened.map(\.progress)))
         state = Guarded(RecorderState(files: opened, format: format, options: options))
         let served = WeakRecorder()
         do throws(AudioQueueError) {
@@ -95,13 +134,13 @@ public final class AudioRecorder: Sendable {
                 served.recorder?.take(buffer)
                 try? queue.enqueue(buffer)
             }
-            for _ in 0..<16 { try queue.enqueue(try queue.allocateBuffer(duration: Self.bufferDuration)) }
+            for _ in 0..<Self.bufferCount { try queue.enqueue(try queue.allocateBuffer(duration: Self.bufferDuration)) }
         } catch { throw .queue(error) }
         served.recorder = self
         queue.setEventHandler { if case .stopped = $0 { served.recorder?.finish() } }
     }
 
-    /// A recorder of one file: WAV, FLAC or MP3 by its ending.
+    /// A recorder of one file, of the kind that its ending asks for.
     public convenience init(
         path: String, format: AudioFormat, on engine: AudioEngine, from node: AudioNode? = nil,
         options: Options = Options()
@@ -114,7 +153,7 @@ public final class AudioRecorder: Sendable {
 
     /// Begins to capture, for the pre-roll and the meter; nothing is written yet.
     public func prepareToRecord() throws(AudioRecorderError) {
-        guard !state.withLock({ $0.isClosed }) else { throw .stopped }
+        guard !seen.withLock({ $0.isClosed }) else { throw .stopped }
         do throws(AudioQueueError) { try queue.start() } catch { throw .queue(error) }
     }
 
@@ -127,13 +166,17 @@ public final class AudioRecorder: Sendable {
         try prepareToRecord()
         let start = time == .now ? queue.nextFrame : queue.frame(at: time)
         let frames = duration.map { Int64(($0 * format.sampleRate).rounded()) }
-        state.withLock { $0.turn(true, at: start, frames: frames) }
+        turn(RecorderState.Switch(time: start, isOn: true, frames: frames))
     }
 
     /// Writes nothing from the next block on, until ``record(at:forDuration:)``.
-    public func pause() {
-        let now = queue.nextFrame
-        state.withLock { $0.turn(false, at: now) }
+    public func pause() { turn(RecorderState.Switch(time: queue.nextFrame, isOn: false, frames: nil)) }
+
+    private func turn(_ next: RecorderState.Switch) {
+        seen.withLock {
+            $0.switches.append(next)
+            $0.isOn = next.isOn
+        }
     }
 
     /// Ends the recording and finishes the files. In manual rendering on the thread that renders. Again does nothing but throw the
@@ -142,34 +185,68 @@ public final class AudioRecorder: Sendable {
     public func stop() throws(AudioRecorderError) {
         queue.stop()
         queue.settle()
-        for _ in 0..<200 where !state.withLock({ $0.isClosed }) && queue.engine.isRunning { usleep(5_000) }
+        var (count, patience) = (frameCount, 200)
+        while patience > 0, !seen.withLock({ $0.isClosed }), queue.engine.isRunning {
+            usleep(5_000)
+            patience -= 1
+            // A slow disk has all the time it needs.
+            if frameCount != count { (count, patience) = (frameCount, 200) }
+        }
         finish()
         if let error { throw .file(error) }
     }
 
-    private func finish() { state.withLock { $0.close() } }
+    private func finish() {
+        state.withLock { state in
+            state.close()
+            note(&state)
+        }
+    }
 
     private func take(_ buffer: AudioQueueBuffer) {
         state.withLock { state in
             guard !state.isClosed else { return }
+            let switches = seen.withLock { seen in
+                defer { seen.switches = [] }
+                return seen.switches
+            }
+            for next in switches { state.turn(next) }
             state.take(buffer.samples, frameCount: buffer.frameCount, time: buffer.sampleTime)
+            note(&state)
+        }
+    }
+
+    private func note(_ state: inout RecorderState) {
+        let (frames, lost, trimmed, peak) = (state.frameCount, state.lost, state.trimmed, state.peak)
+        let (elapsed, isOn, isClosed, files) = (state.elapsed, state.isOn, state.isClosed, state.files.map(\.progress))
+        seen.withLock { seen in
+            (seen.frameCount, seen.lost, seen.trimmed, seen.peak) = (frames, lost, trimmed, peak)
+            seen.elapsed = elapsed
+            if seen.switches.isEmpty { seen.isOn = isOn }
+            (seen.isClosed, seen.files) = (isClosed, files)
         }
     }
 
     /// Whether it records, or will at the time it was given.
-    public var isRecording: Bool { state.withLock { $0.isOn && !$0.isClosed } }
+    public var isRecording: Bool { seen.withLock { $0.isOn && !$0.isClosed } }
     /// Frames recorded, the pre-roll and silence for lost ones included.
-    public var frameCount: Int { state.withLock { $0.frameCount } }
+    public var frameCount: Int { seen.withLock { $0.frameCount } }
+    /// Frames that went by while it recorded: without the pre-roll, with silence that was left out.
+    public var elapsedFrameCount: Int { seen.withLock { $0.elapsed } }
     /// Seconds recorded.
     public var currentTime: Double { Double(frameCount) / format.sampleRate }
     /// Frames that were lost, and are silence.
-    public var lostFrameCount: Int { state.withLock { $0.lost } }
+    public var lostFrameCount: Int { seen.withLock { $0.lost } }
     /// Silent frames that were left out.
-    public var trimmedFrameCount: Int { state.withLock { $0.trimmed } }
+    public var trimmedFrameCount: Int { seen.withLock { $0.trimmed } }
+    /// The greatest magnitude of all that was recorded.
+    public var recordedPeak: Float { seen.withLock { $0.peak } }
+    /// The files, in the order in which they were given.
+    public var files: [FileProgress] { seen.withLock { $0.files } }
     /// The files so far, those of each in its order.
-    public var paths: [String] { state.withLock { $0.files.flatMap(\.paths) } }
+    public var paths: [String] { files.flatMap(\.paths) }
     /// What ended a file's recording early, such as a full disk; the first.
-    public var error: AudioFileError? { state.withLock { $0.files.lazy.compactMap(\.error).first } }
+    public var error: AudioFileError? { files.lazy.compactMap(\.error).first }
     /// Peak and mean square of the last block that came.
     public var level: Level { queue.level }
     /// The greatest magnitude of the last block, in dBFS (`peakPower`).

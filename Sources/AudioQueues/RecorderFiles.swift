@@ -1,6 +1,7 @@
 import AudioBase
 import AudioContainers
 import AudioFiles
+import Glibc
 
 /// A file that an ``AudioRecorder`` writes to.
 public struct AudioRecorderFile: Sendable {
@@ -9,29 +10,58 @@ public struct AudioRecorderFile: Sendable {
     /// Where; of a recording that is split, what the numbered names are made of.
     public let path: String
     let makeWriter: MakeWriter
+    /// Throws what making it would, of a path and format, and touches nothing.
+    private(set) var check: @Sendable (String, AudioFormat) throws(AudioFileError) -> Void
 
     /// A file of any kind that has a writer.
     public init(path: String, makeWriter: @escaping MakeWriter) {
         self.path = path
         self.makeWriter = makeWriter
+        check = { _, _ in }
     }
 
     /// The kind that the path's ending asks for, of all that are written (``SoundFiles``).
     /// - Parameters:
-    ///   - sampleFormat: of a kind without loss.
-    ///   - bitRate: of a kind with loss; nil is what suits it.
-    public init(
-        path: String, sampleFormat: AudioFileWriter.SampleFormat = .float32,
-        bitRate: MP3Encoder.BitRate? = nil
-    ) {
+    ///   - type: nil is what the path's ending asks for.
+    ///   - settings: how the file keeps its sound.
+    public init(path: String, type: AudioFileType? = nil, settings: SoundFiles.Settings = SoundFiles.Settings()) {
         self.init(path: path) { path, format throws(AudioFileError) in
-            try SoundFiles.create(
-                path, format: format, settings: SoundFiles.Settings(sampleFormat: sampleFormat, bitRate: bitRate))
+            try SoundFiles.create(path, type: type, format: format, settings: settings)
+        }
+        check = { path, format throws(AudioFileError) in
+            try SoundFiles.check(path, type: type, format: format, settings: settings)
+        }
+    }
+
+    /// Goes on with a file that is there (``SoundFiles/append(to:)``); the recording must have its rate and channels.
+    public init(appendingTo path: String) {
+        self.init(path: path) { path, format throws(AudioFileError) in
+            let writer = try SoundFiles.append(to: path)
+            guard writer.format == format else {
+                throw .unsupportedFormat(
+                    path: path,
+                    detail:
+                        "has \(Int(writer.format.sampleRate)) Hz and \(writer.format.channelCount) channels, and what is recorded \(Int(format.sampleRate)) Hz and \(format.channelCount)"
+                )
+            }
+            return writer
+        }
+    }
+
+    /// A pipe, or another descriptor that cannot be gone back in (``SoundFiles/create(stream:name:type:format:settings:)``).
+    public init(
+        stream descriptor: Int32, name: String, type: AudioFileType,
+        settings: SoundFiles.Settings = SoundFiles.Settings()
+    ) {
+        self.init(path: name) { name, format throws(AudioFileError) in
+            try SoundFiles.create(stream: descriptor, name: name, type: type, format: format, settings: settings)
         }
     }
 
     /// The path of one part of a recording that is split: `take.wav` becomes `take-001.wav`.
-    public func path(ofPart part: Int) -> String {
+    /// - Parameter part: nil where it is not split.
+    public func path(ofPart part: Int?) -> String {
+        guard let part else { return path }
         let digits = String(part)
         let number = String(repeating: "0", count: max(0, 3 - digits.count)) + digits
         let name = path.split(separator: "/", omittingEmptySubsequences: false).last ?? ""
@@ -46,24 +76,42 @@ final class RecordedFile {
     private let format: AudioFormat
     private let partFrames: Int?
     private var writer: (any SoundFileWriter)?
-    private var part = 0
+    private var part: Int
+    /// Whether the first part's file was there before.
+    private var wasThere = false
     /// Frames in the present part, at the recorder's rate, whatever the writer makes of them.
     private var partDone = 0
     private(set) var paths: [String] = []
     private(set) var error: AudioFileError?
+    private var written = 0
+
+    var progress: AudioRecorder.FileProgress {
+        AudioRecorder.FileProgress(paths: paths, frameCount: written, error: error)
+    }
 
     /// Creates the first part, so that what is wrong with the path is known at once.
-    init(_ file: AudioRecorderFile, format: AudioFormat, partFrames: Int?) throws(AudioFileError) {
+    /// - Parameter firstPart: the number of the first file where there are parts.
+    init(
+        _ file: AudioRecorderFile, format: AudioFormat, partFrames: Int?, firstPart: Int
+    ) throws(AudioFileError) {
         self.file = file
         self.format = format
         self.partFrames = partFrames
+        part = firstPart - 1
+        wasThere = access(file.path(ofPart: partFrames == nil ? nil : firstPart), F_OK) == 0
         try open()
+    }
+
+    /// Takes a file away that was made for nothing.
+    func discard() {
+        writer = nil
+        if !wasThere, let path = paths.first { unlink(path) }
     }
 
     private func open() throws(AudioFileError) {
         part += 1
         partDone = 0
-        let path = partFrames == nil ? file.path : file.path(ofPart: part)
+        let path = file.path(ofPart: partFrames == nil ? nil : part)
         writer = try file.makeWriter(path, format)
         paths.append(path)
     }
@@ -85,6 +133,7 @@ final class RecordedFile {
                 try writer?.write(samples, frameCount: count, offset: offset + done)
                 done += count
                 partDone += count
+                written += count
             }
         } catch { self.error = error }
     }

@@ -7,11 +7,20 @@ struct RecorderState: ~Copyable, @unchecked Sendable {  // moves with its lock
     private(set) var frameCount = 0
     private(set) var lost = 0
     private(set) var trimmed = 0
-    var isClosed = false
+    private(set) var peak: Float = 0
+    /// Frames that went by while it recorded.
+    private(set) var elapsed = 0
+    private(set) var isClosed = false
     /// Whether what comes is recorded, when all switches that wait are over.
-    var isOn = false
-    /// When recording goes on and off, in order.
-    private var switches: [(time: Int64, isOn: Bool, frames: Int64?)] = []
+    private(set) var isOn = false
+    /// Recording goes on or off at a frame, and after `frames` off again.
+    struct Switch {
+        var time: Int64
+        var isOn: Bool
+        var frames: Int64?
+    }
+    /// In order.
+    private var switches: [Switch] = []
     private var isWriting = false
     private var hasBegun = false
     private var expected: Int64?
@@ -32,12 +41,11 @@ struct RecorderState: ~Copyable, @unchecked Sendable {  // moves with its lock
         zeros = AudioBuffer(channelCount: format.channelCount, frameCapacity: 4_096)
     }
 
-    /// Recording goes on or off at a frame; a later call is for a later frame.
-    /// - Parameter frames: after which it goes off again; nil for never.
-    mutating func turn(_ isOn: Bool, at time: Int64, frames: Int64? = nil) {
-        switches.removeAll { $0.time >= time }
-        switches.append((time, isOn, frames))
-        self.isOn = isOn
+    /// A later call is for a later frame.
+    mutating func turn(_ next: Switch) {
+        switches.removeAll { $0.time >= next.time }
+        switches.append(next)
+        isOn = next.isOn
     }
 
     /// Takes what was captured.
@@ -54,13 +62,17 @@ struct RecorderState: ~Copyable, @unchecked Sendable {  // moves with its lock
             while let next = switches.first, next.time <= now {
                 apply(next.isOn)
                 switches.removeFirst()
-                if let frames = next.frames { switches.insert((now + frames, false, nil), at: 0) }
+                if let frames = next.frames {
+                    switches.insert(Switch(time: now + frames, isOn: false, frames: nil), at: 0)
+                }
+                if switches.isEmpty { isOn = isWriting }
             }
             var count = frameCount - done
             if let next = switches.first, next.time - now < Int64(count) { count = Int(next.time - now) }
             if isLost { count = min(count, zeros.frameCapacity) }
             let offset = isLost ? 0 : done
             if isWriting {
+                elapsed += count
                 if isLost { lost += count }
                 write(samples, count, offset)
             } else if before.capacity > 0, !hasBegun {
@@ -114,6 +126,7 @@ struct RecorderState: ~Copyable, @unchecked Sendable {  // moves with its lock
     private mutating func append(_ samples: Channels, _ count: Int, _ offset: Int) {
         guard count > 0 else { return }
         frameCount += count
+        for c in 0..<samples.count { peak = max(peak, peakAndEnergyOfSamples(samples[c] + offset, count).peak) }
         for file in files { file.write(samples, frameCount: count, offset: offset) }
     }
 

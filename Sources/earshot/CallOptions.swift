@@ -32,24 +32,13 @@ struct CallOptions: ParsableArguments {
     @OptionGroup(title: "Sound card")
     var card: DeviceOptions
 
-    @Option(
-        help: ArgumentHelp("Simulated card: the file its microphone hears (WAV, FLAC, Ogg …).", valueName: "file"),
-        completion: .file())
-    var speak: String?
+    @OptionGroup(title: "Sound card")
+    var simulated: SimulatedOptions
 
     @Option(
         help: ArgumentHelp("Simulated card: the WAV file to write what its loudspeaker says.", valueName: "file"),
         completion: .file(extensions: ["wav"]))
     var hear: String?
-
-    @Option(help: ArgumentHelp("Simulated card: how fast its crystal runs, in parts per million.", valueName: "ppm"))
-    var drift = 0.0
-
-    @Option(
-        help: ArgumentHelp(
-            "Simulated card: what happens to it and when, such as stall@3:2,vanish@6:1 (from 3 s on for 2 s it does not call; at 6 s it is unplugged for 1 s).",
-            valueName: "list"))
-    var cardScript: CardScript?
 
     @Option(help: ArgumentHelp("End the call after this many seconds.", valueName: "seconds"))
     var duration: Double?
@@ -68,13 +57,13 @@ struct CallOptions: ParsableArguments {
         if let duration, !(duration > 0 && duration <= 86_400 * 365) {
             throw ValidationError("--duration takes a number of seconds above 0")
         }
-        if card.device != .simulated {
-            if speak != nil || hear != nil { throw ValidationError("--speak and --hear belong to --device simulated") }
-            if drift != 0 { throw ValidationError("--drift belongs to --device simulated") }
-            if cardScript != nil { throw ValidationError("--card-script belongs to --device simulated") }
-        }
-        guard abs(drift) <= 10_000 else { throw ValidationError("--drift takes -10000 to 10000 ppm") }
+        if hear != nil, card.device != .simulated { throw ValidationError("--hear belongs to --device simulated") }
+        try simulated.check(card.device)
     }
+
+    var speak: String? { simulated.speak }
+    var drift: Double { simulated.drift }
+    var cardScript: CardScript? { simulated.cardScript }
 
     /// What this end can do and would like, for the offer or the answer.
     func preferences(deviceRate: Double, deviceBlock: Int) -> CallPreferences {

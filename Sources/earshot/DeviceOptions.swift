@@ -5,8 +5,8 @@ import AudioSession
 extension AudioBackend: ExpressibleByArgument {}
 extension AudioSession.OtherAudio: ExpressibleByArgument {}
 
-/// Which sound card, and what is asked of it: the options that every command with sound shares.
-struct DeviceOptions: ParsableArguments {
+/// The sound system, and what is asked of it.
+struct SystemOptions: ParsableArguments {
     @Option(
         help:
             "The sound system: pipewire, jack, alsa, or simulated. Default: PipeWire where it runs, else JACK, else ALSA."
@@ -15,18 +15,7 @@ struct DeviceOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "The microphone, by its name in `earshot devices` or a part of it. Default: the system's.",
-            valueName: "name"))
-    var input: String?
-
-    @Option(
-        help: ArgumentHelp(
-            "The loudspeaker or headphones, by name or a part of it. Default: the system's.", valueName: "name"))
-    var output: String?
-
-    @Option(
-        help: ArgumentHelp(
-            "Frames a block, 16 to 4096. Default: what lasts 5 ms; the simulated card's 256. JACK's server decides its own.",
+            "Frames a block, 16 to 4096. Default: what lasts 5 ms, 20 to record; the simulated card's 256. JACK's server decides its own.",
             valueName: "frames"))
     var block: Int?
 
@@ -35,16 +24,6 @@ struct DeviceOptions: ParsableArguments {
             "Frames a second. Default: the device's; the simulated card's 48000, in a call with AAC 44100. JACK's server decides its own.",
             valueName: "hertz"))
     var rate: Double?
-
-    @Option(
-        help: ArgumentHelp(
-            "The microphone's channels to take, from 1, such as 3 or 1,2. Default: the first ones.", valueName: "list"))
-    var inputMap: ChannelList?
-
-    @Option(
-        help: ArgumentHelp(
-            "The loudspeaker's channels to use, from 1, such as 3,4. Default: the first two.", valueName: "list"))
-    var outputMap: ChannelList?
 
     @Option(
         help:
@@ -77,7 +56,101 @@ struct DeviceOptions: ParsableArguments {
     }
 }
 
+/// Where sound comes from.
+struct MicrophoneOptions: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            "The microphone, by its name in `earshot devices` or a part of it. Default: the system's.",
+            valueName: "name"))
+    var input: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "The microphone's channels to take, from 1, such as 3 or 1,2. Default: the first ones.", valueName: "list"))
+    var inputMap: ChannelList?
+}
+
+/// Where sound goes to.
+struct LoudspeakerOptions: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            "The loudspeaker or headphones, by name or a part of it. Default: the system's.", valueName: "name"))
+    var output: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "The loudspeaker's channels to use, from 1, such as 3,4. Default: the first two.", valueName: "list"))
+    var outputMap: ChannelList?
+}
+
+/// Which sound card, and what is asked of it: the options that commands with sound share. One that only records has all but the
+/// loudspeaker's.
+struct DeviceOptions: ParsableArguments {
+    @OptionGroup var system: SystemOptions
+    @OptionGroup var microphone: MicrophoneOptions
+    @OptionGroup var loudspeaker: LoudspeakerOptions
+}
+
+/// Parts of ``DeviceOptions``, by their names on the command line.
 extension DeviceOptions {
+    var device: AudioBackend? {
+        get { system.device }
+        set { system.device = newValue }
+    }
+    var block: Int? {
+        get { system.block }
+        set { system.block = newValue }
+    }
+    var rate: Double? {
+        get { system.rate }
+        set { system.rate = newValue }
+    }
+    var others: AudioSession.OtherAudio {
+        get { system.others }
+        set { system.others = newValue }
+    }
+    var jackServer: String? {
+        get { system.jackServer }
+        set { system.jackServer = newValue }
+    }
+    var clientName: String {
+        get { system.clientName }
+        set { system.clientName = newValue }
+    }
+    var connect: Bool {
+        get { system.connect }
+        set { system.connect = newValue }
+    }
+    var input: String? { microphone.input }
+    var inputMap: ChannelList? { microphone.inputMap }
+    var output: String? {
+        get { loudspeaker.output }
+        set { loudspeaker.output = newValue }
+    }
+    var outputMap: ChannelList? {
+        get { loudspeaker.outputMap }
+        set { loudspeaker.outputMap = newValue }
+    }
+
+    func makeSystem() throws -> any AudioSystem { try system.makeSystem() }
+
+    /// What is asked of a session on a system, with names looked up among its devices.
+    func configuration(
+        inputChannelCount: Int, outputChannelCount: Int, on system: any AudioSystem
+    ) throws -> AudioSession.Configuration {
+        var configuration = try self.system.configuration(on: system)
+        try microphone.apply(to: &configuration, channelCount: inputChannelCount, on: system)
+        try loudspeaker.apply(to: &configuration, channelCount: outputChannelCount, on: system)
+        return configuration
+    }
+
+    /// Channels that were asked for and that the device has not.
+    func mapWarnings(_ route: AudioRoute) -> [String] {
+        [microphone.mapWarning(route), loudspeaker.mapWarning(route)].compactMap { $0 }
+    }
+}
+
+extension SystemOptions {
     /// The sound system that is meant; `--jack-server` says so too.
     var backend: AudioBackend? { device ?? (jackServer == nil ? nil : .jack) }
 
@@ -89,38 +162,51 @@ extension DeviceOptions {
         return system.backend == .jack && !connect ? JACKSystem(connects: false) : system
     }
 
-    /// What is asked of a session on a system, with names looked up among its devices.
-    func configuration(
-        inputChannelCount: Int, outputChannelCount: Int, on system: any AudioSystem
-    ) throws -> AudioSession.Configuration {
+    /// What is asked of a session on a system, but for its devices.
+    func configuration(on system: any AudioSystem) throws -> AudioSession.Configuration {
         if let failure = system.failure { throw failure }
         var configuration = AudioSession.Configuration()
         configuration.clientName = clientName
         configuration.otherAudio = others
         configuration.preferredSampleRate = rate
         configuration.preferredBlockFrameCount = block
-        configuration.inputChannelMap = inputMap?.channels
-        configuration.outputChannelMap = outputMap?.channels
-        configuration.inputChannelCount = inputMap?.channels.count ?? inputChannelCount
-        configuration.outputChannelCount = outputMap?.channels.count ?? outputChannelCount
-        configuration.preferredInput = try input.map { try system.devices.device(named: $0, .input).id }
-        configuration.preferredOutput = try output.map { try system.devices.device(named: $0, .output).id }
         return configuration
     }
 }
 
-extension DeviceOptions {
-    /// Channels that were asked for and that the device has not.
-    func mapWarnings(_ route: AudioRoute) -> [String] {
-        [
-            ("--input-map", inputMap, route.input?.name, route.input?.inputChannelCount, "captured"),
-            ("--output-map", outputMap, route.output?.name, route.output?.outputChannelCount, "heard"),
-        ].compactMap { option, map, name, count, word -> String? in
-            guard let map, let name, let count, count > 0, let greatest = map.channels.max(), greatest >= count
-            else { return nil }
-            return
-                "\(option) \(greatest + 1): '\(DeviceWords.printable(name))' has \(count) channel\(count == 1 ? "" : "s"), so nothing is \(word) there; name 1 to \(count)"
-        }
+extension MicrophoneOptions {
+    func apply(
+        to configuration: inout AudioSession.Configuration, channelCount: Int, on system: any AudioSystem
+    ) throws {
+        configuration.inputChannelMap = inputMap?.channels
+        configuration.inputChannelCount = inputMap?.channels.count ?? channelCount
+        configuration.preferredInput = try input.map { try system.devices.device(named: $0, .input).id }
+    }
+
+    func mapWarning(_ route: AudioRoute) -> String? {
+        inputMap?.warning("--input-map", route.input?.name, route.input?.inputChannelCount, "captured")
+    }
+}
+
+extension LoudspeakerOptions {
+    func apply(
+        to configuration: inout AudioSession.Configuration, channelCount: Int, on system: any AudioSystem
+    ) throws {
+        configuration.outputChannelMap = outputMap?.channels
+        configuration.outputChannelCount = outputMap?.channels.count ?? channelCount
+        configuration.preferredOutput = try output.map { try system.devices.device(named: $0, .output).id }
+    }
+
+    func mapWarning(_ route: AudioRoute) -> String? {
+        outputMap?.warning("--output-map", route.output?.name, route.output?.outputChannelCount, "heard")
+    }
+}
+
+extension ChannelList {
+    fileprivate func warning(_ option: String, _ name: String?, _ count: Int?, _ word: String) -> String? {
+        guard let name, let count, count > 0, let greatest = channels.max(), greatest >= count else { return nil }
+        return
+            "\(option) \(greatest + 1): '\(DeviceWords.printable(name))' has \(count) channel\(count == 1 ? "" : "s"), so nothing is \(word) there; name 1 to \(count)"
     }
 }
 

@@ -26,7 +26,7 @@ struct EarshotCommand: ParsableCommand {
         version: CallReport.version,
         subcommands: [
             HostCommand.self, JoinCommand.self, DevicesCommand.self, LoopbackCommand.self, MonitorCommand.self,
-            EffectsCommand.self, RenderCommand.self, ProcessVoiceCommand.self, PlayCommand.self, ConvertCommand.self,
-            InfoCommand.self, AnalyzeCommand.self,
+            EffectsCommand.self, RenderCommand.self, ProcessVoiceCommand.self, RecordCommand.self, PlayCommand.self,
+            ConvertCommand.self, InfoCommand.self, AnalyzeCommand.self,
         ])
 }

@@ -35,6 +35,7 @@ struct Failure: Error {
         case let error as AudioFileError: self.init(error.description, status: Self.status(of: error))
         case SoundFileConversion.Failure.file(let error): self.init(error)
         case let error as SoundFileConversion.Failure: self.init(error.description, status: Self.usage)
+        case AudioRecorderError.file(let error): self.init(error)
         case AudioPlayerError.file(let error): self.init(error)
         case AudioPlayerError.stream(let error): self.init(error)
         case let error as AudioStreamError: self.init(error.description, status: Self.status(of: error))
@@ -47,7 +48,8 @@ struct Failure: Error {
 
     private static func status(of error: AudioFileError) -> Int32 {
         switch error {
-        case .missingFolder, .diskFull, .tooLong, .unsupportedFormat, .encoderFailed, .closed, .system, .tagsRefused:
+        case .missingFolder, .diskFull, .notRead, .tooLong, .unsupportedFormat, .encoderFailed, .closed, .system,
+            .tagsRefused:
             cannotCreate
         case .notAudio, .unsupportedSampleRate, .unsupportedChannelCount, .damaged, .tagsTooLarge: data
         case .missing, .notPermitted, .directory, .notRegular, .notSeekable: noInput

@@ -15,7 +15,16 @@ enum Interrupt {
             }
         }
         Foundation.signal(SIGPIPE, SIG_IGN)
+        Foundation.signal(SIGXFSZ, SIG_IGN)  // a file that reaches its limit is an error as a full disk is
     }
+
+    private static let pauses = Atomic(0)
+
+    /// From here on SIGUSR1 is counted.
+    static func watchPauses() { Foundation.signal(SIGUSR1) { _ in Interrupt.pauses.add(1, ordering: .relaxed) } }
+
+    /// How often SIGUSR1 came since the last time.
+    static func takePauses() -> Int { pauses.exchange(0, ordering: .relaxed) }
 
     static var isRequested: Bool { signal.load(ordering: .relaxed) != 0 }
 

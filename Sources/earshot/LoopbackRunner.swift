@@ -27,8 +27,6 @@ final class LoopbackRunner {
     private let card: LoopbackCard
     private var words: LoopbackWords
     private var measurement: Result<RoundTripMeasurement, RoundTripError>?
-    /// Seconds without a sound card after which it ends.
-    private static let devicePatience = 30.0
 
     init(_ command: LoopbackCommand) throws {
         self.command = command
@@ -73,13 +71,7 @@ final class LoopbackRunner {
     }
 
     private func watch(since began: HostTime) -> Ending {
-        let events = Task { [session = card.session] in
-            for await event in session.events() {
-                // The first route is told with its delay.
-                if case .routeChanged(let change) = event, change.reason == .activated { continue }
-                Terminal.say(DeviceWords.printable(event.description))
-            }
-        }
+        let events = card.session.tellNews()
         defer { events.cancel() }
         var probing = command.measure.map { LoopbackProbing(count: $0, now: began) }
         var microphone = MicrophoneCheck(sampleRate: 1_000)
@@ -111,13 +103,7 @@ final class LoopbackRunner {
 
     private func ending(now: HostTime, began: HostTime) -> Ending? {
         if Interrupt.isRequested { return .interrupted }
-        if let interruption = card.session.interruption {
-            let seconds = now.seconds(since: interruption.since)
-            if seconds > Self.devicePatience {
-                return .failed(
-                    Failure("no sound for \(Int(seconds)) s: \(interruption.kind)", status: Failure.unavailable))
-            }
-        }
+        if let failure = card.session.impatience(now) { return .failed(failure) }
         if let duration = command.duration { return now.seconds(since: began) >= duration ? .duration : nil }
         return measurement == nil ? nil : .measured
     }

@@ -22,8 +22,6 @@ final class MonitorRunner {
 
     private let command: MonitorCommand
     private let card: MonitorCard
-    /// Seconds without a sound card after which it ends.
-    private static let devicePatience = 30.0
 
     init(_ command: MonitorCommand) throws {
         self.command = command
@@ -72,15 +70,7 @@ final class MonitorRunner {
     }
 
     private func watch(since began: HostTime) -> Ending {
-        let events = Task { [session = card.session] in
-            for await event in session.events() {
-                // The first route is told with its delay.
-                if case .routeChanged(let change) = event, change.reason == .activated { continue }
-                Terminal.say(DeviceWords.printable(event.description))
-                guard case .routeChanged(let change) = event else { continue }
-                if let warning = change.current.feedbackWarning { Terminal.warn(warning) }
-            }
-        }
+        let events = card.session.tellNews(warning: \.feedbackWarning)
         defer { events.cancel() }
         var shown = -1.0
         let isPlain = !Terminal.isInteractive
@@ -119,13 +109,7 @@ final class MonitorRunner {
     private func ending(now: HostTime, began: HostTime) -> Ending? {
         if Interrupt.isRequested { return .interrupted }
         if let error = card.recorder?.error { return .failed(Failure(error)) }
-        if let interruption = card.session.interruption {
-            let seconds = now.seconds(since: interruption.since)
-            if seconds > Self.devicePatience {
-                return .failed(
-                    Failure("no sound for \(Int(seconds)) s: \(interruption.kind)", status: Failure.unavailable))
-            }
-        }
+        if let failure = card.session.impatience(now) { return .failed(failure) }
         if let seconds = command.seconds, now.seconds(since: began) >= seconds { return .duration }
         return nil
     }

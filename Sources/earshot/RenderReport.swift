@@ -66,7 +66,7 @@ struct RenderReport: Codable {
         let rate = graph.format.sampleRate
         self.graph = file.path
         self.output = output
-        frames = Int((Double(result.frameCount) * fileRate / rate).rounded(.up))
+        frames = RateConverter.frameCount(result.frameCount, from: rate, to: fileRate)
         seconds = Double(result.frameCount) / rate
         self.rate = fileRate
         channels = graph.format.channelCount

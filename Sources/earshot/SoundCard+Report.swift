@@ -41,15 +41,21 @@ extension CallReport.Device {
     /// One line, and one for each device that comes with advice.
     func summary(_ route: AudioRoute) -> String {
         var line =
-            "sound: \(route), \(Int(rate)) Hz"
+            "sound: \(route.output == nil ? route.input?.name ?? "nothing" : route.description), \(Int(rate)) Hz"
             + (askedRate.map { $0 == rate ? "" : " (asked \(Int($0)))" } ?? "") + ", blocks of \(block)"
             + (askedBlock.map { $0 == block ? "" : " (asked \($0))" } ?? "")
-        line += String(format: ", in %.1f ms, out %.1f ms, ", inputLatencyMs, outputLatencyMs) + scheduling
+        line += String(format: ", in %.1f ms, ", inputLatencyMs)
+        if route.output != nil { line += String(format: "out %.1f ms, ", outputLatencyMs) }
+        line += scheduling
         for advice in Set([route.input?.advice, route.output?.advice].compactMap { $0 }) { line += "\n\(advice)" }
         return line
     }
 
     init(_ session: AudioSession, _ device: any AudioDevice, _ asked: DeviceOptions) {
+        self.init(session, device, asked.system)
+    }
+
+    init(_ session: AudioSession, _ device: any AudioDevice, _ asked: SystemOptions) {
         let hardware = session.hardware
         let route = session.currentRoute
         self.init(

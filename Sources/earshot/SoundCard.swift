@@ -44,7 +44,8 @@ final class SoundCard {
             if let path = options.speak, let source {
                 feeder = try FileFeeder(path: path, into: source, sampleRate: rate)
             }
-            if let path = options.hear { try Self.checkWritable(path) }
+            // It holds the last call until there is another.
+            if let path = options.hear { try Failure.creating { try WritableFile.check(path) } }
             var card = SimulatedCard.Configuration(
                 sampleRate: rate, blockFrameCount: options.card.block ?? 256, inputChannelCount: options.channels,
                 outputChannelCount: options.channels, driftPPM: options.drift, source: source?.reader,
@@ -79,20 +80,6 @@ final class SoundCard {
         watchdog = CallbackWatchdog(monitor: device.monitor)
         let card = (session.hardware as? SimulatedDevice)?.card
         simulated = card.flatMap { card in configuration.map { Simulated(configuration: $0, card: card) } }
-    }
-
-    /// Whether a file can be written, without touching one that is there: it holds the last call until there is another.
-    private static func checkWritable(_ path: String) throws {
-        let isThere = access(path, F_OK) == 0
-        let descriptor = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0o600)
-        if descriptor >= 0 {
-            Foundation.close(descriptor)
-            if !isThere { unlink(path) }
-            return
-        }
-        _ = try Failure.creating {
-            try AudioFileWriter(path: path, format: AudioFormat(sampleRate: 48_000, channelCount: 1))
-        }
     }
 
     /// Starts the files' threads, so that the first block finds sound and the last one a place. A file that is there

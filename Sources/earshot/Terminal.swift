@@ -6,7 +6,7 @@ enum Terminal {
     private static let allowsColour =
         ProcessInfo.processInfo.environment["NO_COLOR"] == nil
         && ProcessInfo.processInfo.environment["TERM"] != "dumb"
-    private static let hasColour = isInteractive && allowsColour
+    static let hasColour = isInteractive && allowsColour
     /// Whether standard output is a terminal that shows colours.
     static let outputHasColour = isatty(STDOUT_FILENO) == 1 && allowsColour
 

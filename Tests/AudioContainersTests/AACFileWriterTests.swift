@@ -80,7 +80,7 @@ import Testing
         try write(said, frames: 40_001, to: writer)
         #expect(writer.fileSampleRate == fileRate)
         let heard = try contents(path)
-        let frames = Int((40_001 * fileRate / rate).rounded(.up))
+        let frames = Int((40_001 * fileRate / rate).rounded())
         #expect(heard[0].count == frames)
         let expected = sound(frames: frames, rate: fileRate, noise: 0)
         #expect(signalToError(heard[1], expected, 1, 3_000..<frames - 3_000) > 18)

@@ -106,7 +106,7 @@ import Testing
         try write(said, frames: 40_000, to: SoundFiles.create(path, format: format))
         let reader = try ConvertedFileReader(
             SoundFiles.open(path), as: AudioFormat(sampleRate: 48_000, channelCount: 1))
-        #expect(reader.frameCount == Int((40_000.0 * 48_000 / 44_100).rounded(.up)))
+        #expect(reader.frameCount == Int((40_000.0 * 48_000 / 44_100).rounded()))
         let part = AudioBuffer(channelCount: 1, frameCapacity: 1_000)
         try reader.seek(to: 20_000)
         #expect(try reader.read(into: part.channels, frameCount: 1_000) == 1_000)

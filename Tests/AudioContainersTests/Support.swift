@@ -2,13 +2,19 @@ import AudioBase
 import AudioContainers
 import AudioFiles
 import Foundation
+import TestSupport
 
 /// A folder of its own for one test, gone with the object.
 final class Folder {
     let url: URL
 
     init() throws {
-        url = FileManager.default.temporaryDirectory.appendingPathComponent("earshot-containers-\(UUID().uuidString)")
+        // In memory, where there is such a place: a disk makes these tests wait.
+        let memory = "/dev/shm"
+        let place =
+            FileManager.default.isWritableFile(atPath: memory)
+            ? URL(filePath: memory) : FileManager.default.temporaryDirectory
+        url = place.appendingPathComponent("earshot-containers-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
     }
 
@@ -28,16 +34,8 @@ func bytes(_ path: String) throws -> [UInt8] { [UInt8](try Data(contentsOf: URL(
 /// Runs a program; its exit status and what it printed.
 @discardableResult
 func run(_ arguments: String...) throws -> (status: Int32, output: String) {
-    let process = Process()
-    process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-    process.arguments = arguments
-    let pipe = Pipe()
-    process.standardOutput = pipe
-    process.standardError = pipe
-    try process.run()
-    let data = pipe.fileHandleForReading.readDataToEndOfFile()
-    process.waitUntilExit()
-    return (process.terminationStatus, String(bytes: data, encoding: .utf8) ?? "")
+    let child = try ChildProcess.run(arguments)
+    return (child.status, child.output + child.errors)
 }
 
 /// Something between music and noise, another in each channel, the same each time.
@@ -90,12 +88,8 @@ func ffmpegFile(
     try writer.write(sound.channels, frameCount: frames)
     try writer.close()
     let path = folder.path(name)
-    let process = Process()
-    process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-    process.arguments = ["ffmpeg", "-nostdin", "-v", "error", "-y", "-i", wav] + options + [path]
-    try process.run()
-    process.waitUntilExit()
-    guard process.terminationStatus == 0 else { throw CocoaError(.fileWriteUnknown) }
+    let encoder = try ChildProcess.run(["ffmpeg", "-nostdin", "-v", "error", "-y", "-i", wav] + options + [path])
+    guard encoder.status == 0 else { throw CocoaError(.fileWriteUnknown) }
     return path
 }
 

@@ -1,4 +1,5 @@
 import AudioBase
+import CRealtime
 import Testing
 import TestSupport
 
@@ -43,6 +44,22 @@ private func resample(
         let expected = output.indices.map { sine($0, frequency: frequency, rate: to) }
         let inside = 2_000..<(output.count - 100)
         #expect(errorDecibels(Array(expected[inside]), Array(output[inside])) < -70)
+    }
+
+    @Test(.enabled(if: earshot_has_wide_vectors() != 0), arguments: [8, 16, 24, 160, 704])
+    func `wide vectors sum to the same bits`(count: Int) {
+        var random = SeededRandom(seed: UInt64(count))
+        for _ in 0..<50 {
+            let values = (0..<2 * count + 1).map { _ in Float(random.unit() * 2 - 1) }
+            values.withUnsafeBufferPointer { values in
+                guard let a = values.baseAddress else { return }
+                // From an odd address too.
+                let (narrow, wide) = (earshot_dot(a, a + count + 1, count), earshot_dot_wide(a, a + count + 1, count))
+                #expect(narrow.bitPattern == wide.bitPattern)
+                let plain = (0..<count).reduce(0) { $0 + Double(values[$1]) * Double(values[count + 1 + $1]) }
+                #expect(abs(plain - Double(wide)) < 1e-4)
+            }
+        }
     }
 
     @Test func `block sizes do not change a sample`() {

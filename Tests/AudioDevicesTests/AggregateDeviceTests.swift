@@ -1,5 +1,6 @@
 import AudioBase
 import AudioDevices
+import TestSupport
 import Testing
 
 /// Two devices as one, in real time.

@@ -1,6 +1,7 @@
 import AudioBase
 import AudioDevices
 import Foundation
+import TestSupport
 import Testing
 
 @Suite struct CallbackWatchdogTests {

@@ -65,12 +65,3 @@ final class CycleProbe: @unchecked Sendable {  // the device's thread writes, ot
         }
     }
 }
-
-/// Waits for a condition that another thread brings about; false when it has not come after ten seconds.
-func eventually(_ condition: () -> Bool) -> Bool {
-    for _ in 0..<2_000 {
-        if condition() { return true }
-        usleep(5_000)
-    }
-    return condition()
-}

@@ -1,5 +1,6 @@
 import AudioBase
 import AudioDevices
+import TestSupport
 import Testing
 
 @Suite("SimulatedDevice", .serialized) struct SimulatedDeviceTests {

@@ -1,5 +1,6 @@
 import AudioBase
 import AudioDevices
+import TestSupport
 import Testing
 
 /// Cards that come and go, and who may open them.

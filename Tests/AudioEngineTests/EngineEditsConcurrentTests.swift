@@ -101,7 +101,7 @@ import Testing
             hasStopped.store(false, ordering: .relaxed)
             isRendering.store(false, ordering: .relaxed)
             try engine.start(on: device)
-            while !isRendering.load(ordering: .relaxed) { usleep(100) }
+            #expect(eventually { isRendering.load(ordering: .relaxed) })
             DispatchQueue.concurrentPerform(iterations: 2) { thread in
                 if thread == 0, turn % 2 == 0 { engine.pause() }
                 engine.stop()

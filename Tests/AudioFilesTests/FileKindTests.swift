@@ -98,7 +98,7 @@ let writableKinds = ["wav", "aiff", "caf", "flac", "ogg", "opus", "mp3"]
         let sound = tone(frames: 30_001, channels: 2, rate: rate)
         try write(sound, 30_001, rate: rate, to: path, bitRate: kind == "opus" ? .constant(256) : .variable(1))
         let heard = try contents(path)
-        let frames = Int((30_001 * fileRate / rate).rounded(.up))
+        let frames = Int((30_001 * fileRate / rate).rounded())
         #expect(try AudioFileReader(path: path).processingFormat.sampleRate == fileRate)
         #expect(heard[0].count == frames)
         let expected = tone(frames: frames, channels: 2, rate: fileRate)
@@ -223,6 +223,26 @@ let writableKinds = ["wav", "aiff", "caf", "flac", "ogg", "opus", "mp3"]
                 usleep(500)
             }
         }
+    }
+
+    @Test func `Vorbis near silence is written within the second`() throws {
+        let folder = try Folder()
+        let path = folder.path("quiet.ogg")
+        let sound = tone(frames: 44_100, channels: 1, rate: 44_100, gain: 1e-6)
+        let writer = try AudioFileWriter(path: path, format: AudioFormat(sampleRate: 44_100, channelCount: 1))
+        for second in 1...12 {
+            for block in 0..<20 { try writer.write(sound.channels, frameCount: 2_205, offset: block * 2_205) }
+            // A copy is what a kill at this instant would leave.
+            let copy = folder.path("copy.ogg")
+            try? FileManager.default.removeItem(atPath: copy)
+            try FileManager.default.copyItem(atPath: path, toPath: copy)
+            let heard = try contents(copy)[0].count
+            #expect(heard > second * 44_100 - 22_050 && heard <= second * 44_100, "\(heard) after \(second) s")
+        }
+        try writer.close()
+        #expect(try AudioFileReader(path: path).frameCount == 12 * 44_100)
+        let check = try run("ogginfo", path)
+        #expect(check.status == 0 && !check.output.contains("WARN"), "\(check.output)")
     }
 
     @Test func `a FLAC or Ogg file that was cut off anywhere has the length of what is whole`() throws {

@@ -1,13 +1,19 @@
 import AudioBase
 import AudioFiles
 import Foundation
+import TestSupport
 
 /// A folder of its own for one test, gone with the object.
 final class Folder {
     let url: URL
 
     init() throws {
-        url = FileManager.default.temporaryDirectory.appendingPathComponent("earshot-files-\(UUID().uuidString)")
+        // In memory, where there is such a place: a disk makes these tests wait.
+        let memory = "/dev/shm"
+        let place =
+            FileManager.default.isWritableFile(atPath: memory)
+            ? URL(filePath: memory) : FileManager.default.temporaryDirectory
+        url = place.appendingPathComponent("earshot-files-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
     }
 
@@ -56,14 +62,6 @@ func contents(_ path: String) throws -> [[Float]] {
 /// Runs a program; its exit status and what it printed.
 @discardableResult
 func run(_ arguments: String...) throws -> (status: Int32, output: String) {
-    let process = Process()
-    process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-    process.arguments = arguments
-    let pipe = Pipe()
-    process.standardOutput = pipe
-    process.standardError = pipe
-    try process.run()
-    let data = pipe.fileHandleForReading.readDataToEndOfFile()
-    process.waitUntilExit()
-    return (process.terminationStatus, String(bytes: data, encoding: .utf8) ?? "")
+    let child = try ChildProcess.run(arguments)
+    return (child.status, child.output + child.errors)
 }

@@ -4,6 +4,7 @@ import AudioPlugIns
 import Dispatch
 import Foundation
 import Synchronization
+import TestSupport
 import Testing
 import UnitMeasures
 
@@ -130,7 +131,7 @@ import UnitMeasures
             unit.reset()
             #expect(UnitDrive.render(unit, [sound, sound]) == first)
             // The next reset needs what this one's thread makes meanwhile.
-            while !isRenewed(unit) { Thread.sleep(forTimeInterval: 0.001) }
+            #expect(eventually { isRenewed(unit) })
         }
     }
 
@@ -146,7 +147,7 @@ import UnitMeasures
                 for _ in 0..<2 {
                     if UnitDrive.render(unit, [sound, sound]) != wanted { wrong.add(1, ordering: .relaxed) }
                     unit.reset()
-                    while pass % 3 == 0, !isRenewed(unit) { Thread.sleep(forTimeInterval: 0.001) }
+                    if pass % 3 == 0, !eventually({ isRenewed(unit) }) { wrong.add(1, ordering: .relaxed) }
                     if pass % 3 != 0 { break }
                 }
             }

@@ -1,5 +1,6 @@
 import AudioPlugIns
 import Foundation
+import TestSupport
 
 /// Bundles in a folder of their own: files as they are given, and plug-ins that are compiled from C for a test.
 final class TestBundles {
@@ -88,13 +89,10 @@ final class TestBundles {
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
         try Data(source.utf8).write(to: folder.appending(path: "p.c"))
-        let compiler = Process()
-        compiler.executableURL = URL(filePath: "/usr/bin/env")
-        compiler.arguments = ["cc", "-shared", "-fPIC", "-O1", "-o", "p.so", "p.c"]
-        compiler.currentDirectoryURL = folder
-        try compiler.run()
-        compiler.waitUntilExit()
-        guard compiler.terminationStatus == 0 else { throw CocoaError(.executableLoad) }
-        return try Data(contentsOf: folder.appending(path: "p.so"))
+        let library = folder.appending(path: "p.so")
+        let compiler = try ChildProcess.run(
+            ["cc", "-shared", "-fPIC", "-O1", "-o", library.path, folder.appending(path: "p.c").path])
+        guard compiler.status == 0 else { throw CocoaError(.executableLoad) }
+        return try Data(contentsOf: library)
     }
 }

@@ -1,4 +1,5 @@
 import AudioBase
+import AudioContainers
 import AudioEngine
 import AudioFiles
 import AudioQueues
@@ -71,8 +72,15 @@ import Testing
             try rig.start(inputs: 1)
             try recorder.record(at: .sample(12_345), forDuration: 0.5)
             try rig.render(60_000, input: numbered)
+            #expect(!recorder.isRecording && recorder.elapsedFrameCount == 24_000)
+            try recorder.record(forDuration: 0.01)
+            #expect(recorder.isRecording)
+            try rig.render(6_000, input: numbered)
+            #expect(!recorder.isRecording && recorder.elapsedFrameCount == 24_480)
             try recorder.stop()
-            #expect(try samples(folder + "/take.wav") == (12_345..<36_345).map(numbered))
+            let wanted = ((12_345..<36_345).map { $0 } + (60_000..<60_480)).map(numbered)
+            #expect(try samples(folder + "/take.wav") == wanted)
+            #expect(recorder.recordedPeak == numbered(60_479))
         }
     }
 
@@ -141,9 +149,8 @@ import Testing
                 #expect(got.count == 96_000)
                 #expect(errorDecibels(wanted, got) < bound)
             }
-            #expect(throws: AudioRecorderError.self) {
-                try AudioRecorder(path: folder + "/no/take.wav", format: rig.format, on: rig.engine)
-            }
+            #expect(recorder.files.map { $0.error == nil } == [true, true, true, false])
+            #expect(recorder.files.prefix(3).allSatisfy { $0.frameCount == 96_000 })
         }
     }
 
@@ -192,6 +199,61 @@ import Testing
             let wanted = (0..<3_000).map { (1_000..<2_000).contains($0) ? 0 : numbered($0) }
             #expect(try samples(folder + "/take.wav") == wanted)
             #expect(recorder.lostFrameCount == 1_000)
+        }
+    }
+
+    @Test func `where one file cannot be made, none is touched`() throws {
+        try inFolder { folder in
+            let rig = QueueRig()
+            try Data([1, 2, 3]).write(to: URL(fileURLWithPath: folder + "/old.wav"))
+            for name in ["/new.wav", "/old.wav"] {
+                #expect(throws: AudioRecorderError.self) {
+                    try AudioRecorder(
+                        files: [name, "/no/take.wav"].map { AudioRecorderFile(path: folder + $0) }, format: rig.format,
+                        on: rig.engine)
+                }
+            }
+            #expect(try FileManager.default.contentsOfDirectory(atPath: folder) == ["old.wav"])
+            #expect(FileManager.default.contents(atPath: folder + "/old.wav") == Data([1, 2, 3]))
+            #expect(throws: AudioRecorderError.self) {
+                try AudioRecorder(
+                    files: [
+                        AudioRecorderFile(path: folder + "/old.wav"),
+                        AudioRecorderFile(
+                            path: folder + "/new.m4a", settings: SoundFiles.Settings(bitRate: .variable(2))),
+                    ], format: rig.format, on: rig.engine)
+            }
+            #expect(FileManager.default.contents(atPath: folder + "/old.wav") == Data([1, 2, 3]))
+        }
+    }
+
+    @Test func `it goes on with a file, and counts parts from where it is told`() throws {
+        try inFolder { folder in
+            let rig = QueueRig()
+            func record(_ file: AudioRecorderFile, _ options: AudioRecorder.Options = .init()) throws -> [String] {
+                let recorder = try AudioRecorder(
+                    files: [file], format: rig.format, on: rig.engine, options: options)
+                try recorder.record()
+                try rig.render(10_000, input: numbered)
+                try recorder.stop()
+                return recorder.paths
+            }
+            try rig.start(inputs: 1)
+            _ = try record(AudioRecorderFile(path: folder + "/take.wav"))
+            _ = try record(AudioRecorderFile(appendingTo: folder + "/take.wav"))
+            #expect(try samples(folder + "/take.wav") == (0..<20_000).map(numbered))
+            var options = AudioRecorder.Options()
+            options.partDuration = 0.125
+            options.firstPart = 7
+            #expect(
+                try record(AudioRecorderFile(path: folder + "/take.wav"), options)
+                    == [folder + "/take-007.wav", folder + "/take-008.wav"])
+            let other = QueueRig(rate: 44_100)
+            #expect(throws: AudioRecorderError.self) {
+                try AudioRecorder(
+                    files: [AudioRecorderFile(appendingTo: folder + "/take.wav")], format: other.format,
+                    on: other.engine)
+            }
         }
     }
 }

@@ -1,6 +1,7 @@
 import AudioBase
 import AudioCodecs
 import AudioEngine
+import AudioFiles
 import AudioQueues
 import TestSupport
 import Testing
@@ -96,6 +97,21 @@ import Testing
         #expect(played.losses.isEmpty)
         let wanted = (4_096..<40_000).map(tone)
         #expect(errorDecibels(wanted, Array(played.heard[recorded.priming + 4_096..<recorded.priming + 40_000])) < -20)
+    }
+
+    @Test(arguments: [MP3Encoder.BitRate.constant(320), .constant(128), .variable(2)], [48_000.0, 16_000])
+    func `MP3 goes from queue to queue, whole and where it was`(bitRate: MP3Encoder.BitRate, rate: Double) throws {
+        guard bitRate != .constant(320) || rate == 48_000 else { return }
+        let recorded = try record(
+            .mp3(sampleRate: rate, channelCount: 1, bitRate: bitRate), packets: 3, frames: 48_000)
+        let (inside, packet) = (Int(rate) + recorded.priming, recorded.format.framesPerPacket)
+        #expect((0...2).contains(recorded.packets.count - (inside + packet - 1) / packet))
+        let played = try play(recorded.format, recorded.packets, each: 3, frames: 48_000)
+        #expect(played.losses.isEmpty)
+        let delay = recorded.priming * 48_000 / Int(rate)
+        let wanted = (4_096..<40_000).map(tone)
+        let heard = Array(played.heard[delay + 4_096..<delay + 40_000])
+        #expect(errorDecibels(wanted, heard) < -20)
     }
 
     @Test func `eight packets of AAC of any size fit, and what does not is refused whole`() throws {

@@ -62,14 +62,6 @@ import Testing
         }
     }
 
-    private func eventually(_ condition: () -> Bool) -> Bool {
-        for _ in 0..<2_000 {
-            if condition() { return true }
-            usleep(5_000)
-        }
-        return condition()
-    }
-
     private func reasons(_ session: AudioSession) -> [RouteChange.Reason] {
         session.history.compactMap { if case .routeChanged(let change) = $0 { change.reason } else { nil } }
     }

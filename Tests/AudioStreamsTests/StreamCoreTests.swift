@@ -233,29 +233,4 @@ import Testing
         rig.advance(4)
         #expect(rig.core.wantsBytes)
     }
-
-    @Test func `a day's stream holds memory flat`() throws {
-        try Sound.shell("cd \(try Sound.folder.get()) && lame --quiet -t -b 8 -m m --resample 8 from.wav day")
-        let bytes = [UInt8](try Data(contentsOf: URL(fileURLWithPath: try Sound.folder.get() + "/day")))
-        let format = AudioFormat(sampleRate: 8_000, channelCount: 1)
-        let ring = AudioRing(channelCount: 1, capacity: 65_536)
-        let decoder = StreamDecoder(format: format, ring: ring)
-        let block = AudioBuffer(channelCount: 1, frameCapacity: 4_096)
-        var played = 0
-        func play(until frames: Int) throws {
-            while played < frames {
-                if decoder.isIdle { try decoder.take(bytes) }
-                try decoder.work()
-                while ring.reader.heldFrames > 0 {
-                    played += ring.reader.read(block.channels, frameCount: 4_096).frameCount
-                }
-            }
-        }
-        try play(until: 3_600 * 8_000)
-        let before = ProcessFootprint.now().anonymousBytes
-        try play(until: 24 * 3_600 * 8_000)
-        let after = ProcessFootprint.now().anonymousBytes
-        #expect(after - before < 4 << 20, "\(before) to \(after)")
-        #expect(decoder.packetsConcealed == 0)
-    }
 }

@@ -141,15 +141,11 @@ import Testing
     @Test func `standard input and output are pipes`() throws {
         let scratch = try Scratch()
         try song(scratch("song.wav"))
-        let shell = Process()
-        shell.executableURL = URL(fileURLWithPath: "/bin/sh")
-        shell.arguments = [
-            "-c", "cat \"$1\" | \"$0\" convert - --to flac --output - | \"$0\" info - --json > \"$2\"", Earshot.program,
-            scratch("song.wav"), scratch("info.json"),
-        ]
-        try shell.run()
-        shell.waitUntilExit()
-        #expect(shell.terminationStatus == 0)
+        let shell = try ChildProcess.run([
+            "/bin/sh", "-c", "cat \"$1\" | \"$0\" convert - --to flac --output - | \"$0\" info - --json > \"$2\"",
+            Earshot.program, scratch("song.wav"), scratch("info.json"),
+        ])
+        #expect(shell.status == 0)
         let reports =
             try JSONSerialization.jsonObject(
                 with: Data(contentsOf: URL(fileURLWithPath: scratch("info.json")))) as? [[String: Any]]

@@ -6,7 +6,7 @@ import TestSupport
     @Test(arguments: [
         ["--help"], ["host", "--help"], ["join", "--help"], ["devices", "--help"],
         ["loopback", "--help"], ["monitor", "--help"], ["effects", "--help"], ["render", "--help"],
-        ["analyze", "--help"], ["process-voice", "--help"],
+        ["analyze", "--help"], ["process-voice", "--help"], ["record", "--help"],
         ["help", "host"],
     ])
     func `each command explains itself`(arguments: [String]) throws {
@@ -26,7 +26,7 @@ import TestSupport
         #expect(program.wait() == .exit(0))
         for word in [
             "host", "join", "devices", "loopback", "monitor", "effects", "render", "analyze", "process-voice",
-            "insecure-lan", "watch",
+            "record", "trim-silence", "insecure-lan", "watch",
             "pipewire",
             "alsa", "simulated",
         ] {

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 
 /// What the rules are checked against: a repository's imports, package dependencies and test folders.
 struct SourceTree {
@@ -50,19 +51,13 @@ struct SourceTree {
     private static func packageDependencies(root: URL) throws -> [String: Set<String>] {
         let scratch = FileManager.default.temporaryDirectory.appending(path: "earshot-layers-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: scratch) }
-        let process = Process()
-        process.executableURL = URL(filePath: "/usr/bin/env")
-        process.arguments = [
-            "-u", "EARSHOT_CORE", "-u", "EARSHOT_LAYERS", "-u", "EARSHOT_RTSAN", "-u", "EARSHOT_FUZZ", "-u",
-            "LD_PRELOAD",
-            "swift", "package", "--package-path", root.path, "--scratch-path", scratch.path, "dump-package",
-        ]
-        let output = Pipe()
-        process.standardOutput = output
-        try process.run()
-        let json = output.fileHandleForReading.readDataToEndOfFile()
-        process.waitUntilExit()
-        let manifest = try JSONDecoder().decode(Manifest.self, from: json)
+        let swift = try ChildProcess.run(
+            [
+                "env", "-u", "EARSHOT_CORE", "-u", "EARSHOT_LAYERS", "-u", "EARSHOT_RTSAN", "-u", "EARSHOT_FUZZ", "-u",
+                "LD_PRELOAD",
+                "swift", "package", "--package-path", root.path, "--scratch-path", scratch.path, "dump-package",
+            ], seconds: 120)
+        let manifest = try JSONDecoder().decode(Manifest.self, from: Data(swift.output.utf8))
         var dependencies: [String: Set<String>] = [:]
         // What has a path of its own is no layer: C++ under Sources/System, what tests share.
         for target in manifest.targets where target.path == nil && ["regular", "executable"].contains(target.type) {

@@ -93,7 +93,7 @@ private enum Reference {
     static func answers(_ texts: [[UInt8]]) throws -> [Bool] {
         let program = """
             import sys, tomllib
-            for line in sys.stdin:
+            for line in open(sys.argv[1]):
                 try: tomllib.loads(bytes.fromhex(line).decode()); print(1)
                 except (ValueError, RecursionError): print(0)
             """
@@ -105,17 +105,8 @@ private enum Reference {
         let file = FileManager.default.temporaryDirectory.appending(path: "earshot-toml-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: file) }
         try input.write(to: file, atomically: false, encoding: .utf8)
-        let process = Process()
-        process.executableURL = URL(filePath: "/usr/bin/python3")
-        process.arguments = ["-c", program]
-        process.standardInput = try FileHandle(forReadingFrom: file)
-        let output = Pipe()
-        process.standardOutput = output
-        process.standardError = FileHandle.nullDevice
-        try process.run()
-        let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-        process.waitUntilExit()
-        guard process.terminationStatus == 0 else { throw CancellationError() }
-        return text
+        let python = try ChildProcess.run(["/usr/bin/python3", "-c", program, file.path])
+        guard python.status == 0 else { throw CancellationError() }
+        return python.output
     }
 }

@@ -55,6 +55,18 @@ public final class ChildProcess: Sendable {
         try? FileManager.default.removeItem(atPath: folder)
     }
 
+    /// Runs a program to its end: its status, and what it printed.
+    /// - Throws: where it was not started, was ended by a signal, or still ran after `seconds`.
+    public static func run(
+        _ arguments: [String], seconds: Double = 60
+    ) throws -> (status: Int32, output: String, errors: String) {
+        let child = try ChildProcess(arguments)
+        guard case .exit(let status)? = child.wait(seconds: seconds) else {
+            throw StartError(description: "\(arguments[0]) did not end by itself: \(child.errors)")
+        }
+        return (status, child.output, child.errors)
+    }
+
     /// Starts a program with no signal blocked: Foundation's Process hands down this thread's mask, in which Dispatch blocks
     /// SIGTERM. Without `error` both outputs go to one file.
     static func spawn(

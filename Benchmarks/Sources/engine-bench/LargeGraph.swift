@@ -2,6 +2,7 @@ import AudioBase
 import AudioDSP
 import AudioDevices
 import AudioEngine
+import BenchReports
 import Foundation
 import TestSupport
 

@@ -1,6 +1,7 @@
 import AudioBase
 import AudioDSP
 import AudioEngine
+import BenchReports
 import CKernels
 import PairedTimes
 
@@ -14,81 +15,61 @@ enum NodeCost {
     private static let ratioLimit = 2.0
     private static let count = 64
 
+    private static let reference = "the graph without them, \(count) in a row"
+
     static func figures() throws -> [Report] {
-        let none = try EngineRun(chain(0) { emptyUnit() })
-        return try empty(beside: none) + [
-            try figure("a converter that has nothing to convert", beside: none) {
-                AudioConverterNode(to: AudioFormat(sampleRate: 48_000, channelCount: 2))
-            },
-            try figure("a unit of one gain", beside: none, limit: nil) { AudioUnitEffect(.gain) },
-            try idle(),
-        ]
-    }
-
-    private static func empty(beside none: EngineRun) throws -> [Report] {
-        let run = try EngineRun(chain(count) { emptyUnit() })
-        var times: [(node: Double, visit: Double)] = []
-        for _ in 0..<201 {
-            let more = nanoseconds(200) { run.blocks(200) }
-            let less = nanoseconds(200) { none.blocks(200) }
-            let visit = nanoseconds(200) {
-                for _ in 0..<200 where ck_visit(count, run.input.channels.pointers, run.frameCount) != 0 {
-                    fatalError()
-                }
-            }
-            times.append(((more - less) / Double(count), visit / Double(count)))
-        }
-        let (node, visit) = (PairedTimes.median(times.map(\.node)), PairedTimes.median(times.map(\.visit)))
-        let ratio = PairedTimes.median(times.map { $0.node / $0.visit })
-        let name = "a unit that does nothing, a node and block of 64 stereo frames"
+        let empty = try Cost { emptyUnit() }
+        let converter = try Cost { AudioConverterNode(to: AudioFormat(sampleRate: 48_000, channelCount: 2)) }
+        let gain = try Cost { AudioUnitEffect(.gain) }
+        // Silence goes by what has nothing to say; ten seconds on, the last of them has heard nothing for long enough.
+        let idle = try Cost(silentSeconds: 10) { AudioUnitEffect(.equalizer) }
         return [
+            report("a unit that does nothing", empty),
             Report(
-                name, node, excuse: ratio <= ratioLimit ? "the machine is slow, C takes \(decimal(visit)) ns" : nil,
-                "ns", .atMost(limit),
-                against: "the graph without them, \(count) in a row"),
-            Report(
-                "\(name), \(decimal(node)) ns beside \(decimal(visit)) ns", ratio, "times the duration",
-                .atMost(ratioLimit),
+                "the same, \(decimal(empty.node)) ns beside \(decimal(empty.visit)) ns", empty.ratio,
+                "times the duration", .atMost(ratioLimit),
                 against: "a call by a pointer that looks whether all samples are numbers, in C, clang -O3"),
+            report("a converter that has nothing to convert", converter),
+            Report("a unit of one gain, a node and block of 64 stereo frames", gain.node, "ns", against: reference),
+            report("an idle equalizer", idle),
         ]
     }
 
-    private static func figure(
-        _ name: String, beside none: EngineRun, limit: Double? = limit, node: () -> AudioNode
-    ) throws -> Report {
-        let run = try EngineRun(chain(count, node))
-        let times = Difference(repetitions: 201, operations: 200) {
-            run.blocks(200)
-        } less: {
-            none.blocks(200)
-        }
-        return Report(
-            "\(name), a node and block of 64 stereo frames", times.median / Double(count),
-            least: times.least / Double(count), "ns", limit.map { .atMost($0) },
-            against: "the graph without them, \(count) in a row")
+    private static func report(_ name: String, _ cost: Cost) -> Report {
+        Report(
+            "\(name), a node and block of 64 stereo frames", cost.node,
+            excuse: cost.ratio <= ratioLimit ? "the machine is slow, C takes \(decimal(cost.visit)) ns" : nil, "ns",
+            .atMost(limit), against: reference)
     }
 
-    /// Silence goes by what has nothing to say.
-    private static func idle() throws -> Report {
-        let silent = try EngineRun(chain(count) { AudioUnitEffect(.equalizer) })
-        let none = try EngineRun(chain(0) { emptyUnit() })
-        for run in [silent, none] { for c in 0..<2 { clearSamples(run.input.channels[c], 4_096) } }
-        silent.blocks(48_000 * 10 / 64)  // until the last of them has heard nothing for long enough
-        let times = Difference(repetitions: 51, operations: 200) {
-            silent.blocks(200)
-        } less: {
-            none.blocks(200)
-        }
-        let visits = (0..<51).map { _ in
-            nanoseconds(200 * count) {
-                for _ in 0..<200 where ck_visit(count, silent.input.channels.pointers, 64) != 0 { fatalError() }
+    /// Nanoseconds of a node, beside those of a visit in C, timed in turn.
+    private struct Cost {
+        let node: Double
+        let visit: Double
+        /// The median of the ratios of neighbours in time.
+        let ratio: Double
+
+        /// - Parameter silentSeconds: of silence before it begins, which then goes on.
+        init(silentSeconds: Int = 0, _ node: () -> AudioNode) throws {
+            let (run, none) = (try EngineRun(chain(count, node)), try EngineRun(chain(0, node)))
+            if silentSeconds > 0 {
+                for run in [run, none] { for c in 0..<2 { clearSamples(run.input.channels[c], 4_096) } }
+                run.blocks(48_000 * silentSeconds / 64)
             }
+            let times = (0..<201).map { _ -> (node: Double, visit: Double) in
+                let more = nanoseconds(200 * count) { run.blocks(200) }
+                let less = nanoseconds(200 * count) { none.blocks(200) }
+                let visit = nanoseconds(200 * count) {
+                    for _ in 0..<200 where ck_visit(count, run.input.channels.pointers, run.frameCount) != 0 {
+                        fatalError("the input is no sound")
+                    }
+                }
+                return (more - less, visit)
+            }
+            self.node = PairedTimes.median(times.map(\.node))
+            visit = PairedTimes.median(times.map(\.visit))
+            ratio = PairedTimes.median(times.map { $0.node / $0.visit })
         }
-        let (node, visit) = (times.median / Double(count), PairedTimes.median(visits))
-        return Report(
-            "an idle equalizer, a node and block of 64 stereo frames", node, least: times.least / Double(count),
-            excuse: node <= ratioLimit * visit ? "the machine is slow, C takes \(decimal(visit)) ns" : nil, "ns",
-            .atMost(limit), against: "the graph without them, \(count) in a row")
     }
 
     static func chain(_ count: Int, _ node: () -> AudioNode) throws -> AudioEngine {

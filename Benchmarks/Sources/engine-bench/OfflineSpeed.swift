@@ -1,31 +1,12 @@
 import AudioBase
 import AudioEngine
 import AudioFiles
+import BenchReports
 import Foundation
 import PairedTimes
 
 /// Whole work from a WAV file to a WAV file, beside sox with its nearest chain: one thread each, the same file in.
 enum OfflineSpeed {
-    /// Of the processor's time, or of the wall's.
-    private struct Cost {
-        var wall: Double
-        var processor: Double
-
-        init(wall: Double, processor: Double) {
-            self.wall = wall
-            self.processor = processor
-        }
-
-        init(median costs: [Cost]) {
-            self.init(
-                wall: PairedTimes.median(costs.map(\.wall)), processor: PairedTimes.median(costs.map(\.processor)))
-        }
-
-        func words(_ frames: Double) -> String {
-            "\(decimal(wall, 2)) s (\(decimal(processor, 2)) s of processor, \(decimal(processor / frames * 1e9, 0)) ns a frame)"
-        }
-    }
-
     private struct LostFrames: Error {
         var count: Int
     }
@@ -66,21 +47,23 @@ enum OfflineSpeed {
         while minutes < 10, pairs.count < 5, let sox = Self.sox(command) {
             pairs.append((try render(input, times: times, seconds: seconds, to: rendered), sox))
         }
-        let frames = Double(times * seconds) * 48_000
         let (ours, theirs) = (Cost(median: pairs.map(\.ours)), Cost(median: pairs.map(\.sox)))
         let ratios = pairs.map { $0.sox.processor / $0.ours.processor }
         print("offline: sox -V1 -D --single-threaded IN.wav… -b 16 OUT.wav \(chain)")
         return [
             Report(
                 "\(minutes) min of stereo at 48 kHz through equalizer, compressor, reverb and limiter, WAV to WAV of 16 bits, "
-                    + "\(pairs.count) in turn: ours \(ours.words(frames)), sox \(theirs.words(frames)); how many times as "
+                    + "\(pairs.count) in turn: ours \(ours.words), sox \(theirs.words); how many times as "
                     + "fast as sox, by the processor's time, the median", PairedTimes.median(ratios),
                 least: ratios.max(), "", .atLeast(1), against: "sox \(version)")
         ]
     }
 
     private static func render(_ input: String, times: Int, seconds: Int, to path: String) throws -> Cost {
-        let (start, before) = (HostTime.now(), processorSeconds(RUSAGE_SELF))
+        try Cost { try renderAll(input, times: times, seconds: seconds, to: path) }
+    }
+
+    private static func renderAll(_ input: String, times: Int, seconds: Int, to path: String) throws {
         let format = AudioFormat(sampleRate: 48_000, channelCount: 2)
         let engine = AudioEngine()
         let player = AudioPlayerNode(format: format)
@@ -120,37 +103,14 @@ enum OfflineSpeed {
         }
         try writer.close()
         guard player.lostFrameCount == 0 else { throw LostFrames(count: player.lostFrameCount) }
-        return Cost(wall: HostTime.now().seconds(since: start), processor: processorSeconds(RUSAGE_SELF) - before)
-    }
-
-    private static func processorSeconds(_ who: __rusage_who) -> Double {
-        var usage = rusage()
-        getrusage(who.rawValue, &usage)
-        return Double(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec)
-            + Double(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) * 1e-6
     }
 
     private static func sox(_ arguments: String) -> Cost? {
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-        process.arguments = ["sox"] + arguments.split(separator: " ").map(String.init)
-        process.standardError = FileHandle.nullDevice
-        let (start, before) = (HostTime.now(), processorSeconds(RUSAGE_CHILDREN))
-        guard (try? process.run()) != nil else { return nil }
-        process.waitUntilExit()
-        guard process.terminationStatus == 0 else { return nil }
-        return Cost(wall: HostTime.now().seconds(since: start), processor: processorSeconds(RUSAGE_CHILDREN) - before)
+        try? Cost(running: ["sox"] + arguments.split(separator: " ").map(String.init))
     }
 
     private static var version: String {
-        let process = Process()
-        let pipe = Pipe()
-        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-        process.arguments = ["sox", "--version"]
-        process.standardOutput = pipe
-        guard (try? process.run()) != nil else { return "" }
-        process.waitUntilExit()
-        let text = String(decoding: pipe.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-        return text.split(whereSeparator: \.isWhitespace).last.map(String.init) ?? ""
+        ((try? Cost.output(["sox", "--version"])) ?? "").split(whereSeparator: \.isWhitespace).last.map(String.init)
+            ?? ""
     }
 }

@@ -1,3 +1,4 @@
+import BenchReports
 import EngineMeasures
 
 extension Report {

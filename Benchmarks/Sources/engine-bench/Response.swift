@@ -1,5 +1,6 @@
 import AudioBase
 import AudioEngine
+import BenchReports
 import Foundation
 import PairedTimes
 

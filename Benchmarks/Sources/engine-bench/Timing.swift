@@ -1,4 +1,5 @@
 import AudioBase
+import BenchReports
 import Foundation
 import PairedTimes
 
@@ -41,6 +42,3 @@ struct Quantiles: CustomStringConvertible {
         "p50 \(percent(at(0.5))), p99 \(percent(at(0.99))), max \(percent(at(1))) of the period"
     }
 }
-
-func percent(_ part: Double) -> String { String(format: "%.2f %%", part * 100) }
-func decimal(_ value: Double, _ digits: Int = 1) -> String { String(format: "%.\(digits)f", value) }

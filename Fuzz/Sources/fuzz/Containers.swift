@@ -11,11 +11,37 @@ private let fuzzedFile: CInt = {
     return file
 }()
 
-/// A file of any bytes is opened, read and sought; what comes is in bounds and finite.
+/// A file of any bytes as M4A or ADTS.
 func fuzzContainer(_ input: UnsafeRawBufferPointer) -> CInt {
+    fill(input)
+    guard let reader = try? ContainerFileReader(path: path) else { return 0 }
+    precondition(reader.primingFrames >= 0 && reader.remainderFrames >= 0)
+    return use(reader)
+}
+
+/// A file of any bytes as whatever it is; what is none says why in a line that names it.
+func fuzzFile(_ input: UnsafeRawBufferPointer) -> CInt {
+    var bytes = Array(input)
+    mendPages(&bytes)
+    bytes.withUnsafeBytes { fill($0) }
+    do throws(AudioFileError) {
+        _ = try? SoundFiles.info(path)
+        return use(try SoundFiles.open(path))
+    } catch {
+        precondition(error.description.hasPrefix(path) && !error.description.contains("\n"))
+        return 0
+    }
+}
+
+private let path = "/proc/self/fd/\(fuzzedFile)"
+
+private func fill(_ input: UnsafeRawBufferPointer) {
     precondition(ftruncate(fuzzedFile, 0) == 0 && pwrite(fuzzedFile, input.baseAddress, input.count, 0) == input.count)
-    guard let reader = try? ContainerFileReader(path: "/proc/self/fd/\(fuzzedFile)") else { return 0 }
-    precondition(reader.frameCount >= 0 && reader.primingFrames >= 0 && reader.remainderFrames >= 0)
+}
+
+/// A file is read and sought; what comes is in bounds and finite.
+private func use(_ reader: any SoundFileReader) -> CInt {
+    precondition(reader.frameCount >= 0)
     let block = AudioBuffer(channelCount: reader.processingFormat.channelCount, frameCapacity: 3_000)
     for target in [0, reader.frameCount / 2, reader.frameCount] {
         try? reader.seek(to: target)
@@ -47,6 +73,24 @@ func containers() -> [[UInt8]] {
         files.append(content(path))
     }
     return files
+}
+
+/// A short file of each other kind.
+func soundFiles() -> [[UInt8]] {
+    let sound = AudioBuffer(channelCount: 1, frameCapacity: 3_000)
+    for i in 0..<3_000 { sound.channels[0][i] = Float(i % 96) / 200 - 0.24 }
+    let format = AudioFormat(sampleRate: 8_000, channelCount: 1)
+    return [AudioFileType.wav, .rf64, .aiff, .caf, .flac, .vorbis, .opus, .mp3].map { type in
+        let path = "/tmp/earshot-fuzz-\(getpid())"
+        defer { unlink(path) }
+        let settings = SoundFiles.Settings(sampleFormat: .int16)
+        guard let writer = try? SoundFiles.create(path, type: type, format: format, settings: settings) else {
+            return []
+        }
+        try? writer.write(sound.channels, frameCount: 3_000, offset: 0)
+        try? writer.close()
+        return content(path)
+    }
 }
 
 private func content(_ path: String) -> [UInt8] {

@@ -21,6 +21,7 @@ func runFuzzer(_ target: Target, arguments: [String]) -> Never {
         case .opus: { fuzzOpus(UnsafeRawBufferPointer(start: $0, count: $1)) }
         case .description: { fuzzDescription(UnsafeRawBufferPointer(start: $0, count: $1)) }
         case .container: { fuzzContainer(UnsafeRawBufferPointer(start: $0, count: $1)) }
+        case .file: { fuzzFile(UnsafeRawBufferPointer(start: $0, count: $1)) }
         case .stream: { fuzzStream(UnsafeRawBufferPointer(start: $0, count: $1)) }
         case .titles: { fuzzTitles(UnsafeRawBufferPointer(start: $0, count: $1)) }
         case .playlist: { fuzzPlaylist(UnsafeRawBufferPointer(start: $0, count: $1)) }

@@ -15,6 +15,7 @@ func seeds(of target: Target) -> [[UInt8]] {
             Array("v=0\nc=IN IP6 ::1/3\na=x:y\nm=audio 9 RTP/AVP 10 0\na=maxptime:20\na=recvonly\nb=AS:6\n".utf8),
         ]
     case .container: containers()
+    case .file: soundFiles()
     case .stream: [mpegAudio, adts, wave, opus, vorbis, Array("ID3".utf8) + [4, 0, 0, 0, 0, 0, 2, 0, 0] + mpegAudio]
     case .titles: [[4, 1, 2, 3, 4, 2] + Array("StreamTitle='a';".utf8) + [UInt8](repeating: 0, count: 16) + [5, 6]]
     case .playlist:

@@ -127,7 +127,7 @@ let vorbis: [UInt8] =
     + page([0, 1, 2], flags: 0, sequence: 3) + page([0, 1, 2], flags: 4, sequence: 4, granule: 100)
 
 /// Gives pages that follow one another their checksums, which no fuzzer finds by itself.
-private func mendPages(_ bytes: inout [UInt8]) {
+func mendPages(_ bytes: inout [UInt8]) {
     var at = 0
     while at + 27 <= bytes.count, bytes[at...].starts(with: Array("OggS".utf8)) {
         let count = Int(bytes[at + 26])

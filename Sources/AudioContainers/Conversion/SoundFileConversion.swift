@@ -38,6 +38,9 @@ public struct SoundFileConversion: Sendable {
         self.output = output
     }
 
+    /// Few writes, each of which makes the file's header fit; 0.7 s at 48 kHz.
+    private static let blockFrames = 32_768
+
     /// What came of it.
     public struct Result: Sendable {
         /// Of the input.
@@ -142,7 +145,7 @@ public struct SoundFileConversion: Sendable {
         _ reader: ConvertedFileReader, progress: (Double) -> Bool,
         take: (Channels, Int) throws(AudioFileError) -> Void
     ) throws(Failure) {
-        let block = AudioBuffer(channelCount: reader.processingFormat.channelCount, frameCapacity: 8_192)
+        let block = AudioBuffer(channelCount: reader.processingFormat.channelCount, frameCapacity: Self.blockFrames)
         let total = Double(max(1, reader.frameCount))
         while true {
             guard progress(min(1, Double(reader.framePosition) / total)) else { throw .cancelled }
@@ -187,7 +190,7 @@ public struct SoundFileConversion: Sendable {
 
 extension AudioFileError {
     /// The same of the file as people know it.
-    fileprivate func named(_ path: String, insteadOf partial: String) -> AudioFileError {
+    func named(_ path: String, insteadOf partial: String) -> AudioFileError {
         switch self {
         case .missingFolder(partial): .missingFolder(path: path)
         case .notPermitted(partial): .notPermitted(path: path)

@@ -27,6 +27,8 @@ public final class ContainerFileReader {
     public let bitDepth: Int?
     /// The frame that the next read begins with.
     public private(set) var framePosition = 0
+    /// Samples read so far that decoded to no number, or to infinity, and came as 0: a damaged packet may.
+    public private(set) var faultCount = 0
 
     private let file: ReadableFile
     private var packets: PacketTable
@@ -67,11 +69,11 @@ public final class ContainerFileReader {
     }
 
     private static func track(_ file: ReadableFile) throws(AudioFileError) -> CodedTrack {
-        if MovieScanner.recognises(file) { return try MovieScanner.scan(file) }
-        guard ADTSScanner.recognises(file) else {
-            throw .notAudio(path: file.path, reason: "neither M4A nor ADTS AAC")
+        switch AudioFileType(file) {
+        case .m4a: return try MovieScanner.scan(file)
+        case .adts: return CodedTrack(packets: ADTSScanner.scan(file), timing: TrackTiming(), parameters: .adts())
+        default: throw .notAudio(path: file.path, reason: "neither M4A nor ADTS AAC")
         }
-        return CodedTrack(packets: ADTSScanner.scan(file), timing: TrackTiming(), parameters: .adts())
     }
 
     /// Decodes packets until one gives sound, which says what the file's format is.
@@ -128,7 +130,9 @@ public final class ContainerFileReader {
             let (packet, first) = (framePosition + primingFrames).quotientAndRemainder(dividingBy: framesPerPacket)
             if packet != blockPacket { try load(packet) }
             let frames = min(framesPerPacket - first, frameCount - done, self.frameCount - framePosition)
-            for c in 0..<count { copySamples(channels[c] + offset + done, block.channels[c] + first, frames) }
+            for c in 0..<count {
+                faultCount += copyFiniteSamples(channels[c] + offset + done, block.channels[c] + first, frames)
+            }
             done += frames
             framePosition += frames
         }

@@ -50,13 +50,6 @@ enum MovieScanner {
     private static let maximumAllocation = 256 << 20
     private static let ioByteCount = 1 << 15
 
-    /// Whether the file begins as these do.
-    static func recognises(_ file: ReadableFile) -> Bool {
-        let bytes = file.bytes(at: 0, count: 12)
-        guard bytes.count >= 8 else { return false }
-        return ["ftyp", "moov", "mdat", "free", "wide", "skip"].contains { bytes[4..<8].elementsEqual($0.utf8) }
-    }
-
     /// - Throws: ``AudioFileError/notAudio(path:reason:)``.
     static func scan(_ file: ReadableFile) throws(AudioFileError) -> CodedTrack {
         let boxes = MovieBoxes(file)

@@ -120,7 +120,7 @@ final class TrackDecoder {
     /// Frames of the last packet's sound.
     var frameCount: Int { Int(coder.frame.pointee.nb_samples) }
 
-    /// Copies the last packet's sound, cut or filled with silence to `frameCount` frames. NaN and infinity come as 0.
+    /// Copies the last packet's sound, cut or filled with silence to `frameCount` frames.
     /// - Returns: false where libavcodec's sample type is none that is known here.
     func copy(to channels: Channels, frameCount: Int) -> Bool {
         let count = min(frameCount, self.frameCount)
@@ -135,16 +135,10 @@ final class TrackDecoder {
             switch av_get_packed_sample_fmt(kind) {
             case AV_SAMPLE_FMT_FLT:
                 let from = from.assumingMemoryBound(to: Float.self)
-                for i in 0..<count {
-                    let x = from[first + i * step]
-                    to[i] = x.isFinite ? x : 0
-                }
+                for i in 0..<count { to[i] = from[first + i * step] }
             case AV_SAMPLE_FMT_DBL:
                 let from = from.assumingMemoryBound(to: Double.self)
-                for i in 0..<count {
-                    let x = Float(from[first + i * step])
-                    to[i] = x.isFinite ? x : 0
-                }
+                for i in 0..<count { to[i] = Float(from[first + i * step]) }
             case AV_SAMPLE_FMT_S16:
                 let from = from.assumingMemoryBound(to: Int16.self)
                 for i in 0..<count { to[i] = Float(from[first + i * step]) * 0x1p-15 }

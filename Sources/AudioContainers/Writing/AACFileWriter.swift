@@ -47,8 +47,22 @@ public final class AACFileWriter {
     ///   - bitRate: bits a second for all channels, 16,000 a channel up to 6 for each frame and channel;
     ///     ``defaultBitRatePerChannel(sampleRate:)`` for each channel where nothing is said.
     /// - Throws: ``AudioFileError/unsupportedFormat(path:detail:)`` and what creating a file can.
-    public init(
+    public convenience init(
         path: String, format: AudioFormat, container: Container = .m4a, bitRate: Int? = nil
+    ) throws(AudioFileError) {
+        try self.init(path, format, container, bitRate, nil)
+    }
+
+    /// Begins a stream; M4A in fragments.
+    /// - Throws: ``AudioFileError/unsupportedFormat(path:detail:)``, ``AudioFileError/notRead(path:)``, system.
+    convenience init(
+        _ output: StreamOutput, format: AudioFormat, container: Container, bitRate: Int? = nil
+    ) throws(AudioFileError) {
+        try self.init(output.name, format, container, bitRate, output)
+    }
+
+    private init(
+        _ path: String, _ format: AudioFormat, _ container: Container, _ bitRate: Int?, _ stream: StreamOutput?
     ) throws(AudioFileError) {
         let rate = Self.fileSampleRate(for: format.sampleRate)
         do {
@@ -63,7 +77,7 @@ public final class AACFileWriter {
         self.path = path
         self.format = format
         fileSampleRate = rate
-        let file = try OutputFile(path: path)
+        let file = if let stream { OutputFile(stream) } else { try OutputFile(path: path) }
         switch container {
         case .adts: self.container = ADTSFile(file, encoder)
         case .m4a: self.container = try MovieFile(file, encoder)
@@ -146,7 +160,7 @@ public final class AACFileWriter {
     /// An M4A file is forced to the disk before it is made a plain one.
     public func close() throws(AudioFileError) {
         guard isOpen else { return }
-        let total = Int((Double(frameCount) * fileSampleRate / format.sampleRate).rounded(.up))
+        let total = RateConverter.frameCount(frameCount, from: format.sampleRate, to: fileSampleRate)
         while convertedFrames < total {  // silence pushes out what the converter still holds
             _ = try append(silence.channels, silence.frameCapacity, 0, atMost: total - convertedFrames)
         }

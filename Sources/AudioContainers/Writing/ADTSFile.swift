@@ -10,12 +10,13 @@ final class ADTSFile: PacketContainer {
 
     init(_ file: OutputFile, _ encoder: AACEncoder) {
         self.file = file
-        rateIndex = ADTSHeader.sampleRates.firstIndex(of: Int(encoder.sampleRate)) ?? 15
+        let configuration = encoder.audioSpecificConfig
+        rateIndex = Int(configuration[0] & 7) << 1 | Int(configuration[1] >> 7)
         channelCount = encoder.channelCount
     }
 
     func append(_ packet: UnsafeRawBufferPointer) throws(AudioFileError) {
-        let size = packet.count + ADTSHeader.byteCount
+        let size = packet.count + FrameHeader.byteCount
         guard size < 1 << 13 else { throw .encoderFailed(path: file.path, reason: "a packet of \(packet.count) bytes") }
         frame.removeAll(keepingCapacity: true)
         frame += [

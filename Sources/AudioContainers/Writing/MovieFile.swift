@@ -58,6 +58,11 @@ final class MovieFile: PacketContainer {
     func close(frameCount: Int) throws(AudioFileError) {
         var failure: AudioFileError?
         do { try writeFragment() } catch { failure = error }
+        if file.stream != nil {  // stays in fragments
+            do { try file.close() } catch { failure = failure ?? error }
+            if let failure { throw failure }
+            return
+        }
         let end = file.byteCount
         do {
             var movie = BoxWriter()

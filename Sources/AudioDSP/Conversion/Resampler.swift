@@ -23,6 +23,7 @@ public struct Resampler: ~Copyable {
     private let pointers: UnsafeMutablePointer<UnsafeMutablePointer<Float>>
     private let capacity: Int
     private let before: Int  // frames kept before that of the next output
+    private let isWide = earshot_has_wide_vectors() != 0
     // The next output frame lies at whole + fraction / denominator in `input`; they lie stride / denominator apart.
     private let denominator: Int
     private var stride: Int
@@ -157,9 +158,13 @@ public struct Resampler: ~Copyable {
         let taps = 2 &* halfLength
         let wholeStep = stride / denominator
         let fractionStep = stride % denominator
+        // Half-lengths are multiples of 4, so a row is whole groups of eight taps.
         for i in offset..<offset &+ frameCount {
             let row = filter.row(at: fraction)
-            for c in 0..<input.count { output[c][i] = dot(row, input[c] + (whole &- before), taps) }
+            for c in 0..<input.count {
+                let from = input[c] + (whole &- before)
+                output[c][i] = isWide ? earshot_dot_wide(row, from, taps) : earshot_dot(row, from, taps)
+            }
             whole = whole &+ wholeStep
             fraction = fraction &+ fractionStep
             if fraction >= denominator {
@@ -167,28 +172,5 @@ public struct Resampler: ~Copyable {
                 whole = whole &+ 1
             }
         }
-    }
-
-    /// Half-lengths are multiples of 4, so a row is whole groups of eight taps, the last maybe half of one of 16.
-    @_noLocks @inline(__always)
-    private func dot(_ a: UnsafePointer<Float>, _ b: UnsafePointer<Float>, _ count: Int) -> Float {
-        var s0 = SIMD4<Float>(repeating: 0)
-        var s1 = SIMD4<Float>(repeating: 0)
-        var s2 = SIMD4<Float>(repeating: 0)
-        var s3 = SIMD4<Float>(repeating: 0)
-        var k = 0
-        while k &+ 16 <= count {
-            s0 += load4(a + k) * load4(b + k)
-            s1 += load4(a + k + 4) * load4(b + k + 4)
-            s2 += load4(a + k + 8) * load4(b + k + 8)
-            s3 += load4(a + k + 12) * load4(b + k + 12)
-            k &+= 16
-        }
-        if k < count {
-            s0 += load4(a + k) * load4(b + k)
-            s1 += load4(a + k + 4) * load4(b + k + 4)
-        }
-        let s = (s0 + s2) + (s1 + s3)
-        return (s[0] + s[1]) + (s[2] + s[3])
     }
 }

@@ -68,8 +68,13 @@ final class JACKLister: Sendable {
     }
 
     private func fail(_ error: AudioDeviceError?) {
-        self.error.withLock { $0 = error }
+        let isNew = self.error.withLock { known in
+            defer { known = error }
+            return known == nil && error != nil
+        }
         registry.replace(with: [])
+        // The thread may wait for news without end, which it does while there is no failure.
+        if isNew { earshot_wake(wakeup.fileDescriptor) }
     }
 
     private func list(_ client: JACKClient) throws(AudioDeviceError) {

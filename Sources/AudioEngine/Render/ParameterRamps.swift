@@ -33,6 +33,8 @@ struct ParameterRamps: ~Copyable {
         @_noLocks get { held.pointee }
         @_noLocks nonmutating set { held.pointee = newValue }
     }
+    /// Whether anything may wait: while it does not, the store's memory is not touched.
+    private var mayWait = true
     /// Values at the end of the present segment; what a kernel is given.
     let values: UnsafeMutablePointer<Float>
     /// Frames left of the present straight piece; 0 at rest.
@@ -110,13 +112,14 @@ struct ParameterRamps: ~Copyable {
             insert(event)
         }
         if waitingCount < waitingCapacity { seenNews = news }
+        mayWait = waitingCount > 0
     }
 
     /// Begins what is due at `time`, and the next straight piece where the last is over.
     /// - Returns: frames over which the kernel is to move to ``values``; −1 where nothing changes.
     @_noLocks
     mutating func advance(at time: Int64) -> Int {
-        while waitingCount > 0, soonest <= time {
+        while mayWait, waitingCount > 0, soonest <= time {
             waitingCount &-= 1
             let event = waiting[waitingCount]
             begin(event.index, event.value, event.rampSeconds)
@@ -136,7 +139,7 @@ struct ParameterRamps: ~Copyable {
     func limit(_ frameCount: Int, at time: Int64) -> Int {
         var limit = frameCount
         if segmentLeft > 0, segmentLeft < limit { limit = segmentLeft }
-        if waitingCount > 0 {
+        if mayWait, waitingCount > 0 {
             let until = soonest &- time
             if until < Int64(limit) { limit = until < 1 ? 1 : Int(until) }
         }
@@ -153,7 +156,7 @@ struct ParameterRamps: ~Copyable {
     /// Whether nothing moves, and nothing is due before `time`.
     @_noLocks
     func isAtRest(until time: Int64) -> Bool {
-        moving == 0 && segmentLeft == 0 && !isStale && (waitingCount == 0 || soonest >= time)
+        moving == 0 && segmentLeft == 0 && !isStale && (!mayWait || waitingCount == 0 || soonest >= time)
     }
 
     /// When the next event that waits is due, in frames of the node.

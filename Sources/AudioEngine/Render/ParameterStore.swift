@@ -99,7 +99,7 @@ final class ParameterStore: @unchecked Sendable {  // atomics, and a queue whose
     }
 
     /// Seconds; a week.
-    fileprivate static let longestRamp = 604_800.0
+    private static let longestRamp = 604_800.0
 
     private func clamped(_ value: Float, _ index: Int) -> Float {
         let range = parameters[index].range

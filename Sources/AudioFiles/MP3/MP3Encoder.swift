@@ -55,8 +55,11 @@ public final class MP3Encoder {
     /// - Parameters:
     ///   - sampleRate: one of ``sampleRates``.
     ///   - channelCount: 1 or 2.
+    ///   - hasHeader: whether the stream begins with a frame for ``header()``; not where it cannot be gone back in.
     /// - Throws: ``MP3Error/unsupportedFormat(detail:)`` for what MP3 does not have.
-    public init(sampleRate: Double, channelCount: Int, bitRate: BitRate = .variable(2)) throws(MP3Error) {
+    public init(
+        sampleRate: Double, channelCount: Int, bitRate: BitRate = .variable(2), hasHeader: Bool = true
+    ) throws(MP3Error) {
         guard Self.sampleRates.contains(sampleRate) else {
             throw .unsupportedFormat(
                 detail: "\(sampleRate) Hz; it takes 8, 11.025, 12 kHz, and twice or four times as much")
@@ -66,6 +69,7 @@ public final class MP3Encoder {
         }
         guard let lame = lame_init() else { throw .libraryFailure(call: "lame_init", code: 0) }
         do {
+            lame_set_bWriteVbrTag(lame, hasHeader ? 1 : 0)
             try Self.configure(lame, sampleRate, channelCount, bitRate)
         } catch {
             lame_close(lame)
@@ -94,7 +98,6 @@ public final class MP3Encoder {
         lame_set_out_samplerate(lame, CInt(sampleRate))
         lame_set_num_channels(lame, CInt(channelCount))
         lame_set_mode(lame, channelCount == 1 ? MONO : JOINT_STEREO)
-        lame_set_bWriteVbrTag(lame, 1)
         lame_set_write_id3tag_automatic(lame, 0)
         switch bitRate {
         case .constant(let kilobits):

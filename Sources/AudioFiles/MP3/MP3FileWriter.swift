@@ -1,5 +1,4 @@
 import AudioBase
-import Glibc
 
 /// Writes an MP3 file, by LAME, whose header fits after every write: a process killed at any instant leaves a file that plays
 /// up to 0.15 s before its last write. A file that was closed gives back exactly the frames that were written,
@@ -21,7 +20,7 @@ public final class MP3FileWriter {
     private let encoder: MP3Encoder
     private var converter: WriteConverter
     private let silence: AudioBuffer
-    private let fileDescriptor: CInt
+    private let file: OutputFile
     private var isOpen = true
     private static let blockFrames = 2048
 
@@ -30,14 +29,29 @@ public final class MP3FileWriter {
     ///   - format: 1 or 2 channels.
     ///   - bitRate: of the file's rate; V2 where nothing is said, which few can tell from the original.
     /// - Throws: ``AudioFileError/unsupportedFormat(path:detail:)`` and what creating a file can.
-    public init(
+    public convenience init(
         path: String, format: AudioFormat, bitRate: MP3Encoder.BitRate = .variable(2)
+    ) throws(AudioFileError) {
+        try self.init(path, format, bitRate, nil)
+    }
+
+    /// Begins a stream, which goes without LAME's header: players give it some 50 ms of silence more.
+    /// - Throws: ``AudioFileError/unsupportedFormat(path:detail:)``.
+    package convenience init(
+        _ output: StreamOutput, format: AudioFormat, bitRate: MP3Encoder.BitRate = .variable(2)
+    ) throws(AudioFileError) {
+        try self.init(output.name, format, bitRate, output)
+    }
+
+    private init(
+        _ path: String, _ format: AudioFormat, _ bitRate: MP3Encoder.BitRate, _ stream: StreamOutput?
     ) throws(AudioFileError) {
         let rate = Self.fileSampleRate(for: format.sampleRate)
         do {
-            encoder = try MP3Encoder(sampleRate: rate, channelCount: format.channelCount, bitRate: bitRate)
+            encoder = try MP3Encoder(
+                sampleRate: rate, channelCount: format.channelCount, bitRate: bitRate, hasHeader: stream == nil)
         } catch { throw .unsupportedFormat(path: path, detail: error.description) }
-        fileDescriptor = try WritableFile.open(path)
+        file = if let stream { OutputFile(stream) } else { try OutputFile(path: path) }
         converter = WriteConverter(from: format, to: rate)
         silence = AudioBuffer(channelCount: format.channelCount, frameCapacity: Self.blockFrames)
         self.path = path
@@ -68,8 +82,7 @@ public final class MP3FileWriter {
         }
         self.frameCount += frameCount
         // Without it a reader has to guess the length of a file that was never closed.
-        let code = putHeader()
-        if code != 0 { throw abandon(.from(errno: code, path: path)) }
+        do { try putHeader() } catch { throw abandon(error) }
     }
 
     /// Appends `frameCount` frames of silence. Throws as ``write(_:frameCount:offset:)`` does.
@@ -85,40 +98,25 @@ public final class MP3FileWriter {
 
     /// Encodes what the converter has made.
     private func encode(_ frames: Int) throws(AudioFileError) {
-        do {
-            try put(try encoder.encode(converter.output, frameCount: frames))
-        } catch let error as AudioFileError {
-            throw abandon(error)
-        } catch {
-            throw abandon(.encoderFailed(path: path, reason: "\(error)"))
-        }
+        try append { () throws(MP3Error) in try encoder.encode(converter.output, frameCount: frames) }
     }
 
-    private func put(_ bytes: UnsafeRawBufferPointer) throws(AudioFileError) {
-        var done = 0
-        while done < bytes.count {
-            let written = Glibc.write(fileDescriptor, bytes.baseAddress.map { $0 + done }, bytes.count - done)
-            if written < 0 {
-                if errno == EINTR { continue }
-                throw .from(errno: errno, path: path)
-            }
-            guard written > 0 else { throw .diskFull(path: path) }
-            done += written
-        }
+    private func append(_ bytes: () throws(MP3Error) -> UnsafeRawBufferPointer) throws(AudioFileError) {
+        let encoded: UnsafeRawBufferPointer
+        do { encoded = try bytes() } catch { throw abandon(.encoderFailed(path: path, reason: error.description)) }
+        do { try file.append(encoded) } catch { throw abandon(error) }
     }
 
-    /// Writes LAME's header of what there is so far; 0 or an errno.
-    private func putHeader() -> Int32 {
-        let header = encoder.header()
-        let written = pwrite(fileDescriptor, header.baseAddress, header.count, 0)
-        return written < 0 ? errno : written < header.count ? ENOSPC : 0
+    /// Writes LAME's header of what there is so far.
+    private func putHeader() throws(AudioFileError) {
+        if file.stream == nil { try file.overwrite(encoder.header(), at: 0) }
     }
 
     /// Closes the file as it is: it plays.
     private func abandon(_ error: AudioFileError) -> AudioFileError {
         isOpen = false
-        _ = putHeader()
-        Glibc.close(fileDescriptor)
+        try? putHeader()
+        try? file.close()
         return error
     }
 
@@ -127,18 +125,10 @@ public final class MP3FileWriter {
     public func close() throws(AudioFileError) {
         guard isOpen else { return }
         while case let produced = converter.finish(), produced > 0 { try encode(produced) }
-        do {
-            try put(try encoder.flush())
-        } catch let error as AudioFileError {
-            throw abandon(error)
-        } catch {
-            throw abandon(.encoderFailed(path: path, reason: "\(error)"))
-        }
+        try append { () throws(MP3Error) in try encoder.flush() }
         isOpen = false
-        let code = putHeader()
-        // A network file system may report only here that its disk was full.
-        let closed = Glibc.close(fileDescriptor)
-        if code != 0 { throw .from(errno: code, path: path) }
-        if closed != 0 { throw .from(errno: errno, path: path) }
+        defer { try? file.close() }
+        try putHeader()
+        try file.close()
     }
 }

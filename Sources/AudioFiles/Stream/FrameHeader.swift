@@ -2,21 +2,23 @@ import AudioBase
 
 /// The header that each frame of MPEG audio (ISO/IEC 11172-3, 13818-3, and the quarter rates known as 2.5) or of AAC in ADTS
 /// (ISO/IEC 13818-7, 6.2) begins with.
-struct FrameHeader: Hashable {
+package struct FrameHeader: Hashable {
     /// Bytes that are needed to read one.
-    static let byteCount = 7
+    package static let byteCount = 7
 
-    let codec: PacketFormat.Codec
+    package let codec: PacketFormat.Codec
     let sampleRate: Int
     let channelCount: Int
     /// Bytes of the frame, header and all.
-    let length: Int
+    package let length: Int
     /// Bytes before what a decoder is given.
     let prefixLength: Int
     /// Frames of sound.
     let frameCount: Int
-    /// What a decoder of AAC needs.
-    let configuration: [UInt8]
+    /// What a decoder of AAC needs: object type, rate and channels.
+    package let configuration: [UInt8]
+    /// Whether this configuration is enough for it: low complexity, channels that the header tells, one block a frame.
+    let isPlain: Bool
     /// Bytes of side information behind the header, of layer III.
     let sideLength: Int
 
@@ -31,8 +33,15 @@ struct FrameHeader: Hashable {
             framesPerPacket: frameCount, configuration: configuration)
     }
 
+    /// Whether the frame is the last of the bytes, or another of its kind or a tag stands behind it.
+    func isFollowed(in bytes: StreamBuffer) -> Bool {
+        if bytes.count == length { return true }
+        if let next = FrameHeader(bytes, at: length), next.continues(self) { return true }
+        return ["TAG", "ID3", "APETAGEX"].contains { bytes.begins(with: $0, at: length) }
+    }
+
     /// Reads the header at an index; nil where there is none, or not all of it.
-    init?(_ bytes: StreamBuffer, at index: Int) {
+    package init?(_ bytes: StreamBuffer, at index: Int) {
         guard bytes.count >= index + 4, bytes[index] == 0xFF, bytes[index + 1] >= 0xE0 else { return nil }
         let (b1, b2, b3) = (Int(bytes[index + 1]), Int(bytes[index + 2]), Int(bytes[index + 3]))
         if b1 & 0xF6 == 0xF0 {
@@ -68,6 +77,7 @@ struct FrameHeader: Hashable {
         sideLength = isFirst ? (channelCount == 1 ? 17 : 32) : channelCount == 1 ? 9 : 17
         prefixLength = 0
         configuration = []
+        isPlain = true
     }
 
     /// In kb/s.
@@ -87,16 +97,17 @@ struct FrameHeader: Hashable {
         ]
         let rateIndex = b2 >> 2 & 15
         let channels = (b2 & 1) << 2 | b3 >> 6
-        // Low complexity alone, with channels that the header tells, one block a frame.
-        guard b2 >> 6 == 1, rateIndex < rates.count, channels > 0, rest & 3 == 0 else { return nil }
+        guard rateIndex < rates.count else { return nil }
         length = (b3 & 3) << 11 | rest >> 13
         prefixLength = b1 & 1 == 1 ? 7 : 9
         guard length > prefixLength else { return nil }
         codec = .aac
         sampleRate = rates[rateIndex]
         channelCount = channels == 7 ? 8 : channels
-        frameCount = 1_024
-        configuration = [UInt8(2 << 3 | rateIndex >> 1), UInt8((rateIndex & 1) << 7 | channels << 3)]
+        let (type, blocks) = ((b2 >> 6) + 1, (rest & 3) + 1)
+        frameCount = blocks * 1_024
+        isPlain = type == 2 && channels > 0 && blocks == 1
+        configuration = [UInt8(type << 3 | rateIndex >> 1), UInt8((rateIndex & 1) << 7 | channels << 3)]
         sideLength = 0
     }
 }

@@ -35,12 +35,12 @@ struct FramedParser {
             bytes.drop(tag)
             return 0
         }
-        guard let frame = FrameHeader(bytes, at: 0), isSynchronised ? frame.continues(current ?? frame) : true else {
-            return try search(&bytes)
-        }
+        guard let frame = FrameHeader(bytes, at: 0), frame.isPlain,
+            isSynchronised ? frame.continues(current ?? frame) : true
+        else { return try search(&bytes) }
         let lookahead = isSynchronised ? frame.length : frame.length + 32
         if bytes.count < lookahead, !bytes.isAtEnd { return lookahead }
-        guard bytes.count >= frame.length, isSynchronised || isFollowed(frame, bytes) else {
+        guard bytes.count >= frame.length, isSynchronised || frame.isFollowed(in: bytes) else {
             return try search(&bytes)
         }
         isSynchronised = true
@@ -56,13 +56,6 @@ struct FramedParser {
         emit(frame, bytes, &events)
         bytes.drop(frame.length)
         return 0
-    }
-
-    private func isFollowed(_ frame: FrameHeader, _ bytes: StreamBuffer) -> Bool {
-        if bytes.count == frame.length { return true }
-        if let next = FrameHeader(bytes, at: frame.length), next.continues(frame) { return true }
-        return bytes.begins(with: "TAG", at: frame.length) || bytes.begins(with: "ID3", at: frame.length)
-            || bytes.begins(with: "APETAGEX", at: frame.length)
     }
 
     /// Tells the format, and learns what the first frame says of the others.
@@ -134,12 +127,7 @@ struct FramedParser {
 
     /// Bytes of a tag that begins here.
     static func tagLength(_ bytes: StreamBuffer) -> Int? {
-        if bytes.begins(with: "ID3"), bytes.count >= 10, bytes[3] < 0xFF, bytes[4] < 0xFF,
-            (6..<10).allSatisfy({ bytes[$0] < 0x80 })
-        {
-            let size = (6..<10).reduce(0) { $0 << 7 | Int(bytes[$1]) }
-            return 10 + size + (bytes[5] & 0x10 != 0 ? 10 : 0)
-        }
+        if let length = ID3Prefix.length(bytes) { return length }
         if bytes.begins(with: "TAG") { return 128 }
         if bytes.begins(with: "APETAGEX"), bytes.count >= 32 {
             let size = bytes.littleEndian(12, 4)

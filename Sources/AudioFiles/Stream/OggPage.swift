@@ -63,6 +63,27 @@ struct OggPage {
         self.pieces = pieces
     }
 
+    /// The page that ends an Opus stream of headers alone: with a packet that lasts no longer than the sound's lead.
+    static func emptyOpusEnd(behind headers: StreamBuffer) -> [UInt8]? {
+        guard case .page(let first) = look(headers),
+            let codec = OggCodec(first: headers.copy(first.headerLength..<first.length)), codec.preSkip <= 960
+        else { return nil }
+        var rest = headers
+        var count = 0
+        while case .page(let page) = look(rest) {
+            count += 1
+            rest.drop(page.length)
+        }
+        func little(_ value: Int, _ length: Int) -> [UInt8] { (0..<length).map { UInt8(value >> (8 * $0) & 0xFF) } }
+        // 20 ms, of which nothing is coded.
+        let packet: [UInt8] = [codec.format.channelCount == 1 ? 0xF8 : 0xFC]
+        var page =
+            Array("OggS".utf8) + [0, 4] + little(codec.preSkip, 8) + little(first.serial, 4) + little(count, 4)
+            + [0, 0, 0, 0, 1, UInt8(packet.count)] + packet
+        page.replaceSubrange(22..<26, with: little(Int(checksum(StreamBuffer(page), page.count)), 4))
+        return page
+    }
+
     /// The polynomial 04C11DB7, most significant bit first, begun with 0; the page's own field counts as 0.
     private static func checksum(_ bytes: StreamBuffer, _ length: Int) -> UInt32 {
         var sum: UInt32 = 0

@@ -1,5 +1,5 @@
 /// Bytes of a stream that were not consumed yet, and how far it is.
-struct StreamBuffer {
+package struct StreamBuffer: Sendable {
     private var bytes: [UInt8] = []
     private var head = 0
     private var pendingSkip = 0
@@ -10,8 +10,15 @@ struct StreamBuffer {
 
     init(offset: Int = 0) { self.offset = offset }
 
+    /// All there is.
+    package init(_ bytes: [UInt8]) {
+        self.bytes = bytes
+        offset = 0
+        isAtEnd = true
+    }
+
     /// Bytes held.
-    var count: Int { bytes.count - head }
+    package var count: Int { bytes.count - head }
 
     subscript(_ index: Int) -> UInt8 { bytes[head + index] }
 

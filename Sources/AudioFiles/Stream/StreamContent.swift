@@ -21,27 +21,24 @@ public enum StreamContent: Hashable, Sendable {
     /// Looks at a stream's first bytes; white space and a byte order mark before text are left out.
     public init(prefix bytes: some Collection<UInt8>) {
         let bytes = Array(bytes.prefix(Self.prefixLength))
-        func begins(_ text: StaticString, at index: Int = 0) -> Bool {
-            bytes.dropFirst(index).starts(
-                with: UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
-        }
-        if begins("RIFF") || begins("RF64") || begins("BW64") {
-            self = begins("WAVE", at: 8) ? .wav : .other("a RIFF file without sound (not WAVE)")
-            return
-        }
-        if begins("OggS") {
+        let words = StreamBuffer(bytes)
+        if let type = AudioFileType(prefix: words) {
+            switch type {
+            case .wav, .rf64: self = .wav
+            case .vorbis, .opus: self = .ogg
+            case .flac: self = .otherSound("FLAC without Ogg")
+            case .m4a: self = .otherSound("an MP4 or M4A file")
+            default: self = .otherSound("an \(type) file")
+            }
+        } else if words.begins(with: "OggS") {
             self = .ogg
-        } else if begins("fLaC") {
-            self = .otherSound("FLAC without Ogg")
-        } else if begins("ftyp", at: 4) {
-            self = .otherSound("an MP4 or M4A file")
-        } else if begins("FORM") {
-            self = .otherSound("an AIFF file")
+        } else if words.begins(with: "RIFF") {
+            self = .other("a RIFF file without sound (not WAVE)")
         } else if bytes.starts(with: [0x89, 0x50, 0x4E, 0x47]) || bytes.starts(with: [0xFF, 0xD8, 0xFF])
-            || begins("GIF8")
+            || words.begins(with: "GIF8")
         {
             self = .other("a picture")
-        } else if begins("%PDF") {
+        } else if words.begins(with: "%PDF") {
             self = .other("a PDF document")
         } else if bytes.starts(with: [0x1F, 0x8B, 8]) || bytes.starts(with: [0x50, 0x4B, 3, 4]) {
             self = .other("a compressed archive")

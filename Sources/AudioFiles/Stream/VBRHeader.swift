@@ -13,7 +13,7 @@ struct VBRHeader {
 
     /// - Parameter frame: held by `bytes` from its beginning on.
     init?(_ bytes: StreamBuffer, _ frame: FrameHeader) {
-        guard frame.codec == .mp3 else { return nil }
+        guard frame.codec == .mp3, bytes.count >= frame.length else { return nil }
         let at = 4 + frame.sideLength
         if bytes.begins(with: "Xing", at: at) || bytes.begins(with: "Info", at: at), at + 8 <= frame.length {
             var index = at + 8

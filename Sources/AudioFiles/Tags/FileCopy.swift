@@ -1,14 +1,16 @@
 import Glibc
 
 /// A copy of a file beside it, to be changed and then put in its place. It is gone with this object, unless it was.
-final class FileCopy {
-    let descriptor: CInt
-    private let path: String
+package final class FileCopy {
+    package let descriptor: CInt
+    /// Where the copy is, until it has the original's name.
+    package let path: String
     private let original: String
     private var isThere = true
 
     /// Copies a file, its mode included. Throws what creating and writing can.
-    init(_ source: ReadableFile) throws(AudioFileError) {
+    /// - Parameter isFilled: false leaves the copy empty.
+    package init(_ source: ReadableFile, isFilled: Bool = true) throws(AudioFileError) {
         // A link is to go on being one: what it names is replaced.
         guard let resolved = realpath(source.path, nil) else { throw .from(errno: errno, path: source.path) }
         defer { free(resolved) }
@@ -24,7 +26,7 @@ final class FileCopy {
             throw .from(errno: errno, path: source.path, creating: true)
         }
         do {
-            try fill(source)
+            try fill(source, isFilled)
         } catch {
             discard()
             throw error
@@ -41,13 +43,14 @@ final class FileCopy {
     }
     private var isOpen = true
 
-    private func fill(_ source: ReadableFile) throws(AudioFileError) {
+    private func fill(_ source: ReadableFile, _ isFilled: Bool) throws(AudioFileError) {
         var status = stat()
         guard fstat(source.descriptor, &status) == 0 else { throw .from(errno: errno, path: source.path) }
         // Only root can give a file away; without that it is the caller's, as a new one would be.
         _ = fchown(descriptor, status.st_uid, status.st_gid)
         guard fchmod(descriptor, status.st_mode & 0o7777) == 0 else { throw .from(errno: errno, path: source.path) }
         _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
+        guard isFilled else { return }
         var offset = 0
         while offset < Int(status.st_size) {
             let piece = source.bytes(at: offset, count: 1 << 20)
@@ -66,7 +69,7 @@ final class FileCopy {
     }
 
     /// Puts the copy in the original's place, once it is on the disk.
-    func replaceOriginal() throws(AudioFileError) {
+    package func replaceOriginal() throws(AudioFileError) {
         guard fsync(descriptor) == 0 else { throw .from(errno: errno, path: original) }
         guard rename(path, original) == 0 else { throw .from(errno: errno, path: original) }
         isThere = false

@@ -128,6 +128,39 @@ static inline EARSHOT_NO_LOCKS void earshot_float8_to_int16(earshot_float4 a, ea
     memcpy(p, &words, sizeof words);
 }
 
+/// The sum of a[k] * b[k] for k below `count`, a multiple of 8, at any alignment. Sixteen partial sums, put together in one
+/// order: the same bits whatever the processor's vectors are, so no product is fused with its sum.
+static inline __attribute__((always_inline)) float earshot_dot_in_order(const float *_Nonnull a, const float *_Nonnull b, long count) {
+#pragma STDC FP_CONTRACT OFF
+    typedef float float8 __attribute__((ext_vector_type(8), aligned(4)));
+    float8 s = (float8)(0.0f), t = (float8)(0.0f);
+    long k = 0;
+    for (; k + 16 <= count; k += 16) {
+        s += *(const float8 *)(a + k) * *(const float8 *)(b + k);
+        t += *(const float8 *)(a + k + 8) * *(const float8 *)(b + k + 8);
+    }
+    if (k < count) s += *(const float8 *)(a + k) * *(const float8 *)(b + k);
+    s += t;
+    earshot_float4 v = s.lo + s.hi;
+    return (v.x + v.y) + (v.z + v.w);
+}
+static inline EARSHOT_NO_LOCKS float earshot_dot(const float *_Nonnull a, const float *_Nonnull b, long count) {
+    return earshot_dot_in_order(a, b, count);
+}
+#if defined(__x86_64__)
+/// Whether earshot_dot_wide may be called; not for the render thread.
+static inline int earshot_has_wide_vectors(void) { return __builtin_cpu_supports("avx") != 0; }
+/// earshot_dot by vectors of eight, half as many instructions.
+static inline EARSHOT_NO_LOCKS __attribute__((target("avx"))) float earshot_dot_wide(const float *_Nonnull a, const float *_Nonnull b, long count) {
+    return earshot_dot_in_order(a, b, count);
+}
+#else
+static inline int earshot_has_wide_vectors(void) { return 0; }
+static inline EARSHOT_NO_LOCKS float earshot_dot_wide(const float *_Nonnull a, const float *_Nonnull b, long count) {
+    return earshot_dot_in_order(a, b, count);
+}
+#endif
+
 /// Flush-to-zero and denormals-are-zero for the calling thread; returns what was set before.
 static inline EARSHOT_NO_LOCKS uint64_t earshot_flush_denormals(void) {
 #if defined(__x86_64__)

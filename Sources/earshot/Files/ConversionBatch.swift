@@ -1,4 +1,5 @@
 import AudioContainers
+import Dispatch
 import Foundation
 import Synchronization
 
@@ -19,6 +20,7 @@ final class ConversionBatch: Sendable {
 
     private let conversions: [SoundFileConversion]
     private let state: Mutex<State>
+    private let finished = DispatchSemaphore(value: 0)
 
     init(_ conversions: [SoundFileConversion]) {
         self.conversions = conversions
@@ -35,7 +37,11 @@ final class ConversionBatch: Sendable {
         for _ in 0..<count {
             let thread = Thread { [self] in
                 work()
-                state.withLock { $0.running -= 1 }
+                let running = state.withLock { state in
+                    state.running -= 1
+                    return state.running
+                }
+                if running == 0 { finished.signal() }
             }
             thread.stackSize = 1 << 20
             thread.name = "convert"
@@ -72,13 +78,7 @@ final class ConversionBatch: Sendable {
 
     /// Waits until all are done, or so long; returns whether they are.
     func wait(seconds: Double) -> Bool {
-        let clock = ContinuousClock()
-        let end = clock.now + .seconds(seconds)
-        while state.withLock({ $0.running > 0 }) {
-            if clock.now >= end { return false }
-            usleep(2_000)
-        }
-        return true
+        state.withLock { $0.running == 0 } || finished.wait(timeout: .now() + seconds) == .success
     }
 
     /// Files that are done, and the part of all the work.

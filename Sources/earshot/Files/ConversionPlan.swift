@@ -77,7 +77,7 @@ struct ConversionPlan {
         if let output, !isFolder { return output }
         let name = output == nil ? (source.spool == nil ? source.path : source.relative) : source.relative
         let stem = (name as NSString).deletingPathExtension
-        let file = "\(stem).\(ConversionOptions.ending(type))"
+        let file = "\(stem).\(FileKinds.ending(type))"
         return output.map { ($0 as NSString).appendingPathComponent(file) } ?? file
     }
 

@@ -8,7 +8,7 @@ struct ConvertCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "convert", abstract: "Turn sound files into another kind, rate or loudness.",
         discussion: """
-            Kinds: \(ConversionOptions.kinds.keys.sorted().joined(separator: ", ")). Tags and pictures go along. Folders are gone
+            Kinds: \(FileKinds.names.joined(separator: ", ")). Tags and pictures go along. Folders are gone
             through and keep their shape; several files are converted at once, as many as there are cores. A file that is there
             stays, unless --overwrite is given, and nothing half written ever has its name. - is standard input or output.
 
@@ -21,7 +21,7 @@ struct ConvertCommand: ParsableCommand {
 
     @Option(
         help: ArgumentHelp("The kind to make. Default: what --output's ending says.", valueName: "kind"),
-        completion: .list(ConversionOptions.kinds.keys.sorted()))
+        completion: .list(FileKinds.names))
     var to: String?
 
     @Option(
@@ -44,12 +44,7 @@ struct ConvertCommand: ParsableCommand {
 
     func validate() throws {
         if let jobs, !(1...256).contains(jobs) { throw ValidationError("--jobs takes 1 to 256") }
-        if let to, ConversionOptions.kinds[to.lowercased()] == nil {
-            let kinds = ConversionOptions.kinds.keys.sorted()
-            let near = suggestion(to, in: kinds)
-            throw ValidationError(
-                "there is no kind '\(to)'" + (near.isEmpty ? "; kinds are \(kinds.joined(separator: ", "))" : near))
-        }
+        try FileKinds.check(to)
         if output == StandardStream.name, json {
             throw ValidationError("--output - gives the sound itself, so there is no place for --json")
         }
@@ -58,7 +53,7 @@ struct ConvertCommand: ParsableCommand {
     func run() throws {
         try Failure.reporting {
             Interrupt.watch()
-            let kind = to.flatMap { ConversionOptions.kinds[$0.lowercased()] }
+            let kind = to.flatMap { FileKinds.all[$0.lowercased()] }
             let plan = try ConversionPlan(
                 try FileSources(files), kind: kind, output: output, overwrite: overwrite)
             let batch = ConversionBatch(

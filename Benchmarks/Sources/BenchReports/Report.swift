@@ -1,21 +1,29 @@
+import Foundation
 import UnitMeasures
 
 /// A figure of time, with what it is where nothing else runs.
-struct Report: CustomStringConvertible {
-    enum Verdict { case met, missed, undecided }
+public struct Report: CustomStringConvertible {
+    /// What became of a limit.
+    public enum Verdict { case met, missed, undecided }
 
-    let name: String
-    let value: Double
+    /// What was measured.
+    public let name: String
+    /// In ``unit``.
+    public let value: Double
     /// The least that was measured; where the value misses its limit and this does not, the machine is busy and nothing is
     /// decided.
-    let least: Double
+    public let least: Double
     /// Why a miss decides nothing, where that is known otherwise.
-    let excuse: String?
-    let unit: String
-    let limit: Figure.Limit?
-    let reference: String
+    public let excuse: String?
+    /// Such as `s`.
+    public let unit: String
+    /// What it must keep to; nil for what is only told.
+    public let limit: Figure.Limit?
+    /// What it was measured against.
+    public let reference: String
 
-    init(
+    /// A figure of these parts.
+    public init(
         _ name: String, _ value: Double, least: Double? = nil, excuse: String? = nil, _ unit: String,
         _ limit: Figure.Limit? = nil,
         against reference: String
@@ -33,12 +41,14 @@ struct Report: CustomStringConvertible {
         Figure(name, value, unit, limit ?? .within(-.infinity ... .infinity), against: reference)
     }
 
-    var verdict: Verdict {
+    /// Whether the limit is kept.
+    public var verdict: Verdict {
         if figure(value).isMet { return .met }
         return excuse != nil || figure(least).isMet ? .undecided : .missed
     }
 
-    var description: String {
+    /// One line.
+    public var description: String {
         let bare = "\(name): \(decimal(value, value < 10 ? 2 : 1)) \(unit) (against \(reference))"
         guard limit != nil else { return bare }
         let words = "\(figure(value))"
@@ -48,3 +58,9 @@ struct Report: CustomStringConvertible {
             : words
     }
 }
+
+/// A number of so many digits behind the point.
+public func decimal(_ value: Double, _ digits: Int = 1) -> String { String(format: "%.\(digits)f", value) }
+
+/// A part of one as hundredths.
+public func percent(_ part: Double) -> String { String(format: "%.2f %%", part * 100) }

@@ -1,0 +1,67 @@
+import Foundation
+
+/// What is measured, by name, and what the command line asks of it: `[--check] [--long] [--OPTION VALUE] [TOPIC…]`.
+public struct Topics {
+    /// Whether more is to be measured, for longer.
+    public private(set) var isLong = false
+    private var isChecking = false
+    private var values: [String: String] = [:]
+    private var chosen: [String] = []
+
+    /// What is wrong with an argument.
+    public struct WrongArgument: Error, CustomStringConvertible {
+        /// One line.
+        public var description: String
+        /// An error that says so.
+        public init(_ description: String) { self.description = description }
+    }
+
+    /// - Parameters:
+    ///   - topics: all there are, in their order.
+    ///   - longTopics: those that only `--long` or their name asks for.
+    ///   - options: names that take a value, without their dashes.
+    public init(
+        _ arguments: [String], topics: [String], longTopics: Set<String> = [], options: Set<String> = []
+    ) throws {
+        var rest = arguments[...]
+        while let argument = rest.popFirst() {
+            switch argument {
+            case "--check": isChecking = true
+            case "--long": isLong = true
+            case _ where argument.hasPrefix("--") && options.contains(String(argument.dropFirst(2))):
+                guard let value = rest.popFirst() else { throw WrongArgument("\(argument) wants a value") }
+                values[String(argument.dropFirst(2))] = value
+            case _ where topics.contains(argument): chosen.append(argument)
+            default:
+                throw WrongArgument("\(argument) is unknown; topics are \(topics.joined(separator: ", "))")
+            }
+        }
+        if chosen.isEmpty { chosen = topics.filter { isLong || !longTopics.contains($0) } }
+    }
+
+    /// What was given for an option.
+    public func value(_ option: String) -> String? { values[option] }
+
+    /// A number that was given for an option.
+    public func number(_ option: String, atLeast least: Double, otherwise: Double) throws -> Double {
+        guard let text = values[option] else { return otherwise }
+        guard let number = Double(text), number >= least else {
+            throw WrongArgument("--\(option) wants a number, \(decimal(least, 0)) at least")
+        }
+        return number
+    }
+
+    /// Prints a line for each figure; false where one misses its limit and that is checked.
+    public func run(_ reports: (String) throws -> [Report]) throws -> Bool {
+        var missed = 0
+        for topic in chosen {
+            for report in try reports(topic) {
+                print("\(topic): \(report)")
+                fflush(nil)
+                if report.verdict == .missed { missed += 1 }
+            }
+        }
+        if isChecking, missed > 0 { print("error: \(missed) figures missed their limits") }
+        return missed == 0 || !isChecking
+    }
+}

@@ -1,0 +1,34 @@
+import BenchReports
+
+/// All topics, with what the command line says of them.
+struct FileBenchmarks {
+    private let topics: Topics
+    private let workshop: Workshop
+
+    init(_ arguments: [String]) throws {
+        topics = try Topics(
+            arguments, topics: ["convert", "rate", "batch", "record", "seek", "quality"], longTopics: ["quality"],
+            options: ["program", "python", "seconds"])
+        guard let program = topics.value("program") else {
+            throw Topics.WrongArgument("--program wants the path of earshot")
+        }
+        workshop = try Workshop(
+            program: program, python: topics.value("python") ?? "python3", isLong: topics.isLong,
+            seconds: Int(try topics.number("seconds", atLeast: 10, otherwise: topics.isLong ? 3_600 : 60)))
+    }
+
+    /// Prints a line for each figure; false where one misses its limit and that is checked.
+    func run() throws -> Bool {
+        defer { workshop.close() }
+        return try topics.run { topic in
+            switch topic {
+            case "convert": try ConversionSpeed.figures(workshop)
+            case "rate": try RateQuality.figures(workshop)
+            case "batch": try BatchSpeed.figures(workshop)
+            case "record": try RecordingCost.figures(workshop)
+            case "seek": try SeekSpeed.figures(workshop)
+            default: try CodecQuality.figures(workshop)
+            }
+        }
+    }
+}

@@ -1,0 +1,26 @@
+extension ReadableFile {
+    /// Why a file is no sound that can be read, and at which byte, where the parsers of streams see it; else the library's words.
+    func refusal(_ libraryReason: String) -> String {
+        if byteCount == 0 { return "it is empty" }
+        if case .otherSound = StreamContent(prefix: bytes(at: 0, count: StreamContent.prefixLength)) {
+            return libraryReason
+        }
+        var parser = AudioStreamParser()
+        var events: [AudioStreamEvent] = []
+        do throws(StreamParserError) {
+            for offset in stride(from: 0, to: min(byteCount, 1 << 21), by: 1 << 16) {
+                try parser.parse(bytes(at: offset, count: 1 << 16), into: &events)
+                events.removeAll()
+            }
+            if byteCount <= 1 << 21 { try parser.finish(into: &events) }
+            return libraryReason
+        } catch {
+            switch error {
+            case .notAudio(let found, let offset): return "\(found) at byte \(offset)"
+            case .unsupported(let detail, let offset), .damaged(let detail, let offset):
+                return "\(detail) at byte \(offset)"
+            case .noPackets: return libraryReason
+            }
+        }
+    }
+}

@@ -1,0 +1,24 @@
+/// The length of an ID3v2 tag, by its header (ID3 tag version 2.4.0, main structure, 3.1).
+package enum ID3Prefix {
+    private static let headerLength = 10
+
+    /// Bytes of the tag that begins here; nil where none does, or not all of its header is there.
+    static func length(_ bytes: StreamBuffer) -> Int? {
+        guard bytes.begins(with: "ID3"), bytes.count >= headerLength, bytes[3] < 0xFF, bytes[4] < 0xFF,
+            (6..<10).allSatisfy({ bytes[$0] < 0x80 })
+        else { return nil }
+        let size = (6..<10).reduce(0) { $0 << 7 | Int(bytes[$1]) }
+        return headerLength + size + (bytes[5] & 0x10 != 0 ? 10 : 0)
+    }
+
+    /// Bytes before a file's sound, 0 without a tag; some programs put a second one behind the first.
+    package static func length(_ file: ReadableFile) -> Int {
+        var length = 0
+        while length <= file.byteCount,
+            let next = Self.length(StreamBuffer(file.bytes(at: length, count: headerLength)))
+        {
+            length += next
+        }
+        return length
+    }
+}

@@ -1,0 +1,49 @@
+import AudioBase
+import AudioCodecs
+import AudioFiles
+
+/// Encodes MP3 frame by frame. A frame's sound may lie in those before it: what begins in the middle of a recording is silent
+/// for a frame or two.
+final class MP3Packets {
+    /// What LAME puts before the sound, and what a decoder's filters add.
+    static let primingFrames = 576 + 529
+    private let encoder: MP3Encoder
+    private var frames = MP3Frames()
+
+    init(sampleRate: Double, channelCount: Int, bitRate: MP3Encoder.BitRate) throws(CodecError) {
+        do throws(MP3Error) {
+            encoder = try MP3Encoder(
+                sampleRate: sampleRate, channelCount: channelCount, bitRate: bitRate, hasHeader: false)
+        } catch {
+            throw CodecError(error)
+        }
+    }
+
+    /// Gives one packet at most, so that what is recorded into a buffer fits into it.
+    func encode(
+        _ samples: Channels, frameCount: Int, _ give: (UnsafeRawBufferPointer) -> Void
+    ) throws(CodecError) {
+        do throws(MP3Error) {
+            frames.append(try encoder.encode(samples, frameCount: frameCount))
+        } catch {
+            throw CodecError(error)
+        }
+        frames.next()?.withUnsafeBytes(give)
+    }
+
+    /// Gives all that are left.
+    func finish(_ give: (UnsafeRawBufferPointer) -> Void) throws(CodecError) {
+        do throws(MP3Error) { frames.append(try encoder.flush()) } catch { throw CodecError(error) }
+        while let frame = frames.next() { frame.withUnsafeBytes(give) }
+    }
+}
+
+extension CodecError {
+    fileprivate init(_ error: MP3Error) {
+        switch error {
+        case .unsupportedFormat(let detail): self = .unsupportedFormat(codec: "MP3", detail: detail)
+        case .finished: self = .encoderFinished(codec: "MP3")
+        case .libraryFailure(let call, let code): self = .libraryFailure(codec: "MP3", call: call, code: code)
+        }
+    }
+}

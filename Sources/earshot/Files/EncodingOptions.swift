@@ -1,0 +1,66 @@
+import ArgumentParser
+import AudioContainers
+import AudioFiles
+
+/// How a new file keeps its sound.
+struct EncodingOptions: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            "Of MP3, AAC, Opus and Vorbis: kilobits a second, or V0 (best) to V9 (smallest).", valueName: "kb/s"))
+    var bitrate: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "Of WAV, AIFF, CAF and FLAC: 16, 24, or float. Default: as the input; 24 of a recording.",
+            valueName: "bits"),
+        completion: .list(["16", "24", "float"]))
+    var bits: String?
+
+    @Option(help: ArgumentHelp("Of FLAC: 0 is quick, 8 small.", valueName: "level"))
+    var compression = 5
+
+    func validate() throws {
+        if let bitrate, Self.bitRate(bitrate) == nil {
+            throw ValidationError("--bitrate takes kilobits a second, 8 to 512, or V0 to V9; '\(bitrate)' is neither")
+        }
+        if let bits, Self.sampleFormat(bits) == nil { throw ValidationError("--bits takes 16, 24 or float") }
+        guard (0...8).contains(compression) else { throw ValidationError("--compression takes 0 to 8") }
+    }
+
+    /// - Parameter sampleFormat: where nothing is said.
+    func settings(orAs sampleFormat: @autoclosure () -> AudioFileWriter.SampleFormat) -> SoundFiles.Settings {
+        SoundFiles.Settings(
+            sampleFormat: bits.flatMap(Self.sampleFormat) ?? sampleFormat(), bitRate: bitrate.flatMap(Self.bitRate),
+            compressionLevel: compression)
+    }
+
+    private static func bitRate(_ text: String) -> MP3Encoder.BitRate? {
+        if text.lowercased().hasPrefix("v"), let quality = Int(text.dropFirst()), (0...9).contains(quality) {
+            return .variable(quality)
+        }
+        return Int(text).flatMap { (8...512).contains($0) ? .constant($0) : nil }
+    }
+
+    private static func sampleFormat(_ text: String) -> AudioFileWriter.SampleFormat? {
+        ["16": .int16, "24": .int24, "float": .float32][text]
+    }
+}
+
+/// The kinds of files, by the names that people type.
+enum FileKinds {
+    static let all: [String: AudioFileType] = [
+        "wav": .rf64, "aiff": .aiff, "caf": .caf, "flac": .flac, "ogg": .vorbis, "opus": .opus, "mp3": .mp3,
+        "m4a": .m4a, "aac": .adts,
+    ]
+    static var names: [String] { all.keys.sorted() }
+    /// The ending of a file of a kind.
+    static func ending(_ type: AudioFileType) -> String { all.first { $0.value == type }?.key ?? "wav" }
+
+    /// Refuses what is no kind, with the nearest that is one.
+    static func check(_ name: String?) throws {
+        guard let name, all[name.lowercased()] == nil else { return }
+        let near = suggestion(name, in: names)
+        throw ValidationError(
+            "there is no kind '\(name)'" + (near.isEmpty ? "; kinds are \(names.joined(separator: ", "))" : near))
+    }
+}

@@ -1,0 +1,138 @@
+import AudioBase
+import AudioDevices
+import AudioEngine
+import AudioFiles
+import AudioQueues
+import AudioSession
+import Foundation
+
+/// The sound card of `earshot record`: microphone → recorder, and a meter beside it.
+final class RecordCard {
+    let session: AudioSession
+    /// Stays while the hardware behind it changes.
+    let device: any AudioDevice
+    let watchdog: CallbackWatchdog
+    let recorder: AudioRecorder
+    private let engine = AudioEngine()
+    private let meter: MonitorTape
+    private let asked: SystemOptions
+    private let feeder: FileFeeder?
+    private let source: AudioRing?
+    /// Frames to record in all; nil for no end.
+    private let limit: Int?
+
+    init(_ command: RecordCommand, _ plan: RecordPlan) throws {
+        asked = command.system
+        let rate = plan.format?.sampleRate ?? asked.rate
+        if let rate, let wanted = asked.rate, rate != wanted {
+            throw Failure("--rate \(Int(wanted)): the file to go on with has \(Int(rate)) Hz", status: Failure.usage)
+        }
+        let mapped = command.microphone.inputMap?.channels.count
+        let asked = command.channels ?? mapped
+        if let format = plan.format, let asked, asked != format.channelCount {
+            throw Failure(
+                "\(asked) channels: the file to go on with has \(format.channelCount)", status: Failure.usage)
+        }
+        let count = plan.format?.channelCount ?? asked
+        var (feeder, source): (FileFeeder?, AudioRing?)
+        let system: any AudioSystem
+        if command.system.device == .simulated {
+            let card = try Self.card(command, channelCount: count ?? 1)
+            (feeder, source) = (card.feeder, card.source)
+            system = SimulatedSystem.standard(card.configuration)
+        } else {
+            system = try command.system.makeSystem()
+        }
+        (self.feeder, self.source) = (feeder, source)
+        session = AudioSession(system, try Self.wanted(command, count, rate, system))
+        device = try session.activate()
+        guard let route = session.currentRoute.input else { throw AudioDeviceError.noDefaultDevice(.input) }
+        watchdog = CallbackWatchdog(monitor: device.monitor)
+        meter = MonitorTape(sampleRate: device.sampleRate)
+        let format = AudioFormat(
+            sampleRate: rate ?? device.sampleRate,
+            channelCount: count ?? max(1, min(2, route.inputChannelCount, device.inputChannelCount)))
+        limit = command.seconds.map { max(1, Int(($0 * format.sampleRate).rounded())) }
+        var options = AudioRecorder.Options()
+        options.preRoll = command.preRoll ?? 0
+        options.partDuration = command.split
+        options.firstPart = plan.firstPart
+        options.silence = command.trimSilence.map {
+            AudioRecorder.SilenceTrimming(threshold: Float($0), kept: command.keepSilence)
+        }
+        let engine = engine
+        recorder = try Failure.creating {
+            try AudioRecorder(files: plan.files, format: format, on: engine, options: options)
+        }
+        let tape = meter
+        let sink = AudioSinkNode(name: "meter") { tape.take($0, $1, $2) }
+        try engine.attach(sink)
+        try engine.connect(engine.inputNode, to: sink)
+    }
+
+    private static func card(
+        _ command: RecordCommand, channelCount: Int
+    ) throws -> (configuration: SimulatedCard.Configuration, feeder: FileFeeder?, source: AudioRing?) {
+        let rates = SimulatedSystem.standard().devices.first?.sampleRates ?? []
+        let rate = command.system.rate.flatMap { rates.contains($0) ? $0 : nil } ?? 48_000
+        let source = command.simulated.speak == nil ? nil : AudioRing(channelCount: channelCount, capacity: Int(rate))
+        var feeder: FileFeeder?
+        if let path = command.simulated.speak, let source {
+            feeder = try FileFeeder(path: path, into: source, sampleRate: rate)
+        }
+        var card = SimulatedCard.Configuration(
+            sampleRate: rate, blockFrameCount: command.system.block ?? 256, inputChannelCount: channelCount,
+            outputChannelCount: 2, driftPPM: command.simulated.drift, source: source?.reader)
+        card.script = command.simulated.cardScript?.events ?? []
+        return (card, feeder, source)
+    }
+
+    private static func wanted(
+        _ command: RecordCommand, _ count: Int?, _ rate: Double?, _ system: any AudioSystem
+    ) throws -> AudioSession.Configuration {
+        var wanted = try command.system.configuration(on: system)
+        wanted.category = .record
+        wanted.preferredIOBufferDuration = 0.02
+        try command.microphone.apply(to: &wanted, channelCount: count ?? 2, on: system)
+        let device = system.devices.first {
+            wanted.preferredInput == nil ? $0.isDefaultInput : $0.id == wanted.preferredInput
+        }
+        if count == nil, let device { wanted.inputChannelCount = max(1, min(2, device.inputChannelCount)) }
+        // What the device has not is converted.
+        wanted.preferredSampleRate = rate.flatMap { rate in
+            device?.sampleRates.contains(rate) ?? true ? rate : nil
+        }
+        if system.backend == .simulated { wanted.preferredBlockFrameCount = command.system.block ?? 256 }
+        return wanted
+    }
+
+    /// Begins to capture, and to record unless it stands by.
+    func start(standby: Bool) throws {
+        feeder?.prime()
+        try feeder?.start()
+        if standby { try recorder.prepareToRecord() } else { try record() }
+        try engine.start(on: device)
+    }
+
+    /// Records, up to the end where there is one.
+    func record() throws {
+        let rest = limit.map { Double(max(0, $0 - recorder.elapsedFrameCount)) / recorder.format.sampleRate }
+        try recorder.record(forDuration: rest)
+    }
+
+    /// Whether all is recorded that was asked for.
+    var isComplete: Bool { limit.map { recorder.elapsedFrameCount >= $0 } ?? false }
+
+    /// The files are complete after it.
+    func close() {
+        engine.stop()
+        session.deactivate()
+        try? recorder.stop()  // what went wrong stands with its file
+        feeder?.stop()
+    }
+
+    /// Of what comes in, 0 to 1 and above; falls slowly.
+    var peak: Float { meter.peak.load() }
+    var report: CallReport.Device { CallReport.Device(session, device, asked) }
+    var summary: String { report.summary(session.currentRoute) }
+}

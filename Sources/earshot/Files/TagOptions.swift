@@ -1,0 +1,40 @@
+import ArgumentParser
+import AudioFiles
+
+/// What a file is to say of itself.
+struct TagOptions: ParsableArguments {
+    @Option(help: ArgumentHelp("The piece's name.", valueName: "text"))
+    var title: String?
+
+    @Option(help: ArgumentHelp("Who plays.", valueName: "text"))
+    var artist: String?
+
+    @Option(help: ArgumentHelp("The collection's name.", valueName: "text"))
+    var album: String?
+
+    @Option(help: ArgumentHelp("What sort of music.", valueName: "text"))
+    var genre: String?
+
+    @Option(help: ArgumentHelp("When, such as 2026 or 2026-11-22.", valueName: "date"))
+    var date: String?
+
+    @Option(help: ArgumentHelp("Anything.", valueName: "text"))
+    var comment: String?
+
+    var isEmpty: Bool { [title, artist, album, genre, date, comment].allSatisfy { $0 == nil } }
+
+    /// Puts what was given in the place of what a file says.
+    /// - Parameter part: of how many; nil where there are no parts.
+    func write(to path: String, part: Int? = nil) throws(AudioFileError) {
+        guard !isEmpty else { return }
+        var tags = try AudioFileTags(path: path)
+        tags.title = title ?? tags.title
+        tags.artist = artist ?? tags.artist
+        tags.album = album ?? tags.album
+        tags.genre = genre ?? tags.genre
+        tags.date = date ?? tags.date
+        tags.comment = comment ?? tags.comment
+        if let part { tags.track = AudioFileTags.Position(part) }
+        try tags.write(to: path)
+    }
+}

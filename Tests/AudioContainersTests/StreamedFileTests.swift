@@ -1,0 +1,132 @@
+import AudioBase
+import AudioContainers
+import AudioFiles
+import Foundation
+import Testing
+
+/// Files that cannot be gone back in, and files that are gone on with.
+@Suite(.serialized) struct StreamedFileTests {
+    private static let format = AudioFormat(sampleRate: 48_000, channelCount: 2)
+
+    /// What comes out of a pipe.
+    private func streamed(
+        _ type: AudioFileType, _ write: (any SoundFileWriter) throws -> Void
+    ) throws -> [UInt8] {
+        var ends: [Int32] = [0, 0]
+        #expect(pipe(&ends) == 0)
+        let (from, to) = (ends[0], ends[1])
+        let reading = DispatchSemaphore(value: 0)
+        nonisolated(unsafe) var bytes = Data()
+        let thread = Thread {
+            let file = FileHandle(fileDescriptor: from, closeOnDealloc: true)
+            bytes = (try? file.readToEnd()) ?? Data()
+            reading.signal()
+        }
+        thread.start()
+        do {
+            let writer = try SoundFiles.create(stream: to, name: "a pipe", type: type, format: Self.format)
+            close(to)
+            try write(writer)
+            try writer.close()
+        }
+        reading.wait()
+        return [UInt8](bytes)
+    }
+
+    @Test(arguments: [AudioFileType.wav, .rf64, .flac, .vorbis, .opus, .mp3, .adts, .m4a])
+    func `a stream in a pipe is read by ffmpeg, whole`(_ type: AudioFileType) throws {
+        let folder = try Folder()
+        let said = sound(frames: 96_000)
+        let bytes = try streamed(type) { writer in
+            for k in 0..<20 { try writer.write(said.channels, frameCount: 4_800, offset: k * 4_800) }
+        }
+        let path = try folder.file("stream", bytes)
+        let (heard, complaints) = try decodedByFFmpeg(path, in: folder)
+        #expect(complaints.isEmpty, "\(type): \(complaints)")
+        let count = try #require(heard.first?.count)
+        // MP3, ADTS and M4A in fragments give the encoder's silence too.
+        #expect(count >= 96_000 && count < 96_000 + 4_700, "\(type): \(count)")
+        switch type {
+        case .wav, .rf64: #expect(heard[1] == samples(said, 1, 0..<96_000))
+        case .flac: for i in 0..<96_000 { #expect(abs(heard[1][i] - said.channels[1][i]) < 1.2e-7) }
+        default: break
+        }
+        // What our own reader makes of the same bytes.
+        let ours = try SoundFiles.open(path)
+        #expect(ours.processingFormat == Self.format)
+        #expect(try contents(ours)[0].count >= 96_000 - 1, "\(type)")
+    }
+
+    @Test(arguments: [AudioFileType.aiff, .caf]) func `AIFF and CAF need a file`(_ type: AudioFileType) throws {
+        #expect(throws: AudioFileError.self) {
+            _ = try SoundFiles.create(stream: STDOUT_FILENO, name: "a pipe", type: type, format: Self.format)
+        }
+    }
+
+    @Test(arguments: [AudioFileType.wav, .flac, .opus, .mp3, .m4a])
+    func `a reader that has gone is an error, once and for all`(_ type: AudioFileType) throws {
+        signal(SIGPIPE, SIG_IGN)
+        var ends: [Int32] = [0, 0]
+        #expect(pipe(&ends) == 0)
+        let writer = try SoundFiles.create(stream: ends[1], name: "a pipe", type: type, format: Self.format)
+        close(ends[0])
+        close(ends[1])
+        let said = sound(frames: 48_000)
+        #expect(throws: AudioFileError.notRead(path: "a pipe")) {
+            for _ in 0..<10 { try writer.write(said.channels, frameCount: 48_000, offset: 0) }
+        }
+        #expect(throws: AudioFileError.closed(path: "a pipe")) {
+            try writer.write(said.channels, frameCount: 1, offset: 0)
+        }
+    }
+
+    @Test(arguments: ["wav", "aiff", "caf", "flac"], [AudioFileWriter.SampleFormat.int16, .int24])
+    func `a file is gone on with, to the bit, with its tags and mode`(
+        _ kind: String, _ sampleFormat: AudioFileWriter.SampleFormat
+    ) throws {
+        let folder = try Folder()
+        let path = folder.path("a.\(kind)")
+        let said = sound(frames: 30_000)
+        let first = try SoundFiles.create(
+            path, format: Self.format, settings: SoundFiles.Settings(sampleFormat: sampleFormat))
+        try first.write(said.channels, frameCount: 10_001, offset: 0)
+        try first.close()
+        var tags = AudioFileTags()
+        tags.title = "Lied"
+        if kind != "caf" { try tags.write(to: path) }
+        chmod(path, 0o640)
+        try FileManager.default.createSymbolicLink(atPath: folder.path("link"), withDestinationPath: path)
+        let whole = try contents(SoundFiles.open(path))
+        let second = try SoundFiles.append(to: folder.path("link"))
+        #expect(second.format == Self.format && second.frameCount == 10_001)
+        // What was there is there at every instant.
+        #expect(try contents(SoundFiles.open(path))[0].count > 10_001 - 4_800)
+        try second.write(said.channels, frameCount: 19_999, offset: 10_001)
+        try second.close()
+        let both = try contents(SoundFiles.open(path))
+        #expect(both[0].count == 30_000 && Array(both[1][..<10_001]) == whole[1])
+        let step: Float = sampleFormat == .int16 ? 0x1p-15 : 0x1p-23
+        for i in 10_001..<30_000 { #expect(abs(both[1][i] - said.channels[1][i]) <= step) }
+        let info = try SoundFiles.info(path)
+        #expect(info.bitDepth == (sampleFormat == .int16 ? 16 : 24))
+        if kind != "caf" { #expect(info.tags.title == "Lied") }
+        var status = stat()
+        #expect(stat(path, &status) == 0 && status.st_mode & 0o777 == 0o640)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.url.path).count == 2)
+    }
+
+    @Test(arguments: ["mp3", "ogg", "opus", "m4a", "aac"])
+    func `a file with loss is not gone on with, and stays`(_ kind: String) throws {
+        let folder = try Folder()
+        let path = folder.path("a.\(kind)")
+        let said = sound(frames: 20_000)
+        try write(said, frames: 20_000, to: SoundFiles.create(path, format: Self.format))
+        let before = try bytes(path)
+        #expect(throws: AudioFileError.self) { try SoundFiles.append(to: path) }
+        #expect(throws: AudioFileError.missing(path: folder.path("none.wav"))) {
+            try SoundFiles.append(to: folder.path("none.wav"))
+        }
+        #expect(try bytes(path) == before)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.url.path).count == 1)
+    }
+}

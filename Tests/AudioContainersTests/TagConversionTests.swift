@@ -1,0 +1,64 @@
+import AudioBase
+import AudioContainers
+import AudioFiles
+import Foundation
+import TestSupport
+import Testing
+
+@Suite struct TagConversionTests {
+    private static let kinds: [AudioFileType] = [.wav, .rf64, .aiff, .flac, .vorbis, .opus, .mp3, .m4a]
+
+    private static func example() -> AudioFileTags {
+        var tags = AudioFileTags()
+        tags.title = "Zweite Aufnahme – Ünïcödé 音楽 🎙️"
+        tags.artist = "Ἀρχιμήδης"
+        tags.fields["COMPOSER"] = ["Eine", "Zwei & Drei; Vier / Fünf"]
+        tags.album = "= \"Signs\" \\ 100 %"
+        tags.date = "2026-11-22"
+        tags.comment = "Two\nlines\twith a tab"
+        tags.track = .init(3, of: 12)
+        tags.disc = .init(1, of: 2)
+        tags["MOOD OF THE DAY"] = "calm"
+        tags["X-ODD.KEY_1"] = String(repeating: "long ", count: 2_000) + "end"
+        var random = SeededRandom(seed: 9)
+        func picture(_ size: Int, _ head: [UInt8]) -> [UInt8] {
+            head + (0..<size).map { _ in UInt8.random(in: 0...255, using: &random) }
+        }
+        tags.pictures = [
+            .init(mimeType: "image/png", description: "", bytes: picture(90_000, [0x89, 0x50, 0x4E, 0x47])),
+            .init(mimeType: "image/jpeg", bytes: picture(40_001, [0xFF, 0xD8, 0xFF, 0xE0])),
+        ]
+        return tags
+    }
+
+    @Test("Words and pictures are in what a file is converted to", arguments: kinds)
+    func table(from: AudioFileType) throws {
+        let folder = try Folder()
+        let source = folder.path("source")
+        let said = sound(frames: 3_000)
+        let format = AudioFormat(sampleRate: 48_000, channelCount: 2)
+        try write(said, frames: 3_000, to: SoundFiles.create(source, type: from, format: format))
+        let tags = Self.example()
+        try tags.write(to: source)
+        for to in Self.kinds {
+            var conversion = SoundFileConversion(from: source, to: folder.path("target"))
+            conversion.type = to
+            let result = try conversion.run()
+            #expect(result.tagsError == nil && result.frameCount == 3_000)
+            let found = try AudioFileTags(path: conversion.output)
+            #expect(found.fields == tags.fields, "\(from) to \(to)")
+            #expect(found.pictures == tags.pictures, "\(from) to \(to)")
+            #expect(try SoundFiles.open(conversion.output).frameCount == 3_000)
+        }
+        // What keeps none says so, and the sound is there.
+        for to in [AudioFileType.caf, .adts] {
+            var conversion = SoundFileConversion(from: source, to: folder.path("target"))
+            conversion.type = to
+            let error = try conversion.run().tagsError
+            guard case .tagsRefused(folder.path("target"), _)? = error else {
+                Issue.record("\(from) to \(to): \(String(describing: error))")
+                continue
+            }
+        }
+    }
+}

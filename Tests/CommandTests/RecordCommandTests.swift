@@ -1,0 +1,325 @@
+import AudioBase
+import AudioContainers
+import AudioFiles
+import Foundation
+import TestSupport
+import Testing
+
+/// `earshot record` on simulated cards and on real servers: what was played is what is in the files.
+@Suite(.serialized) struct RecordCommandTests {
+    private func files(_ report: [String: Any]) -> [[String: Any]] { report["files"] as? [[String: Any]] ?? [] }
+
+    @Test func `what is heard is in files of every kind at once, as long as was asked`() throws {
+        let scratch = try Scratch()
+        let played = Recorded.noise(4 * 48_000)
+        try Recorded.write(played, to: scratch("played.wav"))
+        let program = try Recorded.start(
+            Recorded.kinds.map { scratch("take.\($0)") } + ["--seconds", "1.5", "--json"], hears: scratch("played.wav"))
+        #expect(program.wait() == .exit(0), "\(program.errors)")
+        let report = try theReport(program)
+        #expect(report["ended"] as? String == "duration" && report["lostFrames"] as? Int == 0, "\(report)")
+        #expect(report["seconds"] as? Double == 1.5 && files(report).count == Recorded.kinds.count)
+        var exact: [Float] = []
+        for (kind, file) in zip(Recorded.kinds, files(report)) {
+            let path = scratch("take.\(kind)")
+            #expect(file["frames"] as? Int == 72_000 && file["type"] as? String == kind, "\(file)")
+            #expect(file["paths"] as? [String] == [path] && file["bytes"] as? Int ?? 0 > 5_000)
+            let heard = try Recorded.read(path)
+            #expect(heard.count == 1)
+            // ADTS has no place to say what the encoder put before and behind the sound.
+            if kind != "aac" { #expect(heard[0].count == 72_000, "\(kind)") }
+            switch kind {
+            case "wav":
+                exact = heard[0]
+                #expect(Recorded.place(of: heard[0][...], in: played[0]) != nil)
+            case "aiff", "caf", "flac": #expect(heard[0] == exact, "\(kind)")
+            // White noise is the hardest there is; only where it lies is looked at.
+            case "aac": #expect(heard[0].count >= 72_000 && heard[0].count < 72_000 + 4_096)
+            default: #expect(errorDecibels(exact, heard[0]) < -4, "\(kind): \(errorDecibels(exact, heard[0])) dB")
+            }
+            var status = stat()
+            #expect(stat(path, &status) == 0 && status.st_mode & 0o777 == 0o600, "\(kind)")
+        }
+    }
+
+    @Test(arguments: ["wav", "flac", "ogg", "opus", "mp3", "aac", "m4a"])
+    func `standard output gets a stream that other programs read`(_ kind: String) throws {
+        let scratch = try Scratch()
+        try Recorded.write(Recorded.tone(3 * 48_000), to: scratch("tone.wav"))
+        let shell = try ChildProcess([
+            "bash", "-c",
+            "set -o pipefail; '\(Earshot.program)' record - --to \(kind) --device simulated --speak '\(scratch("tone.wav"))' "
+                + "--seconds 2 | ffmpeg -v error -i - -f f32le -ar 48000 - > '\(scratch("out.raw"))'",
+        ])
+        #expect(shell.wait() == .exit(0), "\(shell.errors)")
+        let bytes = try Data(contentsOf: URL(fileURLWithPath: scratch("out.raw")))
+        let samples = bytes.withUnsafeBytes { Array($0.bindMemory(to: Float.self)) }
+        // Without a header that says so, the encoder's silence at the ends is heard.
+        #expect(samples.count >= 96_000 && samples.count < 96_000 + 4_700, "\(samples.count)")
+        #expect(sineDefect(Array(samples[24_000..<72_000]), frequency: 440, rate: 48_000) < -35)
+        #expect(!shell.errors.contains("Invalid") && shell.errors.contains("recording ended (duration)"))
+    }
+
+    @Test func `a stream goes beside files, and its own kind is asked for`() throws {
+        let scratch = try Scratch()
+        try Recorded.write(Recorded.noise(48_000), to: scratch("noise.wav"))
+        let program = try Recorded.start(
+            ["-", scratch("take.flac"), "--to", "wav", "--seconds", "0.5"], hears: scratch("noise.wav"),
+            standardOutput: scratch("out.wav"))
+        #expect(program.wait() == .exit(0), "\(program.errors)")
+        // WAV of unknown length, as sox reads it.
+        let sox = try ChildProcess(["sox", scratch("out.wav"), scratch("again.flac")])
+        #expect(sox.wait() == .exit(0))
+        #expect(try Recorded.read(scratch("again.flac")) == Recorded.read(scratch("take.flac")))
+    }
+
+    @Test func `a file that is there stays, is replaced, or is gone on with`() throws {
+        let scratch = try Scratch()
+        let played = Recorded.noise(48_000)[0]
+        try Recorded.write([played], to: scratch("played.wav"))
+        func record(_ options: String...) throws -> ChildProcess {
+            let program = try Recorded.start(
+                [scratch("a.wav"), scratch("a.flac"), "--seconds", "0.5"] + options, hears: scratch("played.wav"))
+            _ = program.wait()
+            return program
+        }
+        #expect(try record("--title", "One", "--bits", "16").wait() == .exit(0))
+        let first = try Recorded.read(scratch("a.wav"))[0]
+        let refused = try record()
+        #expect(refused.wait() == .exit(73) && theFailure(refused).contains("--overwrite, --append"))
+        #expect(try Recorded.read(scratch("a.wav"))[0] == first)
+        let longer = try record("--append", "--artist", "Me")
+        #expect(longer.wait() == .exit(0), "\(longer.errors)")
+        for kind in ["wav", "flac"] {
+            let info = try SoundFiles.info(scratch("a.\(kind)"))
+            #expect(info.frameCount == 48_000 && info.bitDepth == 16)
+            #expect(info.tags.title == "One" && info.tags.artist == "Me")
+            let both = try Recorded.read(scratch("a.\(kind)"))[0]
+            #expect(both[..<24_000] == first[...], "\(kind)")
+            #expect(Recorded.place(of: both[24_000...], in: played) != nil, "\(kind)")
+        }
+        #expect(try record("--overwrite").wait() == .exit(0))
+        #expect(try Recorded.read(scratch("a.wav"))[0].count == 24_000)
+        // Nothing is left beside them.
+        #expect(try FileManager.default.contentsOfDirectory(atPath: scratch.path).count == 3)
+    }
+
+    @Test func `what cannot be gone on with is as it was`() throws {
+        let scratch = try Scratch()
+        try Recorded.write(Recorded.noise(4_800), to: scratch("noise.wav"))
+        let first = try Recorded.start([scratch("a.mp3"), "--seconds", "0.2"], hears: scratch("noise.wav"))
+        #expect(first.wait() == .exit(0))
+        let bytes = FileManager.default.contents(atPath: scratch("a.mp3"))
+        for (options, words) in [
+            ([scratch("a.mp3")], "cannot be gone on with"), ([scratch("noise.wav"), "--rate", "44100"], "48000 Hz"),
+            ([scratch("noise.wav"), "--channels", "2"], "has 1"),
+        ] {
+            let program = try Recorded.start(["--append", "--seconds", "0.2"] + options, hears: scratch("noise.wav"))
+            #expect(program.wait() != .exit(0))
+            #expect(theFailure(program).contains(words), "\(program.errors)")
+        }
+        #expect(FileManager.default.contents(atPath: scratch("a.mp3")) == bytes)
+    }
+
+    @Test func `parts join to the frame, are numbered on, and stay`() throws {
+        let scratch = try Scratch()
+        let played = Recorded.noise(3 * 48_000)[0]
+        try Recorded.write([played], to: scratch("played.wav"))
+        func record(_ options: String...) throws -> ChildProcess {
+            let program = try Recorded.start(
+                [scratch("take.wav"), scratch("take.mp3"), "--split", "0.4", "--json"] + options,
+                hears: scratch("played.wav"))
+            _ = program.wait()
+            return program
+        }
+        let program = try record("--seconds", "1", "--title", "Long")
+        #expect(program.wait() == .exit(0), "\(program.errors)")
+        let paths = (1...3).map { scratch("take-00\($0).wav") }
+        let found = try files(theReport(program))
+        #expect(found.map { $0["paths"] as? [String] ?? [] } == [paths, (1...3).map { scratch("take-00\($0).mp3") }])
+        let parts = try paths.map { try Recorded.read($0)[0] }
+        #expect(parts.map(\.count) == [19_200, 19_200, 9_600])
+        #expect(Recorded.place(of: parts.flatMap { $0 }[...], in: played) != nil)
+        let tags = try AudioFileTags(path: scratch("take-002.mp3"))
+        #expect(tags.title == "Long" && tags.track?.number == 2)
+        let refused = try record("--seconds", "1")
+        #expect(refused.wait() == .exit(73) && theFailure(refused).contains("take-001.wav: is there already"))
+        let more = try record("--seconds", "0.5", "--append")
+        #expect(more.wait() == .exit(0), "\(more.errors)")
+        #expect(try Recorded.read(scratch("take-004.wav"))[0].count == 19_200)
+        #expect(try Recorded.read(scratch("take-005.mp3"))[0].count == 4_800)
+    }
+
+    @Test func `SIGUSR1 begins after a standby, with what came before, pauses, and goes on`() throws {
+        let scratch = try Scratch()
+        let played = Recorded.noise(20 * 48_000)[0]
+        try Recorded.write([played], to: scratch("played.wav"))
+        let program = try Recorded.start(
+            [scratch("take.wav"), "--standby", "--pre-roll", "0.3", "--seconds", "1", "--json"],
+            hears: scratch("played.wav"))
+        #expect(program.says("standing by: kill -USR1"), "\(program.errors)")
+        usleep(800_000)
+        #expect(Recorded.grows(scratch("take.wav"), to: 1))
+        program.signal(SIGUSR1)
+        #expect(Recorded.grows(scratch("take.wav"), to: 3 * 30_000))
+        program.signal(SIGUSR1)
+        #expect(program.says("paused"), "\(program.errors)")
+        usleep(300_000)
+        program.signal(SIGUSR1)
+        #expect(program.wait() == .exit(0), "\(program.errors)")
+        let report = try theReport(program)
+        #expect(report["pauses"] as? Int == 1 && report["seconds"] as? Double == 1)
+        let recorded = try Recorded.read(scratch("take.wav"))[0]
+        #expect(recorded.count == 14_400 + 48_000)  // pauses do not count, nor does the pre-roll
+        let runs = Recorded.runs(of: recorded, in: played)
+        #expect(runs.count == 2 && runs.allSatisfy { ($0.place ?? -1) >= 0 }, "\(runs)")
+        guard runs.count == 2, let first = runs[0].place, let second = runs[1].place else { return }
+        #expect(first > 0 && second > first + runs[0].count + 4_800, "\(runs)")
+    }
+
+    @Test func `silence is left out`() throws {
+        let scratch = try Scratch()
+        var played = [Float](repeating: 0, count: 2 * 48_000)
+        let noise = Recorded.noise(24_000)[0]
+        for i in 0..<24_000 { played[48_000 + i] = noise[i] }
+        try Recorded.write([played], to: scratch("played.wav"))
+        let program = try Recorded.start(
+            [scratch("take.wav"), "--trim-silence", "--keep-silence", "0.1", "--seconds", "2", "--json"],
+            hears: scratch("played.wav"))
+        #expect(program.wait() == .exit(0), "\(program.errors)")
+        let recorded = try Recorded.read(scratch("take.wav"))[0]
+        // Whatever is quiet at the noise's own ends counts as silence.
+        #expect(abs(recorded.count - (24_000 + 9_600)) < 48, "\(recorded.count)")
+        let report = try theReport(program)
+        #expect(report["trimmedFrames"] as? Int == 96_000 - recorded.count && report["seconds"] as? Double == 2)
+    }
+
+    @Test func `on PipeWire a microphone is recorded to the sample`() throws {
+        let scratch = try Scratch()
+        let played = Recorded.noise(4 * 48_000)
+        try Recorded.write(played, to: scratch("played.wav"))
+        try PipeWireServer.running(devices: [.sink("voice", channelCount: 1), .source("mic"), .source("other")]) {
+            server in
+            let environment = server.environment.mapValues(Optional.some)
+            let program = try Earshot.start(
+                [
+                    "record", scratch("take.wav"), scratch("take.mp3"), "--device", "pipewire", "--input", "mic",
+                    "--json",
+                ],
+                environment: environment)
+            #expect(program.says("recording: "), "\(program.errors)")
+            try server.link("voice:monitor_MONO", "earshot:input_1")
+            let player = try ChildProcess(
+                ["pw-play", "--target", "voice", scratch("played.wav")], environment: environment)
+            #expect(player.wait(seconds: 15) == .exit(0), "\(player.errors)")
+            program.signal(SIGINT)
+            #expect(program.wait(seconds: 5) == .exit(130), "\(program.errors)")
+            let report = try theReport(program)
+            #expect(report["ended"] as? String == "interrupted" && report["channels"] as? Int == 1, "\(report)")
+            let recorded = try Recorded.read(scratch("take.wav"))[0]
+            #expect(try Recorded.read(scratch("take.mp3"))[0].count == recorded.count)
+            guard let start = recorded.firstIndex(where: { $0 != 0 }) else {
+                Issue.record("nothing was recorded")
+                return
+            }
+            // Not to its end: the player may go before its last block is heard.
+            let runs = Recorded.runs(of: Array(recorded[start...]), in: played[0])
+            let lost = report["lostFrames"] as? Int ?? 0
+            #expect(lost > 0 || runs.first.map { $0.place == 0 && $0.count > 3 * 48_000 } ?? false, "\(runs.prefix(4))")
+        }
+    }
+
+    @Test func `on JACK two channels are recorded, at another rate than the server's`() throws {
+        let scratch = try Scratch()
+        let server = try JACKServer(blockFrameCount: 256)
+        defer { server.stop() }
+        let environment = ["JACK_DEFAULT_SERVER": Optional(server.name)]
+        // Beeps of 100 ms, 600 a minute: always the same loudness, 1 kHz.
+        let metronome = try ChildProcess(
+            ["jack_metro", "-b", "600", "-D", "99", "-a", "0", "-d", "0", "-f", "1000", "-A", "0.25"],
+            environment: environment)
+        defer { metronome.stop() }
+        let program = try Earshot.start([
+            "record", scratch("take.flac"), "--jack-server", server.name, "--channels", "2", "--rate", "44100",
+            "--duration", "2", "--json",
+        ])
+        #expect(program.says("recording: "), "\(program.errors)")
+        for _ in 0..<50 where (try? server.connect("metro:600_bpm", "earshot:input_2")) == nil { usleep(50_000) }
+        #expect(program.wait() == .exit(0), "\(program.errors)")
+        let info = try SoundFiles.info(scratch("take.flac"))
+        #expect(info.format == AudioFormat(sampleRate: 44_100, channelCount: 2) && info.frameCount == 88_200)
+        let heard = try Recorded.read(scratch("take.flac"))
+        let (left, right) = (heard[0][44_100...].map(abs).max() ?? 1, heard[1][44_100...].map(abs).max() ?? 0)
+        #expect(left < 0.01 && right > 0.1, "\(left) \(right)")
+        #expect(try theReport(program)["rate"] as? Double == 44_100)
+    }
+
+    @Test func `on a terminal there is a live line, p pauses, q ends, and the terminal is as it was`() throws {
+        let scratch = try Scratch()
+        let played = Recorded.noise(20 * 48_000)[0]
+        try Recorded.write([played], to: scratch("played.wav"))
+        let terminal = try PseudoTerminal()
+        let program = try Recorded.start(
+            [scratch("take.wav")], hears: scratch("played.wav"), terminal: terminal)
+        #expect(program.says("p or space pauses, q ends") && terminal.waits(forLineMode: false), "\(terminal.text)")
+        #expect(Recorded.grows(scratch("take.wav"), to: 48_000))
+        terminal.type("p")
+        #expect(program.says("paused"), "\(terminal.text)")
+        usleep(300_000)
+        terminal.type(" ")
+        usleep(500_000)
+        terminal.type("q")
+        #expect(program.wait(seconds: 5) == .exit(0), "\(terminal.text)")
+        #expect(terminal.waits(forLineMode: true))
+        // Red, then yellow; a line that replaces the last one.
+        for words in ["\u{1B}[31m●", "\u{1B}[33m‖", "\r\u{1B}[2K", "[#", "dB", "recording ended (asked)"] {
+            #expect(terminal.text.contains(words), "\(words): \(terminal.text)")
+        }
+        let runs = Recorded.runs(of: try Recorded.read(scratch("take.wav"))[0], in: played)
+        #expect(runs.count == 2, "\(runs)")
+    }
+
+    @Test(arguments: ["\u{3}", "\u{1C}"])
+    func `what ends it from the keyboard leaves the terminal as it was`(key: String) throws {
+        let scratch = try Scratch()
+        try Recorded.write(Recorded.noise(48_000), to: scratch("noise.wav"))
+        let terminal = try PseudoTerminal()
+        let program = try Recorded.start([scratch("take.wav")], hears: scratch("noise.wav"), terminal: terminal)
+        #expect(program.says("p or space") && terminal.waits(forLineMode: false), "\(terminal.text)")
+        #expect(Recorded.grows(scratch("take.wav"), to: 48_000))
+        terminal.type(key)
+        let ending = program.wait(seconds: 20)
+        #expect(key == "\u{3}" ? ending == .exit(130) : ending == .signal(SIGQUIT), "\(terminal.text)")
+        #expect(terminal.waits(forLineMode: true))
+        #expect(try playableFrames(scratch("take.wav")) > 8_000)
+    }
+
+    @Test func `elsewhere a line comes each five seconds, without colours`() throws {
+        let scratch = try Scratch()
+        try Recorded.write(Recorded.noise(48_000), to: scratch("noise.wav"))
+        let program = try Recorded.start([scratch("take.wav"), "--seconds", "5.5"], hears: scratch("noise.wav"))
+        #expect(program.wait() == .exit(0), "\(program.errors)")
+        let lines = program.errors.split(separator: "\n").filter { $0.contains("[") && $0.contains("dB  ") }
+        #expect(lines.count == 1 && !program.errors.contains("\u{1B}"), "\(program.errors)")
+        #expect(lines.first?.hasPrefix("0:05.") ?? false, "\(lines)")
+    }
+
+    @Test(arguments: [
+        (["x.mpx"], "say which kind"), (["x.wav", "--to", "mpx"], "no kind 'mpx'"), ([], "file"),
+        (["-"], "say which kind"), (["-", "--to", "aiff"], "cannot be AIFF"),
+        (["-", "--to", "wav", "--json"], "--json"),
+        (["-", "--to", "wav", "--split", "3"], "--split"), (["a.wav", "./a.wav"], "named twice"),
+        (["a.wav", "--seconds", "0"], "--seconds"), (["a.wav", "--split", "0"], "--split"),
+        (["a.wav", "--append", "--overwrite"], "exclude"), (["a.wav", "--pre-roll", "3"], "--standby"),
+        (["a.wav", "--standby", "--pre-roll", "9999"], "600"), (["a.wav", "--trim-silence=7"], "-120"),
+        (["a.wav", "--channels", "0"], "--channels"), (["a.wav", "--bitrate", "V12"], "--bitrate"),
+        (["a.wav", "--bits", "12"], "--bits"), (["a.wav", "--output", "b.wav"], "--output"),
+        (["a.wav", "--rate", "1"], "--rate"),
+        (["a.wav", "--device", "pipewire", "--speak", "b.wav"], "simulated"),
+    ]) func `what cannot be meant is told in one line, with status 64`(options: [String], words: String) throws {
+        let program = try Earshot.start(["record"] + options)
+        #expect(program.wait() == .exit(64), "\(program.errors)")
+        #expect(theFailure(program).contains(words), "\(program.errors)")
+        #expect(!FileManager.default.fileExists(atPath: "a.wav"))
+    }
+}

@@ -1,0 +1,165 @@
+import AudioBase
+import AudioContainers
+import AudioFiles
+import Foundation
+import TestSupport
+import Testing
+
+/// What goes wrong while `earshot record` records: what was recorded survives, and it is said.
+@Suite(.serialized) struct RecordFaultTests {
+    /// How many frames a program reads out of a file; nil where it cannot.
+    private func frames(_ path: String, by arguments: [String], _ scratch: Scratch) throws -> Int? {
+        let raw = scratch("decoded.raw")
+        try? FileManager.default.removeItem(atPath: raw)
+        let program = try ChildProcess(arguments + [raw])
+        guard program.wait(seconds: 30) == .exit(0) else { return nil }
+        return (try FileManager.default.attributesOfItem(atPath: raw)[.size] as? Int).map { $0 / 4 }
+    }
+
+    @Test func `kill -9 in mid-recording leaves files that other programs open, with all but the last second`() throws {
+        let scratch = try Scratch()
+        try Recorded.write(Recorded.tone(30 * 48_000), to: scratch("tone.wav"))
+        let paths = Recorded.kinds.map { scratch("take.\($0)") }
+        let program = try Recorded.start(paths, hears: scratch("tone.wav"))
+        // 24 bits: three seconds and some.
+        #expect(Recorded.grows(scratch("take.wav"), to: 3 * 48_000 * 3 + 40_000), "\(program.errors)")
+        program.signal(SIGKILL)
+        #expect(program.wait() == .signal(SIGKILL))
+        let written = try Recorded.read(scratch("take.wav"))[0].count
+        #expect(written > 3 * 48_000)
+        for (kind, path) in zip(Recorded.kinds, paths) {
+            let ours = try Recorded.read(path)[0]
+            #expect(ours.count > written - 48_000, "\(kind): \(ours.count) of \(written)")
+            #expect(sineDefect(Array(ours[24_000..<72_000]), frequency: 440, rate: 48_000) < -35, "\(kind)")
+            let ffmpeg = try frames(
+                path, by: ["ffmpeg", "-v", "error", "-y", "-i", path, "-ar", "48000", "-f", "f32le"], scratch)
+            #expect((ffmpeg ?? 0) > written - 48_000, "\(kind): ffmpeg reads \(ffmpeg ?? -1) of \(written)")
+            guard ["wav", "aiff", "flac", "ogg"].contains(kind) else { continue }  // the others are not in every sox
+            let sox = try frames(path, by: ["sox", path, "-t", "f32"], scratch)
+            #expect((sox ?? 0) > written - 48_000, "\(kind): sox reads \(sox ?? -1) of \(written)")
+        }
+    }
+
+    @Test func `a file that reaches its limit ends by itself, and the others go on`() throws {
+        let scratch = try Scratch()
+        try Recorded.write(Recorded.noise(4 * 48_000), to: scratch("noise.wav"))
+        // 100 KiB a file: WAV has reached them after 0.7 s.
+        let program = try ChildProcess([
+            "bash", "-c",
+            "ulimit -f 100; exec '\(Earshot.program)' record '\(scratch("a.wav"))' '\(scratch("a.opus"))' '\(scratch("a.mp3"))' "
+                + "--device simulated --speak '\(scratch("noise.wav"))' --seconds 2 --json",
+        ])
+        #expect(program.wait() == .exit(73), "\(program.errors)")
+        #expect(theFailure(program).contains("a.wav: the disk is full"), "\(program.errors)")
+        let files = try theReport(program)["files"] as? [[String: Any]] ?? []
+        #expect(files.map { $0["error"] is String } == [true, false, false], "\(files)")
+        #expect(try Recorded.read(scratch("a.opus"))[0].count == 96_000)
+        #expect(try Recorded.read(scratch("a.mp3"))[0].count == 96_000)
+        let kept = try Recorded.read(scratch("a.wav"))[0].count
+        #expect(kept > 30_000 && kept < 35_000, "\(kept)")
+    }
+
+    @Test func `when the last file has failed it ends`() throws {
+        let scratch = try Scratch()
+        try Recorded.write(Recorded.noise(48_000), to: scratch("noise.wav"))
+        let program = try Recorded.start(["/dev/full", "--to", "mp3"], hears: scratch("noise.wav"))
+        #expect(program.wait() == .exit(73), "\(program.errors)")
+        #expect(theFailure(program).contains("/dev/full: the disk is full"))
+    }
+
+    @Test func `files that cannot be made are told, and those beside them are not touched`() throws {
+        let scratch = try Scratch()
+        try FileManager.default.createSymbolicLink(atPath: scratch("proc"), withDestinationPath: "/proc/self")
+        try FileManager.default.createDirectory(atPath: scratch("folder.wav"), withIntermediateDirectories: false)
+        for (name, words) in [
+            ("no/take.wav", "its folder does not exist"), ("folder.wav", "folder.wav"), ("proc/take.wav", "take.wav"),
+            ("take.wav.m4a", "V2 is none of AAC's"),
+        ] {
+            let program = try Earshot.start([
+                "record", scratch("good.mp3"), scratch(name), "--device", "simulated", "--seconds", "0.5", "--bitrate",
+                "V2",
+            ])
+            #expect(program.wait() == .exit(73), "\(program.errors)")
+            #expect(theFailure(program).contains(words), "\(program.errors)")
+            #expect(!FileManager.default.fileExists(atPath: scratch("good.mp3")))
+        }
+    }
+
+    @Test func `a folder that may not be written to is told`() throws {
+        let scratch = try Scratch()
+        try FileManager.default.createDirectory(atPath: scratch("closed"), withIntermediateDirectories: false)
+        try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: scratch.path)
+        try FileManager.default.setAttributes([.posixPermissions: 0o555], ofItemAtPath: scratch("closed"))
+        // Root may write anywhere.
+        let asNobody = getuid() == 0 ? ["setpriv", "--reuid=65534", "--clear-groups"] : []
+        let program = try ChildProcess(
+            asNobody + [
+                Earshot.program, "record", scratch("closed/take.wav"), "--device", "simulated", "--seconds", "0.5",
+            ])
+        #expect(program.wait() == .exit(73), "\(program.errors)")
+        #expect(theFailure(program).contains("permission denied"), "\(program.errors)")
+    }
+
+    @Test func `a reader that goes ends the stream, not the file beside it`() throws {
+        let scratch = try Scratch()
+        try Recorded.write(Recorded.noise(3 * 48_000), to: scratch("noise.wav"))
+        let shell = try ChildProcess([
+            "bash", "-c",
+            "'\(Earshot.program)' record - '\(scratch("take.wav"))' --to wav --device simulated --speak "
+                + "'\(scratch("noise.wav"))' --seconds 1.5 | head -c 20000 > /dev/null; exit ${PIPESTATUS[0]}",
+        ])
+        #expect(shell.wait() == .exit(73), "\(shell.errors)")
+        #expect(theFailure(shell).contains("standard output: nobody reads it"), "\(shell.errors)")
+        #expect(try Recorded.read(scratch("take.wav"))[0].count == 72_000)
+    }
+
+    @Test func `a microphone that is pulled out is recorded again when it is back, with silence between`() throws {
+        let scratch = try Scratch()
+        let played = Recorded.noise(6 * 48_000)[0]
+        try Recorded.write([played], to: scratch("played.wav"))
+        let program = try Recorded.start(
+            [scratch("take.flac"), "--seconds", "3", "--card-script", "vanish@1:0.7", "--json"],
+            hears: scratch("played.wav"))
+        #expect(program.wait() == .exit(0), "\(program.errors)")
+        #expect(program.errors.contains("sound interrupted") && program.errors.contains("sound goes on"))
+        let report = try theReport(program)
+        let lost = report["lostFrames"] as? Int ?? 0
+        #expect(lost > 28_800, "\(report)")
+        #expect((report["interruptions"] as? [Any])?.count == 1)
+        let recorded = try Recorded.read(scratch("take.flac"))[0]
+        #expect(recorded.count == 3 * 48_000)
+        let silent = Recorded.runs(of: recorded, in: played).filter { $0.place == nil }.map(\.count).reduce(0, +)
+        #expect(silent >= lost && silent < lost + 4_800, "\(silent) of \(lost)")
+        #expect(Recorded.runs(of: recorded, in: played).allSatisfy { $0.place != -1 })
+    }
+
+    @Test func `PipeWire started again in mid-recording is gone on with`() throws {
+        let scratch = try Scratch()
+        try PipeWireServer.running(devices: [.source("mic")]) { server in
+            let program = try Earshot.start(
+                ["record", scratch("take.wav"), "--device", "pipewire", "--json"],
+                environment: server.environment.mapValues(Optional.some))
+            #expect(program.says("recording: "), "\(program.errors)")
+            #expect(Recorded.grows(scratch("take.wav"), to: 100_000))
+            server.stop()
+            #expect(program.says("sound interrupted"), "\(program.errors)")
+            try server.start()
+            #expect(program.says("sound goes on"), "\(program.errors)")
+            usleep(500_000)
+            program.signal(SIGTERM)
+            #expect(program.wait(seconds: 5) == .exit(143), "\(program.errors)")
+            let report = try theReport(program)
+            #expect(report["lostFrames"] as? Int ?? 0 > 2_400, "\(report)")
+            let seconds = report["seconds"] as? Double ?? 0
+            #expect(try Recorded.read(scratch("take.wav"))[0].count == Int((seconds * 48_000).rounded()))
+        }
+    }
+
+    @Test func `without a sound system nothing is made`() throws {
+        let scratch = try Scratch()
+        let program = try Earshot.start(["record", scratch("take.wav"), "--jack-server", "earshot-nobody"])
+        #expect(program.wait() == .exit(69), "\(program.errors)")
+        _ = theFailure(program)
+        #expect(!FileManager.default.fileExists(atPath: scratch("take.wav")))
+    }
+}

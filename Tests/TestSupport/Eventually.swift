@@ -1,0 +1,10 @@
+import Glibc
+
+/// Waits for a condition that another thread brings about; false when it has not come after ten seconds.
+public func eventually(_ condition: () -> Bool) -> Bool {
+    for _ in 0..<2_000 {
+        if condition() { return true }
+        usleep(5_000)
+    }
+    return condition()
+}
