@@ -11,6 +11,8 @@ protocol PlayerSource: AnyObject {
     var frameCount: Int { get }
     /// Whether it can only be heard as it comes, so at no other speed.
     var isLive: Bool { get }
+    /// Whether what is left behind a frame is less than so much, as far as anybody knows.
+    func isEnding(at frame: Int, within frames: Int) -> Bool
     /// Begins what takes time, such as a connection.
     func prepare()
     /// Goes to a frame. - Throws: with nothing changed.
@@ -45,6 +47,8 @@ final class FileSource: PlayerSource {
         self.reader = converted
         frameCount = converted.frameCount
     }
+
+    func isEnding(at frame: Int, within frames: Int) -> Bool { frameCount - frame < frames }
 
     func prepare() { _ = try? opened() }
 
@@ -124,6 +128,10 @@ final class StreamSource: PlayerSource {
     var statistics: AudioStreamStatistics {
         guard let now = stream?.statistics else { return before }
         return before + now
+    }
+
+    func isEnding(at frame: Int, within frames: Int) -> Bool {
+        stream?.hasAll == true || (frameCount > 0 && frameCount - frame < frames)
     }
 
     func prepare() { _ = try? started() }

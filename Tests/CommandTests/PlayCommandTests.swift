@@ -135,7 +135,7 @@ private func report(_ program: ChildProcess) throws -> Items {
         let jumps = zip(found, found.dropFirst()).map { Double($1.lowerBound - $0.upperBound) / 48_000 }
         #expect(abs(jumps[0] - 5) < 0.5 && abs(jumps[1] + 5) < 0.5 && abs(jumps[2]) < 0.1, "\(jumps)")
         #expect(found[4].lowerBound == 3_000_000, "\(found)")
-        #expect(terminal.text.contains("5 s back, on") && terminal.text.contains("⏸") && terminal.text.contains("░"))
+        #expect(terminal.text.contains("5 s back, on") && terminal.text.contains("‖") && terminal.text.contains("░"))
         #expect(terminal.isInLineMode)
         #expect(try report(program).ended == "quit" && report(program).items.map(\.plays) == [1, 1])
     }
@@ -202,7 +202,7 @@ private func report(_ program: ChildProcess) throws -> Items {
             #expect(shows("playing: "), "\(terminal.text)")
             usleep(500_000)
             try server.remove("phones")
-            #expect(shows("paused: ") && shows("⏸"), "\(terminal.text)")
+            #expect(shows("paused: ") && shows("‖"), "\(terminal.text)")
             terminal.type(" ")
             #expect(shows("sound moved to speakers"), "\(terminal.text)")
             terminal.type("q")
@@ -362,7 +362,7 @@ private func report(_ program: ChildProcess) throws -> Items {
     @Test(arguments: [
         (["--volume", "19"], "-60 to 18"), (["--rate", "5"], "0.25 to 4"), (["--seed", "1"], "--shuffle"),
         (["--start", "-1"], "--start"), (["--seconds", "0"], "--seconds"), (["--effect", "revreb"], "'reverb'"),
-        (["--block", "3"], "--block"), (["--device-rate", "1"], "--rate takes 8000"),
+        (["--block", "3"], "--block"), (["--device-rate", "1"], "--device-rate takes 8000"),
     ]) func `options that make no sense are usage errors that say what does`(options: [String], words: String) throws {
         let program = try play(["x.wav"] + options)
         #expect(program.wait() == .exit(64), "\(program.errors)")
