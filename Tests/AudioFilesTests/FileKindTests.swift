@@ -42,7 +42,8 @@ let writableKinds = ["wav", "aiff", "caf", "flac", "ogg", "opus", "mp3"]
                 let error = errorDecibels(Array(heard[c][inside]), samples(sound, c, inside))
                 #expect(error < most, "\(kind), \(frames) frames: \(error) dB")
             }
-            // Another program finds as many.
+            // Another program, which is slow to start, finds as many.
+            guard frames == 40_001 else { continue }
             let raw = folder.path("a.raw")
             // (ffmpeg 5.1 cuts 128 frames off some Vorbis files, oggenc's own included.)
             let run =
