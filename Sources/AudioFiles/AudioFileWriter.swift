@@ -64,7 +64,7 @@ public final class AudioFileWriter {
                 Glibc.close(fileDescriptor)
                 throw error
             }
-            header = WAVHeaderPatch(fileDescriptor, plan)
+            header = WAVHeaderPatch(plan)
         }
         self.path = path
         self.format = format
