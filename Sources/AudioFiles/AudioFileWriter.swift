@@ -96,7 +96,7 @@ public final class AudioFileWriter {
         fileDescriptor = descriptor
         self.stream = stream
         self.vorbis = vorbis
-        header = descriptor >= 0 ? WAVHeaderPatch(descriptor, plan) : nil
+        header = descriptor >= 0 ? WAVHeaderPatch(plan) : nil
         type = plan.type
         fileSampleRate = plan.sampleRate
         memory = plan.memory
