@@ -35,7 +35,7 @@ public final class AudioFileWriter {
     private var interleaved: [UInt32]
     private let silence: AudioBuffer
     private var framesSinceHeader = 0
-    private static let blockFrames = 2048
+    private static let blockFrames = 4096
 
     /// Creates or empties a file and writes its header.
     /// - Parameters:
