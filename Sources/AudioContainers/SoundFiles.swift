@@ -83,7 +83,7 @@ public enum SoundFiles {
     }
 
     /// Begins a sound file that cannot be gone back in, such as a pipe: WAV of unknown length, FLAC, Vorbis, Opus, MP3 without
-    /// LAME's header, ADTS, or M4A in fragments.
+    /// LAME's header (of a constant bit rate unless said otherwise), ADTS, or M4A in fragments.
     ///
     /// Writing waits for a reader that is busy, five seconds at most. The process should ignore SIGPIPE, so that it hears of a
     /// reader that has gone.
@@ -102,12 +102,20 @@ public enum SoundFiles {
             return try AACFileWriter(
                 output, format: format, container: type == .m4a ? .m4a : .adts,
                 bitRate: try bitsPerSecond(settings, name))
-        case .mp3: return try MP3FileWriter(output, format: format, bitRate: settings.bitRate ?? .variable(2))
+        case .mp3:
+            return try MP3FileWriter(
+                output, format: format, bitRate: settings.bitRate ?? .constant(Self.constantBitRate(format)))
         default:
             return try AudioFileWriter(
                 output, format: format, type: type, sampleFormat: settings.sampleFormat, bitRate: settings.bitRate,
                 compressionLevel: settings.compressionLevel)
         }
+    }
+
+    /// Of an MP3 without a header, whose length players reckon from its first frame: kb/s that MP3 has at that rate.
+    private static func constantBitRate(_ format: AudioFormat) -> Int {
+        if format.sampleRate <= 12_000 { return 64 }
+        return format.channelCount == 1 ? 96 : format.sampleRate <= 24_000 ? 160 : 192
     }
 
     private static func bitsPerSecond(_ settings: Settings, _ path: String) throws(AudioFileError) -> Int? {

@@ -229,19 +229,20 @@ import Testing
 
     @Test func `it goes on with a file, and counts parts from where it is told`() throws {
         try inFolder { folder in
-            let rig = QueueRig()
             func record(_ file: AudioRecorderFile, _ options: AudioRecorder.Options = .init()) throws -> [String] {
+                let rig = QueueRig()
                 let recorder = try AudioRecorder(
                     files: [file], format: rig.format, on: rig.engine, options: options)
+                try rig.start(inputs: 1)
                 try recorder.record()
                 try rig.render(10_000, input: numbered)
                 try recorder.stop()
                 return recorder.paths
             }
-            try rig.start(inputs: 1)
             _ = try record(AudioRecorderFile(path: folder + "/take.wav"))
             _ = try record(AudioRecorderFile(appendingTo: folder + "/take.wav"))
-            #expect(try samples(folder + "/take.wav") == (0..<20_000).map(numbered))
+            let once = (0..<10_000).map(numbered)
+            #expect(try samples(folder + "/take.wav") == once + once)
             var options = AudioRecorder.Options()
             options.partDuration = 0.125
             options.firstPart = 7

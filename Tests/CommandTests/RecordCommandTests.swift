@@ -31,11 +31,10 @@ import Testing
             switch kind {
             case "wav":
                 exact = heard[0]
-                #expect(Recorded.place(of: heard[0][...], in: played[0]) != nil)
+                #expect(exact.dropFirst(Recorded.fade) == played[0][Recorded.fade..<72_000])
             case "aiff", "caf", "flac": #expect(heard[0] == exact, "\(kind)")
-            // White noise is the hardest there is; only where it lies is looked at.
-            case "aac": #expect(heard[0].count >= 72_000 && heard[0].count < 72_000 + 4_096)
-            default: #expect(errorDecibels(exact, heard[0]) < -4, "\(kind): \(errorDecibels(exact, heard[0])) dB")
+            case "aac": #expect(heard[0].count >= 72_000 && abs(Recorded.toneLevel(heard[0])) < 0.2)
+            default: #expect(errorDecibels(exact, heard[0]) < -15, "\(kind): \(errorDecibels(exact, heard[0])) dB")
             }
             var status = stat()
             #expect(stat(path, &status) == 0 && status.st_mode & 0o777 == 0o600, "\(kind)")
@@ -55,7 +54,8 @@ import Testing
         let bytes = try Data(contentsOf: URL(fileURLWithPath: scratch("out.raw")))
         let samples = bytes.withUnsafeBytes { Array($0.bindMemory(to: Float.self)) }
         // Without a header that says so, the encoder's silence at the ends is heard.
-        #expect(samples.count >= 96_000 && samples.count < 96_000 + 4_700, "\(samples.count)")
+        // ffmpeg leaves out what Vorbis's first short block holds.
+        #expect(samples.count >= 96_000 - 128 && samples.count < 96_000 + 4_700, "\(samples.count)")
         #expect(sineDefect(Array(samples[24_000..<72_000]), frequency: 440, rate: 48_000) < -35)
         #expect(!shell.errors.contains("Invalid") && shell.errors.contains("recording ended (duration)"))
     }
@@ -96,7 +96,7 @@ import Testing
             #expect(info.tags.title == "One" && info.tags.artist == "Me")
             let both = try Recorded.read(scratch("a.\(kind)"))[0]
             #expect(both[..<24_000] == first[...], "\(kind)")
-            #expect(Recorded.place(of: both[24_000...], in: played) != nil, "\(kind)")
+            #expect(both[(24_000 + Recorded.fade)...] == played[Recorded.fade..<24_000], "\(kind)")
         }
         #expect(try record("--overwrite").wait() == .exit(0))
         #expect(try Recorded.read(scratch("a.wav"))[0].count == 24_000)
@@ -139,7 +139,7 @@ import Testing
         #expect(found.map { $0["paths"] as? [String] ?? [] } == [paths, (1...3).map { scratch("take-00\($0).mp3") }])
         let parts = try paths.map { try Recorded.read($0)[0] }
         #expect(parts.map(\.count) == [19_200, 19_200, 9_600])
-        #expect(Recorded.place(of: parts.flatMap { $0 }[...], in: played) != nil)
+        #expect(parts.flatMap { $0 }.dropFirst(Recorded.fade) == played[Recorded.fade..<48_000])
         let tags = try AudioFileTags(path: scratch("take-002.mp3"))
         #expect(tags.title == "Long" && tags.track?.number == 2)
         let refused = try record("--seconds", "1")
@@ -171,10 +171,10 @@ import Testing
         #expect(report["pauses"] as? Int == 1 && report["seconds"] as? Double == 1)
         let recorded = try Recorded.read(scratch("take.wav"))[0]
         #expect(recorded.count == 14_400 + 48_000)  // pauses do not count, nor does the pre-roll
-        let runs = Recorded.runs(of: recorded, in: played)
-        #expect(runs.count == 2 && runs.allSatisfy { ($0.place ?? -1) >= 0 }, "\(runs)")
-        guard runs.count == 2, let first = runs[0].place, let second = runs[1].place else { return }
-        #expect(first > 0 && second > first + runs[0].count + 4_800, "\(runs)")
+        let runs = Recorded.played(recorded, in: played)
+        #expect(runs.count == 2 && runs.map(\.count).reduce(0, +) == recorded.count, "\(runs)")
+        guard runs.count == 2 else { return }
+        #expect(runs[0].place > 0 && runs[1].place > runs[0].place + runs[0].count + 4_800, "\(runs)")
     }
 
     @Test func `silence is left out`() throws {
@@ -223,7 +223,7 @@ import Testing
                 return
             }
             // Not to its end: the player may go before its last block is heard.
-            let runs = Recorded.runs(of: Array(recorded[start...]), in: played[0])
+            let runs = Recorded.played(Array(recorded[start...]), in: played[0])
             let lost = report["lostFrames"] as? Int ?? 0
             #expect(lost > 0 || runs.first.map { $0.place == 0 && $0.count > 3 * 48_000 } ?? false, "\(runs.prefix(4))")
         }
@@ -275,7 +275,7 @@ import Testing
         for words in ["\u{1B}[31m●", "\u{1B}[33m‖", "\r\u{1B}[2K", "[#", "dB", "recording ended (asked)"] {
             #expect(terminal.text.contains(words), "\(words): \(terminal.text)")
         }
-        let runs = Recorded.runs(of: try Recorded.read(scratch("take.wav"))[0], in: played)
+        let runs = Recorded.played(try Recorded.read(scratch("take.wav"))[0], in: played)
         #expect(runs.count == 2, "\(runs)")
     }
 
@@ -301,7 +301,8 @@ import Testing
         #expect(program.wait() == .exit(0), "\(program.errors)")
         let lines = program.errors.split(separator: "\n").filter { $0.contains("[") && $0.contains("dB  ") }
         #expect(lines.count == 1 && !program.errors.contains("\u{1B}"), "\(program.errors)")
-        #expect(lines.first?.hasPrefix("0:05.") ?? false, "\(lines)")
+        // What is still on its way to the file is not counted.
+        #expect(lines.first.map { $0.hasPrefix("0:05.") || $0.hasPrefix("0:04.") } ?? false, "\(lines)")
     }
 
     @Test(arguments: [

@@ -10,16 +10,34 @@ enum Recorded {
     static let kinds = ["wav", "aiff", "caf", "flac", "ogg", "opus", "mp3", "m4a", "aac"]
     static let rate = 48_000.0
 
-    /// Noise in 16 bits: any place of it is like no other.
+    /// Frames over which a session fades a new route in.
+    static let fade = 240
+
+    /// A tone with noise on it, in 16 bits: any place of it is like no other.
     static func noise(_ frames: Int, channels: Int = 1) -> [[Float]] {
         var random = SeededRandom(seed: 3)
         return (0..<channels).map { _ in
-            (0..<frames).map { _ in Float((random.unit() * 16_384 - 8_192).rounded()) / 32_768 }
+            (0..<frames).map { n in
+                let tone = 12_000 * sin(2 * Double.pi * 440 * Double(n) / rate)
+                return Float((tone + random.unit() * 1_000 - 500).rounded()) / 32_768
+            }
         }
     }
 
     /// A tone that goes on without end: any second of it is like every other.
     static func tone(_ frames: Int) -> [[Float]] { [(0..<frames).map { sine($0, frequency: 440, rate: rate) }] }
+
+    /// How loud the tone is in the middle of a sound, in dB of what is in ``noise(_:channels:)``.
+    static func toneLevel(_ samples: [Float]) -> Double {
+        let (from, length) = (samples.count / 2 - 12_000, 24_000)
+        var (x, y) = (0.0, 0.0)
+        for n in 0..<length where from >= 0 && from + n < samples.count {
+            let angle = 2 * Double.pi * 440 * Double(n) / rate
+            x += Double(samples[from + n]) * cos(angle)
+            y += Double(samples[from + n]) * sin(angle)
+        }
+        return decibels(2 * (x * x + y * y).squareRoot() / Double(length) / (12_000.0 / 32_768))
+    }
 
     static func write(_ samples: [[Float]], to path: String) throws {
         let writer = try SoundFiles.create(
@@ -50,28 +68,43 @@ enum Recorded {
         return nil
     }
 
-    /// What a recording consists of: runs of what was played, by place and length, with silence as nil places.
-    static func runs(of recorded: [Float], in played: [Float]) -> [(place: Int?, count: Int)] {
-        var runs: [(place: Int?, count: Int)] = []
+    /// A stretch of a recording.
+    struct Run: Equatable {
+        enum Kind: Equatable { case played(at: Int), silence, faded }
+        var kind: Kind
+        var count: Int
+    }
+
+    /// What a recording consists of: runs of what was played, silence, and what is neither, as a fade is.
+    static func runs(of recorded: [Float], in played: [Float]) -> [Run] {
+        var runs: [Run] = []
         var at = 0
+        func add(_ kind: Run.Kind, _ count: Int) {
+            if kind == .faded, runs.last?.kind == .faded {
+                runs[runs.count - 1].count += count
+            } else {
+                runs.append(Run(kind: kind, count: count))
+            }
+            at += count
+        }
         while at < recorded.count {
-            let start = at
-            let window = min(32, recorded.count - at)
-            if recorded[at..<at + window].allSatisfy({ $0 == 0 }) {
-                while at < recorded.count, recorded[at] == 0 { at += 1 }
-                runs.append((nil, at - start))
-                continue
+            let window = recorded[at..<min(at + 32, recorded.count)]
+            if window.allSatisfy({ $0 == 0 }) {
+                add(.silence, recorded[at...].prefix { $0 == 0 }.count)
+            } else if let place = place(of: window, in: played) {
+                add(.played(at: place), zip(recorded[at...], played[place...]).prefix { $0 == $1 }.count)
+            } else {
+                add(.faded, 1)
             }
-            guard let place = place(of: recorded[at..<at + window], in: played) else {
-                runs.append((-1, recorded.count - at))
-                return runs
-            }
-            while at < recorded.count, place + at - start < played.count, recorded[at] == played[place + at - start] {
-                at += 1
-            }
-            runs.append((place, at - start))
         }
         return runs
+    }
+
+    /// Those of what was played.
+    static func played(_ recorded: [Float], in played: [Float]) -> [(place: Int, count: Int)] {
+        runs(of: recorded, in: played).compactMap { run in
+            if case .played(let place) = run.kind { (place, run.count) } else { nil }
+        }
     }
 
     /// On a simulated card that hears a file.
@@ -79,8 +112,9 @@ enum Recorded {
         _ arguments: [String], hears path: String, standardOutput: String? = nil, terminal: PseudoTerminal? = nil
     ) throws -> ChildProcess {
         try Earshot.start(
-            ["record", "--device", "simulated", "--speak", path] + arguments, standardOutput: standardOutput,
-            terminal: terminal)
+            ["record", "--device", "simulated", "--speak", path] + arguments,
+            // Swift's own report of a signal takes its time, and asks on a terminal what to do.
+            environment: ["SWIFT_BACKTRACE": "enable=no"], standardOutput: standardOutput, terminal: terminal)
     }
 
     /// Waits for a file to be so long.
