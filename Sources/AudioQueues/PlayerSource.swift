@@ -72,7 +72,8 @@ final class FileSource: PlayerSource {
             let reader = try opened()
             do throws(AudioFileError) {
                 let got = try reader.read(into: channels, frameCount: frameCount, offset: offset)
-                return .frames(got, isLast: got < frameCount)
+                // A damaged file gives what it has, and only then says so.
+                return .frames(got, isLast: got == 0)
             } catch { throw .file(error) }
         } catch { return .failed(error) }
     }
