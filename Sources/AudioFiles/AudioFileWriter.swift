@@ -53,7 +53,10 @@ public final class AudioFileWriter {
         let plan = try SndfilePlan(
             path: path, format: format, type: type ?? .named(path), sampleFormat: sampleFormat, bitRate: bitRate,
             compressionLevel: compressionLevel)
-        if plan.type == .vorbis { return try self.init(plan, format, vorbis: VorbisFile(plan)) }
+        if plan.type == .vorbis {
+            try self.init(plan, format, vorbis: VorbisFile(plan))
+            return
+        }
         let descriptor = try WritableFile.open(path)
         let file: OpaquePointer
         do {
@@ -75,7 +78,10 @@ public final class AudioFileWriter {
         let plan = try SndfilePlan(
             path: output.name, format: format, type: type == .rf64 ? .wav : type, sampleFormat: sampleFormat,
             bitRate: bitRate, compressionLevel: compressionLevel, isStream: true)
-        if plan.type == .vorbis { return try self.init(plan, format, vorbis: VorbisFile(plan, output)) }
+        if plan.type == .vorbis {
+            try self.init(plan, format, vorbis: VorbisFile(plan, output))
+            return
+        }
         let stream = SndfileStream(output, type: plan.type)
         self.init(plan, format, try plan.open(stream), stream: stream)
     }

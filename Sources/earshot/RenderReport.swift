@@ -1,4 +1,5 @@
 import AudioEngine
+import AudioFiles
 import Foundation
 
 /// What `render --json` prints. The manual page has its fields, which stay.

@@ -45,7 +45,7 @@ struct OutputOptions: ParsableArguments {
     @Flag(inversion: .prefixedNo, help: "JACK: connect to the loudspeaker.")
     var connect = true
 
-    func validate() throws { try all().validate() }
+    func validate() throws { try all().system.validate() }
 
     /// The same as the options of commands that do both.
     func all() throws -> DeviceOptions {
