@@ -21,6 +21,7 @@ public final class AudioFileReader {
     let libraryFormat: CInt
     private let file: OpaquePointer
     private let source: ReadableFile
+    private let isInt16: Bool  // and so it is read without a detour
     private let part: FilePart?  // what libsndfile reads in place of the whole file
     private var interleaved: [Float]
     /// Frames before its goal from which a seek decodes. A frame of an MP3 may begin 511 bytes before itself, and where frames
@@ -28,7 +29,7 @@ public final class AudioFileReader {
     private let leadFrames: Int
     /// Frames at the end in which libsndfile loses count where a seek enters: an Ogg file's last page is cut to its length.
     private let lastPageFrames: Int
-    private static let blockFrames = 2048
+    private static let blockFrames = 8192
 
     /// Opens a file. Throws what opening can: missing, not permitted, a folder, not audio, an unsupported format.
     public convenience init(path: String) throws(AudioFileError) {
@@ -63,6 +64,7 @@ public final class AudioFileReader {
         self.source = source
         self.part = part
         libraryFormat = info.format
+        isInt16 = info.format & CInt(SF_FORMAT_SUBMASK) == CInt(SF_FORMAT_PCM_16)
         path = source.path
         frameCount = max(0, Int(info.frames))
         leadFrames = type == CInt(SF_FORMAT_MPEG) ? 16 * 1_152 : isOgg ? 8_192 : 0
@@ -119,9 +121,7 @@ public final class AudioFileReader {
         let frameCount = min(frameCount, max(0, self.frameCount - framePosition))
         while done < frameCount {
             let wanted = min(frameCount - done, Self.blockFrames)
-            let got = Int(sf_readf_float(file, &interleaved, sf_count_t(wanted)))
-            let faults = part(max(0, got), into: channels, at: offset + done)
-            faultCount += faults
+            let got = readBlock(wanted, channels, offset + done)
             done += max(0, got)
             framePosition += max(0, got)
             if got < wanted {
@@ -132,6 +132,23 @@ public final class AudioFileReader {
             }
         }
         return done
+    }
+
+    /// Reads frames to a place in channels; returns how many, or less than 0.
+    private func readBlock(_ frames: Int, _ channels: Channels, _ offset: Int) -> Int {
+        let count = processingFormat.channelCount
+        guard isInt16, channels.count == count else {
+            let got = Int(sf_readf_float(file, &interleaved, sf_count_t(frames)))
+            faultCount += part(max(0, got), into: channels, at: offset)
+            return got
+        }
+        return interleaved.withUnsafeMutableBytes { bytes in
+            guard let words = bytes.baseAddress?.assumingMemoryBound(to: Int16.self) else { return 0 }
+            let got = Int(sf_readf_short(file, words, sf_count_t(frames)))
+            SampleType.int16.read(
+                words, channelCount: count, frameCount: max(0, got), into: channels, offset: offset)
+            return got
+        }
     }
 
     /// Hands out what was read, channel by channel, with 0 in place of what is not finite; returns how often that was.

@@ -35,7 +35,7 @@ public final class AudioFileWriter {
     private var interleaved: [UInt32]
     private let silence: AudioBuffer
     private var framesSinceHeader = 0
-    private static let blockFrames = 2048
+    private static let blockFrames = 4096
 
     /// Creates or empties a file and writes its header.
     /// - Parameters:
@@ -96,7 +96,7 @@ public final class AudioFileWriter {
         fileDescriptor = descriptor
         self.stream = stream
         self.vorbis = vorbis
-        header = descriptor >= 0 ? WAVHeaderPatch(descriptor, plan) : nil
+        header = descriptor >= 0 ? WAVHeaderPatch(plan) : nil
         type = plan.type
         fileSampleRate = plan.sampleRate
         memory = plan.memory

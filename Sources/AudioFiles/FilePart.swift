@@ -46,19 +46,14 @@ final class FilePart {
         }
         calls.read = { bytes, count, data in
             guard let part = FilePart.of(data), let bytes else { return 0 }
-            let wanted = min(Int(count), part.byteCount - part.position)
+            let wanted = max(0, min(Int(count), part.byteCount - part.position))
             var done = 0
             while done < wanted, part.position + done < part.prefix.count {
                 bytes.storeBytes(of: part.prefix[part.position + done], toByteOffset: done, as: UInt8.self)
                 done += 1
             }
-            while done < wanted {
-                let got = pread(
-                    part.file.descriptor, bytes + done, wanted - done, off_t(part.shift + part.position + done))
-                if got < 0, errno == EINTR { continue }
-                if got <= 0 { break }
-                done += got
-            }
+            let rest = UnsafeMutableRawBufferPointer(start: bytes + done, count: wanted - done)
+            done += part.file.fill(rest, from: part.shift + part.position + done).count
             for (i, byte) in part.patch.enumerated() {
                 let at = part.patchOffset + i - part.position
                 if at >= 0, at < done { bytes.storeBytes(of: byte, toByteOffset: at, as: UInt8.self) }

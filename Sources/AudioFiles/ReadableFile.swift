@@ -30,14 +30,29 @@ package final class ReadableFile {
     package func bytes(at offset: Int, count: Int) -> [UInt8] {
         guard offset >= 0, count > 0 else { return [] }
         return [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
-            filled = 0
-            while filled < count {
-                let got = pread(
-                    descriptor, buffer.baseAddress.map { $0 + filled }, count - filled, off_t(offset + filled))
-                if got < 0, errno == EINTR { continue }
-                if got <= 0 { break }
-                filled += got
-            }
+            filled = fill(UnsafeMutableRawBufferPointer(buffer), from: offset).count
         }
+    }
+
+    /// Reads from `offset` on until `bytes` is full or the file ends.
+    /// - Returns: bytes read.
+    /// - Throws: what the system says of it.
+    package func read(at offset: Int, into bytes: UnsafeMutableRawBufferPointer) throws(AudioFileError) -> Int {
+        let (count, code) = fill(bytes, from: offset)
+        guard code == 0 else { throw .from(errno: code, path: path) }
+        return count
+    }
+
+    /// Bytes read, and 0 or the errno that ended it.
+    func fill(_ bytes: UnsafeMutableRawBufferPointer, from offset: Int) -> (count: Int, code: CInt) {
+        var done = 0
+        while done < bytes.count {
+            let got = pread(descriptor, bytes.baseAddress.map { $0 + done }, bytes.count - done, off_t(offset + done))
+            if got < 0, errno == EINTR { continue }
+            if got < 0 { return (done, errno) }
+            if got == 0 { break }
+            done += got
+        }
+        return (done, 0)
     }
 }

@@ -11,6 +11,8 @@ protocol PlayerSource: AnyObject {
     var frameCount: Int { get }
     /// Whether it can only be heard as it comes, so at no other speed.
     var isLive: Bool { get }
+    /// Whether what is left behind a frame is less than so much, as far as anybody knows.
+    func isEnding(at frame: Int, within frames: Int) -> Bool
     /// Begins what takes time, such as a connection.
     func prepare()
     /// Goes to a frame. - Throws: with nothing changed.
@@ -45,6 +47,8 @@ final class FileSource: PlayerSource {
         self.reader = converted
         frameCount = converted.frameCount
     }
+
+    func isEnding(at frame: Int, within frames: Int) -> Bool { frameCount - frame < frames }
 
     func prepare() { _ = try? opened() }
 
@@ -114,12 +118,20 @@ final class StreamSource: PlayerSource {
     var isLive: Bool { (stream?.source ?? last.source)?.isLive ?? false }
     var state: AudioStreamState { stream?.state ?? last.state }
     var source: AudioStreamSource? { stream?.source ?? last.source }
-    func title(at frame: Int) -> String? { stream?.title(at: frame)?.text ?? source?.station }
+    /// The station's name where it has none.
+    func title(at frame: Int) -> String? {
+        guard let title = stream?.title(at: frame)?.text, !title.isEmpty else { return source?.station }
+        return title
+    }
 
     /// Over all connections.
     var statistics: AudioStreamStatistics {
         guard let now = stream?.statistics else { return before }
         return before + now
+    }
+
+    func isEnding(at frame: Int, within frames: Int) -> Bool {
+        stream?.hasAll == true || (frameCount > 0 && frameCount - frame < frames)
     }
 
     func prepare() { _ = try? started() }
@@ -160,6 +172,7 @@ final class StreamSource: PlayerSource {
         before = statistics
         last = (stream.state, stream.source)
         self.stream = nil
+        toldTitle = nil
         guard hasStarted else { return }
         (hasStarted, hasBeenRead) = (false, false)
         // Its thread may be waiting for a name to be looked up.

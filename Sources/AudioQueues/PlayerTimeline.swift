@@ -175,11 +175,10 @@ struct PlayerTimeline: ~Copyable, @unchecked Sendable {  // moves with its lock
     }
 
     private func prepareNext(_ source: any PlayerSource) {
-        guard reading.item + 1 < items.count, items[reading.item].loops == loopsDone, source.frameCount > 0 else {
-            return
-        }
-        let left = Double(source.frameCount - reading.frame) / sampleRate
-        if left < Self.preparation { items[reading.item + 1].source.prepare() }
+        guard reading.item + 1 < items.count, items[reading.item].loops == loopsDone,
+            source.isEnding(at: reading.frame, within: Int(Self.preparation * sampleRate))
+        else { return }
+        items[reading.item + 1].source.prepare()
     }
 
     /// Begins the item again, or the next.

@@ -16,12 +16,11 @@ public struct AudioRoute: Hashable, Sendable, CustomStringConvertible {
     /// Whether sound goes neither in nor out.
     public var isEmpty: Bool { input == nil && output == nil }
 
-    /// Such as "Headset" for a device that does both, "Webcam → Speakers" for two, "nothing" for none.
+    /// Such as "Headset" for a device that does both, "Webcam → Speakers" for two, "Speakers" where one side is all, "nothing" for none.
     public var description: String {
         switch (input?.name, output?.name) {
         case (nil, nil): "nothing"
-        case (let name?, nil): "\(name) → nothing"
-        case (nil, let name?): "nothing → \(name)"
+        case (let name?, nil), (nil, let name?): name
         case (let from?, let to?): from == to ? from : "\(from) → \(to)"
         }
     }

@@ -112,6 +112,8 @@ public final class AudioStream: Sendable {
     public var titles: AsyncStream<AudioStreamTitle> { worker.titles.stream() }
     /// Frames of the stream that were rendered so far, silence in stalls not counted.
     public var framesPlayed: Int { playout.framesPlayed }
+    /// Whether the last frame there will be is held, or was rendered.
+    public var hasAll: Bool { playout.isComplete }
     /// Seconds of sound that are held.
     public var bufferedSeconds: Double { Double(playout.ring.writer.heldFrames) / format.sampleRate }
     /// What it was through so far.

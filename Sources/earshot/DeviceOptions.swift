@@ -5,8 +5,8 @@ import AudioSession
 extension AudioBackend: ExpressibleByArgument {}
 extension AudioSession.OtherAudio: ExpressibleByArgument {}
 
-/// The sound system, and what is asked of it.
-struct SystemOptions: ParsableArguments {
+/// The sound system, and what is asked of it but for the rate.
+struct CardOptions: ParsableArguments {
     @Option(
         help:
             "The sound system: pipewire, jack, alsa, or simulated. Default: PipeWire where it runs, else JACK, else ALSA."
@@ -15,15 +15,9 @@ struct SystemOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Frames a block, 16 to 4096. Default: what lasts 5 ms, 20 to record; the simulated card's 256. JACK's server decides its own.",
+            "Frames a block, 16 to 4096. Default: what lasts 5 ms, 20 to record and to play; the simulated card's 256. JACK's server decides its own.",
             valueName: "frames"))
     var block: Int?
-
-    @Option(
-        help: ArgumentHelp(
-            "Frames a second. Default: the device's; the simulated card's 48000, in a call with AAC 44100. JACK's server decides its own.",
-            valueName: "hertz"))
-    var rate: Double?
 
     @Option(
         help:
@@ -45,14 +39,30 @@ struct SystemOptions: ParsableArguments {
 
     func validate() throws {
         if let block, !(16...4096).contains(block) { throw ValidationError("--block takes 16 to 4096 frames") }
-        if let rate, !(8_000...192_000).contains(rate) || rate != rate.rounded() {
-            throw ValidationError("--rate takes 8000 to 192000 Hz, without a fraction")
-        }
         if let device, device != .jack {
             if jackServer != nil { throw ValidationError("--jack-server belongs to --device jack") }
             if !connect { throw ValidationError("--no-connect belongs to --device jack") }
         }
         if !(1..<64).contains(clientName.utf8.count) { throw ValidationError("--client-name takes 1 to 63 bytes") }
+    }
+}
+
+/// The sound system, and what is asked of it.
+struct SystemOptions: ParsableArguments {
+    @OptionGroup var card: CardOptions
+
+    @Option(
+        help: ArgumentHelp(
+            "Frames a second. Default: the device's; the simulated card's 48000, in a call with AAC 44100. JACK's server decides its own.",
+            valueName: "hertz"))
+    var rate: Double?
+
+    func validate() throws { try Self.check(rate, "--rate") }
+
+    static func check(_ rate: Double?, _ option: String) throws {
+        if let rate, !(8_000...192_000).contains(rate) || rate != rate.rounded() {
+            throw ValidationError("\(option) takes 8000 to 192000 Hz, without a fraction")
+        }
     }
 }
 
@@ -93,44 +103,14 @@ struct DeviceOptions: ParsableArguments {
 
 /// Parts of ``DeviceOptions``, by their names on the command line.
 extension DeviceOptions {
-    var device: AudioBackend? {
-        get { system.device }
-        set { system.device = newValue }
-    }
-    var block: Int? {
-        get { system.block }
-        set { system.block = newValue }
-    }
-    var rate: Double? {
-        get { system.rate }
-        set { system.rate = newValue }
-    }
-    var others: AudioSession.OtherAudio {
-        get { system.others }
-        set { system.others = newValue }
-    }
-    var jackServer: String? {
-        get { system.jackServer }
-        set { system.jackServer = newValue }
-    }
-    var clientName: String {
-        get { system.clientName }
-        set { system.clientName = newValue }
-    }
-    var connect: Bool {
-        get { system.connect }
-        set { system.connect = newValue }
-    }
+    var device: AudioBackend? { system.device }
+    var block: Int? { system.block }
+    var rate: Double? { system.rate }
+    var clientName: String { system.card.clientName }
     var input: String? { microphone.input }
     var inputMap: ChannelList? { microphone.inputMap }
-    var output: String? {
-        get { loudspeaker.output }
-        set { loudspeaker.output = newValue }
-    }
-    var outputMap: ChannelList? {
-        get { loudspeaker.outputMap }
-        set { loudspeaker.outputMap = newValue }
-    }
+    var output: String? { loudspeaker.output }
+    var outputMap: ChannelList? { loudspeaker.outputMap }
 
     func makeSystem() throws -> any AudioSystem { try system.makeSystem() }
 
@@ -151,6 +131,21 @@ extension DeviceOptions {
 }
 
 extension SystemOptions {
+    var device: AudioBackend? { card.device }
+    var block: Int? { card.block }
+
+    /// Any system but the simulated one, whose cards are the command's affair.
+    func makeSystem() throws -> any AudioSystem { try card.makeSystem() }
+
+    /// What is asked of a session on a system, but for its devices.
+    func configuration(on system: any AudioSystem) throws -> AudioSession.Configuration {
+        var configuration = try card.configuration(on: system)
+        configuration.preferredSampleRate = rate
+        return configuration
+    }
+}
+
+extension CardOptions {
     /// The sound system that is meant; `--jack-server` says so too.
     var backend: AudioBackend? { device ?? (jackServer == nil ? nil : .jack) }
 
@@ -162,13 +157,12 @@ extension SystemOptions {
         return system.backend == .jack && !connect ? JACKSystem(connects: false) : system
     }
 
-    /// What is asked of a session on a system, but for its devices.
+    /// What is asked of a session on a system, but for its devices and their rate.
     func configuration(on system: any AudioSystem) throws -> AudioSession.Configuration {
         if let failure = system.failure { throw failure }
         var configuration = AudioSession.Configuration()
         configuration.clientName = clientName
         configuration.otherAudio = others
-        configuration.preferredSampleRate = rate
         configuration.preferredBlockFrameCount = block
         return configuration
     }

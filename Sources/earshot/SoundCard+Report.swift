@@ -41,10 +41,11 @@ extension CallReport.Device {
     /// One line, and one for each device that comes with advice.
     func summary(_ route: AudioRoute) -> String {
         var line =
-            "sound: \(route.output == nil ? route.input?.name ?? "nothing" : route.description), \(Int(rate)) Hz"
+            "sound: \(route), \(Int(rate)) Hz"
             + (askedRate.map { $0 == rate ? "" : " (asked \(Int($0)))" } ?? "") + ", blocks of \(block)"
             + (askedBlock.map { $0 == block ? "" : " (asked \($0))" } ?? "")
-        line += String(format: ", in %.1f ms, ", inputLatencyMs)
+        line += ", "
+        if route.input != nil { line += String(format: "in %.1f ms, ", inputLatencyMs) }
         if route.output != nil { line += String(format: "out %.1f ms, ", outputLatencyMs) }
         line += scheduling
         for advice in Set([route.input?.advice, route.output?.advice].compactMap { $0 }) { line += "\n\(advice)" }

@@ -27,6 +27,15 @@ import Testing
             (0..<16).allSatisfy { to.channels[0][$0] == ((4..<4 + count).contains($0) ? 0 : MarkedBlock.guardWord) })
     }
 
+    @Test func `what is no number or infinite is copied as 0, and counted`() {
+        let from: [Float] = [1, 9, .nan, 9, -.infinity, 9, -2, 9, .infinity, .nan, .leastNonzeroMagnitude, 9]
+        var to = [Float](repeating: 5, count: 7)
+        #expect(copyFiniteSamples(&to, from, 6, stride: 2) == 3)
+        #expect(to == [1, 0, 0, -2, 0, .leastNonzeroMagnitude, 5])
+        #expect(copyFiniteSamples(&to, from, 3) == 1 && to[0...3] == [1, 9, 0, -2])
+        #expect(copyFiniteSamples(&to, from, 0) == 0)
+    }
+
     @Test(arguments: [-3, -1, 0, 1, 3])
     func movingKeepsOverlappingSamples(distance: Int) {
         let block = MarkedBlock(channelCount: 1, frameCapacity: 16)

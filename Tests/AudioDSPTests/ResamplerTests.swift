@@ -56,6 +56,11 @@ private func resample(
                 // From an odd address too.
                 let (narrow, wide) = (earshot_dot(a, a + count + 1, count), earshot_dot_wide(a, a + count + 1, count))
                 #expect(narrow.bitPattern == wide.bitPattern)
+                let both = (
+                    earshot_dots(a, a + 1, a + count + 1, count), earshot_dots_wide(a, a + 1, a + count + 1, count)
+                )
+                #expect(both.0.x.bitPattern == both.1.x.bitPattern && both.0.y.bitPattern == both.1.y.bitPattern)
+                #expect(both.0.y.bitPattern == narrow.bitPattern)
                 let plain = (0..<count).reduce(0) { $0 + Double(values[$1]) * Double(values[count + 1 + $1]) }
                 #expect(abs(plain - Double(wide)) < 1e-4)
             }

@@ -42,7 +42,8 @@ let writableKinds = ["wav", "aiff", "caf", "flac", "ogg", "opus", "mp3"]
                 let error = errorDecibels(Array(heard[c][inside]), samples(sound, c, inside))
                 #expect(error < most, "\(kind), \(frames) frames: \(error) dB")
             }
-            // Another program finds as many.
+            // Another program, which is slow to start, finds as many.
+            guard frames == 40_001 else { continue }
             let raw = folder.path("a.raw")
             // (ffmpeg 5.1 cuts 128 frames off some Vorbis files, oggenc's own included.)
             let run =
@@ -289,32 +290,38 @@ let writableKinds = ["wav", "aiff", "caf", "flac", "ogg", "opus", "mp3"]
         #expect(try contents(rf64)[0] == samples(sound, 0, 0..<10_000))
     }
 
-    /// Writes 4.3 GB, so only when asked.
+    /// Writes 4.3 GB twice, to the disk, so only when asked.
     @Test(.enabled(if: ProcessInfo.processInfo.environment["EARSHOT_TEST_LONG_FILES"] != nil))
     func aWAVPassesFourGibibytes() throws {
-        let folder = try Folder()
-        let format = AudioFormat(sampleRate: 192_000, channelCount: 32)
-        let block = AudioBuffer(channelCount: 32, frameCapacity: 65_536)
-        for c in 0..<32 { for i in 0..<65_536 { block.channels[c][i] = Float(c) / 32 } }
-        let path = folder.path("long.wav")
+        let folder = FileManager.default.temporaryDirectory.path + "/earshot-long-\(getpid())"
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let format = AudioFormat(sampleRate: 192_000, channelCount: 2)
+        let frames = 1 << 20
+        let block = AudioBuffer(channelCount: 2, frameCapacity: frames)
+        for c in 0..<2 { for i in 0..<frames { block.channels[c][i] = Float(c) / 2 } }
+        let path = folder + "/long.wav"
         let writer = try AudioFileWriter(path: path, format: format)
         for n in 0..<520 {
-            try writer.write(block.channels, frameCount: 65_536)
+            try writer.write(block.channels, frameCount: frames)
             if n == 500 { #expect(try AudioFileType(contentsOf: path) == .wav) }
         }
         try writer.close()
         #expect(try AudioFileType(contentsOf: path) == .rf64)
         let reader = try AudioFileReader(path: path)
-        #expect(reader.frameCount == 520 * 65_536)
-        try reader.seek(to: 519 * 65_536 + 5)
-        let part = AudioBuffer(channelCount: 32, frameCapacity: 10)
+        #expect(reader.frameCount == 520 * frames)
+        try reader.seek(to: 519 * frames + 5)
+        let part = AudioBuffer(channelCount: 2, frameCapacity: 10)
         #expect(try reader.read(into: part.channels, frameCount: 10) == 10)
-        #expect(part.channels[31][3] == 31.0 / 32)
-        let probe = try run("ffprobe", "-v", "error", "-show_entries", "stream=duration_ts", "-of", "csv=p=0", path)
-        #expect(probe.output.contains("\(520 * 65_536)"), "\(probe.output)")
-        let plain = try AudioFileWriter(path: folder.path("plain.wav"), format: format, type: .wav)
+        #expect(part.channels[1][3] == 0.5)
+        let probe = try run(
+            "ffprobe", "-v", "error", "-show_entries", "stream=codec_name,codec_tag,duration_ts", "-of", "csv=p=0", path
+        )
+        #expect(probe.output == "pcm_f32le,0x0003,\(520 * frames)\n", "\(probe.output)")
+        try FileManager.default.removeItem(atPath: path)
+        let plain = try AudioFileWriter(path: folder + "/plain.wav", format: format, type: .wav)
         #expect(throws: AudioFileError.tooLong(path: plain.path)) {
-            for _ in 0..<520 { try plain.write(block.channels, frameCount: 65_536) }
+            for _ in 0..<520 { try plain.write(block.channels, frameCount: frames) }
         }
         #expect(try AudioFileReader(path: plain.path).frameCount == plain.frameCount)
     }

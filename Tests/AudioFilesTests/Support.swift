@@ -7,13 +7,15 @@ import TestSupport
 final class Folder {
     let url: URL
 
-    init() throws {
-        // In memory, where there is such a place: a disk makes these tests wait.
+    /// In memory, where there is such a place: a disk makes these tests wait.
+    static var place: URL {
         let memory = "/dev/shm"
-        let place =
-            FileManager.default.isWritableFile(atPath: memory)
+        return FileManager.default.isWritableFile(atPath: memory)
             ? URL(filePath: memory) : FileManager.default.temporaryDirectory
-        url = place.appendingPathComponent("earshot-files-\(UUID().uuidString)")
+    }
+
+    init() throws {
+        url = Self.place.appendingPathComponent("earshot-files-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
     }
 

@@ -23,15 +23,18 @@ import Testing
     }
 
     /// Of 8 by 8 pixels.
-    static func png(in folder: Folder) throws -> [UInt8] {
-        let path = folder.path("\(UUID().uuidString).png")
+    static func png() throws -> [UInt8] { try madePNG.get() }
+
+    private static let madePNG = Result {
+        let folder = try Folder()
+        let path = folder.path("a.png")
         let run = try run(
             "ffmpeg", "-v", "error", "-f", "lavfi", "-i", "testsrc=size=8x8:rate=1:duration=1", "-frames:v", "1", path)
         #expect(run.status == 0, "\(run.output)")
         return [UInt8](try Data(contentsOf: URL(filePath: path)))
     }
 
-    static func example(in folder: Folder) throws -> AudioFileTags {
+    static func example() throws -> AudioFileTags {
         var tags = AudioFileTags()
         tags.title = "Zweite Aufnahme – Ünïcödé 音楽 🎙️"
         tags.artist = "Somebody"
@@ -46,7 +49,7 @@ import Testing
         tags.disc = .init(1, of: 2)
         tags["MOOD OF THE DAY"] = "calm"
         tags.fields["PERFORMED IN"] = ["Köln"]
-        tags.pictures = [.init(mimeType: "image/png", kind: .frontCover, description: "", bytes: try png(in: folder))]
+        tags.pictures = [.init(mimeType: "image/png", kind: .frontCover, description: "", bytes: try png())]
         return tags
     }
 
@@ -63,12 +66,13 @@ import Testing
         #expect(try AudioFileTags(path: path).pictures.isEmpty)
         let before = try soundSum(path)
         let frames = kind == "m4a" ? [] : try contents(path)
-        var tags = try Self.example(in: folder)
+        var tags = try Self.example()
         try tags.write(to: path)
         #expect(try AudioFileTags(path: path).fields == tags.fields)
         #expect(try AudioFileTags(path: path) == tags)
-        #expect(try soundSum(path) == before)
-        if kind != "m4a" {
+        if kind == "m4a" {
+            #expect(try soundSum(path) == before)
+        } else {
             #expect(try AudioFileReader(path: path).frameCount == 12_000)
             #expect(try contents(path) == frames)
         }
@@ -87,7 +91,7 @@ import Testing
     func `another program finds text and picture`(_ kind: String) throws {
         let folder = try Folder()
         let path = try Self.file(kind, in: folder)
-        try Self.example(in: folder).write(to: path)
+        try Self.example().write(to: path)
         let run = try run("ffprobe", "-v", "error", "-show_format", "-show_streams", "-of", "json", path)
         #expect(run.status == 0)
         let text = run.output.lowercased()
@@ -149,7 +153,7 @@ import Testing
 
     @Test func `tags go from any kind to any other`() throws {
         let folder = try Folder()
-        let tags = try Self.example(in: folder)
+        let tags = try Self.example()
         for from in Self.kinds {
             let source = try Self.file(from, in: folder)
             try tags.write(to: source)
@@ -169,7 +173,7 @@ import Testing
         let path = try Self.file(kind, in: folder)
         var tags = AudioFileTags()
         tags.fields["ARTIST"] = ["One", "Two", "Three"]
-        let png = try Self.png(in: folder)
+        let png = try Self.png()
         var random = SeededRandom(seed: 4)
         tags.pictures = [
             .init(mimeType: "image/png", kind: .frontCover, description: "the front", bytes: png),
@@ -243,7 +247,7 @@ import Testing
     func damage(kind: String) throws {
         let folder = try Folder()
         let path = try Self.file(kind, in: folder)
-        var tags = try Self.example(in: folder)
+        var tags = try Self.example()
         tags.pictures.append(.init(mimeType: "image/jpeg", bytes: [UInt8](repeating: 0x41, count: 3_000)))
         try tags.write(to: path)
         let whole = [UInt8](try Data(contentsOf: URL(filePath: path)))

@@ -35,6 +35,7 @@ import Testing
         try echo.parameter("mix").value = mix
         try rig.start()
         try stream.start()
+        for _ in 0..<4_000 where stream.statistics.framesDecoded < Self.frameCount { usleep(5_000) }
         for _ in 0..<4_000 where stream.state != .playing { usleep(5_000) }
         let heard = try rig.render(Self.frameCount, blocks: [1_024])
         #expect(stream.framesPlayed == Self.frameCount && source.faults.missingFrames == 0)

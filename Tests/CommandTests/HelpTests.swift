@@ -7,6 +7,7 @@ import TestSupport
         ["--help"], ["host", "--help"], ["join", "--help"], ["devices", "--help"],
         ["loopback", "--help"], ["monitor", "--help"], ["effects", "--help"], ["render", "--help"],
         ["analyze", "--help"], ["process-voice", "--help"], ["record", "--help"],
+        ["play", "--help"],
         ["help", "host"],
     ])
     func `each command explains itself`(arguments: [String]) throws {

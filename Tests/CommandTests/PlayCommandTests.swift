@@ -45,6 +45,7 @@ private struct Items: Decodable {
     var failures: [String]
     var effects: [String]
     var ended: String
+    var seconds: Double
     var seed: UInt64?
 }
 
@@ -134,7 +135,7 @@ private func report(_ program: ChildProcess) throws -> Items {
         let jumps = zip(found, found.dropFirst()).map { Double($1.lowerBound - $0.upperBound) / 48_000 }
         #expect(abs(jumps[0] - 5) < 0.5 && abs(jumps[1] + 5) < 0.5 && abs(jumps[2]) < 0.1, "\(jumps)")
         #expect(found[4].lowerBound == 3_000_000, "\(found)")
-        #expect(terminal.text.contains("5 s back, on") && terminal.text.contains("⏸") && terminal.text.contains("░"))
+        #expect(terminal.text.contains("5 s back, on") && terminal.text.contains("‖") && terminal.text.contains("░"))
         #expect(terminal.isInLineMode)
         #expect(try report(program).ended == "quit" && report(program).items.map(\.plays) == [1, 1])
     }
@@ -142,13 +143,14 @@ private func report(_ program: ChildProcess) throws -> Items {
     @Test func `another speed has the same pitch`() throws {
         let scratch = try Scratch()
         try write(scratch("tone.wav"), tone(30))
-        let (program, heard) = try heard([scratch("tone.wav"), "--rate", "1.5", "--start", "3"], seconds: 3)
+        let (program, heard) = try heard([scratch("tone.wav"), "--rate", "1.5", "--start", "3", "--json"], seconds: 3)
         let sound = heard.suffix(96_000)
         let crossings = sound.indices.dropLast().filter { sound[$0] < 0 && sound[$0 + 1] >= 0 }
         let periods = Double(crossings.count - 1)
         let frequency = periods * 48_000 / Double(try #require(crossings.last) - crossings[0])
         #expect(abs(frequency - 1_000) < 2, "\(frequency) Hz")
-        #expect(program.errors.contains("1.5x"), "\(program.errors)")
+        let report = try report(program)
+        #expect((1.2...1.55).contains(report.items[0].seconds / report.seconds), "\(program.output)")
     }
 
     @Test func `on PipeWire it comes out of the sink that is named, softer by the effect and the volume`() throws {
@@ -177,6 +179,35 @@ private func report(_ program: ChildProcess) throws -> Items {
             let energy = sound.reduce(0.0) { $0 + Double($1) * Double($1) } / Double(sound.count)
             // A sine of -12.04 dB has -15.05 dB of energy.
             #expect(abs(10 * log10(max(energy, 1e-12)) + 25.05) < 0.3, "\(10 * log10(max(energy, 1e-12))) dB")
+        }
+    }
+}
+
+/// What becomes of it when the sound card changes.
+@Suite(.serialized) struct PlayRouteTests {
+    @Test func `it pauses when headphones are pulled, and a key lets it go on`() throws {
+        let scratch = try Scratch()
+        try write(scratch("tone.wav"), tone(60))
+        try PipeWireServer.running(devices: [.sink("speakers")]) { server in
+            try server.add(
+                .sink("phones", ["device.form-factor": "headphone", "device.bus": "usb", "priority.session": "3000"]))
+            let terminal = try PseudoTerminal()
+            func shows(_ words: String) -> Bool {
+                for _ in 0..<500 where !terminal.text.contains(words) { usleep(20_000) }
+                return terminal.text.contains(words)
+            }
+            let program = try Earshot.start(
+                ["play", "--device", "pipewire", "--output", "phones", scratch("tone.wav"), "--json"],
+                environment: server.environment.mapValues(Optional.some), terminal: terminal)
+            #expect(shows("playing: "), "\(terminal.text)")
+            usleep(500_000)
+            try server.remove("phones")
+            #expect(shows("paused: ") && shows("‖"), "\(terminal.text)")
+            terminal.type(" ")
+            #expect(shows("sound moved to speakers"), "\(terminal.text)")
+            terminal.type("q")
+            #expect(program.wait(seconds: 5) == .exit(0), "\(terminal.text)")
+            #expect(try report(program).items[0].seconds > 0.3)
         }
     }
 }
@@ -229,6 +260,28 @@ private func report(_ program: ChildProcess) throws -> Items {
             ])
         #expect(try report(program).items.allSatisfy { abs($0.seconds - 0.1) < 1e-9 })
         #expect(program.errors.contains("playing: standard input"), "\(program.errors)")
+    }
+
+    @Test func `a pipe is heard as it comes, what needs all of it when it is there, and a file may be gone about in`()
+        throws
+    {
+        let scratch = try Scratch()
+        try write(scratch("tone.wav"), tone(2))
+        try write(scratch("tone.flac"), tone(0.5))
+        for (input, options, seconds, ended) in [
+            ("< <(cat tone.wav; sleep 4)", "--seconds 1.2", 0.3...1.2, "duration"),
+            ("< <(cat tone.flac)", "", 0.5...0.5, "finished"),
+            ("< tone.flac", "--start 0.25", 0.24...0.26, "finished"),
+        ] {
+            let command =
+                "cd \(scratch.path); exec '\(Earshot.program)' play --device simulated --json \(options) - \(input)"
+            let program = try ChildProcess(["bash", "-c", command])
+            #expect(program.wait() == .exit(0), "\(program.errors)")
+            let report = try report(program)
+            #expect(seconds.contains(report.items[0].seconds) && report.ended == ended, "\(input): \(program.output)")
+        }
+        let program = try ChildProcess(["bash", "-c", "'\(Earshot.program)' play --device simulated - </dev/null"])
+        #expect(program.wait() == .exit(65) && theFailure(program).contains("empty"), "\(program.errors)")
     }
 
     @Test func `the same seed shuffles alike, each once a round`() throws {
@@ -309,7 +362,7 @@ private func report(_ program: ChildProcess) throws -> Items {
     @Test(arguments: [
         (["--volume", "19"], "-60 to 18"), (["--rate", "5"], "0.25 to 4"), (["--seed", "1"], "--shuffle"),
         (["--start", "-1"], "--start"), (["--seconds", "0"], "--seconds"), (["--effect", "revreb"], "'reverb'"),
-        (["--block", "3"], "--block"), (["--device-rate", "1"], "--rate takes 8000"),
+        (["--block", "3"], "--block"), (["--device-rate", "1"], "--device-rate takes 8000"),
     ]) func `options that make no sense are usage errors that say what does`(options: [String], words: String) throws {
         let program = try play(["x.wav"] + options)
         #expect(program.wait() == .exit(64), "\(program.errors)")

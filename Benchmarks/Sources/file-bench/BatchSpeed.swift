@@ -8,7 +8,7 @@ enum BatchSpeed {
     private static let count = 16
 
     static func figures(_ workshop: Workshop) throws -> [Report] {
-        let seconds = workshop.isLong ? 120 : 8
+        let seconds = workshop.isLong ? 30 : 4
         let music = try workshop.music(seconds: seconds * count)
         let folder = workshop.path("batch")
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)

@@ -4,7 +4,7 @@ import Foundation
 
 /// ViSQOL of songs that ours, LAME and ffmpeg have coded at 128 kb/s, all decoded by ffmpeg.
 enum CodecQuality {
-    private static let seconds = 8
+    private static let seconds = 6
 
     static func figures(_ workshop: Workshop) throws -> [Report] {
         // 48 kHz is what ViSQOL's audio mode judges.

@@ -1,4 +1,5 @@
 import BenchReports
+import Foundation
 import PairedTimes
 
 /// Whole conversions, each program on one core, one after the other: the same file in, the same settings.
@@ -8,49 +9,62 @@ enum ConversionSpeed {
         var arguments: [String]
         /// Whether it does the same by the same library, or as much, so that ours must be as fast.
         var isLike = true
+        /// Whether it is left to long runs.
+        var isSpare = false
     }
 
     private struct Work {
         var name: String
         /// The ending of what is read.
         var input = "wav"
+        /// Whether it takes so little that a short run needs five times the sound.
+        var isQuick = false
         var ours: (_ input: String, _ output: String) -> [String]
         var peers: (_ input: String, _ output: String) -> [Peer]
     }
 
     static func figures(_ workshop: Workshop) throws -> [Report] {
-        let inputs = ["wav": try workshop.music(seconds: workshop.seconds), "mp3": workshop.path("music.mp3")]
         // What a program takes to start is not what is asked for: it is taken off, as a second's sound has it.
-        let starts = ["wav": try workshop.music(seconds: 1), "mp3": workshop.path("second.mp3")]
-        for files in [inputs, starts] {
-            try Cost.finish([try Cost.start(["lame", "--quiet", "-V2", files["wav"] ?? "", files["mp3"] ?? ""])])
-        }
+        let start = try inputs(workshop, seconds: 1)
         return try works(workshop).flatMap { work in
-            try figures(work, workshop, inputs[work.input] ?? "", starts[work.input] ?? "")
+            let seconds = work.isQuick && !workshop.isLong ? 5 * workshop.seconds : workshop.seconds
+            return try figures(work, workshop, seconds, try inputs(workshop, seconds: seconds), start)
         }
     }
 
+    /// Paths by their endings.
+    private static func inputs(_ workshop: Workshop, seconds: Int) throws -> [String: String] {
+        let (wav, mp3) = (try workshop.music(seconds: seconds), workshop.path("music-\(seconds).mp3"))
+        if !FileManager.default.fileExists(atPath: mp3) {
+            try Cost.finish([try Cost.start(["lame", "--quiet", "-V2", wav, mp3])])
+        }
+        return ["wav": wav, "mp3": mp3]
+    }
+
     private static func figures(
-        _ work: Work, _ workshop: Workshop, _ input: String, _ start: String
+        _ work: Work, _ workshop: Workshop, _ seconds: Int, _ inputs: [String: String], _ starts: [String: String]
     ) throws -> [Report] {
+        guard let input = inputs[work.input], let start = starts[work.input] else { return [] }
         func cost(_ arguments: (String) -> [String]) throws -> Cost {
             try Cost(running: arguments(input)) - Cost(running: arguments(start))
         }
         let output = workshop.path("out")
-        let names = work.peers(input, output).filter { $0.isLike || workshop.isLong }
-        var pairs: [String: [(ours: Cost, theirs: Cost)]] = [:]
-        for _ in 0..<(workshop.seconds > 600 ? 1 : 3) {
-            let ours = try cost { work.ours($0, output) }
-            for (index, peer) in work.peers(input, output).enumerated() where peer.isLike || workshop.isLong {
-                pairs[peer.name, default: []].append((ours, try cost { work.peers($0, output)[index].arguments }))
+        let peers = work.peers(input, output).indices.filter {
+            workshop.isLong || !work.peers(input, output)[$0].isSpare
+        }
+        var pairs: [[(ours: Cost, theirs: Cost)]] = peers.map { _ in [] }
+        for _ in 0..<(workshop.isLong ? 1 : 3) {
+            for (n, index) in peers.enumerated() {
+                let ours = try cost { work.ours($0, output) }
+                pairs[n].append((ours, try cost { work.peers($0, output)[index].arguments }))
             }
         }
-        return names.map { peer in
-            let pairs = pairs[peer.name] ?? []
+        return zip(peers, pairs).map { index, pairs in
+            let peer = work.peers(input, output)[index]
             let (ours, theirs) = (Cost(median: pairs.map(\.ours)), Cost(median: pairs.map(\.theirs)))
             let ratios = pairs.map { $0.theirs.processor / max(1e-3, $0.ours.processor) }
             return Report(
-                "\(work.name), \(workshop.seconds) s of stereo: ours \(ours.words), \(peer.name) \(theirs.words), by the wall "
+                "\(work.name), \(seconds) s of stereo: ours \(ours.words), \(peer.name) \(theirs.words), by the wall "
                     + "\(decimal(theirs.wall / max(1e-3, ours.wall), 2)) times as fast, by the processor's time",
                 PairedTimes.median(ratios), least: ratios.max(), "times as fast", peer.isLike ? .atLeast(0.95) : nil,
                 against: peer.name)
@@ -68,17 +82,18 @@ enum ConversionSpeed {
     private static func works(_ workshop: Workshop) -> [Work] {
         [
             Work(
-                name: "WAV to FLAC, level 5",
+                name: "WAV to FLAC, level 5", isQuick: true,
                 ours: { workshop.convert($0, $1 + ".flac", "--compression", "5") },
                 peers: { input, output in
                     [
                         Peer(name: "sox (libFLAC too)", arguments: sox(input, ["-C", "5", output + ".flac"])),
                         Peer(
                             name: "flac (libFLAC's own program)",
-                            arguments: ["flac", "-s", "-f", "-5", "-o", output + ".flac", input], isLike: false),
+                            arguments: ["flac", "-s", "-f", "-5", "-o", output + ".flac", input], isLike: false,
+                            isSpare: true),
                         Peer(
                             name: "ffmpeg (an encoder of its own, larger files)",
-                            arguments: ffmpeg(input, output + ".flac", "-c:a", "flac"), isLike: false),
+                            arguments: ffmpeg(input, output + ".flac", "-c:a", "flac"), isLike: false, isSpare: true),
                     ]
                 }),
             Work(
@@ -89,7 +104,7 @@ enum ConversionSpeed {
                         Peer(name: "lame", arguments: ["lame", "--quiet", "-V2", input, output + ".mp3"]),
                         Peer(
                             name: "ffmpeg (LAME too)",
-                            arguments: ffmpeg(input, output + ".mp3", "-c:a", "libmp3lame", "-q:a", "2")),
+                            arguments: ffmpeg(input, output + ".mp3", "-c:a", "libmp3lame", "-q:a", "2"), isSpare: true),
                     ]
                 }),
             Work(
@@ -103,7 +118,7 @@ enum ConversionSpeed {
                     ]
                 }),
             Work(
-                name: "MP3 to WAV of 16 bits", input: "mp3",
+                name: "MP3 to WAV of 16 bits", input: "mp3", isQuick: true,
                 ours: { workshop.convert($0, $1 + ".wav", "--bits", "16") },
                 peers: { input, output in
                     [
@@ -111,17 +126,19 @@ enum ConversionSpeed {
                             name: "ffmpeg (a decoder of its own; ours is libmpg123)",
                             arguments: ffmpeg(input, output + ".wav", "-c:a", "pcm_s16le")),
                         Peer(
-                            name: "lame --decode", arguments: ["lame", "--quiet", "--decode", input, output + ".wav"]),
+                            name: "lame --decode", arguments: ["lame", "--quiet", "--decode", input, output + ".wav"],
+                            isSpare: true),
                     ]
                 }),
             Work(
-                name: "44.1 to 48 kHz, WAV to WAV of 16 bits",
+                name: "44.1 to 48 kHz, WAV to WAV of 16 bits", isQuick: true,
                 ours: { workshop.convert($0, $1 + ".wav", "--rate", "48000") },
                 peers: { input, output in
                     let wav = ["-b", "16", output + ".wav"]
                     return [
                         Peer(name: "sox rate -h", arguments: sox(input, wav, "rate", "-h", "48000")),
-                        Peer(name: "sox rate -m", arguments: sox(input, wav, "rate", "-m", "48000")),
+                        Peer(
+                            name: "sox rate -m", arguments: sox(input, wav, "rate", "-m", "48000"), isSpare: true),
                         Peer(
                             name: "ffmpeg by soxr, precision 20",
                             arguments: ffmpeg(
@@ -130,7 +147,7 @@ enum ConversionSpeed {
                         Peer(
                             name: "ffmpeg as it comes (see rate: a shorter filter that lets images through)",
                             arguments: ffmpeg(input, output + ".wav", "-ar", "48000", "-c:a", "pcm_s16le"),
-                            isLike: false),
+                            isLike: false, isSpare: true),
                     ]
                 }),
         ]

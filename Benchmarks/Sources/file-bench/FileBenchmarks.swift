@@ -14,7 +14,7 @@ struct FileBenchmarks {
         }
         workshop = try Workshop(
             program: program, python: topics.value("python") ?? "python3", isLong: topics.isLong,
-            seconds: Int(try topics.number("seconds", atLeast: 10, otherwise: topics.isLong ? 3_600 : 60)))
+            seconds: Int(try topics.number("seconds", atLeast: 10, otherwise: topics.isLong ? 3_600 : 30)))
     }
 
     /// Prints a line for each figure; false where one misses its limit and that is checked.

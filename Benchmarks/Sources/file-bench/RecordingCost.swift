@@ -10,7 +10,7 @@ import TestSupport
 enum RecordingCost {
     static func figures(_ workshop: Workshop) throws -> [Report] {
         let format = AudioFormat(sampleRate: 48_000, channelCount: 2)
-        let (seconds, parts) = (workshop.isLong ? 6.0 : 2.0, 5)
+        let (seconds, parts) = (workshop.isLong ? 6.0 : 1.0, 5)
         let music = try workshop.music(seconds: Int(seconds) * parts + 20, format: format)
         return try JACKServer.running { server in
             var request = AudioDeviceRequest()

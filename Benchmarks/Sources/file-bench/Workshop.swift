@@ -57,6 +57,9 @@ struct Workshop {
         if FileManager.default.fileExists(atPath: path) { return path }
         guard !Self.songNames.isEmpty else { throw Topics.WrongArgument("no \(Self.missing)") }
         let once = self.path("once-\(Int(format.sampleRate))-\(format.channelCount).wav")
+        if FileManager.default.fileExists(atPath: once) {
+            return try repeated(once, to: path, frames: seconds * Int(format.sampleRate), format: format)
+        }
         let writer = try AudioFileWriter(path: path, format: format, type: .rf64, sampleFormat: .int16)
         var left = seconds * Int(format.sampleRate)
         try write(Self.songNames, to: writer, left: &left, format: format)

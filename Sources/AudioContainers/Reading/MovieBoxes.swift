@@ -65,7 +65,7 @@ struct MovieBoxes {
         if let edit { edits[number] = edit }
     }
 
-    /// The first enthat is not empty; its length counts only where no other such enfollows.
+    /// The first edit that is not empty; its length counts only where no other such edit follows.
     private static func edit(_ bytes: [UInt8]) -> Edit? {
         let wide = bytes.first == 1
         let width = wide ? 8 : 4

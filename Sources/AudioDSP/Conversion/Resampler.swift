@@ -161,9 +161,17 @@ public struct Resampler: ~Copyable {
         // Half-lengths are multiples of 4, so a row is whole groups of eight taps.
         for i in offset..<offset &+ frameCount {
             let row = filter.row(at: fraction)
-            for c in 0..<input.count {
-                let from = input[c] + (whole &- before)
-                output[c][i] = isWide ? earshot_dot_wide(row, from, taps) : earshot_dot(row, from, taps)
+            let at = whole &- before
+            if input.count == 2 {
+                let (left, right) = (input[0] + at, input[1] + at)
+                let sums = isWide ? earshot_dots_wide(row, left, right, taps) : earshot_dots(row, left, right, taps)
+                output[0][i] = sums.x
+                output[1][i] = sums.y
+            } else {
+                for c in 0..<input.count {
+                    let from = input[c] + at
+                    output[c][i] = isWide ? earshot_dot_wide(row, from, taps) : earshot_dot(row, from, taps)
+                }
             }
             whole = whole &+ wholeStep
             fraction = fraction &+ fractionStep

@@ -144,7 +144,9 @@ extension ResamplerFilter {
         _ half: Int, cutoff: Double, beta: Double, _ rows: ClosedRange<Int>, _ phases: Int
     ) -> UnsafeMutablePointer<Float> {
         let taps = 2 * half
-        let table = UnsafeMutablePointer<Float>.allocate(capacity: max(1, rows.count * taps))
+        // Rows that begin with a cache line, where a row is a whole number of them.
+        let table = UnsafeMutableRawPointer.allocate(byteCount: 4 * max(1, rows.count * taps), alignment: 64)
+            .bindMemory(to: Float.self, capacity: max(1, rows.count * taps))
         let top = besselI0(beta)
         var row = [Double](repeating: 0, count: taps)
         for (n, r) in rows.enumerated() {

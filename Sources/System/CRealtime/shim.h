@@ -128,38 +128,55 @@ static inline EARSHOT_NO_LOCKS void earshot_float8_to_int16(earshot_float4 a, ea
     memcpy(p, &words, sizeof words);
 }
 
-/// The sum of a[k] * b[k] for k below `count`, a multiple of 8, at any alignment. Sixteen partial sums, put together in one
-/// order: the same bits whatever the processor's vectors are, so no product is fused with its sum.
-static inline __attribute__((always_inline)) float earshot_dot_in_order(const float *_Nonnull a, const float *_Nonnull b, long count) {
+typedef float earshot_float2 __attribute__((ext_vector_type(2)));
+/// The sums of a[k] * b[k] and of a[k] * c[k] for k below `count`, a multiple of 8, at any alignment. Sixteen partial sums each,
+/// put together in one order: the same bits whatever the processor's vectors are, so no product is fused with its sum.
+static inline __attribute__((always_inline)) earshot_float2 earshot_dots_in_order(
+    const float *_Nonnull a, const float *_Nonnull b, const float *_Nonnull c, long count) {
 #pragma STDC FP_CONTRACT OFF
     typedef float float8 __attribute__((ext_vector_type(8), aligned(4)));
-    float8 s = (float8)(0.0f), t = (float8)(0.0f);
+    float8 b0 = (float8)(0.0f), b1 = b0, c0 = b0, c1 = b0;
     long k = 0;
     for (; k + 16 <= count; k += 16) {
-        s += *(const float8 *)(a + k) * *(const float8 *)(b + k);
-        t += *(const float8 *)(a + k + 8) * *(const float8 *)(b + k + 8);
+        float8 x = *(const float8 *)(a + k), y = *(const float8 *)(a + k + 8);
+        b0 += x * *(const float8 *)(b + k);
+        b1 += y * *(const float8 *)(b + k + 8);
+        c0 += x * *(const float8 *)(c + k);
+        c1 += y * *(const float8 *)(c + k + 8);
     }
-    if (k < count) s += *(const float8 *)(a + k) * *(const float8 *)(b + k);
-    s += t;
-    earshot_float4 v = s.lo + s.hi;
-    return (v.x + v.y) + (v.z + v.w);
+    if (k < count) {
+        float8 x = *(const float8 *)(a + k);
+        b0 += x * *(const float8 *)(b + k);
+        c0 += x * *(const float8 *)(c + k);
+    }
+    b0 += b1;
+    c0 += c1;
+    earshot_float4 v = b0.lo + b0.hi, w = c0.lo + c0.hi;
+    return (earshot_float2){(v.x + v.y) + (v.z + v.w), (w.x + w.y) + (w.z + w.w)};
+}
+static inline EARSHOT_NO_LOCKS earshot_float2 earshot_dots(
+    const float *_Nonnull a, const float *_Nonnull b, const float *_Nonnull c, long count) {
+    return earshot_dots_in_order(a, b, c, count);
 }
 static inline EARSHOT_NO_LOCKS float earshot_dot(const float *_Nonnull a, const float *_Nonnull b, long count) {
-    return earshot_dot_in_order(a, b, count);
+    return earshot_dots_in_order(a, b, b, count).x;
 }
 #if defined(__x86_64__)
-/// Whether earshot_dot_wide may be called; not for the render thread.
+#define EARSHOT_WIDE __attribute__((target("avx")))
+/// Whether the functions whose names end in _wide may be called; not for the render thread.
 static inline int earshot_has_wide_vectors(void) { return __builtin_cpu_supports("avx") != 0; }
-/// earshot_dot by vectors of eight, half as many instructions.
-static inline EARSHOT_NO_LOCKS __attribute__((target("avx"))) float earshot_dot_wide(const float *_Nonnull a, const float *_Nonnull b, long count) {
-    return earshot_dot_in_order(a, b, count);
-}
 #else
+#define EARSHOT_WIDE
 static inline int earshot_has_wide_vectors(void) { return 0; }
-static inline EARSHOT_NO_LOCKS float earshot_dot_wide(const float *_Nonnull a, const float *_Nonnull b, long count) {
-    return earshot_dot_in_order(a, b, count);
-}
 #endif
+/// By vectors of eight: half as many instructions.
+static inline EARSHOT_NO_LOCKS EARSHOT_WIDE earshot_float2 earshot_dots_wide(
+    const float *_Nonnull a, const float *_Nonnull b, const float *_Nonnull c, long count) {
+    return earshot_dots_in_order(a, b, c, count);
+}
+static inline EARSHOT_NO_LOCKS EARSHOT_WIDE float earshot_dot_wide(const float *_Nonnull a, const float *_Nonnull b, long count) {
+    return earshot_dots_in_order(a, b, b, count).x;
+}
 
 /// Flush-to-zero and denormals-are-zero for the calling thread; returns what was set before.
 static inline EARSHOT_NO_LOCKS uint64_t earshot_flush_denormals(void) {

@@ -15,12 +15,14 @@ final class PlayCard {
     let effects: [AudioUnitEffect]
     let player: AudioPlayer
     private let engine = AudioEngine()
-    private let asked: DeviceOptions
+    private let asked: SystemOptions
+    private let loudspeaker: LoudspeakerOptions
     private var held: Float = 0
 
     /// - Parameter hasKeys: whether somebody can tell it to go on after headphones were pulled.
     init(_ command: PlayCommand, hasKeys: Bool) throws {
-        asked = try command.card.all()
+        asked = try command.card.system()
+        loudspeaker = command.card.loudspeaker
         effects = try command.effects.map { try EffectParser.effect($0) }
         let system: any AudioSystem =
             asked.device == .simulated
@@ -29,7 +31,9 @@ final class PlayCard {
                     sampleRate: asked.rate ?? 48_000, blockFrameCount: asked.block ?? 1_024, inputChannelCount: 0,
                     outputChannelCount: 2))
             : try asked.makeSystem()
-        var wanted = try asked.configuration(inputChannelCount: 0, outputChannelCount: 2, on: system)
+        var wanted = try asked.configuration(on: system)
+        try loudspeaker.apply(to: &wanted, channelCount: 2, on: system)
+        wanted.inputChannelCount = 0
         wanted.category = .playback
         wanted.preferredIOBufferDuration = 0.02
         if !hasKeys { wanted.pausesWhenHeadphonesLeave = false }
@@ -86,5 +90,5 @@ final class PlayCard {
 
     var report: CallReport.Device { CallReport.Device(session, device, asked) }
     var summary: String { report.summary(session.currentRoute) }
-    var warnings: [String] { asked.mapWarnings(session.currentRoute) }
+    var warning: String? { loudspeaker.mapWarning(session.currentRoute) }
 }

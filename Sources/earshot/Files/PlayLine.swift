@@ -15,9 +15,14 @@ struct PlayLine {
     var place = ""
 
     /// For a terminal so wide: the title gives way first, then the bar.
-    func text(width: Int) -> String {
-        let sign = isPaused ? "⏸" : "▶"
-        let head = "\(sign) \(place)\(times)"
+    func text(width: Int, hasColour: Bool) -> String {
+        let (sign, colour) = isPaused ? ("‖", 33) : ("▶", 32)
+        let line = words(width - 2)
+        return (hasColour ? "\u{1B}[\(colour)m\(sign)\u{1B}[0m" : sign) + " " + line
+    }
+
+    private func words(_ width: Int) -> String {
+        let head = "\(place)\(times)"
         let tail = "\(LiveLine.meter(isPaused ? 0 : peak))\(details)"
         var room = width - 1 - head.count - tail.count - 2
         var middle = ""
@@ -64,7 +69,24 @@ struct PlayLine {
 
     /// What is too long ends in an ellipsis.
     static func fit(_ text: String, _ width: Int) -> String {
-        text.count <= width ? text : String(text.prefix(max(0, width - 1))) + "…"
+        var (fitting, taken) = ("", 0)
+        for character in text {
+            taken += columns(character)
+            if taken >= width, fitting.count + 1 < text.count || taken > width { return fitting + "…" }
+            fitting.append(character)
+        }
+        return fitting
+    }
+
+    /// Columns of a terminal: two for the wide characters of East Asia and for pictures.
+    private static func columns(_ character: Character) -> Int {
+        guard let first = character.unicodeScalars.first else { return 0 }
+        if first.properties.isEmojiPresentation { return 2 }
+        let wide: [ClosedRange<UInt32>] = [
+            0x1100...0x115F, 0x2E80...0xA4CF, 0xAC00...0xD7A3, 0xF900...0xFAFF, 0xFE30...0xFE6F, 0xFF00...0xFF60,
+            0xFFE0...0xFFE6, 0x20000...0x3FFFD,
+        ]
+        return wide.contains { $0.contains(first.value) } ? 2 : 1
     }
 
     /// Columns of the terminal; 80 where it does not say.

@@ -18,7 +18,7 @@ final class PlayQueue {
     private var places: [Int] = []
     private var isExhausted = false
     private var spoiled: Set<Int> = []
-    private var begun: Set<Int> = []
+    private var heard = -1
     private static let maximumTitles = 1_000
     private static let maximumAhead = 64
     private static let secondsAhead = 5.0
@@ -79,12 +79,20 @@ final class PlayQueue {
         spoiled.insert(index)
     }
 
+    /// The item so many away that can be heard; as many as there are where there is none.
+    func item(_ count: Int, from item: Int) -> Int {
+        var goal = item + count
+        while let index = entry(ofItem: goal), spoiled.contains(index) { goal += count.signum() }
+        return goal
+    }
+
     func entry(ofItem item: Int) -> Int? { places.indices.contains(item) ? places[item] : nil }
 
-    /// The item that is heard, counted as begun the first time; nil where it was already.
+    /// The entry that has begun to be heard since the last call.
     func begin() -> Int? {
         let item = player.currentItem
-        guard let index = entry(ofItem: item), begun.insert(item).inserted else { return nil }
+        guard item != heard, let index = entry(ofItem: item) else { return nil }
+        heard = item
         items[index].plays += 1
         return index
     }

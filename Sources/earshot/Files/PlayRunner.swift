@@ -40,8 +40,6 @@ final class PlayRunner {
     private var hasFinished = false
     private var wantsEnd = false
     private var shown = -1.0
-    /// Seconds without a sound card after which it ends.
-    private static let devicePatience = 30.0
     private static let isPlain = !Terminal.isInteractive
 
     init(_ command: PlayCommand) throws {
@@ -82,7 +80,7 @@ final class PlayRunner {
         guard queue.fill() else { return .finished }
         try card.start()
         Terminal.say(card.summary)
-        for warning in card.warnings { Terminal.warn(warning) }
+        if let warning = card.warning { Terminal.warn(warning) }
         if !card.effects.isEmpty {
             Terminal.say("effects: \(card.effects.map(\.unit.name).joined(separator: ", "))")
         }
@@ -98,12 +96,7 @@ final class PlayRunner {
             Task { [stream = player.events, news] in
                 for await event in stream { news.events.withLock { $0.append(event) } }
             },
-            Task { [stream = card.session.events()] in
-                for await event in stream {
-                    if case .routeChanged(let change) = event, change.reason == .activated { continue }
-                    Terminal.say(DeviceWords.printable(event.description))
-                }
-            },
+            card.session.tellNews(),
         ]
     }
 
@@ -166,13 +159,7 @@ final class PlayRunner {
     private func ending(now: HostTime, began: HostTime) -> Ending? {
         if Interrupt.isRequested { return .interrupted }
         if let seconds = command.seconds, now.seconds(since: began) >= seconds { return .duration }
-        if let interruption = card.session.interruption {
-            let seconds = now.seconds(since: interruption.since)
-            if seconds > Self.devicePatience {
-                return .failed(
-                    Failure("no sound for \(Int(seconds)) s: \(interruption.kind)", status: Failure.unavailable))
-            }
-        }
+        if let failure = card.session.impatience(now) { return .failed(failure) }
         return wantsEnd || hasFinished && !player.isPlaying && !isPaused ? .finished : nil
     }
 
@@ -212,8 +199,10 @@ final class PlayRunner {
         let item = player.currentItem
         // Back goes to the beginning first, as everywhere.
         let isBegun = count < 0 && player.currentTime > 3
-        let goal = max(0, isBegun ? item : item + count)
-        if goal < player.itemCount {
+        let goal = isBegun ? item : queue.item(count, from: item)
+        if goal < 0 {
+            attempt { try player.seek(to: 0) }
+        } else if goal < player.itemCount {
             attempt { try player.skip(toItem: goal) }
         } else if command.loop {
             attempt { try player.seek(to: 0) }
@@ -239,7 +228,11 @@ final class PlayRunner {
         if queue.entries.count > 1, let index = queue.entry(ofItem: player.currentItem) {
             line.place = "\(index + 1)/\(queue.entries.count) "
         }
-        if Self.isPlain { Terminal.say(line.plain) } else { Terminal.live(line.text(width: PlayLine.terminalWidth)) }
+        if Self.isPlain {
+            Terminal.say(line.plain)
+        } else {
+            Terminal.live(line.text(width: PlayLine.terminalWidth, hasColour: Terminal.hasColour))
+        }
     }
 
     private func report(_ ending: Ending, seconds: Double, device: CallReport.Device) -> PlayReport {

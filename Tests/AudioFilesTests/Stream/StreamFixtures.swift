@@ -60,17 +60,20 @@ enum StreamFixture: String, CaseIterable, Sendable {
     static let frameCount = 132_300
 
     private static let folder = Result {
-        let folder = NSTemporaryDirectory() + "earshot-streams-\(getpid())"
+        let folder = Folder.place.path + "/earshot-streams-\(getpid())"
         try? FileManager.default.removeItem(atPath: folder)
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-        atexit { try? FileManager.default.removeItem(atPath: NSTemporaryDirectory() + "earshot-streams-\(getpid())") }
+        atexit { try? FileManager.default.removeItem(atPath: Folder.place.path + "/earshot-streams-\(getpid())") }
         let from = "\(folder)/from.wav"
         try shell("sox -D -R -n -r 44100 -c 2 -b 16 \(from) synth 3 sine 440 pinknoise vol 0.4")
-        for fixture in allCases {
+        // Side by side, and each that fails says so.
+        let commands = allCases.map { fixture in
             let to = "\(folder)/\(fixture.rawValue).\(fixture.ending)"
-            try shell(
-                fixture.command.replacingOccurrences(of: "FROM", with: from).replacingOccurrences(of: "TO", with: to))
+            let command = fixture.command.replacingOccurrences(of: "FROM", with: from)
+                .replacingOccurrences(of: "TO", with: to)
+            return "{ \(command) || echo failed; } &"
         }
+        try shell("test -z \"$({ \(commands.joined(separator: "\n")) wait; } 2>&1 </dev/null | tee /dev/stderr)\"")
         return folder
     }
 
