@@ -53,6 +53,12 @@ public final class AudioFileReader {
                 (file, info) = (other, wholeInfo)
             }
             if info.frames == sf_count_t.max { info.frames = 0 }  // nothing whole is in it
+        } else if type == CInt(SF_FORMAT_MPEG), let told = MP3Length.told(source) {
+            var toldInfo = SF_INFO()
+            if let other = told.open(&toldInfo) {
+                sf_close(file)
+                (file, info, part) = (other, toldInfo, told)
+            }
         }
         self.file = file
         self.source = source

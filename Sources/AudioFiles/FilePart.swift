@@ -1,18 +1,31 @@
 import CSndfile
 import Glibc
 
-/// The first bytes of a file, some of them others, as a file that libsndfile reads. It must outlive what was opened.
+/// Some of a file's bytes, a few of them others or before the first, as a file that libsndfile reads. It must outlive what was
+/// opened.
 final class FilePart {
     private let file: ReadableFile
     private let byteCount: Int
+    private let prefix: [UInt8]
+    /// Where in the file what lies behind the prefix begins, less the prefix.
+    private let shift: Int
     private let patch: [UInt8]
     private let patchOffset: Int
     private var position = 0
 
-    /// - Parameter patch: read in place of what the file has at `offset`.
-    init(_ file: ReadableFile, byteCount: Int, patch: [UInt8] = [], at offset: Int = 0) {
+    /// - Parameters:
+    ///   - start: of what is read, in the file.
+    ///   - byteCount: where it ends, in the file.
+    ///   - patch: read in place of what is there at `offset`.
+    ///   - prefix: read before what begins at `start`.
+    init(
+        _ file: ReadableFile, from start: Int = 0, byteCount: Int, patch: [UInt8] = [], at offset: Int = 0,
+        prefix: [UInt8] = []
+    ) {
         self.file = file
-        self.byteCount = byteCount
+        self.prefix = prefix
+        shift = start - prefix.count
+        self.byteCount = max(0, byteCount - shift)
         self.patch = patch
         patchOffset = offset
     }
@@ -34,8 +47,13 @@ final class FilePart {
         calls.read = { bytes, count, data in
             guard let part = FilePart.of(data), let bytes else { return 0 }
             let wanted = max(0, min(Int(count), part.byteCount - part.position))
-            let done = part.file.fill(UnsafeMutableRawBufferPointer(start: bytes, count: wanted), from: part.position)
-                .count
+            var done = 0
+            while done < wanted, part.position + done < part.prefix.count {
+                bytes.storeBytes(of: part.prefix[part.position + done], toByteOffset: done, as: UInt8.self)
+                done += 1
+            }
+            let rest = UnsafeMutableRawBufferPointer(start: bytes + done, count: wanted - done)
+            done += part.file.fill(rest, from: part.shift + part.position + done).count
             for (i, byte) in part.patch.enumerated() {
                 let at = part.patchOffset + i - part.position
                 if at >= 0, at < done { bytes.storeBytes(of: byte, toByteOffset: at, as: UInt8.self) }

@@ -10,7 +10,8 @@ import Testing
 
     /// What comes out of a pipe.
     private func streamed(
-        _ type: AudioFileType, _ write: (any SoundFileWriter) throws -> Void
+        _ type: AudioFileType, settings: SoundFiles.Settings = SoundFiles.Settings(),
+        _ write: (any SoundFileWriter) throws -> Void
     ) throws -> [UInt8] {
         var ends: [Int32] = [0, 0]
         #expect(pipe(&ends) == 0)
@@ -24,7 +25,8 @@ import Testing
         }
         thread.start()
         do {
-            let writer = try SoundFiles.create(stream: to, name: "a pipe", type: type, format: Self.format)
+            let writer = try SoundFiles.create(
+                stream: to, name: "a pipe", type: type, format: Self.format, settings: settings)
             close(to)
             try write(writer)
             try writer.close()
@@ -55,6 +57,40 @@ import Testing
         let ours = try SoundFiles.open(path)
         #expect(ours.processingFormat == Self.format)
         #expect(try contents(ours)[0].count >= 96_000 - 1, "\(type)")
+    }
+
+    @Test(arguments: [false, true])
+    func `an MP3 of varying bit rate without a header has its length, and its places`(isTagged: Bool) throws {
+        let folder = try Folder()
+        let said = sound(frames: 288_000)
+        // Silence takes the least bits: by its first frame the file would be far longer than it is.
+        for c in 0..<2 { clearSamples(said.channels[c], 96_000) }
+        let bytes = try streamed(.mp3, settings: SoundFiles.Settings(bitRate: .variable(4))) { writer in
+            try writer.write(said.channels, frameCount: 288_000, offset: 0)
+        }
+        let path = try folder.file("a.mp3", bytes)
+        if isTagged {
+            var tags = AudioFileTags()
+            tags.title = "Radio"
+            try tags.write(to: path)
+        }
+        let reader = try SoundFiles.open(path)
+        #expect((288_000..<288_000 + 4 * 1_152).contains(reader.frameCount), "\(reader.frameCount)")
+        let all = try contents(reader)
+        #expect(all[0].count == reader.frameCount)
+        let block = AudioBuffer(channelCount: 2, frameCapacity: 1_000)
+        for place in [200_000, 17, 100_001, 287_000] {
+            try reader.seek(to: place)
+            #expect(try reader.read(into: block.channels, frameCount: 1_000, offset: 0) == 1_000)
+            #expect((0..<1_000).allSatisfy { abs(block.channels[1][$0] - all[1][place + $0]) < 1e-6 }, "\(place)")
+        }
+        let (ffmpeg, _) = try decodedByFFmpeg(path, in: folder)
+        #expect(abs(ffmpeg[0].count - reader.frameCount) <= 1_152 + 529)
+        // What came whole before a cut is there; a gap is not counted over.
+        let cut = try SoundFiles.open(folder.file("cut.mp3", Array(bytes.dropLast(100))))
+        #expect(cut.frameCount == reader.frameCount - 1_152)
+        let gap = bytes[..<2_000] + [UInt8](repeating: 0, count: 5_000) + bytes[2_000...]
+        #expect(try SoundFiles.open(folder.file("gap.mp3", Array(gap))).frameCount > 0)
     }
 
     @Test(arguments: [AudioFileType.aiff, .caf]) func `AIFF and CAF need a file`(_ type: AudioFileType) throws {

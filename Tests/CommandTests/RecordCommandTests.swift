@@ -294,6 +294,25 @@ import Testing
         #expect(try playableFrames(scratch("take.wav")) > 8_000)
     }
 
+    @Test func `a job that is stopped gives the terminal back, and takes it again`() throws {
+        let scratch = try Scratch()
+        try Recorded.write(Recorded.noise(48_000), to: scratch("noise.wav"))
+        let terminal = try PseudoTerminal()
+        let shell = try ChildProcess(
+            [
+                "bash", "-c",
+                "set -m; '\(Earshot.program)' record '\(scratch("take.wav"))' --device simulated --speak '\(scratch("noise.wav"))'; "
+                    + "echo >&2 stopped $?; stty -a >&2; sleep 0.5; fg >&2; echo >&2 ended $?",
+            ], terminal: terminal)
+        #expect(shell.says("p or space") && terminal.waits(forLineMode: false), "\(terminal.text)")
+        terminal.type("\u{1A}")
+        #expect(shell.says("stopped 148") && shell.says(" icanon"), "\(terminal.text)")
+        #expect(terminal.waits(forLineMode: false), "\(terminal.text)")
+        terminal.type("q")
+        #expect(shell.says("ended 0"), "\(terminal.text)")
+        #expect(terminal.waits(forLineMode: true))
+    }
+
     @Test func `elsewhere a line comes each five seconds, without colours`() throws {
         let scratch = try Scratch()
         try Recorded.write(Recorded.noise(48_000), to: scratch("noise.wav"))
