@@ -28,7 +28,7 @@ enum CodecQuality {
                 try Cost.finish([try Cost.start(coder.arguments(coded))])
                 try Cost.finish([try Cost.start(["ffmpeg", "-v", "error", "-y", "-i", coded, decoded])])
                 let score = Double(
-                    try workshop.judged(by: "visqol.py", [original, decoded]).trimmingCharacters(
+                    try workshop.judged(by: "music.py", [original, decoded]).trimmingCharacters(
                         in: .whitespacesAndNewlines))
                 scores[coder.name, default: []].append(score ?? .nan)
                 delays[coder.name, default: []].append(try delay(workshop, original, decoded))

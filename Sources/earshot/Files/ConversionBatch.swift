@@ -1,5 +1,4 @@
 import AudioContainers
-import Dispatch
 import Foundation
 import Synchronization
 

@@ -1,4 +1,4 @@
-"""visqol.py REFERENCE DEGRADED: prints ViSQOL's MOS-LQO in audio mode, both at 48 kHz, channels averaged (visqol-python)."""
+"""music.py REFERENCE DEGRADED: prints ViSQOL's MOS-LQO in audio mode, both at 48 kHz, channels averaged (visqol-python)."""
 
 import sys
 
