@@ -192,6 +192,12 @@ import Testing
             path: folder("a.wav"), format: AudioFormat(sampleRate: 48_000, channelCount: 1))
         try writer.write(buffer.channels, frameCount: 4_800)
         try writer.close()
+        // The writer itself makes silence of them.
+        var bytes = try Data(contentsOf: URL(filePath: folder("a.wav")))
+        let samples = try #require(bytes.range(of: Data("data".utf8))).upperBound + 4
+        let raw = Data(bytes: buffer.channels[0], count: 4 * 4_800)
+        bytes.replaceSubrange(samples..<samples + raw.count, with: raw)
+        try bytes.write(to: URL(filePath: folder("a.wav")))
         let read = try AudioFileReader(path: folder("a.wav"))
         _ = try read.read(into: buffer.channels, frameCount: 4_800)
         try #require(read.faultCount == 96)
