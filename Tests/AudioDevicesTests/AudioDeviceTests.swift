@@ -52,9 +52,13 @@ import Testing
             }
             device.stop()
             #expect(Set(probe.notes.map(\.frameCount)).isSuperset(of: [64, 128, 256, 1_024]))
-            for (a, b) in zip(probe.notes, probe.notes.dropFirst()) {
+            let pairs = zip(probe.notes, probe.notes.dropFirst())
+            // A server that stood still, as its machine did, says what it missed bit by bit in its next calls.
+            let stood = pairs.contains { a, b in b.arrival.seconds(since: a.arrival) > 0.1 }
+            for (a, b) in pairs {
                 #expect(b.sampleTime >= a.sampleTime + Int64(a.frameCount))
                 #expect(b.hostTime > a.hostTime)
+                if stood { continue }
                 // No frames are said to be lost that did not pass. A call may have come late: its block's own time counts.
                 let passed = b.arrival.seconds(since: min(a.arrival, a.hostTime)) * device.sampleRate
                 #expect(Double(b.sampleTime - a.sampleTime - Int64(a.frameCount)) <= passed)
