@@ -75,11 +75,18 @@ public enum AudioFileType: String, Hashable, Sendable, CaseIterable, CustomStrin
             self = .opus
         } else if bytes.begins(with: "OggS"), bytes.begins(with: "vorbis", at: 29) {
             self = .vorbis
-        } else if ["ftyp", "moov", "mdat", "free", "wide", "skip"].contains(where: { bytes.begins(with: $0, at: 4) }) {
+        } else if Self.isMovie(bytes) {
             self = .m4a
         } else {
             return nil
         }
+    }
+
+    private static func isMovie(_ bytes: StreamBuffer) -> Bool {
+        if bytes.begins(with: "ftyp", at: 4) || bytes.begins(with: "mdat", at: 4) { return true }
+        // Words of texts too; no letter begins the length of such a box.
+        return bytes.count > 0 && bytes[0] < 0x20
+            && ["moov", "free", "wide", "skip"].contains { bytes.begins(with: $0, at: 4) }
     }
 
     /// The kind that a file's first bytes show; nil where they are none of ours.

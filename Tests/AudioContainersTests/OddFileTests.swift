@@ -99,6 +99,7 @@ import Testing
             (noFormat, "sound before its format at byte 36"), (wave(tag: 0x7777), "at byte 12"),
             (Array("<!DOCTYPE html><html><head></head></html>".utf8), "a web page (HTML) at byte 0"),
             (Array("dear diary, today I sang a duet with you".utf8), "text at byte 0"),
+            (Array("The free text of a song".utf8), "text at byte 0"),
             (Array("%PDF-1.7".utf8) + [UInt8](repeating: 1, count: 99), "a PDF document at byte 0"),
             ([], "it is empty"),
         ] {
