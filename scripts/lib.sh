@@ -12,7 +12,8 @@ build_packages=(
 )
 # To run scripts/demo: speech and song that others recorded, what converts them, and what plays the result.
 demo_packages=(codec2-examples fretsonfire-songs-sectoid sox alsa-utils)
-# To run scripts/test: sound servers, network tools, independent judges of quality, encoders, compilers for them, plug-ins.
+# To run scripts/test: sound servers, network tools, independent judges of quality, encoders, compilers for them, plug-ins, a
+# debugger.
 test_packages=(
     jackd2 pipewire pipewire-bin pipewire-pulse pipewire-alsa wireplumber pulseaudio-utils dbus-daemon mpv mpv-mpris ffmpeg
     iproute2 python3 python3-dbus python3-gi python3-venv python3-dev gcc g++ binutils man-db shellcheck gdb procps

@@ -224,12 +224,6 @@ public func peakAndEnergyOfSamples(_ from: UnsafePointer<Float>, _ count: Int) -
 @_noLocks @inlinable
 public func areSamplesFinite(_ channels: Channels, _ count: Int) -> Bool {
     if isSumFinite(channels, count) { return true }
-    return isEachFinite(channels, count)
-}
-
-/// Apart from the quick way, which is taken for all that sounds.
-@_noLocks @inline(never) @usableFromInline
-func isEachFinite(_ channels: Channels, _ count: Int) -> Bool {
     for channel in 0..<channels.count {
         let from = UnsafePointer(channels[channel])
         var i = 0
@@ -242,7 +236,7 @@ func isEachFinite(_ channels: Channels, _ count: Int) -> Bool {
 }
 
 /// Whether the sum of all samples is a number: then each of them is.
-@_noLocks @inlinable @inline(__always)
+@_noLocks @inlinable
 func isSumFinite(_ channels: Channels, _ count: Int) -> Bool {
     var (a, b) = (SIMD4<Float>(repeating: 0), SIMD4<Float>(repeating: 0))
     var (c, d) = (a, b)
