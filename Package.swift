@@ -30,7 +30,9 @@ func layer(_ name: String, _ dependencies: [Target.Dependency]) -> [Target] {
         .target(name: name, dependencies: dependencies, swiftSettings: settings, linkerSettings: linker),
         .testTarget(
             name: "\(name)Tests",
-            dependencies: [.byName(name: name)] + dependencies + (testDependencies[name] ?? []) + ["TestSupport"],
+            dependencies: [.byName(name: name)] + dependencies + (testDependencies[name] ?? []) + [
+                "TestSupport", "TestTraits",
+            ],
             swiftSettings: settings, linkerSettings: linker),
     ]
 }
@@ -110,6 +112,7 @@ let package = Package(
         .target(
             name: "CTagLib", path: "Sources/System/CTagLib", exclude: ["library"],
             cxxSettings: [.headerSearchPath("library")], linkerSettings: [.linkedLibrary("tag")]),
+        .target(name: "TestTraits", path: "Tests/TestTraits", swiftSettings: settings),
         .target(name: "TestSupport", dependencies: ["AudioBase"], path: "Tests/TestSupport", swiftSettings: settings),
         // Figures of units, for their tests and for scripts/bench units.
         .target(
@@ -153,7 +156,8 @@ if !core {
         .testTarget(
             name: "CommandTests",
             dependencies: [
-                "earshot", "AudioBase", "AudioContainers", "AudioDSP", "AudioFiles", "TestSupport", "TOMLReader",
+                "earshot", "AudioBase", "AudioContainers", "AudioDSP", "AudioFiles", "TestSupport", "TestTraits",
+                "TOMLReader",
             ],
             swiftSettings: settings, linkerSettings: linker))
 }

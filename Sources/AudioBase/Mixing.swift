@@ -59,14 +59,17 @@ public func addSamples(
 public func scaleSamples(
     _ to: UnsafeMutablePointer<Float>, _ from: UnsafePointer<Float>, _ count: Int, gain: Float
 ) {
+    let factor = SIMD4(repeating: gain)
+    let whole = count & ~15
     var i = 0
-    while i &+ 16 <= count {
+    while i < whole {
         let (at, x) = (to + i, from + i)
-        let factor = SIMD4(repeating: gain)
-        storeFour(loadFour(x) * factor, at)
-        storeFour(loadFour(x + 4) * factor, at + 4)
-        storeFour(loadFour(x + 8) * factor, at + 8)
-        storeFour(loadFour(x + 12) * factor, at + 12)
+        let (a, b) = (loadFour(x) * factor, loadFour(x + 4) * factor)
+        let (c, d) = (loadFour(x + 8) * factor, loadFour(x + 12) * factor)
+        storeFour(a, at)
+        storeFour(b, at + 4)
+        storeFour(c, at + 8)
+        storeFour(d, at + 12)
         i &+= 16
     }
     while i < count {

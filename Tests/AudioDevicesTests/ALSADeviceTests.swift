@@ -1,12 +1,13 @@
 import AudioBase
 import Foundation
-import TestSupport
 import Testing
+import TestSupport
+import TestTraits
 
 @testable import AudioDevices
 
 /// Through PipeWire's plug-in for ALSA, in real time.
-@Suite("ALSADevice", .serialized) struct ALSADeviceTests {
+@Suite("ALSADevice", .serialized, .realTime) struct ALSADeviceTests {
     enum Direction: CaseIterable {
         case duplex, capture, playback
 

@@ -1,12 +1,13 @@
 import AudioBase
 import Foundation
-import TestSupport
 import Testing
+import TestSupport
+import TestTraits
 
 @testable import AudioDevices
 
 /// Without hardware: PCMs of ALSA's configuration, through PipeWire's plug-in, are the devices.
-@Suite("ALSASystem", .serialized) struct ALSASystemTests {
+@Suite("ALSASystem", .serialized, .realTime) struct ALSASystemTests {
     private func system(_ extraNames: [String] = []) -> ALSASystem {
         ALSASystem(extraNames: extraNames, watcher: ALSAWatcher(tickInterval: 0.1))
     }

@@ -1,10 +1,11 @@
 import AudioBase
 import AudioDevices
-import TestSupport
 import Testing
+import TestSupport
+import TestTraits
 
 /// Two devices as one, in real time.
-@Suite("AggregateDevice", .serialized) struct AggregateDeviceTests {
+@Suite("AggregateDevice", .serialized, .realTime) struct AggregateDeviceTests {
     private static func request(_ input: String, _ output: String) -> AudioDeviceRequest {
         SimulatedSystemTests.request(input: .device(id: input), output: .device(id: output))
     }

@@ -1,11 +1,12 @@
 import AudioBase
 import AudioDevices
 import Foundation
-import TestSupport
 import Testing
+import TestSupport
+import TestTraits
 
 /// What every device and its system do when something is gone.
-@Suite("AudioDevice: faults", .serialized) struct AudioDeviceFaultTests {
+@Suite("AudioDevice: faults", .serialized, .realTime) struct AudioDeviceFaultTests {
     typealias Kind = DeviceBench.Kind
 
     @Test("an unknown device is not opened", arguments: Kind.allCases)

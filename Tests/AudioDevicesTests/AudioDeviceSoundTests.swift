@@ -1,11 +1,12 @@
 import AudioBase
 import AudioDevices
 import Foundation
-import TestSupport
 import Testing
+import TestSupport
+import TestTraits
 
 /// What goes out of a device and comes in again, of whichever sound system.
-@Suite("AudioDevice: sound", .serialized) struct AudioDeviceSoundTests {
+@Suite("AudioDevice: sound", .serialized, .realTime) struct AudioDeviceSoundTests {
     typealias Kind = DeviceBench.Kind
 
     @Test("what is played is heard, as late as the latencies say", arguments: Kind.allCases)

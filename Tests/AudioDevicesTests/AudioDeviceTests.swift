@@ -1,11 +1,12 @@
 import AudioBase
 import AudioDevices
 import Foundation
-import TestSupport
 import Testing
+import TestSupport
+import TestTraits
 
 /// What every device must do, of whichever sound system.
-@Suite("AudioDevice", .serialized) struct AudioDeviceTests {
+@Suite("AudioDevice", .serialized, .realTime) struct AudioDeviceTests {
     typealias Kind = DeviceBench.Kind
 
     struct Format: CustomTestStringConvertible {

@@ -1,9 +1,10 @@
 import AudioDevices
 import Foundation
-import TestSupport
 import Testing
+import TestSupport
+import TestTraits
 
-@Suite(.serialized) struct AudioSystemsTests {
+@Suite(.serialized, .realTime) struct AudioSystemsTests {
     @Test func `PipeWire is taken where it runs`() throws {
         try PipeWireServer.running { server in
             let system = try AudioSystems.make(server: server.remote)

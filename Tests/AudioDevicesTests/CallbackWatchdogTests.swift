@@ -1,10 +1,11 @@
 import AudioBase
 import AudioDevices
 import Foundation
-import TestSupport
 import Testing
+import TestSupport
+import TestTraits
 
-@Suite struct CallbackWatchdogTests {
+@Suite(.realTime) struct CallbackWatchdogTests {
     /// Blocks of 10 ms, each called when it is due plus its number in microseconds.
     private func calls(_ count: Int, on recorder: CallbackMonitor.Recorder, lasting milliseconds: (Int) -> Double) {
         for i in 0..<count {

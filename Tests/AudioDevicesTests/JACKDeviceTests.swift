@@ -1,13 +1,14 @@
 import AudioBase
 import CJACK
 import Foundation
-import TestSupport
 import Testing
+import TestSupport
+import TestTraits
 
 @testable import AudioDevices
 
 /// Against a real server with the dummy driver.
-@Suite("JACKDevice", .serialized) struct JACKDeviceTests {
+@Suite("JACKDevice", .serialized, .realTime) struct JACKDeviceTests {
     @Test("no server: the error says what to do")
     func noServer() {
         let name = "earshot-test-none-\(getpid())"

@@ -1,13 +1,14 @@
 import AudioBase
 import CJACK
 import Foundation
-import TestSupport
 import Testing
+import TestSupport
+import TestTraits
 
 @testable import AudioDevices
 
 /// Against a real server with the dummy driver.
-@Suite("JACKSystem", .serialized) struct JACKSystemTests {
+@Suite("JACKSystem", .serialized, .realTime) struct JACKSystemTests {
     /// Another program's client, as far as this process's own bookkeeping knows.
     private final class Stranger {
         let client: OpaquePointer

@@ -1,13 +1,14 @@
 import AudioBase
 import CPipeWire
 import Foundation
-import TestSupport
 import Testing
+import TestSupport
+import TestTraits
 
 @testable import AudioDevices
 
 /// Filters in a real server's graph.
-@Suite("PipeWireDevice", .serialized) struct PipeWireDeviceTests {
+@Suite("PipeWireDevice", .serialized, .realTime) struct PipeWireDeviceTests {
     /// Runs a test on a server with a sink and a source, whose quanta may be odd.
     private func with(
         _ more: [PipeWireServer.Device] = [], _ body: (PipeWireServer, PipeWireSystem) throws -> Void

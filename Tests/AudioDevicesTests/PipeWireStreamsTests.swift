@@ -1,12 +1,13 @@
 import AudioBase
 import Foundation
-import TestSupport
 import Testing
+import TestSupport
+import TestTraits
 
 @testable import AudioDevices
 
 /// Against real programs that play a constant, heard at a sink's monitor.
-@Suite("PipeWireSystem.duckOthers", .serialized) struct PipeWireStreamsTests {
+@Suite("PipeWireSystem.duckOthers", .serialized, .realTime) struct PipeWireStreamsTests {
     final class Scene {
         let server: PipeWireServer
         private let path = "\(NSTemporaryDirectory())earshot-half-\(getpid()).wav"

@@ -1,13 +1,14 @@
 import AudioBase
 import Foundation
 import Synchronization
-import TestSupport
 import Testing
+import TestSupport
+import TestTraits
 
 @testable import AudioDevices
 
 /// What a real server's list says, and when.
-@Suite("PipeWireSystem", .serialized) struct PipeWireSystemTests {
+@Suite("PipeWireSystem", .serialized, .realTime) struct PipeWireSystemTests {
     static let headset = PipeWireServer.Device.sink(
         "headset", ["node.description": "My Headset", "device.bus": "bluetooth", "device.form-factor": "headset"])
 

@@ -1,9 +1,10 @@
 import Foundation
 import Testing
+import TestTraits
 
 @testable import AudioDevices
 
-@Suite struct RealTimeSchedulingTests {
+@Suite(.realTime) struct RealTimeSchedulingTests {
     struct Case: Sendable, CustomTestStringConvertible {
         let testDescription: String
         let facts: RealTimeScheduling

@@ -1,9 +1,10 @@
 import AudioBase
 import AudioDevices
-import TestSupport
 import Testing
+import TestSupport
+import TestTraits
 
-@Suite("SimulatedDevice", .serialized) struct SimulatedDeviceTests {
+@Suite("SimulatedDevice", .serialized, .realTime) struct SimulatedDeviceTests {
     @Test("what the air brings is heard, each frame at its time")
     func loopBack() throws {
         let source = AudioRing(channelCount: 1, capacity: 32_768)

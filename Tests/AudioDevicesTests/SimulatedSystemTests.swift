@@ -1,10 +1,11 @@
 import AudioBase
 import AudioDevices
-import TestSupport
 import Testing
+import TestSupport
+import TestTraits
 
 /// Cards that come and go, and who may open them.
-@Suite("SimulatedSystem", .serialized) struct SimulatedSystemTests {
+@Suite("SimulatedSystem", .serialized, .realTime) struct SimulatedSystemTests {
     static func card(
         _ id: String, inputs: Int = 1, outputs: Int = 2, rates: [Double] = [44_100, 48_000],
         script: [SimulatedCard.Event] = [], isExclusive: Bool = false

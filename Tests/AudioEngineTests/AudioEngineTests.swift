@@ -1,13 +1,14 @@
 import AudioBase
-import AudioDSP
 import AudioDevices
+import AudioDSP
 import EngineMeasures
-import TestSupport
 import Testing
+import TestSupport
+import TestTraits
 
 @testable import AudioEngine
 
-@Suite struct AudioEngineTests {
+@Suite(.realTime) struct AudioEngineTests {
     @Test(arguments: [[256], [1], [64], [7, 4096, 1, 333], [8_192]])
     func `blocks of any length give the same samples`(blocks: [Int]) throws {
         func run(_ blocks: [Int]) throws -> [[Float]] {

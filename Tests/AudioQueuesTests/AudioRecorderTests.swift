@@ -4,10 +4,11 @@ import AudioEngine
 import AudioFiles
 import AudioQueues
 import Foundation
-import TestSupport
 import Testing
+import TestSupport
+import TestTraits
 
-@Suite struct AudioRecorderTests {
+@Suite(.realTime) struct AudioRecorderTests {
     private let folder = FileManager.default.temporaryDirectory.path + "/earshot-\(UUID().uuidString)"
 
     private func inFolder(_ body: (String) throws -> Void) throws {

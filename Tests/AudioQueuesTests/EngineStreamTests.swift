@@ -2,13 +2,14 @@ import AudioBase
 import AudioEngine
 import AudioStreams
 import Foundation
-import TestSupport
 import Testing
+import TestSupport
+import TestTraits
 
 @testable import AudioQueues
 
 /// A stream in a graph, with effects on the way: as a node's source, and in a player.
-@Suite struct EngineStreamTests {
+@Suite(.realTime) struct EngineStreamTests {
     private static let frameCount = 96_000
     private static func tone(_ frame: Int) -> Float { sine(frame, frequency: 440, rate: 48_000) }
 

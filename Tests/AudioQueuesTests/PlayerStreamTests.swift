@@ -3,13 +3,14 @@ import AudioEngine
 import AudioStreams
 import Foundation
 import Synchronization
-import TestSupport
 import Testing
+import TestSupport
+import TestTraits
 
 @testable import AudioQueues
 
 /// Addresses in a player's playlist, over real connections; nothing here depends on how fast they are.
-@Suite struct PlayerStreamTests {
+@Suite(.realTime) struct PlayerStreamTests {
     private let rig = QueueRig()
 
     /// Quick to begin, and to try again.

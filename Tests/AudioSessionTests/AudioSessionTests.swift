@@ -2,13 +2,14 @@ import AudioBase
 import AudioDevices
 import Foundation
 import Synchronization
-import TestSupport
 import Testing
+import TestSupport
+import TestTraits
 
 @testable import AudioSession
 
 /// Whole sessions in real time, on simulated cards that come, go and are taken.
-@Suite("AudioSession", .serialized) struct AudioSessionTests {
+@Suite("AudioSession", .serialized, .realTime) struct AudioSessionTests {
     static func card(
         _ id: String, form: AudioDeviceDescription.Form = .speaker, rate: Double = 48_000, isDefault: Bool = false,
         isExclusive: Bool = false, script: [SimulatedCard.Event] = []

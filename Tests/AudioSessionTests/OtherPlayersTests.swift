@@ -1,12 +1,13 @@
 import AudioDevices
 import Foundation
-import TestSupport
 import Testing
+import TestSupport
+import TestTraits
 
 @testable import AudioSession
 
 /// With real players on a real session bus.
-@Suite("OtherPlayers", .serialized) struct OtherPlayersTests {
+@Suite("OtherPlayers", .serialized, .realTime) struct OtherPlayersTests {
     @Test("those that play pause, and go on afterwards; those that were paused stay so")
     func pauseAndResume() throws {
         let rig = try PlayerRig()

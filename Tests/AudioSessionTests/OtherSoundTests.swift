@@ -2,13 +2,14 @@ import AudioBase
 import AudioDevices
 import Foundation
 import Synchronization
-import TestSupport
 import Testing
+import TestSupport
+import TestTraits
 
 @testable import AudioSession
 
 /// What a session does to a real program's sound on a real PipeWire, and to who shares a simulated card.
-@Suite("AudioSession.OtherAudio", .serialized) struct OtherSoundTests {
+@Suite("AudioSession.OtherAudio", .serialized, .realTime) struct OtherSoundTests {
     /// Hears what a sink plays.
     final class Ears: Sendable {
         private struct Memory: @unchecked Sendable {  // atomic

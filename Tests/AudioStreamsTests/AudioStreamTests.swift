@@ -1,13 +1,14 @@
 import AudioBase
 import Foundation
 import Synchronization
-import TestSupport
 import Testing
+import TestSupport
+import TestTraits
 
 @testable import AudioStreams
 
 /// Streams over real connections. Nothing here depends on how fast they are.
-@Suite struct AudioStreamTests {
+@Suite(.realTime) struct AudioStreamTests {
     /// Plays a stream as fast as it comes, until it does what is waited for.
     private final class Listener {
         let stream: AudioStream

@@ -1,9 +1,10 @@
 import Foundation
 import Testing
 import TestSupport
+import TestTraits
 
 /// Calls between two processes on simulated cards, and every way in which one can end.
-@Suite(.serialized) struct CallCommandTests {
+@Suite(.serialized, .realTime) struct CallCommandTests {
     @Test func `a call that lasts as long as it should reports once, as JSON, on both sides`() throws {
         let call = try SimulatedCall(["--codec", "opus"], host: ["--duration", "3"])
         #expect(call.host.wait() == .exit(0), "\(call.host.errors)")
@@ -111,7 +112,7 @@ import TestSupport
 }
 
 /// Forms of a call at the edge of what the options take.
-@Suite(.serialized) struct CallFormTests {
+@Suite(.serialized, .realTime) struct CallFormTests {
     @Test(arguments: [
         ["--rate", "8000", "--block", "4096", "--codec", "opus"],
         ["--rate", "16000", "--block", "4096", "--codec", "aac"],

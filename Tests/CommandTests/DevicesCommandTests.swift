@@ -1,9 +1,10 @@
 import Foundation
 import Testing
 import TestSupport
+import TestTraits
 
 /// `earshot devices` against real servers.
-@Suite(.serialized) struct DevicesCommandTests {
+@Suite(.serialized, .realTime) struct DevicesCommandTests {
     private func devices(_ document: [String: Any], of system: String) throws -> [[String: Any]] {
         let systems = try #require(document["systems"] as? [[String: Any]])
         let one = try #require(systems.first { $0["system"] as? String == system })

@@ -1,10 +1,11 @@
 import Foundation
-import TestSupport
 import Testing
+import TestSupport
+import TestTraits
 
 @testable import earshot
 
-@Suite struct KeyParserTests {
+@Suite(.realTime) struct KeyParserTests {
     private func keys(_ text: String, pieces: Int) -> [Key] {
         var parser = KeyParser()
         var found: [Key] = []
@@ -37,7 +38,7 @@ import Testing
     }
 }
 
-@Suite(.serialized) struct KeysTests {
+@Suite(.serialized, .realTime) struct KeysTests {
     @Test func `a terminal gives each key, and is afterwards as it was before`() throws {
         let terminal = try PseudoTerminal()
         let descriptor = open(terminal.path, O_RDWR | O_NOCTTY)

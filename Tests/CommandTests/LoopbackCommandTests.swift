@@ -1,9 +1,10 @@
 import Foundation
 import Testing
 import TestSupport
+import TestTraits
 
 /// `earshot loopback` on real servers, with and without a loop.
-@Suite(.serialized) struct LoopbackCommandTests {
+@Suite(.serialized, .realTime) struct LoopbackCommandTests {
     private func measured(_ report: [String: Any]) throws -> [String: Any] {
         try #require(report["measured"] as? [String: Any], "\(report)")
     }

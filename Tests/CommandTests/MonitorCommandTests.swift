@@ -1,11 +1,12 @@
 import AudioBase
 import AudioFiles
 import Foundation
-import TestSupport
 import Testing
+import TestSupport
+import TestTraits
 
 /// `earshot monitor` on real servers: a tone goes in at the microphone, and comes out of the loudspeaker and the file.
-@Suite(.serialized) struct MonitorCommandTests {
+@Suite(.serialized, .realTime) struct MonitorCommandTests {
     /// A file with a sine of 1 kHz at −18.06 dB of full scale in it, and how ffmpeg reads one.
     private func tone(_ scratch: Scratch) throws -> String {
         let path = scratch("tone.wav")
@@ -187,7 +188,7 @@ import Testing
 }
 
 /// Effects and voice processing in calls of two processes.
-@Suite(.serialized) struct VoiceInCallTests {
+@Suite(.serialized, .realTime) struct VoiceInCallTests {
     private func voice(_ program: ChildProcess) throws -> [String: Any] {
         try #require(try theReport(program)["voice"] as? [String: Any], "\(program.errors)")
     }

@@ -2,11 +2,12 @@ import AudioBase
 import AudioContainers
 import AudioFiles
 import Foundation
-import TestSupport
 import Testing
+import TestSupport
+import TestTraits
 
 /// What goes wrong while `earshot record` records: what was recorded survives, and it is said.
-@Suite(.serialized) struct RecordFaultTests {
+@Suite(.serialized, .realTime) struct RecordFaultTests {
     /// How many frames a program reads out of a file; nil where it cannot.
     private func frames(_ path: String, by arguments: [String], _ scratch: Scratch) throws -> Int? {
         let raw = scratch("decoded.raw")

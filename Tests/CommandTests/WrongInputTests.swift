@@ -1,9 +1,10 @@
 import Foundation
 import Testing
 import TestSupport
+import TestTraits
 
 /// What wrong input gets: one line that says what is wrong and what to do, the right status, no stack trace.
-@Suite(.serialized) struct WrongInputTests {
+@Suite(.serialized, .realTime) struct WrongInputTests {
     struct Case: CustomTestStringConvertible, Sendable {
         var testDescription: String
         var arguments: [String]

@@ -2,11 +2,12 @@ import AudioBase
 import Foundation
 import Testing
 import TestSupport
+import TestTraits
 
 @testable import Diagnostics
 
 /// Round trips that are known to the frame: a simulated card takes two blocks, the path between its converters the rest.
-@Suite struct RoundTripTests {
+@Suite(.realTime) struct RoundTripTests {
     static let rates = [44_100.0, 48_000]
     static let blocks = [16, 64, 256, 470, 4096]
 
@@ -85,7 +86,7 @@ import TestSupport
 }
 
 /// Input from which no number may come.
-@Suite struct RoundTripErrorTests {
+@Suite(.realTime) struct RoundTripErrorTests {
     static let speech = Voice(seed: 3).recorded(2, rate: 48_000, at: HostTime(nanoseconds: 0)).samples
 
     static let inputs: [(name: String, error: RoundTripError, air: @Sendable (Int) -> Float)] = [
@@ -147,7 +148,7 @@ import TestSupport
     }
 }
 
-@Suite struct RoundTripMeasurementTests {
+@Suite(.realTime) struct RoundTripMeasurementTests {
     static func roundTrip(_ milliseconds: Double) throws -> RoundTrip {
         let rig = try LoopRig(rate: 48_000, block: 24, maximumRoundTrip: 0.1)
         rig.path = Path.delay(Int(milliseconds * 48) - 48)

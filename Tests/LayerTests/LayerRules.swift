@@ -9,7 +9,7 @@ enum LayerRules {
     static let bannedFromRenderSide: Set<String> = ["Foundation", "FoundationEssentials", "Logging"]
     /// Folders under Tests/ that mirror no layer.
     static let freeTestFolders: Set<String> = [
-        "CommandTests", "EngineMeasures", "LayerTests", "TestSupport", "UnitMeasures",
+        "CommandTests", "EngineMeasures", "LayerTests", "TestSupport", "TestTraits", "UnitMeasures",
     ]
 
     static func violations(_ table: LayerTable, _ tree: SourceTree) -> [String] {

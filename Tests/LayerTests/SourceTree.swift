@@ -66,7 +66,7 @@ struct SourceTree {
             }
             dependencies[target.name] = Set(names)
         }
-        for helper in ["EngineMeasures", "TestSupport", "UnitMeasures"] { dependencies[helper] = nil }
+        for helper in ["EngineMeasures", "TestSupport", "TestTraits", "UnitMeasures"] { dependencies[helper] = nil }
         return dependencies
     }
 }

@@ -4,8 +4,9 @@ import MediaTransport
 import Nearby
 import Synchronization
 import Testing
+import TestTraits
 
-@Suite(.serialized) struct SignallingTests {
+@Suite(.serialized, .realTime) struct SignallingTests {
     private static let offer = SessionDescription.offer(
         formats: [.opus(), .pcm(sampleRate: 48_000)], address: .loopback, port: 5_004, packetTime: 2.5, sessionID: 1)
 

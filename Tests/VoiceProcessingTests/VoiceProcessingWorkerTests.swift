@@ -1,6 +1,7 @@
 import AudioBase
 import Glibc
 import Testing
+import TestTraits
 
 @testable import VoiceProcessing
 
@@ -23,7 +24,7 @@ private final class Callback {
     }
 }
 
-@Suite(.serialized) struct VoiceProcessingWorkerTests {
+@Suite(.serialized, .realTime) struct VoiceProcessingWorkerTests {
     static let gentle = VoiceProcessingOptions(echo: .low, noise: nil, highPass: false)
 
     @Test(arguments: [8_000.0, 16_000, 22_050, 32_000, 44_100, 48_000, 96_000, 192_000], [64, 480, 1024])
