@@ -45,6 +45,8 @@ public enum AudioFileError: Error, Equatable, Sendable, CustomStringConvertible 
     /// One line: what is wrong and what to do next.
     public var description: String {
         switch self {
+        case .missing(let path) where path.contains("://"):
+            "\(path): an address, where a file is needed; fetch it first (curl -O)"
         case .missing(let path): "\(path): there is no such file; check the name"
         case .missingFolder(let path): "\(path): its folder does not exist; create it first"
         case .notPermitted(let path): "\(path): permission denied; check its mode and its folder's (ls -l)"
@@ -80,8 +82,7 @@ public enum AudioFileError: Error, Equatable, Sendable, CustomStringConvertible 
     /// The error for an errno that opening or writing `path` gave.
     package static func from(errno code: Int32, path: String, creating: Bool = false) -> AudioFileError {
         switch code {
-        case ENOENT: creating ? .missingFolder(path: path) : .missing(path: path)
-        case ENOTDIR: .missingFolder(path: path)
+        case ENOENT, ENOTDIR: creating ? .missingFolder(path: path) : .missing(path: path)
         case EACCES, EPERM, EROFS, ETXTBSY: .notPermitted(path: path)
         case EISDIR: .directory(path: path)
         case ENXIO, ENODEV: .notRegular(path: path)

@@ -45,23 +45,32 @@ extension AudioOutputQueue {
                 state.dropAll(renderer)
                 return !wasRunning
             }
-            state.isEnding = true
-            state.pump(renderer)
-            renderer.controls.end(at: state.sequence)
+            state.end(renderer)
             return false
         }
         if isOver { send(.stopped) }
         renderer.wakeup.handle.wake()
     }
 
-    /// Takes back ``stop(immediately:)`` of what is enqueued; false where it has come to its end meanwhile.
+    /// As ``stop(immediately:)`` when all that is enqueued was heard, but only where it runs, so that nothing is to be told.
+    func stopBehindLast() {
+        let renderer = renderer
+        state.withLock { state in
+            guard state.phase == .running, !state.isEnding else { return }
+            state.end(renderer)
+        }
+        renderer.wakeup.handle.wake()
+    }
+
+    /// Takes back ``stop(immediately:)`` of what is enqueued, paused or not.
+    /// - Returns: whether it runs: not where it is paused, or came to its end meanwhile.
     func goOn() -> Bool {
         let controls = renderer.controls
         return state.withLock { state in
-            guard state.phase == .running, state.isEnding else { return state.phase == .running }
+            guard state.isEnding else { return state.phase == .running }
             controls.end(at: .max)
             state.isEnding = false
-            if controls.handle.run == 0 { state.phase = .stopped }
+            if state.phase == .running, controls.handle.run == 0 { state.phase = .stopped }
             return state.phase == .running
         }
     }

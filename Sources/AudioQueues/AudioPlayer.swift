@@ -99,15 +99,19 @@ public final class AudioPlayer: Sendable {
 
     private func append(_ source: any PlayerSource, _ loops: Int) {
         let box = UncheckedItem(item: PlayerTimeline.Item(source: source, loops: loops))
-        let isPlaying = state.withLock { state in
-            let wasAtEnd = state.timeline.isAtEnd
+        let queue = queue
+        let runs = state.withLock { state -> Bool? in
+            let isNext = state.timeline.isAtEnd
             state.timeline.append(box.item)
-            guard wasAtEnd, state.isPlaying else { return false }
-            state.timeline.goOn()
-            return true
+            guard isNext else {
+                box.item.source.rest()  // open when its turn comes: a playlist may have more files than a process
+                return nil
+            }
+            let runs = queue.goOn()
+            return state.isPlaying ? runs : nil
         }
-        guard isPlaying else { return }
-        if queue.goOn() { fillFree() } else { try? play() }
+        guard let runs else { return }
+        if runs { fillFree() } else { try? play() }
     }
 
     private struct UncheckedItem: @unchecked Sendable { let item: PlayerTimeline.Item }
@@ -174,7 +178,8 @@ public final class AudioPlayer: Sendable {
                 try state.timeline.seek(to: PlayerTimeline.Place(item: item, frame: frame))
             } catch { return error }
             state.forget()
-            if state.isPlaying, !queue.goOn() { try? queue.start() }
+            let runs = queue.goOn()
+            if state.isPlaying, !runs { try? queue.start() }
             queue.reset()
             return nil
         }
@@ -203,14 +208,16 @@ public final class AudioPlayer: Sendable {
     /// Keeps as many buffers enqueued as are wanted.
     private func fillFree() {
         let queue = queue
-        let failures = state.withLock { state in state.fillFree(queue) }
+        let (failures, ended) = state.withLock { state in state.fillFree(queue) }
         for (item, error) in failures { broadcast.send(.failed(item: item, error)) }
+        for item in ended { broadcast.send(.itemEnded(item)) }
         endIfDone()
     }
 
     /// Where all has been read, the queue comes to its end behind it.
     private func endIfDone() {
-        if state.withLock({ $0.isPlaying && $0.isRead }), queue.isRunning { queue.stop(immediately: false) }
+        let queue = queue
+        state.withLock { if $0.isPlaying, $0.isRead, $0.timeline.isAtEnd { queue.stopBehindLast() } }
     }
 
     private func take(_ event: AudioQueueEvent) {

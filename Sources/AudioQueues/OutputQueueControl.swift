@@ -56,6 +56,13 @@ struct OutputQueueControl: ~Copyable, @unchecked Sendable {  // moves with its l
         renderer.controls.flush(to: sequence)
     }
 
+    /// Lets it come to its end behind what is enqueued.
+    mutating func end(_ renderer: OutputQueueRenderer) {
+        isEnding = true
+        pump(renderer)
+        renderer.controls.end(at: sequence)
+    }
+
     private mutating func push(_ buffer: AudioQueueBuffer, _ start: Int64, _ renderer: OutputQueueRenderer) {
         sequence += 1
         ready += buffer.frameCount

@@ -29,16 +29,24 @@ struct PlayerControl: ~Copyable, @unchecked Sendable {  // moves with its lock
         hasEnded = false
     }
 
-    /// Enqueues as much as is wanted. Returns what went wrong.
-    mutating func fillFree(_ queue: AudioOutputQueue) -> [(item: Int, error: AudioPlayerError)] {
+    /// Enqueues as much as is wanted.
+    /// - Returns: what went wrong, and the items that have ended with nothing of them left to be heard.
+    mutating func fillFree(
+        _ queue: AudioOutputQueue
+    ) -> (failures: [(item: Int, error: AudioPlayerError)], ended: [Int]) {
         var failures: [(item: Int, error: AudioPlayerError)] = []
+        var ended: [Int] = []
         if isRead, !timeline.isAtEnd { isRead = false }
         while !isRead, queued.count < Self.queuedCount, let buffer = free.last {
             let fill = timeline.fill(buffer.samples, frameCount: buffer.frameCapacity)
             failures += fill.failures
             buffer.frameCount = fill.frameCount
             isRead = fill.frameCount < buffer.frameCapacity
-            guard fill.frameCount > 0 else { break }
+            guard fill.frameCount > 0 else {
+                // The end came with the last frame of the buffer before.
+                if let last = queued.indices.last { queued[last].ended += fill.ended } else { ended += fill.ended }
+                break
+            }
             do throws(AudioQueueError) {
                 let sequence = try queue.place(buffer, at: .now)
                 marks += fill.marks.map { (sequence, $0.offset, $0.at, $0.speed) }
@@ -46,7 +54,7 @@ struct PlayerControl: ~Copyable, @unchecked Sendable {  // moves with its lock
                 free.removeLast()
             } catch { break }
         }
-        return failures
+        return (failures, ended)
     }
 
     /// A buffer has come home. Returns the items whose end was heard with it.

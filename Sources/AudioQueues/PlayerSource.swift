@@ -84,6 +84,7 @@ final class FileSource: PlayerSource {
 /// A stream, connected while it is needed.
 final class StreamSource: PlayerSource {
     private let make: @Sendable () throws(AudioStreamError) -> AudioStream
+    private let isHeardOnce: Bool
     private var stream: AudioStream?
     private var hasStarted = false
     private var hasBeenRead = false
@@ -96,7 +97,9 @@ final class StreamSource: PlayerSource {
 
     /// - Throws: ``AudioStreamError/badAddress(_:)``.
     convenience init(_ address: String, as format: AudioFormat, options: AudioStreamOptions) throws(AudioStreamError) {
-        self.init(try AudioStream(address, format: format, options: options)) { () throws(AudioStreamError) in
+        self.init(
+            try AudioStream(address, format: format, options: options), isHeardOnce: false
+        ) { () throws(AudioStreamError) in
             try AudioStream(address, format: format, options: options)
         }
     }
@@ -104,13 +107,17 @@ final class StreamSource: PlayerSource {
     /// A stream that can be heard once.
     convenience init(_ stream: AudioStream) {
         let name = stream.address
-        self.init(stream) { () throws(AudioStreamError) in
+        self.init(stream, isHeardOnce: true) { () throws(AudioStreamError) in
             throw .unreachable(address: name, reason: "it can be heard once")
         }
     }
 
-    private init(_ stream: AudioStream, _ make: @escaping @Sendable () throws(AudioStreamError) -> AudioStream) {
+    private init(
+        _ stream: AudioStream, isHeardOnce: Bool,
+        _ make: @escaping @Sendable () throws(AudioStreamError) -> AudioStream
+    ) {
         name = stream.address
+        self.isHeardOnce = isHeardOnce
         self.stream = stream
         self.make = make
     }
@@ -169,12 +176,11 @@ final class StreamSource: PlayerSource {
     }
 
     func rest() {
-        guard let stream else { return }
+        guard let stream, hasStarted, hasBeenRead || !isHeardOnce else { return }
         before = statistics
         last = (stream.state, stream.source)
         self.stream = nil
         toldTitle = nil
-        guard hasStarted else { return }
         (hasStarted, hasBeenRead) = (false, false)
         // Its thread may be waiting for a name to be looked up.
         Task.detached { stream.stop() }

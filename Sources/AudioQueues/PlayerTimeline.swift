@@ -83,14 +83,6 @@ struct PlayerTimeline: ~Copyable, @unchecked Sendable {  // moves with its lock
     /// Whether there is no more to read.
     var isAtEnd: Bool { reading.item >= items.count }
 
-    /// Lets what was appended behind the end be read.
-    mutating func goOn() {
-        guard isFinished else { return }
-        stretcher.reset()
-        base = appended
-        isFinished = false
-    }
-
     private mutating func restart() {
         stretcher.reset()
         segments = [Segment(start: 0, place: reading)]
@@ -121,7 +113,11 @@ struct PlayerTimeline: ~Copyable, @unchecked Sendable {  // moves with its lock
             } else if isFinished {
                 fill.ended += ends.map(\.item)
                 ends = []
-                break
+                guard !isAtEnd else { break }
+                // Something was appended behind the end.
+                stretcher.reset()
+                base = appended
+                isFinished = false
             } else {
                 feed(&fill)
             }

@@ -21,12 +21,13 @@ public final class AudioStream: Sendable {
     /// What ``render`` gives.
     public let format: AudioFormat
     /// Fills a block, on the render thread: engine's frame counter, frames wanted, where to; all of them are filled, with silence
-    /// where there is nothing. It must not outlive the stream.
+    /// where there is nothing, as once the stream is stopped.
     public let render: @Sendable (_ sampleTime: Int64, _ frameCount: Int, _ output: Channels) -> Int
 
     private let playout: StreamPlayout
     private let worker: StreamWorker
     private let thread: ServiceThread
+    private let stopping = Mutex(())
 
     /// Nothing is connected before ``start()``.
     /// - Parameters:
@@ -66,7 +67,9 @@ public final class AudioStream: Sendable {
         self.playout = playout
         self.worker = worker
         let renderer = playout.renderer
-        render = { _, frameCount, output in renderer.render(output, frameCount: frameCount) }
+        render = { [playout] _, frameCount, output in  // which the frames are read from, as long as this is held
+            withExtendedLifetime(playout) { renderer.render(output, frameCount: frameCount) }
+        }
         thread = ServiceThread(name: "stream", interval: 1) { worker.work() }
     }
 
@@ -81,8 +84,10 @@ public final class AudioStream: Sendable {
 
     /// Ends the connection and the thread, and waits for it. Silence plays from now on.
     public func stop() {
-        thread.stop()
-        worker.stop()
+        stopping.withLock { _ in
+            thread.stop()
+            worker.stop()
+        }
     }
 
     /// Gives the next frames to who plays them from buffers of his own, in the place of ``render``: on one thread, which may be any
@@ -98,8 +103,8 @@ public final class AudioStream: Sendable {
 
     /// What it does now.
     public var state: AudioStreamState { worker.shown.withLock { $0.state } }
-    /// What it does, from now on.
-    public var states: AsyncStream<AudioStreamState> { worker.states.stream() }
+    /// What it does, from now on; the newest 64 are kept for who is slow.
+    public var states: AsyncStream<AudioStreamState> { worker.states.stream(keeping: 64) }
     /// The title that holds for what plays now.
     public var title: AudioStreamTitle? { title(at: framesPlayed) }
     /// The title that holds for a frame, counted in ``framesPlayed``; the newest 64 are known.
@@ -108,8 +113,9 @@ public final class AudioStream: Sendable {
     }
     /// What the server said of it; nil before it answered.
     public var source: AudioStreamSource? { worker.shown.withLock { $0.source } }
-    /// Titles from now on, told when they come, which is before they are heard: each says from which frame on it holds.
-    public var titles: AsyncStream<AudioStreamTitle> { worker.titles.stream() }
+    /// Titles from now on, told when they come, which is before they are heard: each says from which frame on it holds. The newest
+    /// 64 are kept for who is slow.
+    public var titles: AsyncStream<AudioStreamTitle> { worker.titles.stream(keeping: 64) }
     /// Frames of the stream that were rendered so far, silence in stalls not counted.
     public var framesPlayed: Int { playout.framesPlayed }
     /// Whether the last frame there will be is held, or was rendered.
@@ -157,7 +163,7 @@ final class StreamWorker: @unchecked Sendable {  // all but what is shared is th
             if core.wantsBytes { transfer.resume() }
             if let ending = transfer.work(milliseconds: Self.pause) {
                 self.transfer = nil
-                core.end(ending, at: .now())
+                if !core.hasActions { core.end(ending, at: .now()) }
             }
         } else {
             usleep(UInt32(Self.pause) * 1_000)

@@ -3,7 +3,7 @@ struct HTTPHead: Equatable, Sendable {
     var status = 0
     /// Names in small letters; the last of several.
     var fields: [String: String] = [:]
-    /// Where it came from in the end, behind all redirections.
+    /// Where it came from in the end, behind all redirections; may have a name and password, so never to be shown.
     var address: String
 
     /// Whether it is a station that sends for ever.

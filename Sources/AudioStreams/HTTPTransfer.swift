@@ -41,7 +41,7 @@ final class HTTPTransfer {
         self.address = address
         self.receiveHead = receiveHead
         self.receiveBody = receiveBody
-        head = HTTPHead(address: address.description)
+        head = HTTPHead(address: address.text)
         configure(offset, options)
         curl_multi_add_handle(multi, easy)
     }
@@ -109,6 +109,7 @@ final class HTTPTransfer {
         guard !hasToldHead else { return }
         hasToldHead = true
         if head.status == 0 { head.status = Int(earshot_curl_status(easy)) }
+        if let text = earshot_curl_address(easy) { head.address = String(cString: text) }
         receiveHead(head)
     }
 
@@ -119,13 +120,14 @@ final class HTTPTransfer {
         curl_easy_pause(easy, CURLPAUSE_CONT)
     }
 
-    /// Sends and receives what there is, waiting for it at most so long.
+    /// Sends and receives what there is, waiting for it at most so long, and not where bytes were not taken just now.
     /// - Returns: how the transfer ended, once it did.
     func work(milliseconds: Int) -> HTTPEnding? {
         var running: CInt = 0
+        let wasPaused = isPaused
         curl_multi_perform(multi, &running)
         var code = earshot_curl_result(multi)
-        if code < 0 {
+        if code < 0, wasPaused || !isPaused {
             curl_multi_poll(multi, nil, 0, CInt(milliseconds), nil)
             curl_multi_perform(multi, &running)
             code = earshot_curl_result(multi)

@@ -67,6 +67,9 @@ struct StreamCore {
         decoder = StreamDecoder(format: format, ring: playout.ring)
     }
 
+    /// Whether there is something to be done, so that what the transfer so far still tells is of no interest.
+    var hasActions: Bool { !actions.isEmpty }
+
     /// Whether bytes are taken now.
     var wantsBytes: Bool { decoder.isIdle }
 
@@ -215,6 +218,13 @@ struct StreamCore {
         }
     }
 
+    /// Where a playlist was in the end; where it was asked for, with name and password, where that is the same place.
+    private var playlistAddress: StreamAddress {
+        guard let found = head.flatMap({ try? StreamAddress($0.address) }), found.description != address.description
+        else { return address }
+        return found
+    }
+
     private mutating func complete(at time: HostTime) {
         if content == .unknown, !prefix.isEmpty { begin(at: time) }
         guard phase == .connecting || phase == .receiving else { return }
@@ -228,8 +238,9 @@ struct StreamCore {
                     throw AudioStreamError.badPlaylist(
                         address: address.description, reason: "playlists that name each other")
                 }
-                var entries = try StreamPlaylist.entries(list, from: address)
-                if address.isSecure, !options.allowsDowngrade {
+                let base = playlistAddress
+                var entries = try StreamPlaylist.entries(list, from: base)
+                if base.isSecure, !options.allowsDowngrade {
                     entries.removeAll { !$0.isSecure }
                     if entries.isEmpty { throw AudioStreamError.redirectRefused(address: address.description) }
                 }
@@ -267,6 +278,7 @@ struct StreamCore {
 
     private mutating func fail(_ error: AudioStreamError, at time: HostTime) {
         if !alternatives.isEmpty, decoder.framesWritten == 0 {
+            decoder.reset()
             address = alternatives.removeFirst()
             attempt = 0
             received = 0

@@ -69,6 +69,23 @@ final class StreamDecoder {
         try parser.finish(into: &events)
     }
 
+    /// Forgets all that came, before something else does.
+    func reset() {
+        parser = AudioStreamParser()
+        events = []
+        next = 0
+        pendingTitles = []
+        packetFormat = nil
+        frameCount = nil
+        stage = nil
+    }
+
+    /// What a header's number of frames is at the output's rate; nil where no stream can have so many.
+    private func frames(_ count: Int, of stream: AudioFormat) -> Int? {
+        let frames = (Double(count) * format.sampleRate / stream.sampleRate).rounded(.up)
+        return frames >= 0 && frames < 0x1p53 ? Int(frames) : nil
+    }
+
     private func forgetDone() {
         events.removeSubrange(0..<next)
         next = 0
@@ -80,9 +97,7 @@ final class StreamDecoder {
             switch events[next] {
             case .format(let stream):
                 packetFormat = stream.packets
-                frameCount = stream.frameCount.map {
-                    Int((Double($0) * format.sampleRate / stream.packets.format.sampleRate).rounded(.up))
-                }
+                frameCount = stream.frameCount.flatMap { frames($0, of: stream.packets.format) }
                 if let text = stream.title { titles.append(AudioStreamTitle(text: text, frame: framesWritten)) }
             case .packet(let packet):
                 guard try decode(packet) else { return }

@@ -262,6 +262,26 @@ import TestTraits
         #expect(server.requests.last?.hasPrefix("GET /sub/live ") == true)
     }
 
+    @Test func `behind a redirection a playlist leads to its streams, and past one that is gone`() throws {
+        let bytes = try Sound.mp3.bytes
+        let server = try LoopbackServer { connection in
+            if connection.request.hasPrefix("GET /short ") {
+                connection.send("HTTP/1.1 302 Found\r\nLocation: /radio/list.m3u\r\nConnection: close\r\n\r\n")
+            } else if connection.request.hasPrefix("GET /radio/list.m3u ") {
+                connection.send("HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n#EXTM3U\ngone\nlive\n")
+            } else if connection.request.hasPrefix("GET /radio/gone ") {
+                connection.send("HTTP/1.1 404 Not Found\r\nContent-Length: 2\r\nConnection: close\r\n\r\nno")
+            } else {
+                connection.send(Self.head("HTTP/1.1 200 OK", "Content-Length: \(bytes.count)"))
+                connection.send(bytes)
+            }
+        }
+        let listener = try Listener(server.address("/short"))
+        try expectTheFile(listener)
+        #expect(server.requests.last?.hasPrefix("GET /radio/live ") == true && server.requests.count == 4)
+        #expect(listener.stream.statistics.reconnections == 0)
+    }
+
     @Test func `name and password reach the server, and nobody else`() throws {
         let other = try LoopbackServer { connection in
             connection.send("HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")

@@ -180,6 +180,60 @@ import Testing
         #expect(rig.states.last == .ended)
     }
 
+    @Test func `what the first of a playlist sent is forgotten with the next`() throws {
+        let rig = try CoreRig("http://radio.example/a.m3u")
+        rig.answer(200)
+        rig.send(Array("#EXTM3U\nhttp://one.example/\nhttp://two.example/\nhttp://three.example/\n".utf8))
+        rig.end()
+        for _ in 0..<2 {
+            rig.answer(200)
+            rig.send(Array("<!DOCTYPE html><html><head><title>Off air</title></head><body></body></html>".utf8))
+            rig.end()
+        }
+        #expect(rig.actions.last == .connect(try StreamAddress("http://three.example/"), offset: 0))
+        rig.answer(200)
+        rig.send(try Sound.mp3.bytes)
+        rig.end()
+        rig.advance(4)
+        #expect(rig.states == [.buffering, .playing, .ended])
+        #expect(rig.heard[0].count == Sound.frameCount)
+    }
+
+    @Test func `entries are beside the playlist where it was found, behind redirections`() throws {
+        let rig = try CoreRig("http://short.example/x")
+        rig.answer(200, at: "http://radio.example/list/a.m3u")
+        rig.send(Array("#EXTM3U\nlive.mp3\n".utf8))
+        rig.end()
+        #expect(rig.actions.last == .connect(try StreamAddress("http://radio.example/list/live.mp3"), offset: 0))
+        let downgrade = try CoreRig("http://short.example/x")
+        downgrade.answer(200, at: "https://radio.example/a.m3u")
+        downgrade.send(Array("#EXTM3U\nhttp://radio.example/1\n".utf8))
+        downgrade.end()
+        #expect(downgrade.states.last == .failed(.redirectRefused(address: "http://short.example/x")))
+    }
+
+    /// RF64 whose header has 2^63 - 1 bytes of one-byte samples.
+    @Test func `a length that no stream can have is not believed`() throws {
+        func number(_ value: UInt64, _ count: Int) -> [UInt8] {
+            (0..<count).map { UInt8(truncatingIfNeeded: value >> (8 * UInt64($0))) }
+        }
+        var bytes = Array("RF64".utf8) + number(0xFFFF_FFFF, 4) + Array("WAVEds64".utf8) + number(28, 4)
+        bytes +=
+            number(UInt64(Int64.max), 8) + number(UInt64(Int64.max), 8) + number(UInt64(Int64.max), 8) + number(0, 4)
+        bytes += Array("fmt ".utf8) + number(16, 4) + number(1, 2) + number(1, 2) + number(8_000, 4) + number(8_000, 4)
+        bytes += number(1, 2) + number(8, 2) + Array("data".utf8) + number(0xFFFF_FFFF, 4)
+        bytes += [UInt8](repeating: 200, count: 8_000)
+        for rate in [8_000.0, 48_000] {
+            let rig = try CoreRig(format: AudioFormat(sampleRate: rate, channelCount: 1))
+            rig.answer(200)
+            rig.send(bytes)
+            #expect(rig.core.source?.frameCount == nil)
+            rig.end()
+            rig.advance(2)
+            #expect(abs(rig.heard[0].count - Int(rate)) < 10)
+        }
+    }
+
     @Test func `playlists that name each other, or have no end, are errors`() throws {
         let rig = try CoreRig("http://radio.example/a.m3u")
         for _ in 0..<4 {

@@ -86,8 +86,8 @@ final class CoreRig {
         actions += core.takeActions()
     }
 
-    func answer(_ status: Int = 200, _ fields: [String: String] = [:]) {
-        var head = HTTPHead(address: "x")
+    func answer(_ status: Int = 200, _ fields: [String: String] = [:], at address: String = "x") {
+        var head = HTTPHead(address: address)
         head.status = status
         head.fields = fields
         core.receive(head, at: time)
