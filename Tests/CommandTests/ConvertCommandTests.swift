@@ -138,6 +138,19 @@ import Testing
         #expect(try SoundFiles.info(scratch("a.mp3")).codec == "MP3")
     }
 
+    @Test func `only a plain file is replaced`() throws {
+        let scratch = try Scratch()
+        try song(scratch("a.wav"))
+        #expect(mkfifo(scratch("pipe.flac"), 0o600) == 0)
+        let program = try Earshot.start([
+            "convert", scratch("a.wav"), "--output", scratch("pipe.flac"), "--overwrite",
+        ])
+        #expect(program.wait() == .exit(73), "\(program.errors)")
+        #expect(theFailure(program).contains("pipe.flac: is a pipe"), "\(program.errors)")
+        var status = stat()
+        #expect(stat(scratch("pipe.flac"), &status) == 0 && status.st_mode & S_IFMT == S_IFIFO)
+    }
+
     @Test func `standard input and output are pipes`() throws {
         let scratch = try Scratch()
         try song(scratch("song.wav"))

@@ -1,0 +1,59 @@
+import AudioBase
+import AudioContainers
+import AudioFiles
+import Foundation
+import Testing
+
+@Suite struct SoundFileConversionTests {
+    private func makeSource(_ folder: Folder, _ name: String = "source.wav", frames: Int = 3_000) throws -> String {
+        let path = folder.path(name)
+        let format = AudioFormat(sampleRate: 48_000, channelCount: 2)
+        try write(sound(frames: frames), frames: frames, to: SoundFiles.create(path, format: format))
+        return path
+    }
+
+    private func attribute(_ key: FileAttributeKey, _ path: String) throws -> Int? {
+        try FileManager.default.attributesOfItem(atPath: path)[key] as? Int
+    }
+
+    @Test func `an output that is a folder, a pipe or a device is refused, and stays what it is`() throws {
+        let folder = try Folder()
+        let source = try makeSource(folder)
+        let manager = FileManager.default
+        try manager.createDirectory(atPath: folder.path("folder.wav"), withIntermediateDirectories: false)
+        #expect(mkfifo(folder.path("pipe.wav"), 0o600) == 0)
+        // Never the device itself: where this fails it would be no more.
+        try manager.createSymbolicLink(atPath: folder.path("device.wav"), withDestinationPath: "/dev/null")
+        let errors: [(String, AudioFileError)] = [
+            ("folder.wav", AudioFileError.directory(path: folder.path("folder.wav"))),
+            ("pipe.wav", AudioFileError.notRegular(path: folder.path("pipe.wav"))),
+            ("device.wav", AudioFileError.notRegular(path: folder.path("device.wav"))),
+        ]
+        for (name, error) in errors {
+            #expect(throws: SoundFileConversion.Failure.output(error)) {
+                _ = try SoundFileConversion(from: source, to: folder.path(name)).run()
+            }
+        }
+        var status = stat()
+        #expect(lstat(folder.path("pipe.wav"), &status) == 0 && status.st_mode & S_IFMT == S_IFIFO)
+        #expect(try manager.destinationOfSymbolicLink(atPath: folder.path("device.wav")) == "/dev/null")
+        #expect(try manager.contentsOfDirectory(atPath: folder.url.path).count == 4)
+    }
+
+    @Test func `a link stays one, and a file that is replaced leaves its mode to the new one`() throws {
+        let folder = try Folder()
+        let source = try makeSource(folder)
+        let manager = FileManager.default
+        _ = try folder.file("old.flac", [1, 2, 3])
+        try manager.setAttributes([.posixPermissions: 0o644], ofItemAtPath: folder.path("old.flac"))
+        for (link, target) in [("link.flac", "old.flac"), ("further.flac", "link.flac"), ("early.flac", "new.flac")] {
+            try manager.createSymbolicLink(atPath: folder.path(link), withDestinationPath: target)
+            _ = try SoundFileConversion(from: source, to: folder.path(link)).run()
+            #expect(try manager.destinationOfSymbolicLink(atPath: folder.path(link)) == target)
+            #expect(try SoundFiles.open(folder.path(target)).frameCount == 3_000)
+        }
+        #expect(try attribute(.posixPermissions, folder.path("old.flac")) == 0o644)
+        #expect(try attribute(.posixPermissions, folder.path("new.flac")) == 0o600)
+        #expect(try manager.contentsOfDirectory(atPath: folder.url.path).count == 6)
+    }
+}
