@@ -40,6 +40,24 @@ import Testing
         #expect(try manager.contentsOfDirectory(atPath: folder.url.path).count == 4)
     }
 
+    @Test func `two conversions to one output at once do not meet: each gives it a whole file`() throws {
+        let folder = try Folder()
+        let long = try makeSource(folder, "long.wav", frames: 100_000)
+        let short = try makeSource(folder, "short.wav")
+        let output = folder.path("output.flac")
+        var other: SoundFileConversion.Result?
+        let result = try SoundFileConversion(from: long, to: output).run { part in
+            if part > 0, other == nil {
+                other = try? SoundFileConversion(from: short, to: output).run()
+                #expect((try? SoundFiles.open(output))?.frameCount == 3_000)
+            }
+            return true
+        }
+        #expect(other?.frameCount == 3_000 && result.frameCount == 100_000)
+        #expect(try SoundFiles.open(output).frameCount == 100_000)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.url.path).count == 3)
+    }
+
     @Test func `a link stays one, and a file that is replaced leaves its mode to the new one`() throws {
         let folder = try Folder()
         let source = try makeSource(folder)

@@ -151,6 +151,25 @@ import Testing
         #expect(stat(scratch("pipe.flac"), &status) == 0 && status.st_mode & S_IFMT == S_IFIFO)
     }
 
+    @Test func `one output is one by whatever names`() throws {
+        let scratch = try Scratch()
+        try song(scratch("a.wav"))
+        try song(scratch("a.flac"))
+        try FileManager.default.createSymbolicLink(atPath: scratch("link"), withDestinationPath: scratch.path)
+        for other in ["./a.flac", "link/a.flac", "link/../\((scratch.path as NSString).lastPathComponent)/a.flac"] {
+            let program = try Earshot.start(["convert", scratch("a.wav"), scratch(other), "--to", "mp3"])
+            #expect(program.wait() == .exit(64), "\(other): \(program.errors)")
+            #expect(theFailure(program).contains("would both become"), "\(program.errors)")
+        }
+        // The outputs themselves may be links to one file.
+        try song(scratch("b.wav"))
+        try "old".write(toFile: scratch("a.mp3"), atomically: true, encoding: .utf8)
+        try FileManager.default.createSymbolicLink(atPath: scratch("b.mp3"), withDestinationPath: "a.mp3")
+        let program = try Earshot.start(["convert", scratch("a.wav"), scratch("b.wav"), "--to", "mp3", "--overwrite"])
+        #expect(program.wait() == .exit(64), "\(program.errors)")
+        #expect(try String(contentsOfFile: scratch("a.mp3"), encoding: .utf8) == "old")
+    }
+
     @Test func `standard input and output are pipes`() throws {
         let scratch = try Scratch()
         try song(scratch("song.wav"))

@@ -5,7 +5,7 @@ import Glibc
 /// unless it was; a kill may leave it, as `.earshot-` and six letters.
 ///
 /// A link is to go on being one: what it names is replaced. A file that is replaced leaves its owner and mode to the new one.
-final class PartialFile {
+package final class PartialFile {
     /// Where it is until then: in the output's folder, so that renaming is one step.
     let path: String
     private let output: String
@@ -71,7 +71,7 @@ final class PartialFile {
 
     /// Where what is written to a path comes to be: links followed, also to what is not there yet, and the folder by the one name
     /// that has no links in it. A path whose folder is not there stays as it is.
-    static func destination(of path: String) -> String {
+    package static func destination(of path: String) -> String {
         var path = path
         for _ in 0..<40 {  // as many links as Linux follows
             var bytes = [CChar](repeating: 0, count: 4_096)
