@@ -322,6 +322,21 @@ private func report(_ program: ChildProcess) throws -> Items {
         #expect(report.items[0].titles.count == 2 && !program.output.contains("secret"), "\(program.output)")
     }
 
+    @Test func `an address that was never reached, or is none, is shown without its secrets too`() throws {
+        let scratch = try Scratch()
+        for name in ["a.wav", "b.wav"] { try write(scratch(name), tone(8), channels: 1) }
+        let address = "http://me:secret@radio.example:8000/live?key=secret"
+        // Two files of which the second is long: nothing behind it is looked at yet.
+        let early = try play([scratch("a.wav"), scratch("b.wav"), address, "--seconds", "0.2", "--json"])
+        #expect(early.wait() == .exit(0), "\(early.errors)")
+        #expect(try report(early).items[2].name == "http://radio.example:8000/live")
+        #expect(!(early.output + early.errors).contains("secret"), "\(early.output) \(early.errors)")
+        let refused = try play([scratch("a.wav"), "http://me:secret@/live?key=secret", "--seconds", "0.2", "--json"])
+        #expect(refused.wait() == .exit(64), "\(refused.errors)")
+        #expect(try report(refused).items[1].error != nil)
+        #expect(!(refused.output + refused.errors).contains("secret"), "\(refused.output) \(refused.errors)")
+    }
+
     @Test func `a web page, and an address that is none, are errors that say so`() throws {
         let server = try LoopbackServer { connection in
             guard connection.request.hasPrefix("GET /page ") else {

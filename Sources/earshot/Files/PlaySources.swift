@@ -11,7 +11,7 @@ struct PlayEntry {
         case pipe([UInt8])
     }
     var kind: Kind
-    /// As it was named; an address with name and password is shown without.
+    /// As it was named; an address without name, password and query.
     var name: String
     /// Keeps standard input.
     var spool: StandardStream.Spool?
@@ -38,7 +38,7 @@ struct PlaySources {
         guard entries.count < Self.maximumEntries else { return }
         do {
             if Self.isAddress(name) {
-                entries.append(PlayEntry(kind: .stream(name), name: name))
+                entries.append(PlayEntry(kind: .stream(name), name: AudioStream.shown(name)))
             } else if name == StandardStream.name, depth == 0 {
                 guard !hasStandardInput else {
                     throw Failure("standard input can be read once; name - once", status: Failure.usage)
