@@ -186,6 +186,17 @@ import Testing
         #expect(report["codec"] as? String == "FLAC, 16-bit")
     }
 
+    @Test func `a terminal is given no sound`() throws {
+        let scratch = try Scratch()
+        try song(scratch("song.wav"))
+        let terminal = try PseudoTerminal()
+        let program = try Earshot.start(
+            ["convert", scratch("song.wav"), "--to", "flac", "--output", "-"], standardOutput: terminal.path)
+        #expect(program.wait() == .exit(64), "\(program.errors)")
+        #expect(theFailure(program).contains("standard output is a terminal"), "\(program.errors)")
+        #expect(terminal.text.isEmpty)
+    }
+
     @Test(arguments: [
         ["convert", "x.wav", "--to", "mpx"], ["convert", "x.wav", "--to", "mp3", "--bitrate", "V12"],
         ["convert", "x.wav", "--to", "mp3", "--rate", "7"], ["convert", "x.wav", "--to", "mp3", "--normalize", "3"],

@@ -53,6 +53,10 @@ struct ConvertCommand: ParsableCommand {
     func run() throws {
         try Failure.reporting {
             Interrupt.watch()
+            // Before standard input is read to its end.
+            if output == StandardStream.name {
+                try StandardStream.checkOutput("earshot convert FILE --to mp3 --output - > FILE.mp3")
+            }
             let kind = to.flatMap { FileKinds.all[$0.lowercased()] }
             let plan = try ConversionPlan(
                 try FileSources(files), kind: kind, output: output, overwrite: overwrite)
