@@ -66,7 +66,7 @@ struct ConvertCommand: ParsableCommand {
                     conversion.type = item.type
                     sound.apply(to: &conversion)
                     return conversion
-                })
+                }, keepsBits: sound.encoding.bits == nil)
             var progress = ConversionProgress(count: plan.items.count)
             batch.start(jobs: jobs ?? ProcessInfo.processInfo.activeProcessorCount)
             while !batch.wait(seconds: 0.1) { progress.show(batch.done) }

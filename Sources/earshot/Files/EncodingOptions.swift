@@ -28,9 +28,9 @@ struct EncodingOptions: ParsableArguments {
     }
 
     /// - Parameter sampleFormat: where nothing is said.
-    func settings(orAs sampleFormat: @autoclosure () -> AudioFileWriter.SampleFormat) -> SoundFiles.Settings {
+    func settings(orAs sampleFormat: AudioFileWriter.SampleFormat) -> SoundFiles.Settings {
         SoundFiles.Settings(
-            sampleFormat: bits.flatMap(Self.sampleFormat) ?? sampleFormat(), bitRate: bitrate.flatMap(Self.bitRate),
+            sampleFormat: bits.flatMap(Self.sampleFormat) ?? sampleFormat, bitRate: bitrate.flatMap(Self.bitRate),
             compressionLevel: compression)
     }
 
