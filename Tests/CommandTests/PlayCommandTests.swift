@@ -245,6 +245,23 @@ private func report(_ program: ChildProcess) throws -> Items {
         #expect(program.wait() == .exit(65) && theFailure(program).contains("HTTP Live Streaming"))
     }
 
+    @Test func `where all files are missing that is told, before a sound system is asked for`() throws {
+        let scratch = try Scratch()
+        try write(scratch("good.wav"), tone(0.5))
+        func start(_ names: [String]) throws -> ChildProcess {
+            try Earshot.start(["play", "--jack-server", "earshot-nobody"] + names.map { scratch($0) })
+        }
+        let missing = try start(["none.wav"])
+        #expect(missing.wait() == .exit(66), "\(missing.errors)")
+        #expect(theFailure(missing).contains("none.wav: there is no such file"), "\(missing.errors)")
+        let both = try start(["none.wav", "none.mp3"])
+        #expect(both.wait() == .exit(66), "\(both.errors)")
+        #expect(both.errors.contains("none.wav: there") && both.errors.contains("none.mp3: there"), "\(both.errors)")
+        let some = try start(["none.wav", "good.wav"])
+        #expect(some.wait() == .exit(69), "\(some.errors)")
+        _ = theFailure(some)
+    }
+
     @Test func `folders, playlists and standard input are gone into`() throws {
         let scratch = try Scratch()
         try FileManager.default.createDirectory(atPath: scratch("folder"), withIntermediateDirectories: true)

@@ -34,6 +34,19 @@ struct PlaySources {
         for name in names { try add(name, depth: 0) }
     }
 
+    /// Why none of the entries can be opened; empty where one can, or may: of a stream nobody knows.
+    var refusals: [Failure] {
+        var found: [Failure] = []
+        for entry in entries {
+            guard case .file(let path) = entry.kind else { return [] }
+            do {
+                _ = try ReadableFile(path)
+                return []
+            } catch { found.append(Failure(error)) }
+        }
+        return found
+    }
+
     private mutating func add(_ name: String, depth: Int) throws {
         guard entries.count < Self.maximumEntries else { return }
         do {
