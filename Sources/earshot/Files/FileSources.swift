@@ -54,6 +54,7 @@ struct FileSources {
         var found: [Source] = []
         var rest = [""]
         while let place = rest.popLast() {
+            if Interrupt.isRequested { throw ExitCodes.interrupted }
             let path = place.isEmpty ? folder : (folder as NSString).appendingPathComponent(place)
             let names: [String]
             do {
