@@ -35,7 +35,8 @@ import Testing
             }
         }
         var status = stat()
-        #expect(lstat(folder.path("pipe.wav"), &status) == 0 && status.st_mode & S_IFMT == S_IFIFO)
+        lstat(folder.path("pipe.wav"), &status)
+        #expect(status.st_mode & S_IFMT == S_IFIFO)
         #expect(try manager.destinationOfSymbolicLink(atPath: folder.path("device.wav")) == "/dev/null")
         #expect(try manager.contentsOfDirectory(atPath: folder.url.path).count == 4)
     }

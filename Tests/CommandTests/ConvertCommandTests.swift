@@ -148,7 +148,8 @@ import Testing
         #expect(program.wait() == .exit(73), "\(program.errors)")
         #expect(theFailure(program).contains("pipe.flac: is a pipe"), "\(program.errors)")
         var status = stat()
-        #expect(stat(scratch("pipe.flac"), &status) == 0 && status.st_mode & S_IFMT == S_IFIFO)
+        lstat(scratch("pipe.flac"), &status)
+        #expect(status.st_mode & S_IFMT == S_IFIFO)
     }
 
     @Test func `one output is one by whatever names`() throws {
