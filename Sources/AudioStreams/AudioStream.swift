@@ -55,6 +55,9 @@ public final class AudioStream: Sendable {
             StreamAddress(pipe: name), pipe: StreamPipe(descriptor, prefix: prefix), format: format, options: options)
     }
 
+    /// What of an address may be shown: all but name, password and query; it need not be one that can be played.
+    package static func shown(_ address: String) -> String { StreamAddress.shown(address) }
+
     private init(_ address: StreamAddress, pipe: StreamPipe?, format: AudioFormat, options: AudioStreamOptions) {
         let frames = max(StreamDecoder.leastCapacity(format), Int(options.buffer * format.sampleRate))
         let playout = StreamPlayout(ring: AudioRing(channelCount: format.channelCount, capacity: frames))

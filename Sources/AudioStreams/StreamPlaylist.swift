@@ -84,7 +84,7 @@ struct StreamAddress: Hashable, Sendable, CustomStringConvertible {
         return try StreamAddress(url.absoluteString)
     }
 
-    private static func shown(_ text: String) -> String {
+    static func shown(_ text: String) -> String {
         guard var parts = URLComponents(string: text) else { return "what was given" }
         parts.user = nil
         parts.password = nil

@@ -34,6 +34,8 @@ struct Failure: Error {
         case let error as Failure: self = error
         case let error as AudioFileError: self.init(error.description, status: Self.status(of: error))
         case SoundFileConversion.Failure.file(let error): self.init(error)
+        case SoundFileConversion.Failure.output(let error):
+            self.init(error.description, status: Self.cannotCreate)
         case let error as SoundFileConversion.Failure: self.init(error.description, status: Self.usage)
         case AudioRecorderError.file(let error): self.init(error)
         case AudioPlayerError.file(let error): self.init(error)

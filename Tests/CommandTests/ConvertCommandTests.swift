@@ -138,6 +138,39 @@ import Testing
         #expect(try SoundFiles.info(scratch("a.mp3")).codec == "MP3")
     }
 
+    @Test func `only a plain file is replaced`() throws {
+        let scratch = try Scratch()
+        try song(scratch("a.wav"))
+        #expect(mkfifo(scratch("pipe.flac"), 0o600) == 0)
+        let program = try Earshot.start([
+            "convert", scratch("a.wav"), "--output", scratch("pipe.flac"), "--overwrite",
+        ])
+        #expect(program.wait() == .exit(73), "\(program.errors)")
+        #expect(theFailure(program).contains("pipe.flac: is a pipe"), "\(program.errors)")
+        var status = stat()
+        lstat(scratch("pipe.flac"), &status)
+        #expect(status.st_mode & S_IFMT == S_IFIFO)
+    }
+
+    @Test func `one output is one by whatever names`() throws {
+        let scratch = try Scratch()
+        try song(scratch("a.wav"))
+        try song(scratch("a.flac"))
+        try FileManager.default.createSymbolicLink(atPath: scratch("link"), withDestinationPath: scratch.path)
+        for other in ["./a.flac", "link/a.flac", "link/../\((scratch.path as NSString).lastPathComponent)/a.flac"] {
+            let program = try Earshot.start(["convert", scratch("a.wav"), scratch(other), "--to", "mp3"])
+            #expect(program.wait() == .exit(64), "\(other): \(program.errors)")
+            #expect(theFailure(program).contains("would both become"), "\(program.errors)")
+        }
+        // The outputs themselves may be links to one file.
+        try song(scratch("b.wav"))
+        try "old".write(toFile: scratch("a.mp3"), atomically: true, encoding: .utf8)
+        try FileManager.default.createSymbolicLink(atPath: scratch("b.mp3"), withDestinationPath: "a.mp3")
+        let program = try Earshot.start(["convert", scratch("a.wav"), scratch("b.wav"), "--to", "mp3", "--overwrite"])
+        #expect(program.wait() == .exit(64), "\(program.errors)")
+        #expect(try String(contentsOfFile: scratch("a.mp3"), encoding: .utf8) == "old")
+    }
+
     @Test func `standard input and output are pipes`() throws {
         let scratch = try Scratch()
         try song(scratch("song.wav"))
@@ -152,6 +185,17 @@ import Testing
         let report = try #require(reports?.first)
         #expect(report["file"] as? String == "-" && report["frames"] as? Int == Self.frames)
         #expect(report["codec"] as? String == "FLAC, 16-bit")
+    }
+
+    @Test func `a terminal is given no sound`() throws {
+        let scratch = try Scratch()
+        try song(scratch("song.wav"))
+        let terminal = try PseudoTerminal()
+        let program = try Earshot.start(
+            ["convert", scratch("song.wav"), "--to", "flac", "--output", "-"], standardOutput: terminal.path)
+        #expect(program.wait() == .exit(64), "\(program.errors)")
+        #expect(theFailure(program).contains("standard output is a terminal"), "\(program.errors)")
+        #expect(terminal.text.isEmpty)
     }
 
     @Test(arguments: [

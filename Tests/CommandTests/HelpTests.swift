@@ -7,7 +7,7 @@ import TestSupport
         ["--help"], ["host", "--help"], ["join", "--help"], ["devices", "--help"],
         ["loopback", "--help"], ["monitor", "--help"], ["effects", "--help"], ["render", "--help"],
         ["analyze", "--help"], ["process-voice", "--help"], ["record", "--help"],
-        ["play", "--help"],
+        ["play", "--help"], ["convert", "--help"], ["info", "--help"],
         ["help", "host"],
     ])
     func `each command explains itself`(arguments: [String]) throws {
@@ -27,7 +27,7 @@ import TestSupport
         #expect(program.wait() == .exit(0))
         for word in [
             "host", "join", "devices", "loopback", "monitor", "effects", "render", "analyze", "process-voice",
-            "record", "trim-silence", "insecure-lan", "watch",
+            "record", "trim-silence", "play", "shuffle", "convert", "normalize", "info", "insecure-lan", "watch",
             "pipewire",
             "alsa", "simulated",
         ] {

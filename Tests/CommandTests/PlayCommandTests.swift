@@ -245,6 +245,23 @@ private func report(_ program: ChildProcess) throws -> Items {
         #expect(program.wait() == .exit(65) && theFailure(program).contains("HTTP Live Streaming"))
     }
 
+    @Test func `where all files are missing that is told, before a sound system is asked for`() throws {
+        let scratch = try Scratch()
+        try write(scratch("good.wav"), tone(0.5))
+        func start(_ names: [String]) throws -> ChildProcess {
+            try Earshot.start(["play", "--jack-server", "earshot-nobody"] + names.map { scratch($0) })
+        }
+        let missing = try start(["none.wav"])
+        #expect(missing.wait() == .exit(66), "\(missing.errors)")
+        #expect(theFailure(missing).contains("none.wav: there is no such file"), "\(missing.errors)")
+        let both = try start(["none.wav", "none.mp3"])
+        #expect(both.wait() == .exit(66), "\(both.errors)")
+        #expect(both.errors.contains("none.wav: there") && both.errors.contains("none.mp3: there"), "\(both.errors)")
+        let some = try start(["none.wav", "good.wav"])
+        #expect(some.wait() == .exit(69), "\(some.errors)")
+        _ = theFailure(some)
+    }
+
     @Test func `folders, playlists and standard input are gone into`() throws {
         let scratch = try Scratch()
         try FileManager.default.createDirectory(atPath: scratch("folder"), withIntermediateDirectories: true)
@@ -320,6 +337,21 @@ private func report(_ program: ChildProcess) throws -> Items {
         let report = try report(program)
         #expect(report.items[0].kind == "stream" && report.items[0].seconds > 0.5 && report.effects == ["Reverb"])
         #expect(report.items[0].titles.count == 2 && !program.output.contains("secret"), "\(program.output)")
+    }
+
+    @Test func `an address that was never reached, or is none, is shown without its secrets too`() throws {
+        let scratch = try Scratch()
+        for name in ["a.wav", "b.wav"] { try write(scratch(name), tone(8), channels: 1) }
+        let address = "http://me:secret@radio.example:8000/live?key=secret"
+        // Two files of which the second is long: nothing behind it is looked at yet.
+        let early = try play([scratch("a.wav"), scratch("b.wav"), address, "--seconds", "0.2", "--json"])
+        #expect(early.wait() == .exit(0), "\(early.errors)")
+        #expect(try report(early).items[2].name == "http://radio.example:8000/live")
+        #expect(!(early.output + early.errors).contains("secret"), "\(early.output) \(early.errors)")
+        let refused = try play([scratch("a.wav"), "http://me:secret@/live?key=secret", "--seconds", "0.2", "--json"])
+        #expect(refused.wait() == .exit(64), "\(refused.errors)")
+        #expect(try report(refused).items[1].error != nil)
+        #expect(!(refused.output + refused.errors).contains("secret"), "\(refused.output) \(refused.errors)")
     }
 
     @Test func `a web page, and an address that is none, are errors that say so`() throws {

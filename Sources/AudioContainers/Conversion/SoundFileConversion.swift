@@ -16,7 +16,8 @@ import Glibc
 public struct SoundFileConversion: Sendable {
     /// The file to read, of any kind.
     public var input: String
-    /// The file to write; replaced where it is there.
+    /// The file to write. One that is there is replaced, and its mode stays; where this is a link, what it names is. A folder,
+    /// pipe or device is refused.
     public var output: String
     /// The kind of the output; nil is what its name asks for.
     public var type: AudioFileType?
@@ -63,6 +64,8 @@ public struct SoundFileConversion: Sendable {
     public enum Failure: Error, Equatable, CustomStringConvertible {
         /// A file could not be read or written.
         case file(AudioFileError)
+        /// The output could not be made.
+        case output(AudioFileError)
         /// `progress` said so.
         case cancelled
         /// Input and output are one file.
@@ -73,7 +76,7 @@ public struct SoundFileConversion: Sendable {
         /// One line: what is wrong and what to do next.
         public var description: String {
             switch self {
-            case .file(let error): error.description
+            case .file(let error), .output(let error): error.description
             case .cancelled: "the conversion was cancelled; what it had written is gone"
             case .sameFile(let path): "\(path): is both read and written; name another output"
             case .unknownKind(let path):
@@ -93,15 +96,14 @@ public struct SoundFileConversion: Sendable {
             sampleRate: sampleRate ?? source.processingFormat.sampleRate,
             channelCount: channelCount ?? source.processingFormat.channelCount)
         let inputFormat = source.processingFormat
+        let partial = try making { () throws(AudioFileError) in try PartialFile(for: output) }
         let passes = loudness == nil ? 1.0 : 2.0
         let leveller = try measure(source, format) { progress($0 / passes) }
         let reader = ConvertedFileReader(source, as: format)
-        let partial = Self.partial(output)
-        var isDone = false
-        defer { if !isDone { unlink(partial) } }
-        let writer = try reading { () throws(AudioFileError) in
-            try SoundFiles.create(partial, type: type, format: format, settings: settings)
-        }
+        let writer: any SoundFileWriter
+        do {
+            writer = try SoundFiles.create(partial.path, type: type, format: format, settings: settings)
+        } catch { throw .output(error.named(output, insteadOf: partial.path)) }
         do {
             try pass(reader, progress: { progress((passes - 1 + $0) / passes) }) {
                 (channels, count) throws(AudioFileError) in
@@ -116,12 +118,11 @@ public struct SoundFileConversion: Sendable {
             }
         } catch {
             try? writer.close()
-            throw error.named(output, insteadOf: partial)
+            throw error.named(output, insteadOf: partial.path)
         }
         var tagsError: AudioFileError?
-        if keepsTags { tagsError = takeTags(to: partial) }
-        guard rename(partial, output) == 0 else { throw .file(.system(path: output, code: errno)) }
-        isDone = true
+        if keepsTags { tagsError = takeTags(to: partial.path) }
+        try making { () throws(AudioFileError) in try partial.finish() }
         return Result(
             inputFormat: inputFormat, format: format, frameCount: writer.frameCount, type: type,
             loudness: leveller?.measured, gain: leveller?.decibels ?? 0, tagsError: tagsError)
@@ -173,10 +174,8 @@ public struct SoundFileConversion: Sendable {
         do { return try work() } catch { throw .file(error) }
     }
 
-    /// A name beside the output, in its folder, so that renaming is one step.
-    private static func partial(_ path: String) -> String {
-        let slash = path.lastIndex(of: "/").map { path.index(after: $0) } ?? path.startIndex
-        return "\(path[..<slash]).\(path[slash...]).\(getpid()).part"
+    private func making<Value>(_ work: () throws(AudioFileError) -> Value) throws(Failure) -> Value {
+        do { return try work() } catch { throw .output(error) }
     }
 
     /// Whether two paths are one file, by whatever names.

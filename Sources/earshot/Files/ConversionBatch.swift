@@ -18,11 +18,21 @@ final class ConversionBatch: Sendable {
     }
 
     private let conversions: [SoundFileConversion]
+    private let keepsBits: Bool
+    private let isCancelled: @Sendable () -> Bool
     private let state: Mutex<State>
     private let finished = DispatchSemaphore(value: 0)
 
-    init(_ conversions: [SoundFileConversion]) {
+    /// - Parameters:
+    ///   - keepsBits: whether each output has as many bits as its input, which is looked at when its turn comes.
+    ///   - isCancelled: asked by the threads: ends what runs, and begins no more.
+    init(
+        _ conversions: [SoundFileConversion], keepsBits: Bool,
+        isCancelled: @escaping @Sendable () -> Bool = { Interrupt.isRequested }
+    ) {
         self.conversions = conversions
+        self.keepsBits = keepsBits
+        self.isCancelled = isCancelled
         state = Mutex(
             State(
                 parts: [Double](repeating: 0, count: conversions.count),
@@ -53,11 +63,13 @@ final class ConversionBatch: Sendable {
         while let index = next() {
             let start = clock.now
             let result: Result<SoundFileConversion.Result, SoundFileConversion.Failure>
+            var conversion = conversions[index]
+            if keepsBits { conversion.settings.sampleFormat = ConversionOptions.sampleFormat(of: conversion) }
             do {
                 result = .success(
-                    try conversions[index].run { part in
+                    try conversion.run { part in
                         state.withLock { $0.parts[index] = part }
-                        return !Interrupt.isRequested
+                        return !isCancelled()
                     })
             } catch { result = .failure(error) }
             state.withLock {
@@ -68,7 +80,8 @@ final class ConversionBatch: Sendable {
     }
 
     private func next() -> Int? {
-        state.withLock { state in
+        if isCancelled() { return nil }
+        return state.withLock { state in
             guard state.next < conversions.count else { return nil }
             state.next += 1
             return state.next - 1
@@ -91,5 +104,7 @@ final class ConversionBatch: Sendable {
     }
 
     /// In the order of the conversions, once all are done.
-    var results: [Outcome] { state.withLock { $0.outcomes.compactMap { $0 } } }
+    var results: [Outcome] {
+        state.withLock { $0.outcomes.map { $0 ?? Outcome(result: .failure(.cancelled), seconds: 0) } }
+    }
 }

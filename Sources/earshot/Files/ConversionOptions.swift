@@ -39,12 +39,13 @@ struct ConversionOptions: ParsableArguments {
         conversion.channelCount = channels
         conversion.loudness = normalize
         conversion.keepsTags = !noTags
-        conversion.settings = encoding.settings(orAs: Self.sampleFormat(of: conversion.input))
+        conversion.settings = encoding.settings(orAs: .float32)
     }
 
-    /// As many bits as a file has; float where it has none to speak of.
-    private static func sampleFormat(of path: String) -> AudioFileWriter.SampleFormat {
-        switch (try? SoundFiles.info(path))?.bitDepth {
+    /// As many bits as the input has; float where it has none to speak of, or the output's kind has none.
+    static func sampleFormat(of conversion: SoundFileConversion) -> AudioFileWriter.SampleFormat {
+        guard let type = conversion.type, [.wav, .rf64, .aiff, .caf, .flac].contains(type) else { return .float32 }
+        return switch (try? SoundFiles.info(conversion.input))?.bitDepth {
         case 8?, 16?: .int16
         case 20?, 24?: .int24
         default: .float32

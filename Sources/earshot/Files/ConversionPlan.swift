@@ -1,3 +1,4 @@
+import AudioContainers
 import AudioFiles
 import Foundation
 
@@ -38,12 +39,14 @@ struct ConversionPlan {
                 continue
             }
             let path = Self.path(source, type, output, isFolder)
-            if let other = makers[path] {
+            // By whatever names and links: one file is written once.
+            let destination = PartialFile.destination(of: path)
+            if let other = makers[destination] {
                 throw Failure(
                     "\(other) and \(source.name) would both become \(path); convert them into different folders (--output)",
                     status: Failure.usage)
             }
-            makers[path] = source.name
+            makers[destination] = source.name
             if !overwrite, FileManager.default.fileExists(atPath: path) {
                 throw Failure(
                     "\(path): is there already; give --overwrite, or another --output", status: Failure.cannotCreate)

@@ -53,6 +53,10 @@ struct ConvertCommand: ParsableCommand {
     func run() throws {
         try Failure.reporting {
             Interrupt.watch()
+            // Before standard input is read to its end.
+            if output == StandardStream.name {
+                try StandardStream.checkOutput("earshot convert FILE --to mp3 --output - > FILE.mp3")
+            }
             let kind = to.flatMap { FileKinds.all[$0.lowercased()] }
             let plan = try ConversionPlan(
                 try FileSources(files), kind: kind, output: output, overwrite: overwrite)
@@ -62,7 +66,7 @@ struct ConvertCommand: ParsableCommand {
                     conversion.type = item.type
                     sound.apply(to: &conversion)
                     return conversion
-                })
+                }, keepsBits: sound.encoding.bits == nil)
             var progress = ConversionProgress(count: plan.items.count)
             batch.start(jobs: jobs ?? ProcessInfo.processInfo.activeProcessorCount)
             while !batch.wait(seconds: 0.1) { progress.show(batch.done) }

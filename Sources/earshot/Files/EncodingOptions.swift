@@ -11,7 +11,7 @@ struct EncodingOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Of WAV, AIFF, CAF and FLAC: 16, 24, or float. Default: as the input; 24 of a recording.",
+            "Of WAV, AIFF, CAF and FLAC: 16, 24, or float. Default: as the input, float for 32 bits; 24 of a recording.",
             valueName: "bits"),
         completion: .list(["16", "24", "float"]))
     var bits: String?
@@ -28,9 +28,9 @@ struct EncodingOptions: ParsableArguments {
     }
 
     /// - Parameter sampleFormat: where nothing is said.
-    func settings(orAs sampleFormat: @autoclosure () -> AudioFileWriter.SampleFormat) -> SoundFiles.Settings {
+    func settings(orAs sampleFormat: AudioFileWriter.SampleFormat) -> SoundFiles.Settings {
         SoundFiles.Settings(
-            sampleFormat: bits.flatMap(Self.sampleFormat) ?? sampleFormat(), bitRate: bitrate.flatMap(Self.bitRate),
+            sampleFormat: bits.flatMap(Self.sampleFormat) ?? sampleFormat, bitRate: bitrate.flatMap(Self.bitRate),
             compressionLevel: compression)
     }
 

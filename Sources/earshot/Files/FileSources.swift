@@ -23,7 +23,7 @@ struct FileSources {
         "m4b", "mp4", "aac", "adts", "au", "snd", "w64",
     ]
 
-    /// - Throws: ``Failure`` where a folder has none, or standard input is named twice.
+    /// - Throws: ``Failure`` where a folder has none or cannot be looked into, or standard input is named twice.
     init(_ names: [String]) throws {
         for name in names {
             if name == StandardStream.name {
@@ -40,7 +40,7 @@ struct FileSources {
                 all.append(Source(path: name, name: name, relative: (name as NSString).lastPathComponent))
                 continue
             }
-            let found = Self.contents(name)
+            let found = try Self.contents(name)
             if found.isEmpty {
                 throw Failure(
                     "\(name): has no sound file in it; name another folder, or the files", status: Failure.noInput)
@@ -49,21 +49,58 @@ struct FileSources {
         }
     }
 
-    private static func contents(_ folder: String) -> [Source] {
-        let walk = FileManager.default.enumerator(
-            at: URL(fileURLWithPath: folder), includingPropertiesForKeys: [.isRegularFileKey],
-            options: [.skipsHiddenFiles])
-        let root = URL(fileURLWithPath: folder).standardizedFileURL.path
+    /// What a folder holds, links to files among it. What is left out though it might be meant is told.
+    private static func contents(_ folder: String) throws -> [Source] {
         var found: [Source] = []
-        while let url = walk?.nextObject() as? URL {
-            guard endings.contains(url.pathExtension.lowercased()),
-                (try? url.resourceValues(forKeys: [.isRegularFileKey]).isRegularFile) == true
-            else { continue }
-            let path = url.standardizedFileURL.path
-            let relative = path.hasPrefix(root + "/") ? String(path.dropFirst(root.count + 1)) : url.lastPathComponent
-            let name = (folder as NSString).appendingPathComponent(relative)
-            found.append(Source(path: name, name: name, folder: folder, relative: relative))
+        var rest = [""]
+        while let place = rest.popLast() {
+            if Interrupt.isRequested { throw ExitCodes.interrupted }
+            let path = place.isEmpty ? folder : (folder as NSString).appendingPathComponent(place)
+            let names: [String]
+            do {
+                names = try FileManager.default.contentsOfDirectory(atPath: path)
+            } catch {
+                let line = "\(path): the folder cannot be looked into; check its mode (ls -ld)"
+                guard !place.isEmpty else { throw Failure(line, status: Failure.noInput) }
+                Terminal.warn("earshot: \(line)")
+                continue
+            }
+            for name in names where !name.hasPrefix(".") {
+                let relative = place.isEmpty ? name : "\(place)/\(name)"
+                switch kind((path as NSString).appendingPathComponent(name)) {
+                case .folder: rest.append(relative)
+                case .file:
+                    let path = (folder as NSString).appendingPathComponent(relative)
+                    found.append(Source(path: path, name: path, folder: folder, relative: relative))
+                case .neither(let reason):
+                    if let reason { Terminal.warn("earshot: \(path)/\(name): left out: \(reason)") }
+                }
+            }
         }
         return found.sorted { $0.relative.localizedStandardCompare($1.relative) == .orderedAscending }
+    }
+
+    private enum Kind {
+        case folder, file
+        /// Nothing to be gone into or opened; why, where it might be meant.
+        case neither(String?)
+    }
+
+    private static func kind(_ path: String) -> Kind {
+        let isNamedAsSound = endings.contains((path as NSString).pathExtension.lowercased())
+        var status = stat()
+        guard lstat(path, &status) == 0 else {
+            return .neither(isNamedAsSound ? String(cString: strerror(errno)) : nil)
+        }
+        let isLink = status.st_mode & S_IFMT == S_IFLNK
+        guard !isLink || stat(path, &status) == 0 else {
+            return .neither(isNamedAsSound ? "a link to what is not there" : nil)
+        }
+        switch status.st_mode & S_IFMT {
+        // Such a link may lead back, or out into the whole disk.
+        case S_IFDIR: return isLink ? .neither("a link to a folder; name it to have it gone through") : .folder
+        case S_IFREG: return isNamedAsSound ? .file : .neither(nil)
+        default: return .neither(nil)
+        }
     }
 }

@@ -6,7 +6,8 @@ struct InfoCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "info", abstract: "What a sound file is: kind, length, rate, tags, pictures.",
         discussion: """
-            Nothing is decoded, so a long file takes as little time as a short one. Folders are gone through; - is standard
+            Nothing is decoded. An MP3 or an AAC stream that does not say its length, and an M4A in fragments, are gone
+            through to their ends; others take as little time when they are long. Folders are gone through; - is standard
             input.
             """)
 

@@ -62,7 +62,8 @@ struct InfoReport: Codable {
     /// For people.
     var text: String {
         func line(_ head: String, _ text: String) -> String {
-            "  " + head + String(repeating: " ", count: max(1, 13 - head.count)) + FileWords.oneLine(text)
+            let head = FileWords.oneLine(String(head.prefix(40)))  // a tag's name comes from the file too
+            return "  " + head + String(repeating: " ", count: max(1, 13 - head.count)) + FileWords.oneLine(text)
         }
         var lines = [FileWords.oneLine(file)]
         lines.append(line("kind", codec.hasPrefix(container) ? codec : "\(container), \(codec)"))

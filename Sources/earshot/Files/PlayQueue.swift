@@ -65,7 +65,6 @@ final class PlayQueue {
                 player.append(AudioStream(reading: STDIN_FILENO, after: prefix, format: player.format))
             }
             places.append(index)
-            if entries[index].isStream { items[index].name = player.names.last ?? items[index].name }
         } catch { spoil(index, error) }
     }
 

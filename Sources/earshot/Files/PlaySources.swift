@@ -11,7 +11,7 @@ struct PlayEntry {
         case pipe([UInt8])
     }
     var kind: Kind
-    /// As it was named; an address with name and password is shown without.
+    /// As it was named; an address without name, password and query.
     var name: String
     /// Keeps standard input.
     var spool: StandardStream.Spool?
@@ -34,11 +34,24 @@ struct PlaySources {
         for name in names { try add(name, depth: 0) }
     }
 
+    /// Why none of the entries can be opened; empty where one can, or may: of a stream nobody knows.
+    var refusals: [Failure] {
+        var found: [Failure] = []
+        for entry in entries {
+            guard case .file(let path) = entry.kind else { return [] }
+            do {
+                _ = try ReadableFile(path)
+                return []
+            } catch { found.append(Failure(error)) }
+        }
+        return found
+    }
+
     private mutating func add(_ name: String, depth: Int) throws {
         guard entries.count < Self.maximumEntries else { return }
         do {
             if Self.isAddress(name) {
-                entries.append(PlayEntry(kind: .stream(name), name: name))
+                entries.append(PlayEntry(kind: .stream(name), name: AudioStream.shown(name)))
             } else if name == StandardStream.name, depth == 0 {
                 guard !hasStandardInput else {
                     throw Failure("standard input can be read once; name - once", status: Failure.usage)

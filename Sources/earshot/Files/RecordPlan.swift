@@ -52,11 +52,7 @@ struct RecordPlan {
 
     private func checkStream() throws {
         guard let stream = items.first(where: \.isStream) else { return }
-        if isatty(STDOUT_FILENO) == 1 {
-            throw Failure(
-                "standard output is a terminal; give - a pipe or a file: earshot record - --to wav > take.wav",
-                status: Failure.usage)
-        }
+        try StandardStream.checkOutput("earshot record - --to wav > take.wav")
         if [.aiff, .caf].contains(stream.type) {
             throw Failure(
                 "standard output cannot be \(stream.type), whose length stands at its beginning; it can be wav, flac, ogg, opus, mp3, aac or m4a",

@@ -86,6 +86,15 @@ enum StandardStream {
         return bytes
     }
 
+    /// Refuses a terminal, which sound would command and fill.
+    /// - Parameter example: how it is to be typed.
+    static func checkOutput(_ example: String) throws {
+        if isatty(STDOUT_FILENO) == 1 {
+            throw Failure(
+                "standard output is a terminal; give - a pipe or a file: \(example)", status: Failure.usage)
+        }
+    }
+
     /// A file to standard output, whole.
     static func give(_ path: String) throws {
         guard let file = FileHandle(forReadingAtPath: path) else {
