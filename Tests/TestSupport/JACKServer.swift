@@ -81,7 +81,13 @@ public final class JACKServer: Sendable {
             let server = try JACKServer(
                 sampleRate: sampleRate, blockFrameCount: blockFrameCount, channelCount: channelCount)
             defer { server.stop() }
-            return try body(server)
+            do {
+                return try body(server)
+            } catch {
+                // Of a call to libjack that did not come back, it is to be known where it waits.
+                if "\(error)".contains("has not called") { printStacks(besides: "jackd") }
+                throw error
+            }
         }
     }
 
