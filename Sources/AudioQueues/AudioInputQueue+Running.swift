@@ -12,10 +12,13 @@ struct InputQueueControl: ~Copyable, @unchecked Sendable {  // moves with its lo
     var thread: ServiceThread?
     var error: CodecError?
     var encoder: PacketEncoder?
+    /// Room for what the encoder holds at the end of a recording, while its user does not have it. Beside those that go round.
+    private var spare: AudioQueueBuffer?
 
     init(encoder: sending PacketEncoder?) { self.encoder = encoder }
 
     mutating func push(_ buffer: AudioQueueBuffer, _ renderer: InputQueueRenderer) {
+        guard buffer.id != AudioQueueBuffer.tailID else { return spare = buffer }
         sequence += 1
         renderer.incoming.writer.push(
             QueuedBuffer(
@@ -49,10 +52,19 @@ struct InputQueueControl: ~Copyable, @unchecked Sendable {  // moves with its lo
         } catch { self.error = error }
     }
 
-    /// What the encoder still holds, at the end of a recording.
-    mutating func tail(_ buffer: AudioQueueBuffer) {
-        guard let encoder, !encoder.isFinished else { return }
+    /// What the encoder still holds, at the end of a recording; nil where that is nothing.
+    mutating func tail(of queue: ObjectIdentifier) -> AudioQueueBuffer? {
+        guard let encoder, !encoder.isFinished else { return nil }
+        let (format, packets) = (encoder.format, PacketEncoder.tailPacketCount)
+        let buffer =
+            spare
+            ?? AudioQueueBuffer(
+                id: AudioQueueBuffer.tailID, queue: queue, channelCount: format.processingFormat.channelCount,
+                frames: packets * format.framesPerPacket, packets: packets,
+                packetByteCount: format.maximumPacketByteCount)
         encode(buffer) { give throws(CodecError) in try encoder.finish(give) }
+        spare = buffer.packetDescriptions.isEmpty ? buffer : nil
+        return spare == nil ? buffer : nil
     }
 }
 
@@ -186,11 +198,8 @@ extension AudioInputQueue {
     /// The render side has come to rest: by a pause, or for good.
     private func end() {
         guard state.withLock({ $0.phase }) == .stopped else { return send(.paused) }
-        let packets = PacketEncoder.tailPacketCount
-        if format.isPacketised, let buffer = try? allocate(packets * format.framesPerPacket, packets, isTail: true) {
-            state.withLock { $0.tail(buffer) }
-            if !buffer.packetDescriptions.isEmpty { give(buffer) }
-        }
+        let me = ObjectIdentifier(self)
+        if let tail = state.withLock({ $0.tail(of: me) }) { give(tail) }
         send(.stopped)
     }
 }

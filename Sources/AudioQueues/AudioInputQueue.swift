@@ -48,7 +48,7 @@ public final class AudioInputQueue: Sendable {
         self.encoding = encoding
         self.engine = engine
         self.callback = callback
-        let renderer = InputQueueRenderer(capacity: 4 * Self.maximumBufferCount)
+        let renderer = InputQueueRenderer(capacity: Self.maximumBufferCount)
         self.renderer = renderer
         do throws(CodecError) {
             let encoder = try PacketEncoder.make(encoding)
@@ -101,18 +101,17 @@ public final class AudioInputQueue: Sendable {
         try allocateBuffer(frameCount: max(1, Int((duration * format.processingFormat.sampleRate).rounded(.up))))
     }
 
-    /// Memory for so many packets of any size the codec has. What the encoder
-    /// still holds at the stop comes in one more buffer.
+    /// Memory for so many packets of any size the codec has. What the encoder still holds at the stop comes in one more buffer,
+    /// which the queue has for that alone: enqueue it as well, or the next stop makes another.
     public func allocateBuffer(packetCount: Int) throws(AudioQueueError) -> AudioQueueBuffer {
         precondition(packetCount >= 1)
         return try allocate(packetCount * format.framesPerPacket, format.isPacketised ? packetCount : 0)
     }
 
-    /// - Parameter isTail: of the queue's own, at the end of a recording.
-    func allocate(_ frames: Int, _ packets: Int, isTail: Bool = false) throws(AudioQueueError) -> AudioQueueBuffer {
+    private func allocate(_ frames: Int, _ packets: Int) throws(AudioQueueError) -> AudioQueueBuffer {
         let me = ObjectIdentifier(self)
         return try renderer.buffers.withLock { buffers throws(AudioQueueError) in
-            guard buffers.count < (isTail ? 4 : 1) * Self.maximumBufferCount else {
+            guard buffers.count < Self.maximumBufferCount else {
                 throw .tooManyBuffers(maximum: Self.maximumBufferCount)
             }
             let buffer = AudioQueueBuffer(

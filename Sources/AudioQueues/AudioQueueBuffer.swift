@@ -23,7 +23,10 @@ public final class AudioQueueBuffer: @unchecked Sendable {  // by that rule
     /// hole; of packets it is the first frame whose sound had not gone into a packet before.
     public internal(set) var sampleTime: Int64 = 0
 
+    /// Its place among the queue's, or ``tailID``.
     let id: Int
+    /// Of the one with what an encoder held at the end, which does not go round.
+    static let tailID = -1
     let queue: ObjectIdentifier
     private let memory: AudioBuffer
     private let isEnqueued = Atomic(false)

@@ -137,6 +137,33 @@ import Testing
         #expect(throws: AudioQueueError.emptyBuffer) { try queue.enqueue(buffer) }
     }
 
+    @Test func `stops without end make no more buffers, and what goes round is of the size asked for`() throws {
+        let rig = QueueRig()
+        let store = Store()
+        let queue = try AudioInputQueue(
+            .aac(sampleRate: 48_000, channelCount: 1, bitRate: 64_000), on: rig.engine
+        ) { queue, buffer in
+            store.buffers.append(buffer)
+            do { try queue.enqueue(buffer) } catch { Issue.record(error) }
+        }
+        for _ in 0..<3 { try queue.enqueue(try queue.allocateBuffer(packetCount: 2)) }
+        try rig.start(inputs: 1)
+        var tails: [AudioQueueBuffer] = []
+        for _ in 0..<70 {
+            try queue.start()
+            try rig.render(5_000, blocks: [1_000], input: tone)
+            queue.stop()
+            try rig.render(10, input: tone)
+            // Two blocks each, then what the encoder held.
+            #expect(store.buffers.prefix(2).allSatisfy { $0.packetCapacity == 2 } && store.buffers.count == 3)
+            if let tail = store.buffers.last, !tails.contains(where: { $0 === tail }) { tails.append(tail) }
+            store.buffers = []
+        }
+        #expect(tails.count == 1)
+        for _ in 3..<AudioInputQueue.maximumBufferCount { _ = try queue.allocateBuffer(packetCount: 1) }
+        #expect(throws: AudioQueueError.tooManyBuffers(maximum: 64)) { try queue.allocateBuffer(packetCount: 1) }
+    }
+
     @Test func `a packet that cannot be decoded is silence of its length, and told`() throws {
         var recorded = try record(
             .aac(sampleRate: 48_000, channelCount: 1, bitRate: 64_000), packets: 4, frames: 48_000)
