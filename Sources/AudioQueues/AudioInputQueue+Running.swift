@@ -2,72 +2,6 @@ import AudioBase
 import AudioCodecs
 import AudioEngine
 
-/// An input queue's control side, under its lock.
-struct InputQueueControl: ~Copyable, @unchecked Sendable {  // moves with its lock
-    enum Phase { case stopped, running, paused }
-
-    var phase = Phase.stopped
-    var sequence = 0
-    var run = 0
-    var thread: ServiceThread?
-    var error: CodecError?
-    var encoder: PacketEncoder?
-    /// Room for what the encoder holds at the end of a recording, while its user does not have it. Beside those that go round.
-    private var spare: AudioQueueBuffer?
-
-    init(encoder: sending PacketEncoder?) { self.encoder = encoder }
-
-    mutating func push(_ buffer: AudioQueueBuffer, _ renderer: InputQueueRenderer) {
-        guard buffer.id != AudioQueueBuffer.tailID else { return spare = buffer }
-        sequence += 1
-        renderer.incoming.writer.push(
-            QueuedBuffer(
-                samples: buffer.samples, frameCount: buffer.frameCapacity, id: buffer.id, sequence: sequence,
-                start: .min))
-    }
-
-    /// Takes what was captured; returns nil where nothing came of it, and the buffer went back to be filled.
-    mutating func receive(
-        _ captured: CapturedBuffer, _ buffer: AudioQueueBuffer, _ renderer: InputQueueRenderer
-    ) -> AudioQueueBuffer? {
-        buffer.sampleTime = captured.time
-        buffer.frameCount = captured.frameCount
-        guard let encoder else { return buffer }
-        encode(buffer) { give throws(CodecError) in
-            try encoder.encode(buffer.samples, frameCount: captured.frameCount, give)
-        }
-        guard buffer.packetDescriptions.isEmpty else { return buffer }
-        push(buffer, renderer)
-        return nil
-    }
-
-    private mutating func encode(
-        _ buffer: AudioQueueBuffer, _ body: ((UnsafeRawBufferPointer) -> Void) throws(CodecError) -> Void
-    ) {
-        guard error == nil else { return }
-        var fits = true
-        do throws(CodecError) {
-            try body { if !buffer.append($0) { fits = false } }
-            if !fits { throw .libraryFailure(codec: "a queue's", call: "encode", code: buffer.bytes.count) }
-        } catch { self.error = error }
-    }
-
-    /// What the encoder still holds, at the end of a recording; nil where that is nothing.
-    mutating func tail(of queue: ObjectIdentifier) -> AudioQueueBuffer? {
-        guard let encoder, !encoder.isFinished else { return nil }
-        let (format, packets) = (encoder.format, PacketEncoder.tailPacketCount)
-        let buffer =
-            spare
-            ?? AudioQueueBuffer(
-                id: AudioQueueBuffer.tailID, queue: queue, channelCount: format.processingFormat.channelCount,
-                frames: packets * format.framesPerPacket, packets: packets,
-                packetByteCount: format.maximumPacketByteCount)
-        encode(buffer) { give throws(CodecError) in try encoder.finish(give) }
-        spare = buffer.packetDescriptions.isEmpty ? buffer : nil
-        return spare == nil ? buffer : nil
-    }
-}
-
 extension AudioInputQueue {
     /// Begins to record, or goes on after ``pause()``.
     /// - Parameter time: of the first frame that is recorded.
@@ -79,10 +13,7 @@ extension AudioInputQueue {
         let encoding = encoding
         let failure = state.withLock { state -> CodecError? in
             guard state.phase != .running else { return nil }
-            if state.phase == .stopped, state.encoder?.isFinished == true {
-                do throws(CodecError) { state.encoder = try PacketEncoder.make(encoding) } catch { return error }
-                state.error = nil
-            }
+            do throws(CodecError) { try state.begin(encoding) } catch { return error }
             state.run += 1
             state.phase = .running
             renderer.controls.begin(run: state.run, at: start)
@@ -91,21 +22,33 @@ extension AudioInputQueue {
         if let failure { throw .codec(failure) }
     }
 
-    /// Stands still; what is in the present buffer is handed over, so that no buffer has a hole.
-    public func pause() { halt(to: .paused) }
-
-    /// Ends the recording. What was captured is handed over, then ``AudioQueueEvent/stopped`` is told.
-    public func stop() { halt(to: .stopped) }
-
-    private func halt(to phase: InputQueueControl.Phase) {
+    /// Stands still; what is in the present buffer is handed over, so that no buffer has a hole. Where it does not run it stays as
+    /// it is.
+    public func pause() {
         let controls = renderer.controls
-        let wasRunning = state.withLock { state in
-            defer { state.phase = phase }
-            guard state.phase == .running else { return false }
-            controls.halt()
-            return true
+        state.withLock { state in
+            guard state.phase == .running else { return }
+            state.phase = .paused
+            controls.halt(state.run)
         }
-        if !wasRunning, phase == .stopped { send(.stopped) }
+    }
+
+    /// Ends the recording, also one that is paused. What was captured is handed over, and what the encoder held; then
+    /// ``AudioQueueEvent/stopped`` is told. What was captured right before it comes when the engine renders its next block.
+    public func stop() {
+        let controls = renderer.controls
+        let isOver = state.withLock { state -> Bool in
+            let phase = state.phase
+            state.phase = .stopped
+            switch phase {
+            case .running: controls.halt(state.run)
+            case .paused: if state.rested == state.run { state.isEnding = true }
+            case .stopped: return state.rested == state.run && !state.isEnding
+            }
+            return false
+        }
+        if isOver { send(.stopped) }
+        renderer.wakeup.handle.wake()
     }
 
     /// Hands over what was begun, where nobody renders who would; in manual rendering on the thread that does.
@@ -169,19 +112,14 @@ extension AudioInputQueue {
     /// Encodes what was captured and hands it over, tells what happened.
     func serve() {
         let renderer = renderer
-        while true {
-            let next = state.withLock { state -> (AudioQueueBuffer?, Bool) in
-                guard let captured = renderer.filled.pop() else { return (nil, false) }
-                let buffer = renderer.buffers.withLock { $0[captured.id] }
-                return (state.receive(captured, buffer, renderer), true)
-            }
-            guard next.1 else { break }
-            if let buffer = next.0 { give(buffer) }
-        }
-        while let record = state.withLock({ _ in renderer.records.pop() }) {
+        // Taken before the buffers, so that all that were filled before an end are there.
+        var records: [QueueRecord] = []
+        while let record = state.withLock({ _ in renderer.records.pop() }) { records.append(record) }
+        handOver()
+        for record in records {
             switch record.kind {
             case .started: send(.started(sampleTime: record.time))
-            case .stopped: end()
+            case .stopped: if state.withLock({ $0.rest(run: record.position) }) { handOver() } else { send(.paused) }
             case .underrun: send(.lost(record.loss(.underrun)))
             case .late: send(.lost(record.loss(.late)))
             case .overrun: send(.lost(record.loss(.overrun)))
@@ -190,16 +128,22 @@ extension AudioInputQueue {
         }
     }
 
+    private func handOver() {
+        let (renderer, me) = (renderer, ObjectIdentifier(self))
+        while true {
+            switch state.withLock({ $0.next(renderer, of: me) }) {
+            case .give(let buffer): give(buffer)
+            case .goOn: continue
+            case .end(let tail):
+                if let tail { give(tail) }
+                send(.stopped)
+            case .nothing: return
+            }
+        }
+    }
+
     private func give(_ buffer: AudioQueueBuffer) {
         buffer.release()
         if let callback { callback(self, buffer) } else { recorded.yield(buffer) }
-    }
-
-    /// The render side has come to rest: by a pause, or for good.
-    private func end() {
-        guard state.withLock({ $0.phase }) == .stopped else { return send(.paused) }
-        let me = ObjectIdentifier(self)
-        if let tail = state.withLock({ $0.tail(of: me) }) { give(tail) }
-        send(.stopped)
     }
 }

@@ -137,6 +137,58 @@ import Testing
         #expect(throws: AudioQueueError.emptyBuffer) { try queue.enqueue(buffer) }
     }
 
+    @Test(arguments: [
+        AudioQueueEncoding.aac(sampleRate: 48_000, channelCount: 1, bitRate: 64_000),
+        .opus(channelCount: 1, frameDuration: .milliseconds20, bitRate: 64_000),
+        .mp3(sampleRate: 48_000, channelCount: 1, bitRate: .constant(128)),
+    ])
+    func `what the encoder holds comes before the end is told, once, also where the queue was paused`(
+        encoding: AudioQueueEncoding
+    ) throws {
+        let rig = QueueRig()
+        let packets = Log<[UInt8]>()
+        let (takes, pauses) = (Log<[[UInt8]]>(), Log<Int>())
+        let queue = try AudioInputQueue(encoding, on: rig.engine) { queue, buffer in
+            for k in buffer.packetDescriptions.indices { packets.add(Array(buffer.packet(k))) }
+            do { try queue.enqueue(buffer) } catch { Issue.record(error) }
+        }
+        queue.setEventHandler { event in
+            if event == .paused { pauses.add(takes.all.count) }
+            if event == .stopped { takes.add(Array(packets.all[takes.all.reduce(0) { $0 + $1.count }...])) }
+        }
+        for _ in 0..<4 { try queue.enqueue(try queue.allocateBuffer(packetCount: 3)) }
+        try rig.start(inputs: 1)
+        // The same sound each time.
+        func render(_ frames: Int) throws { try rig.render(frames, blocks: [480]) { tone($0 % 12_000) } }
+        try queue.start()
+        try render(10_000)
+        queue.stop()
+        try render(2_000)
+        #expect(takes.all.count == 1 && takes.all[0].count > 8)
+        try queue.start()
+        try render(10_000)
+        queue.pause()
+        try render(2_000)
+        queue.stop()
+        try queue.start()  // without a block between
+        try render(10_000)
+        queue.pause()
+        queue.stop()
+        queue.stop()
+        queue.pause()
+        try render(2_000)
+        try queue.start()
+        try render(10_000)
+        queue.pause()
+        try render(1_000)
+        queue.stop()
+        try render(1)
+        #expect(takes.all == [[[UInt8]]](repeating: takes.all[0], count: 4))
+        #expect(pauses.all == [1, 3] && queue.error == nil)
+        queue.stop()
+        #expect(takes.all.count == 5 && takes.all[4].isEmpty)  // again tells that it is over
+    }
+
     @Test func `stops without end make no more buffers, and what goes round is of the size asked for`() throws {
         let rig = QueueRig()
         let store = Store()

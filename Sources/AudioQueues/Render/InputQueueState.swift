@@ -22,7 +22,8 @@ struct InputQueueState: ~Copyable {
     private var at = 0
     private var time: Int64 = 0
     private var expected: Int64 = .min
-    private var active = 0
+    /// What ``QueueControls/Handle/run`` was when the end of a run was told last.
+    private(set) var ended = 0
     private var announced = 0
     private var position = 0
     private var gap = 0
@@ -42,9 +43,6 @@ struct InputQueueState: ~Copyable {
         current = QueuedBuffer(samples: none, frameCount: 0, id: 0, sequence: 0, start: .min)
     }
 
-    /// Whether it has not seen its end yet.
-    var isActive: Bool { active != 0 }
-
     /// Takes a block.
     /// - Parameter now: of the first frame, at the queue's rate.
     @_noLocks
@@ -52,12 +50,11 @@ struct InputQueueState: ~Copyable {
         let run = controls.run
         controls.report(now &+ Int64(frameCount))
         level.store(Level(of: input, frameCount: frameCount))
-        guard run != 0 else {
-            if active != 0 { finish() }
+        guard run > 0 else {
+            if run != ended { finish(run) }
             expected = .min
             return
         }
-        active = run
         let wait = controls.start > now ? controls.start &- now : 0
         guard wait < Int64(frameCount) else { return }
         var done = Int(wait)
@@ -123,13 +120,13 @@ struct InputQueueState: ~Copyable {
         wakeup.wake()
     }
 
-    /// Capture has ended: what was begun goes home.
+    /// A run has ended, though it may not have been seen: what was begun goes home.
     @_noLocks
-    private mutating func finish() {
+    private mutating func finish(_ run: Int) {
         closeGap()
         if at > 0 { handOver() }
-        active = 0
-        records.push(QueueRecord(.stopped))
+        ended = run
+        records.push(QueueRecord(.stopped, position: 0 &- run))
         wakeup.wake()
     }
 }

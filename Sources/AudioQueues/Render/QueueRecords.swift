@@ -35,7 +35,7 @@ final class QueueControls: Sendable {
     struct Handle: @unchecked Sendable, BitwiseCopyable {  // atomics
         fileprivate let values: UnsafeMutablePointer<Atomic<Int>>
 
-        /// Which of its runs the queue is in; 0 while it stands still.
+        /// Which of its runs the queue is in; 0 while it stands still, of a queue that records minus the run that was halted.
         var run: Int { @_noLocks get { values[0].load(ordering: .acquiring) } }
         /// The frame counter before which it does nothing.
         var start: Int64 { @_noLocks get { Int64(values[1].load(ordering: .relaxed)) } }
@@ -86,6 +86,8 @@ final class QueueControls: Sendable {
         handle.values[1].store(Int(clamping: start), ordering: .relaxed)
         handle.values[0].store(run, ordering: .releasing)
     }
+    /// Ends a run of a queue that records.
+    func halt(_ run: Int) { handle.values[0].store(-run, ordering: .releasing) }
     func halt() { handle.values[0].store(0, ordering: .releasing) }
     func flush(to sequence: Int) { handle.values[2].store(sequence, ordering: .releasing) }
     func end(at sequence: Int) { handle.values[3].store(sequence, ordering: .releasing) }
