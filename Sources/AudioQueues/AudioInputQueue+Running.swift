@@ -73,7 +73,7 @@ extension AudioInputQueue {
         case .host(let instant): frame = engine.sampleTime(at: instant)
         }
         guard let frame, let rate = engine.sampleRate else { return .min }
-        return Int64((Double(frame) * format.processingFormat.sampleRate / rate).rounded())
+        return boundedFrames(Double(frame) * format.processingFormat.sampleRate / rate)
     }
 
     private func startThread() throws(AudioQueueError) {

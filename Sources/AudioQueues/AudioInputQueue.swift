@@ -90,22 +90,22 @@ public final class AudioInputQueue: Sendable {
     // MARK: Buffers
 
     /// Memory for so many frames of PCM, or for packets of as many.
+    /// - Throws: ``AudioQueueError/tooManyBuffers(maximum:)``, ``AudioQueueError/bufferTooLarge(maximum:)``.
     public func allocateBuffer(frameCount: Int) throws(AudioQueueError) -> AudioQueueBuffer {
         precondition(frameCount >= 1)
-        guard format.isPacketised else { return try allocate(frameCount, 0) }
-        return try allocateBuffer(packetCount: (frameCount + format.framesPerPacket - 1) / format.framesPerPacket)
+        return try allocateBuffer(packetCount: format.packetCount(ofFrames: frameCount))
     }
 
     /// Memory for so many seconds.
     public func allocateBuffer(duration: Double) throws(AudioQueueError) -> AudioQueueBuffer {
-        try allocateBuffer(frameCount: max(1, Int((duration * format.processingFormat.sampleRate).rounded(.up))))
+        try allocateBuffer(frameCount: format.frameCount(ofSeconds: duration))
     }
 
     /// Memory for so many packets of any size the codec has. What the encoder still holds at the stop comes in one more buffer,
     /// which the queue has for that alone: enqueue it as well, or the next stop makes another.
     public func allocateBuffer(packetCount: Int) throws(AudioQueueError) -> AudioQueueBuffer {
         precondition(packetCount >= 1)
-        return try allocate(packetCount * format.framesPerPacket, format.isPacketised ? packetCount : 0)
+        return try allocate(try format.frameCapacity(ofPackets: packetCount), format.isPacketised ? packetCount : 0)
     }
 
     private func allocate(_ frames: Int, _ packets: Int) throws(AudioQueueError) -> AudioQueueBuffer {

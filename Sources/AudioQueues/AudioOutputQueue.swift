@@ -96,21 +96,21 @@ public final class AudioOutputQueue: Sendable {
     // MARK: Buffers
 
     /// Memory for so many frames of PCM, or for packets of as many.
+    /// - Throws: ``AudioQueueError/tooManyBuffers(maximum:)``, ``AudioQueueError/bufferTooLarge(maximum:)``.
     public func allocateBuffer(frameCount: Int) throws(AudioQueueError) -> AudioQueueBuffer {
         precondition(frameCount >= 1)
-        let packets = (frameCount + format.framesPerPacket - 1) / format.framesPerPacket
-        return try allocate(frames: format.isPacketised ? packets * format.framesPerPacket : frameCount, packets)
+        return try allocateBuffer(packetCount: format.packetCount(ofFrames: frameCount))
     }
 
     /// Memory for so many seconds.
     public func allocateBuffer(duration: Double) throws(AudioQueueError) -> AudioQueueBuffer {
-        try allocateBuffer(frameCount: max(1, Int((duration * format.processingFormat.sampleRate).rounded(.up))))
+        try allocateBuffer(frameCount: format.frameCount(ofSeconds: duration))
     }
 
     /// Memory for so many packets of any size the codec has (`AudioQueueAllocateBufferWithPacketDescriptions`).
     public func allocateBuffer(packetCount: Int) throws(AudioQueueError) -> AudioQueueBuffer {
         precondition(packetCount >= 1)
-        return try allocate(frames: packetCount * format.framesPerPacket, packetCount)
+        return try allocate(frames: try format.frameCapacity(ofPackets: packetCount), packetCount)
     }
 
     private func allocate(frames: Int, _ packets: Int) throws(AudioQueueError) -> AudioQueueBuffer {
@@ -182,7 +182,7 @@ public final class AudioOutputQueue: Sendable {
         case .host(let instant): frame = engine.sampleTime(at: instant)
         }
         guard let frame, let rate = engine.sampleRate else { return .min }
-        return Int64((Double(frame) * format.processingFormat.sampleRate / rate).rounded())
+        return boundedFrames(Double(frame) * format.processingFormat.sampleRate / rate)
     }
 
     // MARK: What can be set and seen

@@ -40,7 +40,7 @@ public final class AudioRecorder: Sendable {
     public struct SilenceTrimming: Hashable, Sendable {
         /// What lies below it in all channels is silence, in dBFS.
         public var threshold: Float
-        /// Seconds of silence that stay, behind a sound and before the next.
+        /// Seconds of silence that stay, behind a sound and before the next; 600 at most, and what is more is brought to it.
         public var kept: Double
         /// Trimming by these values.
         public init(threshold: Float = -60, kept: Double = 0.25) {
@@ -53,7 +53,7 @@ public final class AudioRecorder: Sendable {
     /// What is not as in the plainest recording.
     public struct Options: Hashable, Sendable {
         /// Seconds before the first ``AudioRecorder/record(at:forDuration:)`` that are in the file, as far as there were any since
-        /// ``AudioRecorder/prepareToRecord()``; kept in memory.
+        /// ``AudioRecorder/prepareToRecord()``; kept in memory, so 600 at most, and what is more is brought to it.
         public var preRoll = 0.0
         /// Seconds after which a new file begins, without a frame between; nil for one file. Files are numbered,
         /// ``AudioRecorderFile/path(ofPart:)``.
@@ -104,6 +104,7 @@ public final class AudioRecorder: Sendable {
     /// Creates or empties the files; where one of them cannot be, none is touched.
     /// - Parameters:
     ///   - node: of the engine; what the device captures unless said otherwise. It is converted to the format.
+    /// - Precondition: there is a file; `preRoll` is not below 0, `partDuration` and `firstPart` are above.
     /// - Throws: ``AudioRecorderError/file(_:)``, ``AudioRecorderError/queue(_:)``.
     public init(
         files: [AudioRecorderFile], format: AudioFormat, on engine: AudioEngine, from node: AudioNode? = nil,
@@ -112,7 +113,7 @@ public final class AudioRecorder: Sendable {
         precondition(
             !files.isEmpty && options.preRoll >= 0 && (options.partDuration ?? 1) > 0 && options.firstPart > 0)
         self.format = format
-        let part = options.partDuration.map { max(1, Int(($0 * format.sampleRate).rounded())) }
+        let part = options.partDuration.map { max(1, Int(boundedFrames($0 * format.sampleRate))) }
         var opened: [RecordedFile] = []
         do throws(AudioFileError) {
             for file in files {
@@ -160,12 +161,12 @@ public final class AudioRecorder: Sendable {
     /// Records, or goes on after ``pause()`` right behind what was recorded.
     /// - Parameters:
     ///   - time: of the first frame, but for the pre-roll.
-    ///   - duration: seconds after which it pauses by itself; nil for none.
+    ///   - duration: seconds after which it pauses by itself; nil, or infinity, for none.
     /// - Throws: ``AudioRecorderError/stopped``, ``AudioRecorderError/queue(_:)``.
     public func record(at time: AudioQueueTime = .now, forDuration duration: Double? = nil) throws(AudioRecorderError) {
         try prepareToRecord()
         let start = time == .now ? queue.nextFrame : queue.frame(at: time)
-        let frames = duration.map { Int64(($0 * format.sampleRate).rounded()) }
+        let frames = duration.map { boundedFrames($0 * format.sampleRate) }
         turn(RecorderState.Switch(time: start, isOn: true, frames: frames))
     }
 

@@ -30,14 +30,16 @@ struct RecorderState: ~Copyable, @unchecked Sendable {  // moves with its lock
     /// Frames since the last that was not silent.
     private var quiet = Int.max / 2
     private let zeros: AudioBuffer
+    /// Seconds that are held in memory at most.
+    private static let longestHeld = 600.0
 
     init(files: [RecordedFile], format: AudioFormat, options: AudioRecorder.Options) {
         self.files = files
-        let rate = format.sampleRate
-        before = RecentFrames(channelCount: format.channelCount, capacity: Int((options.preRoll * rate).rounded()))
+        let longest = boundedFrames(Self.longestHeld * format.sampleRate)
+        let held = { (seconds: Double) in Int(min(longest, boundedFrames(seconds * format.sampleRate))) }
+        before = RecentFrames(channelCount: format.channelCount, capacity: held(options.preRoll))
         threshold = options.silence.map { $0.gain }
-        silence = RecentFrames(
-            channelCount: format.channelCount, capacity: max(1, Int((options.silence?.kept ?? 0) * rate)))
+        silence = RecentFrames(channelCount: format.channelCount, capacity: max(1, held(options.silence?.kept ?? 0)))
         zeros = AudioBuffer(channelCount: format.channelCount, frameCapacity: 4_096)
     }
 

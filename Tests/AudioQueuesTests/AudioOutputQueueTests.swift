@@ -206,6 +206,43 @@ import Testing
         #expect(throws: AudioQueueError.foreignBuffer) { try queue.enqueue(free) }
     }
 
+    @Test func `times and lengths may be any number`() throws {
+        let rig = QueueRig()
+        let queue = try AudioOutputQueue(.linearPCM(rig.format), on: rig.engine) { _, _ in }
+        let input = try AudioInputQueue(.linearPCM(rig.format), on: rig.engine) { _, _ in }
+        let packets = try AudioOutputQueue(.opus(channelCount: 1), on: rig.engine) { _, _ in }
+        let tooLarge = AudioQueueError.bufferTooLarge(maximum: AudioQueueBuffer.maximumFrameCapacity)
+        for duration in [Double.infinity, .greatestFiniteMagnitude, 1e15, 1e4] {
+            #expect(throws: tooLarge) { try queue.allocateBuffer(duration: duration) }
+            #expect(throws: tooLarge) { try input.allocateBuffer(duration: duration) }
+            #expect(throws: tooLarge) { try packets.allocateBuffer(duration: duration) }
+        }
+        for count in [AudioQueueBuffer.maximumFrameCapacity + 1, .max] {
+            #expect(throws: tooLarge) { try queue.allocateBuffer(frameCount: count) }
+            #expect(throws: tooLarge) { try packets.allocateBuffer(frameCount: count) }
+            #expect(throws: tooLarge) { try packets.allocateBuffer(packetCount: count) }
+            #expect(throws: tooLarge) { try input.allocateBuffer(packetCount: count) }
+        }
+        for duration in [-Double.infinity, -1, 0, .nan] {
+            #expect(try queue.allocateBuffer(duration: duration).frameCapacity == 1)
+            #expect(try packets.allocateBuffer(duration: duration).packetCapacity == 1)
+        }
+        #expect(try packets.allocateBuffer(frameCount: 961).packetCapacity == 2)
+        try rig.start(inputs: 1)
+        let buffers = try (0..<3).map { _ in try queue.allocateBuffer(frameCount: 100) }
+        for (buffer, time) in zip(buffers, [AudioQueueTime.sample(.min), .now, .sample(.max)]) {
+            fill(buffer, 100, from: 0)
+            try queue.enqueue(buffer, at: time)
+        }
+        try input.enqueue(try input.allocateBuffer(frameCount: 100))
+        try queue.start(at: .sample(.min))
+        try input.start(at: .sample(.max))
+        let heard = try rig.render(1_000, input: numbered)
+        #expect(heard == (0..<100).map(numbered) + [Float](repeating: 0, count: 900))
+        #expect(queue.statistics.late == 100 && queue.statistics.frameCount == 100)
+        #expect(input.statistics.frameCount == 0)
+    }
+
     @Test func `it starts at an instant of the machine's clock`() throws {
         let rig = QueueRig()
         let queue = try feed(rig, [500], buffers: 4, upTo: 5_000)

@@ -85,6 +85,36 @@ import TestTraits
         }
     }
 
+    @Test func `durations may be any number`() throws {
+        try inFolder { folder in
+            let rig = QueueRig(rate: 8_000)
+            var options = AudioRecorder.Options()
+            (options.preRoll, options.partDuration) = (.infinity, .infinity)
+            for (k, kept) in [Double.nan, .infinity, -1].enumerated() {
+                options.silence = AudioRecorder.SilenceTrimming(kept: kept)
+                _ = try AudioRecorder(
+                    path: folder + "/\(k).wav", format: rig.format, on: rig.engine, options: options)
+            }
+            options.silence = nil
+            let recorder = try AudioRecorder(
+                path: folder + "/take.wav", format: rig.format, on: rig.engine, options: options)
+            try rig.start(inputs: 1)
+            try recorder.prepareToRecord()
+            try rig.render(10_000, input: numbered)
+            for (k, duration) in [Double.infinity, .greatestFiniteMagnitude, 1e15].enumerated() {
+                try recorder.record(forDuration: duration)
+                try rig.render(10_000, input: numbered)
+                #expect(recorder.isRecording && recorder.frameCount == 20_000 + 10_000 * k)
+            }
+            try recorder.record(forDuration: .nan)
+            try rig.render(10_000, input: numbered)
+            try recorder.record(at: .sample(.max), forDuration: .infinity)
+            try rig.render(10_000, input: numbered)
+            try recorder.stop()
+            #expect(try samples(folder + "/take-001.wav") == (0..<40_000).map(numbered))
+        }
+    }
+
     @Test(arguments: [0.25, 1, 10])
     func `the pre-roll is what came before`(seconds: Double) throws {
         try inFolder { folder in
