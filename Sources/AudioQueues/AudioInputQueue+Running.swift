@@ -59,10 +59,16 @@ extension AudioInputQueue {
         serve()
     }
 
-    /// The frame that the next block begins with, at the queue's rate; `Int64.min` before the first.
-    var nextFrame: Int64 {
-        let next = renderer.controls.next
-        return next == 0 ? .min : Int64(next)
+    /// The frame that the next block begins with, at the queue's rate, `Int64.min` for the first; and in which of the engine's
+    /// starts, of those that the queue saw. Each counts from 0.
+    var nextFrame: (start: Int, time: Int64) {
+        let start = renderer.controls.starts  // before the frame, as it is written behind it
+        let next = Int64(renderer.controls.next)
+        guard next != 0 else { return (start, .min) }
+        guard engine.sampleTime(at: .now()) != nil else { return (start + 1, .min) }
+        // It is the start before's while the first block is under way.
+        let isOld = next > frame(at: .sample(engine.sampleTime + Int64(IOCycle.maximumFrameCount)))
+        return isOld ? (start + 1, .min) : (start, next)
     }
 
     func frame(at time: AudioQueueTime) -> Int64 {

@@ -25,6 +25,8 @@ public final class AudioQueueBuffer: @unchecked Sendable {  // by that rule
     /// hole; of packets it is the first frame whose sound had not gone into a packet before.
     public internal(set) var sampleTime: Int64 = 0
 
+    /// Of a recorded buffer: in which of the engine's starts, of those that the queue saw.
+    var start = 0
     /// Its place among the queue's, or ``tailID``.
     let id: Int
     /// Of the one with what an encoder held at the end, which does not go round.

@@ -165,18 +165,19 @@ public final class AudioRecorder: Sendable {
     /// - Throws: ``AudioRecorderError/stopped``, ``AudioRecorderError/queue(_:)``.
     public func record(at time: AudioQueueTime = .now, forDuration duration: Double? = nil) throws(AudioRecorderError) {
         try prepareToRecord()
-        let start = time == .now ? queue.nextFrame : queue.frame(at: time)
-        let frames = duration.map { boundedFrames($0 * format.sampleRate) }
-        turn(RecorderState.Switch(time: start, isOn: true, frames: frames))
+        let start = time == .now ? nil : queue.frame(at: time)
+        turn(isOn: true, at: start, frames: duration.map { boundedFrames($0 * format.sampleRate) })
     }
 
     /// Writes nothing from the next block on, until ``record(at:forDuration:)``.
-    public func pause() { turn(RecorderState.Switch(time: queue.nextFrame, isOn: false, frames: nil)) }
+    public func pause() { turn(isOn: false) }
 
-    private func turn(_ next: RecorderState.Switch) {
+    private func turn(isOn: Bool, at time: Int64? = nil, frames: Int64? = nil) {
+        let next = queue.nextFrame
+        let new = RecorderState.Switch(start: next.start, time: time ?? next.time, isOn: isOn, frames: frames)
         seen.withLock {
-            $0.switches.append(next)
-            $0.isOn = next.isOn
+            $0.switches.append(new)
+            $0.isOn = isOn
         }
     }
 
@@ -212,7 +213,7 @@ public final class AudioRecorder: Sendable {
                 return seen.switches
             }
             for next in switches { state.turn(next) }
-            state.take(buffer.samples, frameCount: buffer.frameCount, time: buffer.sampleTime)
+            state.take(buffer.samples, frameCount: buffer.frameCount, time: buffer.sampleTime, start: buffer.start)
             note(&state)
         }
     }

@@ -66,6 +66,7 @@ struct InputQueueControl: ~Copyable, @unchecked Sendable {  // moves with its lo
         guard let captured = renderer.filled.pop() else { return .nothing }
         let buffer = renderer.buffers.withLock { $0[captured.id] }
         buffer.sampleTime = captured.time
+        buffer.start = captured.start
         buffer.frameCount = captured.frameCount
         guard let encoder else { return .give(buffer) }
         encode(buffer) { give throws(CodecError) in

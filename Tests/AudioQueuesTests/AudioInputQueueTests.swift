@@ -112,6 +112,21 @@ import Testing
         #expect(events.losses.isEmpty && events.all.contains(.paused))
     }
 
+    @Test func `no buffer has frames of two starts of the engine, and what has begun does not wait again`() throws {
+        let rig = QueueRig()
+        let take = Take()
+        let queue = try recording(rig, take)
+        try rig.start(inputs: 1)
+        try queue.start(at: .sample(1_000))
+        try rig.render(1_700, blocks: [100], input: numbered)
+        rig.engine.stop()
+        try rig.start(inputs: 1)
+        try rig.render(500, blocks: [100], input: numbered)
+        #expect(take.times == [1_000, 1_500, 0] && take.counts == [500, 200, 500])
+        #expect(take.samples == (1_000..<2_200).map(numbered))
+        #expect(queue.statistics.skipped == 0)
+    }
+
     @Test func `it records what any node gives, at a rate of its own, and shows its level`() throws {
         let rig = QueueRig()
         let format = AudioFormat(sampleRate: 24_000, channelCount: 1)

@@ -206,6 +206,17 @@ import Testing
         #expect(throws: AudioQueueError.foreignBuffer) { try queue.enqueue(free) }
     }
 
+    @Test func `what has begun goes on where the engine is started anew`() throws {
+        let rig = QueueRig()
+        let queue = try feed(rig, [1_000], buffers: 4, upTo: 10_000)
+        try rig.start()
+        try queue.start(at: .sample(20_000))
+        try rig.render(22_500)
+        rig.engine.stop()
+        try rig.start()
+        #expect(try rig.render(7_500) == (2_500..<10_000).map(numbered))
+    }
+
     @Test func `times and lengths may be any number`() throws {
         let rig = QueueRig()
         let queue = try AudioOutputQueue(.linearPCM(rig.format), on: rig.engine) { _, _ in }

@@ -85,6 +85,63 @@ import TestTraits
         }
     }
 
+    @Test(arguments: [100_000, 100])
+    func `after the engine was started anew it records at once`(before: Int) throws {
+        try inFolder { folder in
+            let rig = QueueRig()
+            let recorder = try AudioRecorder(path: folder + "/take.wav", format: rig.format, on: rig.engine)
+            try rig.start(inputs: 1)
+            try recorder.prepareToRecord()
+            try rig.render(before, input: numbered)
+            rig.engine.stop()
+            try recorder.record()
+            try rig.start(inputs: 1)
+            try rig.render(10_000, input: numbered)
+            rig.engine.stop()
+            try rig.start(inputs: 1)
+            try rig.render(10_000, input: numbered)  // goes on
+            recorder.pause()
+            rig.engine.stop()
+            try rig.start(inputs: 1)
+            try rig.render(10_000, input: numbered)  // stays paused
+            rig.engine.stop()
+            try rig.start(inputs: 1)
+            try recorder.record()  // before the first block
+            try rig.render(10_000, input: numbered)
+            try recorder.stop()
+            let wanted = (before..<before + 20_000).map { $0 } + (before + 30_000..<before + 40_000)
+            #expect(try samples(folder + "/take.wav") == wanted.map(numbered))
+            #expect(recorder.lostFrameCount == 0)
+        }
+    }
+
+    @Test func `a duration goes on over a new start of the engine, and a pause comes before what it is to go on with`() throws {
+        try inFolder { folder in
+            let rig = QueueRig()
+            let recorder = try AudioRecorder(path: folder + "/take.wav", format: rig.format, on: rig.engine)
+            try rig.start(inputs: 1)
+            try rig.render(50_000, input: numbered)
+            try recorder.record(forDuration: 0.5)
+            try rig.render(10_000, input: numbered)
+            rig.engine.stop()
+            try rig.start(inputs: 1)
+            try rig.render(1, input: numbered)
+            #expect(recorder.isRecording)
+            try rig.render(39_999, input: numbered)
+            #expect(!recorder.isRecording && recorder.elapsedFrameCount == 24_000)
+            try recorder.record()
+            try rig.render(1_000, input: numbered)
+            rig.engine.stop()
+            recorder.pause()
+            try rig.start(inputs: 1)
+            try recorder.record(at: .sample(3_000))
+            try rig.render(10_000, input: numbered)
+            try recorder.stop()
+            let wanted = (50_000..<74_000).map { $0 } + (100_000..<101_000) + (104_000..<111_000)
+            #expect(try samples(folder + "/take.wav") == wanted.map(numbered))
+        }
+    }
+
     @Test func `durations may be any number`() throws {
         try inFolder { folder in
             let rig = QueueRig(rate: 8_000)

@@ -7,6 +7,8 @@ struct CapturedBuffer: BitwiseCopyable, Sendable {
     var frameCount: Int
     /// Of its first frame, at the queue's rate.
     var time: Int64
+    /// In which of the engine's starts.
+    var start: Int
 }
 
 /// Fills buffers one behind the other, on the render thread. What there is no buffer for is counted and told.
@@ -21,7 +23,11 @@ struct InputQueueState: ~Copyable {
     private var hasCurrent = false
     private var at = 0
     private var time: Int64 = 0
+    private var start = 0
     private var expected: Int64 = .min
+    /// The frame behind the last block, and how often the engine was started anew: it counts from 0 each time.
+    private var last: Int64 = .min
+    private var starts = 0
     /// What ``QueueControls/Handle/run`` was when the end of a run was told last.
     private(set) var ended = 0
     private var announced = 0
@@ -49,13 +55,19 @@ struct InputQueueState: ~Copyable {
     mutating func capture(_ now: Int64, _ frameCount: Int, _ input: ReadOnlyChannels) {
         let run = controls.run
         controls.report(now &+ Int64(frameCount))
+        if now < last {
+            starts &+= 1
+            controls.report(starts: starts)
+        }
+        last = now &+ Int64(frameCount)
         level.store(Level(of: input, frameCount: frameCount))
         guard run > 0 else {
             if run != ended { finish(run) }
             expected = .min
             return
         }
-        let wait = controls.start > now ? controls.start &- now : 0
+        // Once begun it goes on, also where the engine was started anew and counts from 0.
+        let wait = announced != run && controls.start > now ? controls.start &- now : 0
         guard wait < Int64(frameCount) else { return }
         var done = Int(wait)
         noteSkipped(now)
@@ -67,12 +79,13 @@ struct InputQueueState: ~Copyable {
         expected = now &+ Int64(frameCount)
     }
 
-    /// Frames that the device never gave are a hole, which no buffer goes over.
+    /// Frames that the device never gave are a hole, and so is a new start of the engine: no buffer goes over them.
     @_noLocks
     private mutating func noteSkipped(_ now: Int64) {
-        guard expected != .min, now > expected else { return }
+        guard expected != .min, now != expected else { return }
         closeGap()
         if at > 0 { handOver() }
+        guard now > expected else { return }
         let count = Int(now &- expected)
         records.push(QueueRecord(.skipped, time: expected, frameCount: count, position: position))
         controls.add(count, to: .skipped)
@@ -92,7 +105,10 @@ struct InputQueueState: ~Copyable {
             at = 0
         }
         closeGap()
-        if at == 0 { time = now }
+        if at == 0 {
+            time = now
+            start = starts
+        }
         var count = current.frameCount &- at
         if count > room { count = room }
         for c in 0..<current.samples.count where c < input.count {
@@ -114,7 +130,7 @@ struct InputQueueState: ~Copyable {
 
     @_noLocks
     private mutating func handOver() {
-        filled.push(CapturedBuffer(id: current.id, frameCount: at, time: time))
+        filled.push(CapturedBuffer(id: current.id, frameCount: at, time: time, start: start))
         hasCurrent = false
         at = 0
         wakeup.wake()

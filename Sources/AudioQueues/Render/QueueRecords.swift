@@ -57,6 +57,9 @@ final class QueueControls: Sendable {
         /// The frame that comes next.
         @_noLocks
         func report(_ next: Int64) { values[10].store(Int(next), ordering: .releasing) }
+        /// How often the engine was started anew.
+        @_noLocks
+        func report(starts: Int) { values[11].store(starts, ordering: .releasing) }
         /// Which buffer is heard, and how much of it was.
         @_noLocks
         func report(sequence: Int, frame: Int) {
@@ -68,7 +71,7 @@ final class QueueControls: Sendable {
     enum Counter: Int { case played, underrun, overrun, late, skipped }
 
     let handle: Handle
-    private static let count = 11
+    private static let count = 12
 
     init() {
         handle = Handle(values: .allocate(capacity: Self.count))
@@ -96,6 +99,8 @@ final class QueueControls: Sendable {
     }
     /// The frame that comes next, of a queue that records; 0 before the first.
     var next: Int { handle.values[10].load(ordering: .acquiring) }
+    /// How often the engine was started anew since a queue that records saw it first.
+    var starts: Int { handle.values[11].load(ordering: .acquiring) }
     /// The buffer that is heard, and how much of it was.
     var place: (sequence: Int, frame: Int) {
         let value = handle.values[10].load(ordering: .acquiring)
