@@ -137,7 +137,12 @@ extension AudioInputQueue {
     private func handOver() {
         let (renderer, me) = (renderer, ObjectIdentifier(self))
         while true {
-            switch state.withLock({ $0.next(renderer, of: me) }) {
+            let (step, news) = state.withLock { state in
+                defer { state.news = [] }
+                return (state.next(renderer, of: me), state.news)
+            }
+            for event in news { send(event) }
+            switch step {
             case .give(let buffer): give(buffer)
             case .goOn: continue
             case .end(let tail):

@@ -140,14 +140,16 @@ public final class AudioInputQueue: Sendable {
     /// Whether it has been started and neither paused nor stopped.
     public var isRunning: Bool { state.withLock { $0.phase == .running } }
 
-    /// What ended the recording early: an encoder that failed.
+    /// What ended the recording early: an encoder that failed, as ``AudioQueueEvent/failed(_:)`` tells.
     public var error: CodecError? { state.withLock { $0.error } }
 
     /// Frames recorded and lost so far.
     public var statistics: AudioQueueStatistics {
         let controls = renderer.controls
+        let unencodable = state.withLock { $0.unencodable }
         return AudioQueueStatistics(
-            frameCount: controls[.played], overrun: controls[.overrun], skipped: controls[.skipped])
+            frameCount: controls[.played] - unencodable, overrun: controls[.overrun], skipped: controls[.skipped],
+            unencodable: unencodable)
     }
 
     /// What happens from now on; the newest 256 are kept for who is slow. Any number may listen.

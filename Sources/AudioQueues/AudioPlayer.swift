@@ -227,7 +227,7 @@ public final class AudioPlayer: Sendable {
                 return state.isPlaying
             }
             broadcast.send(isFinished ? .finished : .stopped)
-        case .changed: break
+        case .changed, .failed: break
         }
     }
 }

@@ -1,4 +1,5 @@
 import AudioBase
+import AudioCodecs
 
 /// When something is to begin.
 public enum AudioQueueTime: Hashable, Sendable {
@@ -24,6 +25,8 @@ public struct AudioQueueLoss: Hashable, Sendable {
         case skipped
         /// Packets that could not be decoded: silence is in their place.
         case undecodable
+        /// A queue's encoder has failed: so many captured frames are in no packet.
+        case unencodable
     }
     /// How it was lost.
     public let kind: Kind
@@ -53,6 +56,8 @@ public enum AudioQueueEvent: Hashable, Sendable {
     case stopped
     /// Sound was lost.
     case lost(AudioQueueLoss)
+    /// The encoder of a queue that records has failed: until it is stopped and started again no more packets come.
+    case failed(CodecError)
     /// Its volume, pan or rate was set.
     case changed(Property)
 
@@ -81,4 +86,6 @@ public struct AudioQueueStatistics: Hashable, Sendable {
     public var skipped = 0
     /// In packets that could not be decoded.
     public var undecodable = 0
+    /// Captured, but in no packet, as the encoder had failed.
+    public var unencodable = 0
 }

@@ -138,7 +138,13 @@ public final class AudioRecorder: Sendable {
             for _ in 0..<Self.bufferCount { try queue.enqueue(try queue.allocateBuffer(duration: Self.bufferDuration)) }
         } catch { throw .queue(error) }
         served.recorder = self
-        queue.setEventHandler { if case .stopped = $0 { served.recorder?.finish() } }
+        queue.setEventHandler { event in
+            switch event {
+            case .lost(let loss): served.recorder?.update { $0.take(loss) }
+            case .stopped: served.recorder?.finish()
+            default: break
+            }
+        }
     }
 
     /// A recorder of one file, of the kind that its ending asks for.
@@ -206,6 +212,12 @@ public final class AudioRecorder: Sendable {
     }
 
     private func take(_ buffer: AudioQueueBuffer) {
+        update {
+            $0.take(buffer.samples, frameCount: buffer.frameCount, time: buffer.sampleTime, start: buffer.start)
+        }
+    }
+
+    private func update(_ body: (inout RecorderState) -> Void) {
         state.withLock { state in
             guard !state.isClosed else { return }
             let switches = seen.withLock { seen in
@@ -213,7 +225,7 @@ public final class AudioRecorder: Sendable {
                 return seen.switches
             }
             for next in switches { state.turn(next) }
-            state.take(buffer.samples, frameCount: buffer.frameCount, time: buffer.sampleTime, start: buffer.start)
+            body(&state)
             note(&state)
         }
     }

@@ -23,9 +23,15 @@ struct InputQueueControl: ~Copyable, @unchecked Sendable {  // moves with its lo
     var isEnding = false
     var thread: ServiceThread?
     var error: CodecError?
+    /// Frames that the encoder did not make packets of.
+    private(set) var unencodable = 0
+    /// What is to be told.
+    var news: [AudioQueueEvent] = []
     var encoder: PacketEncoder?
     /// That of the recording that is to be ended, where the next one has begun.
     private var leaving: PacketEncoder?
+    /// Frames that were captured, before what comes next.
+    private var position = 0
     /// Room for what the encoder holds at the end of a recording, while its user does not have it. Beside those that go round.
     private var spare: AudioQueueBuffer?
 
@@ -69,23 +75,45 @@ struct InputQueueControl: ~Copyable, @unchecked Sendable {  // moves with its lo
         buffer.start = captured.start
         buffer.frameCount = captured.frameCount
         guard let encoder else { return .give(buffer) }
-        encode(buffer) { give throws(CodecError) in
+        let held = encoder.isFinished ? 0 : encoder.held
+        encode(buffer, by: encoder) { give throws(CodecError) in
             try encoder.encode(buffer.samples, frameCount: captured.frameCount, give)
         }
+        if encoder.isFinished {
+            let done = buffer.packetDescriptions.count * encoder.format.framesPerPacket
+            lose(held + captured.frameCount - done, upTo: captured)
+        }
+        position += captured.frameCount
         guard buffer.packetDescriptions.isEmpty else { return .give(buffer) }
         push(buffer, renderer)
         return .goOn
     }
 
     private mutating func encode(
-        _ buffer: AudioQueueBuffer, _ body: ((UnsafeRawBufferPointer) -> Void) throws(CodecError) -> Void
+        _ buffer: AudioQueueBuffer, by encoder: PacketEncoder,
+        _ body: ((UnsafeRawBufferPointer) -> Void) throws(CodecError) -> Void
     ) {
-        guard error == nil else { return }
+        guard !encoder.isFinished else { return }
         var fits = true
         do throws(CodecError) {
             try body { if !buffer.append($0) { fits = false } }
             if !fits { throw .libraryFailure(codec: "a queue's", call: "encode", code: buffer.bytes.count) }
-        } catch { self.error = error }
+        } catch {
+            encoder.isFinished = true
+            if encoder === self.encoder { self.error = error }
+            news.append(.failed(error))
+        }
+    }
+
+    /// Counts the last frames that an encoder had when it failed, which are in no packet.
+    private mutating func lose(_ count: Int, upTo captured: CapturedBuffer) {
+        guard count > 0 else { return }
+        unencodable += count
+        let before = captured.frameCount - count
+        let loss = AudioQueueLoss(
+            kind: .unencodable, frameCount: count, sampleTime: captured.time + Int64(before),
+            position: position + before)
+        news.append(.lost(loss))
     }
 
     /// What the encoder still holds, at the end of a recording; nil where that is nothing.
@@ -100,7 +128,7 @@ struct InputQueueControl: ~Copyable, @unchecked Sendable {  // moves with its lo
                 id: AudioQueueBuffer.tailID, queue: queue, channelCount: format.processingFormat.channelCount,
                 frames: packets * format.framesPerPacket, packets: packets,
                 packetByteCount: format.maximumPacketByteCount)
-        encode(buffer) { give throws(CodecError) in try encoder.finish(give) }
+        encode(buffer, by: encoder) { give throws(CodecError) in try encoder.finish(give) }
         spare = buffer.packetDescriptions.isEmpty ? buffer : nil
         return spare == nil ? buffer : nil
     }

@@ -64,6 +64,13 @@ struct RecorderState: ~Copyable, @unchecked Sendable {  // moves with its lock
         expected = time + Int64(frameCount)
     }
 
+    /// Takes note of what was lost, which no buffer comes behind where it is the last.
+    mutating func take(_ loss: AudioQueueLoss) {
+        guard let expected, loss.sampleTime == expected else { return }  // else a buffer behind it has been here
+        pass(zeros.channels, loss.frameCount, expected, isLost: true)
+        self.expected = expected + Int64(loss.frameCount)
+    }
+
     /// The engine was started anew and counts from 0: what was to come comes as many frames on.
     private mutating func begin(_ start: Int, at time: Int64) {
         let (pending, isOn) = (switches, isOn)

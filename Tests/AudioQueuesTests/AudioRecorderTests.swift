@@ -290,6 +290,61 @@ import TestTraits
         }
     }
 
+    /// Waits until it may write.
+    private final class HungWriter: SoundFileWriter {
+        private let file: AudioFileWriter
+        private let gate: DispatchSemaphore
+        var format: AudioFormat { file.format }
+        var frameCount: Int { file.frameCount }
+        init(_ path: String, _ format: AudioFormat, _ gate: DispatchSemaphore) throws(AudioFileError) {
+            file = try AudioFileWriter(path: path, format: format)
+            self.gate = gate
+        }
+        func write(_ channels: Channels, frameCount: Int, offset: Int) throws(AudioFileError) {
+            gate.wait()
+            gate.signal()
+            try file.write(channels, frameCount: frameCount, offset: offset)
+        }
+        func writeSilence(frameCount: Int) throws(AudioFileError) { try file.writeSilence(frameCount: frameCount) }
+        func close() throws(AudioFileError) { try file.close() }
+    }
+
+    @Test func `what is lost at the end, while the disk hangs, is counted, and is silence`() throws {
+        try inFolder { folder in
+            let engine = AudioEngine()
+            let format = AudioFormat(sampleRate: 48_000, channelCount: 1)
+            let gate = DispatchSemaphore(value: 0)
+            let file = AudioRecorderFile(path: folder + "/take.wav") { path, format throws(AudioFileError) in
+                try HungWriter(path, format, gate)
+            }
+            let recorder = try AudioRecorder(files: [file], format: format, on: engine)
+            let callback = try engine.startRealtimeRendering(format: format, inputChannelCount: 1)
+            try recorder.record()
+            let input = AudioBuffer(channelCount: 1, frameCapacity: 1_000)
+            let output = AudioBuffer(channelCount: 1, frameCapacity: 1_000)
+            for k in 0..<310 {
+                let time = Int64(1_000 * k)
+                for i in 0..<1_000 { input.channels[0][i] = numbered(1_000 * k + i) }
+                var cycle = IOCycle(
+                    frameCount: 1_000, sampleTime: time, hostTime: HostTime(nanoseconds: time), inputLatency: 0,
+                    outputLatency: 0, input: input.channels, output: output.channels)
+                callback(&cycle)
+            }
+            engine.stop()
+            gate.signal()
+            try recorder.stop()
+            // Six seconds of buffers; the rest had none.
+            #expect(recorder.queue.statistics.overrun == 22_000)
+            #expect(recorder.lostFrameCount == 22_000 && recorder.frameCount == 310_000)
+            let reader = try AudioFileReader(path: folder + "/take.wav")
+            #expect(reader.frameCount == 310_000)
+            let buffer = AudioBuffer(channelCount: 1, frameCapacity: 310_000)
+            #expect(try reader.read(into: buffer.channels, frameCount: 310_000) == 310_000)
+            let wanted = (0..<310_000).map { $0 < 288_000 ? numbered($0) : 0 }
+            #expect(Array(UnsafeBufferPointer(start: buffer.channels[0], count: 310_000)) == wanted)
+        }
+    }
+
     @Test func `where one file cannot be made, none is touched`() throws {
         try inFolder { folder in
             let rig = QueueRig()

@@ -216,6 +216,45 @@ import Testing
         #expect(throws: AudioQueueError.tooManyBuffers(maximum: 64)) { try queue.allocateBuffer(packetCount: 1) }
     }
 
+    @Test func `an encoder that fails is told with all that is lost, and the next start has another`() throws {
+        let rig = QueueRig()
+        let store = Store()
+        let events = Log<AudioQueueEvent>()
+        let queue = try AudioInputQueue(
+            .aac(sampleRate: 48_000, channelCount: 1, bitRate: 64_000), on: rig.engine
+        ) { queue, buffer in
+            for k in buffer.packetDescriptions.indices { store.packets.append(Array(buffer.packet(k))) }
+            try? queue.enqueue(buffer)
+        }
+        queue.setEventHandler { events.add($0) }
+        for _ in 0..<3 {
+            store.buffers.append(try queue.allocateBuffer(packetCount: 2))
+            try queue.enqueue(store.buffers[store.buffers.count - 1])
+        }
+        try rig.start(inputs: 1)
+        try queue.start()
+        try rig.render(5_000, blocks: [500], input: tone)
+        #expect(store.packets.count == 3)
+        // Whoever fills a buffer that the queue has leaves the encoder no room.
+        for buffer in store.buffers { try buffer.setPackets(byteCount: buffer.bytes.count, descriptions: []) }
+        try rig.render(5_000, blocks: [500], input: tone)
+        queue.stop()
+        try rig.render(1, input: tone)
+        #expect(store.packets.count == 3)
+        let failure = try #require(queue.error)
+        let losses = [(4_096, 2_048), (6_144, 2_048), (8_192, 1_808)].map { at, count in
+            AudioQueueEvent.lost(
+                AudioQueueLoss(kind: .unencodable, frameCount: count, sampleTime: Int64(at), position: at))
+        }
+        #expect(events.all == [.started(sampleTime: 0), .failed(failure)] + losses + [.stopped])
+        #expect(queue.statistics.frameCount == 4_096 && queue.statistics.unencodable == 5_904)
+        for buffer in store.buffers { buffer.removeAll() }
+        try queue.start()
+        try rig.render(5_000, blocks: [500], input: tone)
+        #expect(store.packets.count == 6 && queue.error == nil)
+        #expect(queue.statistics.unencodable == 5_904)
+    }
+
     @Test func `a packet that cannot be decoded is silence of its length, and told`() throws {
         var recorded = try record(
             .aac(sampleRate: 48_000, channelCount: 1, bitRate: 64_000), packets: 4, frames: 48_000)
