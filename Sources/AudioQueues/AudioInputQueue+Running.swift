@@ -8,7 +8,7 @@ extension AudioInputQueue {
     /// - Throws: ``AudioQueueError/noThread(code:)``, ``AudioQueueError/codec(_:)``.
     public func start(at time: AudioQueueTime = .now) throws(AudioQueueError) {
         try startThread()
-        let start = frame(at: time)
+        let start = time.frame(of: engine)
         let renderer = renderer
         let encoding = encoding
         let failure = state.withLock { state -> CodecError? in
@@ -67,19 +67,8 @@ extension AudioInputQueue {
         guard next != 0 else { return (start, .min) }
         guard engine.sampleTime(at: .now()) != nil else { return (start + 1, .min) }
         // It is the start before's while the first block is under way.
-        let isOld = next > frame(at: .sample(engine.sampleTime + Int64(IOCycle.maximumFrameCount)))
+        let isOld = next > renderer.controls.handle.frame(engine.sampleTime + Int64(IOCycle.maximumFrameCount))
         return isOld ? (start + 1, .min) : (start, next)
-    }
-
-    func frame(at time: AudioQueueTime) -> Int64 {
-        let frame: Int64?
-        switch time {
-        case .now: return .min
-        case .sample(let sample): frame = sample
-        case .host(let instant): frame = engine.sampleTime(at: instant)
-        }
-        guard let frame, let rate = engine.sampleRate else { return .min }
-        return boundedFrames(Double(frame) * format.processingFormat.sampleRate / rate)
     }
 
     private func startThread() throws(AudioQueueError) {

@@ -63,10 +63,12 @@ public final class AudioInputQueue: Sendable {
         } catch { throw .codec(error) }
         (buffers, recorded) = AsyncStream.makeStream(of: AudioQueueBuffer.self)
         let served = WeakInputQueue()
+        let rate = format.processingFormat.sampleRate
         converter = AudioConverterNode(to: format.processingFormat, name: "\(name) converter")
-        sink = AudioSinkNode(name: name, service: { served.queue?.serveUnlessThreaded() }) { time, count, input in
-            renderer.capture(time, count, input)
-        }
+        sink = AudioSinkNode(
+            name: name, service: { served.queue?.serveUnlessThreaded() },
+            prepare: { renderer.controls.setRatio(rate / $0) }
+        ) { time, count, input in renderer.capture(time, count, input) }
         served.queue = self
         let (converter, sink) = (converter, sink)
         do throws(AudioEngineError) {

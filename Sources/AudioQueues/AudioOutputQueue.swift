@@ -67,7 +67,8 @@ public final class AudioOutputQueue: Sendable {
         (buffers, played) = AsyncStream.makeStream(of: AudioQueueBuffer.self)
         let served = WeakQueue()
         source = AudioSourceNode(
-            format: format.processingFormat, name: name, service: { served.queue?.serveUnlessThreaded() }
+            format: format.processingFormat, name: name, service: { served.queue?.serveUnlessThreaded() },
+            prepare: { renderer.controls.setRatio(format.processingFormat.sampleRate / $0) }
         ) { time, count, output in
             renderer.render(time, count, output)
             return count
@@ -145,7 +146,7 @@ public final class AudioOutputQueue: Sendable {
             throw .badBuffer(detail: "\(buffer.frameCount) frames; it has room for \(buffer.frameCapacity)")
         }
         guard buffer.take() else { throw .enqueuedAlready }
-        let start = frame(at: time)
+        let start = time.frame(of: engine)
         let renderer = renderer
         let sequence = state.withLock { state -> Int? in
             guard !state.isEnding else { return nil }
@@ -171,18 +172,6 @@ public final class AudioOutputQueue: Sendable {
             state.pump(renderer)
             return state.ready - renderer.controls[.played]
         }
-    }
-
-    /// A time on the render side's counter, which is at the queue's rate.
-    func frame(at time: AudioQueueTime) -> Int64 {
-        let frame: Int64?
-        switch time {
-        case .now: return .min
-        case .sample(let sample): frame = sample
-        case .host(let instant): frame = engine.sampleTime(at: instant)
-        }
-        guard let frame, let rate = engine.sampleRate else { return .min }
-        return boundedFrames(Double(frame) * format.processingFormat.sampleRate / rate)
     }
 
     // MARK: What can be set and seen

@@ -6,6 +6,7 @@ public enum AudioQueueTime: Hashable, Sendable {
     /// At the next block.
     case now
     /// At this frame of the engine's counter, ``AudioEngine/sampleTime``. What is over is due now; beyond 2⁵⁰ is brought to it.
+    /// Of an engine that stands it is the frame after its next start.
     case sample(Int64)
     /// At this instant of the machine's clock. The engine must be rendering.
     case host(HostTime)

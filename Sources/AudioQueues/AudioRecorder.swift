@@ -171,7 +171,7 @@ public final class AudioRecorder: Sendable {
     /// - Throws: ``AudioRecorderError/stopped``, ``AudioRecorderError/queue(_:)``.
     public func record(at time: AudioQueueTime = .now, forDuration duration: Double? = nil) throws(AudioRecorderError) {
         try prepareToRecord()
-        let start = time == .now ? nil : queue.frame(at: time)
+        let start = time == .now ? nil : time.frame(of: queue.engine)
         turn(isOn: true, at: start, frames: duration.map { boundedFrames($0 * format.sampleRate) })
     }
 
@@ -180,7 +180,8 @@ public final class AudioRecorder: Sendable {
 
     private func turn(isOn: Bool, at time: Int64? = nil, frames: Int64? = nil) {
         let next = queue.nextFrame
-        let new = RecorderState.Switch(start: next.start, time: time ?? next.time, isOn: isOn, frames: frames)
+        let new = RecorderState.Switch(
+            start: next.start, time: time ?? next.time, isOfEngine: time != nil, isOn: isOn, frames: frames)
         seen.withLock {
             $0.switches.append(new)
             $0.isOn = isOn
@@ -224,7 +225,11 @@ public final class AudioRecorder: Sendable {
                 defer { seen.switches = [] }
                 return seen.switches
             }
-            for next in switches { state.turn(next) }
+            for var next in switches {
+                // Now that something has come the engine's rate is known.
+                if next.isOfEngine { next.time = queue.renderer.controls.handle.frame(next.time) }
+                state.turn(next)
+            }
             body(&state)
             note(&state)
         }

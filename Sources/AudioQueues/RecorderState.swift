@@ -16,7 +16,9 @@ struct RecorderState: ~Copyable, @unchecked Sendable {  // moves with its lock
     /// Recording goes on or off at a frame of one of the engine's starts, and after `frames` off again.
     struct Switch {
         var start: Int
+        /// At the queue's rate; what is yet to be brought to it is the engine's.
         var time: Int64
+        var isOfEngine = false
         var isOn: Bool
         var frames: Int64?
     }

@@ -206,6 +206,35 @@ import Testing
         #expect(throws: AudioQueueError.foreignBuffer) { try queue.enqueue(free) }
     }
 
+    @Test(arguments: [false, true])
+    func `a time that is given before the engine is started is kept`(ofBuffer: Bool) throws {
+        let rig = QueueRig()
+        let queue = try AudioOutputQueue(.linearPCM(rig.format), on: rig.engine) { _, _ in }
+        let buffer = try queue.allocateBuffer(frameCount: 1_000)
+        fill(buffer, 1_000, from: 0)
+        try queue.enqueue(buffer, at: ofBuffer ? .sample(4_800) : .now)
+        try queue.start(at: ofBuffer ? .now : .sample(4_800))
+        try rig.start()
+        let heard = try rig.render(5_800, blocks: [480])
+        #expect(heard == [Float](repeating: 0, count: 4_800) + (0..<1_000).map(numbered))
+        #expect(queue.statistics.late == 0)
+    }
+
+    @Test(arguments: [false, true])
+    func `so is it of a queue at another rate than the engine will have`(ofBuffer: Bool) throws {
+        let rig = QueueRig(rate: 48_000)
+        let format = AudioFormat(sampleRate: 24_000, channelCount: 1)
+        let queue = try AudioOutputQueue(.linearPCM(format), on: rig.engine) { _, _ in }
+        let buffer = try queue.allocateBuffer(frameCount: 2_400)
+        for i in 0..<2_400 { buffer.samples[0][i] = sine(i, frequency: 1_000, rate: 24_000) }
+        buffer.frameCount = 2_400
+        try queue.enqueue(buffer, at: ofBuffer ? .sample(9_600) : .now)
+        try queue.start(at: ofBuffer ? .now : .sample(9_600))
+        try rig.start()
+        let first = try #require(try rig.render(20_000).firstIndex { abs($0) > 0.05 })
+        #expect(abs(first - 9_600) < 200)  // the conversion's delay
+    }
+
     @Test func `what has begun goes on where the engine is started anew`() throws {
         let rig = QueueRig()
         let queue = try feed(rig, [1_000], buffers: 4, upTo: 10_000)

@@ -233,6 +233,16 @@ import Testing
         #expect(throws: AudioPlayerError.self) { try player.seek(to: 100, item: 2) }
     }
 
+    @Test func `it begins at a frame that is given before the engine is started`() throws {
+        let rig = QueueRig()
+        let file = try TemporaryFile((0..<10_000).map(numbered))
+        let player = try AudioPlayer(path: file.path, on: rig.engine)
+        try player.play(at: .sample(4_800))
+        try rig.start()
+        let heard = try rig.render(14_800, blocks: [480])
+        #expect(heard == [Float](repeating: 0, count: 4_800) + (0..<10_000).map(numbered))
+    }
+
     @Test func `volume fades within the time it is given`() throws {
         let rig = QueueRig()
         let file = try TemporaryFile([Float](repeating: 0.5, count: 96_000))

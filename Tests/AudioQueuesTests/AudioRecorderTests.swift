@@ -85,6 +85,22 @@ import TestTraits
         }
     }
 
+    @Test(arguments: [48_000.0, 24_000])
+    func `a time that is given before the engine is started is kept`(rate: Double) throws {
+        try inFolder { folder in
+            let rig = QueueRig()
+            let format = AudioFormat(sampleRate: rate, channelCount: 1)
+            let recorder = try AudioRecorder(path: folder + "/take.wav", format: format, on: rig.engine)
+            try recorder.record(at: .sample(24_000))
+            try rig.start(inputs: 1)
+            try rig.render(48_000, input: numbered)
+            try recorder.stop()
+            let captured = recorder.queue.statistics.frameCount
+            #expect(captured - recorder.frameCount == Int(rate / 2))
+            if rate == 48_000 { #expect(try samples(folder + "/take.wav") == (24_000..<48_000).map(numbered)) }
+        }
+    }
+
     @Test(arguments: [100_000, 100])
     func `after the engine was started anew it records at once`(before: Int) throws {
         try inFolder { folder in

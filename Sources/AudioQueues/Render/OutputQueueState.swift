@@ -226,6 +226,7 @@ struct OutputQueueState: ~Copyable {
     private mutating func takeNext() {
         guard !hasCurrent, let next = incoming.pop() else { return }
         current = next
+        current.start = controls.frame(next.start)
         hasCurrent = true
         at = 0
     }
