@@ -181,8 +181,15 @@ public final class AudioOutputQueue: Sendable {
         get { mixer.input(0).volume }
         set {
             mixer.input(0).volume = newValue
-            send(.changed(.volume(newValue)))
+            send(.changed(.volume(volume)))
         }
+    }
+
+    /// Moves ``volume`` within so many seconds; it has its new value at once.
+    /// - Throws: `AudioEngineError.tooManyScheduled(node:)`.
+    public func setVolume(_ volume: Float, fadeDuration: Double) throws(AudioEngineError) {
+        try mixer.input(0)["volume"]?.setValue(volume, ramp: fadeDuration)
+        send(.changed(.volume(self.volume)))
     }
 
     /// −1 is left, 1 is right, for a queue of two channels.
@@ -190,7 +197,7 @@ public final class AudioOutputQueue: Sendable {
         get { mixer.input(0).pan }
         set {
             mixer.input(0).pan = newValue
-            send(.changed(.pan(newValue)))
+            send(.changed(.pan(pan)))
         }
     }
 

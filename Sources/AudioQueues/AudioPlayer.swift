@@ -227,7 +227,8 @@ public final class AudioPlayer: Sendable {
                 return state.isPlaying
             }
             broadcast.send(isFinished ? .finished : .stopped)
-        case .changed, .failed: break
+        case .changed(let property): broadcast.send(.changed(property))
+        case .failed: break  // of queues that record
         }
     }
 }

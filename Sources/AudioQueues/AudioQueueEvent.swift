@@ -59,7 +59,7 @@ public enum AudioQueueEvent: Hashable, Sendable {
     case lost(AudioQueueLoss)
     /// The encoder of a queue that records has failed: until it is stopped and started again no more packets come.
     case failed(CodecError)
-    /// Its volume, pan or rate was set.
+    /// Its volume, pan or rate was set, to this: what was out of range has been brought into it.
     case changed(Property)
 
     /// What can be set.

@@ -373,6 +373,24 @@ import Testing
         #expect(abs(try rig.render(4_800)[4_799]) < 1e-6)
     }
 
+    @Test func `what is set is told, as it is then`() throws {
+        let rig = QueueRig(channels: 2)
+        let events = Log<AudioQueueEvent>()
+        let queue = try AudioOutputQueue(.linearPCM(rig.format), on: rig.engine, isVarispeed: true) { _, _ in }
+        queue.setEventHandler { events.add($0) }
+        queue.volume = 0.5
+        queue.volume = 100
+        queue.pan = -3
+        try queue.setRate(2)
+        queue.volume = .nan
+        try queue.setVolume(-1, fadeDuration: 0.5)
+        let told: [AudioQueueEvent.Property] = [
+            .volume(0.5), .volume(8), .pan(-1), .rate(2), .volume(8), .volume(0),
+        ]
+        #expect(events.all == told.map { .changed($0) })
+        #expect(queue.volume == 0)
+    }
+
     @Test func `a task may take the buffers in the place of a callback`() async throws {
         let rig = QueueRig()
         let queue = try AudioOutputQueue(.linearPCM(rig.format), on: rig.engine)
