@@ -131,7 +131,7 @@ import TestTraits
         }
     }
 
-    @Test func `a duration goes on over a new start of the engine, and a pause comes before what it is to go on with`() throws {
+    @Test func `a duration goes on over a new start of the engine, and a pause holds until it is to go on`() throws {
         try inFolder { folder in
             let rig = QueueRig()
             let recorder = try AudioRecorder(path: folder + "/take.wav", format: rig.format, on: rig.engine)
