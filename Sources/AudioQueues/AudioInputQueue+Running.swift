@@ -2,75 +2,18 @@ import AudioBase
 import AudioCodecs
 import AudioEngine
 
-/// An input queue's control side, under its lock.
-struct InputQueueControl: ~Copyable, @unchecked Sendable {  // moves with its lock
-    enum Phase { case stopped, running, paused }
-
-    var phase = Phase.stopped
-    var sequence = 0
-    var run = 0
-    var thread: ServiceThread?
-    var error: CodecError?
-    var encoder: PacketEncoder?
-
-    init(encoder: sending PacketEncoder?) { self.encoder = encoder }
-
-    mutating func push(_ buffer: AudioQueueBuffer, _ renderer: InputQueueRenderer) {
-        sequence += 1
-        renderer.incoming.writer.push(
-            QueuedBuffer(
-                samples: buffer.samples, frameCount: buffer.frameCapacity, id: buffer.id, sequence: sequence,
-                start: .min))
-    }
-
-    /// Takes what was captured; returns nil where nothing came of it, and the buffer went back to be filled.
-    mutating func receive(
-        _ captured: CapturedBuffer, _ buffer: AudioQueueBuffer, _ renderer: InputQueueRenderer
-    ) -> AudioQueueBuffer? {
-        buffer.sampleTime = captured.time
-        buffer.frameCount = captured.frameCount
-        guard let encoder else { return buffer }
-        encode(buffer) { give throws(CodecError) in
-            try encoder.encode(buffer.samples, frameCount: captured.frameCount, give)
-        }
-        guard buffer.packetDescriptions.isEmpty else { return buffer }
-        push(buffer, renderer)
-        return nil
-    }
-
-    private mutating func encode(
-        _ buffer: AudioQueueBuffer, _ body: ((UnsafeRawBufferPointer) -> Void) throws(CodecError) -> Void
-    ) {
-        guard error == nil else { return }
-        var fits = true
-        do throws(CodecError) {
-            try body { if !buffer.append($0) { fits = false } }
-            if !fits { throw .libraryFailure(codec: "a queue's", call: "encode", code: buffer.bytes.count) }
-        } catch { self.error = error }
-    }
-
-    /// What the encoder still holds, at the end of a recording.
-    mutating func tail(_ buffer: AudioQueueBuffer) {
-        guard let encoder, !encoder.isFinished else { return }
-        encode(buffer) { give throws(CodecError) in try encoder.finish(give) }
-    }
-}
-
 extension AudioInputQueue {
     /// Begins to record, or goes on after ``pause()``.
     /// - Parameter time: of the first frame that is recorded.
     /// - Throws: ``AudioQueueError/noThread(code:)``, ``AudioQueueError/codec(_:)``.
     public func start(at time: AudioQueueTime = .now) throws(AudioQueueError) {
         try startThread()
-        let start = frame(at: time)
+        let start = time.frame(of: engine)
         let renderer = renderer
         let encoding = encoding
         let failure = state.withLock { state -> CodecError? in
             guard state.phase != .running else { return nil }
-            if state.phase == .stopped, state.encoder?.isFinished == true {
-                do throws(CodecError) { state.encoder = try PacketEncoder.make(encoding) } catch { return error }
-                state.error = nil
-            }
+            do throws(CodecError) { try state.begin(encoding) } catch { return error }
             state.run += 1
             state.phase = .running
             renderer.controls.begin(run: state.run, at: start)
@@ -79,21 +22,33 @@ extension AudioInputQueue {
         if let failure { throw .codec(failure) }
     }
 
-    /// Stands still; what is in the present buffer is handed over, so that no buffer has a hole.
-    public func pause() { halt(to: .paused) }
-
-    /// Ends the recording. What was captured is handed over, then ``AudioQueueEvent/stopped`` is told.
-    public func stop() { halt(to: .stopped) }
-
-    private func halt(to phase: InputQueueControl.Phase) {
+    /// Stands still; what is in the present buffer is handed over, so that no buffer has a hole. Where it does not run it stays as
+    /// it is.
+    public func pause() {
         let controls = renderer.controls
-        let wasRunning = state.withLock { state in
-            defer { state.phase = phase }
-            guard state.phase == .running else { return false }
-            controls.halt()
-            return true
+        state.withLock { state in
+            guard state.phase == .running else { return }
+            state.phase = .paused
+            controls.halt(state.run)
         }
-        if !wasRunning, phase == .stopped { send(.stopped) }
+    }
+
+    /// Ends the recording, also one that is paused. What was captured is handed over, and what the encoder held; then
+    /// ``AudioQueueEvent/stopped`` is told. What was captured right before it comes when the engine renders its next block.
+    public func stop() {
+        let controls = renderer.controls
+        let isOver = state.withLock { state -> Bool in
+            let phase = state.phase
+            state.phase = .stopped
+            switch phase {
+            case .running: controls.halt(state.run)
+            case .paused: if state.rested == state.run { state.isEnding = true }
+            case .stopped: return state.rested == state.run && !state.isEnding
+            }
+            return false
+        }
+        if isOver { send(.stopped) }
+        renderer.wakeup.handle.wake()
     }
 
     /// Hands over what was begun, where nobody renders who would; in manual rendering on the thread that does.
@@ -104,21 +59,16 @@ extension AudioInputQueue {
         serve()
     }
 
-    /// The frame that the next block begins with, at the queue's rate; `Int64.min` before the first.
-    var nextFrame: Int64 {
-        let next = renderer.controls.next
-        return next == 0 ? .min : Int64(next)
-    }
-
-    func frame(at time: AudioQueueTime) -> Int64 {
-        let frame: Int64?
-        switch time {
-        case .now: return .min
-        case .sample(let sample): frame = sample
-        case .host(let instant): frame = engine.sampleTime(at: instant)
-        }
-        guard let frame, let rate = engine.sampleRate else { return .min }
-        return Int64((Double(frame) * format.processingFormat.sampleRate / rate).rounded())
+    /// The frame that the next block begins with, at the queue's rate, `Int64.min` for the first; and in which of the engine's
+    /// starts, of those that the queue saw. Each counts from 0.
+    var nextFrame: (start: Int, time: Int64) {
+        let start = renderer.controls.starts  // before the frame, as it is written behind it
+        let next = Int64(renderer.controls.next)
+        guard next != 0 else { return (start, .min) }
+        guard engine.sampleTime(at: .now()) != nil else { return (start + 1, .min) }
+        // It is the start before's while the first block is under way.
+        let isOld = next > renderer.controls.handle.frame(engine.sampleTime + Int64(IOCycle.maximumFrameCount))
+        return isOld ? (start + 1, .min) : (start, next)
     }
 
     private func startThread() throws(AudioQueueError) {
@@ -157,19 +107,14 @@ extension AudioInputQueue {
     /// Encodes what was captured and hands it over, tells what happened.
     func serve() {
         let renderer = renderer
-        while true {
-            let next = state.withLock { state -> (AudioQueueBuffer?, Bool) in
-                guard let captured = renderer.filled.pop() else { return (nil, false) }
-                let buffer = renderer.buffers.withLock { $0[captured.id] }
-                return (state.receive(captured, buffer, renderer), true)
-            }
-            guard next.1 else { break }
-            if let buffer = next.0 { give(buffer) }
-        }
-        while let record = state.withLock({ _ in renderer.records.pop() }) {
+        // Taken before the buffers, so that all that were filled before an end are there.
+        var records: [QueueRecord] = []
+        while let record = state.withLock({ _ in renderer.records.pop() }) { records.append(record) }
+        handOver()
+        for record in records {
             switch record.kind {
             case .started: send(.started(sampleTime: record.time))
-            case .stopped: end()
+            case .stopped: if state.withLock({ $0.rest(run: record.position) }) { handOver() } else { send(.paused) }
             case .underrun: send(.lost(record.loss(.underrun)))
             case .late: send(.lost(record.loss(.late)))
             case .overrun: send(.lost(record.loss(.overrun)))
@@ -178,19 +123,27 @@ extension AudioInputQueue {
         }
     }
 
+    private func handOver() {
+        let (renderer, me) = (renderer, ObjectIdentifier(self))
+        while true {
+            let (step, news) = state.withLock { state in
+                defer { state.news = [] }
+                return (state.next(renderer, of: me), state.news)
+            }
+            for event in news { send(event) }
+            switch step {
+            case .give(let buffer): give(buffer)
+            case .goOn: continue
+            case .end(let tail):
+                if let tail { give(tail) }
+                send(.stopped)
+            case .nothing: return
+            }
+        }
+    }
+
     private func give(_ buffer: AudioQueueBuffer) {
         buffer.release()
         if let callback { callback(self, buffer) } else { recorded.yield(buffer) }
-    }
-
-    /// The render side has come to rest: by a pause, or for good.
-    private func end() {
-        guard state.withLock({ $0.phase }) == .stopped else { return send(.paused) }
-        let packets = PacketEncoder.tailPacketCount
-        if format.isPacketised, let buffer = try? allocate(packets * format.framesPerPacket, packets, isTail: true) {
-            state.withLock { $0.tail(buffer) }
-            if !buffer.packetDescriptions.isEmpty { give(buffer) }
-        }
-        send(.stopped)
     }
 }

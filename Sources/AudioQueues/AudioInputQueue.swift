@@ -48,7 +48,7 @@ public final class AudioInputQueue: Sendable {
         self.encoding = encoding
         self.engine = engine
         self.callback = callback
-        let renderer = InputQueueRenderer(capacity: 4 * Self.maximumBufferCount)
+        let renderer = InputQueueRenderer(capacity: Self.maximumBufferCount)
         self.renderer = renderer
         do throws(CodecError) {
             let encoder = try PacketEncoder.make(encoding)
@@ -63,10 +63,12 @@ public final class AudioInputQueue: Sendable {
         } catch { throw .codec(error) }
         (buffers, recorded) = AsyncStream.makeStream(of: AudioQueueBuffer.self)
         let served = WeakInputQueue()
+        let rate = format.processingFormat.sampleRate
         converter = AudioConverterNode(to: format.processingFormat, name: "\(name) converter")
-        sink = AudioSinkNode(name: name, service: { served.queue?.serveUnlessThreaded() }) { time, count, input in
-            renderer.capture(time, count, input)
-        }
+        sink = AudioSinkNode(
+            name: name, service: { served.queue?.serveUnlessThreaded() },
+            prepare: { renderer.controls.setRatio(rate / $0) }
+        ) { time, count, input in renderer.capture(time, count, input) }
         served.queue = self
         let (converter, sink) = (converter, sink)
         do throws(AudioEngineError) {
@@ -90,29 +92,28 @@ public final class AudioInputQueue: Sendable {
     // MARK: Buffers
 
     /// Memory for so many frames of PCM, or for packets of as many.
+    /// - Throws: ``AudioQueueError/tooManyBuffers(maximum:)``, ``AudioQueueError/bufferTooLarge(maximum:)``.
     public func allocateBuffer(frameCount: Int) throws(AudioQueueError) -> AudioQueueBuffer {
         precondition(frameCount >= 1)
-        guard format.isPacketised else { return try allocate(frameCount, 0) }
-        return try allocateBuffer(packetCount: (frameCount + format.framesPerPacket - 1) / format.framesPerPacket)
+        return try allocateBuffer(packetCount: format.packetCount(ofFrames: frameCount))
     }
 
     /// Memory for so many seconds.
     public func allocateBuffer(duration: Double) throws(AudioQueueError) -> AudioQueueBuffer {
-        try allocateBuffer(frameCount: max(1, Int((duration * format.processingFormat.sampleRate).rounded(.up))))
+        try allocateBuffer(frameCount: format.frameCount(ofSeconds: duration))
     }
 
-    /// Memory for so many packets of any size the codec has. What the encoder
-    /// still holds at the stop comes in one more buffer.
+    /// Memory for so many packets of any size the codec has. What the encoder still holds at the stop comes in one more buffer,
+    /// which the queue has for that alone: enqueue it as well, or the next stop makes another.
     public func allocateBuffer(packetCount: Int) throws(AudioQueueError) -> AudioQueueBuffer {
         precondition(packetCount >= 1)
-        return try allocate(packetCount * format.framesPerPacket, format.isPacketised ? packetCount : 0)
+        return try allocate(try format.frameCapacity(ofPackets: packetCount), format.isPacketised ? packetCount : 0)
     }
 
-    /// - Parameter isTail: of the queue's own, at the end of a recording.
-    func allocate(_ frames: Int, _ packets: Int, isTail: Bool = false) throws(AudioQueueError) -> AudioQueueBuffer {
+    private func allocate(_ frames: Int, _ packets: Int) throws(AudioQueueError) -> AudioQueueBuffer {
         let me = ObjectIdentifier(self)
         return try renderer.buffers.withLock { buffers throws(AudioQueueError) in
-            guard buffers.count < (isTail ? 4 : 1) * Self.maximumBufferCount else {
+            guard buffers.count < Self.maximumBufferCount else {
                 throw .tooManyBuffers(maximum: Self.maximumBufferCount)
             }
             let buffer = AudioQueueBuffer(
@@ -141,14 +142,16 @@ public final class AudioInputQueue: Sendable {
     /// Whether it has been started and neither paused nor stopped.
     public var isRunning: Bool { state.withLock { $0.phase == .running } }
 
-    /// What ended the recording early: an encoder that failed.
+    /// What ended the recording early: an encoder that failed, as ``AudioQueueEvent/failed(_:)`` tells.
     public var error: CodecError? { state.withLock { $0.error } }
 
     /// Frames recorded and lost so far.
     public var statistics: AudioQueueStatistics {
         let controls = renderer.controls
+        let unencodable = state.withLock { $0.unencodable }
         return AudioQueueStatistics(
-            frameCount: controls[.played], overrun: controls[.overrun], skipped: controls[.skipped])
+            frameCount: controls[.played] - unencodable, overrun: controls[.overrun], skipped: controls[.skipped],
+            unencodable: unencodable)
     }
 
     /// What happens from now on; the newest 256 are kept for who is slow. Any number may listen.

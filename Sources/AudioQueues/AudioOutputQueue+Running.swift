@@ -7,7 +7,7 @@ extension AudioOutputQueue {
     /// - Throws: ``AudioQueueError/noThread(code:)``, ``AudioQueueError/stopping``.
     public func start(at time: AudioQueueTime = .now) throws(AudioQueueError) {
         try startThread()
-        let start = frame(at: time)
+        let start = time.frame(of: engine)
         let renderer = renderer
         let isStopping = state.withLock { state in
             guard state.phase != .running else { return state.isEnding }

@@ -67,7 +67,8 @@ public final class AudioOutputQueue: Sendable {
         (buffers, played) = AsyncStream.makeStream(of: AudioQueueBuffer.self)
         let served = WeakQueue()
         source = AudioSourceNode(
-            format: format.processingFormat, name: name, service: { served.queue?.serveUnlessThreaded() }
+            format: format.processingFormat, name: name, service: { served.queue?.serveUnlessThreaded() },
+            prepare: { renderer.controls.setRatio(format.processingFormat.sampleRate / $0) }
         ) { time, count, output in
             renderer.render(time, count, output)
             return count
@@ -96,21 +97,21 @@ public final class AudioOutputQueue: Sendable {
     // MARK: Buffers
 
     /// Memory for so many frames of PCM, or for packets of as many.
+    /// - Throws: ``AudioQueueError/tooManyBuffers(maximum:)``, ``AudioQueueError/bufferTooLarge(maximum:)``.
     public func allocateBuffer(frameCount: Int) throws(AudioQueueError) -> AudioQueueBuffer {
         precondition(frameCount >= 1)
-        let packets = (frameCount + format.framesPerPacket - 1) / format.framesPerPacket
-        return try allocate(frames: format.isPacketised ? packets * format.framesPerPacket : frameCount, packets)
+        return try allocateBuffer(packetCount: format.packetCount(ofFrames: frameCount))
     }
 
     /// Memory for so many seconds.
     public func allocateBuffer(duration: Double) throws(AudioQueueError) -> AudioQueueBuffer {
-        try allocateBuffer(frameCount: max(1, Int((duration * format.processingFormat.sampleRate).rounded(.up))))
+        try allocateBuffer(frameCount: format.frameCount(ofSeconds: duration))
     }
 
     /// Memory for so many packets of any size the codec has (`AudioQueueAllocateBufferWithPacketDescriptions`).
     public func allocateBuffer(packetCount: Int) throws(AudioQueueError) -> AudioQueueBuffer {
         precondition(packetCount >= 1)
-        return try allocate(frames: packetCount * format.framesPerPacket, packetCount)
+        return try allocate(frames: try format.frameCapacity(ofPackets: packetCount), packetCount)
     }
 
     private func allocate(frames: Int, _ packets: Int) throws(AudioQueueError) -> AudioQueueBuffer {
@@ -145,7 +146,7 @@ public final class AudioOutputQueue: Sendable {
             throw .badBuffer(detail: "\(buffer.frameCount) frames; it has room for \(buffer.frameCapacity)")
         }
         guard buffer.take() else { throw .enqueuedAlready }
-        let start = frame(at: time)
+        let start = time.frame(of: engine)
         let renderer = renderer
         let sequence = state.withLock { state -> Int? in
             guard !state.isEnding else { return nil }
@@ -173,18 +174,6 @@ public final class AudioOutputQueue: Sendable {
         }
     }
 
-    /// A time on the render side's counter, which is at the queue's rate.
-    func frame(at time: AudioQueueTime) -> Int64 {
-        let frame: Int64?
-        switch time {
-        case .now: return .min
-        case .sample(let sample): frame = sample
-        case .host(let instant): frame = engine.sampleTime(at: instant)
-        }
-        guard let frame, let rate = engine.sampleRate else { return .min }
-        return Int64((Double(frame) * format.processingFormat.sampleRate / rate).rounded())
-    }
-
     // MARK: What can be set and seen
 
     /// A factor, 0 to 8; moves over 20 ms.
@@ -192,8 +181,15 @@ public final class AudioOutputQueue: Sendable {
         get { mixer.input(0).volume }
         set {
             mixer.input(0).volume = newValue
-            send(.changed(.volume(newValue)))
+            send(.changed(.volume(volume)))
         }
+    }
+
+    /// Moves ``volume`` within so many seconds; it has its new value at once.
+    /// - Throws: `AudioEngineError.tooManyScheduled(node:)`.
+    public func setVolume(_ volume: Float, fadeDuration: Double) throws(AudioEngineError) {
+        try mixer.input(0)["volume"]?.setValue(volume, ramp: fadeDuration)
+        send(.changed(.volume(self.volume)))
     }
 
     /// −1 is left, 1 is right, for a queue of two channels.
@@ -201,7 +197,7 @@ public final class AudioOutputQueue: Sendable {
         get { mixer.input(0).pan }
         set {
             mixer.input(0).pan = newValue
-            send(.changed(.pan(newValue)))
+            send(.changed(.pan(pan)))
         }
     }
 

@@ -8,7 +8,10 @@ extension AudioPlayer {
     /// How fast it plays at its own pitch, ¼ to 4; heard within 0.3 s.
     public var rate: Double {
         get { state.withLock { $0.timeline.speed } }
-        set { state.withLock { $0.timeline.speed = newValue } }
+        set {
+            state.withLock { $0.timeline.speed = newValue }
+            broadcast.send(.changed(.rate(Float(rate))))
+        }
     }
 
     /// A factor, 0 to 8.
@@ -19,7 +22,7 @@ extension AudioPlayer {
 
     /// Moves ``volume`` within so many seconds (`setVolume(_:fadeDuration:)`).
     public func setVolume(_ volume: Float, fadeDuration: Double) throws(AudioEngineError) {
-        try queue.mixer.input(0)["volume"]?.setValue(volume, ramp: fadeDuration)
+        try queue.setVolume(volume, fadeDuration: fadeDuration)
     }
 
     /// −1 is left, 1 is right, for two channels.

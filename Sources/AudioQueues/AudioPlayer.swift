@@ -234,7 +234,8 @@ public final class AudioPlayer: Sendable {
                 return state.isPlaying
             }
             broadcast.send(isFinished ? .finished : .stopped)
-        case .changed: break
+        case .changed(let property): broadcast.send(.changed(property))
+        case .failed: break  // of queues that record
         }
     }
 }

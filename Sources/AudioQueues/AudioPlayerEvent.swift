@@ -40,6 +40,8 @@ public enum AudioPlayerEvent: Sendable {
     case stream(item: Int, AudioStreamState)
     /// What is heard has this title from now on; at first the station's name.
     case title(item: Int, String)
+    /// Its volume, pan or rate was set, to this: what was out of range has been brought into it.
+    case changed(AudioQueueEvent.Property)
     /// Sound was not there in time.
     case lost(AudioQueueLoss)
     /// The last frame of the last item has been heard.

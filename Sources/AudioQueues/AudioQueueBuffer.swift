@@ -5,6 +5,8 @@ import Synchronization
 ///
 /// Whoever has it may use it, on one thread at a time: the user from when the queue hands it over until it is enqueued.
 public final class AudioQueueBuffer: @unchecked Sendable {  // by that rule
+    /// The most frames that a buffer has room for: minutes, at any rate.
+    public static let maximumFrameCapacity = 0xFF_FFFF
     /// Room for frames: of PCM, or of what the packets decode to.
     public let frameCapacity: Int
     /// Room for packets; 0 of PCM.
@@ -23,7 +25,12 @@ public final class AudioQueueBuffer: @unchecked Sendable {  // by that rule
     /// hole; of packets it is the first frame whose sound had not gone into a packet before.
     public internal(set) var sampleTime: Int64 = 0
 
+    /// Of a recorded buffer: in which of the engine's starts, of those that the queue saw.
+    var start = 0
+    /// Its place among the queue's, or ``tailID``.
     let id: Int
+    /// Of the one with what an encoder held at the end, which does not go round.
+    static let tailID = -1
     let queue: ObjectIdentifier
     private let memory: AudioBuffer
     private let isEnqueued = Atomic(false)

@@ -13,6 +13,8 @@ public enum AudioQueueError: Error, Hashable, Sendable, CustomStringConvertible 
     case foreignBuffer
     /// The queue has as many buffers as it can have.
     case tooManyBuffers(maximum: Int)
+    /// A buffer of more frames than one can have.
+    case bufferTooLarge(maximum: Int)
     /// The queue is coming to its end, ``AudioOutputQueue/stop(immediately:)``, and takes nothing any more.
     case stopping
     /// A rate that the queue was not made for.
@@ -34,6 +36,7 @@ public enum AudioQueueError: Error, Hashable, Sendable, CustomStringConvertible 
         case .enqueuedAlready: "the queue still has this buffer; wait until it is handed back"
         case .foreignBuffer: "the buffer belongs to another queue; allocate it from this one"
         case .tooManyBuffers(let maximum): "a queue has \(maximum) buffers at most; use those that it hands back"
+        case .bufferTooLarge(let maximum): "a buffer has \(maximum) frames at most; use several that are smaller"
         case .stopping: "the queue is stopping and takes no more buffers; start it again after it has stopped"
         case .noRate(let detail): "the rate cannot be changed: \(detail)"
         case .badFormat(let detail): "the queue cannot have this format: \(detail)"

@@ -1,10 +1,12 @@
 import AudioBase
+import AudioCodecs
 
 /// When something is to begin.
 public enum AudioQueueTime: Hashable, Sendable {
     /// At the next block.
     case now
-    /// At this frame of the engine's counter, ``AudioEngine/sampleTime``.
+    /// At this frame of the engine's counter, ``AudioEngine/sampleTime``. What is over is due now; beyond 2⁵⁰ is brought to it.
+    /// Of an engine that stands it is the frame after its next start.
     case sample(Int64)
     /// At this instant of the machine's clock. The engine must be rendering.
     case host(HostTime)
@@ -24,6 +26,8 @@ public struct AudioQueueLoss: Hashable, Sendable {
         case skipped
         /// Packets that could not be decoded: silence is in their place.
         case undecodable
+        /// A queue's encoder has failed: so many captured frames are in no packet.
+        case unencodable
     }
     /// How it was lost.
     public let kind: Kind
@@ -53,7 +57,9 @@ public enum AudioQueueEvent: Hashable, Sendable {
     case stopped
     /// Sound was lost.
     case lost(AudioQueueLoss)
-    /// Its volume, pan or rate was set.
+    /// The encoder of a queue that records has failed: until it is stopped and started again no more packets come.
+    case failed(CodecError)
+    /// Its volume, pan or rate was set, to this: what was out of range has been brought into it.
     case changed(Property)
 
     /// What can be set.
@@ -81,4 +87,6 @@ public struct AudioQueueStatistics: Hashable, Sendable {
     public var skipped = 0
     /// In packets that could not be decoded.
     public var undecodable = 0
+    /// Captured, but in no packet, as the encoder had failed.
+    public var unencodable = 0
 }

@@ -40,7 +40,7 @@ public final class AudioRecorder: Sendable {
     public struct SilenceTrimming: Hashable, Sendable {
         /// What lies below it in all channels is silence, in dBFS.
         public var threshold: Float
-        /// Seconds of silence that stay, behind a sound and before the next.
+        /// Seconds of silence that stay, behind a sound and before the next; 600 at most, and what is more is brought to it.
         public var kept: Double
         /// Trimming by these values.
         public init(threshold: Float = -60, kept: Double = 0.25) {
@@ -53,7 +53,7 @@ public final class AudioRecorder: Sendable {
     /// What is not as in the plainest recording.
     public struct Options: Hashable, Sendable {
         /// Seconds before the first ``AudioRecorder/record(at:forDuration:)`` that are in the file, as far as there were any since
-        /// ``AudioRecorder/prepareToRecord()``; kept in memory.
+        /// ``AudioRecorder/prepareToRecord()``; kept in memory, so 600 at most, and what is more is brought to it.
         public var preRoll = 0.0
         /// Seconds after which a new file begins, without a frame between; nil for one file. Files are numbered,
         /// ``AudioRecorderFile/path(ofPart:)``.
@@ -104,6 +104,7 @@ public final class AudioRecorder: Sendable {
     /// Creates or empties the files; where one of them cannot be, none is touched.
     /// - Parameters:
     ///   - node: of the engine; what the device captures unless said otherwise. It is converted to the format.
+    /// - Precondition: there is a file; `preRoll` is not below 0, `partDuration` and `firstPart` are above.
     /// - Throws: ``AudioRecorderError/file(_:)``, ``AudioRecorderError/queue(_:)``.
     public init(
         files: [AudioRecorderFile], format: AudioFormat, on engine: AudioEngine, from node: AudioNode? = nil,
@@ -112,7 +113,7 @@ public final class AudioRecorder: Sendable {
         precondition(
             !files.isEmpty && options.preRoll >= 0 && (options.partDuration ?? 1) > 0 && options.firstPart > 0)
         self.format = format
-        let part = options.partDuration.map { max(1, Int(($0 * format.sampleRate).rounded())) }
+        let part = options.partDuration.map { max(1, Int(boundedFrames($0 * format.sampleRate))) }
         var opened: [RecordedFile] = []
         do throws(AudioFileError) {
             for file in files {
@@ -137,7 +138,13 @@ public final class AudioRecorder: Sendable {
             for _ in 0..<Self.bufferCount { try queue.enqueue(try queue.allocateBuffer(duration: Self.bufferDuration)) }
         } catch { throw .queue(error) }
         served.recorder = self
-        queue.setEventHandler { if case .stopped = $0 { served.recorder?.finish() } }
+        queue.setEventHandler { event in
+            switch event {
+            case .lost(let loss): served.recorder?.update { $0.take(loss) }
+            case .stopped: served.recorder?.finish()
+            default: break
+            }
+        }
     }
 
     /// A recorder of one file, of the kind that its ending asks for.
@@ -160,22 +167,24 @@ public final class AudioRecorder: Sendable {
     /// Records, or goes on after ``pause()`` right behind what was recorded.
     /// - Parameters:
     ///   - time: of the first frame, but for the pre-roll.
-    ///   - duration: seconds after which it pauses by itself; nil for none.
+    ///   - duration: seconds after which it pauses by itself; nil, or infinity, for none.
     /// - Throws: ``AudioRecorderError/stopped``, ``AudioRecorderError/queue(_:)``.
     public func record(at time: AudioQueueTime = .now, forDuration duration: Double? = nil) throws(AudioRecorderError) {
         try prepareToRecord()
-        let start = time == .now ? queue.nextFrame : queue.frame(at: time)
-        let frames = duration.map { Int64(($0 * format.sampleRate).rounded()) }
-        turn(RecorderState.Switch(time: start, isOn: true, frames: frames))
+        let start = time == .now ? nil : time.frame(of: queue.engine)
+        turn(isOn: true, at: start, frames: duration.map { boundedFrames($0 * format.sampleRate) })
     }
 
     /// Writes nothing from the next block on, until ``record(at:forDuration:)``.
-    public func pause() { turn(RecorderState.Switch(time: queue.nextFrame, isOn: false, frames: nil)) }
+    public func pause() { turn(isOn: false) }
 
-    private func turn(_ next: RecorderState.Switch) {
+    private func turn(isOn: Bool, at time: Int64? = nil, frames: Int64? = nil) {
+        let next = queue.nextFrame
+        let new = RecorderState.Switch(
+            start: next.start, time: time ?? next.time, isOfEngine: time != nil, isOn: isOn, frames: frames)
         seen.withLock {
-            $0.switches.append(next)
-            $0.isOn = next.isOn
+            $0.switches.append(new)
+            $0.isOn = isOn
         }
     }
 
@@ -204,14 +213,24 @@ public final class AudioRecorder: Sendable {
     }
 
     private func take(_ buffer: AudioQueueBuffer) {
+        update {
+            $0.take(buffer.samples, frameCount: buffer.frameCount, time: buffer.sampleTime, start: buffer.start)
+        }
+    }
+
+    private func update(_ body: (inout RecorderState) -> Void) {
         state.withLock { state in
             guard !state.isClosed else { return }
             let switches = seen.withLock { seen in
                 defer { seen.switches = [] }
                 return seen.switches
             }
-            for next in switches { state.turn(next) }
-            state.take(buffer.samples, frameCount: buffer.frameCount, time: buffer.sampleTime)
+            for var next in switches {
+                // Now that something has come the engine's rate is known.
+                if next.isOfEngine { next.time = queue.renderer.controls.handle.frame(next.time) }
+                state.turn(next)
+            }
+            body(&state)
             note(&state)
         }
     }

@@ -15,11 +15,13 @@ final class PacketEncoder {
     let primingFrames: Int
     /// Packets that ``finish(_:)`` gives at most.
     static let tailPacketCount = 32
-    private(set) var isFinished = false
+    /// Whether nothing can be encoded any more: it has finished, or failed.
+    var isFinished = false
     private let codec: Codec
     private let collected: AudioBuffer
     private let opusPacket: UnsafeMutableRawBufferPointer
-    private var held = 0
+    /// Frames that wait for more, to make a packet.
+    private(set) var held = 0
 
     /// - Returns: nil where nothing is to be encoded.
     static func make(_ encoding: AudioQueueEncoding) throws(CodecError) -> PacketEncoder? {

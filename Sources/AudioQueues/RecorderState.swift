@@ -13,9 +13,12 @@ struct RecorderState: ~Copyable, @unchecked Sendable {  // moves with its lock
     private(set) var isClosed = false
     /// Whether what comes is recorded, when all switches that wait are over.
     private(set) var isOn = false
-    /// Recording goes on or off at a frame, and after `frames` off again.
+    /// Recording goes on or off at a frame of one of the engine's starts, and after `frames` off again.
     struct Switch {
+        var start: Int
+        /// At the queue's rate; what is yet to be brought to it is the engine's.
         var time: Int64
+        var isOfEngine = false
         var isOn: Bool
         var frames: Int64?
     }
@@ -23,52 +26,82 @@ struct RecorderState: ~Copyable, @unchecked Sendable {  // moves with its lock
     private var switches: [Switch] = []
     private var isWriting = false
     private var hasBegun = false
+    /// The frame behind what came last, and in which of the engine's starts.
     private var expected: Int64?
+    private var start = 0
     private var before: RecentFrames
     private let threshold: Float?
     private var silence: RecentFrames
     /// Frames since the last that was not silent.
     private var quiet = Int.max / 2
     private let zeros: AudioBuffer
+    /// Seconds that are held in memory at most.
+    private static let longestHeld = 600.0
 
     init(files: [RecordedFile], format: AudioFormat, options: AudioRecorder.Options) {
         self.files = files
-        let rate = format.sampleRate
-        before = RecentFrames(channelCount: format.channelCount, capacity: Int((options.preRoll * rate).rounded()))
+        let longest = boundedFrames(Self.longestHeld * format.sampleRate)
+        let held = { (seconds: Double) in Int(min(longest, boundedFrames(seconds * format.sampleRate))) }
+        before = RecentFrames(channelCount: format.channelCount, capacity: held(options.preRoll))
         threshold = options.silence.map { $0.gain }
-        silence = RecentFrames(
-            channelCount: format.channelCount, capacity: max(1, Int((options.silence?.kept ?? 0) * rate)))
+        silence = RecentFrames(channelCount: format.channelCount, capacity: max(1, held(options.silence?.kept ?? 0)))
         zeros = AudioBuffer(channelCount: format.channelCount, frameCapacity: 4_096)
     }
 
     /// A later call is for a later frame.
     mutating func turn(_ next: Switch) {
-        switches.removeAll { $0.time >= next.time }
+        switches.removeAll { ($0.start, $0.time) >= (next.start, next.time) }
         switches.append(next)
         isOn = next.isOn
     }
 
     /// Takes what was captured.
-    mutating func take(_ samples: Channels, frameCount: Int, time: Int64) {
-        if let expected, time > expected { pass(zeros.channels, Int(time - expected), expected, isLost: true) }
+    mutating func take(_ samples: Channels, frameCount: Int, time: Int64, start: Int) {
+        if start != self.start {
+            begin(start, at: time)
+        } else if let expected, time > expected {
+            pass(zeros.channels, Int(time - expected), expected, isLost: true)
+        }
         pass(samples, frameCount, time, isLost: false)
         expected = time + Int64(frameCount)
+    }
+
+    /// Takes note of what was lost, which no buffer comes behind where it is the last.
+    mutating func take(_ loss: AudioQueueLoss) {
+        guard let expected, loss.sampleTime == expected else { return }  // else a buffer behind it has been here
+        pass(zeros.channels, loss.frameCount, expected, isLost: true)
+        self.expected = expected + Int64(loss.frameCount)
+    }
+
+    /// The engine was started anew and counts from 0: what was to come comes as many frames on.
+    private mutating func begin(_ start: Int, at time: Int64) {
+        let (pending, isOn) = (switches, isOn)
+        switches = []
+        for var next in pending {
+            if next.start < start {
+                next.start = start
+                next.time = time + (expected.map { max($0, next.time) - $0 } ?? 0)
+            }
+            turn(next)
+        }
+        self.isOn = isOn
+        self.start = start
     }
 
     private mutating func pass(_ samples: Channels, _ frameCount: Int, _ time: Int64, isLost: Bool) {
         var done = 0
         while done < frameCount {
             let now = time + Int64(done)
-            while let next = switches.first, next.time <= now {
+            while let next = switches.first, (next.start, next.time) <= (start, now) {
                 apply(next.isOn)
                 switches.removeFirst()
                 if let frames = next.frames {
-                    switches.insert(Switch(time: now + frames, isOn: false, frames: nil), at: 0)
+                    switches.insert(Switch(start: start, time: now + frames, isOn: false, frames: nil), at: 0)
                 }
                 if switches.isEmpty { isOn = isWriting }
             }
             var count = frameCount - done
-            if let next = switches.first, next.time - now < Int64(count) { count = Int(next.time - now) }
+            if let next = switches.first, next.start == start { count = Int(min(Int64(count), next.time - now)) }
             if isLost { count = min(count, zeros.frameCapacity) }
             let offset = isLost ? 0 : done
             if isWriting {

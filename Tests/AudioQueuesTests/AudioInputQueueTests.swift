@@ -112,6 +112,37 @@ import Testing
         #expect(events.losses.isEmpty && events.all.contains(.paused))
     }
 
+    @Test(arguments: [48_000.0, 24_000])
+    func `a time that is given before the engine is started is kept`(rate: Double) throws {
+        let rig = QueueRig()
+        let times = Log<Int64>()
+        let format = AudioFormat(sampleRate: rate, channelCount: 1)
+        let queue = try AudioInputQueue(.linearPCM(format), on: rig.engine) { queue, buffer in
+            times.add(buffer.sampleTime)
+            try? queue.enqueue(buffer)
+        }
+        try queue.enqueue(try queue.allocateBuffer(frameCount: 100))
+        try queue.start(at: .sample(7_778))
+        try rig.start(inputs: 1)
+        try rig.render(10_000, input: numbered)
+        #expect(times.all.first == (rate == 48_000 ? 7_778 : 3_889))
+    }
+
+    @Test func `no buffer has frames of two starts of the engine, and what has begun does not wait again`() throws {
+        let rig = QueueRig()
+        let take = Take()
+        let queue = try recording(rig, take)
+        try rig.start(inputs: 1)
+        try queue.start(at: .sample(1_000))
+        try rig.render(1_700, blocks: [100], input: numbered)
+        rig.engine.stop()
+        try rig.start(inputs: 1)
+        try rig.render(500, blocks: [100], input: numbered)
+        #expect(take.times == [1_000, 1_500, 0] && take.counts == [500, 200, 500])
+        #expect(take.samples == (1_000..<2_200).map(numbered))
+        #expect(queue.statistics.skipped == 0)
+    }
+
     @Test func `it records what any node gives, at a rate of its own, and shows its level`() throws {
         let rig = QueueRig()
         let format = AudioFormat(sampleRate: 24_000, channelCount: 1)

@@ -206,6 +206,83 @@ import Testing
         #expect(throws: AudioQueueError.foreignBuffer) { try queue.enqueue(free) }
     }
 
+    @Test(arguments: [false, true])
+    func `a time that is given before the engine is started is kept`(ofBuffer: Bool) throws {
+        let rig = QueueRig()
+        let queue = try AudioOutputQueue(.linearPCM(rig.format), on: rig.engine) { _, _ in }
+        let buffer = try queue.allocateBuffer(frameCount: 1_000)
+        fill(buffer, 1_000, from: 0)
+        try queue.enqueue(buffer, at: ofBuffer ? .sample(4_800) : .now)
+        try queue.start(at: ofBuffer ? .now : .sample(4_800))
+        try rig.start()
+        let heard = try rig.render(5_800, blocks: [480])
+        #expect(heard == [Float](repeating: 0, count: 4_800) + (0..<1_000).map(numbered))
+        #expect(queue.statistics.late == 0)
+    }
+
+    @Test(arguments: [false, true])
+    func `so is it of a queue at another rate than the engine will have`(ofBuffer: Bool) throws {
+        let rig = QueueRig(rate: 48_000)
+        let format = AudioFormat(sampleRate: 24_000, channelCount: 1)
+        let queue = try AudioOutputQueue(.linearPCM(format), on: rig.engine) { _, _ in }
+        let buffer = try queue.allocateBuffer(frameCount: 2_400)
+        for i in 0..<2_400 { buffer.samples[0][i] = sine(i, frequency: 1_000, rate: 24_000) }
+        buffer.frameCount = 2_400
+        try queue.enqueue(buffer, at: ofBuffer ? .sample(9_600) : .now)
+        try queue.start(at: ofBuffer ? .now : .sample(9_600))
+        try rig.start()
+        let first = try #require(try rig.render(20_000).firstIndex { abs($0) > 0.05 })
+        #expect(abs(first - 9_600) < 200)  // the conversion's delay
+    }
+
+    @Test func `what has begun goes on where the engine is started anew`() throws {
+        let rig = QueueRig()
+        let queue = try feed(rig, [1_000], buffers: 4, upTo: 10_000)
+        try rig.start()
+        try queue.start(at: .sample(20_000))
+        try rig.render(22_500)
+        rig.engine.stop()
+        try rig.start()
+        #expect(try rig.render(7_500) == (2_500..<10_000).map(numbered))
+    }
+
+    @Test func `times and lengths may be any number`() throws {
+        let rig = QueueRig()
+        let queue = try AudioOutputQueue(.linearPCM(rig.format), on: rig.engine) { _, _ in }
+        let input = try AudioInputQueue(.linearPCM(rig.format), on: rig.engine) { _, _ in }
+        let packets = try AudioOutputQueue(.opus(channelCount: 1), on: rig.engine) { _, _ in }
+        let tooLarge = AudioQueueError.bufferTooLarge(maximum: AudioQueueBuffer.maximumFrameCapacity)
+        for duration in [Double.infinity, .greatestFiniteMagnitude, 1e15, 1e4] {
+            #expect(throws: tooLarge) { try queue.allocateBuffer(duration: duration) }
+            #expect(throws: tooLarge) { try input.allocateBuffer(duration: duration) }
+            #expect(throws: tooLarge) { try packets.allocateBuffer(duration: duration) }
+        }
+        for count in [AudioQueueBuffer.maximumFrameCapacity + 1, .max] {
+            #expect(throws: tooLarge) { try queue.allocateBuffer(frameCount: count) }
+            #expect(throws: tooLarge) { try packets.allocateBuffer(frameCount: count) }
+            #expect(throws: tooLarge) { try packets.allocateBuffer(packetCount: count) }
+            #expect(throws: tooLarge) { try input.allocateBuffer(packetCount: count) }
+        }
+        for duration in [-Double.infinity, -1, 0, .nan] {
+            #expect(try queue.allocateBuffer(duration: duration).frameCapacity == 1)
+            #expect(try packets.allocateBuffer(duration: duration).packetCapacity == 1)
+        }
+        #expect(try packets.allocateBuffer(frameCount: 961).packetCapacity == 2)
+        try rig.start(inputs: 1)
+        let buffers = try (0..<3).map { _ in try queue.allocateBuffer(frameCount: 100) }
+        for (buffer, time) in zip(buffers, [AudioQueueTime.sample(.min), .now, .sample(.max)]) {
+            fill(buffer, 100, from: 0)
+            try queue.enqueue(buffer, at: time)
+        }
+        try input.enqueue(try input.allocateBuffer(frameCount: 100))
+        try queue.start(at: .sample(.min))
+        try input.start(at: .sample(.max))
+        let heard = try rig.render(1_000, input: numbered)
+        #expect(heard == (0..<100).map(numbered) + [Float](repeating: 0, count: 900))
+        #expect(queue.statistics.late == 100 && queue.statistics.frameCount == 100)
+        #expect(input.statistics.frameCount == 0)
+    }
+
     @Test func `it starts at an instant of the machine's clock`() throws {
         let rig = QueueRig()
         let queue = try feed(rig, [500], buffers: 4, upTo: 5_000)
@@ -294,6 +371,24 @@ import Testing
         #expect(abs(heard[4_799] - 0.25) < 1e-6 && abs(queue.level.peak - 0.25) < 1e-6)
         queue.pan = 1
         #expect(abs(try rig.render(4_800)[4_799]) < 1e-6)
+    }
+
+    @Test func `what is set is told, as it is then`() throws {
+        let rig = QueueRig(channels: 2)
+        let events = Log<AudioQueueEvent>()
+        let queue = try AudioOutputQueue(.linearPCM(rig.format), on: rig.engine, isVarispeed: true) { _, _ in }
+        queue.setEventHandler { events.add($0) }
+        queue.volume = 0.5
+        queue.volume = 100
+        queue.pan = -3
+        try queue.setRate(2)
+        queue.volume = .nan
+        try queue.setVolume(-1, fadeDuration: 0.5)
+        let told: [AudioQueueEvent.Property] = [
+            .volume(0.5), .volume(8), .pan(-1), .rate(2), .volume(8), .volume(0),
+        ]
+        #expect(events.all == told.map { .changed($0) })
+        #expect(queue.volume == 0)
     }
 
     @Test func `a task may take the buffers in the place of a callback`() async throws {

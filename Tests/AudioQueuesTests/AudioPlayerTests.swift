@@ -233,6 +233,30 @@ import Testing
         #expect(throws: AudioPlayerError.self) { try player.seek(to: 100, item: 2) }
     }
 
+    @Test func `it begins at a frame that is given before the engine is started`() throws {
+        let rig = QueueRig()
+        let file = try TemporaryFile((0..<10_000).map(numbered))
+        let player = try AudioPlayer(path: file.path, on: rig.engine)
+        try player.play(at: .sample(4_800))
+        try rig.start()
+        let heard = try rig.render(14_800, blocks: [480])
+        #expect(heard == [Float](repeating: 0, count: 4_800) + (0..<10_000).map(numbered))
+    }
+
+    @Test func `what is set is told, as it is then`() async throws {
+        let rig = QueueRig(channels: 2)
+        let player = try AudioPlayer(format: rig.format, on: rig.engine)
+        var events = player.events.makeAsyncIterator()
+        player.volume = 9
+        player.pan = 0.5
+        player.rate = 1.5
+        player.rate = 100
+        try player.setVolume(0.25, fadeDuration: 1)
+        var seen: [AudioQueueEvent.Property] = []
+        while seen.count < 5, case .changed(let property)? = await events.next() { seen.append(property) }
+        #expect(seen == [.volume(8), .pan(0.5), .rate(1.5), .rate(4), .volume(0.25)])
+    }
+
     @Test func `volume fades within the time it is given`() throws {
         let rig = QueueRig()
         let file = try TemporaryFile([Float](repeating: 0.5, count: 96_000))

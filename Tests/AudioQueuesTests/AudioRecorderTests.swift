@@ -85,6 +85,109 @@ import TestTraits
         }
     }
 
+    @Test(arguments: [48_000.0, 24_000])
+    func `a time that is given before the engine is started is kept`(rate: Double) throws {
+        try inFolder { folder in
+            let rig = QueueRig()
+            let format = AudioFormat(sampleRate: rate, channelCount: 1)
+            let recorder = try AudioRecorder(path: folder + "/take.wav", format: format, on: rig.engine)
+            try recorder.record(at: .sample(24_000))
+            try rig.start(inputs: 1)
+            try rig.render(48_000, input: numbered)
+            try recorder.stop()
+            let captured = recorder.queue.statistics.frameCount
+            #expect(captured - recorder.frameCount == Int(rate / 2))
+            if rate == 48_000 { #expect(try samples(folder + "/take.wav") == (24_000..<48_000).map(numbered)) }
+        }
+    }
+
+    @Test(arguments: [100_000, 100])
+    func `after the engine was started anew it records at once`(before: Int) throws {
+        try inFolder { folder in
+            let rig = QueueRig()
+            let recorder = try AudioRecorder(path: folder + "/take.wav", format: rig.format, on: rig.engine)
+            try rig.start(inputs: 1)
+            try recorder.prepareToRecord()
+            try rig.render(before, input: numbered)
+            rig.engine.stop()
+            try recorder.record()
+            try rig.start(inputs: 1)
+            try rig.render(10_000, input: numbered)
+            rig.engine.stop()
+            try rig.start(inputs: 1)
+            try rig.render(10_000, input: numbered)  // goes on
+            recorder.pause()
+            rig.engine.stop()
+            try rig.start(inputs: 1)
+            try rig.render(10_000, input: numbered)  // stays paused
+            rig.engine.stop()
+            try rig.start(inputs: 1)
+            try recorder.record()  // before the first block
+            try rig.render(10_000, input: numbered)
+            try recorder.stop()
+            let wanted = (before..<before + 20_000).map { $0 } + (before + 30_000..<before + 40_000)
+            #expect(try samples(folder + "/take.wav") == wanted.map(numbered))
+            #expect(recorder.lostFrameCount == 0)
+        }
+    }
+
+    @Test func `a duration goes on over a new start of the engine, and a pause holds until it is to go on`() throws {
+        try inFolder { folder in
+            let rig = QueueRig()
+            let recorder = try AudioRecorder(path: folder + "/take.wav", format: rig.format, on: rig.engine)
+            try rig.start(inputs: 1)
+            try rig.render(50_000, input: numbered)
+            try recorder.record(forDuration: 0.5)
+            try rig.render(10_000, input: numbered)
+            rig.engine.stop()
+            try rig.start(inputs: 1)
+            try rig.render(1, input: numbered)
+            #expect(recorder.isRecording)
+            try rig.render(39_999, input: numbered)
+            #expect(!recorder.isRecording && recorder.elapsedFrameCount == 24_000)
+            try recorder.record()
+            try rig.render(1_000, input: numbered)
+            rig.engine.stop()
+            recorder.pause()
+            try rig.start(inputs: 1)
+            try recorder.record(at: .sample(3_000))
+            try rig.render(10_000, input: numbered)
+            try recorder.stop()
+            let wanted = (50_000..<74_000).map { $0 } + (100_000..<101_000) + (104_000..<111_000)
+            #expect(try samples(folder + "/take.wav") == wanted.map(numbered))
+        }
+    }
+
+    @Test func `durations may be any number`() throws {
+        try inFolder { folder in
+            let rig = QueueRig(rate: 8_000)
+            var options = AudioRecorder.Options()
+            (options.preRoll, options.partDuration) = (.infinity, .infinity)
+            for (k, kept) in [Double.nan, .infinity, -1].enumerated() {
+                options.silence = AudioRecorder.SilenceTrimming(kept: kept)
+                _ = try AudioRecorder(
+                    path: folder + "/\(k).wav", format: rig.format, on: rig.engine, options: options)
+            }
+            options.silence = nil
+            let recorder = try AudioRecorder(
+                path: folder + "/take.wav", format: rig.format, on: rig.engine, options: options)
+            try rig.start(inputs: 1)
+            try recorder.prepareToRecord()
+            try rig.render(10_000, input: numbered)
+            for (k, duration) in [Double.infinity, .greatestFiniteMagnitude, 1e15].enumerated() {
+                try recorder.record(forDuration: duration)
+                try rig.render(10_000, input: numbered)
+                #expect(recorder.isRecording && recorder.frameCount == 20_000 + 10_000 * k)
+            }
+            try recorder.record(forDuration: .nan)
+            try rig.render(10_000, input: numbered)
+            try recorder.record(at: .sample(.max), forDuration: .infinity)
+            try rig.render(10_000, input: numbered)
+            try recorder.stop()
+            #expect(try samples(folder + "/take-001.wav") == (0..<40_000).map(numbered))
+        }
+    }
+
     @Test(arguments: [0.25, 1, 10])
     func `the pre-roll is what came before`(seconds: Double) throws {
         try inFolder { folder in
@@ -200,6 +303,61 @@ import TestTraits
             let wanted = (0..<3_000).map { (1_000..<2_000).contains($0) ? 0 : numbered($0) }
             #expect(try samples(folder + "/take.wav") == wanted)
             #expect(recorder.lostFrameCount == 1_000)
+        }
+    }
+
+    /// Waits until it may write.
+    private final class HungWriter: SoundFileWriter {
+        private let file: AudioFileWriter
+        private let gate: DispatchSemaphore
+        var format: AudioFormat { file.format }
+        var frameCount: Int { file.frameCount }
+        init(_ path: String, _ format: AudioFormat, _ gate: DispatchSemaphore) throws(AudioFileError) {
+            file = try AudioFileWriter(path: path, format: format)
+            self.gate = gate
+        }
+        func write(_ channels: Channels, frameCount: Int, offset: Int) throws(AudioFileError) {
+            gate.wait()
+            gate.signal()
+            try file.write(channels, frameCount: frameCount, offset: offset)
+        }
+        func writeSilence(frameCount: Int) throws(AudioFileError) { try file.writeSilence(frameCount: frameCount) }
+        func close() throws(AudioFileError) { try file.close() }
+    }
+
+    @Test func `what is lost at the end, while the disk hangs, is counted, and is silence`() throws {
+        try inFolder { folder in
+            let engine = AudioEngine()
+            let format = AudioFormat(sampleRate: 48_000, channelCount: 1)
+            let gate = DispatchSemaphore(value: 0)
+            let file = AudioRecorderFile(path: folder + "/take.wav") { path, format throws(AudioFileError) in
+                try HungWriter(path, format, gate)
+            }
+            let recorder = try AudioRecorder(files: [file], format: format, on: engine)
+            let callback = try engine.startRealtimeRendering(format: format, inputChannelCount: 1)
+            try recorder.record()
+            let input = AudioBuffer(channelCount: 1, frameCapacity: 1_000)
+            let output = AudioBuffer(channelCount: 1, frameCapacity: 1_000)
+            for k in 0..<310 {
+                let time = Int64(1_000 * k)
+                for i in 0..<1_000 { input.channels[0][i] = numbered(1_000 * k + i) }
+                var cycle = IOCycle(
+                    frameCount: 1_000, sampleTime: time, hostTime: HostTime(nanoseconds: time), inputLatency: 0,
+                    outputLatency: 0, input: input.channels, output: output.channels)
+                callback(&cycle)
+            }
+            engine.stop()
+            gate.signal()
+            try recorder.stop()
+            // Six seconds of buffers; the rest had none.
+            #expect(recorder.queue.statistics.overrun == 22_000)
+            #expect(recorder.lostFrameCount == 22_000 && recorder.frameCount == 310_000)
+            let reader = try AudioFileReader(path: folder + "/take.wav")
+            #expect(reader.frameCount == 310_000)
+            let buffer = AudioBuffer(channelCount: 1, frameCapacity: 310_000)
+            #expect(try reader.read(into: buffer.channels, frameCount: 310_000) == 310_000)
+            let wanted = (0..<310_000).map { $0 < 288_000 ? numbered($0) : 0 }
+            #expect(Array(UnsafeBufferPointer(start: buffer.channels[0], count: 310_000)) == wanted)
         }
     }
 

@@ -137,6 +137,124 @@ import Testing
         #expect(throws: AudioQueueError.emptyBuffer) { try queue.enqueue(buffer) }
     }
 
+    @Test(arguments: [
+        AudioQueueEncoding.aac(sampleRate: 48_000, channelCount: 1, bitRate: 64_000),
+        .opus(channelCount: 1, frameDuration: .milliseconds20, bitRate: 64_000),
+        .mp3(sampleRate: 48_000, channelCount: 1, bitRate: .constant(128)),
+    ])
+    func `what the encoder holds comes before the end is told, once, also where the queue was paused`(
+        encoding: AudioQueueEncoding
+    ) throws {
+        let rig = QueueRig()
+        let packets = Log<[UInt8]>()
+        let (takes, pauses) = (Log<[[UInt8]]>(), Log<Int>())
+        let queue = try AudioInputQueue(encoding, on: rig.engine) { queue, buffer in
+            for k in buffer.packetDescriptions.indices { packets.add(Array(buffer.packet(k))) }
+            do { try queue.enqueue(buffer) } catch { Issue.record(error) }
+        }
+        queue.setEventHandler { event in
+            if event == .paused { pauses.add(takes.all.count) }
+            if event == .stopped { takes.add(Array(packets.all[takes.all.reduce(0) { $0 + $1.count }...])) }
+        }
+        for _ in 0..<4 { try queue.enqueue(try queue.allocateBuffer(packetCount: 3)) }
+        try rig.start(inputs: 1)
+        // The same sound each time.
+        func render(_ frames: Int) throws { try rig.render(frames, blocks: [480]) { tone($0 % 12_000) } }
+        try queue.start()
+        try render(10_000)
+        queue.stop()
+        try render(2_000)
+        #expect(takes.all.count == 1 && takes.all[0].count > 8)
+        try queue.start()
+        try render(10_000)
+        queue.pause()
+        try render(2_000)
+        queue.stop()
+        try queue.start()  // without a block between
+        try render(10_000)
+        queue.pause()
+        queue.stop()
+        queue.stop()
+        queue.pause()
+        try render(2_000)
+        try queue.start()
+        try render(10_000)
+        queue.pause()
+        try render(1_000)
+        queue.stop()
+        try render(1)
+        #expect(takes.all == [[[UInt8]]](repeating: takes.all[0], count: 4))
+        #expect(pauses.all == [1, 3] && queue.error == nil)
+        queue.stop()
+        #expect(takes.all.count == 5 && takes.all[4].isEmpty)  // again tells that it is over
+    }
+
+    @Test func `stops without end make no more buffers, and what goes round is of the size asked for`() throws {
+        let rig = QueueRig()
+        let store = Store()
+        let queue = try AudioInputQueue(
+            .aac(sampleRate: 48_000, channelCount: 1, bitRate: 64_000), on: rig.engine
+        ) { queue, buffer in
+            store.buffers.append(buffer)
+            do { try queue.enqueue(buffer) } catch { Issue.record(error) }
+        }
+        for _ in 0..<3 { try queue.enqueue(try queue.allocateBuffer(packetCount: 2)) }
+        try rig.start(inputs: 1)
+        var tails: [AudioQueueBuffer] = []
+        for _ in 0..<70 {
+            try queue.start()
+            try rig.render(5_000, blocks: [1_000], input: tone)
+            queue.stop()
+            try rig.render(10, input: tone)
+            // Two blocks each, then what the encoder held.
+            #expect(store.buffers.prefix(2).allSatisfy { $0.packetCapacity == 2 } && store.buffers.count == 3)
+            if let tail = store.buffers.last, !tails.contains(where: { $0 === tail }) { tails.append(tail) }
+            store.buffers = []
+        }
+        #expect(tails.count == 1)
+        for _ in 3..<AudioInputQueue.maximumBufferCount { _ = try queue.allocateBuffer(packetCount: 1) }
+        #expect(throws: AudioQueueError.tooManyBuffers(maximum: 64)) { try queue.allocateBuffer(packetCount: 1) }
+    }
+
+    @Test func `an encoder that fails is told with all that is lost, and the next start has another`() throws {
+        let rig = QueueRig()
+        let store = Store()
+        let events = Log<AudioQueueEvent>()
+        let queue = try AudioInputQueue(
+            .aac(sampleRate: 48_000, channelCount: 1, bitRate: 64_000), on: rig.engine
+        ) { queue, buffer in
+            for k in buffer.packetDescriptions.indices { store.packets.append(Array(buffer.packet(k))) }
+            try? queue.enqueue(buffer)
+        }
+        queue.setEventHandler { events.add($0) }
+        for _ in 0..<3 {
+            store.buffers.append(try queue.allocateBuffer(packetCount: 2))
+            try queue.enqueue(store.buffers[store.buffers.count - 1])
+        }
+        try rig.start(inputs: 1)
+        try queue.start()
+        try rig.render(5_000, blocks: [500], input: tone)
+        #expect(store.packets.count == 3)
+        // Whoever fills a buffer that the queue has leaves the encoder no room.
+        for buffer in store.buffers { try buffer.setPackets(byteCount: buffer.bytes.count, descriptions: []) }
+        try rig.render(5_000, blocks: [500], input: tone)
+        queue.stop()
+        try rig.render(1, input: tone)
+        #expect(store.packets.count == 3)
+        let failure = try #require(queue.error)
+        let losses = [(4_096, 2_048), (6_144, 2_048), (8_192, 1_808)].map { at, count in
+            AudioQueueEvent.lost(
+                AudioQueueLoss(kind: .unencodable, frameCount: count, sampleTime: Int64(at), position: at))
+        }
+        #expect(events.all == [.started(sampleTime: 0), .failed(failure)] + losses + [.stopped])
+        #expect(queue.statistics.frameCount == 4_096 && queue.statistics.unencodable == 5_904)
+        for buffer in store.buffers { buffer.removeAll() }
+        try queue.start()
+        try rig.render(5_000, blocks: [500], input: tone)
+        #expect(store.packets.count == 6 && queue.error == nil)
+        #expect(queue.statistics.unencodable == 5_904)
+    }
+
     @Test func `a packet that cannot be decoded is silence of its length, and told`() throws {
         var recorded = try record(
             .aac(sampleRate: 48_000, channelCount: 1, bitRate: 64_000), packets: 4, frames: 48_000)

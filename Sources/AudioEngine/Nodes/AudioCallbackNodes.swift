@@ -33,19 +33,23 @@ public final class AudioSourceNode: AudioNode, @unchecked Sendable {
     private let format: AudioFormat?
     private let block: AudioSourceRenderBlock
     private let attendant: (@Sendable () -> Void)?
+    private let preparation: (@Sendable (Double) -> Void)?
     private let counters = Counters(3)
 
     /// - Parameters:
     ///   - format: of what the block makes; the engine's output format unless said otherwise.
     ///   - service: what the block needs done away from the render thread: the engine's own thread calls it every 20 ms, in
     ///     manual rendering ``AudioEngine/renderOffline(_:frameCount:input:)`` before and after each block.
+    ///   - prepare: told the engine's rate, in hertz, before the block is called first after a start. On the thread that starts the
+    ///     engine or edits it, under the engine's lock: it may not call the engine.
     public init(
         format: AudioFormat? = nil, name: String = "source", service: (@Sendable () -> Void)? = nil,
-        block: @escaping AudioSourceRenderBlock
+        prepare: (@Sendable (_ engineRate: Double) -> Void)? = nil, block: @escaping AudioSourceRenderBlock
     ) {
         self.format = format
         self.block = block
         attendant = service
+        preparation = prepare
         super.init(name: name)
     }
 
@@ -62,7 +66,8 @@ public final class AudioSourceNode: AudioNode, @unchecked Sendable {
     }
 
     override func makeState(_ formats: NodeFormats, engineRate: Double) throws(AudioEngineError) -> RenderState {
-        CallbackState.memory(block, formats, counters)
+        preparation?(engineRate)
+        return CallbackState.memory(block, formats, counters)
     }
 }
 
@@ -90,14 +95,19 @@ public final class AudioEffectNode: AudioNode, @unchecked Sendable {
 public final class AudioSinkNode: AudioNode, @unchecked Sendable {
     private let block: AudioSinkReceiverBlock
     private let attendant: (@Sendable () -> Void)?
+    private let preparation: (@Sendable (Double) -> Void)?
 
     /// A sink of this block. It gets numbers alone, as all that enters a graph is looked at.
-    /// - Parameter service: as ``AudioSourceNode/init(format:name:service:block:)`` has it.
+    /// - Parameters:
+    ///   - service: as ``AudioSourceNode/init(format:name:service:prepare:block:)`` has it.
+    ///   - prepare: as well.
     public init(
-        name: String = "sink", service: (@Sendable () -> Void)? = nil, block: @escaping AudioSinkReceiverBlock
+        name: String = "sink", service: (@Sendable () -> Void)? = nil,
+        prepare: (@Sendable (_ engineRate: Double) -> Void)? = nil, block: @escaping AudioSinkReceiverBlock
     ) {
         self.block = block
         attendant = service
+        preparation = prepare
         super.init(name: name)
     }
 
@@ -106,6 +116,7 @@ public final class AudioSinkNode: AudioNode, @unchecked Sendable {
     override func callBack() { attendant?() }
 
     override func makeState(_ formats: NodeFormats, engineRate: Double) throws(AudioEngineError) -> RenderState {
-        RenderMemory(SinkState(block: block), function: SinkState.function)
+        preparation?(engineRate)
+        return RenderMemory(SinkState(block: block), function: SinkState.function)
     }
 }

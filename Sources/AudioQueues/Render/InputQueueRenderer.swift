@@ -31,7 +31,8 @@ final class InputQueueRenderer: @unchecked Sendable {  // `memory` is the render
 
     /// Hands over what was begun, where the queue was stopped. While nobody renders.
     func settle() {
-        if memory.pointee.isActive, controls.handle.run == 0 {
+        let run = controls.handle.run
+        if run <= 0, run != memory.pointee.ended {
             memory.pointee.capture(Int64(controls.next), 0, ReadOnlyChannels(none.channels))
         }
     }

@@ -7,6 +7,8 @@ struct CapturedBuffer: BitwiseCopyable, Sendable {
     var frameCount: Int
     /// Of its first frame, at the queue's rate.
     var time: Int64
+    /// In which of the engine's starts.
+    var start: Int
 }
 
 /// Fills buffers one behind the other, on the render thread. What there is no buffer for is counted and told.
@@ -21,8 +23,13 @@ struct InputQueueState: ~Copyable {
     private var hasCurrent = false
     private var at = 0
     private var time: Int64 = 0
+    private var start = 0
     private var expected: Int64 = .min
-    private var active = 0
+    /// The frame behind the last block, and how often the engine was started anew: it counts from 0 each time.
+    private var last: Int64 = .min
+    private var starts = 0
+    /// What ``QueueControls/Handle/run`` was when the end of a run was told last.
+    private(set) var ended = 0
     private var announced = 0
     private var position = 0
     private var gap = 0
@@ -42,23 +49,25 @@ struct InputQueueState: ~Copyable {
         current = QueuedBuffer(samples: none, frameCount: 0, id: 0, sequence: 0, start: .min)
     }
 
-    /// Whether it has not seen its end yet.
-    var isActive: Bool { active != 0 }
-
     /// Takes a block.
     /// - Parameter now: of the first frame, at the queue's rate.
     @_noLocks
     mutating func capture(_ now: Int64, _ frameCount: Int, _ input: ReadOnlyChannels) {
         let run = controls.run
         controls.report(now &+ Int64(frameCount))
+        if now < last {
+            starts &+= 1
+            controls.report(starts: starts)
+        }
+        last = now &+ Int64(frameCount)
         level.store(Level(of: input, frameCount: frameCount))
-        guard run != 0 else {
-            if active != 0 { finish() }
+        guard run > 0 else {
+            if run != ended { finish(run) }
             expected = .min
             return
         }
-        active = run
-        let wait = controls.start > now ? controls.start &- now : 0
+        // Once begun it goes on, also where the engine was started anew and counts from 0.
+        let wait = announced != run && controls.start > now ? controls.start &- now : 0
         guard wait < Int64(frameCount) else { return }
         var done = Int(wait)
         noteSkipped(now)
@@ -70,12 +79,13 @@ struct InputQueueState: ~Copyable {
         expected = now &+ Int64(frameCount)
     }
 
-    /// Frames that the device never gave are a hole, which no buffer goes over.
+    /// Frames that the device never gave are a hole, and so is a new start of the engine: no buffer goes over them.
     @_noLocks
     private mutating func noteSkipped(_ now: Int64) {
-        guard expected != .min, now > expected else { return }
+        guard expected != .min, now != expected else { return }
         closeGap()
         if at > 0 { handOver() }
+        guard now > expected else { return }
         let count = Int(now &- expected)
         records.push(QueueRecord(.skipped, time: expected, frameCount: count, position: position))
         controls.add(count, to: .skipped)
@@ -95,7 +105,10 @@ struct InputQueueState: ~Copyable {
             at = 0
         }
         closeGap()
-        if at == 0 { time = now }
+        if at == 0 {
+            time = now
+            start = starts
+        }
         var count = current.frameCount &- at
         if count > room { count = room }
         for c in 0..<current.samples.count where c < input.count {
@@ -117,19 +130,19 @@ struct InputQueueState: ~Copyable {
 
     @_noLocks
     private mutating func handOver() {
-        filled.push(CapturedBuffer(id: current.id, frameCount: at, time: time))
+        filled.push(CapturedBuffer(id: current.id, frameCount: at, time: time, start: start))
         hasCurrent = false
         at = 0
         wakeup.wake()
     }
 
-    /// Capture has ended: what was begun goes home.
+    /// A run has ended, though it may not have been seen: what was begun goes home.
     @_noLocks
-    private mutating func finish() {
+    private mutating func finish(_ run: Int) {
         closeGap()
         if at > 0 { handOver() }
-        active = 0
-        records.push(QueueRecord(.stopped))
+        ended = run
+        records.push(QueueRecord(.stopped, position: 0 &- run))
         wakeup.wake()
     }
 }

@@ -90,8 +90,8 @@ struct OutputQueueState: ~Copyable {
     ) -> Int {
         takeNext()
         let isStale = hasCurrent && current.sequence <= controls.flushed
-        let start = controls.start
-        let sounds = run != 0 && !isStale && time >= start
+        // Once begun it goes on, also where the engine was started anew and counts from 0.
+        let sounds = run != 0 && !isStale && (announced == run || time >= controls.start)
         if !sounds, fade == 0 { return rest(output, offset, room, time, run, isStale) }
         guard hasCurrent else {
             if !sounds {
@@ -226,6 +226,7 @@ struct OutputQueueState: ~Copyable {
     private mutating func takeNext() {
         guard !hasCurrent, let next = incoming.pop() else { return }
         current = next
+        current.start = controls.frame(next.start)
         hasCurrent = true
         at = 0
     }

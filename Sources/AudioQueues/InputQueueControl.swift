@@ -1,0 +1,135 @@
+import AudioBase
+import AudioCodecs
+
+/// An input queue's control side, under its lock.
+struct InputQueueControl: ~Copyable, @unchecked Sendable {  // moves with its lock
+    enum Phase { case stopped, running, paused }
+    /// What is to be done next.
+    enum Step {
+        case give(AudioQueueBuffer)
+        /// A buffer of which nothing came has gone back to be filled.
+        case goOn
+        /// The recording is over; the buffer has what the encoder held.
+        case end(AudioQueueBuffer?)
+        case nothing
+    }
+
+    var phase = Phase.stopped
+    var sequence = 0
+    var run = 0
+    /// The newest run whose end the render side has told: nothing more comes of it.
+    var rested = 0
+    /// Whether a recording of which nothing more comes is to be ended.
+    var isEnding = false
+    var thread: ServiceThread?
+    var error: CodecError?
+    /// Frames that the encoder did not make packets of.
+    private(set) var unencodable = 0
+    /// What is to be told.
+    var news: [AudioQueueEvent] = []
+    var encoder: PacketEncoder?
+    /// That of the recording that is to be ended, where the next one has begun.
+    private var leaving: PacketEncoder?
+    /// Frames that were captured, before what comes next.
+    private var position = 0
+    /// Room for what the encoder holds at the end of a recording, while its user does not have it. Beside those that go round.
+    private var spare: AudioQueueBuffer?
+
+    init(encoder: sending PacketEncoder?) { self.encoder = encoder }
+
+    mutating func push(_ buffer: AudioQueueBuffer, _ renderer: InputQueueRenderer) {
+        guard buffer.id != AudioQueueBuffer.tailID else { return spare = buffer }
+        sequence += 1
+        renderer.incoming.writer.push(
+            QueuedBuffer(
+                samples: buffer.samples, frameCount: buffer.frameCapacity, id: buffer.id, sequence: sequence,
+                start: .min))
+    }
+
+    /// Makes ready for a recording that begins, whose encoder is as new.
+    mutating func begin(_ encoding: AudioQueueEncoding) throws(CodecError) {
+        guard phase == .stopped, isEnding || encoder?.isFinished == true else { return }
+        let next = try PacketEncoder.make(encoding)
+        if isEnding { leaving = encoder }
+        encoder = next
+        error = nil
+    }
+
+    /// The render side has come to the end of a run. Returns whether the recording ends with it.
+    mutating func rest(run: Int) -> Bool {
+        guard run == self.run else { return false }  // it goes on meanwhile
+        rested = run
+        isEnding = phase == .stopped
+        return isEnding
+    }
+
+    /// Takes what comes next, in the order in which it was captured.
+    mutating func next(_ renderer: InputQueueRenderer, of queue: ObjectIdentifier) -> Step {
+        if isEnding {
+            isEnding = false
+            return .end(tail(of: queue))
+        }
+        guard let captured = renderer.filled.pop() else { return .nothing }
+        let buffer = renderer.buffers.withLock { $0[captured.id] }
+        buffer.sampleTime = captured.time
+        buffer.start = captured.start
+        buffer.frameCount = captured.frameCount
+        guard let encoder else { return .give(buffer) }
+        let held = encoder.isFinished ? 0 : encoder.held
+        encode(buffer, by: encoder) { give throws(CodecError) in
+            try encoder.encode(buffer.samples, frameCount: captured.frameCount, give)
+        }
+        if encoder.isFinished {
+            let done = buffer.packetDescriptions.count * encoder.format.framesPerPacket
+            lose(held + captured.frameCount - done, upTo: captured)
+        }
+        position += captured.frameCount
+        guard buffer.packetDescriptions.isEmpty else { return .give(buffer) }
+        push(buffer, renderer)
+        return .goOn
+    }
+
+    private mutating func encode(
+        _ buffer: AudioQueueBuffer, by encoder: PacketEncoder,
+        _ body: ((UnsafeRawBufferPointer) -> Void) throws(CodecError) -> Void
+    ) {
+        guard !encoder.isFinished else { return }
+        var fits = true
+        do throws(CodecError) {
+            try body { if !buffer.append($0) { fits = false } }
+            if !fits { throw .libraryFailure(codec: "a queue's", call: "encode", code: buffer.bytes.count) }
+        } catch {
+            encoder.isFinished = true
+            if encoder === self.encoder { self.error = error }
+            news.append(.failed(error))
+        }
+    }
+
+    /// Counts the last frames that an encoder had when it failed, which are in no packet.
+    private mutating func lose(_ count: Int, upTo captured: CapturedBuffer) {
+        guard count > 0 else { return }
+        unencodable += count
+        let before = captured.frameCount - count
+        let loss = AudioQueueLoss(
+            kind: .unencodable, frameCount: count, sampleTime: captured.time + Int64(before),
+            position: position + before)
+        news.append(.lost(loss))
+    }
+
+    /// What the encoder still holds, at the end of a recording; nil where that is nothing.
+    private mutating func tail(of queue: ObjectIdentifier) -> AudioQueueBuffer? {
+        let last = leaving ?? encoder
+        leaving = nil
+        guard let encoder = last, !encoder.isFinished else { return nil }
+        let (format, packets) = (encoder.format, PacketEncoder.tailPacketCount)
+        let buffer =
+            spare
+            ?? AudioQueueBuffer(
+                id: AudioQueueBuffer.tailID, queue: queue, channelCount: format.processingFormat.channelCount,
+                frames: packets * format.framesPerPacket, packets: packets,
+                packetByteCount: format.maximumPacketByteCount)
+        encode(buffer, by: encoder) { give throws(CodecError) in try encoder.finish(give) }
+        spare = buffer.packetDescriptions.isEmpty ? buffer : nil
+        return spare == nil ? buffer : nil
+    }
+}
