@@ -130,7 +130,9 @@ public enum SoundFiles {
     /// Goes on with a file that is there, in its own rate, channels and bits: what is written comes behind its sound.
     ///
     /// The sound is copied first, exactly, into a file that then takes the other's place, so whatever happens meanwhile there is
-    /// one that is whole. Tags are kept, and written when the file is closed; a WAV's marks and other additions are not.
+    /// one that is whole. Tags are kept, and written when the file is closed; a WAV's marks and other additions are not. Until then,
+    /// and after a kill or where the disk is too full for them, the tags are in a file of silence beside it,
+    /// `.NAME.earshot-tags.flac`.
     /// - Throws: what opening and creating can; ``AudioFileError/unsupportedFormat(path:detail:)`` of a kind with loss, which
     ///   would have to be encoded twice.
     public static func append(to path: String) throws(AudioFileError) -> any SoundFileWriter {

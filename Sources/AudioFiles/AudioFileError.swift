@@ -33,7 +33,8 @@ public enum AudioFileError: Error, Equatable, Sendable, CustomStringConvertible 
     case unsupportedFormat(path: String, detail: String)
     /// The encoder failed in mid-file; what was written before is kept and playable.
     case encoderFailed(path: String, reason: String)
-    /// Such tags, or tags at all, cannot be written to the file, which is as it was; `detail` says why.
+    /// Such tags, or tags at all, cannot be written to the file, which is as it was but for tags that `detail` says are there; it
+    /// also says why.
     case tagsRefused(path: String, detail: String)
     /// The file's tags have a picture of more than 32 MiB, or something else of more than 64.
     case tagsTooLarge(path: String)
@@ -77,6 +78,20 @@ public enum AudioFileError: Error, Equatable, Sendable, CustomStringConvertible 
     private static func message(_ code: Int32) -> String {
         guard let text = strerror(code) else { return "error \(code)" }
         return String(cString: text)
+    }
+
+    /// That fields were left out for their names, and all others were written.
+    package static func tagsLeftOut(_ names: [String], path: String) -> AudioFileError {
+        // What a file calls its fields may be of any length and move a terminal's cursor.
+        let shown = names.prefix(3).map { name in
+            let plain = name.unicodeScalars.prefix(40).map { scalar in
+                [.control, .format].contains(scalar.properties.generalCategory) ? "?" : String(scalar)
+            }
+            return "\"\(plain.joined())\""
+        }
+        let list = shown.joined(separator: ", ") + (names.count > 3 ? " and \(names.count - 3) more" : "")
+        return .tagsRefused(
+            path: path, detail: "names are of plain letters without =, not \(list); all others are there")
     }
 
     /// The error for an errno that opening or writing `path` gave.

@@ -49,7 +49,8 @@ public struct AudioFileInfo: Hashable, Sendable {
         self.byteCount = byteCount
         self.tags = tags
         let seconds = Double(frameCount) / format.sampleRate
-        bitRate = seconds > 0 ? Int(Double(byteCount) * 8 / seconds) : 0
+        // A file may be as long as it likes behind one frame of sound.
+        bitRate = seconds > 0 ? Int(min(Double(byteCount) * 8 / seconds, 0x1p62)) : 0
     }
 
     /// Looks at a file that ``AudioFileReader`` reads. Tags that cannot be read are none.

@@ -3,6 +3,7 @@ import CSndfile
 
 /// Reads any sound file that libsndfile knows (WAV, RF64, AIFF, CAF, FLAC, Ogg Vorbis and Opus, MP3, …) as planar floats.
 ///
+/// Channels come in the order of WAV and FLAC (left, right, centre, low frequencies, back, side), those of Ogg too.
 /// A FLAC or Ogg file that was never closed has its length too: it ends with its last whole block or page.
 /// One thread at a time; reading waits for the disk, so never on a render thread.
 public final class AudioFileReader {
@@ -23,6 +24,7 @@ public final class AudioFileReader {
     private let source: ReadableFile
     private let isInt16: Bool  // and so it is read without a detour
     private let part: FilePart?  // what libsndfile reads in place of the whole file
+    private let order: [Int]  // of the file's channels, by ours
     private var interleaved: [Float]
     /// Frames before its goal from which a seek decodes. A frame of an MP3 may begin 511 bytes before itself, and where frames
     /// are small that is many of them; libsndfile gives a Vorbis block's overlap wrongly where it enters.
@@ -72,6 +74,7 @@ public final class AudioFileReader {
         let rate = Double(info.samplerate)
         let channels = Int(info.channels)
         let fits = AudioFormat.sampleRates.contains(rate) && AudioFormat.channelCounts.contains(channels)
+        order = VorbisChannels.order(info, source) ?? Array(0..<max(0, channels))
         processingFormat =
             fits
             ? AudioFormat(sampleRate: rate, channelCount: channels) : AudioFormat(sampleRate: 48_000, channelCount: 1)
@@ -165,7 +168,8 @@ public final class AudioFileReader {
             } else {
                 for c in 0..<count {
                     let to = channels[c] + offset
-                    for i in 0..<frames { to[i] = samples[i * count + c] }
+                    let from = order[c]
+                    for i in 0..<frames { to[i] = samples[i * count + from] }
                 }
             }
             return 0
@@ -178,7 +182,7 @@ public final class AudioFileReader {
         guard let from = samples.baseAddress else { return 0 }
         let count = processingFormat.channelCount
         return (0..<count).reduce(0) {
-            $0 + copyFiniteSamples(channels[$1] + offset, from + $1, frames, stride: count)
+            $0 + copyFiniteSamples(channels[$1] + offset, from + order[$1], frames, stride: count)
         }
     }
 }

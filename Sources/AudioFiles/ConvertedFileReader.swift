@@ -3,8 +3,11 @@ import AudioDSP
 
 /// Reads a file at the rate and channel count that the caller wants.
 ///
-/// Mono is copied to every channel; anything to mono is the average; otherwise channels go to their like and channels
-/// that the file lacks are silent. One thread at a time; memory is bounded whatever the file's length.
+/// Mono is copied to every channel. Three to eight channels become two or one as speakers do (ITU-R BS.775): left, centre 3 dB
+/// lower and what is behind or beside on the left 3 dB lower, without the low frequencies' own channel, all so much softer that
+/// nothing clips; the right likewise; mono is the mean of both. Two or more than eight to mono are the average. Otherwise channels
+/// go to their like, and channels that the file lacks are silent. One thread at a time; memory is bounded whatever the file's
+/// length.
 public final class ConvertedFileReader {
     /// What ``read(into:frameCount:offset:)`` gives.
     public let processingFormat: AudioFormat
@@ -13,6 +16,7 @@ public final class ConvertedFileReader {
 
     private let reader: any SoundFileReader
     private var converter: RateConverter
+    private let downmix: Downmix?
     private let raw: AudioBuffer  // as the file has it
     private let mapped: AudioBuffer  // with the wanted channels, at the file's rate
     private let skipped: AudioBuffer  // what lies between where a seek could go and its goal
@@ -35,6 +39,7 @@ public final class ConvertedFileReader {
         let file = reader.processingFormat
         frameCount = RateConverter.frameCount(reader.frameCount, from: file.sampleRate, to: format.sampleRate)
         converter = RateConverter(from: file.sampleRate, to: format.sampleRate, channelCount: format.channelCount)
+        downmix = Downmix(from: file.channelCount, to: format.channelCount)
         raw = AudioBuffer(channelCount: file.channelCount, frameCapacity: Self.blockFrames)
         mapped = AudioBuffer(channelCount: format.channelCount, frameCapacity: Self.blockFrames)
         skipped = AudioBuffer(channelCount: format.channelCount, frameCapacity: Self.blockFrames)
@@ -110,7 +115,11 @@ public final class ConvertedFileReader {
         guard !fileEnded else { return }
         let got = try reader.read(into: raw.channels, frameCount: Self.blockFrames)
         framesRead += got
-        mapChannels(raw.channels, to: mapped.channels, frameCount: got)
+        if let downmix {
+            downmix.process(raw.channels, to: mapped.channels, frameCount: got)
+        } else {
+            mapChannels(raw.channels, to: mapped.channels, frameCount: got)
+        }
         if got < Self.blockFrames {
             fileEnded = true
             for c in 0..<mapped.channels.count { clearSamples(mapped.channels[c] + got, Self.blockFrames - got) }

@@ -3,13 +3,40 @@ import Glibc
 
 /// A file to write sound to.
 package enum WritableFile {
-    /// Whether it can be written, without touching one that is there.
+    /// Whether it can be written, without touching one that is there. A link to a file that is not there goes on being one.
     package static func check(_ path: String) throws(AudioFileError) {
-        let isThere = access(path, F_OK) == 0
-        let descriptor = Glibc.open(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0o600)
-        guard descriptor >= 0 else { throw .from(errno: errno, path: path, creating: true) }
-        Glibc.close(descriptor)
-        if !isThere { unlink(path) }
+        var name = path
+        for _ in 0..<40 {  // as many links as Linux follows
+            let isThere = access(name, F_OK) == 0
+            let creation = isThere ? 0 : O_CREAT | O_EXCL
+            let descriptor = Glibc.open(name, O_WRONLY | creation | O_CLOEXEC | O_NONBLOCK, 0o600)
+            if descriptor >= 0 {
+                Glibc.close(descriptor)
+                if !isThere { unlink(name) }
+                return
+            }
+            // A link to nowhere, or another program was quicker.
+            guard errno == EEXIST else { throw .from(errno: errno, path: path, creating: true) }
+            name = target(of: name) ?? name
+        }
+        throw .from(errno: ELOOP, path: path)
+    }
+
+    /// What a link names; nil where it is none.
+    private static func target(of link: String) -> String? {
+        var bytes = [CChar](repeating: 0, count: Int(PATH_MAX))
+        let count = readlink(link, &bytes, bytes.count)
+        guard count > 0 else { return nil }
+        let target = String(decoding: bytes.prefix(count).map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        guard !target.hasPrefix("/"), let slash = link.lastIndex(of: "/") else { return target }
+        return String(link[...slash]) + target
+    }
+
+    /// Takes a file away that was made for nothing; a link to it stays.
+    package static func remove(_ path: String) {
+        guard let resolved = realpath(path, nil) else { return }
+        unlink(resolved)
+        free(resolved)
     }
 
     /// Creates or empties it; a new one has mode 0600. Returns its descriptor.

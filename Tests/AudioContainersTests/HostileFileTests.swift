@@ -116,6 +116,19 @@ import Testing
         try use(folder.file("c.m4a", box("ftyp", Array("M4A ".utf8)) + zeros))
     }
 
+    @Test func `a comment by which the sound begins before its first packet is none`() throws {
+        let folder = try Folder()
+        let path = try folder.file("a.m4a", #require(Self.victims.first))
+        let plain = try ContainerFileReader(path: path).frameCount
+        for (comment, frames) in [(" 0 840 0 100", 256), (" 00000000 -840 0 10", plain), (" 0 0 0 -10", plain)] {
+            var tags = AudioFileTags()
+            tags["iTunSMPB"] = comment
+            try tags.write(to: path)
+            #expect(try ContainerFileReader(path: path).frameCount == frames, "\(comment)")
+            try use(path)
+        }
+    }
+
     @Test func `another file's name in a file opens nothing`() throws {
         let folder = try Folder()
         // A data reference that names a file: `alis`, flags 0, in place of the one that says this file.

@@ -86,11 +86,11 @@ import Testing
         }
         let (ffmpeg, _) = try decodedByFFmpeg(path, in: folder)
         #expect(abs(ffmpeg[0].count - reader.frameCount) <= 1_152 + 529)
-        // What came whole before a cut is there; a gap is not counted over.
+        // What came whole before a cut is there, and what comes behind a gap.
         let cut = try SoundFiles.open(folder.file("cut.mp3", Array(bytes.dropLast(100))))
         #expect(cut.frameCount == reader.frameCount - 1_152)
         let gap = bytes[..<2_000] + [UInt8](repeating: 0, count: 5_000) + bytes[2_000...]
-        #expect(try SoundFiles.open(folder.file("gap.mp3", Array(gap))).frameCount > 0)
+        #expect(try SoundFiles.open(folder.file("gap.mp3", Array(gap))).frameCount == reader.frameCount)
     }
 
     @Test(arguments: [AudioFileType.aiff, .caf]) func `AIFF and CAF need a file`(_ type: AudioFileType) throws {
@@ -164,5 +164,71 @@ import Testing
         }
         #expect(try bytes(path) == before)
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder.url.path).count == 1)
+    }
+
+    /// A WAV, AIFF or FLAC with text and a picture.
+    private func tagged(_ path: String) throws -> AudioFileTags {
+        let said = sound(frames: 9_600)
+        let settings = SoundFiles.Settings(sampleFormat: .int16)
+        try write(said, frames: 9_600, to: SoundFiles.create(path, format: Self.format, settings: settings))
+        var tags = AudioFileTags()
+        tags.title = "Lied"
+        tags.fields["ARTIST"] = ["Eine", "Zwei"]
+        tags.pictures = [.init(mimeType: "image/png", kind: .backCover, bytes: [UInt8](repeating: 9, count: 60_000))]
+        try tags.write(to: path)
+        return tags
+    }
+
+    @Test(arguments: ["wav", "aiff", "flac"])
+    func `a file that is gone on with has its tags beside it until they are back`(_ kind: String) throws {
+        let folder = try Folder()
+        let path = folder.path("a.\(kind)")
+        let tags = try tagged(path)
+        let shelf = folder.path(".a.\(kind).earshot-tags.flac")
+        // One from before, as a kill leaves it, stays.
+        _ = try folder.file(".a.\(kind).earshot-tags.flac", Array("older".utf8))
+        let other = folder.path(".a.\(kind).earshot-tags-2.flac")
+        let said = sound(frames: 4_800)
+        let writer = try SoundFiles.append(to: path)
+        try writer.write(said.channels, frameCount: 4_800, offset: 0)
+        // What a kill at this instant leaves.
+        #expect(try AudioFileTags(path: other) == tags)
+        #expect(try SoundFiles.open(other).frameCount > 0)
+        #expect(try FileManager.default.attributesOfItem(atPath: other)[.posixPermissions] as? Int == 0o600)
+        try writer.close()
+        #expect(try AudioFileTags(path: path) == tags)
+        #expect(try SoundFiles.open(path).frameCount == 14_400)
+        #expect(try bytes(shelf) == Array("older".utf8))
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.url.path).count == 2)
+    }
+
+    @Test func `on a full disk the tags are kept, and it is said where`() throws {
+        guard let disk = SmallDisk(kilobytes: 600) else { try Test.cancel("mounting a small disk needs root") }
+        let path = disk.path + "/a.wav"
+        let tags = try tagged(path)
+        let said = sound(frames: 48_000)
+        let writer = try SoundFiles.append(to: path)
+        #expect(throws: AudioFileError.diskFull(path: path)) {
+            for _ in 0..<9 { try writer.write(said.channels, frameCount: 48_000, offset: 0) }
+        }
+        let shelf = disk.path + "/.a.wav.earshot-tags.flac"
+        let error = #expect(throws: AudioFileError.self) { try writer.close() }
+        #expect(error == .tagsRefused(path: path, detail: "the disk is full; they are kept in \(shelf)"))
+        #expect(try AudioFileTags(path: shelf) == tags)
+        #expect(try SoundFiles.open(path).frameCount > 57_600)
+        try writer.close()
+    }
+
+    @Test func `where the tags cannot be kept, nothing is begun`() throws {
+        guard let disk = SmallDisk(kilobytes: 320) else { try Test.cancel("mounting a small disk needs root") }
+        let path = disk.path + "/a.wav"
+        _ = try tagged(path)
+        // Room for another copy of the sound, not for the picture.
+        let left = (320 << 10) - Int(try bytes(path).count) - 80_000
+        try Data(count: left).write(to: URL(filePath: disk.path + "/other"))
+        let before = try bytes(path)
+        #expect(throws: AudioFileError.diskFull(path: path)) { try SoundFiles.append(to: path) }
+        #expect(try bytes(path) == before)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: disk.path).sorted() == ["a.wav", "other"])
     }
 }

@@ -61,4 +61,47 @@ import Testing
             }
         }
     }
+
+    /// An ID3v2.4 tag (main structure and native frames, 4).
+    private func id3(_ frames: [(name: String, content: [UInt8])]) -> [UInt8] {
+        func size(_ count: Int) -> [UInt8] { (0..<4).map { UInt8(count >> (21 - 7 * $0) & 0x7F) } }
+        let body = frames.flatMap { Array($0.name.utf8) + size($0.content.count) + [0, 0] + $0.content }
+        return Array("ID3".utf8) + [4, 0, 0] + size(body.count) + body
+    }
+
+    @Test("A name that cannot be written costs no other tag", arguments: [AudioFileType.flac, .mp3, .m4a, .caf])
+    func oddNames(to: AudioFileType) throws {
+        let folder = try Folder()
+        let plain = folder.path("plain.mp3")
+        let said = sound(frames: 3_000)
+        let format = AudioFormat(sampleRate: 48_000, channelCount: 2)
+        try write(said, frames: 3_000, to: SoundFiles.create(plain, format: format))
+        func text(_ words: String) -> [UInt8] { [3] + Array(words.utf8) }  // 3 says UTF-8
+        let image: [UInt8] = [0x89, 0x50, 0x4E, 0x47] + [UInt8](repeating: 7, count: 500)
+        let tag = id3([
+            ("TIT2", text("Lied")), ("TPE1", text("Jemand")), ("TXXX", text("Mood\u{0}calm")),
+            ("TXXX", text("Länge\u{0}kurz")), ("TXXX", text("QuodLibet::~#rating\u{0}0.5")),
+            ("TXXX", text("a=\u{1B}[2J\u{0}b")), ("COMM", text("deuÜber\u{0}Worte")),
+            ("APIC", text("image/png\u{0}") + [3, 0] + image),
+        ])
+        let source = try folder.file("odd.mp3", tag + bytes(plain))
+        #expect(try AudioFileTags(path: source).fields.count == 7)
+        var conversion = SoundFileConversion(from: source, to: folder.path("target"))
+        conversion.type = to
+        let result = try conversion.run()
+        guard case .tagsRefused(folder.path("target"), let detail)? = result.tagsError else {
+            Issue.record("\(String(describing: result.tagsError))")
+            return
+        }
+        let found = try AudioFileTags(path: conversion.output)
+        guard to != .caf else { return #expect(found.isEmpty && detail.contains("keeps none")) }
+        #expect(found.fields == ["TITLE": ["Lied"], "ARTIST": ["Jemand"], "MOOD": ["calm"]])
+        #expect(found.pictures.map(\.bytes) == [image])
+        #expect(detail.contains("LÄNGE") && detail.contains("and 1 more") && !detail.contains("\u{1B}"), "\(detail)")
+        // Nothing but such names is a warning too, and no error.
+        let other = try folder.file("other.mp3", id3([("TXXX", text("Länge\u{0}kurz"))]) + bytes(plain))
+        conversion.input = other
+        #expect(try conversion.run().tagsError != nil)
+        #expect(try AudioFileTags(path: conversion.output).isEmpty)
+    }
 }

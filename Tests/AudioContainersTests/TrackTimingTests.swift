@@ -43,8 +43,13 @@ import Testing
         #expect(sound(timing) == 2_112..<2_112 + 0x17000)
         timing.gapless = MovieScanner.gapless(" 00000000 00000840 000001CA 0000000FFFFFFFFF")  // longer than the file
         #expect(sound(timing) == sound(edit))
-        for comment in ["", "x y z w", " 0 FFFFFFFF 0 10", " 0 -840 0 10", " 0 840 0 0"] {
-            #expect(MovieScanner.gapless(comment) == nil || comment.contains("-"))
+        for comment in ["", "x y z w", " 0 FFFFFFFF 0 10", " 0 -840 0 10", " 0 840 0 0", " 0 840 0 -10"] {
+            #expect(MovieScanner.gapless(comment) == nil, "\(comment)")
+        }
+        // Whatever a comment says, nothing begins before the first packet or overflows.
+        for lie in [(-2_112, 16), (0, Int.max), (Int.max, 1), (0, 0), (2_112, -16), (Int.min, Int.max)] {
+            timing.gapless = lie
+            #expect(sound(timing) == sound(edit), "\(lie)")
         }
     }
 

@@ -44,6 +44,22 @@ import Testing
         }
     }
 
+    @Test func `a frame of sound in a file of terabytes has some bit rate`() throws {
+        let folder = try Folder()
+        let format = AudioFormat(sampleRate: 384_000, channelCount: 1)
+        let path = folder.path("a.wav")
+        let writer = try AudioFileWriter(path: path, format: format)
+        try writer.writeSilence(frameCount: 1)
+        try writer.close()
+        try #require(truncate(path, 4 << 40) == 0)
+        let info = try AudioFileInfo(path: path)
+        #expect(info.frameCount == 1 && info.byteCount == 4 << 40 && info.bitRate > 1 << 61)
+        let other = AudioFileInfo(
+            path: path, type: .m4a, container: "M4A", codec: "AAC-LC", format: format, frameCount: 1, bitDepth: nil,
+            byteCount: .max, tags: AudioFileTags())
+        #expect(other.bitRate > 1 << 61)
+    }
+
     @Test func `the name says nothing, the bytes do`() throws {
         let folder = try Folder()
         let format = AudioFormat(sampleRate: 44_100, channelCount: 1)

@@ -54,7 +54,7 @@ private func use(_ reader: any SoundFileReader) -> CInt {
     return 0
 }
 
-/// A short M4A, closed and not closed, and ADTS.
+/// A short M4A, closed, not closed and with a comment that lies, and ADTS.
 func containers() -> [[UInt8]] {
     let sound = AudioBuffer(channelCount: 1, frameCapacity: 24_000)
     for i in 0..<24_000 { sound.channels[0][i] = Float(i % 96) / 200 - 0.24 }
@@ -70,6 +70,11 @@ func containers() -> [[UInt8]] {
         try? writer.write(sound.channels, frameCount: 24_000)
         files.append(content(path))
         try? writer.close()
+        files.append(content(path))
+        guard container == .m4a else { continue }
+        var tags = AudioFileTags()
+        tags["iTunSMPB"] = " 00000000 -840 0 10"  // Apple's comment on gaps: the sound begins before the first packet
+        try? tags.write(to: path)
         files.append(content(path))
     }
     return files

@@ -56,7 +56,7 @@ public struct SoundFileConversion: Sendable {
         public var loudness: Double?
         /// dB that were added for the loudness.
         public var gain: Double
-        /// Why tags were not taken along, where the input has any.
+        /// Why tags were not taken along, or some of them by their names, where the input has any.
         public var tagsError: AudioFileError?
     }
 
@@ -162,9 +162,10 @@ public struct SoundFileConversion: Sendable {
 
     private func takeTags(to path: String) -> AudioFileError? {
         do {
-            let tags = try AudioFileTags(path: input)
+            var tags = try AudioFileTags(path: input)
+            let leftOut = tags.removeUnwritableFields()
             if !tags.isEmpty { try tags.write(to: path) }
-            return nil
+            return leftOut.isEmpty ? nil : .tagsLeftOut(leftOut, path: output)
         } catch {
             return error.named(output, insteadOf: path)
         }

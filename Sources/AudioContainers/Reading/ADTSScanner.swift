@@ -4,11 +4,14 @@ import AudioFiles
 enum ADTSScanner {
     private static let windowByteCount = 1 << 18
     private static let maximumFaults = 1_000
+    /// Packets of a file at most: 97 hours at 48 kHz.
+    static let maximumPacketCount = 1 << 24
 
     /// All whole frames, headers included. What is no frame is left out, with a fault at the frame behind it; a frame that
     /// the file's end has cut is left out without one, since a recorder that was killed leaves it.
     /// - Returns: no packets where there is no frame.
-    static func scan(_ file: ReadableFile) -> PacketTable {
+    /// - Throws: ``AudioFileError/notAudio(path:reason:)`` of more packets than `limit`, since each takes memory.
+    static func scan(_ file: ReadableFile, limit: Int = maximumPacketCount) throws(AudioFileError) -> PacketTable {
         var table = PacketTable()
         var offset = ID3Prefix.length(file)
         var window = StreamBuffer([])
@@ -30,6 +33,9 @@ enum ADTSScanner {
                     table.faults[table.count] = "bytes \(junk) to \(offset - 1) are no ADTS frames"
                 }
                 junk = nil
+                guard table.count < limit else {
+                    throw .notAudio(path: file.path, reason: "it has more than \(limit) packets, at byte \(offset)")
+                }
                 table.append(offset: offset, size: frame.length)
                 stream = stream ?? frame.configuration
                 offset += frame.length

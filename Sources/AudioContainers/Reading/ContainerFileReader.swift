@@ -6,7 +6,7 @@ import AudioFiles
 /// ADTS AAC, as planar floats.
 ///
 /// What an encoder put before and behind the sound is left out as the file's edit list or iTunSMPB comment says (ADTS
-/// cannot say it). Where packets lie is kept in memory, 12 bytes each, so that a seek reads no more than it must: it decodes
+/// cannot say it). Where packets lie is kept in memory, 12 bytes each and 16 million at most in ADTS, so that a seek reads no more than it must: it decodes
 /// at most some 260 packets of AAC, and what comes then is what reading from the beginning gives there.
 ///
 /// One thread at a time; reading waits for the disk, so never on a render thread.
@@ -71,7 +71,7 @@ public final class ContainerFileReader {
     private static func track(_ file: ReadableFile) throws(AudioFileError) -> CodedTrack {
         switch AudioFileType(file) {
         case .m4a: return try MovieScanner.scan(file)
-        case .adts: return CodedTrack(packets: ADTSScanner.scan(file), timing: TrackTiming(), parameters: .adts())
+        case .adts: return CodedTrack(packets: try ADTSScanner.scan(file), timing: TrackTiming(), parameters: .adts())
         default: throw .notAudio(path: file.path, reason: "neither M4A nor ADTS AAC")
         }
     }

@@ -120,8 +120,8 @@ enum MovieScanner {
     /// Apple's comment: hexadecimal words, of which the second is the priming and the fourth the sound's length.
     static func gapless(_ comment: String) -> (priming: Int, valid: Int)? {
         let words = comment.split(separator: " ").prefix(4).map { Int($0, radix: 16) }
-        guard words.count == 4, let priming = words[1], let valid = words[3], priming < 16_384, valid > 0,
-            valid < 1 << 50
+        guard words.count == 4, let priming = words[1], let valid = words[3],
+            (0..<16_384).contains(priming), valid > 0, valid < 1 << 50
         else { return nil }
         return (priming, valid)
     }

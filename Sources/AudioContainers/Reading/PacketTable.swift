@@ -55,7 +55,7 @@ struct TrackTiming: Equatable {
             let first = min(max(0, start.rounded()), Double(decodedFrames))
             return Int(first)..<Int(min(max(first, end.rounded()), Double(decodedFrames)))
         }
-        if let gapless, gapless.valid > 0, gapless.priming + gapless.valid <= decodedFrames {
+        if let gapless, gapless.priming >= 0, gapless.valid > 0, gapless.valid <= decodedFrames - gapless.priming {
             return gapless.priming..<gapless.priming + gapless.valid
         }
         guard timescale > 0 else { return 0..<decodedFrames }

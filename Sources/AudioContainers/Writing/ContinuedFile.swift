@@ -1,13 +1,21 @@
 import AudioBase
 import AudioFiles
+import Glibc
 
 /// Goes on with a file of a kind without loss.
+///
+/// Its tags have no place in it until the sound is complete. Until then they are in a file of silence beside it, so that they
+/// outlive a kill, and a disk too full to write them back.
 final class ContinuedFile: SoundFileWriter {
     private let path: String
     private let writer: any SoundFileWriter
     /// Where the writer believes its file to be.
     private let copyPath: String
     private let tags: AudioFileTags
+    /// Names of tags that it had and that are not written.
+    private let leftOut: [String]
+    /// The file that has the tags meanwhile; nil where there are none.
+    private let shelf: String?
     private var isOpen = true
 
     init(path: String) throws(AudioFileError) {
@@ -20,15 +28,25 @@ final class ContinuedFile: SoundFileWriter {
                 path: path,
                 detail: "\(kind) cannot be gone on with as it is; WAV, AIFF, CAF and FLAC of 16 or 24 bits can")
         }
-        tags = info.tags
+        var tags = info.tags
+        leftOut = tags.removeUnwritableFields()
+        self.tags = tags
         let copy = try FileCopy(try ReadableFile(path), isFilled: false)
         copyPath = copy.path
+        let writer: any SoundFileWriter
+        var shelf: String?
         do {
             writer = try SoundFiles.create(
                 copy.path, type: type, format: info.format, settings: SoundFiles.Settings(sampleFormat: sampleFormat))
             try Self.take(path, into: writer)
+            shelf = try Self.shelve(tags, of: copy.original, path)
             try copy.replaceOriginal()
-        } catch { throw error.named(path, insteadOf: copy.path) }
+        } catch {
+            if let shelf { unlink(shelf) }
+            throw error.named(path, insteadOf: copy.path)
+        }
+        self.writer = writer
+        self.shelf = shelf
     }
 
     deinit { try? close() }
@@ -52,6 +70,34 @@ final class ContinuedFile: SoundFileWriter {
         }
     }
 
+    /// Puts tags into a new file beside one, `.NAME.earshot-tags.flac`, with a number where there is one from before.
+    private static func shelve(
+        _ tags: AudioFileTags, of original: String, _ path: String
+    ) throws(AudioFileError) -> String? {
+        if tags.isEmpty { return nil }
+        let start = original.lastIndex(of: "/").map { original.index(after: $0) } ?? original.startIndex
+        var name = original[start...]
+        while name.utf8.count > 225 { name.removeLast() }  // a file's name has 255 bytes at most
+        var shelf = "\(original[..<start]).\(name).earshot-tags.flac"
+        var number = 1
+        while access(shelf, F_OK) == 0 {
+            number += 1
+            shelf = "\(original[..<start]).\(name).earshot-tags-\(number).flac"
+        }
+        do {
+            let file = try AudioFileWriter(
+                path: shelf, format: AudioFormat(sampleRate: 48_000, channelCount: 1), type: .flac, sampleFormat: .int16
+            )
+            try file.writeSilence(frameCount: 4_800)
+            try file.close()
+            try tags.write(to: shelf)
+        } catch {
+            unlink(shelf)
+            throw error.named(path, insteadOf: shelf)
+        }
+        return shelf
+    }
+
     var format: AudioFormat { writer.format }
     /// Those that were there among them.
     var frameCount: Int { writer.frameCount }
@@ -66,11 +112,26 @@ final class ContinuedFile: SoundFileWriter {
         try naming { () throws(AudioFileError) in try writer.writeSilence(frameCount: frameCount) }
     }
 
+    /// Completes the sound, then puts the tags back, also where the sound ended by an error.
+    /// - Throws: ``AudioFileError/tagsRefused(path:detail:)`` where the tags cannot be put back; it says where they are.
     func close() throws(AudioFileError) {
         guard isOpen else { return }
         isOpen = false
-        try naming { () throws(AudioFileError) in try writer.close() }
-        if !tags.isEmpty { try tags.write(to: path) }
+        var failure: AudioFileError?
+        do { try naming { () throws(AudioFileError) in try writer.close() } } catch { failure = error }
+        do { try restoreTags() } catch { failure = failure ?? error }
+        if let failure { throw failure }
+    }
+
+    private func restoreTags() throws(AudioFileError) {
+        if let shelf {
+            do { try tags.write(to: path) } catch {
+                let reason = error == .diskFull(path: path) ? "the disk is full" : error.description
+                throw .tagsRefused(path: path, detail: "\(reason); they are kept in \(shelf)")
+            }
+            unlink(shelf)
+        }
+        if !leftOut.isEmpty { throw .tagsLeftOut(leftOut, path: path) }
     }
 
     private func naming(_ work: () throws(AudioFileError) -> Void) throws(AudioFileError) {

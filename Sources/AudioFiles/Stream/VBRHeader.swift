@@ -10,6 +10,8 @@ struct VBRHeader {
     /// Frames of sound that the encoder put before, and behind; nil where it does not say.
     let delay: Int?
     let padding: Int
+    /// Where Xing's header has the packets' number in the frame, and the bytes' behind it; nil where it is another's or has none.
+    let countOffset: Int?
 
     /// - Parameter frame: held by `bytes` from its beginning on.
     init?(_ bytes: StreamBuffer, _ frame: FrameHeader) {
@@ -23,6 +25,7 @@ struct VBRHeader {
                 defer { index += length }
                 return index
             }
+            countOffset = flags & 1 != 0 && index + 4 <= frame.length ? index : nil
             packetCount = field(1, 4).map { bytes.bigEndian($0, 4) }
             byteCount = field(2, 4).map { bytes.bigEndian($0, 4) }
             table = field(4, 100).map { bytes.copy($0..<$0 + 100) } ?? []
@@ -39,7 +42,7 @@ struct VBRHeader {
             byteCount = bytes.bigEndian(46, 4)
             packetCount = bytes.bigEndian(50, 4)
             table = []
-            (delay, padding) = (nil, 0)
+            (delay, padding, countOffset) = (nil, 0, nil)
         } else {
             return nil
         }

@@ -29,11 +29,23 @@ extension AudioFileTags {
         try copy.replaceOriginal()
     }
 
+    /// Takes out the fields that no file is given: those whose names are not of plain letters (ASCII) without =.
+    /// - Returns: their names, in order.
+    package mutating func removeUnwritableFields() -> [String] {
+        let names = fields.keys.filter { !Self.isWritable($0) }.sorted()
+        for name in names { fields[name] = nil }
+        return names
+    }
+
+    private static func isWritable(_ name: String) -> Bool {
+        !name.isEmpty && name.utf8.allSatisfy { (0x20...0x7D).contains($0) && $0 != 0x3D }
+    }
+
     /// Every value with its name, as the kind wants it.
     private func checkedFields(_ path: String, _ type: AudioFileType) throws(AudioFileError) -> [(String, String)] {
         var all: [(String, String)] = []
         for (name, values) in fields.sorted(by: { $0.key < $1.key }) {
-            guard !name.isEmpty, name.utf8.allSatisfy({ (0x20...0x7D).contains($0) && $0 != 0x3D }) else {
+            guard Self.isWritable(name) else {
                 throw .tagsRefused(path: path, detail: "the name \"\(name)\" is not of plain letters without =")
             }
             for value in values { all.append((name.uppercased(), value)) }

@@ -65,6 +65,7 @@ public struct AudioFileTags: Hashable, Sendable {
     }
 
     /// All text, by name in capitals; a field may have several values. What is of white space alone is no field.
+    /// Names that are not of plain letters (ASCII) without = are read, but none is written.
     public var fields: [String: [String]] = [:]
     /// All pictures.
     public var pictures: [Picture] = []

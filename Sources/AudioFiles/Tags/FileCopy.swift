@@ -5,7 +5,8 @@ package final class FileCopy {
     package let descriptor: CInt
     /// Where the copy is, until it has the original's name.
     package let path: String
-    private let original: String
+    /// The file, by no link.
+    package let original: String
     private var isThere = true
 
     /// Copies a file, its mode included. Throws what creating and writing can.

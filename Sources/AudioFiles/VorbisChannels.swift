@@ -1,0 +1,25 @@
+import CSndfile
+
+/// The order of an Ogg file's channels, as libsndfile hands them on (Vorbis I specification, 4.3.9; RFC 7845, 5.1.1.2).
+enum VorbisChannels {
+    /// Where each channel of the order that WAV and FLAC have (left, right, centre, low frequencies, back, side) stands; nil where
+    /// it is where it ought to be, or nobody says what the channels are.
+    static func order(_ info: SF_INFO, _ file: ReadableFile) -> [Int]? {
+        guard info.format & CInt(SF_FORMAT_TYPEMASK) == CInt(SF_FORMAT_OGG) else { return nil }
+        switch info.format & CInt(SF_FORMAT_SUBMASK) {
+        case CInt(SF_FORMAT_VORBIS): break
+        // The last byte of its first packet's fixed part: 1 says that the channels are as in Vorbis.
+        case CInt(SF_FORMAT_OPUS) where file.bytes(at: 28 + 18, count: 1) == [1]: break
+        default: return nil
+        }
+        // In Vorbis the centre is second, and low frequencies are last.
+        return switch info.channels {
+        case 3: [0, 2, 1]
+        case 5: [0, 2, 1, 3, 4]
+        case 6: [0, 2, 1, 5, 3, 4]
+        case 7: [0, 2, 1, 6, 5, 3, 4]
+        case 8: [0, 2, 1, 7, 5, 6, 3, 4]
+        default: nil
+        }
+    }
+}

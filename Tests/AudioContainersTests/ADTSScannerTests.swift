@@ -1,0 +1,24 @@
+import AudioFiles
+import Testing
+
+@testable import AudioContainers
+
+@Suite struct ADTSScannerTests {
+    /// The shortest frames there are: of eight bytes, at 48 kHz, in mono.
+    private func frames(_ count: Int) -> [UInt8] {
+        Array(repeating: [0xFF, 0xF1, 0x4C, 0x40, 0x01, 0x1F, 0xFC, 0], count: count).flatMap { $0 }
+    }
+
+    @Test func `a file of more packets than are kept in memory is refused`() throws {
+        let folder = try Folder()
+        let path = try folder.file("a.aac", frames(1_000))
+        let file = try ReadableFile(path)
+        #expect(try ADTSScanner.scan(file).count == 1_000)
+        #expect(try ADTSScanner.scan(file, limit: 1_000).count == 1_000)
+        let reason = "it has more than 999 packets, at byte 7992"
+        #expect(throws: AudioFileError.notAudio(path: path, reason: reason)) {
+            try ADTSScanner.scan(file, limit: 999)
+        }
+        #expect(ADTSScanner.maximumPacketCount * (MemoryLayout<Int>.size + MemoryLayout<Int32>.size) < 256 << 20)
+    }
+}
