@@ -175,7 +175,7 @@ public final class AudioPlayer: Sendable {
     /// - Throws: ``AudioPlayerError/noItem(_:count:)``, ``AudioPlayerError/file(_:)``, ``AudioPlayerError/stream(_:)`` with
     ///   `AudioStreamError.notSeekable`; it goes on as it was.
     public func seek(to frame: Int, item: Int? = nil) throws(AudioPlayerError) {
-        let frame = max(0, frame)
+        let frame = min(max(0, frame), 1 << 40)
         let place = queue.renderer.controls.place
         let failure = state.withLock { state -> AudioPlayerError? in
             let heard = state.position(at: place)

@@ -96,7 +96,7 @@ public final class AudioStream: Sendable {
         let playout = playout
         let refusal = worker.shown.withLock { shown -> AudioStreamError? in
             if let refusal = shown.refusal { return refusal }
-            shown.goal = (min(max(0, frame), 1 << 40), playout.beginSeek())
+            shown.goal = (StreamGoal.bounded(frame), playout.beginSeek())
             return nil
         }
         if let refusal { throw refusal }

@@ -26,7 +26,7 @@ extension StreamCore {
     ///   - frame: at the output's rate; one before the beginning is the beginning, one behind the end is the end.
     ///   - number: by which the playout knows the seek.
     mutating func seek(to frame: Int, number: Int, at time: HostTime) {
-        goal = (max(0, frame), number)
+        goal = (StreamGoal.bounded(frame), number)
         goAbout(at: time)
     }
 

@@ -14,6 +14,9 @@ struct StreamGoal {
     /// Seconds before what is needed that are rather decoded than looked for again.
     static let reach = 5.0
 
+    /// A frame that can be reckoned with.
+    static func bounded(_ frame: Int) -> Int { min(max(0, frame), 1 << 40) }
+
     init(frame: Int, byteOffset: Int) { (self.frame, self.byteOffset) = (frame, byteOffset) }
 
     /// The first frame of input for the rate converter, where the packets are at a position: behind it, as the next instant that both

@@ -14,7 +14,7 @@ import Testing
     /// Of a tone of 440 Hz at 0.4.
     private static let steepest: Float = 0.4 * 2 * .pi * 440 / 44_100
 
-    @Test(arguments: [1, 64, 441, 2_048, 8_192], [300_000, 300_004, 301_111])
+    @Test(arguments: [1, 64, 441, 2_048, 8_000], [300_000, 300_004, 301_111])
     func `a stall fades out and in within 5 ms, and all else is the sound`(block: Int, held: Int) throws {
         let bytes = try Sound.wav.bytes
         let whole = try reference(.wav)
@@ -82,6 +82,7 @@ import Testing
         #expect(rig.states.last == .playing)
         rig.advance(1)
         #expect(rig.heard[0].count == 3 * 44_100 && !rig.output.suffix(40_000).contains { $0 == 0 })
+        rig.send(bytes.prefix(4_096))
         let held = rig.playout.heldFrames
         rig.idle(13)
         #expect(rig.states.last == .suspended && rig.actions.last == .disconnect)

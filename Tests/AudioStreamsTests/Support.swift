@@ -59,6 +59,8 @@ final class CoreRig {
     private(set) var time = HostTime(nanoseconds: 0)
     /// What was played of the stream, without the silence between.
     private(set) var heard: [[Float]]
+    /// The place in the sound that each frame of it was said to have.
+    private(set) var places: [Int] = []
     /// All that was rendered of the first channel, silence too.
     private(set) var output: [Float] = []
     private(set) var states: [AudioStreamState] = []
@@ -174,6 +176,7 @@ final class CoreRig {
             _ = playout.renderer.render(block.channels, frameCount: frames)
             let played = playout.framesPlayed - before
             output += UnsafeBufferPointer(start: block.channels[0], count: frames)
+            places += (0..<played).map { playout.framePosition - played + $0 }
             for c in 0..<heard.count { heard[c] += (0..<played).map { block.channels[c][$0] } }
             core.tick(at: time)
             collect()

@@ -167,7 +167,8 @@ struct FramedParser {
     /// the first frame, or by the average length of those that came.
     func hint(for frame: Int) -> SeekHint? {
         guard let current, measured.packets > 0 else { return nil }
-        let packet = (min(frame, 1 << 40) + delay) / current.frameCount
+        // What comes before the first frame of sound is needed for it.
+        let packet = frame == 0 ? 0 : (frame + delay) / current.frameCount
         let decoded = packet * current.frameCount
         let first = max(0, decoded - delay)
         if let length = constantLength {
