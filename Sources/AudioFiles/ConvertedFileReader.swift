@@ -58,13 +58,8 @@ public final class ConvertedFileReader {
     public func seek(to frame: Int) throws(AudioFileError) {
         precondition(frame >= 0)
         let (from, to) = (reader.processingFormat.sampleRate, processingFormat.sampleRate)
-        // Where a frame of the file and one of ours are the same instant, far enough before it for the filter to fill.
-        let common = Double(Self.greatestCommonDivisor(Int(from), Int(to)))
-        let filled = from == to ? 0 : 200 * max(1, from / to)
-        let target = min(Double(frame), Double(frameCount)) * from / to
-        let period = from == to ? 1 : from / common
-        let start = max(0, ((target - filled) / period).rounded(.down)) * period
-        try reader.seek(to: Int(min(start, Double(reader.frameCount))))
+        let start = RateConverter.start(for: min(frame, frameCount), from: from, to: to)
+        try reader.seek(to: min(start, reader.frameCount))
         framesRead = reader.framePosition
         framesGiven = Int((Double(framesRead) * to / from).rounded())
         converter = RateConverter(from: from, to: to, channelCount: processingFormat.channelCount)
@@ -73,10 +68,6 @@ public final class ConvertedFileReader {
             let left = min(frame, frameCount) - framesGiven
             if try read(into: skipped.channels, frameCount: min(left, Self.blockFrames)) == 0 { break }
         }
-    }
-
-    private static func greatestCommonDivisor(_ a: Int, _ b: Int) -> Int {
-        b == 0 ? max(1, a) : greatestCommonDivisor(b, a % b)
     }
 
     /// Reads the next frames.

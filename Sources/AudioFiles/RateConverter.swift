@@ -35,6 +35,21 @@ public final class RateConverter {
         return frames < 9e18 ? max(min(count, 1), Int(frames)) : Int.max
     }
 
+    /// Where input is to begin for the output from a frame on to be what it is from the beginning on: at an instant that is a frame
+    /// of both, far enough before it for the filter to fill.
+    public static func start(for frame: Int, from: Double, to: Double) -> Int {
+        guard from != to else { return frame }
+        let filled = 200 * max(1, from / to)
+        let period = Double(self.period(from: from, to: to))
+        return Int(max(0, ((Double(frame) * from / to - filled) / period).rounded(.down)) * period)
+    }
+
+    /// Frames of input between instants that are frames of both.
+    public static func period(from: Double, to: Double) -> Int {
+        func greatestCommonDivisor(_ a: Int, _ b: Int) -> Int { b == 0 ? max(1, a) : greatestCommonDivisor(b, a % b) }
+        return from == to ? 1 : Int(from) / greatestCommonDivisor(Int(from), Int(to))
+    }
+
     /// Takes input and gives output until either is used up.
     /// - Parameters:
     ///   - input: `frameCount` frames from `inputOffset`.

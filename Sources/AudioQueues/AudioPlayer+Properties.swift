@@ -52,6 +52,15 @@ extension AudioPlayer {
     /// Seconds of the present item; 0 where nobody knows.
     public var duration: Double { Double(frameCount()) / format.sampleRate }
 
+    /// Whether an item can be gone about in, nil for the present one: a file can; over http where its length is known and the server
+    /// sends any part of it, which its answer tells.
+    public func isSeekable(item: Int? = nil) -> Bool {
+        let index = item ?? currentItem
+        return state.withLock { state in
+            state.timeline.items.indices.contains(index) && state.timeline.items[index].source.isSeekable
+        }
+    }
+
     /// Frames of an item that were heard, over all its loops; silence while a stream had nothing to give does not count.
     public func framesHeard(ofItem item: Int) -> Int {
         let place = queue.renderer.controls.place

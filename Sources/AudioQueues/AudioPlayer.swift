@@ -15,7 +15,8 @@ import AudioStreams
 /// unchanged. Any thread, but a render thread.
 ///
 /// A stream connects when its turn comes, 5 s before where the end of what precedes it is known. While it has nothing to give
-/// silence is heard, which is no loss, and ``AudioPlayerEvent/stream(item:_:)`` says so. What is live is heard at a rate of 1.
+/// silence is heard, which is no loss, and ``AudioPlayerEvent/stream(item:_:)`` says so. What is live is heard at a rate of 1, and goes
+/// on live after a pause longer than a stream holds.
 public final class AudioPlayer: Sendable {
     /// What it plays at; files are converted to it.
     public let format: AudioFormat
@@ -130,9 +131,17 @@ public final class AudioPlayer: Sendable {
     /// - Throws: ``AudioPlayerError``.
     public func play(at time: AudioQueueTime = .now) throws(AudioPlayerError) {
         if state.withLock({ !$0.isPlaying && $0.hasEnded }) { try seek(to: 0, item: 0) }
-        state.withLock {
-            $0.isPlaying = true
-            $0.hasEnded = false
+        let queue = queue
+        let place = queue.renderer.controls.place
+        state.withLock { state in
+            if !state.isPlaying, state.timeline.isOutdated {
+                _ = state.position(at: place)
+                state.timeline.forgetAhead()
+                state.forget()
+                queue.reset()
+            }
+            state.isPlaying = true
+            state.hasEnded = false
         }
         fillFree()
         do throws(AudioQueueError) {
@@ -159,14 +168,18 @@ public final class AudioPlayer: Sendable {
         queue.stop()
     }
 
-    /// Goes to a frame, exactly: what was heard fades out in 10 ms, what comes fades in over as much, from that very frame on.
+    /// Goes to a frame: what was heard fades out in 10 ms, what comes fades in over as much, from that very frame on.
+    ///
+    /// A file over http is asked for from there, with silence until it comes; ``AudioStream/seek(to:)`` says how near it goes, and
+    /// ``framePosition`` where it is. Of a stream that has not answered yet nobody knows whether that can be;
+    /// ``AudioPlayerEvent/seekRefused(item:_:)`` tells if not.
     /// - Parameters:
-    ///   - frame: of the item, at the player's rate; one behind the end is the end.
+    ///   - frame: of the item, at the player's rate; one before the beginning is the beginning, one behind the end is the end.
     ///   - item: nil for the present one.
-    /// - Throws: ``AudioPlayerError/noItem(_:count:)``, ``AudioPlayerError/file(_:)``, ``AudioPlayerError/notSeekable(_:)``, with
-    ///   nothing changed.
+    /// - Throws: ``AudioPlayerError/noItem(_:count:)``, ``AudioPlayerError/file(_:)``, ``AudioPlayerError/stream(_:)`` with
+    ///   `AudioStreamError.notSeekable`; it goes on as it was.
     public func seek(to frame: Int, item: Int? = nil) throws(AudioPlayerError) {
-        precondition(frame >= 0)
+        let frame = min(max(0, frame), 1 << 40)
         let place = queue.renderer.controls.place
         let failure = state.withLock { state -> AudioPlayerError? in
             let heard = state.position(at: place)

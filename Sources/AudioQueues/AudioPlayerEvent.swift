@@ -7,8 +7,6 @@ public enum AudioPlayerError: Error, Sendable, CustomStringConvertible {
     case file(AudioFileError)
     /// The stream cannot be played.
     case stream(AudioStreamError)
-    /// A stream is heard as it comes; it can be begun anew, at 0.
-    case notSeekable(String)
     /// The queue could not be made or started.
     case queue(AudioQueueError)
     /// The playlist has no such item.
@@ -19,7 +17,6 @@ public enum AudioPlayerError: Error, Sendable, CustomStringConvertible {
         switch self {
         case .file(let error): error.description
         case .stream(let error): error.description
-        case .notSeekable(let name): "\(name): a stream cannot be gone about in; wait, or begin it anew"
         case .queue(let error): error.description
         case .noItem(let item, let count): "there is no item \(item); the playlist has \(count), counted from 0"
         }
@@ -38,6 +35,10 @@ public enum AudioPlayerEvent: Sendable {
     case failed(item: Int, AudioPlayerError)
     /// A stream does something else now. While it buffers or reconnects silence is heard.
     case stream(item: Int, AudioStreamState)
+    /// A seek that was begun while nobody knew whether it could be done, and could not; it goes on as it was.
+    case seekRefused(item: Int, AudioPlayerError)
+    /// A station goes on live after a pause longer than is held: so many frames that were held are left out.
+    case leftOut(item: Int, frameCount: Int)
     /// What is heard has this title from now on; at first the station's name.
     case title(item: Int, String)
     /// Its volume, pan or rate was set, to this: what was out of range has been brought into it.

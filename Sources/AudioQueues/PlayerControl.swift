@@ -87,6 +87,14 @@ struct PlayerControl: ~Copyable, @unchecked Sendable {  // moves with its lock
                 stream.toldState = state
                 news.append(.stream(item: index, state))
             }
+            if let refusal = stream.takeRefusal() {
+                news.append(.seekRefused(item: index, .stream(refusal)))
+            }
+            let dropped = stream.statistics.framesDropped
+            if dropped > stream.toldDropped {
+                news.append(.leftOut(item: index, frameCount: dropped - stream.toldDropped))
+                stream.toldDropped = dropped
+            }
             guard index == heard.item, let title = stream.title(at: heard.frame), title != stream.toldTitle else {
                 continue
             }

@@ -11,11 +11,15 @@ protocol PlayerSource: AnyObject {
     var frameCount: Int { get }
     /// Whether it can only be heard as it comes, so at no other speed.
     var isLive: Bool { get }
+    /// Whether it can be gone about in, as far as anybody knows.
+    var isSeekable: Bool { get }
+    /// Whether it goes on elsewhere than behind what was read of it last.
+    var isOutdated: Bool { get }
     /// Whether what is left behind a frame is less than so much, as far as anybody knows.
     func isEnding(at frame: Int, within frames: Int) -> Bool
     /// Begins what takes time, such as a connection.
     func prepare()
-    /// Goes to a frame. - Throws: with nothing changed.
+    /// Goes to a frame, or near it: what is read tells where it is. - Throws: with nothing changed.
     func seek(to frame: Int) throws(AudioPlayerError)
     func read(into channels: Channels, frameCount: Int, offset: Int) -> PlayerReading
     /// Gives back files and connections; ``seek(to:)`` and ``read(into:frameCount:offset:)`` have them again, the latter from the
@@ -25,7 +29,8 @@ protocol PlayerSource: AnyObject {
 
 /// What a read came to.
 enum PlayerReading {
-    case frames(Int, isLast: Bool)
+    /// So many frames; `from` is the place of the first, where that may be another than the one behind the last.
+    case frames(Int, isLast: Bool, from: Int? = nil)
     /// There is nothing now: silence is to be heard.
     case nothing
     case failed(AudioPlayerError)
@@ -36,6 +41,8 @@ final class FileSource: PlayerSource {
     let name: String
     let frameCount: Int
     let isLive = false
+    let isSeekable = true
+    let isOutdated = false
     private var reader: ConvertedFileReader?
     private let format: AudioFormat
     private let isNamed: Bool
@@ -87,13 +94,15 @@ final class StreamSource: PlayerSource {
     private let isHeardOnce: Bool
     private var stream: AudioStream?
     private var hasStarted = false
-    private var hasBeenRead = false
+    private var hasBeenRead = false  // or is to begin elsewhere
+    private var wanted = 0  // where it begins, once it is connected
     private var before = AudioStreamStatistics()
     private var last: (state: AudioStreamState, source: AudioStreamSource?) = (.stopped, nil)
     let name: String
     /// What was told last.
     var toldState = AudioStreamState.stopped
     var toldTitle: String?
+    var toldDropped = 0
 
     /// - Throws: ``AudioStreamError/badAddress(_:)``.
     convenience init(_ address: String, as format: AudioFormat, options: AudioStreamOptions) throws(AudioStreamError) {
@@ -123,7 +132,10 @@ final class StreamSource: PlayerSource {
     }
 
     var frameCount: Int { (stream?.source ?? last.source)?.frameCount ?? 0 }
-    var isLive: Bool { (stream?.source ?? last.source)?.isLive ?? false }
+    var isLive: Bool { source?.isLive ?? false }
+    var isSeekable: Bool { source?.isSeekable ?? false }
+    var isOutdated: Bool { stream?.state == .suspended }
+    func takeRefusal() -> AudioStreamError? { stream?.takeRefusal() }
     var state: AudioStreamState { stream?.state ?? last.state }
     var source: AudioStreamSource? { stream?.source ?? last.source }
     /// The station's name where it has none.
@@ -148,14 +160,28 @@ final class StreamSource: PlayerSource {
         let stream: AudioStream
         if let made = self.stream { stream = made } else { stream = try make() }
         self.stream = stream
+        if wanted > 0 {
+            try? stream.seek(to: wanted)  // where that cannot be is told later
+            (hasBeenRead, wanted) = (true, 0)
+        }
         if !hasStarted { try stream.start() }
         hasStarted = true
         return stream
     }
 
     func seek(to frame: Int) throws(AudioPlayerError) {
-        guard frame == 0 else { throw .notSeekable(name) }
-        if hasBeenRead { rest() }
+        // What failed is begun anew, as is what cannot be gone about in.
+        if case .failed? = stream?.state { rest() }
+        guard let stream else { return wanted = frame }
+        if frame == 0 {
+            guard hasBeenRead else { return }
+            guard isSeekable else { return rest() }
+        }
+        do throws(AudioStreamError) { try stream.seek(to: frame) } catch { throw .stream(error) }
+        hasBeenRead = true
+        // Leaves out what is held, so that there is room for what comes.
+        let none = AudioBuffer(channelCount: stream.format.channelCount, frameCapacity: 1)
+        _ = stream.read(into: none.channels, frameCount: 0)
     }
 
     func read(into channels: Channels, frameCount: Int, offset: Int) -> PlayerReading {
@@ -167,7 +193,7 @@ final class StreamSource: PlayerSource {
         guard let got = stream.read(into: channels, frameCount: frameCount, offset: offset) else {
             return .frames(0, isLast: true)
         }
-        if got > 0 { return .frames(got, isLast: false) }
+        if got > 0 { return .frames(got, isLast: false, from: stream.framePosition - got) }
         switch state {
         case .failed(let error): return .failed(.stream(error))
         case .ended: return .frames(0, isLast: true)
@@ -176,7 +202,9 @@ final class StreamSource: PlayerSource {
     }
 
     func rest() {
-        guard let stream, hasStarted, hasBeenRead || !isHeardOnce else { return }
+        guard hasBeenRead || !isHeardOnce else { return }
+        wanted = 0
+        guard let stream, hasStarted else { return }
         before = statistics
         last = (stream.state, stream.source)
         self.stream = nil

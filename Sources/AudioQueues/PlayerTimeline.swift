@@ -80,6 +80,15 @@ struct PlayerTimeline: ~Copyable, @unchecked Sendable {  // moves with its lock
     /// Gives back files and connections.
     func rest() { for item in items { item.source.rest() } }
 
+    /// Whether what was read is of a station that goes on live, as nobody listened for long.
+    var isOutdated: Bool { items.indices.contains(reading.item) && items[reading.item].source.isOutdated }
+
+    /// Gives up what was read and not heard.
+    mutating func forgetAhead() {
+        restart()
+        fadeLeft = 0
+    }
+
     /// Whether there is no more to read.
     var isAtEnd: Bool { reading.item >= items.count }
 
@@ -143,8 +152,10 @@ struct PlayerTimeline: ~Copyable, @unchecked Sendable {  // moves with its lock
         let room = min(stretcher.inputRoom, 2_048)
         let source = items[reading.item].source
         switch source.read(into: stretcher.input, frameCount: room, offset: stretcher.inputOffset) {
-        case .frames(let got, let isLast):
-            if got > 0, segments.last?.isSilence == true { begin(reading) }
+        case .frames(let got, let isLast, let from):
+            let isElsewhere = from.map { $0 != reading.frame } ?? false
+            reading.frame = from ?? reading.frame
+            if got > 0, segments.last?.isSilence == true || isElsewhere { begin(reading) }
             append(got)
             reading.frame += got
             prepareNext(source)

@@ -60,7 +60,8 @@ public final class AudioStream: Sendable {
 
     private init(_ address: StreamAddress, pipe: StreamPipe?, format: AudioFormat, options: AudioStreamOptions) {
         let frames = max(StreamDecoder.leastCapacity(format), Int(options.buffer * format.sampleRate))
-        let playout = StreamPlayout(ring: AudioRing(channelCount: format.channelCount, capacity: frames))
+        let playout = StreamPlayout(
+            ring: AudioRing(channelCount: format.channelCount, capacity: frames), sampleRate: format.sampleRate)
         let worker = StreamWorker(
             StreamCore(
                 address, format: format, playout: playout, options: options, random: SystemRandomNumberGenerator()),
@@ -93,14 +94,29 @@ public final class AudioStream: Sendable {
         }
     }
 
+    /// Goes to a frame of a file: silence until it is there, and then from that very frame on in WAVE, Ogg, MP3 of a constant bit rate
+    /// and wherever it was heard before; else as near as the file tells, and ``framePosition`` is as near.
+    ///
+    /// While it is not known yet whether that can be, it is tried as soon as it is; ``refusedSeeks`` tells if not.
+    /// - Parameter frame: at the rate of ``format``; one before the beginning is the beginning, one behind the end is the end.
+    /// - Throws: ``AudioStreamError/notSeekable(address:reason:)``, and it goes on as it was; or why the stream failed.
+    public func seek(to frame: Int) throws(AudioStreamError) {
+        let playout = playout
+        let refusal = worker.shown.withLock { shown -> AudioStreamError? in
+            if let refusal = shown.refusal { return refusal }
+            shown.goal = (StreamGoal.bounded(frame), playout.beginSeek())
+            return nil
+        }
+        if let refusal { throw refusal }
+    }
+
     /// Gives the next frames to who plays them from buffers of his own, in the place of ``render``: on one thread, which may be any
-    /// but a render thread. What comes before a stall fades out within 10 ms, what comes after it fades in.
+    /// but a render thread. What comes before a stall fades out within 5 ms, what comes after it, or after a seek, fades in.
     /// - Parameter offset: the first frame of `channels` to be written.
     /// - Returns: as many as there are, 0 in a stall; nil once the last frame has been given.
     public func read(into channels: Channels, frameCount: Int, offset: Int = 0) -> Int? {
-        let isComplete = playout.isComplete
-        let got = playout.renderer.take(
-            channels, frameCount: frameCount, offset: offset, fadeLength: max(1, Int(format.sampleRate * 0.01)))
+        let isComplete = !playout.isSeeking && playout.isComplete
+        let got = playout.renderer.take(channels, frameCount: frameCount, offset: offset, fadesBeforeSeek: false)
         return got == 0 && isComplete && playout.ring.reader.heldFrames == 0 ? nil : got
     }
 
@@ -109,8 +125,8 @@ public final class AudioStream: Sendable {
     /// What it does, from now on; the newest 64 are kept for who is slow.
     public var states: AsyncStream<AudioStreamState> { worker.states.stream(keeping: 64) }
     /// The title that holds for what plays now.
-    public var title: AudioStreamTitle? { title(at: framesPlayed) }
-    /// The title that holds for a frame, counted in ``framesPlayed``; the newest 64 are known.
+    public var title: AudioStreamTitle? { title(at: framePosition) }
+    /// The title that holds for a frame, as ``framePosition``; the newest 64 are known.
     public func title(at frame: Int) -> AudioStreamTitle? {
         worker.shown.withLock { $0.titles.last { $0.frame <= frame } }
     }
@@ -121,6 +137,20 @@ public final class AudioStream: Sendable {
     public var titles: AsyncStream<AudioStreamTitle> { worker.titles.stream(keeping: 64) }
     /// Frames of the stream that were rendered so far, silence in stalls not counted.
     public var framesPlayed: Int { playout.framesPlayed }
+    /// The place in the sound of the frame that is rendered next, or that a seek goes to; of a station counted from where it was joined,
+    /// what was left out included.
+    public var framePosition: Int {
+        worker.shown.withLock { $0.goal?.frame ?? $0.pendingFrame } ?? playout.framePosition
+    }
+    /// Seeks that were begun while it was not known whether they could be, and could not: why. It went on as it was.
+    public var refusedSeeks: AsyncStream<AudioStreamError> { worker.refusals.stream() }
+    /// Why the last of them could not be done; once.
+    package func takeRefusal() -> AudioStreamError? {
+        worker.shown.withLock { shown in
+            defer { shown.refusedSeek = nil }
+            return shown.refusedSeek
+        }
+    }
     /// Whether the last frame there will be is held, or was rendered.
     public var hasAll: Bool { playout.isComplete }
     /// Seconds of sound that are held.
@@ -136,9 +166,16 @@ final class StreamWorker: @unchecked Sendable {  // all but what is shared is th
         var statistics = AudioStreamStatistics()
         var titles: [AudioStreamTitle] = []
         var source: AudioStreamSource?
+        /// Why it cannot be gone about in, as far as that is known.
+        var refusal: AudioStreamError?
+        /// A seek that the thread has not seen yet, and where one goes that it has.
+        var goal: (frame: Int, number: Int)?
+        var pendingFrame: Int?
+        var refusedSeek: AudioStreamError?
     }
 
-    let shown = Mutex(Shown())
+    let shown: Mutex<Shown>
+    let refusals = Broadcast<AudioStreamError>()
     let states = Broadcast<AudioStreamState>()
     let titles = Broadcast<AudioStreamTitle>()
     private var core: StreamCore
@@ -152,6 +189,7 @@ final class StreamWorker: @unchecked Sendable {  // all but what is shared is th
         self.core = core
         self.pipe = pipe
         self.options = options
+        shown = Mutex(Shown(refusal: core.refusal))
     }
 
     /// One round. Returns whether there is to be another.
@@ -160,6 +198,12 @@ final class StreamWorker: @unchecked Sendable {  // all but what is shared is th
             hasStarted = true
             core.start(at: .now())
         }
+        let goal = shown.withLock { shown in
+            defer { shown.goal = nil }
+            shown.pendingFrame = shown.goal?.frame ?? shown.pendingFrame
+            return shown.goal
+        }
+        if let goal { core.seek(to: goal.frame, number: goal.number, at: .now()) }
         core.tick(at: .now())
         act()
         if let transfer {
@@ -204,14 +248,18 @@ final class StreamWorker: @unchecked Sendable {  // all but what is shared is th
     }
 
     private func tell() {
-        let (newStates, newTitles) = (core.takeStates(), core.takeTitles())
+        let (newStates, newTitles, newRefusals) = (core.takeStates(), core.takeTitles(), core.takeRefusals())
         shown.withLock { shown in
             shown.state = core.state
             shown.statistics = core.statistics
             shown.source = core.source ?? shown.source
+            shown.refusal = core.refusal
+            shown.pendingFrame = core.goal?.frame
+            shown.refusedSeek = newRefusals.last ?? shown.refusedSeek
             shown.titles = (shown.titles + newTitles).suffix(64)
         }
         for state in newStates { states.send(state) }
         for title in newTitles { titles.send(title) }
+        for refusal in newRefusals { refusals.send(refusal) }
     }
 }

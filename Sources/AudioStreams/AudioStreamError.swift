@@ -21,6 +21,8 @@ public enum AudioStreamError: Error, Equatable, Sendable, CustomStringConvertibl
     case badPlaylist(address: String, reason: String)
     /// No decoder for what came.
     case codec(CodecError)
+    /// It can only be heard as it comes.
+    case notSeekable(address: String, reason: String)
     /// The system has no thread or no memory left.
     case system(code: Int32)
 
@@ -38,6 +40,8 @@ public enum AudioStreamError: Error, Equatable, Sendable, CustomStringConvertibl
         case .notAudio(let address, let reason): "\(address): \(reason)"
         case .badPlaylist(let address, let reason): "\(address): \(reason); use the address of the stream itself"
         case .codec(let error): error.description
+        case .notSeekable(let address, let reason):
+            "\(address): cannot be gone about in (\(reason)); wait, or begin it anew"
         case .system(let code): "the system has nothing left for a stream (error \(code)); end other programs"
         }
     }

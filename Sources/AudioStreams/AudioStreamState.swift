@@ -8,6 +8,9 @@ public enum AudioStreamState: Equatable, Sendable {
     case playing
     /// The connection is gone; what is held plays, then silence. The next attempt, from 1, is so many seconds away.
     case reconnecting(attempt: Int, in: Double)
+    /// A station that nobody listened to for longer than is held: the connection was ended, what was held is left out, and it goes on
+    /// live as soon as somebody does.
+    case suspended
     /// All has been played.
     case ended
     /// It is over.
@@ -18,7 +21,7 @@ public enum AudioStreamState: Equatable, Sendable {
 public struct AudioStreamTitle: Hashable, Sendable {
     /// As the station sends it, mostly `ARTIST - TITLE`.
     public let text: String
-    /// The first frame that it is for, counted in ``AudioStream/framesPlayed``.
+    /// The first frame that it is for, as ``AudioStream/framePosition``.
     public let frame: Int
 }
 
@@ -28,6 +31,8 @@ public struct AudioStreamSource: Hashable, Sendable {
     public var isLive = false
     /// The station's name.
     public var station: String?
+    /// Whether it can be gone about in: a file whose length is known, from a server that sends any part of it.
+    public var isSeekable = false
     /// Frames in all, at the output's rate, where a file says so.
     public var frameCount: Int?
 }
@@ -46,6 +51,8 @@ public struct AudioStreamStatistics: Hashable, Sendable {
     public var reconnections = 0
     /// Times that the sound ran out.
     public var stalls = 0
+    /// Frames of a station that were held while nobody listened for long, and were left out for it to go on live.
+    public var framesDropped = 0
 
     /// Nothing yet.
     public init() {}
@@ -59,6 +66,7 @@ public struct AudioStreamStatistics: Hashable, Sendable {
         sum.bytesSkipped += b.bytesSkipped
         sum.reconnections += b.reconnections
         sum.stalls += b.stalls
+        sum.framesDropped += b.framesDropped
         return sum
     }
 }

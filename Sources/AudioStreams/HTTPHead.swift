@@ -10,8 +10,22 @@ struct HTTPHead: Equatable, Sendable {
     var isLive: Bool { fields.keys.contains { $0.hasPrefix("icy-") || $0.hasPrefix("ice-") } }
 
     /// Whether it is a file that can be taken up where it broke off.
-    var isResumable: Bool {
-        !isLive && (fields["content-length"] != nil || fields["accept-ranges"]?.lowercased() == "bytes")
+    var isResumable: Bool { !isLive && (status == 206 || fields["content-length"] != nil || offersRanges) }
+
+    /// Whether any part of it can be asked for.
+    var isSeekable: Bool { !isLive && byteCount != nil && (status == 206 || offersRanges) }
+
+    private var offersRanges: Bool { fields["accept-ranges"]?.lowercased() == "bytes" }
+
+    /// Bytes of the whole, not of the part that was asked for.
+    var byteCount: Int? {
+        let text = status == 206 ? fields["content-range"]?.split(separator: "/").last : fields["content-length"]?[...]
+        return text.flatMap { Int($0) }.flatMap { $0 >= 0 ? $0 : nil }
+    }
+
+    /// The first byte of the part that comes; nil where it does not say.
+    var firstByte: Int? {
+        fields["content-range"]?.split { !$0.isNumber }.first.flatMap { Int($0) }
     }
 
     /// Bytes of sound between two texts of metadata.

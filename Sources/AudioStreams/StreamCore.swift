@@ -12,9 +12,11 @@ struct StreamCore {
         case disconnect
     }
 
-    private enum Phase: Equatable {
+    enum Phase: Equatable {
         case stopped, connecting, receiving
         case waiting(until: HostTime, seconds: Double)
+        /// Nobody listens.
+        case suspended
         /// All has come.
         case draining
         /// Nothing more will happen.
@@ -27,31 +29,38 @@ struct StreamCore {
     }
 
     private(set) var state = AudioStreamState.stopped
-    private(set) var statistics = AudioStreamStatistics()
-    private var actions: [Action] = []
+    var statistics = AudioStreamStatistics()
+    var actions: [Action] = []
     private var states: [AudioStreamState] = []
-    private var phase = Phase.stopped
-    private var address: StreamAddress
+    var phase = Phase.stopped
+    private(set) var address: StreamAddress
     private var alternatives: [StreamAddress] = []
     private var depth = 0  // of playlists in playlists
-    private var attempt = 0
+    var attempt = 0
     private var reason = ""
     private var lastByte = HostTime(nanoseconds: 0)
     private var head: HTTPHead?
+    /// The first answer that was sound.
+    private(set) var file: HTTPHead?
     private var icy = ICYParser(interval: 0)
     private var content = Content.unknown
     private var prefix: [UInt8] = []
     private var prefixTitles: [ICYParser.Title] = []
-    private var received = 0  // bytes of a file, over all connections
+    var received = 0  // bytes of a file, up to where the next connection goes on
     private var discarding = 0  // bytes that came already
     private var framesAtConnection = 0
-    private var hasDrained = false
-    private var wasOpen = false
+    var hasDrained = false
+    var wasOpen = false
+    /// A seek that is still to be begun, with the number by which the playout knows it.
+    var goal: (frame: Int, number: Int)?
+    var corrections = 0  // of the last seek
+    var refusals: [AudioStreamError] = []
+    var attention = (pulls: 0, since: HostTime(nanoseconds: 0))
     private var random: any RandomNumberGenerator & Sendable
     private let options: AudioStreamOptions
-    private let format: AudioFormat
-    private let playout: StreamPlayout
-    private let decoder: StreamDecoder
+    let format: AudioFormat
+    let playout: StreamPlayout
+    let decoder: StreamDecoder
     private static let deepest = 3
 
     /// - Parameter random: for the chance in delays.
@@ -78,7 +87,8 @@ struct StreamCore {
         guard content == .sound, let head else { return nil }
         let name = head.fields["icy-name"].flatMap { $0.isEmpty ? nil : $0 }
         return AudioStreamSource(
-            isLive: head.isLive, station: name, frameCount: head.isLive ? nil : decoder.frameCount)
+            isLive: head.isLive, station: name, isSeekable: file?.isSeekable == true,
+            frameCount: head.isLive ? nil : decoder.frameCount)
     }
 
     /// What is to be done; once.
@@ -99,7 +109,14 @@ struct StreamCore {
         return decoder.titles
     }
 
+    /// The seeks since the last call that cannot be done, and why.
+    mutating func takeRefusals() -> [AudioStreamError] {
+        defer { refusals = [] }
+        return refusals
+    }
+
     mutating func start(at time: HostTime) {
+        attention.since = time
         enter(.buffering)
         connect(at: time)
     }
@@ -111,12 +128,13 @@ struct StreamCore {
         enter(.stopped)
     }
 
-    private mutating func connect(at time: HostTime) {
+    mutating func connect(at time: HostTime) {
         phase = .connecting
         lastByte = time
         head = nil
         framesAtConnection = decoder.framesWritten
         if received == 0 {
+            decoder.renew()
             content = .unknown
             prefix = []
             prefixTitles = []
@@ -133,7 +151,10 @@ struct StreamCore {
             phase = .receiving
             self.head = head
             icy = ICYParser(interval: head.metadataInterval)
-            discarding = head.status == 206 ? 0 : received
+            discarding = received - (head.status == 206 ? head.firstByte ?? received : 0)
+            guard discarding < 0 else { break }
+            actions.append(.disconnect)
+            lose("the server sends another part than it was asked for", at: time)
         case 408, 429, 500...599:
             actions.append(.disconnect)
             lose("the server answers \(head.status)", at: time)
@@ -177,6 +198,7 @@ struct StreamCore {
         case .m3u, .pls: content = .playlist(prefix)
         default:
             content = .sound
+            file = head
             decode(prefix, prefixTitles, at: time)
         }
         prefix = []
@@ -188,15 +210,15 @@ struct StreamCore {
             try decoder.take(sound, titles: titles)
         } catch {
             actions.append(.disconnect)
-            spoil(error, at: time)
+            return spoil(error, at: time)
         }
+        correct(at: time)
     }
 
     /// The bytes make no sense: any more, where there was sound before.
     private mutating func spoil(_ error: StreamParserError, at time: HostTime) {
         received = 0
         if decoder.framesWritten > 0 {
-            try? decoder.finish()  // begins anew
             lose(error.description, at: time)
         } else {
             fail(.notAudio(address: address.description, reason: error), at: time)
@@ -205,6 +227,11 @@ struct StreamCore {
 
     /// The transfer is over.
     mutating func end(_ ending: HTTPEnding, at time: HostTime) {
+        guard actions.isEmpty else { return }  // it was to be given up
+        conclude(ending, at: time)
+    }
+
+    private mutating func conclude(_ ending: HTTPEnding, at time: HostTime) {
         guard phase == .connecting || phase == .receiving else { return }
         switch ending {
         case .failed(let error): fail(error, at: time)
@@ -259,6 +286,9 @@ struct StreamCore {
             } catch {
                 return spoil(error, at: time)
             }
+            let before = corrections
+            correct(at: time)
+            guard corrections == before else { return }
             if head?.isLive == true { return lose("the station ended the connection", at: time) }
             phase = .draining
         }
@@ -276,7 +306,7 @@ struct StreamCore {
         enter(.reconnecting(attempt: attempt, in: delay))
     }
 
-    private mutating func fail(_ error: AudioStreamError, at time: HostTime) {
+    mutating func fail(_ error: AudioStreamError, at time: HostTime) {
         if !alternatives.isEmpty, decoder.framesWritten == 0 {
             decoder.reset()
             address = alternatives.removeFirst()
@@ -288,7 +318,7 @@ struct StreamCore {
         enter(.failed(error))
     }
 
-    private mutating func enter(_ new: AudioStreamState) {
+    mutating func enter(_ new: AudioStreamState) {
         guard new != state else { return }
         state = new
         states.append(new)
@@ -296,13 +326,16 @@ struct StreamCore {
 
     /// Decodes what there is room for, and looks at the time; to be called again and again, at least each tenth of a second.
     mutating func tick(at time: HostTime) {
-        guard phase != .over, phase != .stopped else { return }
+        attend(at: time)
+        guard phase != .over, phase != .stopped, phase != .suspended else { return }
         do {
             try decoder.work()
         } catch {
             actions.append(.disconnect)
             return fail(.codec(error), at: time)
         }
+        goAbout(at: time)
+        playout.shift = decoder.shift
         statistics.framesDecoded = decoder.framesWritten
         statistics.packetsConcealed = decoder.packetsConcealed
         statistics.bytesSkipped = decoder.bytesSkipped
@@ -319,7 +352,7 @@ struct StreamCore {
             if !decoder.isIdle { lastByte = time }
             if time.seconds(since: lastByte) > options.stallTimeout {
                 actions.append(.disconnect)
-                end(.broken(reason: "nothing came for \(Int(options.stallTimeout)) s"), at: time)
+                conclude(.broken(reason: "nothing came for \(Int(options.stallTimeout)) s"), at: time)
             }
         case .waiting(let until, _):
             if until <= time {
@@ -327,7 +360,7 @@ struct StreamCore {
                 connect(at: time)
             }
         case .draining: if !hasDrained, decoder.isIdle { finish() }
-        case .stopped, .over: break
+        case .suspended, .stopped, .over: break
         }
     }
 
@@ -338,7 +371,7 @@ struct StreamCore {
 
     /// Opens the way to the render thread once there is enough, and tells what it is like.
     private mutating func show() {
-        let held = playout.ring.writer.heldFrames
+        let held = playout.heldFrames
         let isOpen = playout.isOpen
         if wasOpen, !isOpen, !(hasDrained && held == 0) { statistics.stalls += 1 }
         wasOpen = isOpen

@@ -14,6 +14,8 @@ final class StreamDecoder {
     private(set) var bytesSkipped = 0
     /// Frames in all, at the output's rate, where a header says so.
     private(set) var frameCount: Int?
+    /// What is added to ``framesWritten`` for the place in the sound of the frame that is stored next.
+    private(set) var shift = 0
     /// Titles that begin with a frame that is stored, to be taken away by the caller.
     var titles: [AudioStreamTitle] = []
 
@@ -25,13 +27,16 @@ final class StreamDecoder {
     private var pendingTitles: [ICYParser.Title] = []
     private var packetFormat: PacketFormat?  // of what follows, while it has no decoder yet
     private var stage: Stage?
+    private var goal: StreamGoal?
+    private var left = 0  // frames still to be left out before a seek's goal
     private static let maximumPendingTitles = 64
 
     /// What is made anew where the stream's format changes.
     private struct Stage {
-        var decoder: ConcealingDecoder
+        let packets: PacketFormat
+        let decoder: ConcealingDecoder
         let converter: RateConverter
-        var decoded: AudioBuffer
+        let decoded: AudioBuffer
         let mapped: AudioBuffer
         let converted: AudioBuffer
         var framesIn = 0
@@ -59,31 +64,92 @@ final class StreamDecoder {
         try parser.parse(bytes, into: &events)
     }
 
-    /// The connection is over: what its last bytes mean is decoded too, and another's may follow.
+    /// The connection is over: what its last bytes mean is decoded too.
     func finish() throws(StreamParserError) {
         forgetDone()
-        defer {
-            parser = AudioStreamParser()
-            pendingTitles = []
-        }
         try parser.finish(into: &events)
     }
 
     /// Forgets all that came, before something else does.
     func reset() {
-        parser = AudioStreamParser()
-        events = []
-        next = 0
-        pendingTitles = []
-        packetFormat = nil
-        frameCount = nil
+        renew()
         stage = nil
+        forget()
+        frameCount = nil
+        shift = 0
     }
 
     /// What a header's number of frames is at the output's rate; nil where no stream can have so many.
     private func frames(_ count: Int, of stream: AudioFormat) -> Int? {
         let frames = (Double(count) * format.sampleRate / stream.sampleRate).rounded(.up)
         return frames >= 0 && frames < 0x1p53 ? Int(frames) : nil
+    }
+
+    /// What comes next is the beginning of a stream.
+    func renew() {
+        parser = AudioStreamParser()
+        pendingTitles = []
+    }
+
+    /// What was not decoded yet is left out, and what comes next does not follow on what came.
+    func forget() {
+        events = []
+        (next, left, goal, packetFormat) = (0, 0, nil, nil)
+        pendingTitles = []
+        guard let old = stage else { return }
+        old.decoder.reset()
+        stage = nil
+        stage = makeStage(old.decoder, old.packets)
+    }
+
+    // MARK: Seeking
+
+    /// Where to read from for a frame to be decoded as it is from the beginning on; nil while nobody knows.
+    /// - Parameters:
+    ///   - frame: of the sound, at the output's rate.
+    ///   - byteCount: of the whole stream, where that is known.
+    func hint(for frame: Int, byteCount: Int?) -> SeekHint? {
+        guard let stage else { return nil }
+        let needed = StreamGoal.firstNeeded(frame, format, stage.decoder, stage.packets)
+        return parser.seekHint(forFrame: needed, byteCount: byteCount)
+    }
+
+    /// What comes next is read from a hint on, and stored from a frame on.
+    /// - Parameter hint: nil for the beginning.
+    func seek(to frame: Int, at hint: SeekHint?) {
+        forget()
+        if let hint, hint.byteOffset > 0 { parser.resume(at: hint) } else { renew() }
+        goal = StreamGoal(frame: frame, byteOffset: hint?.byteOffset ?? 0)
+        shift = frame - framesWritten
+    }
+
+    /// A better place to read from, where the first packet behind a seek tells that it is far from the goal; told once.
+    func betterHint(byteCount: Int?) -> SeekHint? {
+        guard let goal, let stage, !goal.isJudged else { return nil }
+        for case .packet(let packet) in events {
+            self.goal?.isJudged = true
+            let needed = StreamGoal.firstNeeded(goal.frame, format, stage.decoder, stage.packets)
+            let ahead = needed - packet.framePosition
+            if ahead >= 0, Double(ahead) <= StreamGoal.reach * stage.packets.format.sampleRate { return nil }
+            let hint = hint(for: goal.frame, byteCount: byteCount)
+            return hint?.byteOffset == goal.byteOffset ? nil : hint
+        }
+        return nil
+    }
+
+    /// What the frame is that a seek goes to.
+    var goalFrame: Int? { goal?.frame }
+
+    /// Of a packet behind a seek: how many of its frames are not wanted; nil where none is.
+    private func lead(to goal: StreamGoal, _ packet: AudioStreamPacket, _ count: Int, _ stage: Stage) -> Int? {
+        let position = stage.decoder.frames(packet.framePosition)
+        let input = goal.input(at: position, from: stage.decoder.format.sampleRate, to: format.sampleRate)
+        guard input - position < count else { return nil }
+        let output = Int((Double(input) * stage.ratio).rounded())
+        left = max(0, goal.frame - output)
+        shift = output + left - framesWritten
+        self.goal = nil
+        return input - position
     }
 
     private func forgetDone() {
@@ -98,10 +164,10 @@ final class StreamDecoder {
             case .format(let stream):
                 packetFormat = stream.packets
                 frameCount = stream.frameCount.flatMap { frames($0, of: stream.packets.format) }
-                if let text = stream.title { titles.append(AudioStreamTitle(text: text, frame: framesWritten)) }
+                if let text = stream.title { titles.append(AudioStreamTitle(text: text, frame: framesWritten + shift)) }
             case .packet(let packet):
                 guard try decode(packet) else { return }
-            case .skipped(let count, _): bytesSkipped += count
+            case .skipped(let count, _): if goal == nil { bytesSkipped += count }  // else it is what a seek cut
             }
             next += 1
         }
@@ -140,24 +206,28 @@ final class StreamDecoder {
                 guard drain(stage) else { return false }
                 self.stage = nil
             }
-            stage = makeStage(decoder)
+            stage = makeStage(decoder, packetFormat)
             self.packetFormat = nil
         }
         guard let stage else { return true }
         let most = Int(Double(stage.decoder.maximumFramesPerPacket) * stage.ratio) + 2 * Self.piece
         guard ring.capacity - ring.writer.heldFrames >= most else { return false }
         while let title = pendingTitles.first, title.offset <= packet.byteOffset {
-            titles.append(AudioStreamTitle(text: title.text, frame: framesWritten))
+            titles.append(AudioStreamTitle(text: title.text, frame: framesWritten + shift))
             pendingTitles.removeFirst()
         }
-        let before = stage.decoder.concealedPackets
+        let (before, isRunIn) = (stage.decoder.concealedPackets, goal != nil)
         let frames = packet.bytes.withUnsafeBytes {
             stage.decoder.decode($0, frameCount: packet.frameCount, into: stage.decoded.channels)
         }
-        packetsConcealed += stage.decoder.concealedPackets - before
+        if !isRunIn { packetsConcealed += stage.decoder.concealedPackets - before }
         let first = min(frames, stage.decoder.frames(packet.audibleFrames.lowerBound))
         let last = min(frames, stage.decoder.frames(packet.audibleFrames.upperBound))
         var at = first
+        if let goal {
+            guard let lead = lead(to: goal, packet, last - first, stage) else { return true }
+            at += lead
+        }
         while at < last {
             let count = min(Self.piece, last - at)
             mapChannels(stage.decoded.channels, from: at, to: stage.mapped.channels, frameCount: count)
@@ -181,28 +251,26 @@ final class StreamDecoder {
     }
 
     private func store(_ buffer: AudioBuffer, _ count: Int) {
-        guard count > 0 else { return }
-        ring.writer.write(buffer.channels, frameCount: count)
-        framesWritten += count
+        let early = min(left, count)
+        left -= early
+        guard count > early else { return }
+        ring.writer.write(buffer.channels, frameCount: count - early, offset: early)
+        framesWritten += count - early
     }
 
     /// What a decoder needs behind it: what the one before had, where the rate is the same.
-    private func makeStage(_ decoder: ConcealingDecoder) -> Stage {
+    private func makeStage(_ decoder: ConcealingDecoder, _ packets: PacketFormat) -> Stage {
         let rate = decoder.format.sampleRate
         let decoded = AudioBuffer(
             channelCount: decoder.format.channelCount, frameCapacity: decoder.maximumFramesPerPacket)
-        if var stage {
-            stage.decoder = decoder
-            stage.decoded = decoded
-            return stage
-        }
         return Stage(
-            decoder: decoder,
-            converter: RateConverter(from: rate, to: format.sampleRate, channelCount: format.channelCount),
+            packets: packets, decoder: decoder,
+            converter: stage?.converter
+                ?? RateConverter(from: rate, to: format.sampleRate, channelCount: format.channelCount),
             decoded: decoded,
             mapped: AudioBuffer(channelCount: format.channelCount, frameCapacity: Self.piece),
             converted: AudioBuffer(channelCount: format.channelCount, frameCapacity: 2 * Self.piece),
-            ratio: format.sampleRate / rate)
+            framesIn: stage?.framesIn ?? 0, framesOut: stage?.framesOut ?? 0, ratio: format.sampleRate / rate)
     }
 
     /// Frames of room that a ring must have for any packet.

@@ -2,29 +2,29 @@ import AudioBase
 import Synchronization
 
 /// The render thread's side of a stream: frames out of the ring, silence while there are none.
+///
+/// Its control side says when the ring may be played and from which frame on; the frames before that are left out.
 final class StreamPlayout: Sendable {
     let ring: AudioRing
     /// For the render thread; must not outlive this object.
-    let renderer: Renderer
+    let renderer: StreamRenderer
 
-    init(ring: AudioRing) {
+    init(ring: AudioRing, sampleRate: Double) {
         self.ring = ring
-        renderer = Renderer(ring: ring.reader, shared: .allocate(capacity: 1))
-        renderer.shared.initialize(to: Shared())
+        renderer = StreamRenderer(
+            ring: ring.reader, fadeLength: max(1, Int(sampleRate * 0.005)), shared: .allocate(capacity: 1),
+            fade: .allocate(capacity: 1))
+        renderer.shared.initialize(to: StreamRenderer.Shared())
+        renderer.fade.initialize(to: StreamRenderer.Fade())
     }
 
     deinit {
         renderer.shared.deinitialize(count: 1)
         renderer.shared.deallocate()
+        renderer.fade.deallocate()
     }
 
-    struct Shared: ~Copyable {
-        let isOpen = Atomic(false)
-        let framesPlayed = Atomic(0)
-        let isComplete = Atomic(false)
-        let fadeLeft = Atomic(0)
-    }
-
+    /// Whether there is enough to be played. Only this side opens it; the other closes it where it runs out.
     var isOpen: Bool {
         get { renderer.shared.pointee.isOpen.load(ordering: .acquiring) }
         set { renderer.shared.pointee.isOpen.store(newValue, ordering: .releasing) }
@@ -34,54 +34,46 @@ final class StreamPlayout: Sendable {
         get { renderer.shared.pointee.isComplete.load(ordering: .acquiring) }
         set { renderer.shared.pointee.isComplete.store(newValue, ordering: .releasing) }
     }
-    var framesPlayed: Int { renderer.shared.pointee.framesPlayed.load(ordering: .acquiring) }
-
-    struct Renderer: @unchecked Sendable {  // what is shared is atomic; the ring's reader has one thread, by contract
-        let ring: AudioRing.Reader
-        let shared: UnsafeMutablePointer<Shared>
-
-        /// Fills a block. Once the ring is short, silence stays until the other side opens it again.
-        @_noLocks
-        func render(_ output: Channels, frameCount: Int) -> Int {
-            var got = 0
-            if shared.pointee.isOpen.load(ordering: .acquiring) {
-                got = ring.read(output, frameCount: frameCount).frameCount
-                if got < frameCount { shared.pointee.isOpen.store(false, ordering: .releasing) }
-                let played = shared.pointee.framesPlayed.load(ordering: .relaxed)
-                shared.pointee.framesPlayed.store(played &+ got, ordering: .releasing)
-            }
-            var c = 0
-            while c < output.count {
-                clearSamples(output[c] + got, frameCount &- got)
-                c &+= 1
-            }
-            return frameCount
-        }
-
-        /// Gives what there is, for who reads ahead. Once the ring is short it gives no more until the other side opens it again; what
-        /// comes before that fades out, what comes after it fades in.
-        func take(_ output: Channels, frameCount: Int, offset: Int, fadeLength: Int) -> Int {
-            guard shared.pointee.isOpen.load(ordering: .acquiring) else { return 0 }
-            let isComplete = shared.pointee.isComplete.load(ordering: .acquiring)
-            let isLast = !isComplete && ring.heldFrames < frameCount + fadeLength
-            let played = shared.pointee.framesPlayed.load(ordering: .relaxed)
-            let got = ring.read(output, frameCount: frameCount, offset: offset).frameCount
-            let fadeLeft = min(shared.pointee.fadeLeft.load(ordering: .relaxed), fadeLength)
-            for i in 0..<min(fadeLeft, got) {
-                let gain = Float(fadeLength - fadeLeft + i + 1) / Float(fadeLength)
-                for c in 0..<output.count { output[c][offset + i] *= gain }
-            }
-            shared.pointee.fadeLeft.store(isLast ? fadeLength : max(0, fadeLeft - got), ordering: .relaxed)
-            if isLast {
-                let length = min(got, fadeLength)
-                for i in 0..<length {
-                    let gain = Float(i) / Float(length)
-                    for c in 0..<output.count { output[c][offset + got - 1 - i] *= gain }
-                }
-                shared.pointee.isOpen.store(false, ordering: .releasing)
-            }
-            shared.pointee.framesPlayed.store(played + got, ordering: .releasing)
-            return got
-        }
+    /// Whether nobody has played it for long, so that what was heard last needs no fade.
+    var isSuspended: Bool {
+        get { renderer.shared.pointee.isSuspended.load(ordering: .acquiring) }
+        set { renderer.shared.pointee.isSuspended.store(newValue, ordering: .releasing) }
     }
+    /// Added to a frame's place among all that went through the ring, it is its place in the sound.
+    var shift: Int {
+        get { renderer.shared.pointee.shift.load(ordering: .acquiring) }
+        set { renderer.shared.pointee.shift.store(newValue, ordering: .releasing) }
+    }
+    /// Frames that were rendered.
+    var framesPlayed: Int { renderer.shared.pointee.framesPlayed.load(ordering: .acquiring) }
+    /// Grows with each call of the other side.
+    var pulls: Int { renderer.shared.pointee.pulls.load(ordering: .acquiring) }
+    /// The place in the sound of the frame that is played next.
+    var framePosition: Int {
+        max(
+            renderer.shared.pointee.framesTaken.load(ordering: .acquiring),
+            renderer.shared.pointee.discardEnd.load(ordering: .acquiring)) + shift
+    }
+    /// Frames held that are to be played. For the ring's writing thread.
+    var heldFrames: Int {
+        let held = ring.writer.heldFrames
+        return min(held, ring.reader.offeredFrames - renderer.shared.pointee.discardEnd.load(ordering: .relaxed))
+    }
+
+    /// All that the ring holds is left out. For its writing thread.
+    func discardHeld() {
+        renderer.shared.pointee.discardEnd.store(ring.reader.offeredFrames, ordering: .releasing)
+    }
+
+    // MARK: Seeking
+
+    /// Silence from now on, until this seek has been done. Any thread but the render thread, one at a time.
+    /// - Returns: the seek's number.
+    func beginSeek() -> Int { renderer.shared.pointee.seekBegun.add(1, ordering: .acquiringAndReleasing).newValue }
+
+    /// What is held, and what comes, is of this seek's goal.
+    func endSeek(_ number: Int) { renderer.shared.pointee.seekEnded.store(number, ordering: .releasing) }
+
+    /// Whether what is held is of no use.
+    var isSeeking: Bool { renderer.isSeeking }
 }

@@ -62,7 +62,7 @@ struct Failure: Error {
         switch error {
         case .badAddress: usage
         case .notAudio, .badPlaylist, .codec: data
-        case .refused: noInput
+        case .refused, .notSeekable: noInput
         case .redirectRefused, .tooManyRedirects, .notTrusted, .unreachable, .system: unavailable
         }
     }

@@ -152,6 +152,87 @@ import TestTraits
         #expect(!player.isPlaying)
     }
 
+    /// Renders until a stretch of numbered frames has been heard, and gives the first of the last such.
+    private func run(_ player: AudioPlayer, until frame: Int) throws -> [Float] {
+        var heard: [Float] = []
+        for _ in 0..<4_000 where player.framePosition < frame || heard.suffix(480).contains(0) {
+            heard += try rig.render(480)
+            usleep(2_000)
+        }
+        return heard
+    }
+
+    @Test func `a file over http is gone about in, to the frame`() throws {
+        let file = try TemporaryFile((0..<960_000).map(numbered))
+        let bytes = try file.bytes
+        let server = try LoopbackServer { $0.send(file: bytes) }
+        let player = try AudioPlayer(format: rig.format, on: rig.engine)
+        try player.append(url: server.address(), options: options)
+        try rig.start()
+        // Before it has answered, while it plays, twice in a row, while it stands.
+        try player.seek(to: 100_000)
+        #expect(player.framePosition == 100_000 && !player.isSeekable())
+        try player.play()
+        for (frame, before) in [(100_000, nil), (900_000, nil), (300_000, 700_000), (20_000, 0)] {
+            if frame == 20_000 { player.pause() }
+            if let before { try player.seek(to: before) }
+            if frame != 100_000 { try player.seek(to: frame) }
+            #expect(player.framePosition == frame)
+            if frame == 20_000 {
+                try rig.render(9_600)
+                #expect(player.framePosition == frame)
+                try player.play()
+            }
+            let heard = try run(player, until: frame + 9_600)
+            let end = try #require(heard.lastIndex { $0 != 0 })
+            let last = Int(heard[end] * 0x1p23) - 1
+            #expect(last >= frame + 9_000 && last < frame + 40_000)
+            let count = last - frame - 480  // behind the fade
+            #expect(Array(heard[(end - count + 1)...end]) == ((last - count + 1)...last).map(numbered))
+            // Of what lies between nothing is heard.
+            #expect(heard.prefix(end - count).suffix(400).allSatisfy { $0 < numbered(frame + 481) })
+            #expect(player.isSeekable())
+        }
+        #expect(player.queue.statistics.underrun == 0 && player.stream(ofItem: 0)?.statistics.stalls == 0)
+        try player.seek(to: -1)
+        #expect(player.framePosition == 0)
+        _ = try run(player, until: 4_800)
+        try player.seek(to: .max)
+        for _ in 0..<4_000 where player.isPlaying {
+            try rig.render(480)
+            usleep(2_000)
+        }
+        #expect(!player.isPlaying)
+    }
+
+    @Test func `a server that knows no parts is told of, now or once it has answered, and it plays on`() async throws {
+        let file = try TemporaryFile((0..<96_000).map(numbered))
+        let bytes = try file.bytes
+        let server = try LoopbackServer { $0.send(file: bytes, hasRanges: false) }
+        let player = try AudioPlayer(format: rig.format, on: rig.engine)
+        var events = player.events.makeAsyncIterator()
+        try player.append(url: server.address(), options: options)
+        try rig.start()
+        try player.seek(to: 50_000)
+        try player.play()
+        let heard = try run(player, until: 30_000)
+        #expect(heard.contains(numbered(1_000)))
+        let place = player.framePosition
+        let failure = #expect(throws: AudioPlayerError.self) { try player.seek(to: 60_000) }
+        guard case .stream(.notSeekable(let address, _)) = failure else {
+            Issue.record("\(String(describing: failure))")
+            return
+        }
+        #expect(address == server.address() && player.framePosition == place)
+        let rest = try rig.render(90_000)
+        #expect(rest.contains(numbered(95_999)) && server.requests.count == 1)
+        while let event = await events.next() {
+            if case .finished = event { break }
+            if case .seekRefused(0, .stream(.notSeekable)) = event { return }
+        }
+        Issue.record("nothing told of the first seek")
+    }
+
     @Test func `a web page is told for what it is, and the next plays`() async throws {
         let file = try TemporaryFile((0..<5_000).map(numbered))
         let server = try LoopbackServer { connection in

@@ -60,7 +60,9 @@ import Testing
         #expect(rig.core.statistics.stalls == 1)
         let expected = try reference(.mp3)
         #expect(rig.heard[0].count == expected.count)
-        #expect(errorDecibels(expected, rig.heard[0]) < -70)
+        // But for where it fades.
+        let changed = zip(expected, rig.heard[0]).filter { abs($0 - $1) > 1e-3 }.count
+        #expect(changed <= 2 * 220, "\(changed)")
     }
 
     @Test func `a station that goes away is called again, later each time, and plays on`() throws {

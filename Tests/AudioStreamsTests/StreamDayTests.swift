@@ -69,7 +69,8 @@ import Testing
         let format = AudioFormat(sampleRate: 22_050, channelCount: 1)
         var station = Station(try sound(), seed: 24)
         let playout = StreamPlayout(
-            ring: AudioRing(channelCount: 1, capacity: StreamDecoder.leastCapacity(format) + 220_500))
+            ring: AudioRing(channelCount: 1, capacity: StreamDecoder.leastCapacity(format) + 220_500),
+            sampleRate: format.sampleRate)
         var core = StreamCore(
             try StreamAddress("http://radio.example/live"), format: format, playout: playout,
             options: AudioStreamOptions(), random: SeededRandom(seed: 1))

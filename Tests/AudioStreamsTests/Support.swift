@@ -57,12 +57,19 @@ final class CoreRig {
     let playout: StreamPlayout
     let format: AudioFormat
     private(set) var time = HostTime(nanoseconds: 0)
+    /// What was played of the stream, without the silence between.
     private(set) var heard: [[Float]]
+    /// The place in the sound that each frame of it was said to have.
+    private(set) var places: [Int] = []
+    /// All that was rendered of the first channel, silence too.
+    private(set) var output: [Float] = []
     private(set) var states: [AudioStreamState] = []
     private(set) var titles: [AudioStreamTitle] = []
+    private(set) var refusals: [AudioStreamError] = []
     private(set) var actions: [StreamCore.Action] = []
     private let block: AudioBuffer
     private var owed = 0.0
+    private var served = 0
 
     init(
         _ address: String = "http://radio.example/live", format: AudioFormat = .cd,
@@ -70,7 +77,8 @@ final class CoreRig {
     ) throws {
         self.format = format
         let frames = max(StreamDecoder.leastCapacity(format), Int(options.buffer * format.sampleRate))
-        playout = StreamPlayout(ring: AudioRing(channelCount: format.channelCount, capacity: frames))
+        playout = StreamPlayout(
+            ring: AudioRing(channelCount: format.channelCount, capacity: frames), sampleRate: format.sampleRate)
         core = StreamCore(
             try StreamAddress(address), format: format, playout: playout, options: options,
             random: SeededRandom(seed: 1))
@@ -83,6 +91,7 @@ final class CoreRig {
     private func collect() {
         states += core.takeStates()
         titles += core.takeTitles()
+        refusals += core.takeRefusals()
         actions += core.takeActions()
     }
 
@@ -97,7 +106,8 @@ final class CoreRig {
     /// Bytes as the network brings them, while time goes on as sound is played, as long as they are not taken.
     func send(_ bytes: some Collection<UInt8>, piece: Int = 4_096) {
         var rest = Array(bytes)[...]
-        while !rest.isEmpty {
+        let asked = actions.count
+        while !rest.isEmpty, actions.count == asked {
             let piece = Array(rest.prefix(piece))
             var patience = 100_000
             while !piece.withUnsafeBytes({ core.receive($0, at: time) }) {
@@ -117,11 +127,46 @@ final class CoreRig {
         collect()
     }
 
-    /// Plays so many seconds in steps of 20 ms.
-    func advance(_ seconds: Double) {
+    /// Answers what is asked for, as a server of files does: a part of it, so many bytes at most.
+    func serve(_ bytes: [UInt8], hasRanges: Bool = true, atMost count: Int = .max) {
+        while served < actions.count {
+            let action = actions[served]
+            served += 1
+            guard served == actions.count, case .connect(_, let offset) = action else { continue }
+            let start = hasRanges ? offset : 0
+            var fields = ["content-length": "\(bytes.count - start)"]
+            if hasRanges {
+                fields["accept-ranges"] = "bytes"
+                if start > 0 { fields["content-range"] = "bytes \(start)-\(bytes.count - 1)/\(bytes.count)" }
+            }
+            answer(start > 0 ? 206 : 200, fields)
+            let part = bytes[start..<start + min(count, bytes.count - start)]
+            send(part)
+            if part.endIndex == bytes.count, served == actions.count { end() }
+        }
+    }
+
+    /// Goes to a frame.
+    func seek(to frame: Int) {
+        core.seek(to: frame, number: playout.beginSeek(), at: time)
+        collect()
+    }
+
+    /// Lets time pass while nobody plays.
+    func idle(_ seconds: Double) {
+        for _ in 0..<Int(seconds * 50) {
+            time = time.advanced(bySeconds: 0.02)
+            core.tick(at: time)
+            collect()
+        }
+    }
+
+    /// Plays so many seconds in blocks of 20 ms, or of so many frames.
+    func advance(_ seconds: Double, block frameCount: Int? = nil) {
         var left = seconds
+        let length = frameCount.map { Double($0) / format.sampleRate } ?? 0.02
         while left > 1e-9 {
-            let step = min(0.02, left)
+            let step = min(length, left)
             left -= step
             time = time.advanced(bySeconds: step)
             owed += step * format.sampleRate
@@ -130,6 +175,8 @@ final class CoreRig {
             let before = playout.framesPlayed
             _ = playout.renderer.render(block.channels, frameCount: frames)
             let played = playout.framesPlayed - before
+            output += UnsafeBufferPointer(start: block.channels[0], count: frames)
+            places += (0..<played).map { playout.framePosition - played + $0 }
             for c in 0..<heard.count { heard[c] += (0..<played).map { block.channels[c][$0] } }
             core.tick(at: time)
             collect()

@@ -141,6 +141,35 @@ private func report(_ program: ChildProcess) throws -> Items {
         #expect(try report(program).ended == "quit" && report(program).items.map(\.plays) == [1, 1])
     }
 
+    @Test func `keys go about in a file over http`() throws {
+        let scratch = try Scratch()
+        try write(scratch("a.wav"), (0..<2_000_000).map(numbered))
+        let bytes = [UInt8](try Data(contentsOf: URL(fileURLWithPath: scratch("a.wav"))))
+        let server = try LoopbackServer { $0.send(file: bytes) }
+        let terminal = try PseudoTerminal()
+        let (program, heard) = try heard(
+            [server.address("/a.wav"), "--start", "20", "--json"], seconds: 8, terminal: terminal
+        ) { program in
+            for key in ["\u{1B}[D", "\u{1B}[C"] {
+                usleep(2_000_000)
+                terminal.type(key)
+            }
+            usleep(2_000_000)
+            terminal.type("q")
+            #expect(program.wait(seconds: 5) == .exit(0), "\(terminal.text)")
+        }
+        let found = runs(heard)
+        // From 20 s on, 5 s back, 5 s on. A stretch may be in two where the machine stood still.
+        try #require(found.count >= 3, "\(found)")
+        #expect(found[0].lowerBound >= 960_000 && found[0].lowerBound < 1_100_000, "\(found)")
+        let jumps = zip(found, found.dropFirst()).map { Double($1.lowerBound - $0.upperBound) / 48_000 }
+        #expect(jumps.contains { abs($0 + 5) < 0.5 } && jumps.contains { abs($0 - 5) < 0.5 }, "\(jumps)")
+        #expect(terminal.text.contains("░"))
+        let report = try report(program)
+        #expect(report.items[0].stalls == 0 && report.items[0].error == nil && report.items[0].lostFrames == 0)
+        #expect(server.requests.filter { $0.contains("Range: ") }.count == 3)
+    }
+
     @Test func `another speed has the same pitch`() throws {
         let scratch = try Scratch()
         try write(scratch("tone.wav"), tone(30))
@@ -390,6 +419,39 @@ private func report(_ program: ChildProcess) throws -> Items {
         #expect(program.wait() == .exit(0), "\(program.errors)")
         let report = try report(program)
         #expect(report.items[0].stalls == 1 && report.items[0].seconds == 4 && report.items[0].lostFrames == 0)
+    }
+
+    @Test func `a server that knows no parts is told of, and it plays from the beginning`() throws {
+        let scratch = try Scratch()
+        try write(scratch("tone.wav"), tone(1))
+        let bytes = [UInt8](try Data(contentsOf: URL(fileURLWithPath: scratch("tone.wav"))))
+        let server = try LoopbackServer { $0.send(file: bytes, hasRanges: false) }
+        let program = try play([server.address("/tone.wav"), "--start", "0.5", "--json"])
+        #expect(program.wait() == .exit(0), "\(program.errors)")
+        #expect(program.errors.contains("cannot be gone about in"), "\(program.errors)")
+        #expect(try report(program).items[0].seconds == 1)
+    }
+
+    @Test func `in a loop a stream that failed is tried again`() throws {
+        let scratch = try Scratch()
+        try write(scratch("tone.wav"), tone(0.5))
+        let bytes = [UInt8](try Data(contentsOf: URL(fileURLWithPath: scratch("tone.wav"))))
+        for others in [[], [scratch("tone.wav")]] {
+            let server = try LoopbackServer { connection in
+                if connection.number < 2 {
+                    connection.send("HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
+                } else {
+                    connection.send(file: bytes)
+                }
+            }
+            let program = try play([server.address("/tone.wav"), "--loop", "--json"] + others)
+            #expect(program.says("trying again"), "\(program.errors)")
+            for _ in 0..<2_000 where server.requests.count < 5 { usleep(10_000) }
+            program.signal(SIGINT)
+            #expect(program.wait() == .exit(130), "\(program.errors)")
+            let report = try report(program)
+            #expect(report.items[0].seconds > 0 && report.items[0].error == nil, "\(program.output)")
+        }
     }
 
     @Test(arguments: [

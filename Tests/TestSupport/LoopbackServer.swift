@@ -99,6 +99,20 @@ public final class LoopbackServer: Sendable {
     }
 }
 
+extension LoopbackServer.Connection {
+    /// Sends a file, or from the byte on that is asked for.
+    /// - Parameter hasRanges: whether it tells, and does, that any part can be had.
+    public func send(file bytes: [UInt8], hasRanges: Bool = true) {
+        let asked = request.components(separatedBy: "Range: bytes=").dropFirst().first?.prefix { $0.isNumber }
+        let start = hasRanges ? min(bytes.count, asked.flatMap { Int($0) } ?? 0) : 0
+        var head = "HTTP/1.1 \(start > 0 ? "206 Partial Content" : "200 OK")\r\nConnection: close\r\n"
+        if hasRanges { head += "Accept-Ranges: bytes\r\n" }
+        if start > 0 { head += "Content-Range: bytes \(start)-\(bytes.count - 1)/\(bytes.count)\r\n" }
+        send(head + "Content-Length: \(bytes.count - start)\r\n\r\n")
+        send(Array(bytes[start...]))
+    }
+}
+
 extension LoopbackServer {
     /// Sound with SHOUTcast's metadata in it: behind each `interval` bytes the text of that number, or none.
     public static func interleave(_ sound: [UInt8], interval: Int, texts: [Int: [UInt8]]) -> [UInt8] {

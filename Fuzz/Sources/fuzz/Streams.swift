@@ -49,11 +49,22 @@ private func parse(_ bytes: [UInt8], _ sizes: [Int]) -> (([AudioStreamEvent], St
             turn += 1
         }
         try parser.finish(into: &events)
-        _ = parser.seekHint(forFrame: 1_000)
+        for frame in [1_000, 20, Int.max] { try resume(&parser, bytes, at: frame) }
         return ((events, nil), held)
     } catch {
         return ((events, error), held)
     }
+}
+
+/// What a hint leads to is a stream that can be read, too.
+private func resume(_ parser: inout AudioStreamParser, _ bytes: [UInt8], at frame: Int) throws(StreamParserError) {
+    guard let hint = parser.seekHint(forFrame: frame, byteCount: bytes.count) else { return }
+    precondition(hint.byteOffset >= 0 && hint.framePosition >= 0)
+    parser.resume(at: hint)
+    var events: [AudioStreamEvent] = []
+    try parser.parse(Array(bytes.dropFirst(hint.byteOffset)), into: &events)
+    try parser.finish(into: &events)
+    for case .packet(let packet) in events { precondition(packet.framePosition >= 0 && packet.frameCount >= 0) }
 }
 
 /// Titles and sound are the same however the bytes are cut, and no byte of sound is lost.

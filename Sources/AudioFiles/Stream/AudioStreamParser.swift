@@ -8,33 +8,20 @@ import AudioBase
 ///
 /// One thread at a time; not for render threads.
 public struct AudioStreamParser: Sendable {
-    private enum Stage {
-        case sniffing, framed, ogg, wav, ended
-        case failed(StreamParserError)
-    }
+    private enum Stage { case sniffing, framed, ogg, wav }
 
     private var stage = Stage.sniffing
-    private var bytes: StreamBuffer
-    private var framed: FramedParser
-    private var ogg: OggParser
+    private var isOver = false  // nothing that comes is of interest
+    private var failure: StreamParserError?
+    private var bytes = StreamBuffer()
+    private var framed = FramedParser()
+    private var ogg = OggParser()
     private var wav = WAVParser()
     private var needed = 0
     private static let pieceLength = 1 << 14
 
     /// For a stream from its beginning, or from where a live one was joined.
-    public init() {
-        bytes = StreamBuffer()
-        framed = FramedParser()
-        ogg = OggParser()
-    }
-
-    /// For frames of MPEG audio or ADTS from the middle on, as a seek gives them.
-    /// - Parameter hint: where the bytes begin, and which frame counts as the first.
-    public init(resumingAt hint: SeekHint) {
-        bytes = StreamBuffer(offset: hint.byteOffset)
-        framed = FramedParser(position: hint.framePosition)
-        ogg = OggParser(position: hint.framePosition)
-    }
+    public init() {}
 
     /// Bytes taken and not consumed yet.
     public var heldByteCount: Int { bytes.count }
@@ -71,40 +58,66 @@ public struct AudioStreamParser: Sendable {
         try work(&events)
     }
 
-    /// Where in the bytes a frame of the sound is to be found, where that can be said so far; nil in Ogg.
-    public func seekHint(forFrame frame: Int) -> SeekHint? {
-        switch stage {
+    /// Where in the bytes a frame of the sound is to be found (`AudioFileStreamSeek`); nil where that cannot be said yet, or, in Ogg
+    /// with several streams, at all.
+    ///
+    /// In WAVE it is exact, and in MPEG audio of a constant bit rate; elsewhere in what was parsed already. In Ogg the first packet
+    /// behind ``resume(at:)`` tells where it is, and with each that did a hint is nearer.
+    /// - Parameters:
+    ///   - frame: 0 or more, at the stream's rate.
+    ///   - byteCount: of the whole stream, where that is known.
+    public func seekHint(forFrame frame: Int, byteCount: Int? = nil) -> SeekHint? {
+        let frame = min(max(0, frame), 1 << 40)
+        return switch stage {
         case .framed: framed.hint(for: frame)
+        case .ogg: ogg.hint(for: frame, byteCount: byteCount)
         case .wav: wav.hint(for: frame)
-        default: nil
+        case .sniffing: nil
+        }
+    }
+
+    /// The next bytes are those from a hint on; what headers said stays known, and the format is not told again. A decoder needs some
+    /// packets before it is right again.
+    /// - Parameter hint: one of this parser's.
+    public mutating func resume(at hint: SeekHint) {
+        bytes = StreamBuffer(offset: hint.byteOffset)
+        (needed, isOver, failure) = (0, false, nil)
+        switch stage {
+        case .framed: framed.resume(at: hint)
+        case .ogg: ogg.resume(at: hint)
+        case .wav: wav.resume(at: hint)
+        case .sniffing: break
         }
     }
 
     private mutating func work(_ events: inout [AudioStreamEvent]) throws(StreamParserError) {
-        if case .failed(let error) = stage { throw error }
+        if let failure { throw failure }
         do {
             while bytes.isAtEnd || bytes.count >= max(1, needed) {
                 needed = try step(&events)
-                if needed == .max { return stage = .ended }
+                if needed == .max {
+                    isOver = true
+                    return
+                }
                 if needed > 0, bytes.isAtEnd { needed = 0 }
             }
         } catch {
-            stage = .failed(error)
+            failure = error
             bytes.drop(bytes.count)
             throw error
         }
     }
 
     private mutating func step(_ events: inout [AudioStreamEvent]) throws(StreamParserError) -> Int {
+        if isOver {
+            bytes.drop(bytes.count)
+            return bytes.isAtEnd ? .max : 1
+        }
         switch stage {
         case .sniffing: return try sniff()
         case .framed: return try framed.step(&bytes, &events)
         case .ogg: return try ogg.step(&bytes, &events)
         case .wav: return try wav.step(&bytes, &events)
-        case .ended:
-            bytes.drop(bytes.count)
-            return bytes.isAtEnd ? .max : 1
-        case .failed(let error): throw error
         }
     }
 

@@ -9,6 +9,8 @@ package struct FrameHeader: Hashable {
     package let codec: PacketFormat.Codec
     let sampleRate: Int
     let channelCount: Int
+    /// In bits a second; 0 in AAC, which has none of its own.
+    let bitRate: Int
     /// Bytes of the frame, header and all.
     package let length: Int
     /// Bytes before what a decoder is given.
@@ -25,6 +27,11 @@ package struct FrameHeader: Hashable {
     /// Whether one stream can have both, but for the number of channels.
     func continues(_ other: FrameHeader) -> Bool {
         codec == other.codec && sampleRate == other.sampleRate && frameCount == other.frameCount
+    }
+
+    /// Bytes that frames of this bit rate have on average; nil where the header does not say.
+    var averageLength: Double? {
+        bitRate > 0 ? Double(frameCount) * Double(bitRate) / 8 / Double(sampleRate) : nil
     }
 
     var packetFormat: PacketFormat {
@@ -58,7 +65,7 @@ package struct FrameHeader: Hashable {
         guard version != 1, layer != 4, rateIndex != 3, (1...14).contains(bitIndex), b3 & 3 != 2 else { return nil }
         let isFirst = version == 3
         sampleRate = [44_100, 48_000, 32_000][rateIndex] >> (isFirst ? 0 : version == 2 ? 1 : 2)
-        let bitRate = 1_000 * Self.bitRate(isFirst, layer, bitIndex)
+        bitRate = 1_000 * Self.bitRate(isFirst, layer, bitIndex)
         switch layer {
         case 1:
             codec = .mp1
@@ -102,6 +109,7 @@ package struct FrameHeader: Hashable {
         prefixLength = b1 & 1 == 1 ? 7 : 9
         guard length > prefixLength else { return nil }
         codec = .aac
+        bitRate = 0
         sampleRate = rates[rateIndex]
         channelCount = channels == 7 ? 8 : channels
         let (type, blocks) = ((b2 >> 6) + 1, (rest & 3) + 1)

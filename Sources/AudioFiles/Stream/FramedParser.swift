@@ -11,19 +11,22 @@ struct FramedParser {
     private var current: FrameHeader?  // of the frames that came last
     private var isSynchronised = false
     private var skipped = 0
-    private var position: Int  // in the sound
+    private var position = 0  // in the sound
     private var packetIndex = 0  // since the format was told
     private var header: VBRHeader?
     private var delay = 0  // frames to leave out at the beginning
     private var end = Int.max  // of the sound, in decoded frames
     private var dataOffset = 0
-    private var packetBytes = 0  // of all packets since the format was told, headers and all
     private var firstLength = 0
+    private var index = SeekIndex()  // by decoded frames
+    private var measured = (packets: 0, bytes: 0, isConstant: true)  // since the format was told, before any seek
+    private var measuredRate = 0
+    private var resumption: SeekHint?  // until the first frame behind a seek
+    private var hasResumed = false
+    private var isPlaced = true  // whether `packetIndex` is known, not guessed
 
     /// MP3 decoders are this many frames late.
     private static let decoderDelay = 529
-
-    init(position: Int = 0) { self.position = position }
 
     /// Takes what it can from the bytes; returns how many it needs to go on, 0 to be called at once.
     mutating func step(
@@ -35,9 +38,9 @@ struct FramedParser {
             bytes.drop(tag)
             return 0
         }
-        guard let frame = FrameHeader(bytes, at: 0), frame.isPlain,
-            isSynchronised ? frame.continues(current ?? frame) : true
-        else { return try search(&bytes) }
+        guard let frame = FrameHeader(bytes, at: 0), frame.isPlain, isExpected(frame) else {
+            return try search(&bytes)
+        }
         let lookahead = isSynchronised ? frame.length : frame.length + 32
         if bytes.count < lookahead, !bytes.isAtEnd { return lookahead }
         guard bytes.count >= frame.length, isSynchronised || frame.isFollowed(in: bytes) else {
@@ -53,9 +56,16 @@ struct FramedParser {
             }
         }
         current = frame
+        land(frame, bytes.offset)
         emit(frame, bytes, &events)
         bytes.drop(frame.length)
         return 0
+    }
+
+    private func isExpected(_ frame: FrameHeader) -> Bool {
+        guard let current else { return true }
+        if resumption != nil { return frame.continues(current) && frame.channelCount == current.channelCount }
+        return !isSynchronised || frame.continues(current)
     }
 
     /// Tells the format, and learns what the first frame says of the others.
@@ -63,9 +73,11 @@ struct FramedParser {
         _ frame: FrameHeader, _ bytes: StreamBuffer, _ events: inout [AudioStreamEvent]
     ) {
         current = frame
-        (packetIndex, packetBytes, firstLength) = (0, 0, frame.length)
+        (packetIndex, firstLength) = (0, frame.length)
         (delay, end, dataOffset) = (0, .max, bytes.offset)
         header = VBRHeader(bytes, frame)
+        (measured, hasResumed, isPlaced) = ((0, 0, header?.isVariable != true), false, true)
+        index = SeekIndex()
         var frameCount: Int?
         if let header {
             dataOffset += frame.length
@@ -86,7 +98,8 @@ struct FramedParser {
     private mutating func emit(_ frame: FrameHeader, _ bytes: StreamBuffer, _ events: inout [AudioStreamEvent]) {
         let start = packetIndex * frame.frameCount
         var audible = 0..<frame.frameCount
-        if let count = header?.packetCount, packetIndex < count {  // more frames than the header knows are sound
+        if isPlaced { index.note(byteOffset: bytes.offset, frame: start) }
+        if let count = header?.packetCount, isPlaced, packetIndex < count {  // more than it knows are sound
             let first = min(max(delay - start, 0), frame.frameCount)
             audible = first..<max(first, min(frame.frameCount, end - start))
         }
@@ -97,7 +110,11 @@ struct FramedParser {
                     byteOffset: bytes.offset, bytes: bytes.copy(frame.prefixLength..<frame.length))))
         position += audible.count
         packetIndex += 1
-        packetBytes += frame.length
+        guard !hasResumed else { return }
+        if measured.packets > 0, frame.bitRate != measuredRate { measured.isConstant = false }
+        measuredRate = frame.bitRate
+        measured.packets += 1
+        measured.bytes += frame.length
     }
 
     /// Leaves out bytes up to where a frame might begin.
@@ -136,23 +153,74 @@ struct FramedParser {
         return nil
     }
 
-    /// Where a frame of the sound is to be found: by the table of the first frame, or by the packets' average length.
+    // MARK: Seeking
+
+    /// Bytes of a frame where all have the same bit rate, so that each is where it must be, to a byte or four of padding.
+    private var constantLength: Double? {
+        guard let current, let length = current.averageLength, measured.isConstant, measured.packets > 0,
+            abs(Double(measured.bytes) - Double(measured.packets) * length) <= (current.codec == .mp1 ? 8 : 2)
+        else { return nil }
+        return length
+    }
+
+    /// Where a frame of the sound is to be found: by the bit rate where all frames have the same, where it was seen, by the table of
+    /// the first frame, or by the average length of those that came.
     func hint(for frame: Int) -> SeekHint? {
-        guard let current, packetBytes > 0 else { return nil }
-        let decoded = frame + delay
-        if let header, let count = header.packetCount, let size = header.byteCount, count > 0, header.table.count == 100
-        {
-            let share = min(1, Double(decoded) / Double(count * current.frameCount))
-            let index = min(99, Int(share * 100))
-            let low = Double(header.table[index])
-            let high = index == 99 ? 256 : Double(header.table[index + 1])
-            let at = (low + (high - low) * (share * 100 - Double(index))) / 256 * Double(size)
-            return SeekHint(byteOffset: dataOffset - firstLength + Int(at), framePosition: frame, isExact: false)
+        guard let current, measured.packets > 0 else { return nil }
+        // What comes before the first frame of sound is needed for it.
+        let packet = frame == 0 ? 0 : (frame + delay) / current.frameCount
+        let decoded = packet * current.frameCount
+        let first = max(0, decoded - delay)
+        if let length = constantLength {
+            return SeekHint(
+                byteOffset: dataOffset + Int(Double(packet) * length), framePosition: first, isExact: true)
         }
-        let index = decoded / current.frameCount
-        let average = Double(packetBytes) / Double(packetIndex)
-        let first = max(0, index * current.frameCount - delay)
+        if let last = index.marks.last, decoded <= last.frame, let mark = index.last(upTo: decoded) {
+            return SeekHint(byteOffset: mark.byteOffset, framePosition: max(0, mark.frame - delay), isExact: true)
+        }
+        if let at = tableOffset(of: frame + delay, current) {
+            return SeekHint(byteOffset: max(dataOffset, at), framePosition: first, isExact: false)
+        }
+        let base = index.marks.last ?? SeekIndex.Mark(byteOffset: dataOffset, frame: 0)
+        let average = Double(measured.bytes) / Double(measured.packets * current.frameCount)
         return SeekHint(
-            byteOffset: dataOffset + Int(Double(index) * average), framePosition: first, isExact: false)
+            byteOffset: base.byteOffset + Int(Double(decoded - base.frame) * average), framePosition: first,
+            isExact: false)
+    }
+
+    private func tableOffset(of decoded: Int, _ frame: FrameHeader) -> Int? {
+        guard let header, let count = header.packetCount, let size = header.byteCount, count > 0,
+            header.table.count == 100
+        else { return nil }
+        let share = min(1, Double(decoded) / Double(count * frame.frameCount))
+        let index = min(99, Int(share * 100))
+        let low = Double(header.table[index])
+        let high = index == 99 ? 256 : Double(header.table[index + 1])
+        let at = (low + (high - low) * (share * 100 - Double(index))) / 256 * Double(size)
+        return dataOffset - firstLength + Int(at)
+    }
+
+    /// Goes on at a hint of its own.
+    mutating func resume(at hint: SeekHint) {
+        (isSynchronised, skipped, hasResumed) = (false, 0, true)
+        (resumption, position, isPlaced) = (hint, hint.framePosition, hint.isExact)
+    }
+
+    /// The first frame behind a seek: which it is follows from where it is.
+    private mutating func land(_ frame: FrameHeader, _ offset: Int) {
+        guard let hint = resumption else { return }
+        resumption = nil
+        guard isPlaced else { return }
+        if offset == hint.byteOffset, offset == dataOffset {
+            packetIndex = 0
+        } else if let length = constantLength {
+            packetIndex = max(0, Int((Double(offset - dataOffset) / length).rounded()))
+        } else if offset == hint.byteOffset {
+            packetIndex = (hint.framePosition + delay) / frame.frameCount
+        } else {  // another file than before
+            isPlaced = false
+            return
+        }
+        position = max(0, packetIndex * frame.frameCount - delay)
     }
 }

@@ -81,6 +81,9 @@ struct OggCodec {
         return true
     }
 
+    /// What comes does not follow on what came.
+    mutating func forget() { previousBlock = nil }
+
     /// Frames that a packet decodes to; nil for one that is no packet of sound.
     mutating func frameCount(_ packet: [UInt8]) -> Int? {
         switch kind {

@@ -10,6 +10,8 @@ struct OggParser {
     static let searchLimit = 1 << 20
 
     private static let never = 1 << 60
+    /// Seconds before a frame from which on it is read, where they are not known any better.
+    private static let reach = 4.0
 
     private var codec: OggCodec?
     private var serial = 0
@@ -18,7 +20,7 @@ struct OggParser {
     private var partial: [UInt8]?  // of a packet that goes on, on the next page
     private var sequence = 0
     private var granule: Int?  // of the last frame so far; nil until a page tells
-    private var position: Int  // in the sound
+    private var position = 0  // in the sound
     private var origin = 0  // the sound's position of granule 0
     private var toSkip = 0
     private var hasFormat = false
@@ -26,8 +28,10 @@ struct OggParser {
     private var ignored = 0  // bytes of pages of other streams
     private var skipped = 0
     private var checked = 0  // bytes that damaged pages cost to look at
-
-    init(position: Int = 0) { self.position = position }
+    private var index = SeekIndex()
+    private var known: OggCodec?  // of the first stream, with all its headers
+    private var streamCount = 0  // one behind the other
+    private var isPlaced = true  // false behind a seek, until a page tells where it is
 
     /// Takes what it can from the bytes; returns how many it needs to go on, 0 to be called at once.
     mutating func step(
@@ -85,7 +89,7 @@ struct OggParser {
         isBeginning = false
         guard codec != nil, page.serial == serial else {
             ignored += page.length
-            guard wasKnown || ignored <= Self.searchLimit else {
+            guard wasKnown && isPlaced || ignored <= Self.searchLimit else {
                 throw .noPackets(byteCount: ignored, offset: bytes.offset + page.length - ignored)
             }
             return
@@ -131,6 +135,7 @@ struct OggParser {
         }
         serial = page.serial
         sequence = page.sequence + 1
+        streamCount += 1
     }
 
     /// The stream is over; another may follow.
@@ -159,6 +164,7 @@ struct OggParser {
         if !hasFormat {
             hasFormat = true
             wasKnown = true
+            known = codec
             toSkip = codec.preSkip
             events.append(
                 .format(
@@ -171,6 +177,7 @@ struct OggParser {
         let total = found.reduce(0) { $0 + $1.frames }
         guard !found.isEmpty else { return }
         place(total, page)
+        if isPlaced { index.note(byteOffset: offset, frame: position) }
         var at = granule ?? 0
         let last = page.isLast ? page.granulePosition ?? Self.never : Self.never
         for packet in found {
@@ -207,8 +214,42 @@ struct OggParser {
             if position == 0 { position = max(0, start) }
             origin = position - max(0, start)
         } else {
-            position = min(max(position, origin + start - (codec?.preSkip ?? 0)), Self.never)
+            let preSkip = codec?.preSkip ?? 0
+            if !isPlaced { (toSkip, position, isPlaced) = (max(0, preSkip - start), 0, true) }
+            position = min(max(position, origin + start + toSkip - preSkip), Self.never)
         }
         granule = start
+    }
+
+    // MARK: Seeking
+
+    /// Where a frame is to be found: between pages that were seen, nearer with each that is.
+    /// - Parameter byteCount: of all, where that is known.
+    func hint(for frame: Int, byteCount: Int?) -> SeekHint? {
+        guard streamCount == 1, let rate = known?.format.sampleRate, let first = index.marks.first,
+            let last = index.marks.last
+        else { return nil }
+        let low = index.last(upTo: frame) ?? first
+        let high = index.first(behind: frame)
+        let isNear = Double(frame - low.frame) <= Self.reach * rate
+        if isNear || high.map({ $0.byteOffset - low.byteOffset <= 1 << 16 }) ?? false {
+            return SeekHint(byteOffset: low.byteOffset, framePosition: low.frame, isExact: true)
+        }
+        let (from, to) = high.map { (low, $0) } ?? (first, last)
+        guard to.frame > from.frame else { return nil }
+        let slope = Double(to.byteOffset - from.byteOffset) / Double(to.frame - from.frame)
+        var at = Double(low.byteOffset) + slope * (Double(frame - low.frame) - rate)  // a second before it
+        if let byteCount { at = min(at, Double(byteCount - 1 << 16)) }  // a page is no longer
+        return SeekHint(
+            byteOffset: Int(max(Double(low.byteOffset), min(at, 1e15))), framePosition: frame, isExact: false)
+    }
+
+    /// Goes on at a hint of its own.
+    mutating func resume(at hint: SeekHint) {
+        codec = known
+        codec?.forget()
+        (isBeginning, hasFormat, isPlaced) = (false, true, false)
+        (sequence, skipped, ignored, toSkip) = (-1, 0, 0, 0)
+        position = hint.framePosition
     }
 }

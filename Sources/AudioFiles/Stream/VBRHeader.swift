@@ -1,6 +1,8 @@
 /// What the first frame of an MP3 says of the others, in the place of sound: Xing's header with LAME's extension, or
 /// Fraunhofer's VBRI.
 struct VBRHeader {
+    /// Whether frames have bit rates of their own.
+    let isVariable: Bool
     /// Frames of MPEG audio that follow.
     let packetCount: Int?
     /// Bytes of the stream, this frame included.
@@ -18,6 +20,7 @@ struct VBRHeader {
         guard frame.codec == .mp3, bytes.count >= frame.length else { return nil }
         let at = 4 + frame.sideLength
         if bytes.begins(with: "Xing", at: at) || bytes.begins(with: "Info", at: at), at + 8 <= frame.length {
+            isVariable = bytes.begins(with: "Xing", at: at)
             var index = at + 8
             let flags = bytes.bigEndian(at + 4, 4)
             func field(_ bit: Int, _ length: Int) -> Int? {
@@ -39,6 +42,7 @@ struct VBRHeader {
                 (delay, padding) = (nil, 0)
             }
         } else if bytes.begins(with: "VBRI", at: 36), 36 + 18 <= frame.length {
+            isVariable = true
             byteCount = bytes.bigEndian(46, 4)
             packetCount = bytes.bigEndian(50, 4)
             table = []

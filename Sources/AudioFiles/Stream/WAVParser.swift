@@ -16,6 +16,7 @@ struct WAVParser {
     private var layout: Layout?
     private var longLength: Int?  // of the sound, in RF64
     private var dataOffset = 0
+    private var soundLength: Int?  // bytes, where that is known
     private var left: Int?  // bytes of sound still to come; nil before it
     private var position = 0
 
@@ -65,6 +66,7 @@ struct WAVParser {
         // Who writes to a pipe cannot know the length and puts the most, or 0.
         let isKnown = length != 0 && length < 0x7FFF_0000
         let size = length == 0xFFFF_FFFF ? longLength : isKnown ? length : nil
+        soundLength = size
         left = size ?? .max
         events.append(
             .format(
@@ -131,9 +133,16 @@ struct WAVParser {
         return Layout(packets: packets, frameLength: frameLength)
     }
 
-    /// Where a frame of the sound is: exactly.
+    /// Where a frame of the sound is: exactly. One behind the end is the end.
     func hint(for frame: Int) -> SeekHint? {
         guard let layout, left != nil else { return nil }
+        let frame = min(frame, soundLength.map { $0 / layout.frameLength } ?? .max)
         return SeekHint(byteOffset: dataOffset + frame * layout.frameLength, framePosition: frame, isExact: true)
+    }
+
+    /// Goes on at a hint of its own.
+    mutating func resume(at hint: SeekHint) {
+        position = hint.framePosition
+        left = soundLength.map { max(0, $0 - (hint.byteOffset - dataOffset)) } ?? .max
     }
 }

@@ -28,7 +28,7 @@ struct PlayCommand: ParsableCommand {
     @Option(help: ArgumentHelp("Play slower or faster at the same pitch, 0.25 to 4.", valueName: "speed"))
     var rate = 1.0
 
-    @Flag(help: "Begin again after the last.")
+    @Flag(help: "Begin again after the last; a stream that failed is tried again too, later each time.")
     var loop = false
 
     @Flag(help: "Play in an order left to chance, each once before any comes again.")

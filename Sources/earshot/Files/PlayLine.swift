@@ -51,6 +51,7 @@ struct PlayLine {
         if rate != 1 { words += " \(FileWords.decimal(rate))x" }
         switch state {
         case .buffering: words += " buffering"
+        case .suspended: words += " goes on live"
         case .reconnecting(let attempt, _): words += " reconnecting (\(attempt))"
         default: break
         }

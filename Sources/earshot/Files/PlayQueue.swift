@@ -1,3 +1,4 @@
+import AudioBase
 import AudioContainers
 import AudioFiles
 import AudioQueues
@@ -9,8 +10,14 @@ import Foundation
 final class PlayQueue {
     let entries: [PlayEntry]
     private(set) var items: [PlayReport.Item]
-    /// The first thing that went wrong.
-    private(set) var failure: Failure?
+    /// The first thing that went wrong, and did not go well later.
+    var failure: Failure? { sourceFailure ?? failures.min { $0.key < $1.key }?.value }
+    private let sourceFailure: Failure?
+    private var failures: [Int: Failure] = [:]
+    private var retries = PlayRetries()
+    private let isLooped: Bool
+    /// An item that is tried again and has not begun.
+    private(set) var retriedItem: Int?
     private let player: AudioPlayer
     private var order: PlayOrder
     private let loops: Int
@@ -25,7 +32,8 @@ final class PlayQueue {
 
     init(_ sources: PlaySources, _ command: PlayCommand, seed: UInt64?, player: AudioPlayer) {
         entries = sources.entries
-        failure = sources.failures.first
+        sourceFailure = sources.failures.first
+        isLooped = command.loop
         self.player = player
         items = entries.map { PlayReport.Item(name: $0.name, kind: $0.isStream ? "stream" : "file") }
         // One alone is looped by the player, so that its place is known through it all.
@@ -37,15 +45,23 @@ final class PlayQueue {
     /// - Returns: whether there is anything to hear.
     @discardableResult
     func fill() -> Bool {
-        while !isExhausted, !isAhead {
-            guard let index = order.next(), spoiled.count < entries.count else {
+        for index in retries.take(now: .now()) {
+            let item = places.count
+            append(index)
+            if places.count > item { retriedItem = item }
+        }
+        while !isExhausted, !isAhead, spoiled.count + retries.count < entries.count {
+            guard let index = order.next() else {
                 isExhausted = true
                 break
             }
-            if !spoiled.contains(index) { append(index) }
+            if !spoiled.contains(index), !retries.contains(index) { append(index) }
         }
         return player.itemCount > 0
     }
+
+    /// Whether something that failed is tried again later.
+    var isWaiting: Bool { retries.count > 0 || retriedItem != nil }
 
     private var isAhead: Bool {
         let (count, now) = (player.itemCount, player.currentItem)
@@ -74,8 +90,18 @@ final class PlayQueue {
         if case .file(let path) = entries[index].kind { line = line.replacing(path, with: entries[index].name) }
         Terminal.say("earshot: \(line)")
         items[index].error = line
-        failure = failure ?? one
-        spoiled.insert(index)
+        failures[index] = one
+        guard isLooped, case .stream = entries[index].kind, one.status != Failure.usage else {
+            spoiled.insert(index)
+            return
+        }
+        Terminal.say(String(format: "trying again in %.1f s", retries.fail(index, now: .now())))
+    }
+
+    private func play(_ index: Int) {
+        retries.succeed(index)
+        failures[index] = nil
+        items[index].error = nil
     }
 
     /// The item so many away that can be heard; as many as there are where there is none.
@@ -98,7 +124,12 @@ final class PlayQueue {
 
     func take(_ event: AudioPlayerEvent) {
         switch event {
-        case .failed(let item, let error): if let index = entry(ofItem: item) { spoil(index, error) }
+        case .stream(let item, let state):
+            if item == retriedItem { retriedItem = nil }
+            if state == .playing, let index = entry(ofItem: item) { play(index) }
+        case .failed(let item, let error):
+            if item == retriedItem { retriedItem = nil }
+            if let index = entry(ofItem: item) { spoil(index, error) }
         case .lost(let loss):
             if let index = entry(ofItem: min(player.currentItem, places.count - 1)) {
                 items[index].lostFrames += loss.frameCount
@@ -116,12 +147,14 @@ final class PlayQueue {
     func account() {
         for index in items.indices {
             (items[index].seconds, items[index].stalls, items[index].reconnections) = (0, 0, 0)
+            items[index].leftOutSeconds = 0
         }
         for (item, index) in places.enumerated() {
             items[index].seconds += Double(player.framesHeard(ofItem: item)) / player.format.sampleRate
             guard let stream = player.stream(ofItem: item) else { continue }
             items[index].stalls += stream.statistics.stalls
             items[index].reconnections += stream.statistics.reconnections
+            items[index].leftOutSeconds += Double(stream.statistics.framesDropped) / player.format.sampleRate
         }
     }
 }

@@ -23,6 +23,8 @@ struct PlayReport: Codable {
         /// Of a stream: times that the sound ran out, and that the connection was made anew.
         var stalls = 0
         var reconnections = 0
+        /// Of a station: what was held during a long pause, and left out for it to go on live.
+        var leftOutSeconds = 0.0
         /// Of a stream, the newest thousand.
         var titles: [Title] = []
         /// Why it was not played, or not to its end.

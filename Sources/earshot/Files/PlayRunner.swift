@@ -80,7 +80,7 @@ final class PlayRunner {
     }
 
     private func play(since began: HostTime) throws -> Ending {
-        guard queue.fill() else { return .finished }
+        guard queue.fill() || queue.isWaiting else { return .finished }
         try card.start()
         Terminal.say(card.summary)
         if let warning = card.warning { Terminal.warn(warning) }
@@ -112,6 +112,12 @@ final class PlayRunner {
             card.watchdog.gather()
             takeEvents()
             queue.fill()
+            if hasFinished, !player.isPlaying, !isPaused, let item = queue.retriedItem {
+                attempt {
+                    try player.skip(toItem: item)
+                    try player.play()
+                }
+            }
             if let index = queue.begin() { announce(index) }
             let now = HostTime.now()
             if let ending = ending(now: now, began: began) { return ending }
@@ -139,6 +145,10 @@ final class PlayRunner {
                 case .buffering: Terminal.say("waiting for sound")
                 default: break
                 }
+            case .seekRefused(_, let error): Terminal.warn(Failure(error).line)
+            case .leftOut(let item, let frames) where item == player.currentItem:
+                let seconds = String(format: "%.1f", Double(frames) / player.format.sampleRate)
+                Terminal.say("live again: \(seconds) s that came during the pause are left out")
             case .finished: hasFinished = true
             case .started: hasFinished = false
             default: break
@@ -163,7 +173,8 @@ final class PlayRunner {
         if Interrupt.isRequested { return .interrupted }
         if let seconds = command.seconds, now.seconds(since: began) >= seconds { return .duration }
         if let failure = card.session.impatience(now) { return .failed(failure) }
-        return wantsEnd || hasFinished && !player.isPlaying && !isPaused ? .finished : nil
+        let isOver = hasFinished && !player.isPlaying && !isPaused && !queue.isWaiting
+        return wantsEnd || isOver ? .finished : nil
     }
 
     // MARK: Keys

@@ -1,0 +1,104 @@
+import AudioBase
+import AudioFiles
+
+/// Going about in a file, and leaving a station that nobody listens to.
+extension StreamCore {
+    /// In Ogg a place is found by looking, at most so often more.
+    private static let mostCorrections = 8
+
+    /// Why it cannot be gone about in; nil where it can, or while nobody knows.
+    var refusal: AudioStreamError? {
+        if case .failed(let error) = state { return error }
+        let reason: String
+        if address.isPipe {
+            reason = "what a pipe gives is heard as it comes"
+        } else if let file, !file.isSeekable {
+            reason = file.isLive ? "a station is heard as it comes" : "the server sends files only as a whole"
+        } else {
+            return nil
+        }
+        return .notSeekable(address: address.description, reason: reason)
+    }
+
+    /// Goes to a frame of a file: at once, or as soon as it is known where that is. Where it turns out that it cannot be, it goes on as
+    /// it was, and ``takeRefusals()`` says why.
+    /// - Parameters:
+    ///   - frame: at the output's rate; one before the beginning is the beginning, one behind the end is the end.
+    ///   - number: by which the playout knows the seek.
+    mutating func seek(to frame: Int, number: Int, at time: HostTime) {
+        goal = (StreamGoal.bounded(frame), number)
+        goAbout(at: time)
+    }
+
+    /// Does what was sought, once it is known how.
+    mutating func goAbout(at time: HostTime) {
+        guard let goal else { return }
+        if let refusal {
+            refusals.append(refusal)
+        } else {
+            guard phase != .stopped else { return }
+            let frame = min(goal.frame, decoder.frameCount ?? goal.frame)
+            let hint = file == nil ? nil : decoder.hint(for: frame, byteCount: file?.byteCount)
+            // A file may be over before anybody could tell.
+            guard hint != nil || phase == .draining || phase == .over else { return }
+            (hasDrained, wasOpen, corrections) = (false, false, 0)
+            playout.isComplete = false
+            playout.isOpen = false
+            playout.discardHeld()
+            go(to: hint, for: frame, at: time)
+            playout.shift = decoder.shift
+        }
+        self.goal = nil
+        playout.endSeek(goal.number)
+    }
+
+    private mutating func go(to hint: SeekHint?, for frame: Int, at time: HostTime) {
+        decoder.seek(to: frame, at: hint)
+        received = hint?.byteOffset ?? 0
+        if let length = file?.byteCount, received >= length {
+            actions.append(.disconnect)
+            phase = .draining
+            return
+        }
+        if case .waiting = phase { return }
+        connect(at: time)
+    }
+
+    /// Reads elsewhere, where what came behind a seek is far from its goal.
+    mutating func correct(at time: HostTime) {
+        guard corrections < Self.mostCorrections, let frame = decoder.goalFrame,
+            let hint = decoder.betterHint(byteCount: file?.byteCount)
+        else { return }
+        corrections += 1
+        go(to: hint, for: frame, at: time)
+    }
+
+    /// Leaves a station that nobody has listened to for longer than the ring holds, and calls it again when somebody does: then it is
+    /// live, and not what was long ago.
+    mutating func attend(at time: HostTime) {
+        let pulls = playout.pulls
+        if pulls != attention.pulls {
+            attention = (pulls, time)
+            guard phase == .suspended else { return }
+            playout.isSuspended = false
+            enter(.buffering)
+            return connect(at: time)
+        }
+        switch phase {
+        case .connecting, .receiving, .waiting: break
+        case .suspended, .draining, .stopped, .over: return
+        }
+        guard file?.isLive == true,
+            time.seconds(since: attention.since) > Double(playout.ring.capacity) / format.sampleRate
+        else { return }
+        actions.append(.disconnect)
+        phase = .suspended
+        statistics.framesDropped += playout.heldFrames
+        playout.isSuspended = true
+        playout.isOpen = false
+        playout.discardHeld()
+        decoder.forget()
+        (received, attempt, wasOpen) = (0, 0, false)
+        enter(.suspended)
+    }
+}

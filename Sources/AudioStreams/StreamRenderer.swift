@@ -1,0 +1,143 @@
+import AudioBase
+import Synchronization
+
+/// Takes a stream's frames out of its ring: on the render thread, or on the thread of who reads ahead.
+///
+/// Before the ring runs dry what is left fades out, and what comes after fades in; so around a seek. All else passes unchanged.
+struct StreamRenderer: @unchecked Sendable {  // atomics; `fade` and the ring's reader have one thread, by contract
+    struct Shared: ~Copyable {
+        let isOpen = Atomic(false)
+        let isComplete = Atomic(false)
+        let isSuspended = Atomic(false)
+        let framesPlayed = Atomic(0)
+        /// Those that were left out too.
+        let framesTaken = Atomic(0)
+        /// Frames that went through the ring before this one are left out.
+        let discardEnd = Atomic(0)
+        let shift = Atomic(0)
+        let seekBegun = Atomic(0)
+        let seekEnded = Atomic(0)
+        let pulls = Atomic(0)
+    }
+
+    /// Where it is in a fade.
+    struct Fade {
+        /// Whether the last frame given was sound.
+        var isSounding = false
+        /// Frames still to be given before silence; negative where there is no end.
+        var left = -1
+        /// How many of them fade out.
+        var length = 0
+        /// Frames still to be faded in.
+        var rise = 0
+    }
+
+    let ring: AudioRing.Reader
+    let fadeLength: Int
+    let shared: UnsafeMutablePointer<Shared>
+    let fade: UnsafeMutablePointer<Fade>
+
+    /// Whether a seek has begun and what is held is of no use.
+    var isSeeking: Bool {
+        @_noLocks get {
+            shared.pointee.seekBegun.load(ordering: .acquiring) != shared.pointee.seekEnded.load(ordering: .acquiring)
+        }
+    }
+
+    /// Fills a block, with silence where there is nothing.
+    @_noLocks
+    func render(_ output: Channels, frameCount: Int) -> Int {
+        let got = take(output, frameCount: frameCount, offset: 0, fadesBeforeSeek: true)
+        var c = 0
+        while c < output.count {
+            clearSamples(output[c] + got, frameCount &- got)
+            c &+= 1
+        }
+        return frameCount
+    }
+
+    /// Gives what there is, which may be nothing. Once the ring has run short it gives no more until the other side opens it again.
+    /// - Parameter fadesBeforeSeek: whether what is held fades out where a seek begins; else it is left out at once.
+    @_noLocks
+    func take(_ output: Channels, frameCount: Int, offset: Int, fadesBeforeSeek: Bool) -> Int {
+        count(1, shared.pointee.pulls)
+        let isSeeking = isSeeking
+        let stale =
+            shared.pointee.discardEnd.load(ordering: .acquiring)
+            &- shared.pointee.framesTaken.load(ordering: .relaxed)
+        let isStale = isSeeking || stale > 0
+        if isStale {
+            let canFade = fadesBeforeSeek && !shared.pointee.isSuspended.load(ordering: .acquiring)
+            guard canFade, fade.pointee.isSounding else {
+                leaveOut(isSeeking ? ring.heldFrames : stale)
+                return 0
+            }
+        }
+        if fade.pointee.left < 0 {
+            if isStale {
+                end(within: isSeeking || stale > fadeLength ? fadeLength : stale)
+            } else {
+                guard shared.pointee.isOpen.load(ordering: .acquiring) else { return 0 }
+                let isComplete = shared.pointee.isComplete.load(ordering: .acquiring)
+                if !isComplete, ring.heldFrames < frameCount &+ fadeLength { end(within: .max) }
+            }
+        }
+        let left = fade.pointee.left
+        let got = ring.read(output, frameCount: left >= 0 && left < frameCount ? left : frameCount, offset: offset)
+            .frameCount
+        shape(output, offset, got)
+        count(got, shared.pointee.framesTaken)
+        count(got, shared.pointee.framesPlayed)
+        if got > 0 { fade.pointee.isSounding = true }
+        guard left >= 0 else { return got }
+        fade.pointee.left = left &- got
+        if fade.pointee.left <= 0 || got == 0 {
+            rest()
+            if !isStale { shared.pointee.isOpen.store(false, ordering: .releasing) }
+        }
+        return got
+    }
+
+    /// Silence comes behind what is held, or sooner.
+    @_noLocks
+    private func end(within most: Int) {
+        let held = ring.heldFrames
+        fade.pointee.left = held < most ? held : most
+        fade.pointee.length = fade.pointee.left < fadeLength ? fade.pointee.left : fadeLength
+    }
+
+    @_noLocks
+    private func rest() {
+        fade.pointee.left = -1
+        fade.pointee.isSounding = false
+        fade.pointee.rise = fadeLength
+    }
+
+    @_noLocks
+    private func leaveOut(_ frames: Int) {
+        count(ring.discard(frames), shared.pointee.framesTaken)
+        rest()
+    }
+
+    /// Gains at the edges.
+    @_noLocks
+    private func shape(_ output: Channels, _ offset: Int, _ frameCount: Int) {
+        let (left, length, rise) = (fade.pointee.left, fade.pointee.length, fade.pointee.rise)
+        let steady = left < 0 || left &- frameCount >= length
+        if rise == 0, steady { return }
+        for i in 0..<frameCount {
+            var gain: Float = 1
+            if i < rise { gain = Float(fadeLength &- rise &+ i &+ 1) / Float(fadeLength) }
+            let behind = left &- i &- 1  // frames before silence
+            if left >= 0, behind < length { gain *= Float(behind) / Float(length) }
+            if gain == 1 { continue }
+            for c in 0..<output.count { output[c][offset &+ i] *= gain }
+        }
+        fade.pointee.rise = rise > frameCount ? rise &- frameCount : 0
+    }
+
+    @_noLocks
+    private func count(_ more: Int, _ number: borrowing Atomic<Int>) {
+        if more != 0 { number.store(number.load(ordering: .relaxed) &+ more, ordering: .releasing) }
+    }
+}
