@@ -40,11 +40,14 @@ public final class AudioFileReader {
 
     package init(_ source: ReadableFile) throws(AudioFileError) {
         var info = SF_INFO()
-        guard var file = Libsndfile.open(source.descriptor, CInt(SFM_READ), &info) else {
+        // Before libsndfile sees the file: it would complain on standard error of a header that is not right.
+        var part = AudioFileType(source) == .mp3 ? MP3Length.told(source) : nil
+        let told = part?.open(&info)
+        if told == nil { (part, info) = (nil, SF_INFO()) }
+        guard var file = told ?? Libsndfile.open(source.descriptor, CInt(SFM_READ), &info) else {
             throw .notAudio(path: source.path, reason: source.refusal(AudioFileError.reason(nil)))
         }
         let type = info.format & CInt(SF_FORMAT_TYPEMASK)
-        var part: FilePart?
         // A program that was killed, or wrote to a pipe, left no length.
         let isOgg = type == CInt(SF_FORMAT_OGG)
         if info.frames == sf_count_t.max, isOgg || type == CInt(SF_FORMAT_FLAC) {
@@ -55,12 +58,6 @@ public final class AudioFileReader {
                 (file, info) = (other, wholeInfo)
             }
             if info.frames == sf_count_t.max { info.frames = 0 }  // nothing whole is in it
-        } else if type == CInt(SF_FORMAT_MPEG), let told = MP3Length.told(source) {
-            var toldInfo = SF_INFO()
-            if let other = told.open(&toldInfo) {
-                sf_close(file)
-                (file, info, part) = (other, toldInfo, told)
-            }
         }
         self.file = file
         self.source = source

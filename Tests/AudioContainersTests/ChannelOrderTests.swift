@@ -7,7 +7,7 @@ import Testing
 /// Channels of several speakers come in the order of WAV, whatever their codec's is.
 @Suite struct ChannelOrderTests {
     @Test(
-        arguments: [(3, "3.0"), (5, "5.0"), (6, "5.1"), (8, "7.1")],
+        arguments: [(3, "3.0"), (5, "5.0"), (6, "5.1"), (7, "6.1")],
         [["-c:a", "alac"], ["-c:a", "aac", "-b:a", "512k"], ["-c:a", "libopus", "-mapping_family", "1"]])
     func `every codec in M4A has the centre third, and low frequencies fourth`(
         _ layout: (Int, String), _ options: [String]

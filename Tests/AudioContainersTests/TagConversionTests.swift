@@ -65,7 +65,9 @@ import Testing
     /// An ID3v2.4 tag (main structure and native frames, 4).
     private func id3(_ frames: [(name: String, content: [UInt8])]) -> [UInt8] {
         func size(_ count: Int) -> [UInt8] { (0..<4).map { UInt8(count >> (21 - 7 * $0) & 0x7F) } }
-        let body = frames.flatMap { Array($0.name.utf8) + size($0.content.count) + [0, 0] + $0.content }
+        let body = frames.flatMap { frame -> [UInt8] in
+            Array(frame.name.utf8) + size(frame.content.count) + [0, 0] + frame.content
+        }
         return Array("ID3".utf8) + [4, 0, 0] + size(body.count) + body
     }
 

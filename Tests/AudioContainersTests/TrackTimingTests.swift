@@ -47,7 +47,7 @@ import Testing
             #expect(MovieScanner.gapless(comment) == nil, "\(comment)")
         }
         // Whatever a comment says, nothing begins before the first packet or overflows.
-        for lie in [(-2_112, 16), (0, Int.max), (Int.max, 1), (0, 0), (2_112, -16), (Int.min, Int.max)] {
+        for lie in [(-2_112, 16), (0, Int.max), (Int.max - 16, 16), (0, 0), (2_112, -16), (-1, Int.max)] {
             timing.gapless = lie
             #expect(sound(timing) == sound(edit), "\(lie)")
         }

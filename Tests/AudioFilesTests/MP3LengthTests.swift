@@ -66,7 +66,7 @@ import Testing
         // The second's header and what its encoder put at its ends are a few blocks of silence.
         #expect((260_000..<260_000 + 5 * Self.block).contains(reader.frameCount), "\(reader.frameCount)")
         let heard = try contents(path)
-        #expect(heard[0].count == reader.frameCount)
+        try #require(heard[0].count == reader.frameCount && heard[0].count > 260_000)
         #expect(sineDefect(Array(heard[0][5_000..<55_000]), frequency: 997, rate: 48_000) < -30)
         #expect(sineDefect(Array(heard[0][75_000..<250_000]), frequency: 441, rate: 48_000) < -30)
         let part = AudioBuffer(channelCount: 2, frameCapacity: 1_000)
@@ -120,11 +120,12 @@ import Testing
         let sound = try stream(seconds: 5)
         func big(_ number: Int) -> [UInt8] { (0..<4).map { UInt8(number >> (24 - 8 * $0) & 0xFF) } }
         let plain = try AudioFileReader(path: save(sound, folder)).frameCount
+        let blocks = (plain + Self.block - 1) / Self.block  // the decoder's delay is left out
         let length = 480  // of a frame of 160 kb/s
         var head: [UInt8] = [0xFF, 0xFB, 0xA4, sound[3]] + [UInt8](repeating: 0, count: 32)
         switch kind {
         case "VBRI":
-            head += Array("VBRI".utf8) + [0, 1, 0, 0, 0, 75] + big(length + sound.count) + big(plain / Self.block)
+            head += Array("VBRI".utf8) + [0, 1, 0, 0, 0, 75] + big(length + sound.count) + big(blocks)
         case "Xing": head += Array("Xing".utf8) + big(2) + big(length + sound.count)
         default: head += Array("Xing".utf8) + big(3) + big(0) + big(0)
         }
@@ -134,6 +135,6 @@ import Testing
         #expect(try contents(path)[0].count == plain)
         // Twice as much as it says.
         guard kind == "VBRI" else { return }
-        #expect(try AudioFileReader(path: save(head + sound + sound, folder)).frameCount == 2 * plain)
+        #expect(try AudioFileReader(path: save(head + sound + sound, folder)).frameCount == plain + blocks * Self.block)
     }
 }

@@ -127,10 +127,13 @@ final class TrackDecoder {
         let kind = AVSampleFormat(rawValue: coder.frame.pointee.format)
         let planar = av_sample_fmt_is_planar(kind) != 0
         guard let planes = coder.frame.pointee.extended_data else { return false }
+        // The library's order is that of WAV and FLAC, but for the back centre of such a layout: Apple Lossless has it last.
+        let isCenterLast = earshot_av_frame_is_6_1_back(coder.frame) != 0
         for c in 0..<channels.count {
-            guard let plane = planes[planar ? c : 0] else { return false }
+            let source = !isCenterLast || c < 4 ? c : c == 4 ? 6 : c - 1
+            guard let plane = planes[planar ? source : 0] else { return false }
             let to = channels[c]
-            let (first, step) = planar ? (0, 1) : (c, channels.count)
+            let (first, step) = planar ? (0, 1) : (source, channels.count)
             let from = UnsafeRawPointer(plane)
             switch av_get_packed_sample_fmt(kind) {
             case AV_SAMPLE_FMT_FLT:

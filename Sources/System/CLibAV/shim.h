@@ -13,9 +13,11 @@ static inline void earshot_av_quiet(void) { av_log_set_level(AV_LOG_QUIET); }
 #if LIBAVUTIL_VERSION_INT >= AV_VERSION_INT(57, 24, 100)
 static inline void earshot_av_set_channels(AVCodecContext *c, int n) { av_channel_layout_default(&c->ch_layout, n); }
 static inline int earshot_av_frame_channels(const AVFrame *f) { return f->ch_layout.nb_channels; }
+static inline int earshot_av_frame_is_6_1_back(const AVFrame *f) { return f->ch_layout.order == AV_CHANNEL_ORDER_NATIVE && f->ch_layout.u.mask == AV_CH_LAYOUT_6POINT1_BACK; }
 static inline void earshot_av_frame_set_channels(AVFrame *f, int n) { av_channel_layout_default(&f->ch_layout, n); }
 #else
 static inline void earshot_av_set_channels(AVCodecContext *c, int n) { c->channels = n; c->channel_layout = av_get_default_channel_layout(n); }
 static inline int earshot_av_frame_channels(const AVFrame *f) { return f->channels; }
+static inline int earshot_av_frame_is_6_1_back(const AVFrame *f) { return f->channel_layout == AV_CH_LAYOUT_6POINT1_BACK; }
 static inline void earshot_av_frame_set_channels(AVFrame *f, int n) { f->channels = n; f->channel_layout = av_get_default_channel_layout(n); }
 #endif
