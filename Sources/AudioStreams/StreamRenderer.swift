@@ -89,7 +89,10 @@ struct StreamRenderer: @unchecked Sendable {  // atomics; `fade` and the ring's 
         count(got, shared.pointee.framesTaken)
         count(got, shared.pointee.framesPlayed)
         if got > 0 { fade.pointee.isSounding = true }
-        guard left >= 0 else { return got }
+        guard left >= 0 else {
+            if got < frameCount { rest() }  // the end
+            return got
+        }
         fade.pointee.left = left &- got
         if fade.pointee.left <= 0 || got == 0 {
             rest()

@@ -46,11 +46,12 @@ enum LongSound: String, CaseIterable, Sendable {
         return folder
     }
 
-    /// What is heard of it from the beginning to the end.
-    func heard(_ format: AudioFormat) throws -> [Float] {
+    /// What is heard of it from the beginning to the end, or of a tenth of it.
+    func heard(_ format: AudioFormat, isShort: Bool = false) throws -> [Float] {
         let rig = try CoreRig(format: format)
-        rig.serve(try bytes)
-        rig.advance(45)
+        let bytes = try bytes
+        rig.serve(bytes, atMost: isShort ? bytes.count / 10 : .max)
+        rig.advance(isShort ? 3 : 45)
         return rig.heard[0]
     }
 }

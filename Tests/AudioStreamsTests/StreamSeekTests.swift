@@ -40,7 +40,10 @@ import Testing
         #expect(level < error, "\(level) dB at \(frame)")
     }
 
-    @Test(arguments: LongSound.allCases.filter(\.isExact), [44_100.0, 48_000])
+    @Test(arguments: [
+        (LongSound.constant, 44_100.0), (.constant, 48_000), (.untagged, 44_100), (.low, 44_100), (.opus, 44_100),
+        (.opus, 48_000), (.vorbis, 44_100), (.wav, 48_000),
+    ])
     func `a seek goes to the frame`(_ sound: LongSound, _ rate: Double) throws {
         let (bytes, format) = (try sound.bytes, AudioFormat(sampleRate: rate, channelCount: 2))
         let whole = try sound.heard(format)
@@ -83,7 +86,8 @@ import Testing
         #expect(error < 1.5)
         for seconds in [2.5, 6.2] {
             rig.seek(to: Int(seconds * 44_100))
-            try expect(rig, at: Int(seconds * 44_100), of: whole, bytes)
+            // What AAC has for noise is another each time.
+            try expect(rig, at: Int(seconds * 44_100), of: whole, bytes, error: sound == .aac ? -30 : -60)
         }
     }
 
@@ -111,7 +115,7 @@ import Testing
         guard case .notSeekable(let address, let reason)? = rig.refusals.first else { return wrong("\(rig.refusals)") }
         #expect(address == "http://radio.example/live" && reason.contains("as a whole"))
         #expect(rig.actions == asked && rig.states.last == .playing && rig.refusals.count == 1)
-        #expect(rig.heard[0].count == 4 * Self.second && rig.heard[0] == Array(whole.prefix(4 * Self.second)))
+        #expect(rig.heard[0].count == rig.output.count && rig.heard[0] == Array(whole.prefix(rig.output.count)))
     }
 
     @Test func `a seek while it connects is done when that can be`() throws {
@@ -132,7 +136,7 @@ import Testing
         rig.send(try Sound.live.bytes)
         rig.advance(1)
         guard case .notSeekable(_, let reason)? = rig.refusals.first else { return wrong("\(rig.refusals)") }
-        #expect(reason.contains("station") && rig.states.last == .playing && rig.heard[0].count == Self.second)
+        #expect(reason.contains("station") && rig.states.last == .playing && rig.heard[0].count == rig.output.count)
     }
 
     @Test func `a seek in a stall, and while a connection is made anew`() throws {
@@ -168,7 +172,7 @@ import Testing
     @Test(arguments: LongSound.allCases)
     func `behind the end is the end, before the beginning the beginning`(_ sound: LongSound) throws {
         let bytes = try sound.bytes
-        let whole = try sound.heard(.cd)
+        let whole = try sound.heard(.cd, isShort: true)
         let rig = try begun(bytes)
         let before = rig.heard[0].count
         rig.seek(to: .max)
@@ -190,10 +194,9 @@ import Testing
         let frame = whole.count - Self.second / 2
         rig.seek(to: frame)
         rig.serve(bytes)
-        rig.advance(0.04)
-        let from = rig.heard[0].count
         rig.advance(2)
         #expect(rig.states.last == .ended)
+        let from = try #require(rig.places.firstIndex(of: frame))
         let heard = Array(rig.heard[0][from...])
         #expect(heard.count == whole.count - frame)
         #expect(errorDecibels(Array(whole[(frame + 300)...]), Array(heard[300...])) < -60)

@@ -270,7 +270,10 @@ extension [AudioStreamEvent] {
                 var events: [AudioStreamEvent] = []
                 try parser.parse(Array(bytes[..<part]), into: &events)
                 for frame in [0, 1_000, 44_100, 88_200, 120_000] {
-                    let hint = try #require(parser.seekHint(forFrame: frame, byteCount: bytes.count))
+                    guard let hint = parser.seekHint(forFrame: frame, byteCount: bytes.count) else {
+                        #expect(fixture.ending == "ogg" && part < bytes.count)
+                        continue
+                    }
                     if part == bytes.count || fixture == .wav16 { #expect(hint.isExact, "\(fixture) \(frame)") }
                     // The packet that lies there.
                     let packet = try #require(all.last { $0.byteOffset <= hint.byteOffset } ?? all.first)
@@ -291,15 +294,27 @@ extension [AudioStreamEvent] {
             try parser.parse(Array(bytes[..<part]), into: &events)
             // Of ADTS only what came is known.
             for frame in [20_000, 66_150, 9_000, 100_000] where fixture.ending != "aac" || part == bytes.count {
-                let hint = try #require(parser.seekHint(forFrame: frame, byteCount: bytes.count))
+                guard let hint = parser.seekHint(forFrame: frame, byteCount: bytes.count) else {
+                    // Of one page of Ogg nothing follows for others.
+                    #expect(fixture.ending == "ogg" && part < bytes.count)
+                    continue
+                }
                 parser.resume(at: hint)
                 var rest: [AudioStreamEvent] = []
                 try parser.parse(Array(bytes[min(bytes.count, hint.byteOffset)...]), into: &rest)
                 try parser.finish(into: &rest)
                 #expect(rest.formats.isEmpty, "\(fixture)")
+                if fixture.ending == "wav" {  // whose packets begin where one likes
+                    let sound = rest.packets.flatMap(\.bytes)
+                    #expect(rest.packets.first?.framePosition == frame && !sound.isEmpty)
+                    let isSame = sound == all.flatMap(\.bytes).suffix(sound.count)
+                    #expect(isSame, "\(fixture) \(frame)")
+                    continue
+                }
                 // Vorbis' first packet is nothing by itself.
                 let found = fixture.ending == "ogg" ? Array(rest.packets.dropFirst()) : rest.packets
-                #expect(found == Array(all.suffix(found.count)), "\(fixture) \(frame)")
+                let isSame = found == Array(all.suffix(found.count))
+                #expect(isSame, "\(fixture) \(frame)")
             }
         }
     }
@@ -307,12 +322,13 @@ extension [AudioStreamEvent] {
     @Test func `a file of several Ogg streams is not gone about in`() throws {
         var parser = AudioStreamParser()
         var events: [AudioStreamEvent] = []
-        let bytes = try StreamFixture.opus.bytes + StreamFixture.vorbis.bytes
+        let first = try StreamFixture.opus.bytes
+        let bytes = try first + StreamFixture.vorbis.bytes
         try parser.parse(bytes, into: &events)
         #expect(parser.seekHint(forFrame: 48_000) == nil)
         // Nor is what turns out to be one: pages of another stream are no sound of this.
         var unaware = AudioStreamParser()
-        try unaware.parse(Array(bytes.prefix(40_000)), into: &events)
+        try unaware.parse(Array(first.dropLast(500)), into: &events)
         let hint = try #require(unaware.seekHint(forFrame: 10_000_000, byteCount: 2_000_000))
         unaware.resume(at: hint)
         let other = try StreamFixture.vorbis.bytes.suffix(20_000)
