@@ -38,7 +38,7 @@ public final class AudioPlayer: Sendable {
             }
             let frames = Int(format.sampleRate * PlayerControl.bufferDuration)
             var buffers: [AudioQueueBuffer] = []
-            for _ in 0..<2 * PlayerControl.queuedCount { buffers.append(try queue.allocateBuffer(frameCount: frames)) }
+            for _ in 0..<3 * PlayerControl.queuedCount { buffers.append(try queue.allocateBuffer(frameCount: frames)) }
             let free = buffers
             state.withLock { $0.free = free }
         } catch { throw .queue(error) }

@@ -4,7 +4,7 @@ import AudioBase
 struct PlayerControl: ~Copyable, @unchecked Sendable {  // moves with its lock
     /// Seconds of a buffer.
     static let bufferDuration = 0.1
-    /// Buffers that are enqueued; as many more are there for a seek.
+    /// Buffers that are enqueued; as many more are there for each of two seeks in a row.
     static let queuedCount = 3
 
     var timeline: PlayerTimeline
