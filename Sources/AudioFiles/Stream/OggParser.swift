@@ -177,7 +177,8 @@ struct OggParser {
         let total = found.reduce(0) { $0 + $1.frames }
         guard !found.isEmpty else { return }
         place(total, page)
-        if isPlaced { index.note(byteOffset: offset, frame: position) }
+        // A last page may end before its packets do, so that only who comes from the one before knows where it begins.
+        if isPlaced, !page.isLast { index.note(byteOffset: offset, frame: position) }
         var at = granule ?? 0
         let last = page.isLast ? page.granulePosition ?? Self.never : Self.never
         for packet in found {

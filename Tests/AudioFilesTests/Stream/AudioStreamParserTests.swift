@@ -277,8 +277,10 @@ extension [AudioStreamEvent] {
                     if part == bytes.count || fixture == .wav16 { #expect(hint.isExact, "\(fixture) \(frame)") }
                     // The packet that lies there.
                     let packet = try #require(all.last { $0.byteOffset <= hint.byteOffset } ?? all.first)
-                    let distance = abs(packet.framePosition - frame)
+                    let distance = packet.framePosition - frame
                     #expect(distance <= (fixture == .wav16 ? 1_024 : 48_000), "\(fixture) \(frame): \(distance)")
+                    // In Ogg what is near is read up to it.
+                    #expect(distance >= (fixture.ending == "ogg" ? -144_000 : -48_000), "\(fixture) \(frame)")
                 }
             }
         }
@@ -334,7 +336,7 @@ extension [AudioStreamEvent] {
         let other = try StreamFixture.vorbis.bytes.suffix(20_000)
         #expect(throws: StreamParserError.self) {
             var rest: [AudioStreamEvent] = []
-            for _ in 0..<60 { try unaware.parse(Array(other), into: &rest) }
+            for _ in 0..<100 { try unaware.parse(Array(other), into: &rest) }
         }
     }
 }
