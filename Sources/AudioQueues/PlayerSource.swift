@@ -193,7 +193,7 @@ final class StreamSource: PlayerSource {
         guard let got = stream.read(into: channels, frameCount: frameCount, offset: offset) else {
             return .frames(0, isLast: true)
         }
-        if got > 0 { return .frames(got, isLast: false, from: stream.framePosition - got) }
+        if got > 0 { return .frames(got, isLast: false, from: stream.readPosition - got) }
         switch state {
         case .failed(let error): return .failed(.stream(error))
         case .ended: return .frames(0, isLast: true)

@@ -142,6 +142,8 @@ public final class AudioStream: Sendable {
     public var framePosition: Int {
         worker.shown.withLock { $0.goal?.frame ?? $0.pendingFrame } ?? playout.framePosition
     }
+    /// The place in the sound of the frame that is read next, wherever a seek is still told to go.
+    package var readPosition: Int { playout.framePosition }
     /// Seeks that were begun while it was not known whether they could be, and could not: why. It went on as it was.
     public var refusedSeeks: AsyncStream<AudioStreamError> { worker.refusals.stream() }
     /// Why the last of them could not be done; once.
