@@ -196,7 +196,7 @@ final class StreamSource: PlayerSource {
         if got > 0 { return .frames(got, isLast: false, from: stream.readPosition - got) }
         switch state {
         case .failed(let error): return .failed(.stream(error))
-        case .ended: return .frames(0, isLast: true)
+        // Where it had ended a seek has not been begun yet.
         default: return .nothing
         }
     }
