@@ -38,7 +38,7 @@ final class DTLSConnection {
         guard let bio = link.makeBIO() else { throw .system(OpenSSL.takeReason()) }
         SSL_set_bio(ssl, bio, bio)
         SSL_set_ex_data(ssl, 0, Unmanaged.passUnretained(self).toOpaque())
-        DTLS_set_timer_cb(ssl, OpenSSLTimer.intervals)
+        DTLS_set_timer_cb(ssl) { OpenSSLTimer.interval(after: $1) }
         _ = SSL_ctrl(ssl, SSL_CTRL_SET_MAX_CERT_LIST, CLong(Self.recordCapacity), nil)
         let names = profiles.map(\.name).joined(separator: ":")
         guard SSL_ctrl(ssl, SSL_CTRL_SET_MTU, CLong(DTLSSession.maximumDatagramSize), nil) > 0,

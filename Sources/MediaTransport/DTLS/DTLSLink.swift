@@ -63,20 +63,20 @@ final class DTLSLink {
         BIO_meth_set_read(method) { bio, buffer, capacity in
             let room = UnsafeMutableRawBufferPointer(start: buffer, count: Int(capacity))
             BIO_clear_flags(bio, BIO_FLAGS_RWS | BIO_FLAGS_SHOULD_RETRY)
-            if let count = link(of: bio).read(into: room) { return CInt(count) }
+            if let count = DTLSLink.link(of: bio).read(into: room) { return CInt(count) }
             BIO_set_flags(bio, BIO_FLAGS_READ | BIO_FLAGS_SHOULD_RETRY)
             return -1
         }
         BIO_meth_set_write(method) { bio, bytes, count in
             BIO_clear_flags(bio, BIO_FLAGS_RWS | BIO_FLAGS_SHOULD_RETRY)
-            link(of: bio).write(UnsafeRawBufferPointer(start: bytes, count: Int(count)))
+            DTLSLink.link(of: bio).write(UnsafeRawBufferPointer(start: bytes, count: Int(count)))
             return count
         }
         BIO_meth_set_ctrl(method) { bio, command, _, argument in
             switch command {
             case BIO_CTRL_FLUSH: return 1
             case BIO_CTRL_DGRAM_SET_NEXT_TIMEOUT:
-                if let argument { link(of: bio).timer.shown(argument.assumingMemoryBound(to: timeval.self)) }
+                if let argument { DTLSLink.link(of: bio).timer.shown(argument.assumingMemoryBound(to: timeval.self)) }
                 return 1
             default: return 0
             }

@@ -40,6 +40,6 @@ struct OpenSSLTimer {
         if isTimer == true, isRunning { place?.pointee = Self.past }
     }
 
-    /// Intervals where the wall's clock is in charge: microseconds, 0 for the first.
-    static let intervals: DTLS_timer_cb = { _, before in before == 0 ? 50_000 : min(2 * before, 1_000_000) }
+    /// The intervals where the wall's clock is in charge, in microseconds; 0 stands before the first.
+    static func interval(after before: UInt32) -> UInt32 { before == 0 ? 50_000 : min(2 * before, 1_000_000) }
 }

@@ -28,6 +28,7 @@ final class CertificateHandle: @unchecked Sendable {
 
     /// A certificate from DER, with nothing behind it.
     convenience init(der: [UInt8]) throws(IdentityError) {
+        guard !der.isEmpty else { throw .notACertificate }
         let (pointer, used) = der.withUnsafeBufferPointer { bytes in
             var at = bytes.baseAddress
             let pointer = d2i_X509(nil, &at, bytes.count)

@@ -37,6 +37,7 @@ final class KeyHandle: @unchecked Sendable {
 
     /// A public key from DER, with nothing behind it.
     convenience init(spki: [UInt8]) throws(IdentityError) {
+        guard !spki.isEmpty else { throw .notAPublicKey }
         let (pointer, used) = spki.withUnsafeBufferPointer { bytes in
             var at = bytes.baseAddress
             let pointer = d2i_PUBKEY(nil, &at, bytes.count)
