@@ -12,7 +12,7 @@ import Testing
             payload: (0..<size).map { UInt8(($0 + number) & 255) })
     }
 
-    private func error<R>(_ body: () throws(SRTPError) -> R) -> SRTPError? {
+    private func refusal<R>(_ body: () throws(SRTPError) -> R) -> SRTPError? {
         do throws(SRTPError) {
             _ = try body()
             return nil
@@ -45,13 +45,13 @@ import Testing
                     var changed = good
                     changed[n] ^= bit
                     #expect(
-                        error { () throws(SRTPError) in try pair.server.unprotect(changed) } != nil, "\(kind), \(n)")
+                        refusal { () throws(SRTPError) in try pair.server.unprotect(changed) } != nil, "\(kind), \(n)")
                 }
                 #expect(
-                    error { () throws(SRTPError) in try pair.server.unprotect(Array(good.prefix(n))) } != nil,
+                    refusal { () throws(SRTPError) in try pair.server.unprotect(Array(good.prefix(n))) } != nil,
                     "\(kind) of \(n) bytes")
             }
-            #expect(error { () throws(SRTPError) in try pair.server.unprotect(good + [0]) } != nil)
+            #expect(refusal { () throws(SRTPError) in try pair.server.unprotect(good + [0]) } != nil)
             #expect(try pair.server.unprotect(good) == clear)
         }
     }
@@ -65,19 +65,19 @@ import Testing
         let report = try pair.client.protect(rtp.report(at: .seconds(1)))
         for good in [media, report] {
             _ = try pair.server.unprotect(good)
-            #expect(error { () throws(SRTPError) in try pair.server.unprotect(good) } == .replay)
-            #expect(error { () throws(SRTPError) in try pair.client.unprotect(good) } == .authentication, "reflected")
-            #expect(error { () throws(SRTPError) in try other.server.unprotect(good) } == .authentication)
+            #expect(refusal { () throws(SRTPError) in try pair.server.unprotect(good) } == .replay)
+            #expect(refusal { () throws(SRTPError) in try pair.client.unprotect(good) } == .authentication, "reflected")
+            #expect(refusal { () throws(SRTPError) in try other.server.unprotect(good) } == .authentication)
         }
-        #expect(error { () throws(SRTPError) in try pair.server.unprotect(packet(2, size: 100)) } == .authentication)
+        #expect(refusal { () throws(SRTPError) in try pair.server.unprotect(packet(2, size: 100)) } == .authentication)
     }
 
     @Test func `no two packets are protected with one number`() throws {
         let pair = try SRTPPair()
         _ = try pair.client.protect(packet(10))
-        #expect(error { () throws(SRTPError) in try pair.client.protect(packet(10, size: 50)) } == .replay)
+        #expect(refusal { () throws(SRTPError) in try pair.client.protect(packet(10, size: 50)) } == .replay)
         _ = try pair.client.protect(packet(5_000))
-        #expect(error { () throws(SRTPError) in try pair.client.protect(packet(11)) } == .tooOld)
+        #expect(refusal { () throws(SRTPError) in try pair.client.protect(packet(11)) } == .tooOld)
     }
 
     @Test func `what is no packet is refused by its size`() throws {
@@ -85,21 +85,21 @@ import Testing
         var random = SeededRandom(seed: 1)
         for size in 0..<80 {
             let noise = (0..<size).map { _ in UInt8(random.below(256)) }
-            #expect(error { () throws(SRTPError) in try pair.server.unprotect(noise) } != nil)
+            #expect(refusal { () throws(SRTPError) in try pair.server.unprotect(noise) } != nil)
             for kind: UInt8 in [96, 200] {
                 let bytes = [0x80, kind] + noise
-                let error = error { () throws(SRTPError) in try pair.server.unprotect(bytes) }
+                let error = refusal { () throws(SRTPError) in try pair.server.unprotect(bytes) }
                 let least = kind == 200 ? 8 + 20 : 12 + 16
                 if bytes.count < least { #expect(error == .malformed(bytes.count)) } else { #expect(error != nil) }
             }
         }
-        #expect(error { () throws(SRTPError) in try pair.client.protect([]) } == .malformed(0))
+        #expect(refusal { () throws(SRTPError) in try pair.client.protect([]) } == .malformed(0))
         #expect(
-            error { () throws(SRTPError) in try pair.client.protect([UInt8](repeating: 0, count: 40)) }
+            refusal { () throws(SRTPError) in try pair.client.protect([UInt8](repeating: 0, count: 40)) }
                 == .malformed(40))
         var beyond = packet(1, size: 4)
         beyond[0] = 0x9F  // more sources and an extension than there are bytes
-        #expect(error { () throws(SRTPError) in try pair.client.protect(beyond) } == .malformed(beyond.count))
+        #expect(refusal { () throws(SRTPError) in try pair.client.protect(beyond) } == .malformed(beyond.count))
     }
 
     /// Packets that get lost and overtake one another, over several times 2^16 of them.
@@ -122,7 +122,7 @@ import Testing
                         open.append(item)
                         continue
                     }
-                    switch error({ () throws(SRTPError) in try pair.server.unprotect(item.bytes) }) {
+                    switch refusal({ () throws(SRTPError) in try pair.server.unprotect(item.bytes) }) {
                     case nil: taken += 1
                     case .replay?: break
                     case let other?: Issue.record("seed \(seed), packet \(item.number): \(other)")
@@ -139,7 +139,7 @@ import Testing
         let early = try (0..<2_001).map { try pair.client.protect(packet(100 + $0)) }
         _ = try pair.server.unprotect(early[2_000])
         #expect(try pair.server.unprotect(early[1_000]) == packet(1_100))
-        #expect(error { () throws(SRTPError) in try pair.server.unprotect(early[0]) } == .tooOld)
+        #expect(refusal { () throws(SRTPError) in try pair.server.unprotect(early[0]) } == .tooOld)
     }
 
     @Test func `a gap of 30,000 packets is understood`() throws {
@@ -172,12 +172,12 @@ import Testing
         for source in UInt32(1_000)..<2_000 {
             if source.isMultiple(of: 40) == false { continue }
             let stranger = try SRTPPair(other: 9).client.protect(packet(1, ssrc: source))
-            #expect(error { () throws(SRTPError) in try pair.server.unprotect(stranger) } == .authentication)
+            #expect(refusal { () throws(SRTPError) in try pair.server.unprotect(stranger) } == .authentication)
         }
         for source in UInt32(0)..<32 { _ = try pair.server.unprotect(pair.client.protect(packet(1, ssrc: source))) }
-        #expect(error { () throws(SRTPError) in try pair.client.protect(packet(1, ssrc: 32)) } == .tooManySources)
+        #expect(refusal { () throws(SRTPError) in try pair.client.protect(packet(1, ssrc: 32)) } == .tooManySources)
         #expect(
-            error { () throws(SRTPError) in try pair.server.unprotect(try other.client.protect(packet(1, ssrc: 32))) }
+            refusal { () throws(SRTPError) in try pair.server.unprotect(try other.client.protect(packet(1, ssrc: 32))) }
                 == .tooManySources)
         #expect(try pair.server.unprotect(pair.client.protect(packet(2, ssrc: 31))) == packet(2, ssrc: 31))
     }
@@ -194,7 +194,7 @@ import Testing
             for _ in 0..<count {
                 buffer.copyBytes(from: template)
                 buffer.storeBytes(of: random.next(), toByteOffset: 4, as: UInt64.self)  // time and source
-                if error({ () throws(SRTPError) in try pair.server.unprotect(buffer, count: template.count) }) != nil {
+                if refusal({ () throws(SRTPError) in try pair.server.unprotect(buffer, count: template.count) }) != nil {
                     refused += 1
                 }
             }
