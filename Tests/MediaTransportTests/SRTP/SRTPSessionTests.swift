@@ -194,7 +194,8 @@ import Testing
             for _ in 0..<count {
                 buffer.copyBytes(from: template)
                 buffer.storeBytes(of: random.next(), toByteOffset: 4, as: UInt64.self)  // time and source
-                if refusal({ () throws(SRTPError) in try pair.server.unprotect(buffer, count: template.count) }) != nil {
+                if refusal({ () throws(SRTPError) in try pair.server.unprotect(buffer, count: template.count) }) != nil
+                {
                     refused += 1
                 }
             }
