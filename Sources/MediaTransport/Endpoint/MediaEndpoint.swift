@@ -1,0 +1,200 @@
+import AudioBase
+
+/// All far sides' media on one UDP port, without socket, thread and clock: datagrams come in with the addresses they went
+/// between, and go out with the addresses to take.
+///
+/// What comes is told apart by its first byte (RFC 7983). Checks find their far side by the user name, all else by where it
+/// comes from, which only an authentic check makes known; protected packets also by their source number (SSRC), so that who
+/// moves is heard before it is found. What fits nobody is dropped, and costs nothing that grows.
+///
+/// One thread, the media thread's. Nothing is allocated for a packet.
+public struct MediaEndpoint: ~Copyable {
+    /// Gets each datagram, the address of ours to send it from, and where to; valid during the call.
+    public typealias Transmit = (UnsafeRawBufferPointer, _ from: IPAddress, _ to: SocketAddress) -> Void
+    /// Gets what a far side sent, and news of the way to it; valid during the call.
+    public typealias Deliver = (PeerID, TransportEvent) -> Void
+
+    /// Far sides at most.
+    public static let maximumPeers = 64
+    /// Bytes of a packet that is sent, at most, before it is protected.
+    public static let maximumPacketSize = 2_048
+
+    private let identity: Identity
+    private var peers: [PeerTransport] = []
+    private var routes: [Route] = []
+    private var locals: [IPAddress] = []
+    private let scratch: UnsafeMutableRawBufferPointer
+    /// Datagrams that fitted nobody.
+    public private(set) var strayCount = 0
+
+    /// Where a far side has proven, by a check, to send from. The newest are first.
+    private struct Route {
+        let source: SocketAddress
+        let peer: PeerTransport
+    }
+    private static let routesPerPeer = 4
+
+    /// Nobody's yet.
+    /// - Parameter identity: whose certificate the far sides were told of.
+    public init(identity: Identity) {
+        self.identity = identity
+        scratch = .allocate(byteCount: Self.maximumPacketSize + SRTPSession.maximumOverhead, alignment: 16)
+    }
+
+    deinit { scratch.deallocate() }
+
+    /// Tells which addresses this machine has, the most preferred first; at the beginning and whenever they change.
+    public mutating func setLocalAddresses(_ addresses: [IPAddress], at now: HostTime) {
+        locals = addresses
+        for peer in peers { peer.setLocalAddresses(addresses, at: now) }
+    }
+
+    /// Awaits a far side that was offered a way or has offered one.
+    /// - Parameter generator: cannot be guessed, but in tests.
+    /// - Returns: false where there are ``maximumPeers`` already.
+    /// - Precondition: nobody else has its number or our credentials.
+    public mutating func add(
+        _ id: PeerID, _ setup: TransportSetup, at now: HostTime, using generator: inout some RandomNumberGenerator
+    ) -> Bool {
+        precondition(peer(id) == nil)
+        guard peers.count < Self.maximumPeers else { return false }
+        var agent = ICEAgent(
+            setup.mode, role: setup.role, credentials: setup.credentials, at: now, using: &generator)
+        agent.setLocalAddresses(locals, at: now)
+        peers.append(PeerTransport(id, setup, identity: identity, agent: agent, at: now))
+        return true
+    }
+
+    /// Tells what a far side's description says. Later ones may name more candidates; nothing else of them counts.
+    public mutating func setRemote(_ remote: TransportRemote, of id: PeerID, at now: HostTime) throws(TransportError) {
+        try peer(id)?.setRemote(remote, at: now)
+    }
+
+    /// Ends the way to a far side, which is told. From now on nothing is sent to it and nothing of it taken.
+    public mutating func remove(_ id: PeerID, transmit: Transmit) {
+        guard let index = peers.firstIndex(where: { $0.id == id }) else { return }
+        let peer = peers.remove(at: index)
+        peer.close(transmit)
+        routes.removeAll { $0.peer === peer }
+    }
+
+    /// Takes a datagram, whatever is in it.
+    /// - Parameters:
+    ///   - datagram: its bytes, which are decrypted in their place.
+    ///   - source: where it came from.
+    ///   - local: which of our addresses it came to.
+    public mutating func receive(
+        _ datagram: UnsafeMutableRawBufferPointer, from source: SocketAddress, to local: IPAddress, at now: HostTime,
+        transmit: Transmit, deliver: Deliver
+    ) {
+        guard let first = datagram.first else { return }
+        let bytes = UnsafeRawBufferPointer(datagram)
+        switch first {
+        case 0...3: receiveCheck(bytes, from: source, to: local, at: now, transmit, deliver)
+        case 20...63:
+            guard let peer = peer(at: source) else { return strayCount &+= 1 }
+            peer.receiveHandshake(bytes, at: now, transmit) { deliver(peer.id, .message($0)) }
+            follow(peer, at: now, transmit, deliver)
+        case 128...191: receivePacket(datagram, from: source, to: local, at: now, transmit, deliver)
+        default: strayCount &+= 1
+        }
+    }
+
+    /// Protects and sends a packet, RTP or RTCP.
+    /// - Returns: whether it went out; it is dropped and counted where there is no way, or no consent.
+    @discardableResult
+    public mutating func send(_ packet: UnsafeRawBufferPointer, to id: PeerID, transmit: Transmit) -> Bool {
+        guard let peer = peer(id), packet.count <= Self.maximumPacketSize else { return false }
+        scratch.copyMemory(from: packet)
+        return peer.send(scratch, count: packet.count, transmit)
+    }
+
+    /// Sends a message, which may be lost or overtaken on its way; 1 to ``DTLSSession/maximumMessageSize`` bytes.
+    public mutating func sendMessage(
+        _ message: UnsafeRawBufferPointer, to id: PeerID, transmit: Transmit
+    ) throws(DTLSError) {
+        guard let peer = peer(id) else { throw .notEstablished }
+        try peer.sendMessage(message, transmit)
+    }
+
+    /// Does what is due. To be called when ``nextDeadline`` has come, and after the way to a far side was set up.
+    public mutating func tick(at now: HostTime, transmit: Transmit, deliver: Deliver) {
+        for peer in peers {
+            peer.tick(at: now, transmit)
+            follow(peer, at: now, transmit, deliver)
+        }
+    }
+
+    /// When ``tick(at:transmit:deliver:)`` has something to do next; nil when only another call can change that.
+    public var nextDeadline: HostTime? { peers.lazy.compactMap(\.nextDeadline).min() }
+
+    /// How the way to a far side stands; nil where nobody has the number.
+    public func state(of id: PeerID) -> TransportState? { peer(id)?.state }
+
+    /// The key that a far side has proven to have; nil before.
+    public func key(of id: PeerID) -> PublicKey? { peer(id)?.key }
+
+    /// Seconds to a far side and back, by its last checks; nil until known, and with browsers.
+    public func roundTrip(of id: PeerID) -> Double? { peer(id)?.agent.roundTrip }
+
+    /// Which addresses a far side's media goes between; nil where there is no way.
+    public func pair(of id: PeerID) -> ICEPair? { peer(id)?.agent.mediaPair }
+
+    /// What came and went; nil where nobody has the number.
+    public func statistics(of id: PeerID) -> TransportStatistics? { peer(id)?.statistics }
+
+    // MARK: Whose it is
+
+    private func peer(_ id: PeerID) -> PeerTransport? { peers.first { $0.id == id } }
+
+    private func peer(at source: SocketAddress) -> PeerTransport? { routes.first { $0.source == source }?.peer }
+
+    private mutating func receiveCheck(
+        _ datagram: UnsafeRawBufferPointer, from source: SocketAddress, to local: IPAddress, at now: HostTime,
+        _ transmit: Transmit, _ deliver: Deliver
+    ) {
+        for peer in peers {
+            switch peer.receiveCheck(datagram, from: source, to: local, at: now, transmit) {
+            case .foreign: continue
+            case .refused: break
+            case .authentic: learn(source, peer)
+            }
+            return follow(peer, at: now, transmit, deliver)
+        }
+        strayCount &+= 1
+    }
+
+    private mutating func receivePacket(
+        _ packet: UnsafeMutableRawBufferPointer, from source: SocketAddress, to local: IPAddress, at now: HostTime,
+        _ transmit: Transmit, _ deliver: Deliver
+    ) {
+        let number = Self.source(UnsafeRawBufferPointer(packet))
+        // Who moves is known by its number until a check tells where it is now.
+        guard let peer = peer(at: source) ?? peers.first(where: { number != nil && $0.source == number }) else {
+            return strayCount &+= 1
+        }
+        guard let opened = peer.open(packet, from: source, to: local, at: now) else { return }
+        deliver(peer.id, .packet(opened))
+        follow(peer, at: now, transmit, deliver)
+    }
+
+    private mutating func learn(_ source: SocketAddress, _ peer: PeerTransport) {
+        if let index = routes.firstIndex(where: { $0.source == source }) {
+            if routes[index].peer === peer { return }
+            routes.remove(at: index)
+        }
+        routes.insert(Route(source: source, peer: peer), at: 0)
+        let own = routes.indices.filter { routes[$0].peer === peer }
+        if own.count > Self.routesPerPeer, let oldest = own.last { routes.remove(at: oldest) }
+    }
+
+    private func follow(_ peer: PeerTransport, at now: HostTime, _ transmit: Transmit, _ deliver: Deliver) {
+        if peer.follow(at: now, transmit, { deliver(peer.id, .message($0)) }) { deliver(peer.id, .state(peer.state)) }
+    }
+
+    /// The source number of RTP or RTCP (RFC 5761 §4); nil where it is too short to have one.
+    static func source(_ packet: UnsafeRawBufferPointer) -> UInt32? {
+        guard packet.count >= RTPPacket.headerSize else { return nil }
+        return packet.bigEndian32((192...223).contains(packet.byte(1)) ? 4 : 8)
+    }
+}

@@ -1,0 +1,11 @@
+/// One far side, by a number that its owner chose.
+public struct PeerID: Hashable, Sendable, CustomStringConvertible {
+    /// The number.
+    public let rawValue: Int
+
+    /// A far side of this number.
+    public init(_ rawValue: Int) { self.rawValue = rawValue }
+
+    /// `peer 3`.
+    public var description: String { "peer \(rawValue)" }
+}

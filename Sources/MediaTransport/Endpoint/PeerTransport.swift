@@ -1,0 +1,264 @@
+import AudioBase
+
+/// What is agreed with a far side before media can go to it; of the answer's part what is known.
+public struct TransportSetup: Sendable {
+    /// Whether this side sends checks: not to browsers, which do.
+    public var mode: ICEAgent.Mode
+    /// Which side decides on the way: that which offered.
+    public var role: ICEAgent.Role
+    /// Ours, as our session description has them.
+    public var credentials: ICECredentials
+    /// The key that the far side must have; nil for whoever has the certificate that its description names.
+    public var expectedKey: KeyFingerprint?
+    /// Whether media may be protected without AEAD, for a browser that cannot.
+    public var allowsCounterMode: Bool
+
+    /// A full agent that takes AEAD only, unless said otherwise.
+    public init(
+        mode: ICEAgent.Mode = .full, role: ICEAgent.Role, credentials: ICECredentials,
+        expectedKey: KeyFingerprint? = nil, allowsCounterMode: Bool = false
+    ) {
+        self.mode = mode
+        self.role = role
+        self.credentials = credentials
+        self.expectedKey = expectedKey
+        self.allowsCounterMode = allowsCounterMode
+    }
+}
+
+/// What the far side's session description says of the way to it.
+public struct TransportRemote: Sendable {
+    /// Theirs.
+    public var credentials: ICECredentials
+    /// Where it may be reached; may be empty.
+    public var candidates: [ICECandidate]
+    /// The only certificate it may show.
+    public var certificate: CertificateFingerprint
+    /// This side's part in the handshake.
+    public var dtlsRole: DTLSRole
+
+    /// What a description says.
+    public init(
+        credentials: ICECredentials, candidates: [ICECandidate], certificate: CertificateFingerprint, dtlsRole: DTLSRole
+    ) {
+        self.credentials = credentials
+        self.candidates = candidates
+        self.certificate = certificate
+        self.dtlsRole = dtlsRole
+    }
+}
+
+/// The way to one far side: ICE finds it, DTLS proves it, SRTP protects what goes by it. Part of a ``MediaEndpoint``.
+final class PeerTransport {
+    typealias Transmit = MediaEndpoint.Transmit
+
+    let id: PeerID
+    private(set) var agent: ICEAgent
+    private(set) var state: TransportState
+    private(set) var statistics = TransportStatistics()
+    /// The key it has proven to have.
+    private(set) var key: PublicKey?
+    /// The source number of the last packet that was opened.
+    private(set) var source: UInt32?
+
+    private let identity: Identity
+    private let setup: TransportSetup
+    private var remote: TransportRemote?
+    private var dtls: DTLSSession?
+    private var srtp: SRTPSession?
+    /// Handshake datagrams that came before our own check was answered: nothing may be sent to where they came from yet.
+    private var early: [[UInt8]] = []
+    private var pair: ICEPair?
+    private static let maximumEarly = 4
+
+    init(_ id: PeerID, _ setup: TransportSetup, identity: Identity, agent: ICEAgent, at now: HostTime) {
+        (self.id, self.setup, self.identity, self.agent) = (id, setup, identity, agent)
+        state = .connecting(since: now)
+    }
+
+    var nextDeadline: HostTime? {
+        guard !state.isOver else { return nil }
+        guard let a = agent.nextDeadline, let b = dtls?.nextDeadline else {
+            return agent.nextDeadline ?? dtls?.nextDeadline
+        }
+        return min(a, b)
+    }
+
+    func setLocalAddresses(_ addresses: [IPAddress], at now: HostTime) {
+        agent.setLocalAddresses(addresses, at: now)
+    }
+
+    /// The answer has come. The second time only its candidates count.
+    func setRemote(_ remote: TransportRemote, at now: HostTime) throws(TransportError) {
+        guard self.remote == nil else { return agent.add(remote.candidates, at: now) }
+        do throws(DTLSError) {
+            dtls = try DTLSSession(
+                role: remote.dtlsRole, identity: identity, peer: remote.certificate,
+                allowsCounterMode: setup.allowsCounterMode)
+        } catch {
+            throw .handshake(error)
+        }
+        self.remote = remote
+        agent.setRemote(remote.credentials, candidates: remote.candidates, at: now)
+    }
+
+    // MARK: What comes
+
+    /// What a check was to this far side.
+    enum Check { case foreign, refused, authentic }
+
+    func receiveCheck(
+        _ datagram: UnsafeRawBufferPointer, from source: SocketAddress, to local: IPAddress, at now: HostTime,
+        _ transmit: Transmit
+    ) -> Check {
+        guard !state.isOver else { return .foreign }
+        switch agent.receive(datagram, from: source, to: local, at: now, transmit: transmit) {
+        case .check, .answer: return .authentic
+        case .ignored(.otherUser), .ignored(.noTransaction), .ignored(.malformed), .ignored(.notACheck): return .foreign
+        case .ignored: return .refused
+        }
+    }
+
+    func receiveHandshake(
+        _ datagram: UnsafeRawBufferPointer, at now: HostTime, _ transmit: Transmit,
+        _ message: (UnsafeRawBufferPointer) -> Void
+    ) {
+        guard let dtls, !state.isOver else { return }
+        guard let pair = agent.mediaPair else {
+            if early.count < Self.maximumEarly { early.append(Array(datagram)) }
+            return
+        }
+        dtls.receive(datagram, at: now, transmit: { transmit($0, pair.local, pair.remote) }, message: message)
+    }
+
+    /// Opens a packet in place.
+    /// - Returns: its bytes; nil where it is not the far side's, or came before.
+    func open(
+        _ packet: UnsafeMutableRawBufferPointer, from source: SocketAddress, to local: IPAddress, at now: HostTime
+    ) -> UnsafeRawBufferPointer? {
+        guard let srtp, !state.isOver else { return nil }
+        let number = MediaEndpoint.source(UnsafeRawBufferPointer(packet))
+        do throws(SRTPError) {
+            let count = try srtp.unprotect(packet, count: packet.count)
+            statistics.received += 1
+            self.source = number
+            agent.heard(from: source, to: local, at: now)
+            return UnsafeRawBufferPointer(rebasing: packet[..<count])
+        } catch {
+            switch error {
+            case .replay, .tooOld: statistics.replayed += 1
+            default: statistics.unauthentic += 1
+            }
+            return nil
+        }
+    }
+
+    // MARK: What goes
+
+    /// Protects a packet in place and sends it.
+    /// - Parameter packet: with room for ``SRTPSession/maximumOverhead`` bytes more than `count`.
+    /// - Returns: whether there was a way.
+    func send(_ packet: UnsafeMutableRawBufferPointer, count: Int, _ transmit: Transmit) -> Bool {
+        guard !state.isOver, let srtp, let pair = agent.mediaPair, let size = try? srtp.protect(packet, count: count)
+        else {
+            statistics.unsent += 1
+            return false
+        }
+        statistics.sent += 1
+        transmit(UnsafeRawBufferPointer(rebasing: packet[..<size]), pair.local, pair.remote)
+        return true
+    }
+
+    func sendMessage(_ message: UnsafeRawBufferPointer, _ transmit: Transmit) throws(DTLSError) {
+        guard let dtls, let pair = agent.mediaPair, !state.isOver else { throw .notEstablished }
+        try dtls.send(message) { transmit($0, pair.local, pair.remote) }
+    }
+
+    /// Ends it: the far side is told, and from now on nothing is sent or taken.
+    func close(_ transmit: Transmit) {
+        guard !state.isOver else { return }
+        end(.closed, transmit)
+    }
+
+    // MARK: Time
+
+    func tick(at now: HostTime, _ transmit: Transmit) {
+        guard !state.isOver else { return }
+        agent.tick(at: now, transmit: transmit)
+        if let dtls, let pair = agent.mediaPair { dtls.tick(at: now) { transmit($0, pair.local, pair.remote) } }
+    }
+
+    /// Looks at what has become of it after any call.
+    /// - Returns: whether its state is another now.
+    func follow(at now: HostTime, _ transmit: Transmit, _ message: (UnsafeRawBufferPointer) -> Void) -> Bool {
+        guard !state.isOver else { return false }
+        let before = state
+        if let pair = agent.mediaPair {
+            if let last = self.pair, last != pair { statistics.moves += 1 }
+            self.pair = pair
+            startHandshake(by: pair, at: now, transmit, message)
+        }
+        state = next(at: now, transmit)
+        return state != before
+    }
+
+    private func startHandshake(
+        by pair: ICEPair, at now: HostTime, _ transmit: Transmit, _ message: (UnsafeRawBufferPointer) -> Void
+    ) {
+        guard let dtls else { return }
+        if dtls.state == .new, dtls.role == .client { dtls.start(at: now) { transmit($0, pair.local, pair.remote) } }
+        guard !early.isEmpty else { return }
+        let held = early
+        early = []
+        for datagram in held { datagram.withUnsafeBytes { receiveHandshake($0, at: now, transmit, message) } }
+    }
+
+    private func next(at now: HostTime, _ transmit: Transmit) -> TransportState {
+        switch dtls?.state {
+        case .failed(let error): return end(.failed(.handshake(error)), transmit)
+        case .closed: return end(.closed, transmit)
+        case .established where srtp == nil:
+            do throws(TransportError) {
+                try makeKeys()
+            } catch {
+                return end(.failed(error), transmit)
+            }
+        case .new, .handshaking, .established, nil: break
+        }
+        switch agent.state {
+        case .checking(let since): return srtp == nil ? .connecting(since: since) : .silent(since: since)
+        case .connected(_, let since):
+            if srtp == nil { return .securing(since: since) }
+            if case .open = state { return state }
+            return .open(since: now)
+        case .disconnected(let since): return srtp == nil ? .securing(since: since) : .silent(since: since)
+        case .consentExpired(let since): return .suspended(since: since)
+        case .closed: return .closed
+        }
+    }
+
+    private func makeKeys() throws(TransportError) {
+        guard let dtls, let keys = dtls.makeSRTPKeys(), let key = dtls.peerKey else {
+            throw .handshake(.notEstablished)
+        }
+        if let expected = setup.expectedKey, key.fingerprint != expected {
+            throw .otherKey(expected: expected, found: key.fingerprint)
+        }
+        do throws(SRTPError) {
+            srtp = try SRTPSession(keys: keys, role: dtls.role)
+        } catch {
+            throw .protection(error)
+        }
+        self.key = key
+    }
+
+    @discardableResult
+    private func end(_ last: TransportState, _ transmit: Transmit) -> TransportState {
+        if let dtls, let pair = agent.mediaPair { dtls.close { transmit($0, pair.local, pair.remote) } }
+        agent.close()
+        srtp = nil
+        early = []
+        state = last
+        return last
+    }
+}

@@ -1,0 +1,76 @@
+import AudioBase
+
+/// How the way to a far side stands. Times are when the state began.
+public enum TransportState: Hashable, Sendable {
+    /// Looking for a way (ICE).
+    case connecting(since: HostTime)
+    /// There is a way; both sides prove who they are and agree on keys (DTLS).
+    case securing(since: HostTime)
+    /// Media goes both ways.
+    case open(since: HostTime)
+    /// Nothing has come for three seconds and more. Media is still sent.
+    case silent(since: HostTime)
+    /// The far side's consent to be sent to has ended, after half a minute (RFC 7675). Nothing is sent but the checks that will
+    /// find it again; then it is open, with the keys it had.
+    case suspended(since: HostTime)
+    /// The far side has ended it, or this one has.
+    case closed
+    /// It cannot be, or can no longer.
+    case failed(TransportError)
+
+    /// Whether nothing will come of it any more.
+    public var isOver: Bool {
+        switch self {
+        case .closed, .failed: true
+        case .connecting, .securing, .open, .silent, .suspended: false
+        }
+    }
+}
+
+/// Why there is no way to a far side that could be trusted.
+public enum TransportError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// The handshake did not come about.
+    case handshake(DTLSError)
+    /// Somebody else's key: another program answers, or somebody is between.
+    case otherKey(expected: KeyFingerprint, found: KeyFingerprint)
+    /// No keys for media could be made.
+    case protection(SRTPError)
+
+    /// One line for the user.
+    public var description: String {
+        switch self {
+        case .handshake(let error): error.description
+        case .otherKey(let expected, let found):
+            "the far side has the key \(found), not \(expected): somebody else answers for it; do not go on before you know why"
+        case .protection(let error): error.description
+        }
+    }
+}
+
+/// What a ``MediaEndpoint`` has to say. What it hands out is valid during the call that hands it out.
+public enum TransportEvent {
+    /// RTP or RTCP, decrypted and authentic.
+    case packet(UnsafeRawBufferPointer)
+    /// A message by ``MediaEndpoint/sendMessage(_:to:transmit:)``.
+    case message(UnsafeRawBufferPointer)
+    /// The way stands otherwise now.
+    case state(TransportState)
+}
+
+/// What came and went for one far side, beside what RTP counts.
+public struct TransportStatistics: Hashable, Sendable {
+    /// Datagrams that were sent protected.
+    public var sent = 0
+    /// Packets that were not sent, since there was no way or no consent.
+    public var unsent = 0
+    /// Packets taken.
+    public var received = 0
+    /// Packets refused, by why: changed or somebody else's, sent before.
+    public var unauthentic = 0
+    public var replayed = 0
+    /// Times that media went another way from then on.
+    public var moves = 0
+
+    /// Nothing yet.
+    public init() {}
+}

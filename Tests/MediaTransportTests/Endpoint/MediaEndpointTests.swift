@@ -1,0 +1,207 @@
+import AudioBase
+import TestSupport
+import Testing
+
+@testable import MediaTransport
+
+/// Ways between endpoints, whole, on virtual time: found, proven, kept, moved, ended; and what strangers can do to them.
+@Suite struct MediaEndpointTests {
+    @Test(arguments: [2, 3, 8]) func `all in a room reach each other within milliseconds, each by its own keys`(
+        count: Int
+    ) throws {
+        let rig = try EndpointRig.room(seed: UInt64(count), count: count)
+        let took = rig.run(until: { $0.isAllOpen }, within: 2)
+        #expect(took ?? 9 < 0.05)
+        for a in 0..<count {
+            for b in 0..<count where a != b {
+                #expect(rig.ends[a].endpoint.key(of: PeerID(b)) == rig.ends[b].identity.publicKey)
+                #expect(rig.send(rtp(UInt16(a * 8 + b), ssrc: UInt32(1 + a)), from: a, to: b))
+            }
+        }
+        rig.run(0.01)
+        for b in 0..<count {
+            #expect(rig.ends[b].packets.count == count - 1)
+            for (from, bytes) in rig.ends[b].packets {
+                #expect(bytes == rtp(UInt16(from.rawValue * 8 + b), ssrc: UInt32(1 + from.rawValue)))
+            }
+        }
+    }
+
+    @Test func `nothing of a packet but its header is on the wire in clear`() throws {
+        let rig = try EndpointRig.room(seed: 1)
+        rig.run(until: { $0.isAllOpen }, within: 2)
+        let secret = Array("nobody else may read this, whatever it is".utf8)
+        _ = rig.send(rtp(1, payload: secret), from: 0, to: 1)
+        try rig.sendMessage(secret, from: 0, to: 1)
+        rig.run(0.01)
+        #expect(rig.ends[1].packets.map(\.bytes) == [rtp(1, payload: secret)])
+        #expect(rig.ends[1].messages.map(\.bytes) == [secret])
+        for datagram in rig.record {
+            for start in datagram.bytes.indices.dropLast(7) {
+                #expect(!secret.starts(with: datagram.bytes[start..<start + 8]))
+            }
+        }
+    }
+
+    @Test(arguments: 0..<20) func `a way is found and proven over a bad network`(seed: UInt64) throws {
+        let rig = try EndpointRig.room(seed: seed)
+        rig.loss = 0.3
+        #expect(rig.run(until: { $0.isAllOpen }, within: 8) != nil)
+    }
+
+    @Test func `before the way is proven nothing is sent, and that is counted`() throws {
+        let rig = try EndpointRig.room(seed: 2)
+        #expect(!rig.send(rtp(1), from: 0, to: 1))
+        #expect(rig.ends[0].endpoint.statistics(of: PeerID(1))?.unsent == 1)
+        #expect(throws: DTLSError.notEstablished) { try rig.sendMessage([1], from: 0, to: 1) }
+    }
+
+    @Test func `another certificate than the description names is refused on both sides`() throws {
+        let rig = EndpointRig(seed: 3, count: 3)
+        try rig.connect(0, 1, certificates: (nil, rig.ends[2].identity.certificateFingerprint))
+        rig.run(12)
+        for (end, other) in [(0, 1), (1, 0)] {
+            guard case .failed(.handshake)? = rig.state(other, at: end) else {
+                Issue.record("\(String(describing: rig.state(other, at: end)))")
+                continue
+            }
+            #expect(!rig.send(rtp(1), from: end, to: other))
+        }
+    }
+
+    @Test func `another key than was pinned is refused, and named`() throws {
+        let rig = EndpointRig(seed: 4, count: 3)
+        let pinned = rig.ends[2].identity.fingerprint
+        try rig.connect(0, 1, expecting: pinned)
+        rig.run(2)
+        let found = rig.ends[1].identity.fingerprint
+        #expect(rig.state(1, at: 0) == .failed(.otherKey(expected: pinned, found: found)))
+        let words = TransportError.otherKey(expected: pinned, found: found).description
+        #expect(words.contains(found.description) && words.contains(pinned.description))
+    }
+
+    @Test func `packets that are changed, sent again, sent back or a stranger's are refused`() throws {
+        let rig = try EndpointRig.room(seed: 5)
+        rig.run(until: { $0.isAllOpen }, within: 2)
+        _ = rig.send(rtp(1), from: 0, to: 1)
+        rig.run(0.01)
+        guard let genuine = rig.record.last(where: { $0.bytes[0] >> 6 == 2 }) else { return }
+        var changed = genuine.bytes
+        changed[20] ^= 1
+        let stranger = SocketAddress(.v4(0x0A00_00FE), port: 9)
+        for (bytes, from, to) in [
+            (changed, genuine.from, 1), (genuine.bytes, genuine.from, 1), (genuine.bytes, stranger, 1),
+            (genuine.bytes, genuine.to, 0), (Array(genuine.bytes.prefix(20)), genuine.from, 1), ([0x80], stranger, 1),
+            ([], stranger, 1),
+        ] {
+            rig.inject(bytes, from: from, to: to)
+        }
+        rig.run(0.01)
+        #expect(rig.ends[1].packets.count == 1 && rig.ends[0].packets.isEmpty)
+        let statistics = rig.ends[1].endpoint.statistics(of: PeerID(0))
+        #expect(statistics?.received == 1 && statistics?.replayed == 2)
+        #expect(rig.isOpen(0, at: 1) && rig.isOpen(1, at: 0))
+    }
+
+    @Test func `a hundred thousand hostile datagrams change nothing`() throws {
+        let rig = try EndpointRig.room(seed: 6, count: 3)
+        rig.run(until: { $0.isAllOpen }, within: 2)
+        let real = rig.record.map(\.bytes)
+        var random = SeededRandom(seed: 66)
+        let sent = rig.ends[0].sent
+        for n in 0..<100_000 {
+            var bytes: [UInt8]
+            if n % 2 == 0 {
+                bytes = (0..<Int(random.next() % 200)).map { _ in UInt8(truncatingIfNeeded: random.next()) }
+            } else {
+                bytes = real[Int(random.next() % UInt64(real.count))]
+                for _ in 0...random.next() % 3 where !bytes.isEmpty {
+                    bytes[Int(random.next() % UInt64(bytes.count))] = UInt8(truncatingIfNeeded: random.next())
+                }
+            }
+            let known = random.next() % 3 == 0
+            let source = SocketAddress(
+                known ? rig.ends[1].addresses[0] : .v4(UInt32(truncatingIfNeeded: random.next())),
+                port: known ? EndpointRig.port : UInt16(truncatingIfNeeded: random.next()))
+            rig.inject(bytes, from: source, to: 0)
+        }
+        #expect(rig.ends[0].packets.isEmpty && rig.ends[0].messages.isEmpty)
+        #expect(rig.ends[0].sent - sent < 500)  // answers to checks that were real once
+        rig.run(1)
+        #expect(rig.isAllOpen)
+        #expect(rig.send(rtp(1), from: 1, to: 0))
+        rig.run(0.01)
+        #expect(rig.ends[0].packets.count == 1)
+    }
+
+    @Test(arguments: [0, 1]) func `who moves to another address is heard on, within a second`(mover: Int) throws {
+        let rig = try EndpointRig.room(seed: 7)
+        rig.run(until: { $0.isAllOpen }, within: 2)
+        rig.run(3)
+        rig.move(mover, to: [.v4(0x0A00_0063)])
+        var number: UInt16 = 0
+        for _ in 0..<100 {
+            rig.run(0.01)
+            number += 1
+            _ = rig.send(rtp(number, ssrc: 1), from: 0, to: 1)
+            _ = rig.send(rtp(number, ssrc: 2), from: 1, to: 0)
+        }
+        rig.run(0.1)
+        #expect(rig.isAllOpen)
+        for end in 0..<2 {
+            #expect(rig.ends[end].packets.last.map { Array($0.bytes.prefix(4)) } == Array(rtp(number).prefix(4)))
+            #expect(rig.ends[end].packets.count > 50)
+        }
+    }
+
+    @Test func `a cut of a minute is told, and healed with the same keys`() throws {
+        let rig = try EndpointRig.room(seed: 8)
+        rig.run(until: { $0.isAllOpen }, within: 2)
+        let key = rig.ends[0].endpoint.key(of: PeerID(1))
+        rig.isCut = { _, _ in true }
+        let told = rig.run(
+            until: { if case .silent? = $0.state(1, at: 0) { true } else { false } }, within: 6)
+        #expect(told ?? 9 < 5)
+        #expect(
+            rig.run(until: { if case .suspended? = $0.state(1, at: 0) { true } else { false } }, within: 40) != nil)
+        #expect(!rig.send(rtp(1), from: 0, to: 1))
+        rig.run(20)
+        rig.isCut = { _, _ in false }
+        #expect(rig.run(until: { $0.isAllOpen }, within: 2) != nil)
+        #expect(rig.ends[0].endpoint.key(of: PeerID(1)) == key)
+        #expect(rig.send(rtp(2), from: 0, to: 1))
+        rig.run(0.01)
+        #expect(rig.ends[1].packets.count == 1)
+    }
+
+    @Test func `after the end nothing is sent or read, on either side`() throws {
+        let rig = try EndpointRig.room(seed: 9, count: 3)
+        rig.run(until: { $0.isAllOpen }, within: 2)
+        let old = rig.record.map(\.bytes)
+        rig.remove(1, at: 0)
+        rig.run(0.01)
+        #expect(rig.state(1, at: 0) == nil && rig.state(0, at: 1) == .closed)
+        #expect(!rig.send(rtp(1), from: 1, to: 0) && !rig.send(rtp(1), from: 0, to: 1))
+        let from = rig.ends[1].addresses[0]
+        let sent = rig.record.count
+        for bytes in old { rig.inject(bytes, from: SocketAddress(from, port: EndpointRig.port), to: 0) }
+        rig.run(5)
+        #expect(
+            !rig.record[sent...].contains {
+                $0.to.address == from && $0.from.address == rig.ends[0].addresses[0]
+            })
+        #expect(rig.ends[0].packets.isEmpty)
+        #expect(rig.isOpen(2, at: 0) && rig.isOpen(0, at: 2))
+    }
+
+    @Test func `a place is free again for who left`() throws {
+        let rig = try EndpointRig.room(seed: 10)
+        for _ in 0..<100 {
+            #expect(rig.run(until: { $0.isAllOpen }, within: 2) != nil)
+            rig.remove(1, at: 0)
+            rig.remove(0, at: 1)
+            rig.run(0.01)
+            try rig.connect(0, 1)
+        }
+    }
+}
