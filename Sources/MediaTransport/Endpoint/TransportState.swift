@@ -65,8 +65,9 @@ public struct TransportStatistics: Hashable, Sendable {
     public var unsent = 0
     /// Packets taken.
     public var received = 0
-    /// Packets refused, by why: changed or somebody else's, sent before.
+    /// Packets refused since they were changed on the way, or are somebody else's.
     public var unauthentic = 0
+    /// Packets refused since they had come before, or were too old to tell.
     public var replayed = 0
     /// Times that media went another way from then on.
     public var moves = 0
