@@ -140,7 +140,7 @@ import Testing
                 let sequence = [UInt8(n >> 16 & 255), UInt8(n >> 8 & 255), UInt8(n & 255)]
                 let body = (0..<1_000).map { _ in UInt8(random.below(256)) }
                 let kind: UInt8 = [22, 23, 21][n % 3]
-                let header: [UInt8] = [kind, 0xFE, 0xFD, 0, 1, 0, 0, 0] + sequence + [1_000 >> 8, 1_000 & 255]
+                let header: [UInt8] = [kind, 0xFE, 0xFD, 0, 1, 0, 0, 0] + sequence + [3, 232]
                 trial.server.take(header + body, at: trial.now)
             }
         }
