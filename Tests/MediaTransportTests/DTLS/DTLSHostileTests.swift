@@ -87,16 +87,32 @@ import Testing
     }
 
     @Test func `one's own datagrams sent back change nothing`() throws {
-        let trial = try DTLSTrial()
-        trial.start()
-        for _ in 0..<50 where trial.client.profile == nil || trial.server.profile == nil {
-            trial.run(seconds: 0.001)
-            for (toServer, datagram) in trial.log {
-                (toServer ? trial.client : trial.server).take(datagram, at: trial.now)
+        let trial = try established()
+        for n in 0..<20 { try trial.client.send([UInt8(n)]) }
+        trial.run(seconds: 1)
+        let received = trial.server.messages
+        for (toServer, datagram) in trial.log {
+            (toServer ? trial.client : trial.server).take(datagram, at: trial.now)
+        }
+        #expect(trial.server.messages == received && trial.client.messages.isEmpty)
+        try requireAlive(trial)
+    }
+
+    @Test func `records too short to be encrypted end nothing`() throws {
+        let trial = try established()
+        let handshake = try DTLSTrial()
+        handshake.start()
+        for kind: UInt8 in 20...23 {
+            for size in 0..<40 {
+                let header: [UInt8] = [kind, 0xFE, 0xFD, 0, 1, 0, 0, 0, 9, kind, UInt8(size), 0, UInt8(size)]
+                for end in [trial.client, trial.server, handshake.client, handshake.server] {
+                    end.take(header + [UInt8](repeating: 5, count: size), at: trial.now)
+                }
             }
         }
-        #expect(trial.client.profile != nil && trial.server.profile != nil)
         try requireAlive(trial)
+        handshake.run(seconds: 5) { $0.client.profile != nil && $0.server.profile != nil }
+        try requireAlive(handshake)
     }
 
     @Test func `a flood of first messages costs neither memory nor the session`() throws {
