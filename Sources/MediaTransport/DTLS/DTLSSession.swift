@@ -158,7 +158,7 @@ public final class DTLSSession {
     private func belongsToHandshake(_ record: DTLSRecord, _ datagram: UnsafeRawBufferPointer) -> Bool {
         switch (record.epoch, record.content) {
         case (0, .handshake): record.isPlausibleHandshake(datagram, to: role)
-        case (0, .changeCipherSpec): record.body.count == 1
+        case (0, .changeCipherSpec): record.body.count == 1 && datagram.byte(record.body.lowerBound) == 1
         default: record.mayBeEncrypted
         }
     }
