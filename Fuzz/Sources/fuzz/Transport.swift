@@ -133,18 +133,18 @@ func dtlsSeeds() -> [[UInt8]] {
         try! peers.client.send(message) { log.append(Array($0)) }
     }
     peers.client.close { log.append(Array($0)) }
-    let all = log.flatMap { [UInt8($0.count >> 8), UInt8($0.count & 255), 20] + $0 }
-    return (UInt8(0)..<3).map { [$0] + all }
+    let all: [UInt8] = log.flatMap { [UInt8($0.count >> 8), UInt8($0.count & 255), 20] + $0 }
+    return (0..<3).map { [UInt8($0)] + all }
 }
 
 /// A packet and a report, in clear and protected.
 func srtpSeeds() -> [[UInt8]] {
     let media: [UInt8] = [0x90, 96, 0, 1, 0, 0, 0, 1, 0, 0, 0, 9, 0xBE, 0xDE, 0, 1, 1, 2, 3, 4, 5, 6]
     let report: [UInt8] = [0x80, 201, 0, 1, 0, 0, 0, 9]
-    return [media, report]
-        + [media, report].map { packet in
-            var buffer = packet + [UInt8](repeating: 0, count: SRTPSession.maximumOverhead)
-            let count = buffer.withUnsafeMutableBytes { try! pair.client.protect($0, count: packet.count) }
-            return Array(buffer.prefix(count))
-        }
+    let protected = [media, report].map { (packet: [UInt8]) -> [UInt8] in
+        var buffer = packet + [UInt8](repeating: 0, count: SRTPSession.maximumOverhead)
+        let count = buffer.withUnsafeMutableBytes { try! pair.client.protect($0, count: packet.count) }
+        return Array(buffer.prefix(count))
+    }
+    return [media, report] + protected
 }

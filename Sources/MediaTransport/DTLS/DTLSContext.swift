@@ -20,9 +20,7 @@ enum DTLSContext {
         SSL_CTX_set_cert_verify_callback(context, { store, _ in DTLSConnection.verify(store) ? 1 : 0 }, nil)
         return SSL_CTX_ctrl(context, SSL_CTRL_SET_MIN_PROTO_VERSION, CLong(DTLS1_2_VERSION), nil) == 1
             && SSL_CTX_ctrl(context, SSL_CTRL_SET_MAX_PROTO_VERSION, CLong(DTLS1_2_VERSION), nil) == 1
-            && SSL_CTX_set_cipher_list(
-                context,
-                "ECDHE-ECDSA-AES128-GCM-SHA256:ECDHE-ECDSA-AES256-GCM-SHA384:ECDHE-ECDSA-CHACHA20-POLY1305") == 1
+            && SSL_CTX_set_cipher_list(context, "ECDHE-ECDSA-AES128-GCM-SHA256:ECDHE-ECDSA-AES256-GCM-SHA384") == 1
             && set(context, SSL_CTRL_SET_GROUPS_LIST, "X25519:P-256")
             && set(context, SSL_CTRL_SET_SIGALGS_LIST, "ECDSA+SHA256")
             && set(context, SSL_CTRL_SET_CLIENT_SIGALGS_LIST, "ECDSA+SHA256")

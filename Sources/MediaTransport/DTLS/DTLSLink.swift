@@ -62,13 +62,13 @@ final class DTLSLink {
         }
         BIO_meth_set_read(method) { bio, buffer, capacity in
             let room = UnsafeMutableRawBufferPointer(start: buffer, count: Int(capacity))
-            BIO_clear_flags(bio, BIO_FLAGS_RWS | BIO_FLAGS_SHOULD_RETRY)
+            BIO_clear_flags(bio, BIO_FLAGS_READ | BIO_FLAGS_SHOULD_RETRY)
             if let count = DTLSLink.link(of: bio).read(into: room) { return CInt(count) }
             BIO_set_flags(bio, BIO_FLAGS_READ | BIO_FLAGS_SHOULD_RETRY)
             return -1
         }
         BIO_meth_set_write(method) { bio, bytes, count in
-            BIO_clear_flags(bio, BIO_FLAGS_RWS | BIO_FLAGS_SHOULD_RETRY)
+            BIO_clear_flags(bio, BIO_FLAGS_READ | BIO_FLAGS_SHOULD_RETRY)
             DTLSLink.link(of: bio).write(UnsafeRawBufferPointer(start: bytes, count: Int(count)))
             return count
         }

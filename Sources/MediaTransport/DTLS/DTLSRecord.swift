@@ -6,6 +6,8 @@ struct DTLSRecord: Hashable {
     }
 
     static let headerSize = 13
+    /// Bytes of AES-GCM's nonce and tag (RFC 5288 §3).
+    private static let leastEncrypted = 8 + 16
 
     var content: Content
     /// 0 is in clear.
@@ -27,6 +29,10 @@ struct DTLSRecord: Hashable {
         epoch = datagram.bigEndian16(start + 3)
         bytes = start..<start + Self.headerSize + size
     }
+
+    /// Whether it may be encrypted with the keys that a session has. OpenSSL (3.0) takes a shorter one for an error of its
+    /// own and ends the session, so anybody could.
+    var mayBeEncrypted: Bool { epoch == 1 && content != .changeCipherSpec && body.count >= Self.leastEncrypted }
 
     /// What an alert in clear says; nil for any other record.
     func alertInClear(_ datagram: UnsafeRawBufferPointer) -> (isFatal: Bool, alert: DTLSAlert)? {

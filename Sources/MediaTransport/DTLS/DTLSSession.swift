@@ -4,7 +4,7 @@ import AudioBase
 /// messages. Datagrams and the time go in, datagrams and messages come out; it opens no socket and asks no clock.
 ///
 /// Both sides show certificates, and each takes only the one whose SHA-256 is in the other's session description
-/// (RFC 8122). Cipher suites are AEAD with ephemeral keys on X25519 or P-256. There is neither renegotiation nor resumption.
+/// (RFC 8122). Ciphers are AES-GCM with ephemeral keys on X25519 or P-256. There is neither renegotiation nor resumption.
 ///
 /// What is not authenticated has no say: once established, a datagram in clear is dropped, as is one that was changed or
 /// comes twice. During the handshake an alert in clear is remembered, and believed when nothing else comes for 2 s.
@@ -150,8 +150,7 @@ public final class DTLSSession {
             }
         case .established:
             // A handshake message here is the peer's last, which did not see the answer to it.
-            guard record.epoch == 1, record.content != .changeCipherSpec else { return }
-            follow(connection.take(bytes, message: message), at: now)
+            if record.mayBeEncrypted { follow(connection.take(bytes, message: message), at: now) }
         case .new, .closed, .failed: break
         }
     }
@@ -159,9 +158,8 @@ public final class DTLSSession {
     private func belongsToHandshake(_ record: DTLSRecord, _ datagram: UnsafeRawBufferPointer) -> Bool {
         switch (record.epoch, record.content) {
         case (0, .handshake): record.isPlausibleHandshake(datagram, to: role)
-        case (0, .changeCipherSpec): record.body.count == 1
-        case (1, .handshake), (1, .applicationData), (1, .alert): true
-        default: false
+        case (0, .changeCipherSpec): record.body.count == 1 && datagram.byte(record.body.lowerBound) == 1
+        default: record.mayBeEncrypted
         }
     }
 

@@ -52,23 +52,62 @@ import Testing
         try requireAlive(trial)
     }
 
-    @Test func `garbage during the handshake never traps, and mostly does no harm`() throws {
+    /// Noise, noise behind the header of a record, and the beginnings of records.
+    private func noise(_ material: [[UInt8]], _ random: inout SeededRandom) -> [UInt8] {
+        let bytes = (0..<random.below(200)).map { _ in UInt8(random.below(256)) }
+        switch random.below(3) {
+        case 0: return bytes
+        case 1:
+            let sequence = (0..<6).map { _ in UInt8(random.below(256)) }
+            let epoch = UInt8(random.below(3))
+            return [UInt8(20 + random.below(4)), 0xFE, 0xFD, 0, epoch] + sequence + [0, UInt8(bytes.count)] + bytes
+        default:
+            let datagram = material[random.below(material.count)]
+            let first = 13 + Int(datagram[11]) << 8 + Int(datagram[12])
+            return Array(datagram.prefix(random.below(min(first, datagram.count))))
+        }
+    }
+
+    @Test func `noise during the handshake does no harm`() throws {
         let material = try material(established())
         var random = SeededRandom(seed: 4)
-        var came = 0
+        for seed in UInt64(0)..<50 {
+            let trial = try DTLSTrial(Weather(delay: 0.001...0.05), seed: seed)
+            trial.start()
+            for _ in 0..<200 where trial.client.profile == nil || trial.server.profile == nil {
+                for _ in 0..<10 {
+                    trial.client.take(noise(material, &random), at: trial.now)
+                    trial.server.take(noise(material, &random), at: trial.now)
+                }
+                trial.run(seconds: 0.005)
+            }
+            #expect(trial.client.profile != nil && trial.server.profile != nil, "seed \(seed)")
+            try requireAlive(trial)
+        }
+    }
+
+    /// Such can end a handshake, which then is begun anew; they must not end anything else.
+    @Test func `forged handshake messages never trap, and never lead to a session`() throws {
+        let material = try material(established())
+        var random = SeededRandom(seed: 5)
+        var failures = 0
         for seed in UInt64(0)..<60 {
             let trial = try DTLSTrial(seed: seed)
             trial.start()
             for n in 0..<100 {
-                let datagram = mutated(material[random.below(material.count)], &random)
-                trial.client.take(datagram, at: trial.now)
+                trial.client.take(mutated(material[random.below(material.count)], &random), at: trial.now)
                 trial.server.take(mutated(material[n % material.count], &random), at: trial.now)
-                if n.isMultiple(of: 20) { trial.run(seconds: 0.000_5) }
             }
-            trial.run(seconds: 12)
-            if trial.client.profile != nil, trial.server.profile != nil { came += 1 }
+            #expect(trial.client.profile == nil && trial.server.profile == nil)
+            for end in [trial.client, trial.server] {
+                if case .failed(let error) = end.session.state {
+                    failures += 1
+                    #expect(!"\(error)".isEmpty)
+                }
+            }
+            #expect(trial.client.sent.count + trial.server.sent.count < 100)
         }
-        #expect(came >= 1)
+        #expect(failures > 0)
     }
 
     @Test func `what was recorded and comes again, in any order, changes nothing`() throws {
@@ -87,16 +126,32 @@ import Testing
     }
 
     @Test func `one's own datagrams sent back change nothing`() throws {
-        let trial = try DTLSTrial()
-        trial.start()
-        for _ in 0..<50 where trial.client.profile == nil || trial.server.profile == nil {
-            trial.run(seconds: 0.001)
-            for (toServer, datagram) in trial.log {
-                (toServer ? trial.client : trial.server).take(datagram, at: trial.now)
+        let trial = try established()
+        for n in 0..<20 { try trial.client.send([UInt8(n)]) }
+        trial.run(seconds: 1)
+        let received = trial.server.messages
+        for (toServer, datagram) in trial.log {
+            (toServer ? trial.client : trial.server).take(datagram, at: trial.now)
+        }
+        #expect(trial.server.messages == received && trial.client.messages.isEmpty)
+        try requireAlive(trial)
+    }
+
+    @Test func `records too short to be encrypted end nothing`() throws {
+        let trial = try established()
+        let handshake = try DTLSTrial()
+        handshake.start()
+        for kind: UInt8 in 20...23 {
+            for size in 0..<40 {
+                let header: [UInt8] = [kind, 0xFE, 0xFD, 0, 1, 0, 0, 0, 9, kind, UInt8(size), 0, UInt8(size)]
+                for end in [trial.client, trial.server, handshake.client, handshake.server] {
+                    end.take(header + [UInt8](repeating: 5, count: size), at: trial.now)
+                }
             }
         }
-        #expect(trial.client.profile != nil && trial.server.profile != nil)
         try requireAlive(trial)
+        handshake.run(seconds: 5) { $0.client.profile != nil && $0.server.profile != nil }
+        try requireAlive(handshake)
     }
 
     @Test func `a flood of first messages costs neither memory nor the session`() throws {
@@ -140,7 +195,7 @@ import Testing
                 let sequence = [UInt8(n >> 16 & 255), UInt8(n >> 8 & 255), UInt8(n & 255)]
                 let body = (0..<1_000).map { _ in UInt8(random.below(256)) }
                 let kind: UInt8 = [22, 23, 21][n % 3]
-                let header: [UInt8] = [kind, 0xFE, 0xFD, 0, 1, 0, 0, 0] + sequence + [1_000 >> 8, 1_000 & 255]
+                let header: [UInt8] = [kind, 0xFE, 0xFD, 0, 1, 0, 0, 0] + sequence + [3, 232]
                 trial.server.take(header + body, at: trial.now)
             }
         }

@@ -1,5 +1,8 @@
 import AudioBase
+import COpenSSL
+import Dispatch
 import Glibc
+import TestSupport
 import Testing
 
 @testable import MediaTransport
@@ -70,7 +73,7 @@ import Testing
         #expect(throws: DTLSError.notEstablished) { try trial.client.send([1]) }
         trial.start()
         #expect(throws: DTLSError.notEstablished) { try trial.client.send([1]) }
-        #expect(trial.client.session.makeSRTPKeys() == nil)
+        #expect(trial.client.keys.isEmpty)
     }
 
     @Test func `a message that overtakes the end of the handshake is not lost`() throws {
@@ -105,7 +108,7 @@ import Testing
         #expect(trial.client.messages.isEmpty && trial.server.messages.isEmpty)
         #expect(throws: DTLSError.notEstablished) { try trial.client.send([1]) }
         #expect(throws: DTLSError.notEstablished) { try trial.server.send([1]) }
-        #expect(trial.client.session.makeSRTPKeys() == nil && trial.client.session.peerKey == nil)
+        #expect(trial.client.keys.isEmpty && trial.client.session.peerKey == nil)
     }
 
     @Test func `closing during the handshake is silent`() throws {
@@ -207,5 +210,64 @@ import Testing
         _ = trial.client.takeSent()
         for n in 0..<1_000 { trial.client.tick(at: HostTime(nanoseconds: 4_000_000_000 + Int64(n))) }
         #expect(trial.client.takeSent().isEmpty && trial.client.session.state == .handshaking)
+    }
+}
+
+@Suite struct DTLSResourceTests {
+    /// One whole life: a handshake, messages, keys, the end.
+    private func life(_ seed: UInt64) throws {
+        let trial = try DTLSTrial(Weather(loss: 0.1), seed: seed)
+        try #require(trial.establish())
+        try trial.client.send([1])
+        #expect(trial.client.keys == trial.server.keys)
+        if seed.isMultiple(of: 2) { trial.client.close() }
+        trial.run(seconds: 0.1)
+    }
+
+    @Test func `sessions and identities leave nothing behind`() throws {
+        func lives(_ seeds: Range<UInt64>) throws {
+            for seed in seeds {
+                try life(seed)
+                let identity = try Identity.generate(hostNames: ["a"], addresses: [.loopback], at: today)
+                _ = try Identity(privateKeyPEM: identity.privateKeyPEM, certificatePEM: identity.certificatePEM)
+                _ = try? Identity(privateKeyPEM: identity.certificatePEM, certificatePEM: "")
+                _ = try? PublicKey(spki: Array(identity.publicKey.spki.dropLast()))
+            }
+        }
+        try lives(0..<100)
+        let before = ProcessFootprint.now().anonymousBytes
+        try lives(100..<400)
+        #expect(ProcessFootprint.now().anonymousBytes - before < 1 << 20)
+    }
+
+    @Test func `sessions on several threads do not disturb one another`() {
+        DispatchQueue.concurrentPerform(iterations: 8) { thread in
+            for n in 0..<20 {
+                do { try life(UInt64(thread * 100 + n)) } catch { Issue.record(error) }
+            }
+        }
+    }
+
+    @Test func `a timer that is shown as a copy is left alone afterwards`() throws {
+        let context = try DTLSContext.shared.get()
+        let ssl = try #require(SSL_new(context))
+        defer { SSL_free(ssl) }
+        var timer = OpenSSLTimer()
+        let copy = UnsafeMutablePointer<timeval>.allocate(capacity: 1)
+        defer { copy.deallocate() }
+        copy.initialize(to: timeval(tv_sec: 5, tv_usec: 0))
+        timer.shown(copy)
+        #expect(timer.isRunning && timer.flights == 1)
+        timer.examine(ssl)
+        copy.pointee = timeval(tv_sec: 77, tv_usec: 0)
+        timer.expire()
+        #expect(copy.pointee.tv_sec == 77)
+        copy.pointee = timeval()
+        timer.shown(copy)
+        #expect(!timer.isRunning && copy.pointee.tv_sec == 0)
+        #expect(
+            [0, 50_000, 100_000, 900_000].map { OpenSSLTimer.interval(after: $0) } == [
+                50_000, 100_000, 200_000, 1_000_000,
+            ])
     }
 }

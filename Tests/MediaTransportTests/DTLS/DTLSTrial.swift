@@ -39,9 +39,9 @@ final class DTLSEnd {
     func tick(at now: HostTime) { session.tick(at: now) { sent.append(Array($0)) } }
 
     func send(_ message: [UInt8]) throws {
-        try message.withUnsafeBytes { bytes throws(DTLSError) in
-            try session.send(bytes) { sent.append(Array($0)) }
-        }
+        var written: [[UInt8]] = []
+        try message.withUnsafeBytes { bytes in try session.send(bytes) { written.append(Array($0)) } }
+        sent += written
     }
 
     func close() { session.close { sent.append(Array($0)) } }

@@ -85,7 +85,8 @@ import Testing
     private func server(_ arguments: String, port: UInt16) throws -> ChildProcess {
         try ChildProcess([
             "sh", "-c",
-            "(echo hello from openssl; sleep 15) | openssl s_server -dtls1_2 -accept 127.0.0.1:\(port) -Verify 1 "
+            // It tells of the keys only when the handshake comes before what it is to send.
+            "(sleep 1; echo hello from openssl; sleep 15) | openssl s_server -dtls1_2 -accept 127.0.0.1:\(port) -Verify 1 "
                 + "-mtu 1200 \(arguments)",
         ])
     }

@@ -123,7 +123,7 @@ let today: Int64 = 1_795_305_600
     @Test func `any damage is an error or nothing at all`() throws {
         var random = SeededRandom(seed: 7)
         var survived = 0
-        for n in 0..<2_000 {
+        for n in 0..<500 {
             var key = Array(anna.privateKeyPEM.utf8)
             var certificate = Array(anna.certificatePEM.utf8)
             if n.isMultiple(of: 2) {
@@ -139,7 +139,7 @@ let today: Int64 = 1_795_305_600
                 #expect(read.fingerprint == anna.fingerprint && read.certificateDER == anna.certificateDER)
             }
         }
-        #expect(survived < 1_500)
+        #expect(survived < 400)
         for _ in 0..<2_000 {
             let bytes = mutated(anna.certificateDER, &random)
             if let key = try? PublicKey(ofCertificateDER: bytes) { #expect(key.spki.count == 91) }

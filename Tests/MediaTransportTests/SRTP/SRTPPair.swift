@@ -26,18 +26,18 @@ struct SRTPPair {
 
 extension SRTPSession {
     /// In memory of its own, with bytes behind the room that must stay what they are.
-    func protect(_ packet: [UInt8]) throws(SRTPError) -> [UInt8] {
+    func protect(_ packet: [UInt8]) throws -> [UInt8] {
         var buffer = packet + [UInt8](repeating: 0xA5, count: Self.maximumOverhead + 8)
-        let count = try buffer.withUnsafeMutableBytes { bytes throws(SRTPError) in
+        let count = try buffer.withUnsafeMutableBytes { bytes in
             try protect(UnsafeMutableRawBufferPointer(rebasing: bytes.dropLast(8)), count: packet.count)
         }
         precondition(buffer.suffix(8).allSatisfy { $0 == 0xA5 }, "written beyond the room")
         return Array(buffer.prefix(count))
     }
 
-    func unprotect(_ packet: [UInt8]) throws(SRTPError) -> [UInt8] {
+    func unprotect(_ packet: [UInt8]) throws -> [UInt8] {
         var buffer = packet + [UInt8](repeating: 0xA5, count: 8)
-        let count = try buffer.withUnsafeMutableBytes { bytes throws(SRTPError) in
+        let count = try buffer.withUnsafeMutableBytes { bytes in
             try unprotect(UnsafeMutableRawBufferPointer(rebasing: bytes.dropLast(8)), count: packet.count)
         }
         precondition(buffer.suffix(8).allSatisfy { $0 == 0xA5 }, "written beyond the packet")

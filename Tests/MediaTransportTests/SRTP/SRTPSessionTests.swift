@@ -12,11 +12,11 @@ import Testing
             payload: (0..<size).map { UInt8(($0 + number) & 255) })
     }
 
-    private func refusal<R>(_ body: () throws(SRTPError) -> R) -> SRTPError? {
-        do throws(SRTPError) {
+    private func refusal<R>(_ body: () throws -> R) -> SRTPError? {
+        do {
             _ = try body()
             return nil
-        } catch { return error }
+        } catch { return error as? SRTPError }
     }
 
     @Test(arguments: SRTPProfile.allCases)
@@ -45,13 +45,13 @@ import Testing
                     var changed = good
                     changed[n] ^= bit
                     #expect(
-                        refusal { () throws(SRTPError) in try pair.server.unprotect(changed) } != nil, "\(kind), \(n)")
+                        refusal { try pair.server.unprotect(changed) } != nil, "\(kind), \(n)")
                 }
                 #expect(
-                    refusal { () throws(SRTPError) in try pair.server.unprotect(Array(good.prefix(n))) } != nil,
+                    refusal { try pair.server.unprotect(Array(good.prefix(n))) } != nil,
                     "\(kind) of \(n) bytes")
             }
-            #expect(refusal { () throws(SRTPError) in try pair.server.unprotect(good + [0]) } != nil)
+            #expect(refusal { try pair.server.unprotect(good + [0]) } != nil)
             #expect(try pair.server.unprotect(good) == clear)
         }
     }
@@ -65,19 +65,19 @@ import Testing
         let report = try pair.client.protect(rtp.report(at: .seconds(1)))
         for good in [media, report] {
             _ = try pair.server.unprotect(good)
-            #expect(refusal { () throws(SRTPError) in try pair.server.unprotect(good) } == .replay)
-            #expect(refusal { () throws(SRTPError) in try pair.client.unprotect(good) } == .authentication, "reflected")
-            #expect(refusal { () throws(SRTPError) in try other.server.unprotect(good) } == .authentication)
+            #expect(refusal { try pair.server.unprotect(good) } == .replay)
+            #expect(refusal { try pair.client.unprotect(good) } == .authentication, "reflected")
+            #expect(refusal { try other.server.unprotect(good) } == .authentication)
         }
-        #expect(refusal { () throws(SRTPError) in try pair.server.unprotect(packet(2, size: 100)) } == .authentication)
+        #expect(refusal { try pair.server.unprotect(packet(2, size: 100)) } == .authentication)
     }
 
     @Test func `no two packets are protected with one number`() throws {
         let pair = try SRTPPair()
         _ = try pair.client.protect(packet(10))
-        #expect(refusal { () throws(SRTPError) in try pair.client.protect(packet(10, size: 50)) } == .replay)
+        #expect(refusal { try pair.client.protect(packet(10, size: 50)) } == .replay)
         _ = try pair.client.protect(packet(5_000))
-        #expect(refusal { () throws(SRTPError) in try pair.client.protect(packet(11)) } == .tooOld)
+        #expect(refusal { try pair.client.protect(packet(11)) } == .tooOld)
     }
 
     @Test func `what is no packet is refused by its size`() throws {
@@ -85,27 +85,27 @@ import Testing
         var random = SeededRandom(seed: 1)
         for size in 0..<80 {
             let noise = (0..<size).map { _ in UInt8(random.below(256)) }
-            #expect(refusal { () throws(SRTPError) in try pair.server.unprotect(noise) } != nil)
+            #expect(refusal { try pair.server.unprotect(noise) } != nil)
             for kind: UInt8 in [96, 200] {
                 let bytes = [0x80, kind] + noise
-                let error = refusal { () throws(SRTPError) in try pair.server.unprotect(bytes) }
+                let error = refusal { try pair.server.unprotect(bytes) }
                 let least = kind == 200 ? 8 + 20 : 12 + 16
                 if bytes.count < least { #expect(error == .malformed(bytes.count)) } else { #expect(error != nil) }
             }
         }
-        #expect(refusal { () throws(SRTPError) in try pair.client.protect([]) } == .malformed(0))
+        #expect(refusal { try pair.client.protect([]) } == .malformed(0))
         #expect(
-            refusal { () throws(SRTPError) in try pair.client.protect([UInt8](repeating: 0, count: 40)) }
+            refusal { try pair.client.protect([UInt8](repeating: 0, count: 40)) }
                 == .malformed(40))
         var beyond = packet(1, size: 4)
         beyond[0] = 0x9F  // more sources and an extension than there are bytes
-        #expect(refusal { () throws(SRTPError) in try pair.client.protect(beyond) } == .malformed(beyond.count))
+        #expect(refusal { try pair.client.protect(beyond) } == .malformed(beyond.count))
     }
 
     /// Packets that get lost and overtake one another, over several times 2^16 of them.
     @Test(arguments: SRTPProfile.allCases)
     func `each packet is taken once, whatever is lost or overtaken`(profile: SRTPProfile) throws {
-        for seed in UInt64(0)..<4 {
+        for seed in UInt64(0)..<2 {
             var random = SeededRandom(seed: seed)
             let pair = try SRTPPair(profile: profile)
             let start = random.below(32_768)
@@ -122,7 +122,7 @@ import Testing
                         open.append(item)
                         continue
                     }
-                    switch refusal({ () throws(SRTPError) in try pair.server.unprotect(item.bytes) }) {
+                    switch refusal({ try pair.server.unprotect(item.bytes) }) {
                     case nil: taken += 1
                     case .replay?: break
                     case let other?: Issue.record("seed \(seed), packet \(item.number): \(other)")
@@ -139,7 +139,7 @@ import Testing
         let early = try (0..<2_001).map { try pair.client.protect(packet(100 + $0)) }
         _ = try pair.server.unprotect(early[2_000])
         #expect(try pair.server.unprotect(early[1_000]) == packet(1_100))
-        #expect(refusal { () throws(SRTPError) in try pair.server.unprotect(early[0]) } == .tooOld)
+        #expect(refusal { try pair.server.unprotect(early[0]) } == .tooOld)
     }
 
     @Test func `a gap of 30,000 packets is understood`() throws {
@@ -172,17 +172,17 @@ import Testing
         for source in UInt32(1_000)..<2_000 {
             if source.isMultiple(of: 40) == false { continue }
             let stranger = try SRTPPair(other: 9).client.protect(packet(1, ssrc: source))
-            #expect(refusal { () throws(SRTPError) in try pair.server.unprotect(stranger) } == .authentication)
+            #expect(refusal { try pair.server.unprotect(stranger) } == .authentication)
         }
         for source in UInt32(0)..<32 { _ = try pair.server.unprotect(pair.client.protect(packet(1, ssrc: source))) }
-        #expect(refusal { () throws(SRTPError) in try pair.client.protect(packet(1, ssrc: 32)) } == .tooManySources)
+        #expect(refusal { try pair.client.protect(packet(1, ssrc: 32)) } == .tooManySources)
         #expect(
-            refusal { () throws(SRTPError) in try pair.server.unprotect(try other.client.protect(packet(1, ssrc: 32))) }
+            refusal { try pair.server.unprotect(try other.client.protect(packet(1, ssrc: 32))) }
                 == .tooManySources)
         #expect(try pair.server.unprotect(pair.client.protect(packet(2, ssrc: 31))) == packet(2, ssrc: 31))
     }
 
-    @Test func `a million forged packets cost no memory, and the stream goes on`() throws {
+    @Test func `a hundred thousand forged packets cost no memory, and the stream goes on`() throws {
         let pair = try SRTPPair()
         var random = SeededRandom(seed: 8)
         let template = try pair.client.protect(packet(1))
@@ -194,8 +194,7 @@ import Testing
             for _ in 0..<count {
                 buffer.copyBytes(from: template)
                 buffer.storeBytes(of: random.next(), toByteOffset: 4, as: UInt64.self)  // time and source
-                if refusal({ () throws(SRTPError) in try pair.server.unprotect(buffer, count: template.count) }) != nil
-                {
+                if refusal({ try pair.server.unprotect(buffer, count: template.count) }) != nil {
                     refused += 1
                 }
             }
@@ -203,7 +202,7 @@ import Testing
         }
         #expect(forge(1_000) == 1_000)
         let before = ProcessFootprint.now().anonymousBytes
-        #expect(forge(300_000) == 300_000)
+        #expect(forge(100_000) == 100_000)
         #expect(ProcessFootprint.now().anonymousBytes - before < 2 << 20)
         #expect(try pair.server.unprotect(pair.client.protect(packet(2))) == packet(2))
     }
@@ -218,23 +217,24 @@ import Testing
         }
     }
 
-    @Test func `keys lie in the exporter's order`() throws {
-        for profile in SRTPProfile.allCases {
-            let salt = profile.saltSize
-            let keys = SRTPKeys(profile: profile) { buffer in
-                buffer.copyBytes(from: (0..<buffer.count).map { UInt8($0) })
-                return true
-            }
-            let made = try #require(
-                keys.map { keys in
-                    [DTLSRole.client, .server].map { role in
-                        keys.withMasterKey(ofSender: role) { Array(UnsafeBufferPointer(start: $0, count: 16 + salt)) }
-                    }
-                })
-            #expect(made[0] == (0..<16).map { $0 } + (32..<32 + salt).map { UInt8($0) })
-            #expect(made[1] == (16..<32).map { $0 } + (32 + salt..<32 + 2 * salt).map { UInt8($0) })
+    @Test(arguments: SRTPProfile.allCases)
+    func `keys lie in the exporter's order`(profile: SRTPProfile) {
+        let salt = profile.saltSize
+        let keys = SRTPKeys(profile: profile) { buffer in
+            for n in buffer.indices { buffer[n] = UInt8(n) }
+            return true
         }
-        let none = SRTPKeys(profile: .aeadAES128GCM) { _ in false }
+        guard let keys else {
+            Issue.record("no keys")
+            return
+        }
+        func key(_ role: DTLSRole) -> [UInt8] {
+            keys.withMasterKey(ofSender: role) { Array(UnsafeBufferPointer(start: $0, count: 16 + salt)) }
+        }
+        func row(_ range: Range<Int>) -> [UInt8] { range.map { UInt8($0) } }
+        #expect(key(.client) == row(0..<16) + row(32..<32 + salt))
+        #expect(key(.server) == row(16..<32) + row(32 + salt..<32 + 2 * salt))
+        let none = SRTPKeys(profile: profile) { _ in false }
         if case .some = none { Issue.record("keys without material") }
     }
 }
