@@ -8,7 +8,7 @@ root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 build_packages=(
     git pkg-config libjack-jackd2-dev libpipewire-0.3-dev libasound2-dev libopus-dev libavcodec-dev libavutil-dev
     libavformat-dev libsndfile1-dev libvorbis-dev libmp3lame-dev libkissfft-dev libcairo2-dev libdbus-1-dev liblilv-dev lv2-dev
-    libwebrtc-audio-processing-dev libtag1-dev libcurl4-openssl-dev
+    libwebrtc-audio-processing-dev libtag1-dev libcurl4-openssl-dev libssl-dev
 )
 # To run scripts/demo: speech and song that others recorded, what converts them, and what plays the result.
 demo_packages=(codec2-examples fretsonfire-songs-sectoid sox alsa-utils)
