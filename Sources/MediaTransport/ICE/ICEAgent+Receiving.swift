@@ -127,6 +127,8 @@ extension ICEAgent {
         }
         // A triggered check (§7.3.1.4): the peer reaches us by this pair, so it is likely to work.
         if !pairs[i].works(at: at) { check(i, at: at, transmit) }
+        // A peer that tries another way may have lost the one in use.
+        if pair != selected, probingSince == nil, let i = selectedIndex { check(i, at: at, transmit) }
     }
 
     // MARK: Answers to our checks (RFC 8445 §7.2.5)
