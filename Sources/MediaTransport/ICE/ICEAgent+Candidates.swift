@@ -17,6 +17,7 @@ extension ICEAgent {
         }
         guard list != locals else { return }
         locals = list
+        lastRound = nil
         if mode == .lite {
             pairs.removeAll { !list.contains($0.addresses.local) }
             forgetSelectedIfGone()

@@ -12,7 +12,7 @@ extension ICEAgent {
     static let probingDuration = 1.0
     /// Seconds a pair is not checked again, but to nominate it: what is due for two reasons is sent once.
     private static let shortestInterval = 0.02
-    /// Seconds between checks in the mean (RFC 8445 §14.2).
+    /// Seconds between checks in the mean, rounds and triggered ones each (RFC 8445 §14.2).
     private static let pace = 0.005
     /// Bytes of the largest message that is sent: two fragments of 256 characters and a colon, and 96 more.
     private static let maximumMessageSize = 640
@@ -33,9 +33,9 @@ extension ICEAgent {
         var next = nextStateTime
         if canCheck {
             next = earlier(next, nextRound)
-            if probingSince == nil {
+            if let i = selectedIndex {
                 next = earlier(next, nextConsent)
-                next = earlier(next, selectedIndex.flatMap { pairs[$0].suspectTime })
+                if probingSince == nil { next = earlier(next, pairs[i].suspectTime) }
             }
         }
         return next
@@ -48,10 +48,10 @@ extension ICEAgent {
 
     private var canCheck: Bool { mode == .full && !remoteKey.isEmpty && !pairs.isEmpty }
 
-    /// Begins quick rounds, the first at once.
+    /// Begins quick rounds; the first at once, unless there has just been one.
     mutating func startProbing(at: HostTime) {
         probingSince = at
-        nextRound = at
+        nextRound = max(at, lastRound?.advanced(bySeconds: roundInterval(at: at)) ?? at)
     }
 
     private mutating func runChecks(
@@ -71,9 +71,10 @@ extension ICEAgent {
         choose(at: at)
         if nextRound.map({ $0 <= at }) ?? false {
             for i in pairs.indices { check(i, at: at, transmit) }
+            lastRound = at
             nextRound = at.advanced(bySeconds: roundInterval(at: at))
             nextConsent = at.advanced(bySeconds: Self.consentInterval)
-        } else if probingSince == nil, nextConsent.map({ $0 <= at }) ?? true, let i = selectedIndex {
+        } else if nextConsent.map({ $0 <= at }) ?? true, let i = selectedIndex {
             check(i, at: at, transmit)
             nextConsent = at.advanced(bySeconds: Self.consentInterval)
         }
@@ -113,6 +114,15 @@ extension ICEAgent {
             writer.addFingerprint()
             transmit(writer.message, pair.local, pair.remote)
         }
+    }
+
+    /// Sends a check because of one of the peer's (RFC 8445 §7.3.1.4), unless these come too fast: the next round has it.
+    mutating func trigger(
+        _ i: Int, at: HostTime, _ transmit: (UnsafeRawBufferPointer, IPAddress, SocketAddress) -> Void
+    ) {
+        if let last = lastTriggered, at < last.advanced(bySeconds: Self.pace) { return }
+        lastTriggered = at
+        check(i, at: at, transmit)
     }
 
     /// Answers a check by the way it came: with where it came from, or with an error.

@@ -125,10 +125,11 @@ extension ICEAgent {
             for j in pairs.indices { pairs[j].isWanted = false }
             if pairs[i].works(at: at) { select(i, at: at) } else { pairs[i].isWanted = true }
         }
-        // A triggered check (§7.3.1.4): the peer reaches us by this pair, so it is likely to work.
-        if !pairs[i].works(at: at) { check(i, at: at, transmit) }
-        // A peer that tries another way may have lost the one in use.
-        if pair != selected, probingSince == nil, let i = selectedIndex { check(i, at: at, transmit) }
+        if !pairs[i].works(at: at) {
+            trigger(i, at: at, transmit)  // the peer reaches us by this pair, so it is likely to work
+        } else if pair != selected, probingSince == nil, let i = selectedIndex {
+            trigger(i, at: at, transmit)  // a peer that tries another way may have lost the one in use
+        }
     }
 
     // MARK: Answers to our checks (RFC 8445 §7.2.5)

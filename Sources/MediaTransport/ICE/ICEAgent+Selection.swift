@@ -17,6 +17,7 @@ extension ICEAgent {
         }
         guard selected != pairs[i].addresses else { return }
         selected = pairs[i].addresses
+        nextConsent = at
         startProbing(at: at)
     }
 

@@ -80,6 +80,8 @@ public struct ICEAgent: Sendable {
     /// When a round of checks on all pairs is due, and a check of the pair in use.
     var nextRound: HostTime?
     var nextConsent: HostTime?
+    var lastRound: HostTime?
+    var lastTriggered: HostTime?
     /// Since when rounds are quick; nil when they are not.
     var probingSince: HostTime?
 

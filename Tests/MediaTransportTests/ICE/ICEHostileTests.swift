@@ -86,7 +86,7 @@ import Testing
         #expect(!network[1].remotes.contains { $0.address == mallory }, "and forgotten")
         let asked = sent(network, to: mallory)
         network.run(30)
-        #expect(asked < 60 && sent(network, to: mallory) == asked)
+        #expect(asked < 100 && sent(network, to: mallory) == asked)
     }
 
     @Test func `a check that is sent back to its sender is nobody's`() {
@@ -112,7 +112,7 @@ import Testing
         #expect(network.received[.ignored(.noTransaction)] == 2 * answers.count)
 
         // Answers that overtake the right ones.
-        network.path = { from, _ in from.isV6 ? nil : .init(delay: 0.5) }
+        network.path = { _, _ in .init(delay: 0.5) }
         let count = network.record.count
         _ = network.run(until: { $0.record.count > count }, within: 2)
         let check = network.record[count]
@@ -141,9 +141,11 @@ import Testing
         }
         let count = network.record.count
         network.inject(.init(at: network.now, from: network.record[0].to, to: network.record[0].from, bytes: check))
-        _ = network.run(until: { $0.record.count > count + 1 }, within: 0.1)
-        let contents = try STUNContents(network.record[count + 1].bytes)
-        #expect(contents.errorCode == 420 && contents.unknown == [0x7FFF])
+        network.run(0.01)
+        let errors = network.record.dropFirst(count).compactMap { try? STUNContents($0.bytes) }.filter {
+            $0.messageClass == .error
+        }
+        #expect(errors.map(\.errorCode) == [420] && errors.first?.unknown == [0x7FFF])
     }
 
     @Test func `a hundred thousand hostile datagrams change nothing and get no answer`() {
@@ -203,7 +205,7 @@ import Testing
             }
             if n % 100 == 0 { network.nodes[a].agent.tick(at: time, transmit: transmit) }
         }
-        #expect(answers <= 100_000 && checks <= 120_000)
+        #expect(answers <= 100_000 && checks < 600, "\(checks)")
         #expect(network[a].remotes.count <= ICEAgent.maximumRemotes && network[a].pairs.count <= ICEAgent.maximumPairs)
         #expect(
             network[a].checks.count <= ICECheckTable.capacity && network[a].replays.count <= ICEReplayWindow.capacity)

@@ -9,11 +9,17 @@ import Testing
     private let browser = SocketAddress(IPAddress("192.168.1.5")!, port: 54_321)
     private let local = IPAddress("192.168.1.2")!
 
+    private struct Sent {
+        let bytes: [UInt8]
+        let from: IPAddress
+        let to: SocketAddress
+    }
+
     /// A lite agent, what it sends, and checks as Chromium writes them.
     private struct Rig {
         var agent: ICEAgent
         let remote: ICECredentials
-        var sent: [(bytes: [UInt8], from: IPAddress, to: SocketAddress)] = []
+        var sent: [Sent] = []
         var count: UInt64 = 0
 
         init() {
@@ -38,14 +44,21 @@ import Testing
                 writer.addPriority(0x6E7F_1EFF)
                 writer.seal(agent.credentials.password)
             }
-            return bytes.withUnsafeBytes {
-                agent.receive($0, from: from, to: IPAddress("192.168.1.2")!, at: .seconds(at)) { bytes, from, to in
-                    sent.append((Array(bytes), from, to))
+            var answers: [Sent] = []
+            let received = bytes.withUnsafeBytes {
+                agent.receive($0, from: from, to: IPAddress("192.168.1.2")!, at: .seconds(at)) {
+                    answers.append(Sent(bytes: Array($0), from: $1, to: $2))
                 }
             }
+            sent += answers
+            return received
         }
 
-        mutating func tick(at: Double) { agent.tick(at: .seconds(at)) { sent.append((Array($0), $1, $2)) } }
+        mutating func tick(at: Double) {
+            var checks: [Sent] = []
+            agent.tick(at: .seconds(at)) { checks.append(Sent(bytes: Array($0), from: $1, to: $2)) }
+            sent += checks
+        }
     }
 
     @Test func `a check is answered with its sender's address, integrity and fingerprint`() throws {
