@@ -9,7 +9,7 @@ extension ICECandidate: CustomStringConvertible {
     /// component, reflexive and relayed candidates, names of mDNS (RFC 8828), and what follows no grammar at all. None of
     /// it is an error, as a peer has others, and is found by its own checks without any.
     public init?(parsing text: some StringProtocol) {
-        let words = text.utf8.split(separator: 32).compactMap { String($0) }
+        let words = text.utf8.split(separator: 32).map { String(decoding: $0, as: UTF8.self) }
         guard words.count >= 8, words.count % 2 == 0, UInt32(words[1]) == Self.component,
             words[2].lowercased() == "udp", words[6] == "typ", words[7] == "host",
             !words[4].utf8.contains(37), let priority = UInt32(words[3]), let address = IPAddress(words[4]),

@@ -35,7 +35,7 @@ public struct ICECredentials: Hashable, Sendable {
     }
 
     /// Whether all of it is of the alphabet.
-    static func isValid(_ text: some StringProtocol) -> Bool { text.utf8.allSatisfy(alphabet.contains) }
+    static func isValid(_ text: some StringProtocol) -> Bool { text.utf8.allSatisfy { alphabet.contains($0) } }
 }
 
 extension ICECredentials: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {

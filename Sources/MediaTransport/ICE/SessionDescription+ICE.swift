@@ -62,7 +62,8 @@ struct ICEAttributes {
             if isMedia { media.password = text } else { session.password = text }
         case ("ice-lite", nil) where !isMedia: isLite = true
         case ("ice-options", let text?):
-            options += text.utf8.split(separator: 32).compactMap { String($0) }.filter(ICECredentials.isValid)
+            let words = text.utf8.split(separator: 32).map { String(Substring($0)) }
+            options += words.filter { ICECredentials.isValid($0) }
         case ("candidate", let text?) where isMedia:
             guard let candidate = ICECandidate(parsing: text) else { return false }
             candidates.append(candidate)
