@@ -59,6 +59,9 @@ extension ICEAgent {
     mutating func reveal(_ pair: ICEPair, priority: UInt32?, at: HostTime) {
         let address = SocketAddress(pair.remote.address.withoutScope, port: pair.remote.port)
         guard locals.contains(pair.local), !remotes.contains(where: { $0.address == address }) else { return }
+        // A peer moves to a few places at a time. One that would keep us busy has to wait.
+        if let last = lastRevealed, at < last.advanced(bySeconds: Self.pace) { return }
+        lastRevealed = at
         if remotes.count == Self.maximumRemotes { removeOldestRevealed() }
         remotes.append(
             RemoteAddress(

@@ -13,7 +13,7 @@ extension ICEAgent {
     /// Seconds a pair is not checked again, but to nominate it: what is due for two reasons is sent once.
     private static let shortestInterval = 0.02
     /// Seconds between checks in the mean, rounds and triggered ones each (RFC 8445 §14.2).
-    private static let pace = 0.005
+    static let pace = 0.005
     /// Bytes of the largest message that is sent: two fragments of 256 characters and a colon, and 96 more.
     private static let maximumMessageSize = 640
 

@@ -82,18 +82,19 @@ extension ICEAgent {
     private mutating func settleRoles(_ message: STUNMessage, at: HostTime) -> Bool {
         let theirs = role == .controlling ? message.controllingTieBreaker : message.controlledTieBreaker
         guard let theirs else { return true }
-        guard mode == .full else { return false }
         let controls = tieBreaker >= theirs
-        if controls == (role == .controlling) { return false }
-        changeRole(at: at)
-        return true
+        return controls != (role == .controlling) && changeRole(at: at)
     }
 
-    private mutating func changeRole(at: HostTime) {
+    /// - Returns: whether the role could be changed.
+    private mutating func changeRole(at: HostTime) -> Bool {
+        guard mode == .full, roleChanges < Self.maximumRoleChanges else { return false }
+        roleChanges += 1
         role = role.opposite
         for i in pairs.indices { pairs[i].isWanted = false }
         rebuildPairs()
         startProbing(at: at)
+        return true
     }
 
     private mutating func followCheck(_ message: STUNMessage, by pair: ICEPair, at: HostTime) {
@@ -144,8 +145,7 @@ extension ICEAgent {
         lastHeard = at
         if message.messageClass == .error {
             guard let code = message.errorCode else { return .ignored(.notACheck) }
-            if code == STUNErrorCode.roleConflict, role == check.role {
-                changeRole(at: at)
+            if code == STUNErrorCode.roleConflict, role == check.role, changeRole(at: at) {
                 tieBreaker = ids.next().low  // lest two equal ones change for ever
             }
             return .ignored(.refused(code))

@@ -10,7 +10,7 @@ extension ICEAgent {
 
     /// Takes a pair into use. The controlling side's checks of it now say so to the peer.
     mutating func select(_ i: Int, at: HostTime) {
-        for j in pairs.indices { pairs[j].isWanted = false }
+        pairs[i].isWanted = false
         if let answer = pairs[i].lastAnswer {
             lastContact = answer
             lastConsent = answer

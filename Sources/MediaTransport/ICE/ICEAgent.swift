@@ -40,6 +40,8 @@ public struct ICEAgent: Sendable {
         var opposite: Role { self == .controlling ? .controlled : .controlling }
     }
 
+    /// How often a conflict of roles is settled by changing ours. Two agents need one change or two.
+    static let maximumRoleChanges = 8
     /// Addresses of ours that are used at most, of the peer's, and pairs of both.
     static let maximumLocals = 16
     static let maximumRemotes = 32
@@ -82,6 +84,8 @@ public struct ICEAgent: Sendable {
     var nextConsent: HostTime?
     var lastRound: HostTime?
     var lastTriggered: HostTime?
+    var lastRevealed: HostTime?
+    var roleChanges = 0
     /// Since when rounds are quick; nil when they are not.
     var probingSince: HostTime?
 
