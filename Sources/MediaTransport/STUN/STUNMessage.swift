@@ -50,7 +50,9 @@ public struct STUNMessage {
         guard datagram.count >= Self.headerSize else { throw .tooShort(datagram.count) }
         guard datagram.count <= Self.maximumSize else { throw .tooLarge(datagram.count) }
         let type = datagram.bigEndian16(0)
-        guard Self.mayBe(datagram), let messageClass = Class(rawValue: type >> 4 & 1 | type >> 7 & 2) else {
+        guard type >> 14 == 0, datagram.bigEndian32(4) == Self.magicCookie,
+            let messageClass = Class(rawValue: type >> 4 & 1 | type >> 7 & 2)
+        else {
             throw .notSTUN
         }
         let length = Int(datagram.bigEndian16(2))

@@ -7,7 +7,7 @@ import Testing
 /// How two peers come together.
 @Suite struct ICEConnectionTests {
     @Test func `on a quiet network both are connected after one round trip`() throws {
-        var network = ICENetwork.pair(seed: 1)
+        let network = ICENetwork.pair(seed: 1)
         let seconds = try #require(network.run(until: { $0.areConnected }, within: 1))
         #expect(seconds < 0.0031)
         #expect(network.nodes.allSatisfy { $0.agent.roundTrip.map { abs($0 - 0.002) < 1e-6 } ?? false })
@@ -17,7 +17,7 @@ import Testing
     }
 
     @Test func `the controlled side is told of the pair at once`() throws {
-        var network = ICENetwork.pair(seed: 1)
+        let network = ICENetwork.pair(seed: 1)
         network.run(0.0045)
         let nominations = network.record.filter { (try? STUNContents($0.bytes))?.usesCandidate ?? false }
         #expect(nominations.first.map { $0.at <= .seconds(0.0021) } ?? false)
@@ -26,14 +26,14 @@ import Testing
 
     @Test(arguments: 0..<50 as Range<UInt64>)
     func `a third of the datagrams lost costs less than a second`(seed: UInt64) throws {
-        var network = ICENetwork.pair(seed: seed, ["10.0.0.1", "192.168.7.1"], ["10.0.0.2", "172.16.0.9"])
+        let network = ICENetwork.pair(seed: seed, ["10.0.0.1", "192.168.7.1"], ["10.0.0.2", "172.16.0.9"])
         network.path = { ICENetwork.areNeighbours($0, $1) ? .init(delay: 0.005, jitter: 0.02, loss: 0.33) : nil }
         let seconds = try #require(network.run(until: { $0.areConnected("10.0.0.1", "10.0.0.2") }, within: 2))
         #expect(seconds < 1, "\(seconds) s")
     }
 
     @Test func `a round trip of most of a second is found`() throws {
-        var network = ICENetwork.pair(seed: 2)
+        let network = ICENetwork.pair(seed: 2)
         network.path = { _, _ in .init(delay: 0.3, jitter: 0.1) }
         #expect(try #require(network.run(until: { $0.areConnected }, within: 3)) < 1.5)
         network.run(60)
@@ -44,7 +44,7 @@ import Testing
     func `a private network's detour does not win, even when it answers first`(isFirstControlling: Bool) throws {
         let roles: (ICEAgent.Role, ICEAgent.Role) =
             isFirstControlling ? (.controlling, .controlled) : (.controlled, .controlling)
-        var network = ICENetwork.pair(
+        let network = ICENetwork.pair(
             seed: 3, ["10.8.0.1", "192.168.1.10"], ["10.8.0.2", "192.168.1.20"], roles: roles)
         func way(lan isThere: Bool) -> (IPAddress, IPAddress) -> ICENetwork.Path? {
             return { from, to in
@@ -64,7 +64,7 @@ import Testing
     }
 
     @Test func `two ways as good as each other are not changed for each other`() {
-        var network = ICENetwork.pair(seed: 4, ["10.0.0.1", "10.1.0.1"], ["10.0.0.2", "10.1.0.2"])
+        let network = ICENetwork.pair(seed: 4, ["10.0.0.1", "10.1.0.1"], ["10.0.0.2", "10.1.0.2"])
         network.path = { ICENetwork.areNeighbours($0, $1) ? .init(delay: 0.002, jitter: 0.003) : nil }
         network.run(0.1)
         let first = network.connection(0)
@@ -73,7 +73,7 @@ import Testing
     }
 
     @Test func `link-local addresses of IPv6 find their link, whatever its number is on either side`() throws {
-        var network = ICENetwork.pair(
+        let network = ICENetwork.pair(
             seed: 5, ["fe80::a:1%2", "fe80::b:1%3"], ["fe80::c:1%7"])
         // Only the second link of the first machine leads to the other.
         network.path = { from, to in
@@ -87,7 +87,7 @@ import Testing
     }
 
     @Test func `only addresses of one family and kind are paired`() {
-        var network = ICENetwork.pair(
+        let network = ICENetwork.pair(
             seed: 6, ["10.0.0.1", "fe80::1%2", "2001:db8::1", "127.0.0.1"],
             ["10.0.0.2", "fe80::2%4", "2001:db8::2", "127.0.0.1"])
         #expect(
@@ -100,7 +100,7 @@ import Testing
     }
 
     @Test func `checks of the one side alone suffice when the other's candidates are unknown`() {
-        var network = ICENetwork(seed: 7)
+        let network = ICENetwork(seed: 7)
         let a = network.add(.controlling, ["10.0.0.1"])
         let b = network.add(.controlled, ["10.0.0.2"])
         network.tell(a, of: b, candidates: false)
@@ -110,7 +110,7 @@ import Testing
     }
 
     @Test func `checks that come before the answer does are answered, and count when it has come`() {
-        var network = ICENetwork(seed: 8)
+        let network = ICENetwork(seed: 8)
         let a = network.add(.controlling, ["10.0.0.1"])
         let b = network.add(.controlled, ["10.0.0.2"])
         network.tell(b, of: a)
@@ -125,7 +125,7 @@ import Testing
 
     @Test(arguments: [ICEAgent.Role.controlling, .controlled], 0..<20 as Range<UInt64>)
     func `two sides of one role settle it`(role: ICEAgent.Role, seed: UInt64) {
-        var network = ICENetwork.pair(seed: seed, roles: (role, role))
+        let network = ICENetwork.pair(seed: seed, roles: (role, role))
         network.path = { _, _ in .init(delay: 0.005, jitter: 0.01, loss: 0.1) }
         network.run(1)
         #expect(network.areConnected)
@@ -136,7 +136,7 @@ import Testing
 
     @Test(arguments: [ICEAgent.Role.controlling, .controlled])
     func `even equal tie-breakers come to an end`(role: ICEAgent.Role) {
-        var network = ICENetwork.pair(seed: 9, roles: (role, role))
+        let network = ICENetwork.pair(seed: 9, roles: (role, role))
         network.nodes[0].agent.tieBreaker = 7
         network.nodes[1].agent.tieBreaker = 7
         network.run(1)
@@ -148,7 +148,7 @@ import Testing
     @Test func `many addresses on both sides are checked at 200 a second at most`() {
         let ours = (1...20).map { "10.0.\($0).1" }
         let theirs = (1...30).map { "10.0.\($0 + 100).1" }
-        var network = ICENetwork.pair(seed: 10, ours, theirs)
+        let network = ICENetwork.pair(seed: 10, ours, theirs)
         #expect(network[0].locals.count == 16 && network[0].remotes.count == 24 && network[0].pairs.count == 64)
         network.run(10)
         #expect(network.nodes[0].sent <= 64 + 2_000)
@@ -157,7 +157,7 @@ import Testing
     }
 
     @Test func `nobody there is asked less and less often`() {
-        var network = ICENetwork.pair(seed: 11)
+        let network = ICENetwork.pair(seed: 11)
         network.path = { _, _ in nil }
         network.run(5)
         #expect(network.nodes[0].sent == 101)
@@ -170,7 +170,7 @@ import Testing
     }
 
     @Test func `when all is well a check a second is sent, and all pairs each five`() {
-        var network = ICENetwork.pair(seed: 12, ["10.0.0.1", "10.1.0.1"], ["10.0.0.2", "10.1.0.2"])
+        let network = ICENetwork.pair(seed: 12, ["10.0.0.1", "10.1.0.1"], ["10.0.0.2", "10.1.0.2"])
         network.run(10)
         let requests = network.record.filter { $0.bytes[0] == 0 && $0.bytes[1] == 1 }.count
         network.run(100)

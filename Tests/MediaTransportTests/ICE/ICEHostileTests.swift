@@ -9,7 +9,7 @@ import Testing
     private let mallory = SocketAddress(IPAddress("10.0.0.66")!, port: 6_666)
 
     private func connected(_ seed: UInt64) -> ICENetwork {
-        var network = ICENetwork.pair(seed: seed)
+        let network = ICENetwork.pair(seed: seed)
         network.run(5)
         #expect(network.areConnected)
         return network
@@ -25,7 +25,7 @@ import Testing
     }
 
     @Test func `a wrong password is answered by silence`() {
-        var network = ICENetwork(seed: 1)
+        let network = ICENetwork(seed: 1)
         let a = network.add(.controlling, ["10.0.0.1"])
         let b = network.add(.controlled, ["10.0.0.2"])
         network.tell(a, of: b)
@@ -41,7 +41,7 @@ import Testing
 
     @Test func `a check that is sent again from elsewhere moves nothing and is not answered`() throws {
         for (victim, user) in [(0, 1), (1, 0)] {
-            var network = connected(2)
+            let network = connected(2)
             let old = network.record.filter { isRequest($0) && $0.to.address == network.nodes[victim].addresses[0] }
             #expect(old.count > 5)
             let pairs = [network.connection(0), network.connection(1)]
@@ -58,7 +58,7 @@ import Testing
     }
 
     @Test func `a check that is sent again as if from its sender is answered a few times only`() throws {
-        var network = connected(3)
+        let network = connected(3)
         let check = try #require(network.record.last { isRequest($0) && $0.to.address == IPAddress("10.0.0.2")! })
         let count = network.record.count
         for _ in 0..<1_000 { network.inject(check) }
@@ -68,7 +68,7 @@ import Testing
 
     @Test func `a check that was held back by another leads nowhere when that cannot answer`() throws {
         // Mallory takes a check off the wire, so it is new when it comes from elsewhere.
-        var network = connected(4)
+        let network = connected(4)
         let server = network.nodes[1].addresses[0]
         network.path = { _, to in to == server ? nil : .init() }
         let count = network.record.count
@@ -90,7 +90,7 @@ import Testing
     }
 
     @Test func `a check that is sent back to its sender is nobody's`() {
-        var network = connected(5)
+        let network = connected(5)
         for datagram in network.record.filter(isRequest) {
             network.inject(.init(at: network.now, from: datagram.to, to: datagram.from, bytes: datagram.bytes))
             network.inject(.init(at: network.now, from: mallory, to: datagram.from, bytes: datagram.bytes))
@@ -102,7 +102,7 @@ import Testing
     }
 
     @Test func `an answer counts once, from where it was asked for, and with the password`() {
-        var network = connected(6)
+        let network = connected(6)
         let answers = network.record.filter { !isRequest($0) }
         for datagram in answers {
             network.inject(datagram)
@@ -132,7 +132,7 @@ import Testing
     }
 
     @Test func `a check with attributes that must be understood is refused, with their names`() throws {
-        var network = connected(7)
+        let network = connected(7)
         let (a, b) = (network[0].credentials, network[1].credentials)
         let check = stun(.request) { writer in
             writer.addUsername("\(a.usernameFragment):\(b.usernameFragment)")
@@ -149,7 +149,7 @@ import Testing
     }
 
     @Test func `a hundred thousand hostile datagrams change nothing and get no answer`() {
-        var network = connected(8)
+        let network = connected(8)
         var random = SeededRandom(seed: 8)
         let bases = network.record.suffix(40).map(\.bytes) + [STUNVectors.request, STUNVectors.responseV4]
         let states = network.nodes.map(\.agent.state)
@@ -160,7 +160,7 @@ import Testing
             if bytes == bases[n % bases.count] { bytes[bytes.count - 1] ^= 1 }
             let from = SocketAddress(
                 .v4(UInt32(truncatingIfNeeded: random.next())), port: .random(in: 0 ... .max, using: &random))
-            bytes.withUnsafeBytes { bytes in
+            _ = bytes.withUnsafeBytes { bytes in
                 network.nodes[n % 2].agent.receive(bytes, from: from, to: network.nodes[n % 2].addresses[0], at: now) {
                     _, _, _ in answers += 1
                 }
@@ -176,8 +176,8 @@ import Testing
 
     @Test(arguments: [ICEAgent.Mode.full, .lite])
     func `a hundred thousand checks of a hostile peer do not make the tables grow`(mode: ICEAgent.Mode) {
-        var network = ICENetwork(seed: 9)
-        let a = network.add(mode, .controlled, ["10.0.0.1"])
+        let network = ICENetwork(seed: 9)
+        let a = network.add(.controlled, ["10.0.0.1"], mode: mode)
         let b = network.add(.controlling, ["10.0.0.2"])
         network.tell(a, of: b)
         network.tell(b, of: a)
@@ -199,7 +199,7 @@ import Testing
             let transmit: (UnsafeRawBufferPointer, IPAddress, SocketAddress) -> Void = { bytes, _, _ in
                 if bytes[0] == 1 { answers += 1 } else { checks += 1 }
             }
-            check.withUnsafeBytes {
+            _ = check.withUnsafeBytes {
                 network.nodes[a].agent.receive(
                     $0, from: from, to: network.nodes[a].addresses[0], at: time, transmit: transmit)
             }
@@ -213,7 +213,7 @@ import Testing
     }
 
     @Test func `addresses that are no one machine's are not answered`() {
-        var network = connected(10)
+        let network = connected(10)
         let (a, b) = (network[0].credentials, network[1].credentials)
         var answers = 0
         for (n, text) in ["0.0.0.0", "255.255.255.255", "224.0.0.251", "ff02::fb", "::"].enumerated() {

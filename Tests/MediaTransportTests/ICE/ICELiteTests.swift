@@ -150,9 +150,9 @@ import Testing
     }
 
     @Test func `a full agent and a lite one come together`() {
-        var network = ICENetwork(seed: 3)
-        let a = network.add(.full, .controlling, ["10.0.0.1"])
-        let b = network.add(.lite, .controlled, ["10.0.0.2"])
+        let network = ICENetwork(seed: 3)
+        let a = network.add(.controlling, ["10.0.0.1"])
+        let b = network.add(.controlled, ["10.0.0.2"], mode: .lite)
         network.tell(a, of: b)
         network.tell(b, of: a)
         network.path = { _, _ in .init(delay: 0.01, jitter: 0.01, loss: 0.1) }

@@ -5,7 +5,7 @@ import Testing
 @testable import MediaTransport
 
 /// Agents and the network between them on virtual time; what happens to each datagram comes from a seed.
-struct ICENetwork {
+final class ICENetwork {
     /// What happens to datagrams from one address to another; seconds, and shares.
     struct Path {
         var delay = 0.001
@@ -60,8 +60,8 @@ struct ICENetwork {
 
     /// Adds an agent that does not know its peer yet.
     /// - Returns: its number.
-    mutating func add(
-        _ mode: ICEAgent.Mode = .full, _ role: ICEAgent.Role, _ addresses: [String], port: UInt16 = 47_400
+    func add(
+        _ role: ICEAgent.Role, _ addresses: [String], mode: ICEAgent.Mode = .full, port: UInt16 = 47_400
     ) -> Int {
         let addresses = addresses.map { IPAddress($0)! }
         let credentials = ICECredentials.random(using: &random)
@@ -72,7 +72,7 @@ struct ICENetwork {
     }
 
     /// Hands `i` the description of `j`.
-    mutating func tell(_ i: Int, of j: Int, candidates: Bool = true) {
+    func tell(_ i: Int, of j: Int, candidates: Bool = true) {
         nodes[i].agent.setRemote(
             nodes[j].agent.credentials,
             candidates: candidates ? ICECandidate.hosts(nodes[j].addresses, port: nodes[j].port) : [], at: now)
@@ -83,7 +83,7 @@ struct ICENetwork {
         seed: UInt64, _ a: [String] = ["10.0.0.1"], _ b: [String] = ["10.0.0.2"],
         roles: (ICEAgent.Role, ICEAgent.Role) = (.controlling, .controlled)
     ) -> ICENetwork {
-        var network = ICENetwork(seed: seed)
+        let network = ICENetwork(seed: seed)
         _ = network.add(roles.0, a)
         _ = network.add(roles.1, b, port: 50_000)
         network.tell(0, of: 1)
@@ -92,13 +92,13 @@ struct ICENetwork {
     }
 
     /// Gives a machine other addresses, and tells its agent.
-    mutating func move(_ i: Int, to addresses: [String]) {
+    func move(_ i: Int, to addresses: [String]) {
         nodes[i].addresses = addresses.map { IPAddress($0)! }
         nodes[i].agent.setLocalAddresses(nodes[i].addresses, at: now)
     }
 
     /// Runs for so many seconds.
-    mutating func run(_ seconds: Double) {
+    func run(_ seconds: Double) {
         let end = now.advanced(bySeconds: seconds)
         while let next = nextEvent(), next <= end {
             now = max(now, next)
@@ -110,7 +110,7 @@ struct ICENetwork {
 
     /// Runs until something holds, at most so many seconds.
     /// - Returns: the seconds it took; nil when it did not come.
-    mutating func run(until holds: (ICENetwork) -> Bool, within seconds: Double) -> Double? {
+    func run(until holds: (ICENetwork) -> Bool, within seconds: Double) -> Double? {
         let start = now
         let end = now.advanced(bySeconds: seconds)
         while !holds(self) {
@@ -121,10 +121,10 @@ struct ICENetwork {
         return now.seconds(since: start)
     }
 
-    mutating func stop(_ i: Int) { nodes[i].isStopped = true }
+    func stop(_ i: Int) { nodes[i].isStopped = true }
 
     /// A stopped machine goes on: it finds what has waited, and is late for all else.
-    mutating func resume(_ i: Int) {
+    func resume(_ i: Int) {
         nodes[i].isStopped = false
         let waiting = nodes[i].waiting
         nodes[i].waiting = []
@@ -137,7 +137,7 @@ struct ICENetwork {
         return (deadlines + (flying.first.map { [$0.at] } ?? [])).min()
     }
 
-    private mutating func step() {
+    private func step() {
         while let datagram = flying.first, datagram.at <= now {
             flying.removeFirst()
             if let i = nodes.firstIndex(where: { $0.addresses.contains(datagram.to.address) }) {
@@ -149,7 +149,7 @@ struct ICENetwork {
         }
     }
 
-    private mutating func tick(_ i: Int) {
+    private func tick(_ i: Int) {
         var sent: [Datagram] = []
         let (now, port) = (now, nodes[i].port)
         nodes[i].agent.tick(at: now) { bytes, from, to in
@@ -159,7 +159,7 @@ struct ICENetwork {
         for datagram in sent { send(datagram, by: i) }
     }
 
-    private mutating func deliver(_ datagram: Datagram, to i: Int) {
+    private func deliver(_ datagram: Datagram, to i: Int) {
         var sent: [Datagram] = []
         let (now, port) = (now, nodes[i].port)
         let result = datagram.bytes.withUnsafeBytes { bytes in
@@ -171,7 +171,7 @@ struct ICENetwork {
         for datagram in sent { send(datagram, by: i) }
     }
 
-    private mutating func send(_ datagram: Datagram, by i: Int) {
+    private func send(_ datagram: Datagram, by i: Int) {
         nodes[i].sent += 1
         var datagram = datagram
         // What is sent from an address that is none of the machine's any more goes nowhere.
@@ -181,7 +181,7 @@ struct ICENetwork {
     }
 
     /// Puts a datagram on the wire, as whoever is on it can.
-    mutating func inject(_ datagram: Datagram) {
+    func inject(_ datagram: Datagram) {
         var datagram = datagram
         record.append(datagram)
         // Always as many draws, so that one impairment does not shift another's.

@@ -6,14 +6,14 @@ import Testing
 
 /// Peers that are cut off, are stopped, leave, and come back.
 @Suite struct ICEStayingTests {
-    private func cut(_ network: inout ICENetwork) { network.path = { _, _ in nil } }
-    private func mend(_ network: inout ICENetwork) { network.path = { _, _ in .init() } }
+    private func cut(_ network: ICENetwork) { network.path = { _, _ in nil } }
+    private func mend(_ network: ICENetwork) { network.path = { _, _ in .init() } }
 
     @Test(arguments: 0..<10 as Range<UInt64>)
     func `a peer that is gone is noticed between two and five seconds after`(seed: UInt64) throws {
-        var network = ICENetwork.pair(seed: seed)
+        let network = ICENetwork.pair(seed: seed)
         network.run(10 + Double(seed) * 0.1)
-        cut(&network)
+        cut(network)
         let start = network.now
         for i in 0..<2 {
             _ = try #require(network.run(until: { $0.state(i) == "disconnected" }, within: 6))
@@ -25,27 +25,27 @@ import Testing
     }
 
     @Test func `a cut of two seconds is not even noticed`() {
-        var network = ICENetwork.pair(seed: 1)
+        let network = ICENetwork.pair(seed: 1)
         network.run(10)
         for _ in 0..<10 {
-            cut(&network)
+            cut(network)
             let wasLost = network.run(until: { $0.state(0) != "connected" || $0.state(1) != "connected" }, within: 1.9)
             #expect(wasLost == nil)
-            mend(&network)
+            mend(network)
             network.run(7.3)
         }
     }
 
     @Test(arguments: [4.0, 20, 29, 31, 45, 60, 75, 600])
     func `after a cut both come back by themselves, soon`(length: Double) throws {
-        var network = ICENetwork.pair(seed: 2)
+        let network = ICENetwork.pair(seed: 2)
         network.run(10)
-        cut(&network)
+        cut(network)
         network.run(length)
         let word = length < 30 ? "disconnected" : "expired"
         #expect(network.state(0) == word && network.state(1) == word)
         #expect((network[0].mediaPair == nil) == (length > 30))
-        mend(&network)
+        mend(network)
         let seconds = try #require(network.run(until: { $0.areConnected }, within: 5))
         #expect(seconds < 0.6, "\(seconds) s")
         network.run(10)
@@ -53,10 +53,10 @@ import Testing
     }
 
     @Test func `media stops thirty seconds after the last consent`() throws {
-        var network = ICENetwork.pair(seed: 3)
+        let network = ICENetwork.pair(seed: 3)
         network.run(10.5)
         let last = try #require(network[0].lastConsent)
-        cut(&network)
+        cut(network)
         _ = try #require(network.run(until: { $0[0].mediaPair == nil }, within: 60))
         #expect(abs(network.now.seconds(since: last) - 30) < 0.001)
         #expect(network[0].state == .consentExpired(since: network.now))
@@ -65,7 +65,7 @@ import Testing
 
     @Test(arguments: [0, 1])
     func `where one direction is cut both know it, and who still hears its peer can tell`(deaf: Int) throws {
-        var network = ICENetwork.pair(seed: 4)
+        let network = ICENetwork.pair(seed: 4)
         network.run(10)
         let addresses = [IPAddress("10.0.0.1")!, IPAddress("10.0.0.2")!]
         network.path = { _, to in to == addresses[deaf] ? nil : .init() }
@@ -75,13 +75,13 @@ import Testing
         #expect(heard[deaf] > 4 && heard[1 - deaf] < 1.1)
         network.run(60)
         #expect(network.state(0) == "expired" && network.state(1) == "expired")
-        mend(&network)
+        mend(network)
         #expect(network.run(until: { $0.areConnected }, within: 0.6) != nil)
     }
 
     @Test(arguments: [5.0, 90], [0, 1])
     func `a peer stopped in a debugger goes on where it was`(length: Double, stopped: Int) throws {
-        var network = ICENetwork.pair(seed: 5, ["10.0.0.1", "10.1.0.1"], ["10.0.0.2", "10.1.0.2"])
+        let network = ICENetwork.pair(seed: 5, ["10.0.0.1", "10.1.0.1"], ["10.0.0.2", "10.1.0.2"])
         network.path = { from, to in
             guard ICENetwork.areNeighbours(from, to) else { return nil }
             return .init(delay: ICENetwork.areNeighbours(from, IPAddress("10.1.0.1")!) ? 0.02 : 0.001)
@@ -100,7 +100,7 @@ import Testing
 
     @Test(arguments: 0..<5 as Range<UInt64>)
     func `losing a fifth of all datagrams, some in bursts, for half an hour disconnects nobody`(seed: UInt64) {
-        var network = ICENetwork.pair(seed: seed)
+        let network = ICENetwork.pair(seed: seed)
         network.path = { _, _ in .init(delay: 0.005, jitter: 0.03, loss: 0.2) }
         network.run(5)
         var disconnections = 0
@@ -117,7 +117,7 @@ import Testing
     }
 
     @Test func `after the end nothing is sent and nothing is taken`() {
-        var network = ICENetwork.pair(seed: 6)
+        let network = ICENetwork.pair(seed: 6)
         network.run(5)
         network.nodes[0].agent.close()
         let sent = network.nodes[0].sent
@@ -134,7 +134,7 @@ import Testing
 
     @Test func `the same seed gives the same datagrams`() {
         func record(_ seed: UInt64) -> [[UInt8]] {
-            var network = ICENetwork.pair(seed: seed)
+            let network = ICENetwork.pair(seed: seed)
             network.path = { _, _ in .init(delay: 0.01, jitter: 0.02, loss: 0.1) }
             network.run(20)
             return network.record.map(\.bytes)
@@ -143,7 +143,7 @@ import Testing
     }
 
     @Test func `a machine without addresses waits until it has some`() {
-        var network = ICENetwork.pair(seed: 8)
+        let network = ICENetwork.pair(seed: 8)
         network.run(10)
         network.move(0, to: [])
         network.run(10)

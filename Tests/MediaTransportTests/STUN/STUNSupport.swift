@@ -18,8 +18,8 @@ struct STUNContents: Hashable {
     var errorReason: String?
     var unknown: [UInt16]?
 
-    init(_ bytes: [UInt8]) throws(STUNError) {
-        self = try bytes.withUnsafeBytes { bytes throws(STUNError) in STUNContents(try STUNMessage(parsing: bytes)) }
+    init(_ bytes: [UInt8]) throws {
+        self = try bytes.withUnsafeBytes { try STUNContents(STUNMessage(parsing: $0)) }
     }
 
     init(_ message: STUNMessage) {
