@@ -151,6 +151,16 @@ import Testing
     @Test func `a hundred thousand hostile datagrams change nothing and get no answer`() {
         let network = connected(8)
         var random = SeededRandom(seed: 8)
+        let names = [(0, 1), (1, 0)].map { ours, theirs in
+            "\(network[ours].credentials.usernameFragment):\(network[theirs].credentials.usernameFragment)"
+        }
+        let sealed = names.map { name in
+            stun(.request) { writer in
+                writer.addUsername(name)
+                writer.addUseCandidate()
+                writer.seal("not the password")
+            }
+        }
         let bases = network.record.suffix(40).map(\.bytes) + [STUNVectors.request, STUNVectors.responseV4]
         let states = network.nodes.map(\.agent.state)
         let now = network.now
@@ -158,6 +168,7 @@ import Testing
         for n in 0..<100_000 {
             var bytes = mutated(bases[n % bases.count], &random)
             if bytes == bases[n % bases.count] { bytes[bytes.count - 1] ^= 1 }
+            if n % 8 < 2 { bytes = sealed[n % 2] }  // whole but for the password
             let from = SocketAddress(
                 .v4(UInt32(truncatingIfNeeded: random.next())), port: .random(in: 0 ... .max, using: &random))
             _ = bytes.withUnsafeBytes { bytes in

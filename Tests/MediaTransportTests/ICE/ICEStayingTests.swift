@@ -52,6 +52,43 @@ import Testing
         #expect(network.areConnected)
     }
 
+    @Test func `whoever finds its peer again is found by it at once`() throws {
+        let network = ICENetwork(seed: 9)
+        _ = network.add(.controlling, ["10.0.0.1"])
+        _ = network.add(.controlled, ["10.0.0.2"])
+        network.tell(0, of: 1)
+        network.run(0.13)  // so that the rounds of the two are not at one time
+        network.tell(1, of: 0)
+        network.run(10)
+        #expect(network.areConnected)
+        cut(network)
+        network.run(100)
+        mend(network)
+        let isFirst: (ICENetwork) -> Bool = { $0.connection(0) != nil || $0.connection(1) != nil }
+        #expect(network.run(until: isFirst, within: 1) != nil)
+        #expect(network.run(until: { $0.areConnected }, within: 0.005) != nil)
+    }
+
+    @Test func `after a cut the shorter way is found again within a second`() throws {
+        let network = ICENetwork.pair(seed: 10, ["10.0.0.1", "10.1.0.1"], ["10.0.0.2", "10.1.0.2"])
+        func ways(_ isThere: @escaping (_ isShort: Bool) -> Bool) {
+            network.path = { from, to in
+                guard ICENetwork.areNeighbours(from, to) else { return nil }
+                let isShort = ICENetwork.areNeighbours(from, IPAddress("10.0.0.1")!)
+                return isThere(isShort) ? .init(delay: isShort ? 0.001 : 0.02) : nil
+            }
+        }
+        ways { !$0 }
+        network.run(10)
+        ways { _ in false }
+        network.run(60)
+        ways { !$0 }
+        #expect(network.run(until: { $0.areConnected("10.1.0.1", "10.1.0.2") }, within: 1) != nil)
+        network.run(0.3)
+        ways { _ in true }
+        #expect(network.run(until: { $0.areConnected("10.0.0.1", "10.0.0.2") }, within: 1) != nil)
+    }
+
     @Test func `media stops thirty seconds after the last consent`() throws {
         let network = ICENetwork.pair(seed: 3)
         network.run(10.5)
@@ -98,13 +135,13 @@ import Testing
         #expect(network.areConnected("10.0.0.1", "10.0.0.2"))
     }
 
-    @Test(arguments: 0..<5 as Range<UInt64>)
-    func `losing a fifth of all datagrams, some in bursts, for half an hour disconnects nobody`(seed: UInt64) {
+    @Test(arguments: 0..<3 as Range<UInt64>)
+    func `losing a fifth of all datagrams, some in bursts, for ten minutes disconnects nobody`(seed: UInt64) {
         let network = ICENetwork.pair(seed: seed)
         network.path = { _, _ in .init(delay: 0.005, jitter: 0.03, loss: 0.2) }
         network.run(5)
         var disconnections = 0
-        for _ in 0..<300 {
+        for _ in 0..<100 {
             network.run(5)
             network.path = { _, _ in nil }
             network.run(0.4)
