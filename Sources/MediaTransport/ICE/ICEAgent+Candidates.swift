@@ -27,7 +27,8 @@ extension ICEAgent {
         updateState(at: at)
     }
 
-    /// Tells what the peer's session description says. Checks begin: ``tick(at:transmit:)`` is due.
+    /// Tells, once, what the peer's session description says. Checks begin: ``tick(at:transmit:)`` is due. Another description
+    /// with other credentials (RFC 8445 §9) is another agent's.
     /// - Parameter candidates: those beyond the 24th are left out. May be empty: the peer's own checks reveal it.
     public mutating func setRemote(_ remote: ICECredentials, candidates: [ICECandidate], at: HostTime) {
         guard state != .closed else { return }

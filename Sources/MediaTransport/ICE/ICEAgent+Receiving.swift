@@ -1,6 +1,17 @@
 import AudioBase
 
 extension ICEAgent {
+    /// Whether a message that came by a port which several agents share is for this one: a check by its user name, an answer
+    /// by its transaction. Proves nothing; ``receive(_:from:to:at:transmit:)`` does.
+    public func isAddressed(by message: STUNMessage) -> Bool {
+        switch message.messageClass {
+        case .request:
+            message.username?.starts(with: inboundName.prefix(credentials.usernameFragment.utf8.count + 1)) ?? false
+        case .success, .error: checks.check(message.transactionID) != nil
+        case .indication: false
+        }
+    }
+
     /// Takes a datagram that may be STUN (``STUNMessage/mayBe(_:)``). Never traps, whatever the bytes. Nothing is sent for
     /// one that is not authentic.
     /// - Parameters:

@@ -121,6 +121,39 @@ import Testing
         #expect(network.run(until: { $0.areConnected }, within: 0.1) != nil)
     }
 
+    @Test func `agents that share a port are told apart by name and transaction`() throws {
+        let network = ICENetwork(seed: 13)
+        for n in 1...4 { _ = network.add(n % 2 == 1 ? .controlling : .controlled, ["10.0.0.\(n)"]) }
+        for (a, b) in [(0, 1), (2, 3)] {
+            network.tell(a, of: b)
+            network.tell(b, of: a)
+        }
+        network.run(0.0005)
+        let checks = network.record
+        #expect(checks.count == 4)
+        for (sender, check) in checks.enumerated() {
+            let receiver = network.nodes.firstIndex { $0.addresses == [check.to.address] }!
+            let id = try STUNContents(check.bytes).id
+            let answer = stun(.success, id: id) { $0.seal("any") }
+            let indication = stun(.indication, id: id) { $0.seal("any") }
+            let nameless = stun(.request) { $0.seal("any") }
+            try check.bytes.withUnsafeBytes { bytes in
+                let message = try STUNMessage(parsing: bytes)
+                #expect(network.nodes.indices.filter { network[$0].isAddressed(by: message) } == [receiver])
+            }
+            try answer.withUnsafeBytes { bytes in
+                let message = try STUNMessage(parsing: bytes)
+                #expect(network.nodes.indices.filter { network[$0].isAddressed(by: message) } == [sender])
+            }
+            for nobodys in [indication, nameless] {
+                try nobodys.withUnsafeBytes { bytes in
+                    let message = try STUNMessage(parsing: bytes)
+                    #expect(!network.nodes.contains { $0.agent.isAddressed(by: message) })
+                }
+            }
+        }
+    }
+
     // MARK: Roles
 
     @Test(arguments: [ICEAgent.Role.controlling, .controlled], 0..<20 as Range<UInt64>)
