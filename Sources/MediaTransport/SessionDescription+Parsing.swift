@@ -33,6 +33,7 @@ private struct SDPParser {
     private var packetTime: Double?
     private var maximumPacketTime: Double?
     private var multiplexesRTCP = false
+    private var ice = ICEAttributes()
     private var otherSession: [String] = []
     private var otherMedia: [String] = []
 
@@ -122,7 +123,9 @@ private struct SDPParser {
         case ("rtcp-mux", nil) where media != nil: multiplexesRTCP = true
         case (let name, nil) where SessionDescription.Direction(rawValue: String(name)) != nil:
             direction = SessionDescription.Direction(rawValue: String(name))
-        default: if media == nil { otherSession.append(String(value)) } else { otherMedia.append(String(value)) }
+        default:
+            if ice.take(name, argument, isMedia: media != nil) { break }
+            if media == nil { otherSession.append(String(value)) } else { otherMedia.append(String(value)) }
         }
     }
 
@@ -174,6 +177,7 @@ private struct SDPParser {
         description.direction = direction ?? .sendReceive
         description.maximumPacketTime = maximumPacketTime
         description.multiplexesRTCP = multiplexesRTCP
+        description.ice = try ice.finish()
         description.otherSessionAttributes = otherSession
         description.otherMediaAttributes = otherMedia
         return description

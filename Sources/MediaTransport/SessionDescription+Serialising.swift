@@ -7,6 +7,7 @@ extension SessionDescription: CustomStringConvertible {
         lines.append("s=\(name.isEmpty ? "-" : name)")
         lines.append("c=IN \(connection(address))")
         lines.append("t=0 0")
+        lines += (ice?.sessionAttributes ?? []).map { "a=\($0)" }
         lines += otherSessionAttributes.map { "a=\($0)" }
         lines.append("m=audio \(port) RTP/AVP" + formats.map { " \($0.payloadType)" }.joined())
         for format in formats {
@@ -20,6 +21,7 @@ extension SessionDescription: CustomStringConvertible {
         if let maximumPacketTime { lines.append("a=maxptime:\(decimal(maximumPacketTime))") }
         if multiplexesRTCP { lines.append("a=rtcp-mux") }
         lines.append("a=\(direction.rawValue)")
+        lines += (ice?.mediaAttributes ?? []).map { "a=\($0)" }
         lines += otherMediaAttributes.map { "a=\($0)" }
         // What a caller put into a name must not become a line of its own.
         return lines.map { String(decoding: $0.utf8.map { $0 == 10 || $0 == 0 ? 32 : $0 }, as: UTF8.self) + "\r\n" }

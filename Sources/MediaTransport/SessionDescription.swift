@@ -54,6 +54,8 @@ public struct SessionDescription: Hashable, Sendable {
     public var maximumPacketTime: Double?
     /// Whether it takes RTCP on the port of RTP (RFC 5761). ``RTPSession`` always sends it there.
     public var multiplexesRTCP: Bool
+    /// What the describing side says of ICE; nil when it does not use it.
+    public var ice: ICE?
     /// Attributes of the session that are not understood, without `a=`; kept as they came.
     public var otherSessionAttributes: [String]
     /// Attributes of the media that are not understood, without `a=`; kept as they came.
@@ -78,6 +80,7 @@ public struct SessionDescription: Hashable, Sendable {
         self.packetTime = packetTime
         maximumPacketTime = nil
         multiplexesRTCP = true
+        ice = nil
         otherSessionAttributes = []
         otherMediaAttributes = []
     }

@@ -9,10 +9,15 @@ func seeds(of target: Target) -> [[UInt8]] {
     case .session: [call()]
     case .aac: [[0, 16, 0, 16, 1, 2], [0, 32, 0, 16, 0, 8, 1, 2, 3]]
     case .opus: [[0xF8, 1], [0xF9, 1, 2], [0xFA, 1, 9, 8], [0xE3, 0xC2, 1, 1, 9, 8, 0]]
+    case .stun: stunSeeds()
     case .description:
         [
             Array(offer.description.utf8),
             Array("v=0\nc=IN IP6 ::1/3\na=x:y\nm=audio 9 RTP/AVP 10 0\na=maxptime:20\na=recvonly\nb=AS:6\n".utf8),
+            Array(
+                ("v=0\na=ice-lite\na=ice-options:ice2\nc=IN IP4 1.2.3.4\nm=audio 9 RTP/AVP 10\na=ice-ufrag:8hhY\n"
+                    + "a=ice-pwd:asd88fgpdd777uzjYhagZg\na=candidate:1 1 udp 5 fe80::1 9 typ host generation 0\n"
+                    + "a=candidate:2 1 tcp 5 a.local 9 typ host\na=end-of-candidates\n").utf8),
         ]
     case .container: containers()
     case .file: soundFiles()

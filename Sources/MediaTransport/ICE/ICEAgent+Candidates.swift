@@ -1,0 +1,145 @@
+import AudioBase
+
+extension ICEAgent {
+    /// Addresses that the peer tells of at most; the others of ``maximumRemotes`` are for those it moves to.
+    static let maximumTold = 24
+    /// Seconds that an address is kept which a check revealed and which does not answer, while there is another way.
+    static let revealedDuration = 10.0
+
+    /// Tells which addresses this machine has, the most preferred first; at the beginning and whenever they change. All
+    /// pairs are checked at once: ``tick(at:transmit:)`` is due. Those of IPv6 that are local to a link have their scope.
+    public mutating func setLocalAddresses(_ addresses: [IPAddress], at: HostTime) {
+        guard state != .closed else { return }
+        var list: [IPAddress] = []
+        for address in addresses where !address.isUnspecified && list.count < Self.maximumLocals {
+            let address = address.withNeededScope
+            if !list.contains(address) { list.append(address) }
+        }
+        guard list != locals else { return }
+        locals = list
+        lastRound = nil
+        if mode == .lite {
+            pairs.removeAll { !list.contains($0.addresses.local) }
+            forgetSelectedIfGone()
+        } else {
+            pairsChanged(at: at)
+        }
+        updateState(at: at)
+    }
+
+    /// Tells, once, what the peer's session description says. Checks begin: ``tick(at:transmit:)`` is due. Another description
+    /// with other credentials (RFC 8445 §9) is another agent's.
+    /// - Parameter candidates: those beyond the 24th are left out. May be empty: the peer's own checks reveal it.
+    public mutating func setRemote(_ remote: ICECredentials, candidates: [ICECandidate], at: HostTime) {
+        guard state != .closed else { return }
+        inboundName = Array("\(credentials.usernameFragment):\(remote.usernameFragment)".utf8)
+        outboundName = Array("\(remote.usernameFragment):\(credentials.usernameFragment)".utf8)
+        remoteKey = Array(remote.password.utf8)
+        add(candidates, at: at)
+    }
+
+    /// Tells of more addresses of the peer's.
+    public mutating func add(_ candidates: [ICECandidate], at: HostTime) {
+        guard state != .closed, mode == .full else { return }
+        for candidate in candidates { addTold(candidate) }
+        pairsChanged(at: at)
+        updateState(at: at)
+    }
+
+    private mutating func addTold(_ candidate: ICECandidate) {
+        if let i = remotes.firstIndex(where: { $0.address == candidate.address }) {
+            remotes[i].revealedAt = nil
+            return
+        }
+        guard remotes.count(where: { $0.revealedAt == nil }) < Self.maximumTold else { return }
+        if remotes.count == Self.maximumRemotes { removeOldestRevealed() }
+        remotes.append(RemoteAddress(address: candidate.address, priority: candidate.priority))
+    }
+
+    /// Takes in the address that an authentic datagram came from: a peer-reflexive candidate (RFC 8445 §7.3.1.3).
+    mutating func reveal(_ pair: ICEPair, priority: UInt32?, at: HostTime) {
+        let address = SocketAddress(pair.remote.address.withoutScope, port: pair.remote.port)
+        guard locals.contains(pair.local), !remotes.contains(where: { $0.address == address }) else { return }
+        // A peer moves to a few places at a time. One that would keep us busy has to wait.
+        if let last = lastRevealed, at < last.advanced(bySeconds: Self.pace) { return }
+        lastRevealed = at
+        if remotes.count == Self.maximumRemotes { removeOldestRevealed() }
+        remotes.append(
+            RemoteAddress(
+                address: address, priority: priority ?? ICECandidate.priority(.peerReflexive, rank: 0), revealedAt: at))
+        pairsChanged(at: at)
+    }
+
+    /// There is one, as the peer cannot tell of so many.
+    private mutating func removeOldestRevealed() {
+        let oldest = remotes.indices.filter { remotes[$0].revealedAt != nil && !isSelected(remotes[$0]) }
+            .min { lastSign(of: remotes[$0]) < lastSign(of: remotes[$1]) }
+        if let oldest { remotes.remove(at: oldest) }
+    }
+
+    /// Forgets revealed addresses that have not answered for long: the peer's former ones, and those of nobody.
+    mutating func forgetSilentRemotes(at: HostTime) {
+        guard case .connected = state else { return }
+        let count = remotes.count
+        let silent = remotes.indices.filter {
+            remotes[$0].revealedAt != nil && !isSelected(remotes[$0])
+                && at.seconds(since: lastSign(of: remotes[$0])) > Self.revealedDuration
+        }
+        for i in silent.reversed() { remotes.remove(at: i) }
+        if remotes.count != count { rebuildPairs() }
+    }
+
+    private func isSelected(_ remote: RemoteAddress) -> Bool {
+        selected.map { remote.isReached(by: $0) } ?? false
+    }
+
+    private func lastSign(of remote: RemoteAddress) -> HostTime {
+        let answers = pairs.lazy.filter { remote.isReached(by: $0.addresses) }.compactMap(\.lastAnswer)
+        return max(answers.max() ?? HostTime(nanoseconds: .min), remote.revealedAt ?? HostTime(nanoseconds: .min))
+    }
+
+    /// Addresses have come or gone.
+    private mutating func pairsChanged(at: HostTime) {
+        rebuildPairs()
+        forgetSelectedIfGone()
+        startProbing(at: at)
+        choose(at: at)
+    }
+
+    private mutating func forgetSelectedIfGone() {
+        if selectedIndex == nil { selected = nil }
+    }
+
+    /// Pairs each of our addresses with each of the peer's that it reaches. Pairs that were there keep what they know;
+    /// where there are too many, those that have answered and then those of higher priority stay.
+    mutating func rebuildPairs() {
+        var all: [CheckedPair] = []
+        for (rank, local) in locals.enumerated() {
+            let priority = ICECandidate.priority(.host, rank: rank)
+            for remote in remotes {
+                guard let address = remote.address.address.reached(from: local) else { continue }
+                let addresses = ICEPair(local: local, remote: SocketAddress(address, port: remote.address.port))
+                var pair = pairs.first { $0.addresses == addresses } ?? CheckedPair(addresses, priority: 0)
+                pair.priority = pairPriority(local: priority, remote: remote.priority)
+                all.append(pair)
+            }
+        }
+        all.sort { a, b in
+            let (answeredA, answeredB) = (a.lastAnswer != nil, b.lastAnswer != nil)
+            return answeredA == answeredB ? a.priority > b.priority : answeredA
+        }
+        pairs = Array(all.prefix(Self.maximumPairs))
+    }
+
+    /// RFC 8445 §6.1.2.3.
+    private func pairPriority(local: UInt32, remote: UInt32) -> UInt64 {
+        let (controlling, controlled) = role == .controlling ? (local, remote) : (remote, local)
+        return UInt64(min(local, remote)) << 32 + UInt64(max(local, remote)) * 2 + (controlling > controlled ? 1 : 0)
+    }
+}
+
+extension ICEAgent.RemoteAddress {
+    func isReached(by pair: ICEPair) -> Bool {
+        address == SocketAddress(pair.remote.address.withoutScope, port: pair.remote.port)
+    }
+}

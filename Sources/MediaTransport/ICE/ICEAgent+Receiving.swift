@@ -1,0 +1,179 @@
+import AudioBase
+
+extension ICEAgent {
+    /// Whether a message that came by a port which several agents share is for this one: a check by its user name, an answer
+    /// by its transaction. Proves nothing; ``receive(_:from:to:at:transmit:)`` does.
+    public func isAddressed(by message: STUNMessage) -> Bool {
+        switch message.messageClass {
+        case .request:
+            message.username?.starts(with: inboundName.prefix(credentials.usernameFragment.utf8.count + 1)) ?? false
+        case .success, .error: checks.check(message.transactionID) != nil
+        case .indication: false
+        }
+    }
+
+    /// Takes a datagram that may be STUN (``STUNMessage/mayBe(_:)``). Never traps, whatever the bytes. Nothing is sent for
+    /// one that is not authentic.
+    /// - Parameters:
+    ///   - source: where it came from; with its scope where it is local to a link.
+    ///   - local: which of our addresses it was sent to: one of those given to ``setLocalAddresses(_:at:)``.
+    ///   - transmit: gets each datagram, the address of ours to send it from, and where to; valid during the call.
+    @discardableResult
+    public mutating func receive(
+        _ datagram: UnsafeRawBufferPointer, from source: SocketAddress, to local: IPAddress, at: HostTime,
+        transmit: (UnsafeRawBufferPointer, _ from: IPAddress, _ to: SocketAddress) -> Void
+    ) -> Received {
+        guard state != .closed else { return .ignored(.closed) }
+        let message: STUNMessage
+        do throws(STUNError) {
+            message = try STUNMessage(parsing: datagram)
+        } catch {
+            return .ignored(.malformed(error))
+        }
+        guard message.method == STUNMessage.binding, message.hasFingerprint, source.isOneMachines else {
+            return .ignored(.notACheck)
+        }
+        let pair = ICEPair(heardFrom: source, to: local)
+        let received =
+            switch message.messageClass {
+            case .request: receiveCheck(message, by: pair, at: at, transmit)
+            case .success, .error: receiveAnswer(message, by: pair, at: at)
+            case .indication: Received.ignored(.notACheck)
+            }
+        updateState(at: at)
+        return received
+    }
+
+    /// Tells that something else came from the peer that nobody else can have sent: media whose SRTP code was right. From an
+    /// address that is not known yet it begins a check of it, so that a peer whose router changed the port is followed at
+    /// once, and in lite mode it shows that the peer is there.
+    public mutating func heard(from source: SocketAddress, to local: IPAddress, at: HostTime) {
+        guard state != .closed else { return }
+        lastHeard = at
+        if mode == .lite, selected != nil { lastContact = at }
+        let pair = ICEPair(heardFrom: source, to: local)
+        if mode == .full, pair != selected, source.isOneMachines { reveal(pair, priority: nil, at: at) }
+        updateState(at: at)
+    }
+
+    // MARK: The peer's checks (RFC 8445 §7.3)
+
+    private mutating func receiveCheck(
+        _ message: STUNMessage, by pair: ICEPair, at: HostTime,
+        _ transmit: (UnsafeRawBufferPointer, IPAddress, SocketAddress) -> Void
+    ) -> Received {
+        guard let name = message.username else { return .ignored(.notACheck) }
+        // Before the answer with the peer's fragment has come, its checks are known by ours alone.
+        guard remoteKey.isEmpty ? name.starts(with: inboundName) : name.elementsEqual(inboundName) else {
+            return .ignored(.otherUser)
+        }
+        guard localKey.withUnsafeBytes({ message.isAuthentic(key: $0) }) else { return .ignored(.unauthentic) }
+        guard replays.admits(message.transactionID, from: pair.remote) else { return .ignored(.replayed) }
+        lastHeard = at
+        var isUnderstood = true
+        message.forEachNotUnderstood { _ in isUnderstood = false }
+        guard isUnderstood else {
+            answer(message, by: pair, error: STUNErrorCode.unknownAttribute, transmit)
+            return .ignored(.notUnderstood)
+        }
+        guard settleRoles(message, at: at) else {
+            answer(message, by: pair, error: STUNErrorCode.roleConflict, transmit)
+            return .ignored(.roleConflict)
+        }
+        answer(message, by: pair, transmit)
+        switch mode {
+        case .lite: followCheck(message, by: pair, at: at)
+        case .full: learn(from: message, by: pair, at: at, transmit)
+        }
+        return .check
+    }
+
+    /// RFC 8445 §7.3.1.1.
+    /// - Returns: false when the peer has to change its role.
+    private mutating func settleRoles(_ message: STUNMessage, at: HostTime) -> Bool {
+        let theirs = role == .controlling ? message.controllingTieBreaker : message.controlledTieBreaker
+        guard let theirs else { return true }
+        let controls = tieBreaker >= theirs
+        return controls != (role == .controlling) && changeRole(at: at)
+    }
+
+    /// - Returns: whether the role could be changed.
+    private mutating func changeRole(at: HostTime) -> Bool {
+        guard mode == .full, roleChanges < Self.maximumRoleChanges else { return false }
+        roleChanges += 1
+        role = role.opposite
+        for i in pairs.indices { pairs[i].isWanted = false }
+        rebuildPairs()
+        startProbing(at: at)
+        return true
+    }
+
+    private mutating func followCheck(_ message: STUNMessage, by pair: ICEPair, at: HostTime) {
+        if !pairs.contains(where: { $0.addresses == pair }) {
+            if pairs.count == Self.maximumPairs { removeOldestPair() }
+            pairs.append(CheckedPair(pair, priority: 0))
+        }
+        for i in pairs.indices where pairs[i].addresses == pair { pairs[i].checked(at: at) }
+        if message.usesCandidate { selected = pair }
+        if selected != nil {
+            lastContact = at
+            lastConsent = at
+        }
+    }
+
+    private mutating func removeOldestPair() {
+        let oldest = pairs.indices.filter { pairs[$0].addresses != selected }
+            .min { pairs[$0].lastAnswer ?? .init(nanoseconds: .min) < pairs[$1].lastAnswer ?? .init(nanoseconds: .min) }
+        if let oldest { pairs.remove(at: oldest) }
+    }
+
+    private mutating func learn(
+        from message: STUNMessage, by pair: ICEPair, at: HostTime,
+        _ transmit: (UnsafeRawBufferPointer, IPAddress, SocketAddress) -> Void
+    ) {
+        reveal(pair, priority: message.priority, at: at)
+        guard let i = pairs.firstIndex(where: { $0.addresses == pair }) else { return }
+        if role == .controlled, message.usesCandidate {
+            for j in pairs.indices { pairs[j].isWanted = false }
+            if pairs[i].works(at: at) { select(i, at: at) } else { pairs[i].isWanted = true }
+        }
+        if !pairs[i].works(at: at) {
+            trigger(i, at: at, transmit)  // the peer reaches us by this pair, so it is likely to work
+        } else if pair != selected, probingSince == nil, let i = selectedIndex {
+            trigger(i, at: at, transmit)  // a peer that tries another way may have lost the one in use
+        }
+    }
+
+    // MARK: Answers to our checks (RFC 8445 §7.2.5)
+
+    private mutating func receiveAnswer(_ message: STUNMessage, by pair: ICEPair, at: HostTime) -> Received {
+        guard let check = checks.check(message.transactionID),
+            at <= check.sentAt.advanced(bySeconds: ICECheckTable.timeout)
+        else { return .ignored(.noTransaction) }
+        guard remoteKey.withUnsafeBytes({ message.isAuthentic(key: $0) }) else { return .ignored(.unauthentic) }
+        guard check.pair == pair else { return .ignored(.asymmetric) }
+        checks.remove(check.id, at: at)
+        lastHeard = at
+        if message.messageClass == .error {
+            guard let code = message.errorCode else { return .ignored(.notACheck) }
+            if code == STUNErrorCode.roleConflict, role == check.role, changeRole(at: at) {
+                tieBreaker = ids.next().low  // lest two equal ones change for ever
+            }
+            return .ignored(.refused(code))
+        }
+        guard message.xorMappedAddress != nil, let i = pairs.firstIndex(where: { $0.addresses == pair }) else {
+            return .ignored(.notACheck)
+        }
+        let wasDead = pairs[i].isDead(at: at)
+        pairs[i].answered(after: at.seconds(since: check.sentAt), at: at)
+        if pairs[i].isWanted {
+            select(i, at: at)
+        } else if pair == selected {
+            lastContact = at
+            lastConsent = at
+            if wasDead { startProbing(at: at) }
+        }
+        choose(at: at)
+        return .answer
+    }
+}

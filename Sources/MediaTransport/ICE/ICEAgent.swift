@@ -1,0 +1,171 @@
+import AudioBase
+
+/// Finds a way to a peer, keeps the peer's consent to be sent to, and follows when either side moves (RFC 8445, RFC 7675).
+///
+/// A value without socket, thread, clock or generator: datagrams and instants come in as arguments, what is to be sent goes
+/// out by `transmit`, and an agent seeded alike behaves alike. All calls come from one thread. Its tables are bounded.
+///
+/// **Full**, between native peers. Each side checks all pairs of its addresses and the peer's, at once and each 50 ms, until
+/// one answers. The controlling side nominates the first that does, with no waiting for better ones, and goes over to another
+/// when that one's round trip proves clearly shorter: on a virtual private network's route nobody is nearer than on the
+/// local one. Then the pair in use is checked each second, and all of them each five seconds. An answer that is missing, an
+/// address of ours that has come or gone, or a check of the peer's from a new address begins a second of checks each 50 ms
+/// on all pairs again; a pair is left when it does not answer while another does. So each side follows the other within a
+/// second, and checks that are lost by chance change nothing. A check is never retransmitted: the next has an id of its own,
+/// so a round trip cannot be mistaken.
+///
+/// **Lite**, towards browsers (RFC 8445 §2.5). Checks are answered and none is sent; the pair that the browser nominates is
+/// used.
+///
+/// Where it departs from RFC 8445: it sends on any pair that has answered rather than wait for its peer's nomination; there
+/// are no check lists to freeze, as there is one stream and one component; it paces rounds, and not single checks, at 200
+/// a second at most; and consent that has expired is renewed by an answer, without new credentials, since an answer proves
+/// just as much as the first did.
+public struct ICEAgent: Sendable {
+    /// Whether checks are sent.
+    public enum Mode: Hashable, Sendable {
+        /// Checks are sent and answered.
+        case full
+        /// Checks are answered.
+        case lite
+    }
+
+    /// Which side decides on the pair to use (RFC 8445 §6.1.1): between full agents that which offered.
+    public enum Role: Hashable, Sendable {
+        /// This one.
+        case controlling
+        /// The other.
+        case controlled
+
+        var opposite: Role { self == .controlling ? .controlled : .controlling }
+    }
+
+    /// How often a conflict of roles is settled by changing ours. Two agents need one change or two.
+    static let maximumRoleChanges = 8
+    /// Addresses of ours that are used at most, of the peer's, and pairs of both.
+    static let maximumLocals = 16
+    static let maximumRemotes = 32
+    static let maximumPairs = 64
+
+    /// Full or lite.
+    public let mode: Mode
+    /// May change when both sides took the same (RFC 8445 §7.3.1.1).
+    public internal(set) var role: Role
+    /// As of the last call.
+    public internal(set) var state: State
+    /// Ours.
+    public let credentials: ICECredentials
+    /// When anything authentic last came from the peer: a check, an answer, media. An agent that is disconnected and hears
+    /// its peer is not heard by it: a firewall lets datagrams through in one direction only.
+    public internal(set) var lastHeard: HostTime?
+
+    let localKey: [UInt8]
+    var remoteKey: [UInt8] = []  // empty until the peer's credentials are known
+    /// The user names of the peer's checks, of which the peer's part may not be known yet, and of ours.
+    var inboundName: [UInt8]
+    var outboundName: [UInt8] = []
+    var tieBreaker: UInt64
+    var ids: TransactionIDs
+
+    var locals: [IPAddress] = []
+    var remotes: [RemoteAddress] = []
+    var pairs: [CheckedPair] = []
+    var checks = ICECheckTable()
+    var replays = ICEReplayWindow()
+
+    /// The pair in use.
+    var selected: ICEPair?
+    /// When something last came back by the pair in use, and when the peer last consented to be sent to. In full mode both
+    /// are when a check of it was answered; in lite mode when something authentic came, and when a check came.
+    var lastContact: HostTime?
+    var lastConsent: HostTime?
+    /// When a round of checks on all pairs is due, and a check of the pair in use.
+    var nextRound: HostTime?
+    var nextConsent: HostTime?
+    var lastRound: HostTime?
+    var lastTriggered: HostTime?
+    var lastRevealed: HostTime?
+    var roleChanges = 0
+    /// Since when rounds are quick; nil when they are not.
+    var probingSince: HostTime?
+
+    /// An address of the peer's.
+    struct RemoteAddress: Sendable {
+        let address: SocketAddress
+        let priority: UInt32
+        /// When a check revealed it; nil when the peer has told it.
+        var revealedAt: HostTime?
+    }
+
+    /// An agent that knows nothing of its peer.
+    /// - Parameters:
+    ///   - role: in lite mode it is always controlled.
+    ///   - credentials: as our session description has them.
+    ///   - at: now.
+    ///   - generator: for the tie-breaker and the ids of checks; one that cannot be guessed, but in tests.
+    public init(
+        _ mode: Mode, role: Role, credentials: ICECredentials, at: HostTime,
+        using generator: inout some RandomNumberGenerator
+    ) {
+        self.mode = mode
+        self.role = mode == .lite ? .controlled : role
+        self.credentials = credentials
+        localKey = Array(credentials.password.utf8)
+        inboundName = Array((credentials.usernameFragment + ":").utf8)
+        tieBreaker = generator.next()
+        ids = TransactionIDs(using: &generator)
+        state = .checking(since: at)
+    }
+
+    /// Where media may be sent now, from which of our addresses; nil before there is a way, without the peer's consent, and
+    /// after the end.
+    public var mediaPair: ICEPair? {
+        switch state {
+        case .checking, .connected, .disconnected: selected
+        case .consentExpired, .closed: nil
+        }
+    }
+
+    /// Seconds to the peer and back on the pair in use; nil until known, and in lite mode.
+    public var roundTrip: Double? { selectedIndex.flatMap { pairs[$0].roundTrip } }
+
+    /// Whether `address` is one from which the peer has proven, within the last 30 s, that it is the peer: in full mode by
+    /// an answer to a check, in lite mode by a check.
+    public func trusts(_ address: SocketAddress, at: HostTime) -> Bool {
+        guard state != .closed else { return false }
+        let address = SocketAddress(address.address.withNeededScope, port: address.port)
+        return pairs.contains { pair in
+            pair.addresses.remote == address
+                && pair.lastAnswer.map { at.seconds(since: $0) < Self.consentDuration } ?? false
+        }
+    }
+
+    /// Ends everything: from now on nothing is sent and everything is ignored.
+    public mutating func close() {
+        state = .closed
+        selected = nil
+        pairs.removeAll()
+        remotes.removeAll()
+    }
+}
+
+/// Ids of checks: the code of a counter under a secret, so that they do not repeat, cannot be guessed, and are the same for
+/// the same seed.
+struct TransactionIDs: Sendable {
+    private let secret: (UInt64, UInt64)
+    private var counter: UInt64 = 0
+
+    init(using generator: inout some RandomNumberGenerator) { secret = (generator.next(), generator.next()) }
+
+    mutating func next() -> STUNTransactionID {
+        counter += 1
+        return withUnsafeTemporaryAllocation(byteCount: HMACSHA1.size, alignment: 8) { code in
+            withUnsafeBytes(of: secret) { key in
+                withUnsafeBytes(of: counter) { HMACSHA1.write(of: $0, key: key, into: code) }
+            }
+            let code = UnsafeRawBufferPointer(code)
+            return STUNTransactionID(
+                high: code.bigEndian32(0), low: UInt64(code.bigEndian32(4)) << 32 | UInt64(code.bigEndian32(8)))
+        }
+    }
+}

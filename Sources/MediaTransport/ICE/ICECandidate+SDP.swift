@@ -1,0 +1,20 @@
+/// The value of an `a=candidate` line (RFC 8839 §5.1), behind the colon.
+extension ICECandidate: CustomStringConvertible {
+    /// As SDP has it.
+    public var description: String {
+        "\(foundation) \(Self.component) UDP \(priority) \(address.address) \(address.port) typ host"
+    }
+
+    /// Reads a host candidate. Extensions are skipped. Nil for all else that such a line can hold: TCP, another
+    /// component, reflexive and relayed candidates, names of mDNS (RFC 8828), and what follows no grammar at all. None of
+    /// it is an error, as a peer has others, and is found by its own checks without any.
+    public init?(parsing text: some StringProtocol) {
+        let words = text.utf8.split(separator: 32).map { String(decoding: $0, as: UTF8.self) }
+        guard words.count >= 8, words.count % 2 == 0, UInt32(words[1]) == Self.component,
+            words[2].lowercased() == "udp", words[6] == "typ", words[7] == "host",
+            !words[4].utf8.contains(37), let priority = UInt32(words[3]), let address = IPAddress(words[4]),
+            let port = UInt16(words[5])
+        else { return nil }
+        self.init(foundation: words[0], priority: priority, address: SocketAddress(address, port: port))
+    }
+}

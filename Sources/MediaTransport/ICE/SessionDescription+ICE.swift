@@ -1,0 +1,90 @@
+extension SessionDescription {
+    /// What the describing side says of ICE (RFC 8839).
+    public struct ICE: Hashable, Sendable {
+        /// `ice-ufrag` and `ice-pwd`: of the media, else of the session.
+        public var credentials: ICECredentials
+        /// `ice-lite`: it answers checks and sends none.
+        public var isLite: Bool
+        /// `ice-options`, in the order written; `trickle` among them says that more candidates may follow.
+        public var options: [String]
+        /// Its host candidates, in the order written. Other kinds are in
+        /// ``SessionDescription/otherMediaAttributes``.
+        public var candidates: [ICECandidate]
+        /// `end-of-candidates` (RFC 8840 §8.2): no more will follow.
+        public var hasAllCandidates: Bool
+
+        /// What a side says that has all its candidates at once.
+        public init(
+            credentials: ICECredentials, candidates: [ICECandidate] = [], isLite: Bool = false, options: [String] = [],
+            hasAllCandidates: Bool = true
+        ) {
+            self.credentials = credentials
+            self.isLite = isLite
+            self.options = options
+            self.candidates = candidates
+            self.hasAllCandidates = hasAllCandidates
+        }
+
+        /// Lines that stand before the media's, without `a=`.
+        var sessionAttributes: [String] {
+            (isLite ? ["ice-lite"] : []) + (options.isEmpty ? [] : ["ice-options:" + options.joined(separator: " ")])
+        }
+
+        /// Lines that stand behind `m=`, without `a=`.
+        var mediaAttributes: [String] {
+            ["ice-ufrag:\(credentials.usernameFragment)", "ice-pwd:\(credentials.password)"]
+                + candidates.map { "candidate:\($0)" } + (hasAllCandidates ? ["end-of-candidates"] : [])
+        }
+    }
+}
+
+/// Gathers the attributes that ``SessionDescription/ICE`` is made of.
+struct ICEAttributes {
+    private struct Names {
+        var fragment: String?
+        var password: String?
+    }
+    private var session = Names()
+    private var media = Names()
+    private var isLite = false
+    private var options: [String] = []
+    private var candidates: [ICECandidate] = []
+    private var hasAllCandidates = false
+
+    /// - Returns: whether the attribute is one of ICE's and was understood.
+    mutating func take(_ name: Substring, _ argument: Substring?, isMedia: Bool) -> Bool {
+        switch (name, argument) {
+        case ("ice-ufrag", let text?):
+            let text = String(text)
+            if isMedia { media.fragment = text } else { session.fragment = text }
+        case ("ice-pwd", let text?):
+            let text = String(text)
+            if isMedia { media.password = text } else { session.password = text }
+        case ("ice-lite", nil) where !isMedia: isLite = true
+        case ("ice-options", let text?):
+            let words = text.utf8.split(separator: 32).map { String(Substring($0)) }
+            options += words.filter { ICECredentials.isValid($0) }
+        case ("candidate", let text?) where isMedia:
+            guard let candidate = ICECandidate(parsing: text) else { return false }
+            candidates.append(candidate)
+        case ("end-of-candidates", nil): hasAllCandidates = true
+        default: return false
+        }
+        return true
+    }
+
+    /// Nil where the description says nothing of ICE, or no more than its options.
+    func finish() throws(SDPError) -> SessionDescription.ICE? {
+        guard let fragment = media.fragment ?? session.fragment else {
+            guard media.password == nil, session.password == nil else { throw SDPError(.missing("a=ice-ufrag")) }
+            return nil
+        }
+        guard let password = media.password ?? session.password else { throw SDPError(.missing("a=ice-pwd")) }
+        guard let credentials = ICECredentials(usernameFragment: fragment, password: password) else {
+            throw SDPError(.badValue("ICE's credentials: letters, digits, '+' and '/', 4 and 22 of them or more"))
+        }
+        return SessionDescription.ICE(
+            credentials: credentials, candidates: candidates, isLite: isLite, options: options,
+            hasAllCandidates: hasAllCandidates)
+    }
+}

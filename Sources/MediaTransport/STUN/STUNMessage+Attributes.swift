@@ -1,0 +1,112 @@
+/// Each reads the first attribute of its type, as RFC 8489 §14 wants, and is nil where there is none or it is malformed.
+extension STUNMessage {
+    /// USERNAME: for ICE the receiver's fragment, a colon, the sender's (RFC 8445 §7.2.2).
+    public var username: UnsafeRawBufferPointer? { value(of: STUNAttribute.username) }
+
+    /// SOFTWARE: what the sender calls its program.
+    public var software: String? { value(of: STUNAttribute.software).map { String(decoding: $0, as: UTF8.self) } }
+
+    /// PRIORITY: of the peer-reflexive candidate that a check may reveal (RFC 8445 §7.1.1).
+    public var priority: UInt32? {
+        value(of: STUNAttribute.priority).flatMap { $0.count == 4 ? $0.bigEndian32(0) : nil }
+    }
+
+    /// USE-CANDIDATE: whether the controlling side wants this pair (RFC 8445 §7.1.2).
+    public var usesCandidate: Bool { value(of: STUNAttribute.useCandidate) != nil }
+
+    /// ICE-CONTROLLED: the sender takes itself for the controlled side; its tie-breaker.
+    public var controlledTieBreaker: UInt64? { tieBreaker(STUNAttribute.iceControlled) }
+
+    /// ICE-CONTROLLING: the sender takes itself for the controlling side; its tie-breaker.
+    public var controllingTieBreaker: UInt64? { tieBreaker(STUNAttribute.iceControlling) }
+
+    /// MAPPED-ADDRESS: where the request came from, in the clear (§14.1).
+    public var mappedAddress: SocketAddress? { value(of: STUNAttribute.mappedAddress).flatMap(address) }
+
+    /// XOR-MAPPED-ADDRESS: where the request came from, hidden from routers that rewrite addresses (§14.2).
+    public var xorMappedAddress: SocketAddress? {
+        guard let masked = value(of: STUNAttribute.xorMappedAddress).flatMap(address) else { return nil }
+        return masked.masked(by: transactionID)
+    }
+
+    /// ERROR-CODE: 300 to 699 (§14.8).
+    public var errorCode: Int? { errorValue.map { Int($0.byte(2) & 7) * 100 + Int($0.byte(3)) } }
+
+    /// The words that came with ``errorCode``.
+    public var errorReason: String? {
+        errorValue.map { String(decoding: UnsafeRawBufferPointer(rebasing: $0.dropFirst(4)), as: UTF8.self) }
+    }
+
+    /// UNKNOWN-ATTRIBUTES: what the answering side did not understand; the types (§14.9).
+    public var unknownAttributes: [UInt16]? {
+        guard let value = value(of: STUNAttribute.unknownAttributes), value.count % 2 == 0 else { return nil }
+        return stride(from: 0, to: value.count, by: 2).map { value.bigEndian16($0) }
+    }
+
+    /// Calls `body` with the type of each attribute of this message that must be understood, and is not known here.
+    func forEachNotUnderstood(_ body: (UInt16) -> Void) {
+        forEachAttribute { type, _ in
+            if !STUNAttribute.isOptional(type), !STUNAttribute.isKnown(type) { body(type) }
+            return true
+        }
+    }
+
+    private var errorValue: UnsafeRawBufferPointer? {
+        guard let value = value(of: STUNAttribute.errorCode), value.count >= 4, (3...6).contains(value.byte(2) & 7),
+            value.byte(3) < 100
+        else { return nil }
+        return value
+    }
+
+    private func tieBreaker(_ type: UInt16) -> UInt64? {
+        guard let value = value(of: type), value.count == 8 else { return nil }
+        return UInt64(value.bigEndian32(0)) << 32 | UInt64(value.bigEndian32(4))
+    }
+
+    private func address(_ value: UnsafeRawBufferPointer) -> SocketAddress? {
+        guard value.count >= 8 else { return nil }
+        let port = value.bigEndian16(2)
+        switch (value.byte(1), value.count) {
+        case (1, 8): return SocketAddress(.v4(value.bigEndian32(4)), port: port)
+        case (2, 20):
+            let bits = (0..<4).reduce(UInt128(0)) { $0 << 32 | UInt128(value.bigEndian32(4 + 4 * $1)) }
+            return SocketAddress(.v6(bits, scope: 0), port: port)
+        default: return nil
+        }
+    }
+
+    private func value(of wanted: UInt16) -> UnsafeRawBufferPointer? {
+        var found: UnsafeRawBufferPointer?
+        forEachAttribute { type, value in
+            if type == wanted { found = value }
+            return found == nil
+        }
+        return found
+    }
+
+    /// Goes on as long as `body` returns true.
+    private func forEachAttribute(_ body: (UInt16, UnsafeRawBufferPointer) -> Bool) {
+        var offset = Self.headerSize
+        while offset < attributesEnd {
+            let start = offset + STUNAttribute.headerSize
+            let size = Int(bytes.bigEndian16(offset + 2))
+            let value = UnsafeRawBufferPointer(rebasing: bytes[start..<start + size])
+            guard body(bytes.bigEndian16(offset), value) else { return }
+            offset = start + Self.padded(size)
+        }
+    }
+}
+
+extension SocketAddress {
+    /// The address under XOR-MAPPED-ADDRESS's mask, and back again (RFC 8489 §14.2). A scope is no part of it.
+    func masked(by id: STUNTransactionID) -> SocketAddress {
+        let cookie = STUNMessage.magicCookie
+        let port = port ^ UInt16(cookie >> 16)
+        switch address {
+        case .v4(let bits): return SocketAddress(.v4(bits ^ cookie), port: port)
+        case .v6(let bits, _):
+            let mask = UInt128(cookie) << 96 | UInt128(id.high) << 64 | UInt128(id.low)
+            return SocketAddress(.v6(bits ^ mask, scope: 0), port: port)
+        }
+    }
+}

@@ -1,0 +1,151 @@
+/// Writes a STUN message into a caller's memory, attribute by attribute. Allocates nothing.
+///
+/// After each attribute ``message`` is well-formed. MESSAGE-INTEGRITY and then FINGERPRINT come last, as they cover what
+/// stands before them.
+public struct STUNWriter {
+    private let buffer: UnsafeMutableRawBufferPointer
+    private let transactionID: STUNTransactionID
+    private var count = STUNMessage.headerSize
+    /// What values are filled up with to four bytes. RFC 8489 wants zeros; the vectors of RFC 5769 have spaces.
+    var padding: UInt8 = 0
+
+    /// Begins a message.
+    /// - Parameter buffer: valid as long as the writer. - Precondition: it has room for whatever is written.
+    public init(
+        _ messageClass: STUNMessage.Class, method: UInt16 = STUNMessage.binding, transactionID: STUNTransactionID,
+        into buffer: UnsafeMutableRawBufferPointer
+    ) {
+        precondition(method < 0x1000)
+        self.buffer = buffer
+        self.transactionID = transactionID
+        let bits = messageClass.rawValue
+        buffer.put(
+            method & 0x000F | method << 1 & 0x00E0 | method << 2 & 0x3E00 | bits << 4 & 0x0010 | bits << 7 & 0x0100,
+            at: 0)
+        buffer.put(0 as UInt16, at: 2)
+        buffer.put(STUNMessage.magicCookie, at: 4)
+        buffer.put(transactionID.high, at: 8)
+        buffer.put(transactionID.low, at: 12)
+    }
+
+    /// What has been written.
+    public var message: UnsafeRawBufferPointer { UnsafeRawBufferPointer(rebasing: buffer[..<count]) }
+
+    /// USERNAME.
+    public mutating func addUsername(_ name: UnsafeRawBufferPointer) { add(STUNAttribute.username, name) }
+
+    /// SOFTWARE.
+    public mutating func addSoftware(_ name: String) { add(STUNAttribute.software, name) }
+
+    /// PRIORITY.
+    public mutating func addPriority(_ priority: UInt32) {
+        let value = addHeader(STUNAttribute.priority, size: 4)
+        buffer.put(priority, at: value)
+    }
+
+    /// USE-CANDIDATE.
+    public mutating func addUseCandidate() { _ = addHeader(STUNAttribute.useCandidate, size: 0) }
+
+    /// ICE-CONTROLLING.
+    public mutating func addControlling(tieBreaker: UInt64) {
+        let value = addHeader(STUNAttribute.iceControlling, size: 8)
+        buffer.put(tieBreaker, at: value)
+    }
+
+    /// ICE-CONTROLLED.
+    public mutating func addControlled(tieBreaker: UInt64) {
+        let value = addHeader(STUNAttribute.iceControlled, size: 8)
+        buffer.put(tieBreaker, at: value)
+    }
+
+    /// XOR-MAPPED-ADDRESS.
+    public mutating func addXORMappedAddress(_ address: SocketAddress) {
+        add(STUNAttribute.xorMappedAddress, address.masked(by: transactionID))
+    }
+
+    /// MAPPED-ADDRESS.
+    public mutating func addMappedAddress(_ address: SocketAddress) { add(STUNAttribute.mappedAddress, address) }
+
+    /// ERROR-CODE. - Precondition: the code is 300 to 699.
+    public mutating func addErrorCode(_ code: Int, reason: String) {
+        precondition((300..<700).contains(code))
+        let reason = reason.utf8
+        let value = addHeader(STUNAttribute.errorCode, size: 4 + reason.count)
+        buffer.put(UInt32(code / 100) << 8 | UInt32(code % 100), at: value)
+        for (i, byte) in reason.enumerated() { buffer.put(byte, at: value + 4 + i) }
+    }
+
+    /// UNKNOWN-ATTRIBUTES: the types of attributes in `request` that must be understood and are not, eight at most.
+    public mutating func addUnknownAttributes(of request: STUNMessage) {
+        let value = addHeader(STUNAttribute.unknownAttributes, size: 0)
+        var size = 0
+        request.forEachNotUnderstood { type in
+            guard size < 16 else { return }
+            buffer.put(type, at: value + size)
+            size += 2
+        }
+        count = value
+        fill(value, size: size, headerAt: value - STUNAttribute.headerSize)
+    }
+
+    /// MESSAGE-INTEGRITY over all that stands before it (RFC 8489 §14.5).
+    /// - Parameter key: for ICE the bytes of the password: in a request and in its answer that of whom was asked.
+    public mutating func addMessageIntegrity(key: UnsafeRawBufferPointer) {
+        let covered = message
+        let value = addHeader(STUNAttribute.messageIntegrity, size: HMACSHA1.size)
+        HMACSHA1.write(of: covered, key: key, into: UnsafeMutableRawBufferPointer(rebasing: buffer[value..<count]))
+    }
+
+    /// FINGERPRINT (RFC 8489 §14.7).
+    public mutating func addFingerprint() {
+        let covered = message
+        let value = addHeader(STUNAttribute.fingerprint, size: 4)
+        buffer.put(CRC32.of(covered) ^ STUNMessage.fingerprintMask, at: value)
+    }
+
+    /// An attribute of any type and value.
+    mutating func add(_ type: UInt16, _ bytes: UnsafeRawBufferPointer) {
+        let value = addHeader(type, size: bytes.count)
+        buffer.put(bytes, at: value)
+    }
+
+    private mutating func add(_ type: UInt16, _ text: String) {
+        let value = addHeader(type, size: text.utf8.count)
+        for (i, byte) in text.utf8.enumerated() { buffer.put(byte, at: value + i) }
+    }
+
+    private mutating func add(_ type: UInt16, _ address: SocketAddress) {
+        let value = addHeader(type, size: address.address.isV6 ? 20 : 8)
+        buffer.put(address.address.isV6 ? 2 : 1 as UInt16, at: value)
+        buffer.put(address.port, at: value + 2)
+        switch address.address {
+        case .v4(let bits): buffer.put(bits, at: value + 4)
+        case .v6(let bits, _):
+            buffer.put(UInt64(truncatingIfNeeded: bits >> 64), at: value + 4)
+            buffer.put(UInt64(truncatingIfNeeded: bits), at: value + 12)
+        }
+    }
+
+    /// - Returns: where the value goes; its padding and the message's length are already written.
+    private mutating func addHeader(_ type: UInt16, size: Int) -> Int {
+        precondition(size <= STUNMessage.maximumSize)
+        let start = count
+        buffer.put(type, at: start)
+        fill(start + STUNAttribute.headerSize, size: size, headerAt: start)
+        return start + STUNAttribute.headerSize
+    }
+
+    private mutating func fill(_ value: Int, size: Int, headerAt header: Int) {
+        buffer.put(UInt16(size), at: header + 2)
+        count = value + STUNMessage.padded(size)
+        for i in (value + size)..<count { buffer.put(padding, at: i) }
+        buffer.put(UInt16(count - STUNMessage.headerSize), at: 2)
+    }
+}
+
+extension UnsafeMutableRawBufferPointer {
+    fileprivate func put(_ value: UInt64, at offset: Int) {
+        put(UInt32(truncatingIfNeeded: value >> 32), at: offset)
+        put(UInt32(truncatingIfNeeded: value), at: offset + 4)
+    }
+}

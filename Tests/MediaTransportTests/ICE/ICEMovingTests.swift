@@ -1,0 +1,166 @@
+import AudioBase
+import TestSupport
+import Testing
+
+@testable import MediaTransport
+
+/// Peers whose addresses change.
+@Suite struct ICEMovingTests {
+    private static let roles: [ICEAgent.Role] = [.controlling, .controlled]
+
+    private func connected(_ seed: UInt64, moverIs role: ICEAgent.Role, loss: Double = 0) -> ICENetwork {
+        let network = ICENetwork.pair(
+            seed: seed, ["10.0.0.1"], ["10.0.0.2", "10.0.5.2"], roles: (role, role.opposite))
+        network.path = { from, to in
+            let isThere = ICENetwork.areNeighbours(from, to)
+            return isThere ? ICENetwork.Path(delay: 0.002, jitter: 0.004, loss: loss) : nil
+        }
+        network.run(10)
+        return network
+    }
+
+    @Test(arguments: roles, 0..<20 as Range<UInt64>)
+    func `a peer that moves to another network is followed within a second`(role: ICEAgent.Role, seed: UInt64) throws {
+        let network = connected(seed, moverIs: role, loss: 0.05)
+        network.run(Double(seed) * 0.05)  // at any phase of the checks
+        #expect(network.areConnected("10.0.0.1", "10.0.0.2"))
+        network.move(0, to: ["10.0.5.1"])
+        #expect(network[0].mediaPair == nil, "nothing is sent from an address that is gone")
+        let seconds = try #require(
+            network.run(until: { $0.areConnected("10.0.5.1", "10.0.5.2") }, within: 2))
+        #expect(seconds < 1, "\(seconds) s")
+        network.run(30)
+        #expect(network.areConnected("10.0.5.1", "10.0.5.2"))
+    }
+
+    @Test(arguments: roles, 0..<20 as Range<UInt64>)
+    func `a peer that gets another address of the same network is followed within a second`(
+        role: ICEAgent.Role, seed: UInt64
+    ) throws {
+        let network = connected(seed, moverIs: role)
+        network.run(Double(seed) * 0.05)
+        network.move(0, to: ["10.0.0.77"])
+        let seconds = try #require(network.run(until: { $0.areConnected("10.0.0.77", "10.0.0.2") }, within: 2))
+        #expect(seconds < 1, "\(seconds) s")
+    }
+
+    @Test(arguments: roles)
+    func `the mover may send again after one round trip`(role: ICEAgent.Role) throws {
+        let network = connected(1, moverIs: role)
+        network.move(0, to: ["10.0.0.76"])
+        network.run(0.01)
+        network.move(0, to: ["10.0.0.77"])
+        let seconds = try #require(network.run(until: { $0[0].mediaPair != nil }, within: 1))
+        #expect(seconds < 0.013)
+    }
+
+    @Test(arguments: roles)
+    func `a peer hops ten times and is followed each time`(role: ICEAgent.Role) throws {
+        let network = connected(2, moverIs: role, loss: 0.05)
+        for n in 0..<10 {
+            let address = n % 2 == 0 ? ("10.0.5.\(10 + n)", "10.0.5.2") : ("10.0.0.\(10 + n)", "10.0.0.2")
+            network.move(0, to: [address.0])
+            #expect(network.run(until: { $0.areConnected(address.0, address.1) }, within: 1) != nil, "hop \(n)")
+            network.run(3)
+        }
+        network.run(20)
+        #expect(network[1].remotes.count <= 3, "where it was is forgotten")
+    }
+
+    @Test(arguments: roles, 0..<10 as Range<UInt64>)
+    func `a cable that is plugged in is used when it is faster, and is left when it is pulled`(
+        role: ICEAgent.Role, seed: UInt64
+    ) throws {
+        let network = ICENetwork.pair(seed: seed, ["10.0.0.1"], ["10.0.0.2"], roles: (role, role.opposite))
+        network.path = { from, to in
+            let isWireless = [from, to].contains(IPAddress("10.0.0.1")!)
+            return isWireless ? .init(delay: 0.003, jitter: 0.004) : .init(delay: 0.0002, jitter: 0.0001)
+        }
+        network.run(20)
+        network.move(0, to: ["10.0.0.1", "10.0.0.9"])
+        #expect(network.run(until: { $0.areConnected("10.0.0.9", "10.0.0.2") }, within: 1) != nil)
+        network.run(20 + 0.1 * Double(seed))  // at any phase of the checks
+        network.move(0, to: ["10.0.0.1"])
+        #expect(network.run(until: { $0.areConnected("10.0.0.1", "10.0.0.2") }, within: 1) != nil)
+    }
+
+    @Test(arguments: roles, 0..<10 as Range<UInt64>)
+    func `a way that dies without a word is left when there is another`(role: ICEAgent.Role, seed: UInt64) throws {
+        let network = ICENetwork.pair(
+            seed: seed, ["10.0.0.1", "10.1.0.1"], ["10.0.0.2", "10.1.0.2"], roles: (role, role.opposite))
+        let slow = IPAddress("10.1.0.1")!
+        network.path = { from, to in
+            ICENetwork.areNeighbours(from, to)
+                ? .init(delay: ICENetwork.areNeighbours(from, slow) ? 0.01 : 0.001) : nil
+        }
+        network.run(10 + Double(seed) * 0.1)
+        #expect(network.areConnected("10.0.0.1", "10.0.0.2"))
+        network.path = { from, to in
+            ICENetwork.areNeighbours(from, to) && ICENetwork.areNeighbours(from, slow) ? .init(delay: 0.01) : nil
+        }
+        let seconds = try #require(network.run(until: { $0.areConnected("10.1.0.1", "10.1.0.2") }, within: 5))
+        #expect(seconds < 1.6, "\(seconds) s")
+        // The fast one comes back.
+        network.path = { from, to in
+            ICENetwork.areNeighbours(from, to)
+                ? .init(delay: ICENetwork.areNeighbours(from, slow) ? 0.01 : 0.001) : nil
+        }
+        #expect(network.run(until: { $0.areConnected("10.0.0.1", "10.0.0.2") }, within: 30) != nil)
+    }
+
+    @Test(arguments: roles)
+    func `a way that is cut in one direction is left when there is another`(role: ICEAgent.Role) {
+        let network = ICENetwork.pair(
+            seed: 4, ["10.0.0.1", "10.1.0.1"], ["10.0.0.2", "10.1.0.2"], roles: (role, role.opposite))
+        let slow = IPAddress("10.1.0.1")!
+        network.path = { from, to in
+            ICENetwork.areNeighbours(from, to)
+                ? .init(delay: ICENetwork.areNeighbours(from, slow) ? 0.01 : 0.001) : nil
+        }
+        network.run(10)
+        network.path = { from, to in
+            guard ICENetwork.areNeighbours(from, to), from != IPAddress("10.0.0.1")! else { return nil }
+            return .init(delay: ICENetwork.areNeighbours(from, slow) ? 0.01 : 0.001)
+        }
+        #expect(network.run(until: { $0.areConnected("10.1.0.1", "10.1.0.2") }, within: 1.6) != nil)
+        network.run(60)
+        #expect(network.areConnected("10.1.0.1", "10.1.0.2"))
+    }
+
+    // MARK: A router between
+
+    /// The first machine is behind a router that shows it as `port` of 10.0.0.99.
+    private func routed(_ network: ICENetwork, port: UInt16) {
+        network.translated = [
+            SocketAddress(IPAddress("10.0.0.1")!, port: 47_400): SocketAddress(IPAddress("10.0.0.99")!, port: port)
+        ]
+    }
+
+    @Test(arguments: roles)
+    func `a router's change of port is followed when the next check comes`(role: ICEAgent.Role) throws {
+        let network = ICENetwork.pair(seed: 5, roles: (role, role.opposite))
+        routed(network, port: 1_111)
+        network.run(10)
+        #expect(network.connection(1)?.remote == SocketAddress(IPAddress("10.0.0.99")!, port: 1_111))
+        routed(network, port: 2_222)
+        let wanted = SocketAddress(IPAddress("10.0.0.99")!, port: 2_222)
+        let seconds = try #require(network.run(until: { $0.connection(1)?.remote == wanted }, within: 5))
+        #expect(seconds < 1.4, "\(seconds) s")
+        network.run(30)
+        #expect(network.connection(1)?.remote == wanted && network.connection(0) != nil)
+    }
+
+    @Test(arguments: roles)
+    func `media that was heard from the new port makes that quicker`(role: ICEAgent.Role) throws {
+        let network = ICENetwork.pair(seed: 6, roles: (role, role.opposite))
+        routed(network, port: 1_111)
+        network.run(10.05)
+        routed(network, port: 2_222)
+        let wanted = SocketAddress(IPAddress("10.0.0.99")!, port: 2_222)
+        network.nodes[1].agent.heard(from: wanted, to: IPAddress("10.0.0.2")!, at: network.now)
+        #expect(!network[1].trusts(wanted, at: network.now))
+        let seconds = try #require(network.run(until: { $0.connection(1)?.remote == wanted }, within: 5))
+        #expect(seconds < 0.4, "\(seconds) s")
+        #expect(network[1].trusts(wanted, at: network.now))
+    }
+}

@@ -1,0 +1,191 @@
+import AudioBase
+import TestSupport
+import Testing
+
+@testable import MediaTransport
+
+/// Peers that are cut off, are stopped, leave, and come back.
+@Suite struct ICEStayingTests {
+    private func cut(_ network: ICENetwork) { network.path = { _, _ in nil } }
+    private func mend(_ network: ICENetwork) { network.path = { _, _ in .init() } }
+
+    @Test(arguments: 0..<10 as Range<UInt64>)
+    func `a peer that is gone is noticed between two and five seconds after`(seed: UInt64) throws {
+        let network = ICENetwork.pair(seed: seed)
+        network.run(10 + Double(seed) * 0.1)
+        cut(network)
+        let start = network.now
+        for i in 0..<2 {
+            _ = try #require(network.run(until: { $0.state(i) == "disconnected" }, within: 6))
+            #expect((1.9...3.2).contains(network.now.seconds(since: start)))
+        }
+        guard case .disconnected(let since) = network[0].state else { return }
+        #expect(since <= start && start.seconds(since: since) <= 1.1, "it says since when")
+        #expect(network[0].mediaPair != nil, "the consent lasts")
+    }
+
+    @Test func `a cut of two seconds is not even noticed`() {
+        let network = ICENetwork.pair(seed: 1)
+        network.run(10)
+        for _ in 0..<10 {
+            cut(network)
+            let wasLost = network.run(until: { $0.state(0) != "connected" || $0.state(1) != "connected" }, within: 1.9)
+            #expect(wasLost == nil)
+            mend(network)
+            network.run(7.3)
+        }
+    }
+
+    @Test(arguments: [4.0, 20, 29, 31, 45, 60, 75, 600])
+    func `after a cut both come back by themselves, soon`(length: Double) throws {
+        let network = ICENetwork.pair(seed: 2)
+        network.run(10)
+        cut(network)
+        network.run(length)
+        let word = length < 30 ? "disconnected" : "expired"
+        #expect(network.state(0) == word && network.state(1) == word)
+        #expect((network[0].mediaPair == nil) == (length > 30))
+        mend(network)
+        let seconds = try #require(network.run(until: { $0.areConnected }, within: 5))
+        #expect(seconds < 0.6, "\(seconds) s")
+        network.run(10)
+        #expect(network.areConnected)
+    }
+
+    @Test func `whoever finds its peer again is found by it at once`() throws {
+        let network = ICENetwork(seed: 9)
+        _ = network.add(.controlling, ["10.0.0.1"])
+        _ = network.add(.controlled, ["10.0.0.2"])
+        network.tell(0, of: 1)
+        network.run(0.13)  // so that the rounds of the two are not at one time
+        network.tell(1, of: 0)
+        network.run(10)
+        #expect(network.areConnected)
+        cut(network)
+        network.run(100)
+        mend(network)
+        let isFirst: (ICENetwork) -> Bool = { $0.connection(0) != nil || $0.connection(1) != nil }
+        #expect(network.run(until: isFirst, within: 1) != nil)
+        #expect(network.run(until: { $0.areConnected }, within: 0.005) != nil)
+    }
+
+    @Test func `after a cut the shorter way is found again within a second`() throws {
+        let network = ICENetwork.pair(seed: 10, ["10.0.0.1", "10.1.0.1"], ["10.0.0.2", "10.1.0.2"])
+        func ways(_ isThere: @escaping (_ isShort: Bool) -> Bool) {
+            network.path = { from, to in
+                guard ICENetwork.areNeighbours(from, to) else { return nil }
+                let isShort = ICENetwork.areNeighbours(from, IPAddress("10.0.0.1")!)
+                return isThere(isShort) ? .init(delay: isShort ? 0.001 : 0.02) : nil
+            }
+        }
+        ways { !$0 }
+        network.run(10)
+        ways { _ in false }
+        network.run(60)
+        ways { !$0 }
+        #expect(network.run(until: { $0.areConnected("10.1.0.1", "10.1.0.2") }, within: 1) != nil)
+        network.run(0.3)
+        ways { _ in true }
+        #expect(network.run(until: { $0.areConnected("10.0.0.1", "10.0.0.2") }, within: 1) != nil)
+    }
+
+    @Test func `media stops thirty seconds after the last consent`() throws {
+        let network = ICENetwork.pair(seed: 3)
+        network.run(10.5)
+        let last = try #require(network[0].lastConsent)
+        cut(network)
+        _ = try #require(network.run(until: { $0[0].mediaPair == nil }, within: 60))
+        #expect(abs(network.now.seconds(since: last) - 30) < 0.001)
+        #expect(network[0].state == .consentExpired(since: network.now))
+        #expect(!network[0].trusts(SocketAddress(IPAddress("10.0.0.2")!, port: 50_000), at: network.now))
+    }
+
+    @Test(arguments: [0, 1])
+    func `where one direction is cut both know it, and who still hears its peer can tell`(deaf: Int) throws {
+        let network = ICENetwork.pair(seed: 4)
+        network.run(10)
+        let addresses = [IPAddress("10.0.0.1")!, IPAddress("10.0.0.2")!]
+        network.path = { _, to in to == addresses[deaf] ? nil : .init() }
+        network.run(5)
+        #expect(network.state(0) == "disconnected" && network.state(1) == "disconnected")
+        let heard = network.nodes.map { network.now.seconds(since: $0.agent.lastHeard!) }
+        #expect(heard[deaf] > 4 && heard[1 - deaf] < 1.1)
+        network.run(60)
+        #expect(network.state(0) == "expired" && network.state(1) == "expired")
+        mend(network)
+        #expect(network.run(until: { $0.areConnected }, within: 0.6) != nil)
+    }
+
+    @Test(arguments: [5.0, 90], [0, 1])
+    func `a peer stopped in a debugger goes on where it was`(length: Double, stopped: Int) throws {
+        let network = ICENetwork.pair(seed: 5, ["10.0.0.1", "10.1.0.1"], ["10.0.0.2", "10.1.0.2"])
+        network.path = { from, to in
+            guard ICENetwork.areNeighbours(from, to) else { return nil }
+            return .init(delay: ICENetwork.areNeighbours(from, IPAddress("10.1.0.1")!) ? 0.02 : 0.001)
+        }
+        network.run(10)
+        #expect(network.areConnected("10.0.0.1", "10.0.0.2"))
+        network.stop(stopped)
+        network.run(length)
+        #expect(network.state(1 - stopped) == (length < 30 ? "disconnected" : "expired"))
+        #expect(network.nodes[stopped].waiting.count < 3_000)
+        network.resume(stopped)
+        #expect(network.run(until: { $0.areConnected }, within: 0.6) != nil)
+        network.run(20)
+        #expect(network.areConnected("10.0.0.1", "10.0.0.2"))
+    }
+
+    @Test(arguments: 0..<3 as Range<UInt64>)
+    func `losing a fifth of all datagrams, some in bursts, for ten minutes disconnects nobody`(seed: UInt64) {
+        let network = ICENetwork.pair(seed: seed)
+        network.path = { _, _ in .init(delay: 0.005, jitter: 0.03, loss: 0.2) }
+        network.run(5)
+        var disconnections = 0
+        for _ in 0..<100 {
+            network.run(5)
+            network.path = { _, _ in nil }
+            network.run(0.4)
+            network.path = { _, _ in .init(delay: 0.005, jitter: 0.03, loss: 0.2) }
+            if network.run(until: { $0.state(0) != "connected" || $0.state(1) != "connected" }, within: 0.6) != nil {
+                disconnections += 1
+            }
+        }
+        #expect(disconnections == 0)
+    }
+
+    @Test func `after the end nothing is sent and nothing is taken`() {
+        let network = ICENetwork.pair(seed: 6)
+        network.run(5)
+        network.nodes[0].agent.close()
+        let sent = network.nodes[0].sent
+        network.run(20)
+        network.nodes[0].agent.setLocalAddresses([IPAddress("10.0.0.5")!], at: network.now)
+        network.nodes[0].agent.heard(
+            from: SocketAddress(IPAddress("10.0.0.9")!, port: 9), to: IPAddress("10.0.0.5")!, at: network.now)
+        network.tell(0, of: 1)
+        network.run(20)
+        #expect(network.nodes[0].sent == sent && network[0].state == .closed && network[0].nextDeadline == nil)
+        #expect(network[0].mediaPair == nil && network.received[.ignored(.closed)] ?? 0 > 10)
+        #expect(network.state(1) == "expired")
+    }
+
+    @Test func `the same seed gives the same datagrams`() {
+        func record(_ seed: UInt64) -> [[UInt8]] {
+            let network = ICENetwork.pair(seed: seed)
+            network.path = { _, _ in .init(delay: 0.01, jitter: 0.02, loss: 0.1) }
+            network.run(20)
+            return network.record.map(\.bytes)
+        }
+        #expect(record(7) == record(7) && record(7) != record(8))
+    }
+
+    @Test func `a machine without addresses waits until it has some`() {
+        let network = ICENetwork.pair(seed: 8)
+        network.run(10)
+        network.move(0, to: [])
+        network.run(10)
+        #expect(network.state(0) == "disconnected" && network.state(1) == "disconnected")
+        network.move(0, to: ["10.0.0.44"])
+        #expect(network.run(until: { $0.areConnected("10.0.0.44", "10.0.0.2") }, within: 1) != nil)
+    }
+}

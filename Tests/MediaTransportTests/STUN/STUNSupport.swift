@@ -1,0 +1,73 @@
+@testable import MediaTransport
+
+/// What a message says, without its memory.
+struct STUNContents: Hashable {
+    var messageClass: STUNMessage.Class
+    var method: UInt16
+    var id: STUNTransactionID
+    var hasFingerprint: Bool
+    var username: String?
+    var software: String?
+    var priority: UInt32?
+    var usesCandidate: Bool
+    var controlled: UInt64?
+    var controlling: UInt64?
+    var mapped: SocketAddress?
+    var xorMapped: SocketAddress?
+    var errorCode: Int?
+    var errorReason: String?
+    var unknown: [UInt16]?
+
+    init(_ bytes: [UInt8]) throws {
+        self = try bytes.withUnsafeBytes { try STUNContents(STUNMessage(parsing: $0)) }
+    }
+
+    init(_ message: STUNMessage) {
+        messageClass = message.messageClass
+        method = message.method
+        id = message.transactionID
+        hasFingerprint = message.hasFingerprint
+        username = message.username.map { String(decoding: $0, as: UTF8.self) }
+        software = message.software
+        priority = message.priority
+        usesCandidate = message.usesCandidate
+        controlled = message.controlledTieBreaker
+        controlling = message.controllingTieBreaker
+        mapped = message.mappedAddress
+        xorMapped = message.xorMappedAddress
+        errorCode = message.errorCode
+        errorReason = message.errorReason
+        unknown = message.unknownAttributes
+    }
+}
+
+/// Whether bytes are a message made with `key`.
+func isAuthentic(_ bytes: [UInt8], key: [UInt8]) -> Bool {
+    bytes.withUnsafeBytes { bytes in
+        key.withUnsafeBytes { key in (try? STUNMessage(parsing: bytes))?.isAuthentic(key: key) ?? false }
+    }
+}
+
+/// A message as `body` writes it.
+func stun(
+    _ messageClass: STUNMessage.Class, method: UInt16 = STUNMessage.binding,
+    id: STUNTransactionID = STUNTransactionID(high: 1, low: 2), _ body: (inout STUNWriter) -> Void
+) -> [UInt8] {
+    var bytes = [UInt8](repeating: 0xAA, count: STUNMessage.maximumSize)
+    let count = bytes.withUnsafeMutableBytes { bytes in
+        var writer = STUNWriter(messageClass, method: method, transactionID: id, into: bytes)
+        body(&writer)
+        return writer.message.count
+    }
+    return Array(bytes.prefix(count))
+}
+
+extension STUNWriter {
+    mutating func addUsername(_ text: String) { Array(text.utf8).withUnsafeBytes { addUsername($0) } }
+
+    /// MESSAGE-INTEGRITY and FINGERPRINT.
+    mutating func seal(_ password: String) {
+        Array(password.utf8).withUnsafeBytes { addMessageIntegrity(key: $0) }
+        addFingerprint()
+    }
+}
