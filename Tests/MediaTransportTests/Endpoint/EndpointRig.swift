@@ -99,8 +99,8 @@ final class EndpointRig {
     }
 
     func sendMessage(_ bytes: [UInt8], from end: Int, to other: Int) throws {
-        try bytes.withUnsafeBytes { (bytes) throws(DTLSError) in
-            try ends[end].endpoint.sendMessage(bytes, to: PeerID(other), transmit: transmit(end))
+        try bytes.withUnsafeBytes {
+            try ends[end].endpoint.sendMessage($0, to: PeerID(other), transmit: transmit(end))
         }
     }
 
