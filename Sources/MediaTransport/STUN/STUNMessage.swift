@@ -1,6 +1,7 @@
 /// A STUN message as it lies in its datagram (RFC 8489 §5).
 ///
-/// A view: valid as long as the datagram's memory. Reading allocates nothing but the texts that are asked for.
+/// A view: valid as long as the datagram's memory. Reading allocates nothing but the texts and lists that are
+/// asked for; libcrypto does, and frees it again, while it checks a code.
 public struct STUNMessage {
     /// What a message is to a transaction.
     public enum Class: UInt16, Hashable, Sendable, CaseIterable {

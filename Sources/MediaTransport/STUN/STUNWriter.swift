@@ -1,4 +1,5 @@
-/// Writes a STUN message into a caller's memory, attribute by attribute. Allocates nothing.
+/// Writes a STUN message into a caller's memory, attribute by attribute. Allocates nothing of its own; libcrypto
+/// does, and frees it again, while it makes a code.
 ///
 /// After each attribute ``message`` is well-formed. MESSAGE-INTEGRITY and then FINGERPRINT come last, as they cover what
 /// stands before them.
