@@ -50,6 +50,7 @@ final class DTLSConnection {
 
     deinit {
         SSL_free(ssl)
+        OPENSSL_cleanse(content.baseAddress, content.count)
         content.deallocate()
     }
 

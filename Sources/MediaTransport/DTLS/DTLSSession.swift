@@ -7,7 +7,9 @@ import AudioBase
 /// (RFC 8122). Ciphers are AES-GCM with ephemeral keys on X25519 or P-256. There is neither renegotiation nor resumption.
 ///
 /// What is not authenticated has no say: once established, a datagram in clear is dropped, as is one that was changed or
-/// comes twice. During the handshake an alert in clear is remembered, and believed when nothing else comes for 2 s.
+/// comes twice. During the handshake an alert in clear is remembered, and believed when nothing else comes for 2 s. Whoever
+/// sees the handshake and sends from the peer's address can make it fail with forged messages, as DTLS has it, but cannot be
+/// taken for the peer; then a new session begins.
 ///
 /// Look at ``state`` after each call. Not thread-safe: one thread at a time.
 public final class DTLSSession {
