@@ -30,6 +30,8 @@ else
     bold='' red='' green='' plain=''
 fi
 
+# Copies its input, and shows it as it comes. (Opened by name, a standard error that is a file would be cut off.)
+shown() { tee >(cat >&2); }
 say() { printf '%s==>%s %s\n' "$bold" "$plain" "$*"; }
 fail() {
     printf '%s%s%s\n' "$red" "$*" "$plain" >&2

@@ -129,30 +129,40 @@ static inline EARSHOT_NO_LOCKS void earshot_float8_to_int16(earshot_float4 a, ea
 }
 
 typedef float earshot_float2 __attribute__((ext_vector_type(2)));
+typedef float earshot_float8 __attribute__((ext_vector_type(8), aligned(4)));
+typedef float earshot_float16 __attribute__((ext_vector_type(16), aligned(4)));
+/// Sixteen partial sums of each of two products, in two halves each, and eight more factors or none, put together.
+static inline __attribute__((always_inline)) earshot_float2 earshot_dots_end(
+    const float *_Nonnull a, const float *_Nonnull b, const float *_Nonnull c, long count,
+    const earshot_float8 *_Nonnull sums) {
+#pragma STDC FP_CONTRACT OFF
+    earshot_float8 b0 = sums[0], c0 = sums[2];
+    if (count > 0) {
+        earshot_float8 x = *(const earshot_float8 *)a;
+        b0 += x * *(const earshot_float8 *)b;
+        c0 += x * *(const earshot_float8 *)c;
+    }
+    b0 += sums[1];
+    c0 += sums[3];
+    earshot_float4 v = b0.lo + b0.hi, w = c0.lo + c0.hi;
+    return (earshot_float2){(v.x + v.y) + (v.z + v.w), (w.x + w.y) + (w.z + w.w)};
+}
 /// The sums of a[k] * b[k] and of a[k] * c[k] for k below `count`, a multiple of 8, at any alignment. Sixteen partial sums each,
 /// put together in one order: the same bits whatever the processor's vectors are, so no product is fused with its sum.
 static inline __attribute__((always_inline)) earshot_float2 earshot_dots_in_order(
     const float *_Nonnull a, const float *_Nonnull b, const float *_Nonnull c, long count) {
 #pragma STDC FP_CONTRACT OFF
-    typedef float float8 __attribute__((ext_vector_type(8), aligned(4)));
-    float8 b0 = (float8)(0.0f), b1 = b0, c0 = b0, c1 = b0;
+    earshot_float8 b0 = (earshot_float8)(0.0f), b1 = b0, c0 = b0, c1 = b0;
     long k = 0;
     for (; k + 16 <= count; k += 16) {
-        float8 x = *(const float8 *)(a + k), y = *(const float8 *)(a + k + 8);
-        b0 += x * *(const float8 *)(b + k);
-        b1 += y * *(const float8 *)(b + k + 8);
-        c0 += x * *(const float8 *)(c + k);
-        c1 += y * *(const float8 *)(c + k + 8);
+        earshot_float8 x = *(const earshot_float8 *)(a + k), y = *(const earshot_float8 *)(a + k + 8);
+        b0 += x * *(const earshot_float8 *)(b + k);
+        b1 += y * *(const earshot_float8 *)(b + k + 8);
+        c0 += x * *(const earshot_float8 *)(c + k);
+        c1 += y * *(const earshot_float8 *)(c + k + 8);
     }
-    if (k < count) {
-        float8 x = *(const float8 *)(a + k);
-        b0 += x * *(const float8 *)(b + k);
-        c0 += x * *(const float8 *)(c + k);
-    }
-    b0 += b1;
-    c0 += c1;
-    earshot_float4 v = b0.lo + b0.hi, w = c0.lo + c0.hi;
-    return (earshot_float2){(v.x + v.y) + (v.z + v.w), (w.x + w.y) + (w.z + w.w)};
+    earshot_float8 sums[4] = {b0, b1, c0, c1};
+    return earshot_dots_end(a + k, b + k, c + k, count - k, sums);
 }
 static inline EARSHOT_NO_LOCKS earshot_float2 earshot_dots(
     const float *_Nonnull a, const float *_Nonnull b, const float *_Nonnull c, long count) {
@@ -162,20 +172,38 @@ static inline EARSHOT_NO_LOCKS float earshot_dot(const float *_Nonnull a, const 
     return earshot_dots_in_order(a, b, b, count).x;
 }
 #if defined(__x86_64__)
-#define EARSHOT_WIDE __attribute__((target("avx")))
-/// Whether the functions whose names end in _wide may be called; not for the render thread.
-static inline int earshot_has_wide_vectors(void) { return __builtin_cpu_supports("avx") != 0; }
+#define EARSHOT_AVX __attribute__((target("avx")))
+#define EARSHOT_AVX512 __attribute__((target("avx512f")))
+/// Floats in the longest vectors that the functions below may use here: 4, 8 (_8) or 16 (_8 and _16); not for the render thread.
+static inline int earshot_vector_width(void) {
+    return __builtin_cpu_supports("avx512f") ? 16 : __builtin_cpu_supports("avx") ? 8 : 4;
+}
 #else
-#define EARSHOT_WIDE
-static inline int earshot_has_wide_vectors(void) { return 0; }
+#define EARSHOT_AVX
+#define EARSHOT_AVX512
+static inline int earshot_vector_width(void) { return 4; }
 #endif
 /// By vectors of eight: half as many instructions.
-static inline EARSHOT_NO_LOCKS EARSHOT_WIDE earshot_float2 earshot_dots_wide(
+static inline EARSHOT_NO_LOCKS EARSHOT_AVX earshot_float2 earshot_dots_8(
     const float *_Nonnull a, const float *_Nonnull b, const float *_Nonnull c, long count) {
     return earshot_dots_in_order(a, b, c, count);
 }
-static inline EARSHOT_NO_LOCKS EARSHOT_WIDE float earshot_dot_wide(const float *_Nonnull a, const float *_Nonnull b, long count) {
+static inline EARSHOT_NO_LOCKS EARSHOT_AVX float earshot_dot_8(const float *_Nonnull a, const float *_Nonnull b, long count) {
     return earshot_dots_in_order(a, b, b, count).x;
+}
+/// By vectors of sixteen: the same sixteen partial sums, in one vector.
+static inline EARSHOT_NO_LOCKS EARSHOT_AVX512 earshot_float2 earshot_dots_16(
+    const float *_Nonnull a, const float *_Nonnull b, const float *_Nonnull c, long count) {
+#pragma STDC FP_CONTRACT OFF
+    earshot_float16 bs = (earshot_float16)(0.0f), cs = bs;
+    long k = 0;
+    for (; k + 16 <= count; k += 16) {
+        earshot_float16 x = *(const earshot_float16 *)(a + k);
+        bs += x * *(const earshot_float16 *)(b + k);
+        cs += x * *(const earshot_float16 *)(c + k);
+    }
+    earshot_float8 sums[4] = {bs.lo, bs.hi, cs.lo, cs.hi};
+    return earshot_dots_end(a + k, b + k, c + k, count - k, sums);
 }
 
 /// Flush-to-zero and denormals-are-zero for the calling thread; returns what was set before.
