@@ -8,7 +8,7 @@ import Synchronization
 /// Added, changed and removed on the control thread. What the callback may still read is freed once it has let go.
 final class VoiceMixer: Sendable {
     /// Voices at once, those that are fading out included.
-    static let capacity = 16
+    static var capacity: Int { @_noLocks get { 16 } }
 
     /// Where a voice is heard.
     struct Place: Hashable, Sendable { fileprivate let index: Int }

