@@ -7,9 +7,6 @@ import Synchronization
 ///
 /// Added, changed and removed on the control thread. What the callback may still read is freed once it has let go.
 final class VoiceMixer: Sendable {
-    /// Voices at once, those that are fading out included.
-    static var capacity: Int { @_noLocks get { 16 } }
-
     /// Where a voice is heard.
     struct Place: Hashable, Sendable { fileprivate let index: Int }
 
@@ -34,19 +31,19 @@ final class VoiceMixer: Sendable {
     }
 
     init(channelCount: Int, deviceRate: Double) {
-        orders = MessageQueue(capacity: 4 * Self.capacity)
-        released = MessageQueue(capacity: 4 * Self.capacity)
-        let base = UnsafeMutablePointer<VoiceSlot>.allocate(capacity: Self.capacity)
+        orders = MessageQueue(capacity: 4 * VoiceMix.capacity)
+        released = MessageQueue(capacity: 4 * VoiceMix.capacity)
+        let base = UnsafeMutablePointer<VoiceSlot>.allocate(capacity: VoiceMix.capacity)
         var levels: [LatestValue<Level>] = []
-        for index in 0..<Self.capacity {
+        for index in 0..<VoiceMix.capacity {
             levels.append(LatestValue(Level()))
             (base + index).initialize(to: VoiceSlot(level: levels[index].writer))
         }
         slots = Slots(base: base)
         owned = Mutex(
             Owned(
-                playouts: Array(repeating: nil, count: Self.capacity), levels: levels,
-                isLeaving: Array(repeating: false, count: Self.capacity)))
+                playouts: Array(repeating: nil, count: VoiceMix.capacity), levels: levels,
+                isLeaving: Array(repeating: false, count: VoiceMix.capacity)))
         scratch = AudioBuffer(channelCount: channelCount, frameCapacity: IOCycle.maximumFrameCount)
         renderer = Renderer(state: .allocate(capacity: 1))
         renderer.state.initialize(
@@ -58,7 +55,7 @@ final class VoiceMixer: Sendable {
     deinit {
         renderer.state.deinitialize(count: 1)
         renderer.state.deallocate()
-        slots.base.deinitialize(count: Self.capacity)
+        slots.base.deinitialize(count: VoiceMix.capacity)
         slots.base.deallocate()
     }
 
@@ -140,6 +137,9 @@ struct VoiceSlot: ~Copyable {
 
 /// The render thread's side of a ``VoiceMixer``.
 struct VoiceMix: ~Copyable {
+    /// Voices at once, those that are fading out included.
+    static var capacity: Int { @_noLocks get { 16 } }
+
     let slots: UnsafeMutablePointer<VoiceSlot>
     let orders: MessageQueue<VoiceOrder>.Reader
     let released: MessageQueue<Int>.Writer
@@ -155,7 +155,7 @@ struct VoiceMix: ~Copyable {
         }
         for c in 0..<mix.count { clearSamples(mix[c], frameCount) }
         guard frameCount > 0 else { return }
-        for index in 0..<VoiceMixer.capacity where slots[index].isHeard {
+        for index in 0..<VoiceMix.capacity where slots[index].isHeard {
             guard let renderer = slots[index].renderer else { continue }
             renderer.pull(scratch, frameCount: frameCount, sampleTime: sampleTime, hostTime: hostTime)
             slots[index].level.store(Level(of: scratch, frameCount: frameCount))
