@@ -1,21 +1,22 @@
 import AudioBase
 import AudioDSP
 import AudioDevices
-import Playout
 
-/// The call's render callback: captured frames go through the voice path into the ring, the peer's voice comes out of
-/// playout. Levels are those of the microphone itself.
+/// The call's render callback: captured frames go through the voice path into the ring, the far sides' voices
+/// come out of the mixer. Levels are those of the microphone itself.
 final class CallProcessor: Sendable {
     /// Captured frames on their way to the media thread.
     let captured: AudioRing
     /// Levels of the last blocks; for the control thread.
     let levels: LatestValue<CallLevels>
+    /// The voices that are heard.
+    let mixer: VoiceMixer
     private let state: StatePointer
 
     struct State: ~Copyable {
         let capture: AudioRing.Writer
         let wakeup: Wakeup.Handle
-        let playout: Playout.Renderer
+        let voices: VoiceMixer.Renderer
         let levels: LatestValue<CallLevels>.Writer
         let spoken: Channels  // one block at the stream's channel count
         let heard: Channels
@@ -33,16 +34,17 @@ final class CallProcessor: Sendable {
     }
 
     /// - Parameter voice: what the captured voice goes through on its way to the ring; nil for nothing.
-    init(channelCount: Int, deviceRate: Double, playout: Playout, wakeup: Wakeup, voice: CallVoice? = nil) {
+    init(channelCount: Int, deviceRate: Double, wakeup: Wakeup, voice: CallVoice? = nil) {
         // Half a second: the media thread drops what is older than a tenth of that when it comes back from a stall.
         captured = AudioRing(channelCount: channelCount, capacity: Int(deviceRate / 2))
         levels = LatestValue(CallLevels())
+        mixer = VoiceMixer(channelCount: channelCount, deviceRate: deviceRate)
         let spoken = AudioBuffer(channelCount: channelCount, frameCapacity: IOCycle.maximumFrameCount)
         let heard = AudioBuffer(channelCount: channelCount, frameCapacity: IOCycle.maximumFrameCount)
         let value = UnsafeMutablePointer<State>.allocate(capacity: 1)
         value.initialize(
             to: State(
-                capture: captured.writer, wakeup: wakeup.handle, playout: playout.renderer, levels: levels.writer,
+                capture: captured.writer, wakeup: wakeup.handle, voices: mixer.renderer, levels: levels.writer,
                 spoken: spoken.channels, heard: heard.channels, capacity: spoken.frameCapacity,
                 voice: voice?.path ?? VoicePath(), check: MicrophoneCheck(sampleRate: deviceRate)))
         state = StatePointer(value: value, kept: (spoken, heard, voice))
@@ -71,7 +73,7 @@ extension CallProcessor.State {
         // Voice processing needs what is played now; without it the media thread need not wait for playout.
         let waits = voice.needsReference()
         if !waits { send(cycle, frames) }
-        playout.pull(heard, frameCount: frames, sampleTime: cycle.sampleTime, hostTime: cycle.hostTime)
+        voices.pull(heard, frameCount: frames, sampleTime: cycle.sampleTime, hostTime: cycle.hostTime)
         level.heard = Level(of: heard, frameCount: frames)
         level.heardPeak = max(level.heard.peak, level.heardPeak * 0.99)
         // Mono to every output; stereo to the first two, or their mean to a single one.

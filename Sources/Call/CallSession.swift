@@ -37,14 +37,20 @@ public final class CallSession: Sendable {
         wakeup = Wakeup()
         playout = try Playout(configuration.playout)
         processor = CallProcessor(
-            channelCount: configuration.channelCount, deviceRate: configuration.deviceRate, playout: playout,
-            wakeup: wakeup, voice: voice)
+            channelCount: configuration.channelCount, deviceRate: configuration.deviceRate, wakeup: wakeup,
+            voice: voice)
+        _ = processor.mixer.add(playout)
         let session = RTPSession(
             ssrc: .random(in: 1 ... .max), cname: cname, payloadType: configuration.payloadType,
             clockRate: configuration.rtpClockRate, firstSequenceNumber: .random(in: 0 ... .max),
             firstTimestamp: .random(in: 0 ... .max))
-        let core = try MediaCore(
-            configuration, captured: processor.captured.reader, playout: playout, session: session)
+        var core = MediaCore(
+            captured: processor.captured.reader, channelCount: configuration.channelCount,
+            deviceRate: configuration.deviceRate, deviceBlock: configuration.deviceBlock)
+        core.add(
+            try MediaPeer(
+                configuration, stream: try StreamEncoder(configuration), playout: playout, session: session),
+            as: MediaThread.peer)
         media = MediaThread(core: core, socket: socket, wakeup: wakeup)
     }
 

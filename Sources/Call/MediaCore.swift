@@ -1,152 +1,119 @@
 import AudioBase
 import AudioCodecs
 import MediaTransport
-import Playout
 
-/// The media of one call without its socket, thread and clock: captured frames in, datagrams out; datagrams in, packets
-/// for playout out. Time is an argument, so that a whole call runs in a test on virtual time.
+/// The media of one call without its socket, thread and clock: captured frames in, datagrams for each far side out; their
+/// datagrams in, packets for their playouts out. Time is an argument, so that a whole call runs in a test on virtual time.
+///
+/// What several far sides take in the same form is encoded once.
 public struct MediaCore: ~Copyable {
-    private let configuration: CallConfiguration
-    private let captured: AudioRing.Reader
-    private let packets: PacketQueue
-    private var encoder: StreamEncoder
-    private var aac: AACReceiver?
-    private var sender: PacketSender
-    private var counts: MediaStatistics
+    /// Gets each datagram and whom it is for; valid during the call.
+    public typealias Transmit = (UnsafeRawBufferPointer, PeerID) -> Void
+
+    private struct Member {
+        let id: PeerID
+        let media: MediaPeer
+        let lostBefore: Int
+    }
+
+    private var capture: CaptureReader
+    private var members: [Member] = []
+    private var streams: [StreamEncoder] = []
 
     /// - Parameters:
-    ///   - captured: what the device's callback records, at the device's rate and the stream's channel count.
-    ///   - playout: takes what the far side sends.
-    ///   - session: numbers and counts the packets.
-    public init(
-        _ configuration: CallConfiguration, captured: AudioRing.Reader, playout: Playout, session: RTPSession
-    ) throws(CodecError) {
-        aac =
-            configuration.codec == .aac
-            ? try AACReceiver(
-                audioSpecificConfig: configuration.remoteAudioSpecificConfig, channelCount: configuration.channelCount)
-            : nil
-        encoder = try StreamEncoder(configuration)
-        sender = PacketSender(session: session, isAAC: configuration.codec == .aac)
-        counts = MediaStatistics(rtp: session.statistics)
-        packets = playout.packets
-        self.captured = captured
-        self.configuration = configuration
+    ///   - captured: what the device's callback records, at the device's rate.
+    ///   - deviceBlock: frames that the device calls with.
+    public init(captured: AudioRing.Reader, channelCount: Int, deviceRate: Double, deviceBlock: Int) {
+        capture = CaptureReader(
+            captured, channelCount: channelCount, deviceRate: deviceRate, deviceBlock: deviceBlock)
+    }
+
+    /// From now on this far side is sent what is captured.
+    /// - Precondition: nobody else has its number.
+    public mutating func add(_ peer: MediaPeer, as id: PeerID) {
+        precondition(index(of: id) == nil)
+        members.append(Member(id: id, media: peer, lostBefore: capture.lostFrames))
+        if !streams.contains(where: { $0 === peer.stream }) { streams.append(peer.stream) }
+    }
+
+    /// Says goodbye to this far side; from now on nothing is sent to it and nothing of it taken.
+    /// - Returns: who it was; nil where nobody has the number.
+    @discardableResult
+    public mutating func remove(_ id: PeerID, at now: HostTime, transmit: Transmit) -> MediaPeer? {
+        guard let index = index(of: id) else { return nil }
+        let peer = members.remove(at: index).media
+        if !members.contains(where: { $0.media.stream === peer.stream }) {
+            streams.removeAll { $0 === peer.stream }
+        }
+        peer.leave(at: now) { transmit($0, id) }
+        return peer
     }
 
     /// Encodes and packetises what was captured since the last call.
-    /// - Parameter transmit: gets each datagram; valid during the call.
-    public mutating func sendCaptured(at now: HostTime, transmit: (UnsafeRawBufferPointer) -> Void) throws(CodecError) {
-        try encoder.drain(captured, into: &sender, at: now, transmit: transmit)
-    }
-
-    /// Takes one datagram from the peer.
-    public mutating func receive(_ datagram: UnsafeRawBufferPointer, at now: HostTime) {
-        let received = sender.session.receive(datagram, at: now)
-        if case .ignored = received {} else { counts.lastHeard = now }
-        switch received {
-        case .media(let media):
-            counts.lastMedia = now
-            if media.startsSource { aac?.restart() }
-            deliver(media, UnsafeRawBufferPointer(rebasing: datagram[media.payload]), at: now)
-        case .goodbye: counts.peerLeft = true
-        case .report, .ignored: break
+    public mutating func sendCaptured(at now: HostTime, transmit: Transmit) throws(CodecError) {
+        while let block = capture.next() {
+            for stream in streams {
+                try stream.encode(block) { (payload: UnsafeRawBufferPointer, position: Int, isAfterGap: Bool) in
+                    for member in members where member.media.stream === stream {
+                        member.media.send(payload, position: position, isAfterGap: isAfterGap, at: now) {
+                            transmit($0, member.id)
+                        }
+                    }
+                }
+            }
         }
     }
 
-    /// Does what is due: a report to the far side, a frame that has waited long enough for the one before it.
-    public mutating func tick(at now: HostTime, transmit: (UnsafeRawBufferPointer) -> Void) {
-        aac?.tick(at: now, into: packets)
-        if let due = sender.session.nextReportTime, due <= now { sender.report(at: now, transmit) }
+    /// Takes one datagram of a far side's. Whose number nobody has is ignored.
+    public mutating func receive(_ datagram: UnsafeRawBufferPointer, from id: PeerID, at now: HostTime) {
+        guard let index = index(of: id) else { return }
+        members[index].media.receive(datagram, at: now)
     }
 
-    /// Says goodbye.
-    public mutating func leave(at now: HostTime, transmit: (UnsafeRawBufferPointer) -> Void) {
-        sender.bye(at: now, transmit)
+    /// Does what is due: reports to the far sides, frames that have waited long enough for the ones before them.
+    public mutating func tick(at now: HostTime, transmit: Transmit) {
+        for member in members { member.media.tick(at: now) { transmit($0, member.id) } }
+    }
+
+    /// Says goodbye to everybody.
+    public mutating func leave(at now: HostTime, transmit: Transmit) {
+        for member in members { member.media.leave(at: now) { transmit($0, member.id) } }
     }
 
     /// When ``tick(at:transmit:)`` has something to do next; nil when only a packet can change that.
-    public var nextDeadline: HostTime? {
-        guard let wait = aac?.deadline else { return sender.session.nextReportTime }
-        guard let report = sender.session.nextReportTime else { return wait }
-        return min(wait, report)
-    }
+    public var nextDeadline: HostTime? { members.lazy.compactMap(\.media.nextDeadline).min() }
 
     /// Frames that the device calls with at present; what is captured waits no longer than four of them.
     public var deviceBlock: Int {
-        get { encoder.deviceBlock }
-        set { encoder.deviceBlock = newValue }
+        get { capture.deviceBlock }
+        set { capture.deviceBlock = newValue }
     }
 
     /// Whether ``sendCaptured(at:transmit:)`` has something to do.
-    public var hasCaptured: Bool { captured.heldFrames > 0 }
+    public var hasCaptured: Bool { capture.hasFrames }
 
-    /// What went over the wire, and what did not.
-    public var statistics: MediaStatistics {
-        var s = counts
-        s.rtp = sender.session.statistics
-        s.captureLostFrames = encoder.lostFrames
-        s.corruptPackets += aac?.corruptUnits ?? 0
-        s.lateUnits = aac?.lateUnits ?? 0
-        s.rejectedPackets += aac?.rejectedUnits ?? 0
-        return s
+    /// What went over the wire to and from a far side, and what did not; nil where nobody has the number.
+    public func statistics(of id: PeerID) -> MediaStatistics? {
+        guard let index = index(of: id) else { return nil }
+        var statistics = members[index].media.statistics
+        statistics.captureLostFrames = capture.lostFrames - members[index].lostBefore
+        return statistics
     }
 
-    private mutating func deliver(_ media: ReceivedMedia, _ payload: UnsafeRawBufferPointer, at now: HostTime) {
-        switch configuration.codec {
-        case .aac:
-            guard let units = try? AACPayload(parsing: payload) else { return counts.corruptPackets += 1 }
-            for unit in units {
-                aac?.receive(
-                    UnsafeRawBufferPointer(rebasing: payload[unit.bytes]), position: media.position + unit.frameOffset,
-                    at: now, into: packets)
-            }
-        case .opus:
-            guard let opus = try? OpusPayload(parsing: payload) else { return counts.corruptPackets += 1 }
-            push(media, payload, frames: opus.ticks, at: now)
-        case .pcm:
-            let frames = try? PCMPayload.frameCount(
-                payloadSize: payload.count, channelCount: configuration.channelCount)
-            guard let frames else { return counts.corruptPackets += 1 }
-            push(media, payload, frames: frames, at: now)
-        }
-    }
+    /// How many encoders run.
+    var streamCount: Int { streams.count }
 
-    private mutating func push(
-        _ media: ReceivedMedia, _ payload: UnsafeRawBufferPointer, frames: Int, at now: HostTime
-    ) {
-        // A packet that its source's very first overtook may count from below zero; it is late by any measure.
-        guard media.sequenceNumber >= 0 else { return counts.rejectedPackets += 1 }
-        let header = PacketHeader(
-            sequence: media.sequenceNumber, position: media.position, frameCount: frames, byteCount: payload.count,
-            arrival: now, startsStream: media.startsSource)
-        if !packets.push(header, payload: payload) { counts.rejectedPackets += 1 }
-    }
+    private func index(of id: PeerID) -> Int? { members.firstIndex { $0.id == id } }
 }
 
-/// What went over the wire in a call, as the media thread counts it.
-public struct MediaStatistics: Sendable {
-    /// Packets, losses, jitter and round trip (RFC 3550).
-    public var rtp: RTPStatistics
-    /// When the last packet of sound came.
-    public var lastMedia: HostTime?
-    /// When anything of the far side's last came, a report too: it is there, though it may have no sound card just now.
-    public var lastHeard: HostTime?
-    /// Whether the far side has said goodbye.
-    public var peerLeft = false
-    /// Frames lost between the microphone and the encoder, because the media thread was held up.
-    public var captureLostFrames = 0
-    /// Packets that were not what was agreed on.
-    public var corruptPackets = 0
-    /// AAC frames that came after decoding had passed them.
-    public var lateUnits = 0
-    /// Packets that found the queue to playout full: the device had stopped calling.
-    public var rejectedPackets = 0
-    /// Datagrams the system did not take.
-    public var sendFailures = 0
-    /// Whether the far side's machine said that nobody listens at its port.
-    public var isRefused = false
+/// One far side in a call, by a number that its owner chose.
+public struct PeerID: Hashable, Sendable, CustomStringConvertible {
+    /// The number.
+    public let rawValue: Int
 
-    /// Nothing has happened but what `rtp` counts.
-    public init(rtp: RTPStatistics) { self.rtp = rtp }
+    /// A far side of this number.
+    public init(_ rawValue: Int) { self.rawValue = rawValue }
+
+    /// `peer 3`.
+    public var description: String { "peer \(rawValue)" }
 }

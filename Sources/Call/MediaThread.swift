@@ -18,13 +18,16 @@ final class MediaThread: @unchecked Sendable {  // `core` belongs to the thread;
     private let published: Mutex<Outcome>
     private var thread = pthread_t()
 
+    /// The socket's one peer.
+    static let peer = PeerID(0)
+
     struct Outcome {
         var statistics: MediaStatistics
         var error: CodecError?
     }
 
     init(core: consuming MediaCore, socket: consuming UDPSocket, wakeup: Wakeup) {
-        published = Mutex(Outcome(statistics: core.statistics))
+        published = Mutex(Outcome(statistics: Self.statistics(of: core)))
         deviceBlock = Atomic(core.deviceBlock)
         self.core = core
         self.socket = socket
@@ -69,7 +72,7 @@ final class MediaThread: @unchecked Sendable {  // `core` belongs to the thread;
         earshot_name_thread("media")
         let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 65_536, alignment: 16)
         defer { buffer.deallocate() }
-        let transmit: (UnsafeRawBufferPointer) -> Void = { [self] datagram in
+        let transmit: MediaCore.Transmit = { [self] datagram, _ in
             do throws(UDPSocketError) {
                 if try !socket.send(datagram) { sendFailures += 1 }
             } catch {
@@ -106,17 +109,21 @@ final class MediaThread: @unchecked Sendable {  // `core` belongs to the thread;
         do throws(UDPSocketError) {
             for _ in 0..<64 {
                 guard let count = try socket.receive(into: buffer) else { return }
-                core.receive(UnsafeRawBufferPointer(rebasing: buffer[..<count]), at: .now())
+                core.receive(UnsafeRawBufferPointer(rebasing: buffer[..<count]), from: Self.peer, at: .now())
                 isRefused = false
             }
         } catch { isRefused = true }
     }
 
     private var statistics: MediaStatistics {
-        var statistics = core.statistics
+        var statistics = Self.statistics(of: core)
         statistics.sendFailures = sendFailures
         statistics.isRefused = isRefused
         return statistics
+    }
+
+    private static func statistics(of core: borrowing MediaCore) -> MediaStatistics {
+        core.statistics(of: peer) ?? MediaStatistics(rtp: RTPStatistics())
     }
 
     private func publish() -> Bool {

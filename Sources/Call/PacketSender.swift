@@ -4,6 +4,7 @@ import MediaTransport
 /// Puts payloads into RTP packets and hands them on, all in one buffer of its own.
 struct PacketSender: ~Copyable {
     var session: RTPSession
+    private var hasSent = false
     private let isAAC: Bool
     private let datagram: UnsafeMutableRawBufferPointer
     private let unit: UnsafeMutableRawBufferPointer  // an AAC access unit behind its header
@@ -30,7 +31,8 @@ struct PacketSender: ~Copyable {
             guard let count = try? AACPayload.write(payload, into: unit) else { return }
             body = UnsafeRawBufferPointer(rebasing: unit[..<count])
         }
-        let count = session.packetize(body, position: position, marker: afterGap, at: now, into: datagram)
+        let count = session.packetize(body, position: position, marker: afterGap || !hasSent, at: now, into: datagram)
+        hasSent = true
         transmit(UnsafeRawBufferPointer(rebasing: datagram[..<count]))
     }
 

@@ -3,8 +3,17 @@ import AudioCodecs
 import AudioDSP
 import MediaTransport
 
-/// Turns captured frames into payloads: to the stream's rate, into blocks, through the codec. On the media thread.
-struct StreamEncoder: ~Copyable {
+/// Turns captured frames into payloads: to the stream's rate, into blocks, through the codec. On the media thread, once for
+/// all far sides that take the same ``Form``.
+final class StreamEncoder {
+    /// What makes payloads the same.
+    struct Form: Hashable {
+        let codec: Codec
+        let streamRate: Double
+        let framesPerPacket: Int
+        let bitRate: Int
+    }
+
     private enum Engine {
         case pcm
         case opus(OpusEncoder)
@@ -14,28 +23,22 @@ struct StreamEncoder: ~Copyable {
     private let configuration: CallConfiguration
     private let engine: Engine
     private let resamples: Bool
+    private let readLimit: Int
     private var resampler: Resampler
     private let block: AudioBuffer  // at the stream's rate; `filled` frames wait for the block to be full
-    private let readLimit: Int  // frames one read takes at most
-    private let raw: AudioBuffer  // as read from the ring, at the device's rate
     private let bytes: UnsafeMutableRawPointer
     private static let payloadCapacity = 2048
     private var filled = 0
     private var filledPosition = 0  // of the block's first frame, on the stream's timeline
-    private var ringPosition = 0  // of the next frame expected from the ring
     /// Blocks the encoder has taken and not given back yet.
     private var pending: [(position: Int, isAfterGap: Bool)] = []
     private var isAfterGap = true
     private var staleCount = 0  // the first so many of `pending` are not sent
 
-    /// Frames lost before they could be encoded, at the device's rate: rejected by the ring or dropped as too old.
-    private(set) var lostFrames = 0
-    /// Frames that the device now calls with; another route may have other blocks than the call began with.
-    var deviceBlock: Int
+    var form: Form { configuration.form }
 
     init(_ configuration: CallConfiguration) throws(CodecError) {
         self.configuration = configuration
-        deviceBlock = configuration.deviceBlock
         let channels = configuration.channelCount
         switch configuration.codec {
         case .pcm: engine = .pcm
@@ -53,10 +56,9 @@ struct StreamEncoder: ~Copyable {
                     sampleRate: configuration.streamRate, channelCount: channels, bitRate: configuration.bitRate))
         }
         let ratio = configuration.streamRate / configuration.deviceRate
-        readLimit = configuration.deviceBlock * 3 / 2
+        readLimit = CaptureReader.readLimit(deviceBlock: configuration.deviceBlock)
         let resampled = Int((Double(readLimit) * ratio).rounded(.up)) + 2
         block = AudioBuffer(channelCount: channels, frameCapacity: configuration.framesPerPacket + resampled + 64)
-        raw = AudioBuffer(channelCount: channels, frameCapacity: readLimit)
         resamples = configuration.deviceRate != configuration.streamRate
         resampler = Resampler(
             from: configuration.deviceRate, to: configuration.streamRate, channelCount: channels, halfLength: 32,
@@ -67,35 +69,19 @@ struct StreamEncoder: ~Copyable {
 
     deinit { bytes.deallocate() }
 
-    /// Reads all the ring holds and sends each payload that is complete.
-    mutating func drain(
-        _ ring: AudioRing.Reader, into sender: inout PacketSender, at now: HostTime,
-        transmit: (UnsafeRawBufferPointer) -> Void
+    /// Takes the next frames of the microphone.
+    /// - Parameter emit: gets each payload that is complete, its place on the stream's timeline, and whether a gap lies before
+    ///   it; valid during the call.
+    func encode(
+        _ captured: CapturedBlock,
+        _ emit: (_ payload: UnsafeRawBufferPointer, _ position: Int, _ isAfterGap: Bool) -> Void
     ) throws(CodecError) {
-        // What waited longer than 50 ms is no longer live: the oldest goes, and the far side hears a gap, not a delay.
-        let bound = max(Int(configuration.deviceRate * 0.05), 4 * deviceBlock)
-        while true {
-            let wanted = framesToRead(held: ring.heldFrames)
-            guard wanted > 0 else { return }
-            let slice = ring.read(raw.channels, frameCount: wanted, holdingAtMost: bound)
-            if slice.position != ringPosition { startAfterGap(of: slice.position - ringPosition) }
-            ringPosition = slice.position + slice.frameCount
-            if slice.frameCount == 0 { return }
-            append(slice.frameCount)
-            try encodeBlocks { (payload: UnsafeRawBufferPointer, position: Int, afterGap: Bool) in
-                sender.send(payload, position: position, afterGap: afterGap, at: now, transmit)
-            }
-        }
+        if captured.gap > 0 { startAfterGap(of: captured.gap) }
+        append(captured.channels, captured.frameCount)
+        try encodeBlocks(emit)
     }
 
-    /// PCM goes out as it comes, a packet a block; the others fill blocks of their own.
-    private func framesToRead(held: Int) -> Int {
-        guard configuration.codec == .pcm else { return min(held, configuration.deviceBlock) }
-        return held <= readLimit ? held : configuration.deviceBlock
-    }
-
-    private mutating func startAfterGap(of frames: Int) {
-        lostFrames += frames
+    private func startAfterGap(of frames: Int) {
         let scale = configuration.streamRate / configuration.deviceRate
         let gap = Int((Double(frames) * scale).rounded())
         filledPosition += filled + gap
@@ -105,10 +91,9 @@ struct StreamEncoder: ~Copyable {
         if gap > configuration.framesPerPacket { staleCount = pending.count }
     }
 
-    /// Adds frames read from the ring to the block, at the stream's rate.
-    private mutating func append(_ count: Int) {
+    /// Adds frames to the block, at the stream's rate.
+    private func append(_ channels: Channels, _ count: Int) {
         precondition(count <= readLimit)
-        let channels = raw.channels
         guard resamples else {
             for c in 0..<channels.count { copySamples(block.channels[c] + filled, channels[c], count) }
             filled += count
@@ -120,7 +105,7 @@ struct StreamEncoder: ~Copyable {
         filled += frames
     }
 
-    private mutating func encodeBlocks(_ emit: (UnsafeRawBufferPointer, Int, Bool) -> Void) throws(CodecError) {
+    private func encodeBlocks(_ emit: (UnsafeRawBufferPointer, Int, Bool) -> Void) throws(CodecError) {
         var done = 0
         switch engine {
         case .pcm:
@@ -155,8 +140,17 @@ struct StreamEncoder: ~Copyable {
         for c in 0..<block.channels.count { moveSamples(block.channels[c], block.channels[c] + done, filled) }
     }
 
-    private mutating func give(_ count: Int, at position: Int, _ emit: (UnsafeRawBufferPointer, Int, Bool) -> Void) {
+    private func give(_ count: Int, at position: Int, _ emit: (UnsafeRawBufferPointer, Int, Bool) -> Void) {
         emit(UnsafeRawBufferPointer(start: bytes, count: count), position, isAfterGap)
         isAfterGap = false
+    }
+}
+
+extension CallConfiguration {
+    /// What an encoder must be like.
+    var form: StreamEncoder.Form {
+        StreamEncoder.Form(
+            codec: codec, streamRate: streamRate, framesPerPacket: framesPerPacket,
+            bitRate: codec == .pcm ? 0 : bitRate)
     }
 }

@@ -30,6 +30,9 @@ public struct RTPStatistics: Hashable, Sendable {
 
     /// Packets that never came, or not yet.
     public var packetsMissing: Int { packetsLost &+ packetsDuplicate }
+
+    /// Nothing has come or gone.
+    public init() {}
 }
 
 /// What the peer's report says of what it receives from us.

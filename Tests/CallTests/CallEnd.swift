@@ -13,7 +13,6 @@ final class CallEnd {
 
     let configuration: CallConfiguration
     let card: SimulatedCard
-    let playout: Playout
     let processor: CallProcessor
     var core: MediaCore
     /// What the loudspeaker said, a channel each, from `heardFrom` on.
@@ -33,16 +32,18 @@ final class CallEnd {
 
     private let says: Sound
     private let keepsFrom: Double
+    private var stream: StreamEncoder?
     private let wakeup = Wakeup()
     private let air: AudioRing
     private let room: AudioRing
     private let block: AudioBuffer
     private var fed = 0
     private var held = HostTime(nanoseconds: 0)
-    private var inbox: [[UInt8]] = []
+    private var inbox: [(bytes: [UInt8], from: PeerID)] = []
+    private var voices: [PeerID: (playout: Playout, place: VoiceMixer.Place)] = [:]
 
     init(
-        _ configuration: CallConfiguration, driftPPM: Double, session: RTPSession, keepsFrom: Double,
+        _ configuration: CallConfiguration, driftPPM: Double, session: RTPSession?, keepsFrom: Double,
         longestSkip: Double, voice: CallVoice? = nil, says: @escaping Sound
     ) throws {
         self.voice = voice
@@ -59,18 +60,55 @@ final class CallEnd {
                 sampleRate: configuration.deviceRate, blockFrameCount: configuration.deviceBlock,
                 inputChannelCount: channels, outputChannelCount: channels, driftPPM: driftPPM, source: air.reader,
                 sink: room.writer))
-        playout = try Playout(configuration.playout)
         processor = CallProcessor(
-            channelCount: channels, deviceRate: configuration.deviceRate, playout: playout, wakeup: wakeup,
-            voice: voice)
-        core = try MediaCore(configuration, captured: processor.captured.reader, playout: playout, session: session)
+            channelCount: channels, deviceRate: configuration.deviceRate, wakeup: wakeup, voice: voice)
+        core = MediaCore(
+            captured: processor.captured.reader, channelCount: channels, deviceRate: configuration.deviceRate,
+            deviceBlock: configuration.deviceBlock)
         heard = Array(repeating: [], count: channels)
+        if let session { try add(Self.other, session: session) }
     }
 
     /// The far side's program began anew: other numbers, the same address.
     func restart(session: RTPSession) throws {
-        core = try MediaCore(configuration, captured: processor.captured.reader, playout: playout, session: session)
+        core.remove(Self.other, at: HostTime(nanoseconds: 0)) { _, _ in }  // nobody is told
+        core.add(
+            try MediaPeer(
+                configuration, stream: StreamEncoder(configuration), playout: playout, session: session),
+            as: Self.other)
     }
+
+    /// The far side in a call of two.
+    static let other = PeerID(0)
+
+    /// What its voice is played by.
+    var playout: Playout { voices[Self.other]!.playout }
+    func playout(of peer: PeerID) -> Playout? { voices[peer]?.playout }
+
+    /// Another far side, that takes what those before it take.
+    func add(_ peer: PeerID, session: RTPSession, gain: Float = 1) throws {
+        let playout = try Playout(configuration.playout)
+        guard let place = processor.mixer.add(playout, gain: gain) else { throw NoPlace() }
+        voices[peer] = (playout, place)
+        let shared = try stream ?? StreamEncoder(configuration)
+        stream = shared
+        core.add(try MediaPeer(configuration, stream: shared, playout: playout, session: session), as: peer)
+    }
+
+    /// Says goodbye to one far side.
+    func remove(_ peer: PeerID, at now: HostTime, transmit: MediaCore.Transmit) {
+        core.remove(peer, at: now, transmit: transmit)
+        if let voice = voices.removeValue(forKey: peer) { processor.mixer.remove(voice.place) }
+    }
+
+    func setGain(_ gain: Float, of peer: PeerID) {
+        if let voice = voices[peer] { processor.mixer.setGain(gain, at: voice.place) }
+    }
+
+    struct NoPlace: Error {}
+
+    /// Says goodbye to everybody.
+    func leave(at now: HostTime, transmit: MediaCore.Transmit) { core.leave(at: now, transmit: transmit) }
 
     /// From now on the card does not call until so many seconds have passed; it then says that it skipped them.
     func skipCycles(for seconds: Double) { held = card.renderer.nextCallTime.advanced(bySeconds: seconds) }
@@ -102,7 +140,7 @@ final class CallEnd {
                 heard[c].append(contentsOf: UnsafeBufferPointer(start: block.channels[c], count: slice.frameCount))
             }
         }
-        history.append((elapsed, playout.statistics))
+        if let voice = voices[Self.other] { history.append((elapsed, voice.playout.statistics)) }
     }
 
     private func echoed(_ frame: Int, _ channel: Int) -> Float {
@@ -120,15 +158,21 @@ final class CallEnd {
     }
 
     /// What the media thread does when it wakes.
-    func runMedia(at now: HostTime, elapsed: Double, transmit: (UnsafeRawBufferPointer) -> Void) throws {
+    func runMedia(at now: HostTime, elapsed: Double, transmit: MediaCore.Transmit) throws {
         if stalls.contains(where: { $0.contains(elapsed) }) { return }
-        for datagram in inbox { datagram.withUnsafeBytes { core.receive($0, at: now) } }
+        for (datagram, from) in inbox { datagram.withUnsafeBytes { core.receive($0, from: from, at: now) } }
         inbox.removeAll(keepingCapacity: true)
         try core.sendCaptured(at: now, transmit: transmit)
         core.tick(at: now, transmit: transmit)
     }
 
-    func receive(_ datagram: [UInt8]) { inbox.append(datagram) }
+    /// What went over the wire, in a call of two.
+    var statistics: MediaStatistics { statistics(of: Self.other) }
+    func statistics(of peer: PeerID) -> MediaStatistics {
+        core.statistics(of: peer) ?? MediaStatistics(rtp: RTPStatistics())
+    }
+
+    func receive(_ datagram: [UInt8], from peer: PeerID = other) { inbox.append((datagram, peer)) }
 
     /// A second or so of what was said, as the converter saw it.
     func spoken(_ seconds: Range<Double>, channel: Int = 0) -> (samples: [Float], from: HostTime) {

@@ -85,7 +85,7 @@ struct CallRig {
         )
     }
 
-    private static func session(_ configuration: CallConfiguration, _ random: inout SeededRandom) -> RTPSession {
+    static func session(_ configuration: CallConfiguration, _ random: inout SeededRandom) -> RTPSession {
         RTPSession(
             ssrc: UInt32(truncatingIfNeeded: random.next() | 1), cname: "end", payloadType: configuration.payloadType,
             clockRate: Int(configuration.streamRate), firstSequenceNumber: UInt16(truncatingIfNeeded: random.next()),
@@ -116,8 +116,8 @@ struct CallRig {
             }
             for end in 0..<2 {
                 if cycles[end] <= next { ends[end].runCycle(at: next, elapsed: elapsed) }
-                try ends[end].runMedia(at: next, elapsed: elapsed) { [elapsed] in
-                    network.send($0, to: 1 - end, at: next, elapsed: elapsed)
+                try ends[end].runMedia(at: next, elapsed: elapsed) { [elapsed] datagram, _ in
+                    network.send(datagram, to: 1 - end, at: next, elapsed: elapsed)
                 }
             }
         }
@@ -126,7 +126,9 @@ struct CallRig {
     /// Says goodbye from one end.
     mutating func leave(_ end: Int) {
         let at = now
-        ends[end].core.leave(at: at) { [elapsed] in network.send($0, to: 1 - end, at: at, elapsed: elapsed) }
+        ends[end].leave(at: at) { [elapsed] datagram, _ in
+            network.send(datagram, to: 1 - end, at: at, elapsed: elapsed)
+        }
     }
 
     private var now: HostTime { origin.advanced(bySeconds: elapsed) }
@@ -145,10 +147,6 @@ struct CallRig {
                 samples: heard.samples, sampleRate: ends[1 - from].card.configuration.trueSampleRate,
                 firstFrameTime: heard.from), options: options)
     }
-}
-
-extension CallEnd {
-    var statistics: MediaStatistics { core.statistics }
 }
 
 /// Something as uneven as speech: noise below about 4 kHz at 48 kHz, louder and softer each 40 ms. Frame `n` is the same

@@ -1,0 +1,55 @@
+import AudioBase
+
+/// Frames that the device recorded, at its rate, for every encoder.
+struct CapturedBlock {
+    let channels: Channels
+    let frameCount: Int
+    /// Frames lost before the first of these.
+    let gap: Int
+}
+
+/// Reads what the callback captured, a block at a time, on the media thread.
+struct CaptureReader: ~Copyable {
+    private let ring: AudioRing.Reader
+    private let deviceRate: Double
+    private let readLimit: Int  // frames one block has at most
+    private let raw: AudioBuffer
+    private var expected = 0  // the ring's position behind the last block
+    private var gap = 0
+
+    /// Frames lost before they could be encoded: rejected by the ring or dropped as too old.
+    private(set) var lostFrames = 0
+    /// Frames that the device now calls with; another route may have other blocks than the call began with.
+    var deviceBlock: Int
+
+    init(_ ring: AudioRing.Reader, channelCount: Int, deviceRate: Double, deviceBlock: Int) {
+        self.ring = ring
+        self.deviceRate = deviceRate
+        self.deviceBlock = deviceBlock
+        readLimit = Self.readLimit(deviceBlock: deviceBlock)
+        raw = AudioBuffer(channelCount: channelCount, frameCapacity: readLimit)
+    }
+
+    /// Frames that a block has at most, where the device began with blocks of so many.
+    static func readLimit(deviceBlock: Int) -> Int { deviceBlock * 3 / 2 }
+
+    /// Whether ``next()`` has something.
+    var hasFrames: Bool { ring.heldFrames > 0 }
+
+    /// The next frames, valid until the next call; nil when there are none. What waited longer than 50 ms is no longer live:
+    /// the oldest goes, and the far side hears a gap, not a delay.
+    mutating func next() -> CapturedBlock? {
+        let held = ring.heldFrames
+        guard held > 0 else { return nil }
+        // A block of the device's where it can be: PCM goes out as it comes, a packet a block.
+        let wanted = held <= readLimit ? held : min(deviceBlock, readLimit)
+        let slice = ring.read(
+            raw.channels, frameCount: wanted, holdingAtMost: max(Int(deviceRate * 0.05), 4 * deviceBlock))
+        gap += slice.position - expected
+        lostFrames += slice.position - expected
+        expected = slice.position + slice.frameCount
+        guard slice.frameCount > 0 else { return nil }
+        defer { gap = 0 }
+        return CapturedBlock(channels: raw.channels, frameCount: slice.frameCount, gap: gap)
+    }
+}

@@ -1,0 +1,108 @@
+import AudioBase
+import AudioCodecs
+import MediaTransport
+import Playout
+
+/// One far side's media, without socket, thread and clock: payloads in, datagrams out; datagrams in, packets for its playout
+/// out. Made on the control thread; the media thread's from ``MediaCore/add(_:as:)`` on.
+public final class MediaPeer {
+    /// What was agreed on with it.
+    public let configuration: CallConfiguration
+    /// What makes the payloads it is sent; others may be sent the same.
+    let stream: StreamEncoder
+    private let packets: PacketQueue
+    private var aac: AACReceiver?
+    private var sender: PacketSender
+    private var counts: MediaStatistics
+
+    /// - Parameters:
+    ///   - stream: of the configuration's form.
+    ///   - playout: takes what the far side sends.
+    ///   - session: numbers and counts the packets.
+    init(
+        _ configuration: CallConfiguration, stream: StreamEncoder, playout: Playout, session: RTPSession
+    ) throws(CodecError) {
+        self.configuration = configuration
+        self.stream = stream
+        packets = playout.packets
+        aac =
+            configuration.codec == .aac
+            ? try AACReceiver(
+                audioSpecificConfig: configuration.remoteAudioSpecificConfig, channelCount: configuration.channelCount)
+            : nil
+        sender = PacketSender(session: session, isAAC: configuration.codec == .aac)
+        counts = MediaStatistics(rtp: session.statistics)
+    }
+
+    func send(
+        _ payload: UnsafeRawBufferPointer, position: Int, isAfterGap: Bool, at now: HostTime,
+        _ transmit: (UnsafeRawBufferPointer) -> Void
+    ) {
+        sender.send(payload, position: position, afterGap: isAfterGap, at: now, transmit)
+    }
+
+    func receive(_ datagram: UnsafeRawBufferPointer, at now: HostTime) {
+        let received = sender.session.receive(datagram, at: now)
+        if case .ignored = received {} else { counts.lastHeard = now }
+        switch received {
+        case .media(let media):
+            counts.lastMedia = now
+            if media.startsSource { aac?.restart() }
+            deliver(media, UnsafeRawBufferPointer(rebasing: datagram[media.payload]), at: now)
+        case .goodbye: counts.peerLeft = true
+        case .report, .ignored: break
+        }
+    }
+
+    /// A report that is due, a frame that has waited long enough for the one before it.
+    func tick(at now: HostTime, transmit: (UnsafeRawBufferPointer) -> Void) {
+        aac?.tick(at: now, into: packets)
+        if let due = sender.session.nextReportTime, due <= now { sender.report(at: now, transmit) }
+    }
+
+    func leave(at now: HostTime, transmit: (UnsafeRawBufferPointer) -> Void) { sender.bye(at: now, transmit) }
+
+    var nextDeadline: HostTime? {
+        guard let wait = aac?.deadline else { return sender.session.nextReportTime }
+        guard let report = sender.session.nextReportTime else { return wait }
+        return min(wait, report)
+    }
+
+    var statistics: MediaStatistics {
+        var s = counts
+        s.rtp = sender.session.statistics
+        s.corruptPackets += aac?.corruptUnits ?? 0
+        s.lateUnits = aac?.lateUnits ?? 0
+        s.rejectedPackets += aac?.rejectedUnits ?? 0
+        return s
+    }
+
+    private func deliver(_ media: ReceivedMedia, _ payload: UnsafeRawBufferPointer, at now: HostTime) {
+        switch configuration.codec {
+        case .aac:
+            guard let units = try? AACPayload(parsing: payload) else { return counts.corruptPackets += 1 }
+            for unit in units {
+                aac?.receive(
+                    UnsafeRawBufferPointer(rebasing: payload[unit.bytes]), position: media.position + unit.frameOffset,
+                    at: now, into: packets)
+            }
+        case .opus:
+            guard let opus = try? OpusPayload(parsing: payload) else { return counts.corruptPackets += 1 }
+            push(media, payload, frames: opus.ticks, at: now)
+        case .pcm:
+            let frames = try? PCMPayload.frameCount(
+                payloadSize: payload.count, channelCount: configuration.channelCount)
+            guard let frames else { return counts.corruptPackets += 1 }
+            push(media, payload, frames: frames, at: now)
+        }
+    }
+
+    private func push(_ media: ReceivedMedia, _ payload: UnsafeRawBufferPointer, frames: Int, at now: HostTime) {
+        // A packet that its source's very first overtook may count from below zero; it is late by any measure.
+        guard media.sequenceNumber >= 0 else { return counts.rejectedPackets += 1 }
+        let header = PacketHeader(
+            sequence: media.sequenceNumber, position: media.position, frameCount: frames, byteCount: payload.count,
+            arrival: now, startsStream: media.startsSource)
+        if !packets.push(header, payload: payload) { counts.rejectedPackets += 1 }
+    }
+}

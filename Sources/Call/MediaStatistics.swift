@@ -1,0 +1,29 @@
+import AudioBase
+import MediaTransport
+
+/// What went over the wire in a call, as the media thread counts it.
+public struct MediaStatistics: Sendable {
+    /// Packets, losses, jitter and round trip (RFC 3550).
+    public var rtp: RTPStatistics
+    /// When the last packet of sound came.
+    public var lastMedia: HostTime?
+    /// When anything of the far side's last came, a report too: it is there, though it may have no sound card just now.
+    public var lastHeard: HostTime?
+    /// Whether the far side has said goodbye.
+    public var peerLeft = false
+    /// Frames lost between the microphone and the encoder, because the media thread was held up.
+    public var captureLostFrames = 0
+    /// Packets that were not what was agreed on.
+    public var corruptPackets = 0
+    /// AAC frames that came after decoding had passed them.
+    public var lateUnits = 0
+    /// Packets that found the queue to playout full: the device had stopped calling.
+    public var rejectedPackets = 0
+    /// Datagrams the system did not take.
+    public var sendFailures = 0
+    /// Whether the far side's machine said that nobody listens at its port.
+    public var isRefused = false
+
+    /// Nothing has happened but what `rtp` counts.
+    public init(rtp: RTPStatistics) { self.rtp = rtp }
+}

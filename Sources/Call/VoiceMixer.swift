@@ -1,0 +1,182 @@
+import AudioBase
+import AudioDSP
+import Playout
+import Synchronization
+
+/// The voices of a call in one mix, pulled by its callback. Voices come, go and get louder while it sounds, without a click.
+///
+/// Added, changed and removed on the control thread. What the callback may still read is freed once it has let go.
+final class VoiceMixer: Sendable {
+    /// Where a voice is heard.
+    struct Place: Hashable, Sendable { fileprivate let index: Int }
+
+    /// For the callback; must not outlive the mixer.
+    let renderer: Renderer
+    private let orders: MessageQueue<VoiceOrder>
+    private let released: MessageQueue<Int>
+    private let slots: Slots
+    private let scratch: AudioBuffer
+    private let owned: Mutex<Owned>
+
+    /// The callback's, but for the atomics and what `add` writes before it tells.
+    private struct Slots: @unchecked Sendable {
+        let base: UnsafeMutablePointer<VoiceSlot>
+    }
+    /// The control thread's.
+    private struct Owned {
+        var playouts: [Playout?]
+        var levels: [LatestValue<Level>]
+        /// Whether a place was asked to be empty, and the callback has not said that it is.
+        var isLeaving: [Bool]
+    }
+
+    init(channelCount: Int, deviceRate: Double) {
+        orders = MessageQueue(capacity: 4 * VoiceMix.capacity)
+        released = MessageQueue(capacity: 4 * VoiceMix.capacity)
+        let base = UnsafeMutablePointer<VoiceSlot>.allocate(capacity: VoiceMix.capacity)
+        var levels: [LatestValue<Level>] = []
+        for index in 0..<VoiceMix.capacity {
+            levels.append(LatestValue(Level()))
+            (base + index).initialize(to: VoiceSlot(level: levels[index].writer))
+        }
+        slots = Slots(base: base)
+        owned = Mutex(
+            Owned(
+                playouts: Array(repeating: nil, count: VoiceMix.capacity), levels: levels,
+                isLeaving: Array(repeating: false, count: VoiceMix.capacity)))
+        scratch = AudioBuffer(channelCount: channelCount, frameCapacity: IOCycle.maximumFrameCount)
+        renderer = Renderer(state: .allocate(capacity: 1))
+        renderer.state.initialize(
+            to: VoiceMix(
+                slots: base, orders: orders.reader, released: released.writer, scratch: scratch.channels,
+                peakGuard: PeakGuard(sampleRate: deviceRate)))
+    }
+
+    deinit {
+        renderer.state.deinitialize(count: 1)
+        renderer.state.deallocate()
+        slots.base.deinitialize(count: VoiceMix.capacity)
+        slots.base.deallocate()
+    }
+
+    /// Lets a voice be heard from the next block on.
+    /// - Parameter gain: a factor.
+    /// - Returns: nil where all places are taken.
+    func add(_ playout: Playout, gain: Float = 1) -> Place? {
+        collect()
+        return owned.withLock { owned in
+            guard let index = owned.playouts.firstIndex(where: { $0 == nil }) else { return nil }
+            slots.base[index].gain.store(gain.bitPattern, ordering: .relaxed)
+            slots.base[index].renderer = playout.renderer  // nobody else looks at an empty place
+            guard orders.writer.push(VoiceOrder(index: index, isHeard: true)) else { return nil }
+            owned.playouts[index] = playout
+            return Place(index: index)
+        }
+    }
+
+    /// How loud a voice is, as a factor; reached within a block.
+    func setGain(_ gain: Float, at place: Place) {
+        slots.base[place.index].gain.store(gain.bitPattern, ordering: .relaxed)
+    }
+
+    /// What a voice measured in the last block, before its gain. For one thread.
+    func level(at place: Place) -> Level { owned.withLock { $0.levels[place.index].load() } }
+
+    /// Fades a voice out within a block; then its place is free.
+    func remove(_ place: Place) {
+        owned.withLock { owned in
+            guard owned.playouts[place.index] != nil, !owned.isLeaving[place.index] else { return }
+            owned.isLeaving[place.index] = orders.writer.push(VoiceOrder(index: place.index, isHeard: false))
+        }
+        collect()
+    }
+
+    /// Frees what the callback has let go.
+    func collect() {
+        owned.withLock { owned in
+            while let index = released.pop() {
+                owned.playouts[index] = nil
+                owned.isLeaving[index] = false
+            }
+        }
+    }
+
+    /// What the render callback holds.
+    struct Renderer: @unchecked Sendable {  // one thread pulls; the owner frees once that has stopped
+        fileprivate let state: UnsafeMutablePointer<VoiceMix>
+
+        /// The mix's next block.
+        /// - Parameters:
+        ///   - mix: as many channels as the mixer was made for, all written.
+        ///   - sampleTime: the device's frame counter at the first frame.
+        ///   - hostTime: the nominal start of the cycle.
+        @_noLocks
+        func pull(_ mix: Channels, frameCount: Int, sampleTime: Int64, hostTime: HostTime) {
+            state.pointee.pull(mix, frameCount, sampleTime, hostTime)
+        }
+    }
+}
+
+/// What the control thread tells the callback of a place.
+struct VoiceOrder: BitwiseCopyable {
+    let index: Int
+    let isHeard: Bool
+}
+
+/// A place in the mix.
+struct VoiceSlot: ~Copyable {
+    let gain = Atomic<UInt32>(0)  // a float's bits: where the fader stands
+    let level: LatestValue<Level>.Writer
+    var renderer: Playout.Renderer?
+    var isHeard = false
+    var isLeaving = false
+    var reached: Float = 0
+
+    init(level: LatestValue<Level>.Writer) { self.level = level }
+}
+
+/// The render thread's side of a ``VoiceMixer``.
+struct VoiceMix: ~Copyable {
+    /// Voices at once, those that are fading out included.
+    static var capacity: Int { @_noLocks get { 16 } }
+
+    let slots: UnsafeMutablePointer<VoiceSlot>
+    let orders: MessageQueue<VoiceOrder>.Reader
+    let released: MessageQueue<Int>.Writer
+    let scratch: Channels
+    var peakGuard: PeakGuard
+
+    @_noLocks
+    mutating func pull(_ mix: Channels, _ frameCount: Int, _ sampleTime: Int64, _ hostTime: HostTime) {
+        while let order = orders.pop() {
+            slots[order.index].isHeard = true
+            slots[order.index].isLeaving = !order.isHeard
+            if order.isHeard { slots[order.index].reached = 0 }
+        }
+        for c in 0..<mix.count { clearSamples(mix[c], frameCount) }
+        guard frameCount > 0 else { return }
+        for index in 0..<VoiceMix.capacity where slots[index].isHeard {
+            guard let renderer = slots[index].renderer else { continue }
+            renderer.pull(scratch, frameCount: frameCount, sampleTime: sampleTime, hostTime: hostTime)
+            slots[index].level.store(Level(of: scratch, frameCount: frameCount))
+            let isLeaving = slots[index].isLeaving
+            let gain = isLeaving ? 0 : Float(bitPattern: slots[index].gain.load(ordering: .relaxed))
+            let reached = slots[index].reached
+            for c in 0..<mix.count {
+                if gain == reached {
+                    addSamples(mix[c], scratch[c], frameCount, gain: gain)
+                } else {
+                    let step = (gain - reached) / Float(frameCount)
+                    addSamples(mix[c], scratch[c], frameCount, gain: reached, step: step)
+                }
+            }
+            slots[index].reached = gain
+            if isLeaving {
+                slots[index].isHeard = false
+                slots[index].renderer = nil
+                released.push(index)
+            }
+        }
+        peakGuard.process(mix, frameCount)
+    }
+}

@@ -1,0 +1,164 @@
+import AudioBase
+import CRealtime
+import AudioDevices
+import MediaTransport
+import Playout
+import Testing
+import TestSupport
+
+@testable import Call
+
+/// Calls of more than two: each hears each, in one mix, and those who come and go disturb nobody.
+@Suite struct RoomTests {
+    /// A tone for each end, all whole numbers of periods in a tenth of a second.
+    private static func frequency(_ end: Int) -> Double { 300 + 110 * Double(end) }
+    private static let level: Float = 0.1
+
+    private static func setup(_ codec: Codec = .pcm, count: Int, block: Int = 128) -> RoomRig.Setup {
+        RoomRig.Setup(codec: codec, count: count, block: block) { end, frame in
+            sine(frame, frequency: frequency(end), rate: 48_000, amplitude: Double(level))
+        }
+    }
+
+    /// How loud the tones are that an end hears in a part of the call, by end: the mean over tenths of a second, in which
+    /// a rate that playout moves by a few parts in ten thousand is not seen.
+    private func levels(_ rig: RoomRig, at end: Int, _ seconds: Range<Double>) -> [Double] {
+        let samples = rig.ends[end].heard(seconds).samples
+        let pieces = stride(from: 0, through: samples.count - 4_800, by: 4_800).map { samples[$0..<$0 + 4_800] }
+        return rig.ends.indices.map { other in
+            pieces.reduce(0) { $0 + amplitude($1, frequency: Self.frequency(other)) } / Double(max(1, pieces.count))
+        }
+    }
+
+    private func amplitude(_ samples: ArraySlice<Float>, frequency: Double) -> Double {
+        var (a, b) = (0.0, 0.0)
+        for (n, x) in samples.enumerated() {
+            let angle = 2 * Double.pi * frequency / 48_000 * Double(n)
+            a += Double(x) * earshot_cos(angle)
+            b += Double(x) * earshot_sin(angle)
+        }
+        return 2 * (a * a + b * b).squareRoot() / Double(max(1, samples.count))
+    }
+
+    @Test(arguments: [Codec.pcm, .opus], [3, 8])
+    func `each hears all others, and not itself`(codec: Codec, count: Int) throws {
+        var rig = try RoomRig(Self.setup(codec, count: count))
+        for end in 0..<count { try rig.enter(end) }
+        try rig.run(until: 3.5)
+        for end in 0..<count {
+            for (other, level) in levels(rig, at: end, 3..<3.4).enumerated() {
+                let expected = other == end ? 0 : Double(Self.level)
+                #expect(abs(level - expected) < 0.02 * Double(Self.level) + 0.002, "\(end) of \(other): \(level)")
+            }
+            for other in 0..<count where other != end {
+                let statistics = rig.ends[end].statistics(of: PeerID(other))
+                #expect(statistics.rtp.packetsMissing == 0 && statistics.rtp.packetsIgnored == 0)
+                #expect(rig.ends[end].playout(of: PeerID(other))?.statistics.concealedFrames == 0)
+            }
+        }
+    }
+
+    @Test func `who comes late hears all, and who leaves is gone without a click`() throws {
+        var rig = try RoomRig(Self.setup(count: 4))
+        for end in 0..<3 { try rig.enter(end) }
+        try rig.run(until: 1)
+        try rig.enter(3)
+        try rig.run(until: 2)
+        try rig.leave(1)
+        try rig.run(until: 3)
+        let before = levels(rig, at: 0, 0.5..<0.9)
+        #expect(before[1] > 0.09 && before[2] > 0.09 && before[3] < 0.002)
+        let among = levels(rig, at: 0, 1.5..<1.9)
+        #expect(among[1] > 0.09 && among[2] > 0.09 && among[3] > 0.09)
+        let after = levels(rig, at: 0, 2.5..<2.9)
+        #expect(after[1] < 0.002 && after[2] > 0.09 && after[3] > 0.09)
+        #expect(levels(rig, at: 3, 1.5..<1.9)[0..<3].allSatisfy { $0 > 0.09 })
+        #expect(levels(rig, at: 1, 2.5..<2.9).allSatisfy { $0 < 0.002 })
+        // A cut tone of 0.1 would be a step of up to 0.1; the tones together move by 0.021 a frame at most.
+        for end in [0, 2, 3] {
+            let heard = rig.ends[end].heard(1.9..<2.9).samples
+            #expect(zip(heard, heard.dropFirst()).allSatisfy { abs($0 - $1) < 0.025 })
+        }
+        #expect(rig.ends[0].core.statistics(of: PeerID(1)) == nil)
+    }
+
+    @Test func `a hundred times in and out leaves every place free`() throws {
+        var rig = try RoomRig(Self.setup(count: 3))
+        try rig.enter(0)
+        try rig.enter(1)
+        for round in 0..<100 {
+            try rig.enter(2)
+            try rig.run(until: 0.02 * Double(round) + 0.01)
+            try rig.leave(2)
+            try rig.run(until: 0.02 * Double(round) + 0.02)
+        }
+        try rig.run(until: 2.6)
+        #expect(levels(rig, at: 0, 2.2..<2.6)[1] > 0.09)
+    }
+
+    @Test func `a voice turned up or down changes alone`() throws {
+        var rig = try RoomRig(Self.setup(count: 3))
+        for end in 0..<3 { try rig.enter(end) }
+        try rig.run(until: 1)
+        rig.ends[0].setGain(0.25, of: PeerID(1))
+        try rig.run(until: 2)
+        let quieter = levels(rig, at: 0, 1.3..<1.8)
+        #expect(abs(quieter[1] - 0.025) < 0.002 && abs(quieter[2] - 0.1) < 0.004)
+        #expect(abs(levels(rig, at: 2, 1.3..<1.8)[1] - 0.1) < 0.004)
+    }
+
+    @Test func `eight who all shout stay below full scale, without noise`() throws {
+        var rig = try RoomRig(
+            RoomRig.Setup(count: 8) { end, frame in
+                sine(frame, frequency: Self.frequency(end), rate: 48_000, amplitude: 0.3)
+            })
+        for end in 0..<8 { try rig.enter(end) }
+        try rig.run(until: 3.5)
+        for end in 0..<8 {
+            let heard = rig.ends[end].heard(3..<3.4).samples
+            #expect(heard.allSatisfy { abs($0) <= 1 })
+            let tones = levels(rig, at: end, 3..<3.4)
+            // All as loud as each other, so turned down and not cut off.
+            let others = tones.enumerated().filter { $0.offset != end }.map(\.element)
+            #expect((others.max() ?? 1) / (others.min() ?? 0) < 1.1)
+            let energy = heard.reduce(0) { $0 + Double($1 * $1) } / Double(heard.count)
+            let inTones = tones.reduce(0) { $0 + $1 * $1 / 2 }
+            #expect(inTones / energy > 0.9, "\(inTones / energy) of what \(end) hears is tones")
+        }
+    }
+
+    @Test func `what all take alike is encoded once`() throws {
+        var rig = try RoomRig(Self.setup(.opus, count: 5))
+        for end in 0..<5 { try rig.enter(end) }
+        try rig.run(until: 1)
+        #expect(rig.ends[0].core.streamCount == 1)
+        let sent = (1..<5).map { rig.ends[0].statistics(of: PeerID($0)).rtp.packetsSent }
+        #expect(Set(sent).count == 1 && sent[0] > 190)
+    }
+
+    @Test func `loss on one way is heard on that way alone`() throws {
+        var rig = try RoomRig(Self.setup(count: 3))
+        rig.networks[1][0].loss = 0.2
+        for end in 0..<3 { try rig.enter(end) }
+        try rig.run(until: 2)
+        #expect(rig.ends[0].playout(of: PeerID(1))?.statistics.concealedFrames ?? 0 > 0)
+        for (end, other) in [(0, 2), (1, 0), (1, 2), (2, 0), (2, 1)] {
+            #expect(rig.ends[end].playout(of: PeerID(other))?.statistics.concealedFrames == 0)
+        }
+    }
+
+    @Test func `eight cards that drift apart are followed, each by itself`() throws {
+        var setup = Self.setup(count: 8)
+        setup.drifts = [-300, -200, -100, -50, 50, 100, 200, 300]
+        var rig = try RoomRig(setup)
+        for end in 0..<8 { try rig.enter(end) }
+        try rig.run(until: 6)
+        for end in 0..<8 {
+            for other in 0..<8 where other != end {
+                let playout = rig.ends[end].playout(of: PeerID(other))?.statistics
+                #expect(playout?.concealedFrames ?? 9_999 <= 240 && playout?.skips ?? 9 <= 1, "\(playout as Any)")
+                #expect(playout?.delay ?? 1 < 0.02)
+            }
+        }
+    }
+}
