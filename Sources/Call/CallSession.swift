@@ -42,7 +42,7 @@ public final class CallSession: Sendable {
         _ = processor.mixer.add(playout)
         let session = RTPSession(
             ssrc: .random(in: 1 ... .max), cname: cname, payloadType: configuration.payloadType,
-            clockRate: configuration.rtpClockRate, firstSequenceNumber: .random(in: 0 ... .max),
+            clockRate: configuration.rtpClockRate, firstSequenceNumber: .random(in: 0...0x7FFF),  // see SRTPSession
             firstTimestamp: .random(in: 0 ... .max))
         var core = MediaCore(
             captured: processor.captured.reader, channelCount: configuration.channelCount,

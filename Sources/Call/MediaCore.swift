@@ -105,15 +105,3 @@ public struct MediaCore: ~Copyable {
 
     private func index(of id: PeerID) -> Int? { members.firstIndex { $0.id == id } }
 }
-
-/// One far side in a call, by a number that its owner chose.
-public struct PeerID: Hashable, Sendable, CustomStringConvertible {
-    /// The number.
-    public let rawValue: Int
-
-    /// A far side of this number.
-    public init(_ rawValue: Int) { self.rawValue = rawValue }
-
-    /// `peer 3`.
-    public var description: String { "peer \(rawValue)" }
-}
