@@ -25,7 +25,8 @@ struct PacketInfo {
             let data = UnsafeRawBufferPointer(rebasing: control[(offset + Self.header)..<(offset + length)])
             if level == CInt(IPPROTO_IPV6), type == IPV6_PKTINFO, data.count >= 20 {
                 interface = data.loadUnaligned(fromByteOffset: 16, as: UInt32.self)
-                let bits = UInt128(data.bigEndian32(0)) << 96 | UInt128(data.bigEndian32(4)) << 64
+                let bits =
+                    UInt128(data.bigEndian32(0)) << 96 | UInt128(data.bigEndian32(4)) << 64
                     | UInt128(data.bigEndian32(8)) << 32 | UInt128(data.bigEndian32(12))
                 local = IPAddress.v6(bits, scope: 0).unmapped.scoped(to: interface)
                 return

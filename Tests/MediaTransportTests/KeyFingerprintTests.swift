@@ -16,7 +16,10 @@ import Testing
         #expect(try JSONDecoder().decode([KeyFingerprint].self, from: coded) == [fingerprint])
     }
 
-    @Test(arguments: ["", "00", String(repeating: "0", count: 63), String(repeating: "g", count: 64), "0x" + String(repeating: "0", count: 62)])
+    @Test(arguments: [
+        "", "00", String(repeating: "0", count: 63), String(repeating: "g", count: 64),
+        "0x" + String(repeating: "0", count: 62),
+    ])
     func `anything else is none`(text: String) {
         #expect(KeyFingerprint(hex: text) == nil)
         #expect(throws: DecodingError.self) {

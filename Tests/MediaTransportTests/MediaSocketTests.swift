@@ -89,7 +89,9 @@ import Testing
         #expect(throws: UDPSocketError.addressNotAvailable(v4)) { _ = try MediaSocket(address: v4, port: 0) }
         let socket = try MediaSocket(port: 0)
         let peer = try MediaSocket(address: .loopbackV6, port: 0)
-        #expect(throws: UDPSocketError.addressNotAvailable(v6)) { try socket.send([1], to: peer.localAddress, from: v6) }
+        #expect(throws: UDPSocketError.addressNotAvailable(v6)) {
+            try socket.send([1], to: peer.localAddress, from: v6)
+        }
         // The family of one, the address of the other.
         #expect(throws: UDPSocketError.addressNotAvailable(.loopback)) {
             try socket.send([1], to: peer.localAddress, from: .loopback)

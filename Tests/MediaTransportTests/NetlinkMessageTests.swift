@@ -112,7 +112,8 @@ import Testing
     private func native<T: FixedWidthInteger>(_ value: T) -> [UInt8] { withUnsafeBytes(of: value) { Array($0) } }
 
     private func message(_ type: UInt16, _ body: [UInt8], flags: UInt16 = 0) -> [UInt8] {
-        let bytes = native(UInt32(16 + body.count)) + native(type) + native(flags) + [UInt8](repeating: 0, count: 8) + body
+        let bytes =
+            native(UInt32(16 + body.count)) + native(type) + native(flags) + [UInt8](repeating: 0, count: 8) + body
         return bytes + [UInt8](repeating: 0, count: (4 - bytes.count % 4) % 4)
     }
 
@@ -121,11 +122,13 @@ import Testing
     }
 
     private func link(_ index: UInt32, _ name: String, flags: UInt32) -> [UInt8] {
-        [0, 0] + native(UInt16(1)) + native(index) + native(flags) + native(UInt32(0)) + attribute(3, Array(name.utf8) + [0])
+        [0, 0] + native(UInt16(1)) + native(index) + native(flags) + native(UInt32(0))
+            + attribute(3, Array(name.utf8) + [0])
     }
 
     private func address(_ index: UInt32, _ bytes: [UInt8], prefix: UInt8, flags: UInt32? = nil) -> [UInt8] {
         let family: UInt8 = bytes.count == 16 ? 10 : 2
-        return [family, prefix, 0, 0] + native(index) + attribute(1, bytes) + (flags.map { attribute(8, native($0)) } ?? [])
+        return [family, prefix, 0, 0] + native(index) + attribute(1, bytes)
+            + (flags.map { attribute(8, native($0)) } ?? [])
     }
 }

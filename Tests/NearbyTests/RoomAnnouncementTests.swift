@@ -45,7 +45,10 @@ import Testing
     }
 
     @Test func `base 32 as RFC 4648 has it`() {
-        let vectors = ["": "", "f": "my", "fo": "mzxq", "foo": "mzxw6", "foob": "mzxw6yq", "fooba": "mzxw6ytb", "foobar": "mzxw6ytboi"]
+        let vectors = [
+            "": "", "f": "my", "fo": "mzxq", "foo": "mzxw6", "foob": "mzxw6yq", "fooba": "mzxw6ytb",
+            "foobar": "mzxw6ytboi",
+        ]
         for (plain, coded) in vectors {
             #expect(Base32.encode(Array(plain.utf8)) == coded)
             #expect(Base32.decode(coded) == Array(plain.utf8))
@@ -56,7 +59,9 @@ import Testing
 }
 
 @Suite struct TXTRecordTests {
-    private func record(_ strings: [[UInt8]]) -> TXTRecord { TXTRecord(parsing: strings.flatMap { [UInt8($0.count)] + $0 }) }
+    private func record(_ strings: [[UInt8]]) -> TXTRecord {
+        TXTRecord(parsing: strings.flatMap { [UInt8($0.count)] + $0 })
+    }
 
     @Test func `the first of a key counts, in any case, and a key without a value is there`() {
         let record = record(["A=1", "a=2", "=x", "b", "c=", "d=é=f"].map { Array($0.utf8) } + [[0x80, 0x3D]])
@@ -77,7 +82,8 @@ import Testing
     }
 
     @Test func `an empty record has one empty string`() {
-        #expect(TXTRecord().bytes == [0] && TXTRecord(parsing: [0]) == TXTRecord() && TXTRecord(parsing: []) == TXTRecord())
+        #expect(
+            TXTRecord().bytes == [0] && TXTRecord(parsing: [0]) == TXTRecord() && TXTRecord(parsing: []) == TXTRecord())
     }
 
     @Test func `any bytes are a record that is written and read the same`() {

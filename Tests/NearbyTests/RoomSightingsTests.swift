@@ -42,7 +42,9 @@ import Testing
         #expect(rig.sightings.rooms.isEmpty, "what is not followed is not seen")
     }
 
-    @Test(arguments: ["0.0.0.0", "::", "127.0.0.1", "::1", "224.0.0.251", "ff02::fb", "255.255.255.255", "::ffff:127.0.0.1"])
+    @Test(arguments: [
+        "0.0.0.0", "::", "127.0.0.1", "::1", "224.0.0.251", "ff02::fb", "255.255.255.255", "::ffff:127.0.0.1",
+    ])
     func `an address that leads nowhere is none`(address: String) {
         var rig = Rig()
         rig.see("Song", at: address, announcement(1), interface: 2)
@@ -75,7 +77,8 @@ import Testing
 private struct Rig {
     var sightings = RoomSightings()
 
-    func sighting(_ address: String, _ told: RoomAnnouncement, host: String = "alpha.local") -> RoomSightings.Sighting? {
+    func sighting(_ address: String, _ told: RoomAnnouncement, host: String = "alpha.local") -> RoomSightings.Sighting?
+    {
         IPAddress(address).map {
             RoomSightings.Sighting(hostName: host, endpoint: SocketAddress($0, port: 47_400), announcement: told)
         }

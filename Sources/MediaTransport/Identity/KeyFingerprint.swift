@@ -21,7 +21,9 @@ public struct KeyFingerprint: Hashable, Sendable, CustomStringConvertible {
     }
 
     /// All 64 digits, in lower case.
-    public var hex: String { String(decoding: bytes.flatMap { [Self.digit($0 >> 4), Self.digit($0 & 15)] }, as: UTF8.self) }
+    public var hex: String {
+        String(decoding: bytes.flatMap { [Self.digit($0 >> 4), Self.digit($0 & 15)] }, as: UTF8.self)
+    }
 
     /// For people: the first 16 digits in groups of four, `01ab 23cd 45ef 6789`.
     public var description: String {
@@ -29,7 +31,9 @@ public struct KeyFingerprint: Hashable, Sendable, CustomStringConvertible {
         return stride(from: 0, to: digits.count, by: 4).map { String(digits[$0..<$0 + 4]) }.joined(separator: " ")
     }
 
-    private static func digit(_ value: UInt8) -> UInt8 { value + (value < 10 ? UInt8(ascii: "0") : UInt8(ascii: "a") - 10) }
+    private static func digit(_ value: UInt8) -> UInt8 {
+        value + (value < 10 ? UInt8(ascii: "0") : UInt8(ascii: "a") - 10)
+    }
 
     private static func value(ofDigit byte: UInt8) -> UInt8? {
         switch byte {

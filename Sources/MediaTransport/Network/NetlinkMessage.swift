@@ -111,12 +111,12 @@ extension LinkAddress {
         index = body.native32(4)
         var local: IPAddress?
         var other: IPAddress?  // of a point-to-point interface the far side's
-        var flags: UInt32?
+        var wideFlags: UInt32?
         NetlinkAttributes(body, from: 8).forEach { type, value in
             switch type {
             case 1: other = IPAddress(family: family, value)  // IFA_ADDRESS
             case 2: local = IPAddress(family: family, value)  // IFA_LOCAL
-            case 8: if value.count == 4 { flags = value.native32(0) }  // IFA_FLAGS
+            case 8: if value.count == 4 { wideFlags = value.native32(0) }  // IFA_FLAGS
             default: break
             }
         }
@@ -124,7 +124,7 @@ extension LinkAddress {
             prefixLength <= (address.isV6 ? 128 : 32)
         else { return nil }
         self.address = address.scoped(to: index)
-        self.flags = flags ?? self.flags
+        flags = wideFlags ?? flags
     }
 }
 
@@ -143,7 +143,9 @@ extension IPAddress {
 private struct NetlinkAttributes {
     let bytes: UnsafeRawBufferPointer
 
-    init(_ bytes: UnsafeRawBufferPointer, from start: Int) { self.bytes = UnsafeRawBufferPointer(rebasing: bytes[start...]) }
+    init(_ bytes: UnsafeRawBufferPointer, from start: Int) {
+        self.bytes = UnsafeRawBufferPointer(rebasing: bytes[start...])
+    }
 
     func forEach(_ body: (UInt16, UnsafeRawBufferPointer) -> Void) {
         var offset = 0
@@ -151,7 +153,9 @@ private struct NetlinkAttributes {
             let size = Int(bytes.native16(offset))
             guard size >= 4, size <= bytes.count - offset else { return }
             // The two highest bits say how the value is made.
-            body(bytes.native16(offset + 2) & 0x3FFF, UnsafeRawBufferPointer(rebasing: bytes[(offset + 4)..<(offset + size)]))
+            body(
+                bytes.native16(offset + 2) & 0x3FFF,
+                UnsafeRawBufferPointer(rebasing: bytes[(offset + 4)..<(offset + size)]))
             offset += min((size + 3) & ~3, bytes.count - offset)
         }
     }

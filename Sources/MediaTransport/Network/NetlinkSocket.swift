@@ -58,7 +58,7 @@ struct NetlinkSocket: ~Copyable, Sendable {
         case messages([NetlinkMessage], isInterrupted: Bool)
         /// News were lost: there were more than the socket holds.
         case lost
-        case none
+        case nothing
     }
 
     /// Takes the next datagram.
@@ -75,7 +75,7 @@ struct NetlinkSocket: ~Copyable, Sendable {
             if count < 0 {
                 switch errno {
                 case EINTR: continue
-                case EAGAIN: return .none
+                case EAGAIN: return .nothing
                 case ENOBUFS: return .lost
                 case let code: throw NetworkError(code: code)
                 }

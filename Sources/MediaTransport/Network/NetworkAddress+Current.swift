@@ -38,7 +38,7 @@ extension NetlinkSocket {
         var isWhole = true
         while true {
             switch try receive(into: buffer) {
-            case .none: throw NetworkError(code: ENODATA)
+            case .nothing: throw NetworkError(code: ENODATA)
             case .lost: isWhole = false
             case .messages(let messages, let isInterrupted):
                 if isInterrupted { isWhole = false }

@@ -28,11 +28,12 @@ public struct NetworkMonitor: ~Copyable, Sendable {
     public mutating func receive(at now: HostTime) {
         withUnsafeTemporaryAllocation(byteCount: 1 << 14, alignment: 8) { buffer in
             for _ in 0..<256 {
-                switch try? socket.receive(into: buffer) {
+                guard let next = try? socket.receive(into: buffer) else { return }
+                switch next {
                 case .messages(let messages, _):
                     if messages.contains(where: \.isNews) { change.note(at: now) }
                 case .lost: change.note(at: now)
-                case NetlinkSocket.Next.none?, nil: return
+                case .nothing: return
                 }
             }
         }

@@ -75,7 +75,9 @@ final class AvahiConnection {
                 Unmanaged<AvahiConnection>.fromOpaque(context).takeUnretainedValue().take(state, of: client)
             }, Unmanaged.passUnretained(self).toOpaque(), &code)
         if client == nil {
-            drop(Int(code) == AVAHI_ERR_DBUS_ERROR ? .noBus : DiscoveryError(avahi: code), pause: Self.longPause)
+            // Where the bus's socket is missing libavahi says that the daemon is.
+            let isBus = [AVAHI_ERR_DBUS_ERROR, AVAHI_ERR_NO_DAEMON].contains(Int(code))
+            drop(isBus ? .noBus : DiscoveryError(avahi: code), pause: Self.longPause)
         }
     }
 

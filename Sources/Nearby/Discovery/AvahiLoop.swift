@@ -1,3 +1,4 @@
+import AudioBase
 import CAvahi
 import CRealtime
 import Dispatch
@@ -8,11 +9,8 @@ import Synchronization
 ///
 /// Members are for any thread; none waits for the daemon but ``stop()``, and that for a second at most.
 final class AvahiLoop: Sendable {
-    private struct State {
-        var poll: OpaquePointer?
-        var isStopping = false
-    }
-    private let state = Mutex(State())
+    private let isStopping = Atomic(false)
+    private let wakeup = Wakeup()
     private let ended = DispatchSemaphore(value: 0)
 
     /// Starts the thread.
@@ -26,33 +24,30 @@ final class AvahiLoop: Sendable {
     }
 
     private func run(_ work: any AvahiWork) {
-        guard let poll = avahi_simple_poll_new() else {
+        guard let poll = avahi_simple_poll_new(), let api = avahi_simple_poll_get(poll) else {
             return work.becameUnavailable(.refused(reason: "out of memory"))
         }
-        let isWanted = state.withLock { state in
-            if !state.isStopping { state.poll = poll }
-            return !state.isStopping
+        defer { avahi_simple_poll_free(poll) }
+        // Its own wake-up is lost when it comes between the last look at what is wanted and the poll.
+        let watch = api.pointee.watch_new(api, wakeup.fileDescriptor, AVAHI_WATCH_IN, { _, _, _, _ in }, nil)
+        guard watch != nil else { return work.becameUnavailable(.refused(reason: "out of memory")) }
+        let connection = AvahiConnection(poll, work)
+        while true {
+            wakeup.prepareToSleep()
+            if isStopping.load(ordering: .sequentiallyConsistent) { break }
+            connection.step()
+            wakeup.wokeUp()
         }
-        if isWanted {
-            let connection = AvahiConnection(poll, work)
-            repeat { connection.step() } while !state.withLock { $0.isStopping }
-            connection.close()
-        }
-        state.withLock { $0.poll = nil }
-        avahi_simple_poll_free(poll)
+        connection.close()
     }
 
     /// Has the work look at what is wanted now.
-    func wake() { state.withLock { if let poll = $0.poll { avahi_simple_poll_wakeup(poll) } } }
+    func wake() { wakeup.handle.wake() }
 
-    /// Has the thread withdraw all and end. Returns when it has; where the daemon does not answer after a second, and the
+    /// Has the thread withdraw all and end. Returns when it has; after a second where the daemon does not answer, and the
     /// thread ends by itself when it does.
     func stop() {
-        let isFirst = state.withLock { state in
-            defer { state.isStopping = true }
-            return !state.isStopping
-        }
-        guard isFirst else { return }
+        guard !isStopping.exchange(true, ordering: .sequentiallyConsistent) else { return }
         wake()
         _ = ended.wait(timeout: .now() + 1)
     }
