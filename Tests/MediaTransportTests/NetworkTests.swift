@@ -105,56 +105,64 @@ struct NetworkTests {
     @Test func `an address that comes or goes is told, and a cable that is pulled out`() throws {
         let network = try TestNetwork("alpha")
         let alpha = network.hosts[0]
-        try alpha.inside {
-            var monitor = try NetworkMonitor()
-            let first = monitor.addresses
-            let added = try #require(IPAddress("10.77.0.99"))
-            try alpha.run("ip address add 10.77.0.99/24 dev eth0")
-            #expect(try #require(monitor.nextChange()).contains { $0.address == added })
-            try alpha.run("ip address del 10.77.0.99/24 dev eth0")
-            #expect(monitor.nextChange() == first)
-            try network.setCable(of: 0, isConnected: false)
-            #expect(monitor.nextChange()?.map(\.interface.kind) == [.loopback, .loopback])
-            try network.setCable(of: 0, isConnected: true)
-            #expect(try #require(monitor.nextChange { $0.count == first.count }) == first)
-            #expect(monitor.addresses == first && monitor.nextDeadline == nil)
-        }
+        let watch = try alpha.inside { try Watch(on: alpha) }
+        let first = watch.addresses
+        try alpha.run("ip address add 10.77.0.99/24 dev eth0")
+        #expect(try watch.next().contains { $0.address.description == "10.77.0.99" })
+        try alpha.run("ip address del 10.77.0.99/24 dev eth0")
+        #expect(try watch.next() == first)
+        try network.setCable(of: 0, isConnected: false)
+        #expect(try watch.next().map(\.interface.kind) == [.loopback, .loopback])
+        try network.setCable(of: 0, isConnected: true)
+        #expect(try watch.next { $0.count == first.count } == first)
+        #expect(watch.addresses == first)
     }
 
     @Test func `an address is told when it can be used, not while it is tried`() throws {
         let network = try TestNetwork("alpha")
         let alpha = network.hosts[0]
-        try alpha.inside {
-            let settings = "/proc/sys/net/ipv6/conf/eth0"
-            for setting in ["accept_dad", "dad_transmits"] {
-                try "1".write(toFile: "\(settings)/\(setting)", atomically: false, encoding: .utf8)
-            }
-            var monitor = try NetworkMonitor()
-            let added = try #require(IPAddress("fd00::99"))
-            try alpha.run("ip address add fd00::99/64 dev eth0")
-            #expect(try !NetworkAddress.current().contains { $0.address == added })
-            #expect(try #require(monitor.nextChange()).contains { $0.address == added })
-            // Now it can be sent from.
+        try alpha.run("sysctl -q -w net.ipv6.conf.eth0.accept_dad=1 net.ipv6.conf.eth0.dad_transmits=1")
+        let watch = try alpha.inside { try Watch(on: alpha) }
+        let added = try #require(IPAddress("fd00::99"))
+        try alpha.run("ip address add fd00::99/64 dev eth0")
+        #expect(try !alpha.inside { try NetworkAddress.current() }.contains { $0.address == added })
+        #expect(try watch.next().contains { $0.address == added })
+        let isSent = try alpha.inside {
             let socket = try MediaSocket(port: 0)
-            #expect(try socket.send([1], to: SocketAddress(added, port: socket.localAddress.port), from: added))
+            return try socket.send([1], to: SocketAddress(added, port: socket.localAddress.port), from: added)
+        }
+        #expect(isSent)
+    }
+
+    /// A monitor on a host. One test at a time uses it.
+    private final class Watch: @unchecked Sendable {
+        private let host: NetworkHost
+        private var monitor: NetworkMonitor
+
+        /// On the host.
+        init(on host: NetworkHost) throws {
+            self.host = host
+            monitor = try NetworkMonitor()
+        }
+
+        var addresses: [NetworkAddress] { monitor.addresses }
+
+        /// Serves the monitor as a thread would, until addresses are told that `fit`.
+        func next(_ fit: @escaping @Sendable ([NetworkAddress]) -> Bool = { _ in true }) throws -> [NetworkAddress] {
+            try host.inside { [self] in
+                let end = HostTime.now().advanced(bySeconds: 10)
+                while HostTime.now() < end {
+                    let wait = monitor.nextDeadline.map { max(0, $0.seconds(since: .now())) } ?? 0.2
+                    var descriptor = pollfd(fd: monitor.fileDescriptor, events: Int16(POLLIN), revents: 0)
+                    if poll(&descriptor, 1, CInt(wait * 1e3) + 1) > 0 { monitor.receive(at: .now()) }
+                    if let addresses = monitor.tick(at: .now()), fit(addresses) { return addresses }
+                }
+                throw NetworkHost.HostError(description: "no change was told")
+            }
         }
     }
 }
 
 extension IPAddress {
     fileprivate var unscoped: String { String(description.prefix { $0 != "%" }) }
-}
-
-extension NetworkMonitor {
-    /// Serves the monitor as a thread would, until addresses are told that `fit`; nil after ten seconds.
-    fileprivate mutating func nextChange(_ fit: ([NetworkAddress]) -> Bool = { _ in true }) -> [NetworkAddress]? {
-        let end = HostTime.now().advanced(bySeconds: 10)
-        while HostTime.now() < end {
-            let wait = nextDeadline.map { max(0, $0.seconds(since: .now())) } ?? 0.2
-            var descriptor = pollfd(fd: fileDescriptor, events: Int16(POLLIN), revents: 0)
-            if poll(&descriptor, 1, CInt(wait * 1e3) + 1) > 0 { receive(at: .now()) }
-            if let addresses = tick(at: .now()), fit(addresses) { return addresses }
-        }
-        return nil
-    }
 }
