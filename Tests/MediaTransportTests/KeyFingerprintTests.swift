@@ -28,6 +28,6 @@ import Testing
     }
 
     @Test func `other sizes are none`() {
-        #expect(KeyFingerprint(bytes: bytes.dropLast()) == nil && KeyFingerprint(bytes: bytes + [0]) == nil)
+        #expect(KeyFingerprint(bytes: Array(bytes.dropLast())) == nil && KeyFingerprint(bytes: bytes + [0]) == nil)
     }
 }

@@ -97,7 +97,7 @@ struct DiscoveryTests {
         #expect(eventually { third.state == .advertising(name: "Song #3") })
         let browser = try browse(on: network.hosts[1])
         #expect(eventually { browser.snapshot.rooms.map(\.name) == ["Song", "Song #2", "Song #3"] })
-        #expect(browser.snapshot.rooms.map(\.announcement.roomID[0]) == [1, 2, 3])
+        #expect(browser.snapshot.rooms.map(\.announcement.roomID.bytes[0]) == [1, 2, 3])
         _ = servers
     }
 

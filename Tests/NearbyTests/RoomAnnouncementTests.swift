@@ -10,7 +10,7 @@ import Testing
         let record = announcement.record
         #expect(
             String(decoding: record.bytes, as: UTF8.self)
-                == "\u{3}v=1\u{1D}id=" + Base32.encode(announcement.roomID) + "\u{44}key=" + announcement.hostKey.hex
+                == "\u{3}v=1\u{1D}id=" + announcement.roomID.description + "\u{44}key=" + announcement.hostKey.hex
                 + "\u{5}pin=1\u{3}n=3")
         #expect(RoomAnnouncement(TXTRecord(parsing: record.bytes)) == announcement)
         announcement.memberCount = 5_000
@@ -27,7 +27,7 @@ import Testing
 
     @Test(arguments: [
         ("v", nil), ("v", ""), ("v", "+1"), ("v", "1000"), ("v", "one"), ("id", nil), ("id", "aaaa"),
-        ("id", String(repeating: "a", count: 27)), ("id", String(repeating: "1", count: 26)), ("key", nil),
+        ("id", String(repeating: "a", count: 27)), ("id", String(repeating: "U", count: 26)), ("key", nil),
         ("key", "00"), ("key", String(repeating: "x", count: 64)),
     ])
     func `without a version, an id or a key it is no room`(key: String, value: String?) {
@@ -44,17 +44,16 @@ import Testing
         #expect(!read.needsPIN && (key != "n" || read.memberCount == 0))
     }
 
-    @Test func `base 32 as RFC 4648 has it`() {
-        let vectors = [
-            "": "", "f": "my", "fo": "mzxq", "foo": "mzxw6", "foob": "mzxw6yq", "fooba": "mzxw6ytb",
-            "foobar": "mzxw6ytboi",
-        ]
-        for (plain, coded) in vectors {
-            #expect(Base32.encode(Array(plain.utf8)) == coded)
-            #expect(Base32.decode(coded) == Array(plain.utf8))
-            #expect(Base32.decode(coded.uppercased()) == Array(plain.utf8))
+    @Test func `a room's id is 26 characters that are read in either case`() throws {
+        let id = try #require(RoomID(bytes: (0..<16).map { UInt8($0) }))
+        #expect(id.description == "000G40R40M30E209185GR38E1W")
+        #expect(RoomID(id.description.lowercased()) == id && RoomID("OOOG4OR4OM3OE2O9I85GR38ELW") == id)
+        let largest = try #require(RoomID(bytes: [UInt8](repeating: 255, count: 16)))
+        #expect(largest.description == String(repeating: "Z", count: 25) + "W" && RoomID(largest.description) == largest)
+        for text in ["", "000G40R40M30E209185GR38E1", "000G40R40M30E209185GR38E1X", "U00G40R40M30E209185GR38E1W", "é"] {
+            #expect(RoomID(text) == nil)
         }
-        for text in ["m", "mzx", "mzxw6y", "mz", "m=", "m y", "0aaa", "é"] { #expect(Base32.decode(text) == nil) }
+        #expect(RoomID(bytes: []) == nil)
     }
 }
 
@@ -121,7 +120,9 @@ import Testing
 
 /// A room by number.
 func announcement(_ number: UInt8, key: UInt8? = nil, needsPIN: Bool = false, members: Int = 1) -> RoomAnnouncement {
-    guard let hostKey = KeyFingerprint(bytes: [UInt8](repeating: key ?? number, count: 32)) else { fatalError() }
+    guard let hostKey = KeyFingerprint(bytes: [UInt8](repeating: key ?? number, count: 32)),
+        let roomID = RoomID(bytes: [UInt8](repeating: number, count: 16))
+    else { fatalError() }
     return RoomAnnouncement(
-        roomID: [UInt8](repeating: number, count: 16), hostKey: hostKey, needsPIN: needsPIN, memberCount: members)
+        roomID: roomID, hostKey: hostKey, needsPIN: needsPIN, memberCount: members)
 }

@@ -6,7 +6,7 @@ func fuzzAnnouncement(_ input: UnsafeRawBufferPointer) -> CInt {
     let record = TXTRecord(parsing: input)
     precondition(TXTRecord(parsing: record.bytes) == record && record.bytes.count <= TXTRecord.maximumSize)
     if let room = RoomAnnouncement(record) {
-        precondition(room.roomID.count == RoomAnnouncement.roomIDSize && (0...999).contains(room.memberCount))
+        precondition(room.roomID.bytes.count == 16 && (0...999).contains(room.memberCount))
         precondition(RoomAnnouncement(TXTRecord(parsing: room.record.bytes)) == room)
     }
     let name = AnnouncedText.printable(String(decoding: input, as: UTF8.self))
@@ -32,8 +32,10 @@ func fuzzNetlink(_ input: UnsafeRawBufferPointer) -> CInt {
 }
 
 func announcementSeeds() -> [[UInt8]] {
-    guard let key = KeyFingerprint(bytes: [UInt8](repeating: 0xA5, count: 32)) else { return [] }
-    let room = RoomAnnouncement(roomID: [UInt8](0..<16), hostKey: key, needsPIN: true, memberCount: 3)
+    guard let key = KeyFingerprint(bytes: [UInt8](repeating: 0xA5, count: 32)),
+        let id = RoomID(bytes: [UInt8](0..<16))
+    else { return [] }
+    let room = RoomAnnouncement(roomID: id, hostKey: key, needsPIN: true, memberCount: 3)
     return [room.record.bytes, Array("Küche \u{1B}[31m 👩‍👩‍👧".utf8)]
 }
 

@@ -1,22 +1,21 @@
 /// The SHA-256 of a public key's SubjectPublicKeyInfo: who a peer is, and what is pinned.
 public struct KeyFingerprint: Hashable, Sendable, CustomStringConvertible {
     /// Bytes of a fingerprint.
-    public static let byteCount = 32
+    public static let size = 32
 
     /// The hash; 32 bytes.
     public let bytes: [UInt8]
 
     /// nil unless there are 32 bytes.
-    public init?(bytes: some Sequence<UInt8>) {
-        let bytes = Array(bytes)
-        guard bytes.count == Self.byteCount else { return nil }
+    public init?(bytes: [UInt8]) {
+        guard bytes.count == Self.size else { return nil }
         self.bytes = bytes
     }
 
     /// Reads 64 hexadecimal digits, of either case.
-    public init?(hex: some StringProtocol) {
+    public init?(hex: String) {
         let digits = hex.utf8.map(Self.value(ofDigit:))
-        guard digits.count == 2 * Self.byteCount, !digits.contains(nil) else { return nil }
+        guard digits.count == 2 * Self.size, !digits.contains(nil) else { return nil }
         bytes = stride(from: 0, to: digits.count, by: 2).map { (digits[$0] ?? 0) << 4 | (digits[$0 + 1] ?? 0) }
     }
 

@@ -4,8 +4,8 @@ import MediaTransport
 public struct NearbyRoom: Hashable, Sendable, Identifiable {
     /// What tells rooms apart: two of one name have different keys, or different ids.
     public struct ID: Hashable, Sendable {
-        /// The room's, 16 bytes.
-        public var roomID: [UInt8]
+        /// The room's.
+        public var roomID: RoomID
         /// Of the key that admits to it.
         public var hostKey: KeyFingerprint
         /// As it was announced, byte by byte.

@@ -5,15 +5,13 @@ import MediaTransport
 public struct RoomAnnouncement: Hashable, Sendable {
     /// The service's type.
     public static let serviceType = "_earshot._udp"
-    /// Bytes of a room's id.
-    public static let roomIDSize = 16
     /// The version of the signalling that this program speaks.
     public static let currentVersion = 1
 
     /// The signalling's version (`v`).
     public var version = currentVersion
-    /// Which room it is, whatever its name: 16 bytes (`id`).
-    public var roomID: [UInt8]
+    /// Which room it is (`id`).
+    public var roomID: RoomID
     /// Whose key admits to it (`key`).
     public var hostKey: KeyFingerprint
     /// Whether it wants a PIN (`pin`).
@@ -22,9 +20,7 @@ public struct RoomAnnouncement: Hashable, Sendable {
     public var memberCount: Int
 
     /// Of this program's version.
-    /// - Precondition: `roomID` has 16 bytes.
-    public init(roomID: [UInt8], hostKey: KeyFingerprint, needsPIN: Bool = false, memberCount: Int = 1) {
-        precondition(roomID.count == Self.roomIDSize)
+    public init(roomID: RoomID, hostKey: KeyFingerprint, needsPIN: Bool = false, memberCount: Int = 1) {
         self.roomID = roomID
         self.hostKey = hostKey
         self.needsPIN = needsPIN
@@ -38,7 +34,7 @@ public struct RoomAnnouncement: Hashable, Sendable {
     /// skipped.
     public init?(_ record: TXTRecord) {
         guard let version = record["v"].flatMap({ Int(digits: $0, upTo: 999) }),
-            let roomID = record["id"].flatMap({ Base32.decode($0) }), roomID.count == Self.roomIDSize,
+            let roomID = record["id"].flatMap({ RoomID($0) }),
             let hostKey = record["key"].flatMap({ KeyFingerprint(hex: $0) })
         else { return nil }
         self.version = version
@@ -52,7 +48,7 @@ public struct RoomAnnouncement: Hashable, Sendable {
     public var record: TXTRecord {
         var record = TXTRecord()
         record["v"] = String(version)
-        record["id"] = Base32.encode(roomID)
+        record["id"] = roomID.description
         record["key"] = hostKey.hex
         record["pin"] = needsPIN ? "1" : "0"
         record["n"] = String(max(0, min(999, memberCount)))

@@ -84,7 +84,7 @@ extension NearbyRoom {
     fileprivate func precedes(_ other: NearbyRoom) -> Bool {
         if name != other.name { return name < other.name }
         if id.hostKey != other.id.hostKey { return id.hostKey.hex < other.id.hostKey.hex }
-        if id.roomID != other.id.roomID { return id.roomID.lexicographicallyPrecedes(other.id.roomID) }
+        if id.roomID != other.id.roomID { return id.roomID.description < other.id.roomID.description }
         return id.announcedName.utf8.lexicographicallyPrecedes(other.id.announcedName.utf8)
     }
 }
