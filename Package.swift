@@ -92,7 +92,7 @@ let package = Package(
         system("CPipeWire", pkgConfig: "libpipewire-0.3"),
         system("CALSA", pkgConfig: "alsa"),
         system("CDBus", pkgConfig: "dbus-1"),
-        system("CAvahi", pkgConfig: "avahi-client"),
+        system("CAvahi"),
         system("CLilv", pkgConfig: "lilv-0"),
         system("COpus", pkgConfig: "opus"),
         system("CLibAV", pkgConfig: "libavcodec"),

@@ -55,8 +55,8 @@ struct NetworkTests {
         try beta.run("sysctl -q -w net.ipv4.conf.all.rp_filter=0 net.ipv4.conf.eth1.rp_filter=0")
         let a = try alpha.inside { try Peer() }
         let b = try beta.inside { try Peer() }
-        let indices = try alpha.inside { ["eth0", "eth1"].map { if_nametoindex($0) } }
-        let far = try beta.inside { ["eth0", "eth1"].map { if_nametoindex($0) } }
+        let indices = try alpha.inside { ["eth0", "eth1"].map { (name: String) in if_nametoindex(name) } }
+        let far = try beta.inside { ["eth0", "eth1"].map { (name: String) in if_nametoindex(name) } }
         let there = SocketAddress(try #require(IPAddress(TestNetwork.address(1))), port: b.port)
         for (near, far) in zip(indices, far) {
             try a.socket.send([1], to: there, from: IPAddress(TestNetwork.address(0)), interface: near)

@@ -16,6 +16,9 @@ public final class NetworkHost: Sendable {
     public struct HostError: Error, CustomStringConvertible {
         /// One line.
         public let description: String
+
+        /// What did not work.
+        public init(description: String) { self.description = description }
     }
 
     /// Why this process may have none; nil where it may.
@@ -57,7 +60,7 @@ public final class NetworkHost: Sendable {
     public func start(_ arguments: [String]) throws -> ChildProcess {
         try ChildProcess(
             ["timeout", "-k", "2", "\(ServerLifetime.seconds)", "nsenter", "-t", "\(processID)", "-n", "-m", "--"]
-                + arguments, environment: ["DBUS_SYSTEM_BUS_ADDRESS": .some(nil)])
+                + arguments, environment: ["DBUS_SYSTEM_BUS_ADDRESS": nil])
     }
 
     /// Runs a program on the host to its end, which must be a good one.

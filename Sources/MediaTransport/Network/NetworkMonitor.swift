@@ -16,9 +16,11 @@ public struct NetworkMonitor: ~Copyable, Sendable {
 
     /// Begins to listen.
     public init(includingLoopback: Bool = false) throws(NetworkError) {
-        socket = try NetlinkSocket(groups: NetlinkSocket.news)  // before the list, so that nothing falls between both
-        includesLoopback = includingLoopback
+        // The news before the list, so that nothing falls between both.
+        let news = try NetlinkSocket(groups: NetlinkSocket.news)
         addresses = try NetworkAddress.current(includingLoopback: includingLoopback)
+        includesLoopback = includingLoopback
+        socket = news
     }
 
     /// For `poll`; not to be closed.

@@ -32,8 +32,11 @@ public struct RoomID: Hashable, Sendable, CustomStringConvertible {
 
     /// 26 characters of Crockford's base 32.
     public var description: String {
-        let bits = bytes.reduce(UInt128(0)) { $0 << 8 | UInt128($1) }
-        let symbols = (0..<26).map { $0 < 25 ? Int(bits >> UInt128(123 - 5 * $0) & 31) : Int(bits << 2 & 31) }
-        return String(decoding: symbols.map { Self.digits[$0] }, as: UTF8.self)
+        var bits: UInt128 = 0
+        for byte in bytes { bits = bits << 8 | UInt128(byte) }
+        var text: [UInt8] = []
+        for place in 0..<25 { text.append(Self.digits[Int(truncatingIfNeeded: bits >> UInt128(123 - 5 * place)) & 31]) }
+        text.append(Self.digits[Int(bits & 7) << 2])
+        return String(decoding: text, as: UTF8.self)
     }
 }
