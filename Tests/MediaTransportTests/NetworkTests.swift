@@ -27,6 +27,7 @@ struct NetworkTests {
 
     @Test func `two addresses of one interface, and IPv6 that holds on one link`() throws {
         let network = try TestNetwork("alpha", "beta")
+        defer { withExtendedLifetime(network) {} }
         let (alpha, beta) = (network.hosts[0], network.hosts[1])
         try beta.run("ip address add 10.77.0.22/24 dev eth0")
         let a = try alpha.inside { try Peer() }
@@ -50,6 +51,7 @@ struct NetworkTests {
 
     @Test func `an interface that is asked for is taken, whatever the routes say`() throws {
         let network = try TestNetwork("alpha", "beta")
+        defer { withExtendedLifetime(network) {} }
         let (alpha, beta) = (network.hosts[0], network.hosts[1])
         try alpha.link("eth1", to: beta, "eth1")
         try beta.run("sysctl -q -w net.ipv4.conf.all.rp_filter=0 net.ipv4.conf.eth1.rp_filter=0")
@@ -66,6 +68,7 @@ struct NetworkTests {
 
     @Test func `addresses are those that ip tells`() throws {
         let network = try TestNetwork("alpha")
+        defer { withExtendedLifetime(network) {} }
         let alpha = network.hosts[0]
         try alpha.run("ip address add fd00:1:2::3/64 dev eth0")
         let found = try alpha.inside { try NetworkAddress.current(includingLoopback: true) }
@@ -104,6 +107,7 @@ struct NetworkTests {
 
     @Test func `an address that comes or goes is told, and a cable that is pulled out`() throws {
         let network = try TestNetwork("alpha")
+        defer { withExtendedLifetime(network) {} }
         let alpha = network.hosts[0]
         let watch = try alpha.inside { try Watch(on: alpha) }
         let first = watch.addresses
@@ -120,6 +124,7 @@ struct NetworkTests {
 
     @Test func `an address is told when it can be used, not while it is tried`() throws {
         let network = try TestNetwork("alpha")
+        defer { withExtendedLifetime(network) {} }
         let alpha = network.hosts[0]
         try alpha.run("sysctl -q -w net.ipv6.conf.eth0.accept_dad=1 net.ipv6.conf.eth0.dad_transmits=1")
         let watch = try alpha.inside { try Watch(on: alpha) }

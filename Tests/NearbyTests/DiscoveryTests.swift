@@ -38,6 +38,7 @@ struct DiscoveryTests {
         try alpha.run("ip address add 10.78.0.1/24 dev eth1")
         try beta.run("ip address add 10.78.0.2/24 dev eth1")
         let servers = try AvahiServer.starting(on: network.hosts)
+        defer { withExtendedLifetime((network, servers)) {} }
         let near = try alpha.inside { try NetworkAddress.current() }
         let far = try beta.inside { try NetworkAddress.current() }
         let browser = try browse(on: beta)
@@ -77,19 +78,22 @@ struct DiscoveryTests {
         #expect(browser.snapshot.state == .browsing)
         browser.stop()
         #expect(browser.snapshot.state == .stopped)
-        _ = servers
     }
 
     @Test func `a name that another has gives the next, on another host and on the same`() async throws {
         let network = try TestNetwork("alpha", "beta")
         let servers = try AvahiServer.starting(on: network.hosts)
+        defer { withExtendedLifetime((network, servers)) {} }
         let first = try advertise("Song", announcement(1), on: network.hosts[0])
         #expect(eventually { first.state == .advertising(name: "Song") })
         let second = try advertise("Song", announcement(2), on: network.hosts[1])
+        let all = second.states()
         var states: [RoomAdvertiser.State] = []
-        for await state in second.states() {
+        #expect(eventually { second.state == .advertising(name: "Song #2") })
+        for await state in all {
             states.append(state)
             if case .advertising = state { break }
+            if case .unavailable = state { break }
         }
         #expect(states.contains(.collision(taken: "Song", trying: "Song #2")))
         #expect(states.last == .advertising(name: "Song #2"))
@@ -98,12 +102,12 @@ struct DiscoveryTests {
         let browser = try browse(on: network.hosts[1])
         #expect(eventually { browser.snapshot.rooms.map(\.name) == ["Song", "Song #2", "Song #3"] })
         #expect(browser.snapshot.rooms.map(\.announcement.roomID.bytes[0]) == [1, 2, 3])
-        _ = servers
     }
 
     @Test func `a daemon that crashes and comes back has the room again, under its name`() throws {
         let network = try TestNetwork("alpha", "beta")
         let servers = try AvahiServer.starting(on: network.hosts)
+        defer { withExtendedLifetime((network, servers)) {} }
         let advertiser = try advertise("Song", announcement(1), on: network.hosts[0])
         let browser = try browse(on: network.hosts[1])
         #expect(eventually { browser.snapshot.rooms.count == 1 })
@@ -128,12 +132,14 @@ struct DiscoveryTests {
 
     @Test func `without a daemon or a bus it is told at once, and goes on when both are there`() throws {
         let network = try TestNetwork("alpha")
+        defer { withExtendedLifetime(network) {} }
         let alpha = network.hosts[0]
         let advertiser = try advertise("Song", announcement(1), on: alpha)
         let browser = try browse(on: alpha)
         #expect(eventually { advertiser.state == .unavailable(.noBus) })
         #expect(eventually { browser.snapshot.state == .unavailable(.noBus) })
         let server = try AvahiServer(on: alpha, isDaemonStarted: false)
+        defer { withExtendedLifetime(server) {} }
         #expect(eventually { advertiser.state == .unavailable(.noDaemon(isInstalled: true)) })
         #expect(eventually { browser.snapshot.state == .unavailable(.noDaemon(isInstalled: true)) })
         try server.start()
@@ -147,6 +153,7 @@ struct DiscoveryTests {
     @Test func `three rooms of another program come and go, and what is none is not seen`() throws {
         let network = try TestNetwork("alpha", "beta")
         let servers = try AvahiServer.starting(on: network.hosts)
+        defer { withExtendedLifetime((network, servers)) {} }
         let browser = try browse(on: network.hosts[1])
         let alpha = network.hosts[0]
         var rooms = try (1...3).map { try publish("Room \($0)", announcement($0), on: alpha) }
@@ -162,12 +169,13 @@ struct DiscoveryTests {
             #expect(eventually { browser.snapshot.rooms.count == left + 1 })
         }
         #expect(browser.snapshot.rooms.map(\.name) == ["Room 1", "\u{FFFD}[31mRed"])
-        _ = (servers, strangers)
+        withExtendedLifetime(strangers) {}
     }
 
     @Test func `a daemon that stands still holds nobody up`() throws {
         let network = try TestNetwork("alpha")
         let server = try AvahiServer(on: network.hosts[0])
+        defer { withExtendedLifetime((network, server)) {} }
         let advertiser = try advertise("Song", announcement(1), on: network.hosts[0])
         #expect(eventually { advertiser.state == .advertising(name: "Song") })
         server.setPaused(true)

@@ -1,7 +1,8 @@
 import Foundation
 import Synchronization
 
-/// A real Avahi daemon on a host of its own, with a D-Bus of its own. Both end with this object.
+/// A real Avahi daemon on a host of its own, with a D-Bus of its own. Both end with this object: hold it to the
+/// end of the test.
 public final class AvahiServer: Sendable {
     /// Where it runs.
     public let host: NetworkHost

@@ -3,7 +3,8 @@ import Foundation
 /// A machine of a test's own: a network namespace and a mount namespace, in which `/run` is empty. What runs in it sees its
 /// interfaces and its servers, and no other's.
 ///
-/// The namespaces have no name: they end with this object, and by themselves after two minutes should the tests die.
+/// Hold it to the end of the test, by `withExtendedLifetime`: the optimiser ends what is not used any more. The namespaces have
+/// no name: they end with this object, and by themselves after two minutes should the tests die.
 public final class NetworkHost: Sendable {
     /// Its name, for servers in it.
     public let name: String
@@ -107,7 +108,7 @@ private final class ResultBox<R>: @unchecked Sendable {  // written before the s
 @_silgen_name("setns") private func setns(_ descriptor: CInt, _ kind: CInt) -> CInt
 @_silgen_name("unshare") private func unshare(_ kinds: CInt) -> CInt
 
-/// Hosts on one Ethernet. Each has the interface `eth0` with an IPv6 link-local address and 10.77.0.N/24, N from 1.
+/// Hosts on one Ethernet, to be held to the end of the test as they. Each has the interface `eth0` with an IPv6 link-local address and 10.77.0.N/24, N from 1.
 public final class TestNetwork: Sendable {
     /// In the order of their names.
     public let hosts: [NetworkHost]

@@ -84,7 +84,8 @@ struct NetworkTable {
 extension NetworkAddress {
     fileprivate func precedes(_ other: NetworkAddress) -> Bool {
         func rank(_ a: NetworkAddress) -> (Int, Int, Int, UInt32) {
-            (a.isDeprecated ? 1 : 0, a.address.isLinkLocal ? 1 : 0, a.interface.kind.rawValue, a.interface.index)
+            let isLast = a.isDeprecated || a.interface.kind == .loopback
+            return (isLast ? 1 : 0, a.address.isLinkLocal ? 1 : 0, a.interface.kind.rawValue, a.interface.index)
         }
         let (mine, others) = (rank(self), rank(other))
         if mine != others { return mine < others }
