@@ -67,9 +67,10 @@ public struct MediaSocket: ~Copyable, Sendable {
     ///   - interface: the number of the interface it leaves by, whatever the routes say; 0 goes by the routes, or by the
     ///     scope of a link-local address.
     /// - Returns: false when the kernel has no room for it now; the datagram is then dropped, as the network might.
-    /// - Throws: ``UDPSocketError/addressNotAvailable(_:)`` when `local` is not, or no longer, an address of this machine;
-    ///   ``UDPSocketError/unreachable(_:)``, ``UDPSocketError/permissionDenied(_:)`` (a firewall), ``UDPSocketError/tooLarge``.
-    ///   The socket stays good.
+    /// - Throws: ``UDPSocketError/addressNotAvailable(_:)`` when `local` is not, or no longer, an address of this machine, for
+    ///   which the kernel has ``UDPSocketError/unreachable(_:)`` where it is of IPv4;
+    ///   ``UDPSocketError/permissionDenied(_:)`` (a firewall); ``UDPSocketError/tooLarge``. The socket stays good. That nobody
+    ///   listens at the peer's is not told: the kernel tells a socket of many peers nothing of the kind.
     @discardableResult
     public func send(
         _ datagram: UnsafeRawBufferPointer, to peer: SocketAddress, from local: IPAddress? = nil, interface: UInt32 = 0
@@ -92,6 +93,7 @@ public struct MediaSocket: ~Copyable, Sendable {
                         message.msg_controllen =
                             isV6
                             ? info.writeV6(into: control, isTowardsV6: isTowardsV6) : info.writeV4(into: control)
+                        guard message.msg_controllen > 0 else { return EADDRNOTAVAIL }
                     }
                     var bytes = iovec(
                         iov_base: UnsafeMutableRawPointer(mutating: datagram.baseAddress), iov_len: datagram.count)

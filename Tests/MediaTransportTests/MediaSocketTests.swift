@@ -104,6 +104,9 @@ import Testing
         let socket = try MediaSocket(address: .any, port: 0)
         let peer = SocketAddress(.loopbackV6, port: 9)
         #expect(throws: UDPSocketError.unreachable(peer)) { try socket.send([1], to: peer) }
+        #expect(throws: UDPSocketError.addressNotAvailable(.loopbackV6)) {
+            try socket.send([1], to: SocketAddress(.loopback, port: 9), from: .loopbackV6)
+        }
     }
 
     @Test func `what no datagram can hold is too large`() throws {
