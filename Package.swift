@@ -68,7 +68,7 @@ let allLayers: [(name: String, dependencies: [Target.Dependency])] = [
     ),
     ("Playout", ["AudioBase", "AudioDSP", "AudioCodecs", "CRealtime"]),
     ("MediaTransport", ["AudioBase", "COpenSSL", "CSRTP"]),
-    ("Nearby", ["AudioBase", "MediaTransport"]),
+    ("Nearby", ["AudioBase", "MediaTransport", "CRealtime", "CAvahi", "CDBus"]),
     ("TOMLReader", []),
     (
         "Call",
@@ -92,6 +92,7 @@ let package = Package(
         system("CPipeWire", pkgConfig: "libpipewire-0.3"),
         system("CALSA", pkgConfig: "alsa"),
         system("CDBus", pkgConfig: "dbus-1"),
+        system("CAvahi"),
         system("CLilv", pkgConfig: "lilv-0"),
         system("COpus", pkgConfig: "opus"),
         system("CLibAV", pkgConfig: "libavcodec"),

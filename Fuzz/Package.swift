@@ -7,12 +7,13 @@ let package = Package(
     name: "Fuzz",
     dependencies: [.package(name: "Earshot", path: "..")],
     targets: [
-        // A link to the sources: no product of Earshot has them.
+        // Links to the sources: no product of Earshot has them, or none without the network's libraries.
         .target(name: "TOMLReader"),
+        .target(name: "Announcements", dependencies: [.product(name: "MediaTransport", package: "Earshot")]),
         .executableTarget(
             name: "fuzz",
             dependencies: [
-                "TOMLReader",
+                "TOMLReader", "Announcements",
                 .product(name: "AudioContainers", package: "Earshot"), .product(name: "AudioFiles", package: "Earshot"),
                 .product(name: "MediaTransport", package: "Earshot"), .product(name: "Nearby", package: "Earshot"),
                 .product(name: "AudioStreams", package: "Earshot"),

@@ -14,9 +14,12 @@ public final class Broadcast<Element: Sendable>: Sendable {
     deinit { listeners.withLock { for continuation in $0.continuations.values { continuation.finish() } } }
 
     /// What is sent from this call on, in order, kept until it is read. Ends when the task is cancelled or this object freed.
-    /// - Parameter newest: how many are kept for a listener that is slow, the newest; all of them where nothing is said.
-    public func stream(keeping newest: Int? = nil) -> AsyncStream<Element> {
+    /// - Parameters:
+    ///   - newest: how many are kept for a listener that is slow, the newest; all of them where nothing is said.
+    ///   - first: what this listener is told before.
+    public func stream(keeping newest: Int? = nil, startingWith first: Element? = nil) -> AsyncStream<Element> {
         AsyncStream(bufferingPolicy: newest.map { .bufferingNewest($0) } ?? .unbounded) { continuation in
+            if let first { continuation.yield(first) }
             let number = listeners.withLock { listeners in
                 listeners.next += 1
                 listeners.continuations[listeners.next] = continuation

@@ -37,12 +37,21 @@ public enum UDPSocketError: Error, Hashable, Sendable, CustomStringConvertible {
         self =
             switch code {
             case ECONNREFUSED: .refused(peer)
-            case EHOSTUNREACH, ENETUNREACH, ENETDOWN, EHOSTDOWN, EADDRNOTAVAIL, EINVAL, EAFNOSUPPORT:
+            case EHOSTUNREACH, ENETUNREACH, ENETDOWN, EHOSTDOWN, EADDRNOTAVAIL, EINVAL, EAFNOSUPPORT, ENODEV, ENXIO:
                 .unreachable(peer)
             case EACCES, EPERM: .permissionDenied(peer)
             case EMSGSIZE: .tooLarge
             default: .system(code)
             }
+    }
+
+    /// - Parameter local: the address that it was to be sent from, where one was asked for.
+    init(_ code: CInt, reaching peer: SocketAddress, from local: IPAddress?) {
+        if let local, code == EINVAL || code == EADDRNOTAVAIL {
+            self = .addressNotAvailable(local)
+        } else {
+            self.init(code, reaching: peer)
+        }
     }
 
     /// One line for the user, with the next step.

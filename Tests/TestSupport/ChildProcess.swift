@@ -120,6 +120,9 @@ public final class ChildProcess: Sendable {
     /// Sends it a signal, if it still runs.
     public func signal(_ number: Int32) { state.withLock { if Self.poll(&$0) == nil { kill($0.pid, number) } } }
 
+    /// Sends a signal to it and to the programs that it started.
+    public func signalGroup(_ number: Int32) { state.withLock { if Self.poll(&$0) == nil { kill(-$0.pid, number) } } }
+
     /// Waits for its end; nil when it still runs after `seconds`.
     public func wait(seconds: Double = 20) -> Ending? {
         for _ in 0..<max(1, Int(seconds * 100)) {

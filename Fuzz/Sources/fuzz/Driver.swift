@@ -30,6 +30,8 @@ func runFuzzer(_ target: Target, arguments: [String]) -> Never {
         case .srtp: { fuzzSRTP(UnsafeRawBufferPointer(start: $0, count: $1)) }
         case .tags: { fuzzTags(UnsafeRawBufferPointer(start: $0, count: $1)) }
         case .signalling: { fuzzSignalling(UnsafeRawBufferPointer(start: $0, count: $1)) }
+        case .announcement: { fuzzAnnouncement(UnsafeRawBufferPointer(start: $0, count: $1)) }
+        case .netlink: { fuzzNetlink(UnsafeRawBufferPointer(start: $0, count: $1)) }
         case .toml: { fuzzTOML(UnsafeRawBufferPointer(start: $0, count: $1)) }
         }
     exit(libFuzzerRunDriver(&count, &pointers, body))

@@ -31,6 +31,8 @@ func seeds(of target: Target) -> [[UInt8]] {
     case .tags: tagSeeds()
     case .dtls: dtlsSeeds()
     case .srtp: srtpSeeds()
+    case .announcement: announcementSeeds()
+    case .netlink: netlinkSeeds()
     case .signalling:
         [
             SignallingMessage(.offer, body: Array(offer.description.utf8)).bytes,

@@ -1,0 +1,171 @@
+import Glibc
+
+/// The one UDP socket of a process, for all its peers: unconnected, of both families where the machine has both, and it
+/// tells and chooses by which of the machine's addresses a datagram goes. Neither sending nor receiving allocates or waits.
+///
+/// It lets in whatever comes; who sent it is for ICE and SRTP to say. One thread sends and one receives, or the same.
+public struct MediaSocket: ~Copyable, Sendable {
+    /// For `poll`; not to be closed.
+    public let fileDescriptor: CInt
+    /// Where it is bound, the chosen port included. `[::]` stands for every address of both families.
+    public let localAddress: SocketAddress
+
+    /// Bytes the kernel may queue for us: a second of the fattest call (L16, 2 × 96 kHz) and some.
+    private static let receiveBufferSize: CInt = 1 << 19
+
+    /// Binds a socket. Its packets ask for expedited forwarding (DSCP 46, RFC 3246) in both families.
+    /// - Parameters:
+    ///   - address: nil takes every address of this machine, of IPv4 and IPv6; of IPv4 alone where there is no IPv6.
+    ///   - port: 0 lets the system choose.
+    public init(address: IPAddress? = nil, port: UInt16) throws(UDPSocketError) {
+        (fileDescriptor, localAddress) =
+            if let address { try Self.open(SocketAddress(address, port: port)) } else { try Self.openToAll(port) }
+    }
+
+    private static func openToAll(_ port: UInt16) throws(UDPSocketError) -> (CInt, SocketAddress) {
+        do throws(UDPSocketError) {
+            return try open(SocketAddress(.v6(0, scope: 0), port: port))
+        } catch {
+            guard case .addressNotAvailable = error else { throw error }
+            return try open(SocketAddress(.any, port: port))
+        }
+    }
+
+    private static func open(_ wanted: SocketAddress) throws(UDPSocketError) -> (CInt, SocketAddress) {
+        let fd = socket(wanted.family, CInt(SOCK_DGRAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue), 0)
+        guard fd >= 0 else { throw UDPSocketError(errno, binding: wanted) }
+        if wanted.address.isV6 {
+            set(fd, CInt(IPPROTO_IPV6), IPV6_V6ONLY, wanted.address.isUnspecified ? 0 : 1)
+            set(fd, CInt(IPPROTO_IPV6), IPV6_RECVPKTINFO, 1)
+            set(fd, CInt(IPPROTO_IPV6), IPV6_TCLASS, 0xB8)
+        } else {
+            set(fd, CInt(IPPROTO_IP), IP_PKTINFO, 1)
+        }
+        set(fd, CInt(IPPROTO_IP), IP_TOS, 0xB8)
+        set(fd, SOL_SOCKET, SO_RCVBUF, receiveBufferSize)
+        guard wanted.withKernelAddress({ bind(fd, $0, $1) }) == 0,
+            let local = SocketAddress.filled(by: { getsockname(fd, $0, &$1) })
+        else {
+            let error = UDPSocketError(errno, binding: wanted)
+            close(fd)
+            throw error
+        }
+        return (fd, local)
+    }
+
+    deinit { close(fileDescriptor) }
+
+    /// Options are wishes: a kernel that refuses one still carries the call.
+    private static func set(_ fd: CInt, _ level: CInt, _ option: CInt, _ value: CInt) {
+        var value = value
+        _ = setsockopt(fd, level, option, &value, socklen_t(MemoryLayout<CInt>.size))
+    }
+
+    /// Sends a datagram.
+    /// - Parameters:
+    ///   - local: the address of this machine that it leaves by; nil lets the kernel choose.
+    ///   - interface: the number of the interface it leaves by, whatever the routes say; 0 goes by the routes, or by the
+    ///     scope of a link-local address.
+    /// - Returns: false when the kernel has no room for it now; the datagram is then dropped, as the network might.
+    /// - Throws: ``UDPSocketError/addressNotAvailable(_:)`` when `local` is not, or no longer, an address of this machine, for
+    ///   which the kernel has ``UDPSocketError/unreachable(_:)`` where it is of IPv4;
+    ///   ``UDPSocketError/permissionDenied(_:)`` (a firewall); ``UDPSocketError/tooLarge``. The socket stays good. That nobody
+    ///   listens at the peer's is not told: the kernel tells a socket of many peers nothing of the kind.
+    @discardableResult
+    public func send(
+        _ datagram: UnsafeRawBufferPointer, to peer: SocketAddress, from local: IPAddress? = nil, interface: UInt32 = 0
+    ) throws(UDPSocketError) -> Bool {
+        let fd = fileDescriptor
+        let isV6 = localAddress.address.isV6
+        let isTowardsV6 = peer.address.unmapped.isV6
+        let peerOnSocket = isV6 ? peer.address.mapped : peer.address.unmapped
+        let info = local == nil && interface == 0 ? nil : PacketInfo(local: local, interface: interface)
+        var control = PacketInfo.Storage(repeating: 0)
+        var code: CInt = 0
+        repeat {
+            code = SocketAddress(peerOnSocket, port: peer.port).withKernelAddress { name, nameSize in
+                withUnsafeMutableBytes(of: &control) { control in
+                    var message = msghdr()
+                    message.msg_name = UnsafeMutableRawPointer(mutating: name)
+                    message.msg_namelen = nameSize
+                    if let info {
+                        message.msg_control = control.baseAddress
+                        message.msg_controllen =
+                            isV6
+                            ? info.writeV6(into: control, isTowardsV6: isTowardsV6) : info.writeV4(into: control)
+                        guard message.msg_controllen > 0 else { return EADDRNOTAVAIL }
+                    }
+                    var bytes = iovec(
+                        iov_base: UnsafeMutableRawPointer(mutating: datagram.baseAddress), iov_len: datagram.count)
+                    return withUnsafeMutablePointer(to: &bytes) {
+                        message.msg_iov = $0
+                        message.msg_iovlen = 1
+                        return sendmsg(fd, &message, CInt(MSG_NOSIGNAL)) >= 0 ? 0 : errno
+                    }
+                }
+            }
+        } while code == EINTR
+        switch code {
+        case 0: return true
+        case EAGAIN, ENOBUFS: return false
+        default: throw UDPSocketError(code, reaching: peer, from: local)
+        }
+    }
+
+    /// Takes the next datagram. Call it until it returns nil to take all that came.
+    /// - Returns: nil when there is none.
+    public func receive(into buffer: UnsafeMutableRawBufferPointer) throws(UDPSocketError) -> ReceivedDatagram? {
+        let fd = fileDescriptor
+        while true {
+            var control = PacketInfo.Storage(repeating: 0)
+            var message = msghdr()
+            var count = 0
+            var code: CInt = 0
+            var info: PacketInfo?
+            let source = SocketAddress.filled { name, nameSize in
+                withUnsafeMutableBytes(of: &control) { control in
+                    message.msg_name = UnsafeMutableRawPointer(name)
+                    message.msg_namelen = nameSize
+                    message.msg_control = control.baseAddress
+                    message.msg_controllen = control.count
+                    var bytes = iovec(iov_base: buffer.baseAddress, iov_len: buffer.count)
+                    withUnsafeMutablePointer(to: &bytes) {
+                        message.msg_iov = $0
+                        message.msg_iovlen = 1
+                        count = recvmsg(fd, &message, CInt(MSG_TRUNC))
+                        code = count < 0 ? errno : 0
+                    }
+                    if code == 0 {
+                        info = PacketInfo(reading: UnsafeRawBufferPointer(rebasing: control[..<message.msg_controllen]))
+                    }
+                }
+                return code == 0 ? 0 : -1
+            }
+            switch code {
+            case 0: break
+            case EINTR: continue
+            case EAGAIN: return nil
+            default: throw UDPSocketError(code, reaching: nil)
+            }
+            guard let source else { continue }  // of no family that the socket has
+            return ReceivedDatagram(
+                size: count, isTruncated: count > buffer.count,
+                source: SocketAddress(source.address.unmapped, port: source.port),
+                local: info?.local ?? localAddress.address, interface: info?.interface ?? 0)
+        }
+    }
+}
+
+/// What ``MediaSocket/receive(into:)`` took.
+public struct ReceivedDatagram: Hashable, Sendable {
+    /// The datagram's bytes, those that the buffer had no room for included; may be 0.
+    public var size: Int
+    /// Whether it was larger than the buffer, so that its end is lost.
+    public var isTruncated: Bool
+    /// Who sent it, as the network says. IPv4 is IPv4, on a socket of both families too.
+    public var source: SocketAddress
+    /// The address of this machine that it came to; a link-local one with its scope.
+    public var local: IPAddress
+    /// The number of the interface it came by.
+    public var interface: UInt32
+}

@@ -1,0 +1,27 @@
+extension IPAddress {
+    /// Whether it holds on one link only: 169.254.0.0/16 (RFC 3927), fe80::/10 (RFC 4291).
+    public var isLinkLocal: Bool {
+        switch self {
+        case .v4(let bits): bits >> 16 == 0xA9FE
+        case .v6(let bits, _): bits >> 118 == 0xFE80 >> 6
+        }
+    }
+
+    /// The same with an interface's number where it needs one, an IPv6 link-local address; others have none.
+    public func scoped(to interface: UInt32) -> IPAddress {
+        guard case .v6(let bits, _) = self else { return self }
+        return .v6(bits, scope: isLinkLocal ? interface : 0)
+    }
+
+    /// `::ffff:1.2.3.4` as 1.2.3.4, which it stands for on a socket of both families; others as they are.
+    public var unmapped: IPAddress {
+        guard case .v6(let bits, _) = self, bits >> 32 == 0xFFFF else { return self }
+        return .v4(UInt32(truncatingIfNeeded: bits))
+    }
+
+    /// What stands for it on a socket of both families.
+    var mapped: IPAddress {
+        guard case .v4(let bits) = self else { return self }
+        return .v6(0xFFFF << 32 | UInt128(bits), scope: 0)
+    }
+}

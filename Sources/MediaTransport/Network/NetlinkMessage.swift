@@ -1,0 +1,177 @@
+/// One message of rtnetlink (rtnetlink(7)), as far as links and addresses go. The kernel writes them in the machine's own byte
+/// order; nothing in them is trusted all the same.
+enum NetlinkMessage: Hashable {
+    case link(NetworkLink)
+    case linkGone(index: UInt32)
+    case address(LinkAddress)
+    case addressGone(LinkAddress)
+    /// The end of an answer in several messages.
+    case done
+    /// A request that was refused; an `errno`, or 0 for one that was acknowledged.
+    case error(Int32)
+    /// Something else, or of another family than IP.
+    case other
+}
+
+/// A network interface, in the kernel's words.
+struct NetworkLink: Hashable {
+    var index: UInt32
+    /// At most 15 bytes.
+    var name: String
+    /// `ARPHRD_…`: what the hardware is.
+    var hardware: UInt16
+    /// `IFF_…`.
+    var flags: UInt32
+    /// What a virtual one is: `wireguard`, `tun`, `bridge`; empty for hardware.
+    var driver: String
+
+    var isLoopback: Bool { flags & 0x8 != 0 }
+    var isPointToPoint: Bool { flags & 0x10 != 0 }
+    /// Up, and with a carrier: `IFF_UP`, `IFF_RUNNING`.
+    var isRunning: Bool { flags & 0x41 == 0x41 }
+}
+
+/// An address of an interface, in the kernel's words.
+struct LinkAddress: Hashable {
+    /// The interface's.
+    var index: UInt32
+    /// With the interface as its scope where it is link-local.
+    var address: IPAddress
+    var prefixLength: UInt8
+    /// `IFA_F_…`.
+    var flags: UInt32
+
+    /// Not yet known to be this machine's alone, or known not to be: nothing can be sent from it.
+    var isTentative: Bool { flags & (0x40 | 0x08) != 0 }
+    var isDeprecated: Bool { flags & 0x20 != 0 }
+    /// Made up for privacy, to be replaced by another soon (RFC 8981). IPv4 has the same bit for a second address.
+    var isTemporary: Bool { flags & 0x01 != 0 && address.isV6 }
+}
+
+extension NetlinkMessage {
+    /// Reads all messages of a datagram. What is cut off or contradicts itself ends it; what was read before stays.
+    /// - Parameter isInterrupted: set where the kernel says that a list changed while it wrote it down (`NLM_F_DUMP_INTR`).
+    static func all(in datagram: UnsafeRawBufferPointer, isInterrupted: inout Bool) -> [NetlinkMessage] {
+        var messages: [NetlinkMessage] = []
+        var offset = 0
+        while datagram.count - offset >= 16 {
+            let size = Int(datagram.native32(offset))
+            guard size >= 16, size <= datagram.count - offset else { break }
+            if datagram.native16(offset + 6) & 0x10 != 0 { isInterrupted = true }
+            let body = UnsafeRawBufferPointer(rebasing: datagram[(offset + 16)..<(offset + size)])
+            messages.append(NetlinkMessage(type: datagram.native16(offset + 4), body))
+            offset += min((size + 3) & ~3, datagram.count - offset)
+        }
+        return messages
+    }
+
+    private init(type: UInt16, _ body: UnsafeRawBufferPointer) {
+        let read: NetlinkMessage? =
+            switch type {
+            case 2: body.count >= 4 ? .error(0 &- Int32(bitPattern: body.native32(0))) : nil
+            case 3: .done
+            case 16: NetworkLink(body).map { .link($0) }
+            case 17: NetworkLink(body).map { .linkGone(index: $0.index) }
+            case 20: LinkAddress(body).map { .address($0) }
+            case 21: LinkAddress(body).map { .addressGone($0) }
+            default: nil
+            }
+        self = read ?? .other
+    }
+}
+
+extension NetworkLink {
+    /// `ifinfomsg` and its attributes.
+    fileprivate init?(_ body: UnsafeRawBufferPointer) {
+        guard body.count >= 16 else { return nil }
+        hardware = body.native16(2)
+        index = body.native32(4)
+        flags = body.native32(8)
+        name = ""
+        driver = ""
+        NetlinkAttributes(body, from: 16).forEach { type, value in
+            switch type {
+            case 3: name = value.text  // IFLA_IFNAME
+            case 18:  // IFLA_LINKINFO
+                NetlinkAttributes(value, from: 0).forEach { if $0 == 1 { driver = $1.text } }  // IFLA_INFO_KIND
+            default: break
+            }
+        }
+        guard index > 0, index <= UInt32(Int32.max), !name.isEmpty else { return nil }
+    }
+}
+
+extension LinkAddress {
+    /// `ifaddrmsg` and its attributes.
+    fileprivate init?(_ body: UnsafeRawBufferPointer) {
+        guard body.count >= 8 else { return nil }
+        let family = body.byte(0)
+        prefixLength = body.byte(1)
+        flags = UInt32(body.byte(2))
+        index = body.native32(4)
+        var local: IPAddress?
+        var other: IPAddress?  // of a point-to-point interface the far side's
+        var wideFlags: UInt32?
+        NetlinkAttributes(body, from: 8).forEach { type, value in
+            switch type {
+            case 1: other = IPAddress(family: family, value)  // IFA_ADDRESS
+            case 2: local = IPAddress(family: family, value)  // IFA_LOCAL
+            case 8: if value.count == 4 { wideFlags = value.native32(0) }  // IFA_FLAGS
+            default: break
+            }
+        }
+        guard let address = local ?? other, index > 0, index <= UInt32(Int32.max),
+            prefixLength <= (address.isV6 ? 128 : 32)
+        else { return nil }
+        self.address = address.scoped(to: index)
+        flags = wideFlags ?? flags
+    }
+}
+
+extension IPAddress {
+    fileprivate init?(family: UInt8, _ value: UnsafeRawBufferPointer) {
+        switch (family, value.count) {
+        case (2, 4): self = .v4(value.bigEndian32(0))  // AF_INET
+        case (10, 16):  // AF_INET6
+            self = .v6(UInt128(bigEndian: value.loadUnaligned(as: UInt128.self)), scope: 0)
+        default: return nil
+        }
+    }
+}
+
+/// Attributes one after the other: size, type, value, each at a multiple of four.
+private struct NetlinkAttributes {
+    let bytes: UnsafeRawBufferPointer
+
+    init(_ bytes: UnsafeRawBufferPointer, from start: Int) {
+        self.bytes = UnsafeRawBufferPointer(rebasing: bytes[start...])
+    }
+
+    func forEach(_ body: (UInt16, UnsafeRawBufferPointer) -> Void) {
+        var offset = 0
+        while bytes.count - offset >= 4 {
+            let size = Int(bytes.native16(offset))
+            guard size >= 4, size <= bytes.count - offset else { return }
+            // The two highest bits say how the value is made.
+            body(
+                bytes.native16(offset + 2) & 0x3FFF,
+                UnsafeRawBufferPointer(rebasing: bytes[(offset + 4)..<(offset + size)]))
+            offset += min((size + 3) & ~3, bytes.count - offset)
+        }
+    }
+}
+
+extension UnsafeRawBufferPointer {
+    fileprivate func native16(_ offset: Int) -> UInt16 {
+        precondition(offset >= 0 && offset <= count - 2)
+        return loadUnaligned(fromByteOffset: offset, as: UInt16.self)
+    }
+
+    fileprivate func native32(_ offset: Int) -> UInt32 {
+        precondition(offset >= 0 && offset <= count - 4)
+        return loadUnaligned(fromByteOffset: offset, as: UInt32.self)
+    }
+
+    /// Up to its first zero, at most 32 bytes.
+    fileprivate var text: String { String(decoding: prefix { $0 != 0 }.prefix(32), as: UTF8.self) }
+}

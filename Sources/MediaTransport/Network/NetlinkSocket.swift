@@ -1,0 +1,106 @@
+import Glibc
+
+/// A non-blocking rtnetlink socket: the kernel's answers to requests, and its news.
+struct NetlinkSocket: ~Copyable, Sendable {
+    let fileDescriptor: CInt
+
+    /// Kinds of news to be told: `RTMGRP_LINK`, `RTMGRP_IPV4_IFADDR`, `RTMGRP_IPV6_IFADDR`.
+    static let news: UInt32 = 0x1 | 0x10 | 0x100
+
+    /// What to ask for: `RTM_GETLINK`, `RTM_GETADDR`.
+    enum List: UInt16 {
+        case links = 18
+        case addresses = 22
+    }
+
+    /// - Parameter groups: which news it gets; 0 for none.
+    init(groups: UInt32 = 0) throws(NetworkError) {
+        let type = CInt(SOCK_RAW.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue)
+        let fd = socket(AF_NETLINK, type, 0)  // NETLINK_ROUTE
+        guard fd >= 0 else { throw NetworkError(code: errno) }
+        guard Self.withAddress(groups: groups, { bind(fd, $0, $1) }) == 0 else {
+            let error = NetworkError(code: errno)
+            close(fd)
+            throw error
+        }
+        fileDescriptor = fd
+    }
+
+    deinit { close(fileDescriptor) }
+
+    /// `sockaddr_nl`: family, padding, port, groups. Port 0 is the kernel's, or stands for one of its choice.
+    private static func withAddress(groups: UInt32, _ body: (UnsafePointer<sockaddr>, socklen_t) -> CInt) -> CInt {
+        var storage = sockaddr_storage()
+        storage.ss_family = sa_family_t(AF_NETLINK)
+        withUnsafeMutableBytes(of: &storage) { $0.storeBytes(of: groups, toByteOffset: 8, as: UInt32.self) }
+        return withUnsafePointer(to: storage) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { body($0, 12) }
+        }
+    }
+
+    /// Asks for all there are.
+    func request(_ list: List) throws(NetworkError) {
+        // nlmsghdr, and an rtgenmsg of any family.
+        var request = InlineArray<5, UInt32>(repeating: 0)
+        let flags: UInt16 = 0x1 | 0x300  // NLM_F_REQUEST, NLM_F_DUMP
+        let fd = fileDescriptor
+        let sent = withUnsafeMutableBytes(of: &request) { bytes in
+            bytes.storeBytes(of: UInt32(bytes.count), as: UInt32.self)
+            bytes.storeBytes(of: list.rawValue, toByteOffset: 4, as: UInt16.self)
+            bytes.storeBytes(of: flags, toByteOffset: 6, as: UInt16.self)
+            return send(fd, bytes.baseAddress, bytes.count, CInt(MSG_NOSIGNAL))
+        }
+        guard sent >= 0 else { throw NetworkError(code: errno) }
+    }
+
+    /// What the kernel sent next.
+    enum Next {
+        case messages([NetlinkMessage], isInterrupted: Bool)
+        /// News were lost: there were more than the socket holds.
+        case lost
+        case nothing
+    }
+
+    /// Takes the next datagram.
+    func receive(into buffer: UnsafeMutableRawBufferPointer) throws(NetworkError) -> Next {
+        while true {
+            var sender = sockaddr_storage()
+            var size = socklen_t(MemoryLayout<sockaddr_storage>.size)
+            let fd = fileDescriptor
+            let count = withUnsafeMutablePointer(to: &sender) {
+                $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                    recvfrom(fd, buffer.baseAddress, buffer.count, CInt(MSG_TRUNC), $0, &size)
+                }
+            }
+            if count < 0 {
+                switch errno {
+                case EINTR: continue
+                case EAGAIN: return .nothing
+                case ENOBUFS: return .lost
+                case let code: throw NetworkError(code: code)
+                }
+            }
+            // Only the kernel's port is 0.
+            guard withUnsafeBytes(of: sender, { $0.load(fromByteOffset: 4, as: UInt32.self) }) == 0 else { continue }
+            guard count <= buffer.count else { return .lost }
+            var isInterrupted = false
+            let messages = NetlinkMessage.all(
+                in: UnsafeRawBufferPointer(rebasing: buffer[..<count]), isInterrupted: &isInterrupted)
+            return .messages(messages, isInterrupted: isInterrupted)
+        }
+    }
+}
+
+/// The kernel does not tell this machine's addresses.
+public struct NetworkError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// An `errno`.
+    public let code: CInt
+
+    init(code: CInt) { self.code = code }
+
+    /// One line for the user.
+    public var description: String {
+        "the system does not tell this machine's network addresses (\(String(cString: strerror(code)))); see whether "
+            + "this works here: ip address"
+    }
+}

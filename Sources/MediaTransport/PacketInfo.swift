@@ -1,0 +1,79 @@
+import Glibc
+
+/// At which of this machine's addresses a datagram comes or goes: `IPV6_PKTINFO` (RFC 3542 §6), on a socket of IPv4 alone
+/// `IP_PKTINFO`, as a control message of `recvmsg` and `sendmsg`.
+struct PacketInfo {
+    var local: IPAddress
+    /// The interface's number; 0 for none.
+    var interface: UInt32
+
+    /// Room for one control message.
+    typealias Storage = InlineArray<8, UInt64>
+
+    /// `cmsghdr` and what it is aligned to.
+    private static let header = MemoryLayout<Int>.size + 2 * MemoryLayout<CInt>.size
+    private static let alignment = MemoryLayout<Int>.size
+
+    /// Finds it among control messages from the kernel.
+    init?(reading control: UnsafeRawBufferPointer) {
+        var offset = 0
+        while offset + Self.header <= control.count {
+            let length = control.loadUnaligned(fromByteOffset: offset, as: Int.self)
+            guard length >= Self.header, length <= control.count - offset else { return nil }
+            let level = control.loadUnaligned(fromByteOffset: offset + Self.alignment, as: CInt.self)
+            let type = control.loadUnaligned(fromByteOffset: offset + Self.alignment + 4, as: CInt.self)
+            let data = UnsafeRawBufferPointer(rebasing: control[(offset + Self.header)..<(offset + length)])
+            if level == CInt(IPPROTO_IPV6), type == IPV6_PKTINFO, data.count >= 20 {
+                interface = data.loadUnaligned(fromByteOffset: 16, as: UInt32.self)
+                let bits =
+                    UInt128(data.bigEndian32(0)) << 96 | UInt128(data.bigEndian32(4)) << 64
+                    | UInt128(data.bigEndian32(8)) << 32 | UInt128(data.bigEndian32(12))
+                local = IPAddress.v6(bits, scope: 0).unmapped.scoped(to: interface)
+                return
+            }
+            if level == CInt(IPPROTO_IP), type == IP_PKTINFO, data.count >= 12 {
+                interface = data.loadUnaligned(as: UInt32.self)
+                local = .v4(data.bigEndian32(8))
+                return
+            }
+            offset += (length + Self.alignment - 1) & ~(Self.alignment - 1)
+        }
+        return nil
+    }
+
+    /// By which address and interface to send; nil and 0 leave the choice to the kernel.
+    init(local: IPAddress?, interface: UInt32) {
+        self.local = local ?? .any
+        self.interface = interface
+        if interface == 0, case .v6(_, let scope)? = local { self.interface = scope }
+    }
+
+    /// Writes it for a socket of IPv6, or of both families, where an IPv4 address is mapped.
+    /// - Parameter isTowardsV6: the family of the destination; an unspecified address must be of it.
+    /// - Returns: the control message's bytes.
+    func writeV6(into control: UnsafeMutableRawBufferPointer, isTowardsV6: Bool) -> Int {
+        let isUnspecified = local.isUnspecified && isTowardsV6
+        guard case .v6(let bits, _) = isUnspecified ? .v6(0, scope: 0) : local.mapped else { return 0 }
+        control.storeBytes(of: bits.bigEndian, toByteOffset: Self.header, as: UInt128.self)
+        control.storeBytes(of: interface, toByteOffset: Self.header + 16, as: UInt32.self)
+        return writeHeader(into: control, CInt(IPPROTO_IPV6), IPV6_PKTINFO, size: 20)
+    }
+
+    /// Writes it for a socket of IPv4; 0 where the address is of IPv6.
+    func writeV4(into control: UnsafeMutableRawBufferPointer) -> Int {
+        guard case .v4(let bits) = local.unmapped else { return 0 }
+        control.storeBytes(of: interface, toByteOffset: Self.header, as: UInt32.self)
+        control.storeBytes(of: bits.bigEndian, toByteOffset: Self.header + 4, as: UInt32.self)
+        control.storeBytes(of: 0, toByteOffset: Self.header + 8, as: UInt32.self)
+        return writeHeader(into: control, CInt(IPPROTO_IP), IP_PKTINFO, size: 12)
+    }
+
+    private func writeHeader(
+        into control: UnsafeMutableRawBufferPointer, _ level: CInt, _ type: CInt, size: Int
+    ) -> Int {
+        control.storeBytes(of: Self.header + size, as: Int.self)
+        control.storeBytes(of: level, toByteOffset: Self.alignment, as: CInt.self)
+        control.storeBytes(of: type, toByteOffset: Self.alignment + 4, as: CInt.self)
+        return Self.header + size
+    }
+}

@@ -1,0 +1,129 @@
+import CAvahi
+
+/// What ``RoomAdvertiser`` does on its thread: keeps one entry group of the daemon as it is wanted.
+final class AdvertiserWork: AvahiWork {
+    private let room: AdvertisedRoom
+    /// The room's, or one made of it because that was taken. It stays when the daemon is started again.
+    private var name: String
+    private var client: OpaquePointer?
+    private var group: OpaquePointer?
+    /// What the daemon was told; nil while it is to be told all.
+    private var told: RoomAnnouncement?
+    private var failure: DiscoveryError?
+
+    private static let anywhere = CInt(AVAHI_IF_UNSPEC)
+    private static let anyProtocol = CInt(AVAHI_PROTO_UNSPEC)
+    private static let noFlags = AvahiPublishFlags(0)
+    /// Rooms of one name that are put up with.
+    private static let maximumTries = 100
+
+    init(_ room: AdvertisedRoom) {
+        self.room = room
+        name = room.name
+    }
+
+    func becameReady(_ client: OpaquePointer) { self.client = client }
+
+    func becameBusy() {
+        client = nil
+        told = nil
+        room.state.set(.starting)
+    }
+
+    func clientEnds() {
+        client = nil
+        group = nil
+        told = nil
+        failure = nil
+    }
+
+    func becameUnavailable(_ reason: DiscoveryError) { room.state.set(.unavailable(reason)) }
+
+    func update() throws(DiscoveryError) {
+        if let failure { throw failure }
+        guard let client else { return }
+        let wanted = room.announcement.withLock { $0 }
+        guard wanted != told else { return }
+        if told != nil, let group, updateTXT(wanted, group) == 0 {
+            told = wanted
+        } else {
+            try announce(wanted, client)
+        }
+    }
+
+    private func announce(_ wanted: RoomAnnouncement, _ client: OpaquePointer) throws(DiscoveryError) {
+        if case .collision = room.state.current {} else { room.state.set(.starting) }
+        let group = try emptyGroup(client)
+        for _ in 0..<Self.maximumTries {
+            var code = withTXT(wanted) {
+                avahi_entry_group_add_service_strlst(
+                    group, Self.anywhere, Self.anyProtocol, Self.noFlags, name, RoomAnnouncement.serviceType, nil, nil,
+                    room.port, $0)
+            }
+            if Int(code) == AVAHI_ERR_COLLISION {  // on this machine; the network's come later
+                rename()
+                continue
+            }
+            if code == 0 { code = avahi_entry_group_commit(group) }
+            guard code == 0 else { throw DiscoveryError(avahi: code) }
+            told = wanted
+            return
+        }
+        throw DiscoveryError(avahi: CInt(AVAHI_ERR_COLLISION))
+    }
+
+    private func emptyGroup(_ client: OpaquePointer) throws(DiscoveryError) -> OpaquePointer {
+        if let group {
+            let code = avahi_entry_group_reset(group)
+            guard code == 0 else { throw DiscoveryError(avahi: code) }
+            return group
+        }
+        let new = avahi_entry_group_new(
+            client,
+            { _, state, context in
+                guard let context else { return }
+                Unmanaged<AdvertiserWork>.fromOpaque(context).takeUnretainedValue().take(state)
+            }, Unmanaged.passUnretained(self).toOpaque())
+        guard let new else { throw DiscoveryError(avahi: avahi_client_errno(client)) }
+        group = new
+        return new
+    }
+
+    private func take(_ state: AvahiEntryGroupState) {
+        switch state {
+        case AVAHI_ENTRY_GROUP_ESTABLISHED: room.state.set(.advertising(name: name))
+        case AVAHI_ENTRY_GROUP_COLLISION:
+            rename()
+            told = nil
+        case AVAHI_ENTRY_GROUP_FAILURE:
+            failure = DiscoveryError(avahi: client.map { avahi_client_errno($0) } ?? CInt(AVAHI_ERR_FAILURE))
+        default: break
+        }
+    }
+
+    private func rename() {
+        guard let next = avahi_alternative_service_name(name) else { return }
+        defer { avahi_free(next) }
+        let taken = name
+        name = String(cString: next)
+        room.state.set(.collision(taken: taken, trying: name))
+    }
+
+    private func updateTXT(_ wanted: RoomAnnouncement, _ group: OpaquePointer) -> CInt {
+        withTXT(wanted) {
+            avahi_entry_group_update_service_txt_strlst(
+                group, Self.anywhere, Self.anyProtocol, Self.noFlags, name, RoomAnnouncement.serviceType, nil, $0)
+        }
+    }
+
+    private func withTXT(
+        _ announcement: RoomAnnouncement, _ body: (UnsafeMutablePointer<AvahiStringList>?) -> CInt
+    ) -> CInt {
+        let bytes = announcement.record.bytes
+        var list: UnsafeMutablePointer<AvahiStringList>?
+        let code = avahi_string_list_parse(bytes, bytes.count, &list)
+        guard code == 0 else { return code }
+        defer { avahi_string_list_free(list) }
+        return body(list)
+    }
+}

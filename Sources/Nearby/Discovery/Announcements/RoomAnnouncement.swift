@@ -1,0 +1,67 @@
+import MediaTransport
+
+/// What a room tells of itself to those who look for rooms: the TXT record of its DNS-SD service. A hint, no proof: whether it
+/// is true the TLS handshake shows.
+public struct RoomAnnouncement: Hashable, Sendable {
+    /// The service's type.
+    public static let serviceType = "_earshot._udp"
+    /// The version of the signalling that this program speaks.
+    public static let currentVersion = 1
+
+    /// The signalling's version (`v`).
+    public var version = currentVersion
+    /// Which room it is (`id`).
+    public var roomID: RoomID
+    /// Whose key admits to it (`key`).
+    public var hostKey: KeyFingerprint
+    /// Whether it wants a PIN (`pin`).
+    public var needsPIN: Bool
+    /// How many are in it, the host among them; 0 to 999 (`n`).
+    public var memberCount: Int
+
+    /// Of this program's version.
+    public init(roomID: RoomID, hostKey: KeyFingerprint, needsPIN: Bool = false, memberCount: Int = 1) {
+        self.roomID = roomID
+        self.hostKey = hostKey
+        self.needsPIN = needsPIN
+        self.memberCount = memberCount
+    }
+
+    /// Whether this program can enter.
+    public var isOfKnownVersion: Bool { version == Self.currentVersion }
+
+    /// Reads what a room tells; nil where the version, the id or the key is missing or none. Keys that are not known here are
+    /// skipped.
+    public init?(_ record: TXTRecord) {
+        guard let version = record["v"].flatMap({ Int(digits: $0, upTo: 999) }),
+            let roomID = record["id"].flatMap({ RoomID($0) }),
+            let hostKey = record["key"].flatMap({ KeyFingerprint(hex: $0) })
+        else { return nil }
+        self.version = version
+        self.roomID = roomID
+        self.hostKey = hostKey
+        needsPIN = record["pin"] == "1"
+        memberCount = record["n"].flatMap { Int(digits: $0, upTo: 999) } ?? 0
+    }
+
+    /// As it goes out.
+    public var record: TXTRecord {
+        var record = TXTRecord()
+        record["v"] = String(version)
+        record["id"] = roomID.description
+        record["key"] = hostKey.hex
+        record["pin"] = needsPIN ? "1" : "0"
+        record["n"] = String(max(0, min(999, memberCount)))
+        return record
+    }
+}
+
+extension Int {
+    /// A plain decimal number without sign.
+    fileprivate init?(digits: String, upTo limit: Int) {
+        guard digits.utf8.count <= 9, digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }),
+            let value = Int(digits), value <= limit
+        else { return nil }
+        self = value
+    }
+}

@@ -1,0 +1,112 @@
+import MediaTransport
+
+/// What a browser saw, put together: one room is seen once for each interface and each family of addresses.
+struct RoomSightings {
+    /// A service on one interface, by IPv4 or IPv6.
+    struct Place: Hashable {
+        var interface: Int32
+        var isV6: Bool
+        /// As announced.
+        var name: String
+        var domain: String
+    }
+
+    /// What a service tells there.
+    struct Sighting {
+        var hostName: String
+        var endpoint: SocketAddress
+        var announcement: RoomAnnouncement
+    }
+
+    /// Services followed at most: a machine that announces thousands uses up nothing.
+    static let maximumPlaceCount = 512
+    static let maximumEndpointCount = 16
+
+    /// Those that are followed, and whether this machine announces them.
+    private var places: [Place: Bool] = [:]
+    private var sightings: [Place: Sighting] = [:]
+
+    /// Begins to follow a service; nothing is known of it yet.
+    /// - Returns: false where it is followed already, or too many are.
+    mutating func add(_ place: Place, isOnThisMachine: Bool) -> Bool {
+        guard places[place] == nil, places.count < Self.maximumPlaceCount else { return false }
+        places[place] = isOnThisMachine
+        return true
+    }
+
+    /// What a followed service tells; nil for nothing that makes sense, so that it is no room. What leads nowhere is none
+    /// either.
+    mutating func update(_ place: Place, _ sighting: Sighting?) {
+        guard let isOnThisMachine = places[place] else { return }
+        sightings[place] = sighting.flatMap { $0.endpoint.leadsSomewhere(isOnThisMachine) ? $0 : nil }
+    }
+
+    mutating func remove(_ place: Place) {
+        places[place] = nil
+        sightings[place] = nil
+    }
+
+    /// The rooms, by name.
+    var rooms: [NearbyRoom] {
+        var rooms: [NearbyRoom.ID: NearbyRoom] = [:]
+        for (place, sighting) in sightings {
+            let told = sighting.announcement
+            let id = NearbyRoom.ID(roomID: told.roomID, hostKey: told.hostKey, announcedName: place.name)
+            var room =
+                rooms[id]
+                ?? NearbyRoom(
+                    id: id, name: AnnouncedText.printable(place.name), hostName: sighting.hostName, endpoints: [],
+                    announcement: told, isOnThisMachine: false)
+            // Which is newer nobody knows; the same choice whatever the order.
+            if told.precedes(room.announcement) { room.announcement = told }
+            room.hostName = min(room.hostName, sighting.hostName)
+            room.isOnThisMachine = room.isOnThisMachine || places[place] == true
+            room.endpoints.append(sighting.endpoint)
+            rooms[id] = room
+        }
+        return rooms.values.map { room in
+            var room = room
+            room.hostName = AnnouncedText.printable(room.hostName)
+            room.endpoints = Array(Set(room.endpoints).sorted { $0.precedes($1) }.prefix(Self.maximumEndpointCount))
+            return room
+        }.sorted { $0.precedes($1) }
+    }
+}
+
+extension RoomAnnouncement {
+    /// The larger one, which is the newer where somebody came.
+    fileprivate func precedes(_ other: RoomAnnouncement) -> Bool {
+        (memberCount, version, needsPIN ? 1 : 0) > (other.memberCount, other.version, other.needsPIN ? 1 : 0)
+    }
+}
+
+extension NearbyRoom {
+    fileprivate func precedes(_ other: NearbyRoom) -> Bool {
+        if name != other.name { return name < other.name }
+        if id.hostKey != other.id.hostKey { return id.hostKey.hex < other.id.hostKey.hex }
+        if id.roomID != other.id.roomID { return id.roomID.description < other.id.roomID.description }
+        return id.announcedName.utf8.lexicographicallyPrecedes(other.id.announcedName.utf8)
+    }
+}
+
+extension SocketAddress {
+    /// Another machine cannot be reached at this one's loopback, nobody at port 0 or at many addresses at once.
+    fileprivate func leadsSomewhere(_ isOnThisMachine: Bool) -> Bool {
+        let isMulticast =
+            switch address {
+            case .v4(let bits): bits >> 28 >= 14
+            case .v6(let bits, _): bits >> 120 == 0xFF
+            }
+        return port > 0 && !address.isUnspecified && !isMulticast && (isOnThisMachine || !address.isLoopback)
+    }
+
+    fileprivate func precedes(_ other: SocketAddress) -> Bool {
+        func rank(_ a: SocketAddress) -> (Int, UInt128, UInt32, UInt16) {
+            switch a.address {
+            case .v4(let bits): (a.address.isLinkLocal ? 2 : 0, UInt128(bits), 0, a.port)
+            case .v6(let bits, let scope): (a.address.isLinkLocal ? 3 : 1, bits, scope, a.port)
+            }
+        }
+        return rank(self) < rank(other)
+    }
+}

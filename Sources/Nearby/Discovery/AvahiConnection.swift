@@ -1,0 +1,94 @@
+import AudioBase
+import CAvahi
+import CDBus
+import Glibc
+
+/// What is done with a client of Avahi's daemon, all on the loop's thread.
+protocol AvahiWork: AnyObject {
+    /// The daemon is there and takes what is announced. It may come again for the same client.
+    func becameReady(_ client: OpaquePointer)
+    /// The daemon gives its machine another name: what it was told is to be told again when it is ready.
+    func becameBusy()
+    /// Called in each round, before the thread sleeps.
+    /// - Throws: what makes the client of no more use.
+    func update() throws(DiscoveryError)
+    /// The client is about to be freed, and all that hangs on it.
+    func clientEnds()
+    /// The daemon cannot be had, for now.
+    func becameUnavailable(_ reason: DiscoveryError)
+}
+
+/// A client of the daemon, made anew as the daemon comes and goes. One thread.
+final class AvahiConnection {
+    private let poll: OpaquePointer
+    private let work: any AvahiWork
+    private var client: OpaquePointer?
+    private var failure: CInt?
+    private var retryTime = HostTime.now()
+
+    /// Seconds until the next try: after the daemon went, and where it cannot be asked.
+    private static let pause = 0.25
+    private static let longPause = 2.0
+
+    init(_ poll: OpaquePointer, _ work: any AvahiWork) {
+        self.poll = poll
+        self.work = work
+    }
+
+    /// One round: does what is to be done, then sleeps until something comes or the loop is woken.
+    func step() {
+        if client == nil, retryTime <= .now() { open() }
+        do throws(DiscoveryError) {
+            try work.update()
+        } catch {
+            drop(error, pause: Self.longPause)
+        }
+        // Without a client nothing comes but the next try.
+        let wait = client == nil ? CInt(max(0, retryTime.seconds(since: .now())) * 1e3) + 1 : -1
+        if avahi_simple_poll_iterate(poll, wait) < 0 { usleep(100_000) }
+        if let failure { drop(DiscoveryError(avahi: failure), pause: Self.pause) }
+    }
+
+    /// Frees the client; the daemon withdraws what it was told.
+    func close() {
+        failure = nil
+        guard let client else { return }
+        work.clientEnds()
+        avahi_client_free(client)
+        self.client = nil
+    }
+
+    private func drop(_ reason: DiscoveryError, pause: Double) {
+        close()
+        work.becameUnavailable(reason)
+        retryTime = .now().advanced(bySeconds: pause)
+    }
+
+    private func open() {
+        earshot_dbus_leave_sigpipe()
+        var code: CInt = 0
+        // Without a daemon the client waits for one, which the bus tells.
+        client = avahi_client_new(
+            avahi_simple_poll_get(poll), AVAHI_CLIENT_NO_FAIL,
+            { client, state, context in
+                guard let client, let context else { return }
+                Unmanaged<AvahiConnection>.fromOpaque(context).takeUnretainedValue().take(state, of: client)
+            }, Unmanaged.passUnretained(self).toOpaque(), &code)
+        if client == nil {
+            // Where the bus's socket is missing libavahi says that the daemon is.
+            let isBus = [AVAHI_ERR_DBUS_ERROR, AVAHI_ERR_NO_DAEMON].contains(Int(code))
+            drop(isBus ? .noBus : DiscoveryError(avahi: code), pause: Self.longPause)
+        }
+    }
+
+    /// Also called from within `avahi_client_new`.
+    private func take(_ state: AvahiClientState, of client: OpaquePointer) {
+        switch state {
+        case AVAHI_CLIENT_S_RUNNING: work.becameReady(client)
+        case AVAHI_CLIENT_S_REGISTERING, AVAHI_CLIENT_S_COLLISION: work.becameBusy()
+        case AVAHI_CLIENT_CONNECTING: work.becameUnavailable(.absentDaemon)
+        case AVAHI_CLIENT_FAILURE: failure = avahi_client_errno(client)
+        default: break
+        }
+    }
+}

@@ -1,0 +1,54 @@
+import AudioBase
+import CAvahi
+import CRealtime
+import Dispatch
+import Foundation
+import Synchronization
+
+/// A thread, `discovery`, on which libavahi is used: it takes one thread at a time, and its calls wait for the daemon.
+///
+/// Members are for any thread; none waits for the daemon but ``stop()``, and that for a second at most.
+final class AvahiLoop: Sendable {
+    private let isStopping = Atomic(false)
+    private let wakeup = Wakeup()
+    private let ended = DispatchSemaphore(value: 0)
+
+    /// Starts the thread.
+    /// - Parameter makeWork: makes, on the thread, what is to be done there. It must not own this loop's owner.
+    init(_ makeWork: @escaping @Sendable () -> any AvahiWork) {
+        Thread.detachNewThread { [self] in
+            earshot_name_thread("discovery")
+            run(makeWork())
+            ended.signal()
+        }
+    }
+
+    private func run(_ work: any AvahiWork) {
+        guard let poll = avahi_simple_poll_new(), let api = avahi_simple_poll_get(poll) else {
+            return work.becameUnavailable(.refused(reason: "out of memory"))
+        }
+        defer { avahi_simple_poll_free(poll) }
+        // Its own wake-up is lost when it comes between the last look at what is wanted and the poll.
+        let watch = api.pointee.watch_new(api, wakeup.fileDescriptor, AVAHI_WATCH_IN, { _, _, _, _ in }, nil)
+        guard watch != nil else { return work.becameUnavailable(.refused(reason: "out of memory")) }
+        let connection = AvahiConnection(poll, work)
+        while true {
+            wakeup.prepareToSleep()
+            if isStopping.load(ordering: .sequentiallyConsistent) { break }
+            connection.step()
+            wakeup.wokeUp()
+        }
+        connection.close()
+    }
+
+    /// Has the work look at what is wanted now.
+    func wake() { wakeup.handle.wake() }
+
+    /// Has the thread withdraw all and end. Returns when it has; after a second where the daemon does not answer, and the
+    /// thread ends by itself when it does.
+    func stop() {
+        guard !isStopping.exchange(true, ordering: .sequentiallyConsistent) else { return }
+        wake()
+        _ = ended.wait(timeout: .now() + 1)
+    }
+}

@@ -1,0 +1,27 @@
+import AudioBase
+import Synchronization
+
+/// A value that one thread sets and any may read or follow.
+final class CurrentValue<Value: Equatable & Sendable>: Sendable {
+    private let value: Mutex<Value>
+    private let broadcast = Broadcast<Value>()
+
+    init(_ value: Value) { self.value = Mutex(value) }
+
+    var current: Value { value.withLock { $0 } }
+
+    /// Tells those who follow, where it differs.
+    func set(_ new: Value) {
+        value.withLock { value in
+            guard new != value else { return }
+            value = new
+            broadcast.send(new)
+        }
+    }
+
+    /// The present value and those that come.
+    /// - Parameter newest: how many are kept for a reader that is slow; all where nothing is said.
+    func stream(keeping newest: Int? = nil) -> AsyncStream<Value> {
+        value.withLock { broadcast.stream(keeping: newest, startingWith: $0) }
+    }
+}

@@ -1,0 +1,52 @@
+import CAvahi
+import Glibc
+
+/// Why rooms can be neither announced nor looked for. Addresses and join codes work all the same.
+public enum DiscoveryError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// Avahi's daemon does not run; whether it is installed.
+    case noDaemon(isInstalled: Bool)
+    /// The system's D-Bus, by which the daemon is spoken to, is not there.
+    case noBus
+    /// The daemon refuses; the reason in its words.
+    case refused(reason: String)
+    /// A room's name that cannot be announced.
+    case invalidName(String)
+
+    /// What an error of libavahi means.
+    init(avahi code: CInt) {
+        self =
+            switch Int(code) {
+            // The bus's error is most often that nobody is there to answer.
+            case AVAHI_ERR_NO_DAEMON, AVAHI_ERR_DISCONNECTED, AVAHI_ERR_DBUS_ERROR: .absentDaemon
+            case AVAHI_ERR_INVALID_SERVICE_NAME: .invalidName("")
+            default: .refused(reason: String(cString: avahi_strerror(code)))
+            }
+    }
+
+    /// The daemon is not there; whether it could be.
+    static var absentDaemon: DiscoveryError {
+        let paths = ["/usr/sbin/avahi-daemon", "/usr/bin/avahi-daemon", "/usr/local/sbin/avahi-daemon"]
+        return .noDaemon(isInstalled: paths.contains { access($0, X_OK) == 0 })
+    }
+
+    /// One line for the user, with the next step.
+    public var description: String {
+        switch self {
+        case .noDaemon(isInstalled: true):
+            "rooms are not announced or found, as Avahi's daemon does not run; start it: sudo systemctl start avahi-daemon "
+                + "(addresses and join codes work without it)"
+        case .noDaemon(isInstalled: false):
+            "rooms are not announced or found, as Avahi is not installed: sudo apt-get install avahi-daemon (addresses and "
+                + "join codes work without it)"
+        case .noBus:
+            "rooms are not announced or found, as the system's D-Bus does not run, which Avahi needs; start both: sudo "
+                + "systemctl start dbus avahi-daemon, or install them: sudo apt-get install dbus avahi-daemon (addresses and "
+                + "join codes work without them)"
+        case .refused(let reason):
+            "rooms are not announced or found: Avahi's daemon says '\(AnnouncedText.printable(reason))'; see: systemctl "
+                + "status avahi-daemon (addresses and join codes work without it)"
+        case .invalidName(let name):
+            "'\(AnnouncedText.printable(name))' cannot be a room's name; take 1 to 63 bytes of text in one line"
+        }
+    }
+}

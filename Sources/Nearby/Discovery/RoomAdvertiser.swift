@@ -1,0 +1,88 @@
+import AudioBase
+import Synchronization
+
+/// Announces a room on the networks of this machine, by DNS-SD over Avahi, until it is stopped or freed.
+///
+/// Where another has the room's name it takes the next (`Song #2`) and says so. When the daemon is started again it announces
+/// again. It has a thread, `discovery`; members are for any other, and wait for nothing unless they say so.
+public final class RoomAdvertiser: Sendable {
+    /// How it stands.
+    public enum State: Hashable, Sendable, CustomStringConvertible {
+        /// The daemon is asked, or looks whether the name is free: a second or so.
+        case starting
+        /// Everybody near can see it, under this name.
+        case advertising(name: String)
+        /// Another has the name; the next is tried.
+        case collision(taken: String, trying: String)
+        /// Nobody sees it, for now: it goes on by itself when the daemon is there.
+        case unavailable(DiscoveryError)
+        /// It was withdrawn.
+        case stopped
+
+        /// One line for the user.
+        public var description: String {
+            switch self {
+            case .starting: "announcing the room"
+            case .advertising(let name): "others near find the room as '\(AnnouncedText.printable(name))'"
+            case .collision(let taken, let trying):
+                "another room is called '\(AnnouncedText.printable(taken))'; trying '\(AnnouncedText.printable(trying))'"
+            case .unavailable(let reason): reason.description
+            case .stopped: "the room is not announced any more"
+            }
+        }
+    }
+
+    private let room: AdvertisedRoom
+    private let loop: AvahiLoop
+
+    /// Begins to announce.
+    /// - Parameters:
+    ///   - name: the room's: 1 to 63 bytes of UTF-8, with no control character.
+    ///   - port: the TCP port of its signalling.
+    /// - Throws: ``DiscoveryError/invalidName(_:)``. All else is a ``state``.
+    public init(name: String, port: UInt16, announcement: RoomAnnouncement) throws(DiscoveryError) {
+        guard (1...AnnouncedText.maximumSize).contains(name.utf8.count),
+            !name.unicodeScalars.contains(where: { $0.properties.generalCategory == .control })
+        else { throw .invalidName(name) }
+        let room = AdvertisedRoom(name: name, port: port, announcement: announcement)
+        self.room = room
+        loop = AvahiLoop { AdvertiserWork(room) }
+    }
+
+    deinit { loop.stop() }
+
+    /// How it stands now.
+    public var state: State { room.state.current }
+
+    /// How it stands now, and each change of it.
+    public func states() -> AsyncStream<State> { room.state.stream() }
+
+    /// What is told of the room; set, it is told anew.
+    public var announcement: RoomAnnouncement {
+        get { room.announcement.withLock { $0 } }
+        set {
+            room.announcement.withLock { $0 = newValue }
+            loop.wake()
+        }
+    }
+
+    /// Withdraws the room. Returns when the daemon has been told; after a second where it does not listen.
+    public func stop() {
+        loop.stop()
+        room.state.set(.stopped)
+    }
+}
+
+/// What is announced, and how it stands: between those who call and the thread.
+final class AdvertisedRoom: Sendable {
+    let name: String
+    let port: UInt16
+    let announcement: Mutex<RoomAnnouncement>
+    let state = CurrentValue(RoomAdvertiser.State.starting)
+
+    init(name: String, port: UInt16, announcement: RoomAnnouncement) {
+        self.name = name
+        self.port = port
+        self.announcement = Mutex(announcement)
+    }
+}

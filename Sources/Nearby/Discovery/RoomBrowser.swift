@@ -1,0 +1,51 @@
+import AudioBase
+
+/// Looks for rooms on the networks of this machine, by DNS-SD over Avahi, until it is stopped or freed. This machine's own are
+/// among them.
+///
+/// When the daemon is started again it goes on. It has a thread, `discovery`; members are for any other, and wait for nothing
+/// unless they say so.
+public final class RoomBrowser: Sendable {
+    /// How it stands.
+    public enum State: Hashable, Sendable {
+        /// The daemon is asked.
+        case starting
+        /// Rooms come and go as they are told.
+        case browsing
+        /// None can be seen, for now: it goes on by itself when the daemon is there.
+        case unavailable(DiscoveryError)
+        /// It was stopped.
+        case stopped
+    }
+
+    /// What can be seen at one time.
+    public struct Snapshot: Hashable, Sendable {
+        /// How the browser stands.
+        public var state: State
+        /// The rooms, by name; none unless it browses.
+        public var rooms: [NearbyRoom]
+    }
+
+    private let seen = CurrentValue(Snapshot(state: .starting, rooms: []))
+    private let loop: AvahiLoop
+
+    /// Begins to look.
+    public init() {
+        let seen = seen
+        loop = AvahiLoop { BrowserWork(seen) }
+    }
+
+    deinit { loop.stop() }
+
+    /// What can be seen now.
+    public var snapshot: Snapshot { seen.current }
+
+    /// What can be seen now, and each time that it changes. Who is slow misses what was between.
+    public func snapshots() -> AsyncStream<Snapshot> { seen.stream(keeping: 1) }
+
+    /// Ends the search. Returns when the daemon has been told; after a second where it does not listen.
+    public func stop() {
+        loop.stop()
+        seen.set(Snapshot(state: .stopped, rooms: []))
+    }
+}

@@ -1,0 +1,147 @@
+import Glibc
+import MediaTransport
+import Testing
+
+@Suite struct MediaSocketTests {
+    @Test func `one socket speaks with peers of both families, which are told apart`() throws {
+        let socket = try MediaSocket(port: 0)
+        try #require(socket.localAddress.address.isV6, "this machine has no IPv6")
+        for address in [IPAddress.loopback, .loopbackV6] {
+            let peer = try MediaSocket(address: address, port: 0)
+            let here = SocketAddress(address, port: socket.localAddress.port)
+            for payload in [[1, 2, 3], [], [UInt8](repeating: 7, count: 1_400)] as [[UInt8]] {
+                #expect(try peer.send(payload, to: here))
+                let (datagram, bytes) = try #require(try socket.take())
+                #expect(bytes == payload && datagram.size == payload.count && !datagram.isTruncated)
+                #expect(datagram.source == peer.localAddress)
+                #expect(datagram.local == address && datagram.interface == if_nametoindex("lo"))
+                #expect(try socket.send(payload, to: datagram.source, from: datagram.local))
+                let answer = try #require(try peer.take())
+                #expect(answer.0.source == here && answer.1 == payload)
+            }
+        }
+        #expect(try socket.take() == nil)
+    }
+
+    @Test(arguments: [nil, IPAddress.any])
+    func `a datagram leaves by the address that is asked for`(bound: IPAddress?) throws {
+        let socket = try MediaSocket(address: bound, port: 0)
+        let peer = try MediaSocket(address: .loopback, port: 0)
+        for text in ["127.0.0.9", "127.0.0.10"] {
+            let from = try #require(IPAddress(text))
+            #expect(try socket.send([1], to: peer.localAddress, from: from))
+            let (datagram, _) = try #require(try peer.take())
+            #expect(datagram.source == SocketAddress(from, port: socket.localAddress.port))
+            // And the answer says which address it came to.
+            #expect(try peer.send([2], to: datagram.source))
+            #expect(try #require(try socket.take()).0.local == from)
+        }
+        #expect(try socket.send([3], to: peer.localAddress, interface: if_nametoindex("lo")))
+        #expect(try #require(try peer.take()).1 == [3])
+    }
+
+    @Test func `a datagram larger than the buffer is told to be cut off`() throws {
+        let a = try MediaSocket(address: .loopback, port: 0)
+        let b = try MediaSocket(address: .loopback, port: 0)
+        try a.send([UInt8](repeating: 1, count: 3_000), to: b.localAddress)
+        try a.send([2], to: b.localAddress)
+        let (datagram, bytes) = try #require(try b.take())
+        #expect(datagram.isTruncated && datagram.size == 3_000 && bytes == [UInt8](repeating: 1, count: 2_000))
+        #expect(try #require(try b.take()).1 == [2])
+    }
+
+    @Test func `an IPv4 address written as one of IPv6 is IPv4`() throws {
+        let socket = try MediaSocket(port: 0)
+        let peer = try MediaSocket(address: .loopback, port: 0)
+        let mapped = try #require(IPAddress("::ffff:127.0.0.1"))
+        #expect(try socket.send([1], to: SocketAddress(mapped, port: peer.localAddress.port), from: mapped))
+        #expect(try #require(try peer.take()).0.source.address == .loopback)
+    }
+
+    @Test func `a peer that is gone harms nobody`() throws {
+        let socket = try MediaSocket(port: 0)
+        let gone = try MediaSocket(address: .loopback, port: 0).localAddress
+        let peer = try MediaSocket(address: .loopback, port: 0)
+        for _ in 0..<3 {
+            #expect(try socket.send([1], to: gone))
+            #expect(try socket.take() == nil)
+        }
+        #expect(try socket.send([2], to: peer.localAddress))
+        #expect(try #require(try peer.take()).1 == [2])
+    }
+
+    @Test func `a port in use is named, whichever family has it`() throws {
+        let a = try MediaSocket(port: 0)
+        let port = a.localAddress.port
+        for address in [nil, IPAddress.any, .v6(0, scope: 0)] {
+            let error = #expect(throws: UDPSocketError.self) { _ = try MediaSocket(address: address, port: port) }
+            #expect(error == .portInUse(port))
+        }
+        let v4 = try MediaSocket(address: .any, port: 0).localAddress.port
+        let holder = try MediaSocket(address: .any, port: v4)
+        #expect(throws: UDPSocketError.portInUse(v4)) { _ = try MediaSocket(port: v4) }
+        #expect(holder.localAddress.port == v4)
+    }
+
+    @Test func `an address that this machine has not is named`() throws {
+        let v4 = try #require(IPAddress("192.0.2.1"))
+        let v6 = try #require(IPAddress("2001:db8::1"))
+        #expect(throws: UDPSocketError.addressNotAvailable(v4)) { _ = try MediaSocket(address: v4, port: 0) }
+        let socket = try MediaSocket(port: 0)
+        let peer = try MediaSocket(address: .loopbackV6, port: 0)
+        #expect(throws: UDPSocketError.addressNotAvailable(v6)) {
+            try socket.send([1], to: peer.localAddress, from: v6)
+        }
+        // The family of one, the address of the other.
+        #expect(throws: UDPSocketError.addressNotAvailable(.loopback)) {
+            try socket.send([1], to: peer.localAddress, from: .loopback)
+        }
+        #expect(try socket.send([2], to: peer.localAddress), "the socket stays good")
+        #expect(try #require(try peer.take()).1 == [2])
+    }
+
+    @Test func `a socket of one family reaches no other`() throws {
+        let socket = try MediaSocket(address: .any, port: 0)
+        let peer = SocketAddress(.loopbackV6, port: 9)
+        #expect(throws: UDPSocketError.unreachable(peer)) { try socket.send([1], to: peer) }
+        #expect(throws: UDPSocketError.addressNotAvailable(.loopbackV6)) {
+            try socket.send([1], to: SocketAddress(.loopback, port: 9), from: .loopbackV6)
+        }
+    }
+
+    @Test func `what no datagram can hold is too large`() throws {
+        let socket = try MediaSocket(port: 0)
+        let bytes = [UInt8](repeating: 0, count: 70_000)
+        #expect(throws: UDPSocketError.tooLarge) { try socket.send(bytes, to: SocketAddress(.loopback, port: 9)) }
+    }
+
+    @Test func `packets of both families ask for expedited forwarding`() throws {
+        let socket = try MediaSocket(port: 0)
+        for (level, option) in [(CInt(IPPROTO_IP), IP_TOS), (CInt(IPPROTO_IPV6), IPV6_TCLASS)] {
+            var value: CInt = 0
+            var size = socklen_t(4)
+            #expect(getsockopt(socket.fileDescriptor, level, option, &value, &size) == 0)
+            #expect(value == 0xB8)
+        }
+    }
+}
+
+extension MediaSocket {
+    @discardableResult
+    borrowing func send(
+        _ bytes: [UInt8], to peer: SocketAddress, from local: IPAddress? = nil, interface: UInt32 = 0
+    ) throws(UDPSocketError) -> Bool {
+        let copy = UnsafeMutableRawBufferPointer.allocate(byteCount: bytes.count, alignment: 1)
+        defer { copy.deallocate() }
+        copy.copyBytes(from: bytes)
+        return try send(UnsafeRawBufferPointer(copy), to: peer, from: local, interface: interface)
+    }
+
+    /// The next datagram, up to 2,000 bytes of it.
+    borrowing func take() throws(UDPSocketError) -> (ReceivedDatagram, [UInt8])? {
+        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 2_000, alignment: 8)
+        defer { buffer.deallocate() }
+        guard let datagram = try receive(into: buffer) else { return nil }
+        return (datagram, Array(buffer.prefix(datagram.size)))
+    }
+}

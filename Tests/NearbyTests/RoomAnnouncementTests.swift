@@ -1,0 +1,129 @@
+import MediaTransport
+import TestSupport
+import Testing
+
+@testable import Nearby
+
+@Suite struct RoomAnnouncementTests {
+    @Test func `what a room tells is read as it was written`() throws {
+        var announcement = announcement(1, needsPIN: true, members: 3)
+        let record = announcement.record
+        #expect(
+            String(decoding: record.bytes, as: UTF8.self)
+                == "\u{3}v=1\u{1D}id=" + announcement.roomID.description + "\u{44}key=" + announcement.hostKey.hex
+                + "\u{5}pin=1\u{3}n=3")
+        #expect(RoomAnnouncement(TXTRecord(parsing: record.bytes)) == announcement)
+        announcement.memberCount = 5_000
+        #expect(RoomAnnouncement(announcement.record)?.memberCount == 999)
+    }
+
+    @Test func `a later version is read as far as it can be, and known`() throws {
+        var record = announcement(1).record
+        record["v"] = "2"
+        record["shoes"] = "brown"
+        let read = try #require(RoomAnnouncement(record))
+        #expect(read.version == 2 && !read.isOfKnownVersion && announcement(1).isOfKnownVersion)
+    }
+
+    @Test(arguments: [
+        ("v", nil), ("v", ""), ("v", "+1"), ("v", "1000"), ("v", "one"), ("id", nil), ("id", "aaaa"),
+        ("id", String(repeating: "a", count: 27)), ("id", String(repeating: "U", count: 26)), ("key", nil),
+        ("key", "00"), ("key", String(repeating: "x", count: 64)),
+    ])
+    func `without a version, an id or a key it is no room`(key: String, value: String?) {
+        var record = announcement(1).record
+        record[key] = value
+        #expect(RoomAnnouncement(record) == nil)
+    }
+
+    @Test(arguments: [("pin", nil), ("pin", "yes"), ("n", nil), ("n", "-3"), ("n", "many")])
+    func `what is only for the list may be missing`(key: String, value: String?) throws {
+        var record = announcement(1).record
+        record[key] = value
+        let read = try #require(RoomAnnouncement(record))
+        #expect(!read.needsPIN && (key != "n" || read.memberCount == 0))
+    }
+
+    @Test func `a room's id is 26 characters that are read in either case`() throws {
+        let id = try #require(RoomID(bytes: (0..<16).map { UInt8($0) }))
+        #expect(id.description == "000G40R40M30E209185GR38E1W")
+        #expect(RoomID(id.description.lowercased()) == id && RoomID("OOOG4OR4OM3OE2O9I85GR38ELW") == id)
+        let largest = try #require(RoomID(bytes: [UInt8](repeating: 255, count: 16)))
+        #expect(largest.description == String(repeating: "Z", count: 25) + "W")
+        #expect(RoomID(largest.description) == largest)
+        for text in ["", "000G40R40M30E209185GR38E1", "000G40R40M30E209185GR38E1X", "U00G40R40M30E209185GR38E1W", "é"] {
+            #expect(RoomID(text) == nil)
+        }
+        #expect(RoomID(bytes: []) == nil)
+    }
+}
+
+@Suite struct TXTRecordTests {
+    private func record(_ strings: [[UInt8]]) -> TXTRecord {
+        TXTRecord(parsing: strings.flatMap { [UInt8($0.count)] + $0 })
+    }
+
+    @Test func `the first of a key counts, in any case, and a key without a value is there`() {
+        let record = record(["A=1", "a=2", "=x", "b", "c=", "d=é=f"].map { Array($0.utf8) } + [[0x80, 0x3D]])
+        #expect(record["a"] == "1" && record["b"] == nil && record["c"] == "" && record["d"] == "é=f")
+        #expect(record.bytes == Array("\u{3}a=1\u{1}b\u{2}c=\u{6}d=é=f".utf8))
+    }
+
+    @Test func `what is no text has no value`() {
+        #expect(record([[0x61, 0x3D, 0xFF]])["a"] == nil)
+    }
+
+    @Test func `size and number are bounded`() {
+        let many = (0..<1_000).map { Array("k\($0)=v".utf8) }
+        #expect(record(many)["k31"] == "v" && record(many)["k32"] == nil)
+        let large = (0..<8).map { Array("k\($0)=".utf8) + [UInt8](repeating: 0x61, count: 250) }
+        #expect(record(large)["k4"] != nil && record(large)["k6"] == nil)
+        #expect(record(large).bytes.count <= TXTRecord.maximumSize)
+    }
+
+    @Test func `an empty record has one empty string`() {
+        #expect(
+            TXTRecord().bytes == [0] && TXTRecord(parsing: [0]) == TXTRecord() && TXTRecord(parsing: []) == TXTRecord())
+    }
+
+    @Test func `any bytes are a record that is written and read the same`() {
+        var random = SeededRandom(seed: 9)
+        var rooms = 0
+        for _ in 0..<20_000 {
+            let bytes = random.damaged(announcement(1).record.bytes, pieces: ["v=1", "=", "\u{3}n=2", "\u{FF}"])
+            let record = TXTRecord(parsing: bytes)
+            #expect(TXTRecord(parsing: record.bytes) == record)
+            if let room = RoomAnnouncement(record) {
+                rooms += 1
+                #expect(RoomAnnouncement(room.record) == room)
+            }
+        }
+        #expect(rooms > 1_000)
+    }
+}
+
+@Suite struct AnnouncedTextTests {
+    @Test(arguments: [
+        ("Song", "Song"), ("Кухня 👩‍👩‍👧", "Кухня 👩‍👩‍👧"), ("a\u{1B}[31mb\r\n", "a\u{FFFD}[31mb\u{FFFD}\u{FFFD}"),
+        ("\u{202E}gnos", "\u{FFFD}gnos"), ("\u{9B}2J", "\u{FFFD}2J"), ("a\u{2028}b", "a\u{FFFD}b"), ("", "\u{FFFD}"),
+        (" \u{3000}", "\u{FFFD}"), ("می\u{200C}خواهم", "می\u{200C}خواهم"), ("\u{E000}", "\u{FFFD}"),
+    ])
+    func `names are safe for a terminal`(text: String, printed: String) {
+        // By scalars: as characters a carriage return and a line feed are one.
+        #expect(Array(AnnouncedText.printable(text).unicodeScalars) == Array(printed.unicodeScalars))
+    }
+
+    @Test func `names are cut at a whole character's byte`() {
+        let long = AnnouncedText.printable(String(repeating: "é", count: 1_000))
+        #expect(long == String(repeating: "é", count: 31))
+    }
+}
+
+/// A room by number.
+func announcement(_ number: UInt8, key: UInt8? = nil, needsPIN: Bool = false, members: Int = 1) -> RoomAnnouncement {
+    guard let hostKey = KeyFingerprint(bytes: [UInt8](repeating: key ?? number, count: 32)),
+        let roomID = RoomID(bytes: [UInt8](repeating: number, count: 16))
+    else { fatalError() }
+    return RoomAnnouncement(
+        roomID: roomID, hostKey: hostKey, needsPIN: needsPIN, memberCount: members)
+}

@@ -1,0 +1,137 @@
+import Foundation
+
+/// A machine of a test's own: a network namespace and a mount namespace, in which `/run` is empty. What runs in it sees its
+/// interfaces and its servers, and no other's.
+///
+/// Hold it to the end of the test, by `withExtendedLifetime`: the optimiser ends what is not used any more. The namespaces have
+/// no name: they end with this object, and by themselves after two minutes should the tests die.
+public final class NetworkHost: Sendable {
+    /// Its name, for servers in it.
+    public let name: String
+    private let keeper: ChildProcess
+    private let processID: pid_t
+    private let network: CInt
+    private let mounts: CInt
+
+    /// What did not work; one line.
+    public struct HostError: Error, CustomStringConvertible {
+        /// One line.
+        public let description: String
+
+        /// What did not work.
+        public init(description: String) { self.description = description }
+    }
+
+    /// Why this process may have none; nil where it may.
+    public static let whyNot: String? = {
+        guard let result = try? ChildProcess.run(["unshare", "-n", "-m", "ip", "link"], seconds: 10) else {
+            return "there is no unshare (install util-linux)"
+        }
+        return result.status == 0 ? nil : "network namespaces want root: \(result.errors)"
+    }()
+
+    /// A host with loopback and no other interface.
+    public init(_ name: String) throws {
+        self.name = name
+        // sysfs shows the interfaces of the namespace in which it was mounted.
+        let script = """
+            mount -t tmpfs tmpfs /run && mount -t sysfs sysfs /sys && mkdir /run/dbus /run/avahi-daemon && ip link set lo up \
+            && echo 0 > /proc/sys/net/ipv6/conf/default/accept_dad && echo ready >&2 && exec sleep \(ServerLifetime.seconds)
+            """
+        keeper = try ChildProcess(["unshare", "--net", "--mount", "--propagation", "private", "sh", "-c", script])
+        guard keeper.says("ready"), let pid = keeper.processID else {
+            throw HostError(description: "no network namespace: \(keeper.errors)")
+        }
+        processID = pid
+        network = open("/proc/\(pid)/ns/net", O_RDONLY | O_CLOEXEC)
+        mounts = open("/proc/\(pid)/ns/mnt", O_RDONLY | O_CLOEXEC)
+        guard network >= 0, mounts >= 0 else { throw HostError(description: "the namespaces cannot be opened") }
+    }
+
+    deinit {
+        close(network)
+        close(mounts)
+        keeper.stop()
+    }
+
+    /// A file of the host as this process reaches it.
+    public func path(_ path: String) -> String { "/proc/\(processID)/root\(path)" }
+
+    /// Starts a program on the host. It ends with the object that is returned, and by itself after two minutes.
+    public func start(_ arguments: [String]) throws -> ChildProcess {
+        try ChildProcess(
+            ["timeout", "-k", "2", "\(ServerLifetime.seconds)", "nsenter", "-t", "\(processID)", "-n", "-m", "--"]
+                + arguments, environment: ["DBUS_SYSTEM_BUS_ADDRESS": nil])
+    }
+
+    /// Runs a program on the host to its end, which must be a good one.
+    /// - Parameter command: words with blanks between.
+    /// - Returns: what it printed.
+    @discardableResult
+    public func run(_ command: String) throws -> String {
+        let child = try start(command.split(separator: " ").map(String.init))
+        guard child.wait() == .exit(0) else { throw HostError(description: "\(name): \(command): \(child.errors)") }
+        return child.output
+    }
+
+    /// Runs `body` on a thread that is on the host. What it opens stays there, and so do the threads that it starts.
+    public func inside<R: Sendable>(_ body: @escaping @Sendable () throws -> R) throws -> R {
+        let result = ResultBox<R>()
+        let done = DispatchSemaphore(value: 0)
+        Thread.detachNewThread { [network, mounts] in
+            // A thread that shares its folder with others cannot change its mounts.
+            let isInside = unshare(0x200) == 0 && setns(network, 0x4000_0000) == 0 && setns(mounts, 0x2_0000) == 0
+            result.value = Result {
+                guard isInside else { throw HostError(description: "setns: errno \(errno)") }
+                return try body()
+            }
+            done.signal()
+        }
+        done.wait()
+        guard let value = result.value else { throw HostError(description: "nothing came back") }
+        return try value.get()
+    }
+
+    /// Makes a link to another host: an interface here and one there.
+    public func link(_ interface: String, to other: NetworkHost, _ otherInterface: String) throws {
+        try run("ip link add \(interface) type veth peer name \(otherInterface) netns \(other.processID)")
+        try run("ip link set \(interface) up")
+        try other.run("ip link set \(otherInterface) up")
+    }
+}
+
+private final class ResultBox<R>: @unchecked Sendable {  // written before the semaphore is signalled, read after
+    var value: Result<R, any Error>?
+}
+
+// Glibc's, of the thread that calls; Swift's module does not show them.
+@_silgen_name("setns") private func setns(_ descriptor: CInt, _ kind: CInt) -> CInt
+@_silgen_name("unshare") private func unshare(_ kinds: CInt) -> CInt
+
+/// Hosts on one Ethernet, to be held to the end of the test as they. Each has the interface `eth0` with an IPv6 link-local address and 10.77.0.N/24, N from 1.
+public final class TestNetwork: Sendable {
+    /// In the order of their names.
+    public let hosts: [NetworkHost]
+    private let hub: NetworkHost
+
+    /// Makes the hosts and connects them.
+    public init(_ names: String...) throws {
+        hub = try NetworkHost("hub")
+        try hub.run("ip link add br0 type bridge mcast_snooping 0")
+        try hub.run("ip link set br0 up")
+        hosts = try names.map { try NetworkHost($0) }
+        for (n, host) in hosts.enumerated() {
+            try hub.link("port\(n + 1)", to: host, "eth0")
+            try hub.run("ip link set port\(n + 1) master br0")
+            try host.run("ip address add 10.77.0.\(n + 1)/24 dev eth0")
+        }
+    }
+
+    /// The IPv4 address of a host, counted from 0.
+    public static func address(_ number: Int) -> String { "10.77.0.\(number + 1)" }
+
+    /// Pulls a host's cable out, or puts it in again.
+    public func setCable(of number: Int, isConnected: Bool) throws {
+        try hub.run("ip link set port\(number + 1) \(isConnected ? "up" : "down")")
+    }
+}
