@@ -67,7 +67,7 @@ let allLayers: [(name: String, dependencies: [Target.Dependency])] = [
         ["AudioBase", "AudioDSP", "AudioCodecs", "AudioContainers", "AudioFiles", "AudioStreams", "AudioEngine"]
     ),
     ("Playout", ["AudioBase", "AudioDSP", "AudioCodecs", "CRealtime"]),
-    ("MediaTransport", ["AudioBase", "COpenSSL", "CSRTP"]),
+    ("MediaTransport", ["AudioBase", "COpenSSL", "CSRTP", "CRealtime"]),
     ("Nearby", ["AudioBase", "MediaTransport", "CRealtime", "CAvahi", "CDBus"]),
     ("TOMLReader", []),
     (

@@ -128,6 +128,9 @@ public struct MediaEndpoint: ~Copyable {
     /// When ``tick(at:transmit:deliver:)`` has something to do next; nil when only another call can change that.
     public var nextDeadline: HostTime? { peers.lazy.compactMap(\.nextDeadline).min() }
 
+    /// Whoever has a number.
+    public var peerIDs: [PeerID] { peers.map(\.id) }
+
     /// How the way to a far side stands; nil where nobody has the number.
     public func state(of id: PeerID) -> TransportState? { peer(id)?.state }
 

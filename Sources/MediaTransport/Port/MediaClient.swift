@@ -1,0 +1,32 @@
+import AudioBase
+
+/// What media a ``MediaPort`` carries: a call's. All calls come on the port's thread, which is real-time: they do not wait.
+public protocol MediaClient: AnyObject {
+    /// Whether there is something to send now.
+    var hasMedia: Bool { get }
+    /// When ``sendMedia(at:_:)`` has something to do next, whatever comes; nil when only a call or a capture can change that.
+    var nextDeadline: HostTime? { get }
+
+    /// Takes a packet, RTP or RTCP, that is authentic; it is valid during the call.
+    func receive(_ packet: UnsafeRawBufferPointer, from peer: PeerID, at now: HostTime)
+    /// Sends what there is to send, and does what is due.
+    /// - Parameter send: takes each packet; valid during the call.
+    func sendMedia(at now: HostTime, _ send: MediaSend)
+    /// A far side's way is open from now on: keys are agreed on.
+    func opened(_ peer: PeerID, at now: HostTime)
+    /// A far side is about to be let go of: what it should still hear, a goodbye, is to be sent now.
+    func leave(_ peer: PeerID, at now: HostTime, _ send: MediaSend)
+}
+
+/// Takes a packet for a far side; it is protected and sent, or dropped and counted where there is no way to it.
+public typealias MediaSend = (UnsafeRawBufferPointer, PeerID) -> Void
+
+/// What a ``MediaPort`` tells.
+public enum MediaPortEvent: Sendable {
+    /// The way to a far side stands otherwise now.
+    case state(PeerID, TransportState)
+    /// A far side's message.
+    case message(PeerID, [UInt8])
+    /// This machine's addresses are others now: far sides want to know.
+    case addresses([NetworkAddress])
+}

@@ -1,0 +1,138 @@
+import AudioBase
+import CRealtime
+import Glibc
+
+extension MediaPort {
+    /// Bytes of the largest datagram taken; media's are a quarter of it.
+    private static let datagramCapacity = 4_096
+    /// Datagrams taken in one turn: a flood must not keep one's own voice from being sent.
+    private static let datagramsPerTurn = 64
+    /// Seconds between reports.
+    private static let reportInterval = 0.05
+
+    func run() {
+        earshot_name_thread("media")
+        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: Self.datagramCapacity, alignment: 16)
+        defer { buffer.deallocate() }
+        let transmit: MediaEndpoint.Transmit = { [self] datagram, local, peer in
+            do throws(UDPSocketError) {
+                if try !socket.send(datagram, to: peer, from: local) { sendFailures += 1 }
+            } catch {
+                sendFailures += 1  // an address that has gone, a network without a way: checks find another
+            }
+        }
+        var lastReport = HostTime(nanoseconds: 0)
+        while running.load(ordering: .acquiring) {
+            sleep()
+            takeOrders(transmit)
+            receive(into: buffer, transmit)
+            followAddresses()
+            let now = HostTime.now()
+            client?.sendMedia(at: now) { endpoint.send($0, to: $1, transmit: transmit) }
+            endpoint.tick(at: now, transmit: transmit, deliver: deliver(at: now))
+            if now.seconds(since: lastReport) > Self.reportInterval, publish() { lastReport = now }
+        }
+        takeOrders(transmit)
+        for peer in endpoint.peerIDs { letGo(peer, transmit) }
+    }
+
+    private func takeOrders(_ transmit: MediaEndpoint.Transmit) {
+        // Who asks may be held up at a lower priority with the lock in hand: then the next turn takes them.
+        let taken: [Order]? = orders.withLockIfAvailable { orders in
+            defer { orders.removeAll(keepingCapacity: true) }
+            return orders
+        }
+        for order in taken ?? [] {
+            let now = HostTime.now()
+            switch order {
+            case .add(let peer, let setup):
+                if !endpoint.add(peer, setup, at: now, using: &generator) { news.yield(.state(peer, .closed)) }
+            case .setRemote(let peer, let remote):
+                do throws(TransportError) {
+                    try endpoint.setRemote(remote, of: peer, at: now)
+                } catch {
+                    news.yield(.state(peer, .failed(error)))
+                }
+            case .remove(let peer): letGo(peer, transmit)
+            case .message(let peer, let bytes):
+                bytes.withUnsafeBytes { try? endpoint.sendMessage($0, to: peer, transmit: transmit) }
+            }
+        }
+    }
+
+    private func letGo(_ peer: PeerID, _ transmit: MediaEndpoint.Transmit) {
+        // Three times: a goodbye that is lost looks like a far side that vanished.
+        for _ in 0..<3 { client?.leave(peer, at: .now()) { endpoint.send($0, to: $1, transmit: transmit) } }
+        endpoint.remove(peer, transmit: transmit)
+    }
+
+    private func receive(into buffer: UnsafeMutableRawBufferPointer, _ transmit: MediaEndpoint.Transmit) {
+        for _ in 0..<Self.datagramsPerTurn {
+            // What a socket has to say of one datagram says nothing of the next.
+            guard let received = try? socket.receive(into: buffer) else { return }
+            if received.isTruncated { continue }
+            let now = HostTime.now()
+            endpoint.receive(
+                UnsafeMutableRawBufferPointer(rebasing: buffer[..<received.size]), from: received.source,
+                to: received.local, at: now, transmit: transmit, deliver: deliver(at: now))
+        }
+    }
+
+    private func deliver(at now: HostTime) -> MediaEndpoint.Deliver {
+        { [self] peer, event in
+            switch event {
+            case .packet(let packet): client?.receive(packet, from: peer, at: now)
+            case .message(let message): news.yield(.message(peer, Array(message)))
+            case .state(let state):
+                if case .open = state { client?.opened(peer, at: now) }
+                news.yield(.state(peer, state))
+            }
+        }
+    }
+
+    private func followAddresses() {
+        guard monitor != nil else { return }
+        let now = HostTime.now()
+        monitor?.receive(at: now)
+        guard let addresses = monitor?.tick(at: now) else { return }
+        endpoint.setLocalAddresses(addresses.map(\.address), at: now)
+        news.yield(.addresses(addresses))
+    }
+
+    private func publish() -> Bool {
+        let isDone: Bool? = published.withLockIfAvailable { reports in
+            reports.removeAll(keepingCapacity: true)
+            for peer in endpoint.peerIDs {
+                guard let state = endpoint.state(of: peer), let statistics = endpoint.statistics(of: peer) else {
+                    continue
+                }
+                reports[peer] = MediaPortReport(
+                    state: state, pair: endpoint.pair(of: peer), roundTrip: endpoint.roundTrip(of: peer),
+                    key: endpoint.key(of: peer), statistics: statistics)
+            }
+            return true
+        }
+        return isDone ?? false
+    }
+
+    /// Waits for work. The look at what there is comes after the wish to be woken, so that nothing is missed.
+    private func sleep() {
+        wakeup.prepareToSleep()
+        if client?.hasMedia ?? false || !(orders.withLockIfAvailable(\.isEmpty) ?? false) {
+            wakeup.wokeUp(isSignalled: false)
+            return
+        }
+        let deadlines = [endpoint.nextDeadline, client?.nextDeadline, monitor?.nextDeadline]
+        let due = deadlines.lazy.compactMap(\.self).min().map { $0.nanoseconds - HostTime.now().nanoseconds }
+        let milliseconds = CInt(max(0, min(((due ?? 100_000_000) + 999_999) / 1_000_000, 100)))
+        var descriptors = (
+            pollfd(fd: socket.fileDescriptor, events: Int16(POLLIN), revents: 0),
+            pollfd(fd: wakeup.fileDescriptor, events: Int16(POLLIN), revents: 0),
+            pollfd(fd: monitor?.fileDescriptor ?? -1, events: Int16(POLLIN), revents: 0)
+        )
+        withUnsafeMutablePointer(to: &descriptors) {
+            $0.withMemoryRebound(to: pollfd.self, capacity: 3) { _ = poll($0, 3, milliseconds) }
+        }
+        wakeup.wokeUp(isSignalled: descriptors.1.revents != 0)
+    }
+}

@@ -1,0 +1,131 @@
+import AudioBase
+import CRealtime
+import Glibc
+import Synchronization
+
+/// One UDP port with the thread that serves it: all far sides' ways, and the media of one client.
+///
+/// The thread sleeps in `poll` until a datagram comes, the client's microphone wakes it, somebody asks for something, or a
+/// deadline has come. Its methods are for any thread and return at once; what they ask for happens in the order of asking.
+public final class MediaPort: @unchecked Sendable {  // the thread's own, constant, atomic or locked
+    /// Where it is bound, the chosen port included.
+    public let localAddress: SocketAddress
+    /// What happens, for one reader. The oldest of more than 256 that wait are dropped.
+    public let events: AsyncStream<MediaPortEvent>
+    /// Wakes the thread: for the client's render callback.
+    public let wakeup = Wakeup()
+
+    let news: AsyncStream<MediaPortEvent>.Continuation
+    let socket: MediaSocket
+    let client: (any MediaClient)?
+    /// The thread's own.
+    var endpoint: MediaEndpoint
+    var monitor: NetworkMonitor?
+    var generator = SystemRandomNumberGenerator()
+    var sendFailures = 0
+
+    let orders = Mutex<[Order]>([])
+    let published = Mutex<[PeerID: MediaPortReport]>([:])
+    let running = Atomic<Bool>(false)
+    private let fixed: [IPAddress]?
+    private var thread = pthread_t()
+
+    enum Order {
+        case add(PeerID, TransportSetup)
+        case setRemote(PeerID, TransportRemote)
+        case remove(PeerID)
+        case message(PeerID, [UInt8])
+    }
+
+    /// Binds a port; ``start()`` begins to serve it.
+    /// - Parameters:
+    ///   - identity: whose certificate the far sides were told of.
+    ///   - address: nil takes every address of this machine and follows when they change.
+    ///   - port: 0 lets the system choose.
+    ///   - client: whose media it carries; nil for none.
+    public init(
+        identity: Identity, address: IPAddress? = nil, port: UInt16, client: (any MediaClient)? = nil
+    ) throws(UDPSocketError) {
+        socket = try MediaSocket(address: address, port: port)
+        localAddress = socket.localAddress
+        self.client = client
+        endpoint = MediaEndpoint(identity: identity)
+        fixed = address.map { [$0] }
+        (events, news) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(256))
+        // Without news of addresses those of now have to do.
+        monitor = address == nil ? try? NetworkMonitor(includingLoopback: true) : nil
+        endpoint.setLocalAddresses(addresses, at: .now())
+    }
+
+    /// The addresses at which far sides may reach this port, the most useful first. Before ``start()``.
+    public var addresses: [IPAddress] { fixed ?? monitor?.addresses.map(\.address) ?? [] }
+
+    /// Begins to serve.
+    /// - Returns: false where the system has no thread to spare.
+    public func start() -> Bool {
+        running.store(true, ordering: .releasing)
+        let code = earshot_start_thread(
+            &thread,
+            { context in
+                if let context { Unmanaged<MediaPort>.fromOpaque(context).takeUnretainedValue().run() }
+                return nil
+            }, Unmanaged.passUnretained(self).toOpaque())
+        if code != 0 { running.store(false, ordering: .releasing) }
+        return code == 0
+    }
+
+    /// Lets go of every far side, which are told, and ends the thread; returns once it has ended.
+    public func stop() {
+        guard running.exchange(false, ordering: .acquiringAndReleasing) else { return }
+        wakeup.handle.wake()
+        pthread_join(thread, nil)
+        news.finish()
+    }
+
+    /// Schedules the thread: real-time (SCHED_FIFO) of this priority, or normally.
+    public func schedule(realTimePriority: Int?) {
+        if let realTimePriority {
+            _ = earshot_set_thread_fifo(thread, CInt(max(1, realTimePriority)))
+        } else {
+            _ = earshot_set_thread_normal(thread)
+        }
+    }
+
+    /// Awaits a far side. - Precondition: nobody else has its number or our credentials.
+    public func add(_ peer: PeerID, _ setup: TransportSetup) { ask(.add(peer, setup)) }
+
+    /// Tells what a far side's description says.
+    public func setRemote(_ remote: TransportRemote, of peer: PeerID) { ask(.setRemote(peer, remote)) }
+
+    /// Ends the way to a far side, which is told.
+    public func remove(_ peer: PeerID) { ask(.remove(peer)) }
+
+    /// Sends a message, which may be lost or overtaken; it is dropped where there is no way.
+    /// - Precondition: 1 to ``DTLSSession/maximumMessageSize`` bytes.
+    public func send(_ message: [UInt8], to peer: PeerID) {
+        precondition((1...DTLSSession.maximumMessageSize).contains(message.count))
+        ask(.message(peer, message))
+    }
+
+    /// How the way to a far side stood a twentieth of a second ago or less; nil where nobody has the number.
+    public func report(of peer: PeerID) -> MediaPortReport? { published.withLock { $0[peer] } }
+
+    private func ask(_ order: Order) {
+        orders.withLock { $0.append(order) }
+        wakeup.handle.wake()
+    }
+}
+
+/// How the way to a far side stands.
+public struct MediaPortReport: Hashable, Sendable {
+    /// Its state.
+    public var state: TransportState
+    /// Which addresses media goes between; nil where there is no way.
+    public var pair: ICEPair?
+    /// Seconds there and back; nil until known.
+    public var roundTrip: Double?
+    /// The key it has proven to have; nil before.
+    public var key: PublicKey?
+    /// What came and went.
+    public var statistics: TransportStatistics
+}

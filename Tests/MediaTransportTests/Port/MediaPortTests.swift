@@ -1,0 +1,110 @@
+import AudioBase
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import MediaTransport
+
+/// Ports with real sockets and threads, over loopback.
+@Suite struct MediaPortTests {
+    /// Sends a packet each time it is asked to, and keeps what comes.
+    private final class Client: MediaClient, @unchecked Sendable {
+        let received = Mutex<[(PeerID, [UInt8])]>([])
+        let toSend = Mutex<[(PeerID, [UInt8])]>([])
+        let left = Mutex<[PeerID]>([])
+
+        var hasMedia: Bool { toSend.withLock { !$0.isEmpty } }
+        var nextDeadline: HostTime? { nil }
+
+        func receive(_ packet: UnsafeRawBufferPointer, from peer: PeerID, at now: HostTime) {
+            received.withLock { $0.append((peer, Array(packet))) }
+        }
+        func sendMedia(at now: HostTime, _ send: MediaSend) {
+            let packets = toSend.withLock { packets in
+                defer { packets = [] }
+                return packets
+            }
+            for (peer, bytes) in packets { bytes.withUnsafeBytes { send($0, peer) } }
+        }
+        func opened(_ peer: PeerID, at now: HostTime) {}
+        func leave(_ peer: PeerID, at now: HostTime, _ send: MediaSend) { left.withLock { $0.append(peer) } }
+    }
+
+    private struct Side {
+        let identity: Identity
+        let client = Client()
+        let port: MediaPort
+        let credentials: ICECredentials
+
+        init(_ address: IPAddress) throws {
+            identity = try Identity.generate(hostNames: [], addresses: [address], at: 1_800_000_000)
+            port = try MediaPort(identity: identity, address: address, port: 0, client: client)
+            var generator = SystemRandomNumberGenerator()
+            credentials = ICECredentials.random(using: &generator)
+        }
+
+        func remote(_ role: DTLSRole) -> TransportRemote {
+            TransportRemote(
+                credentials: credentials,
+                candidates: ICECandidate.hosts([port.localAddress.address], port: port.localAddress.port),
+                certificate: identity.certificateFingerprint, dtlsRole: role)
+        }
+    }
+
+    private func connected(_ address: IPAddress) throws -> (Side, Side) {
+        let (a, b) = (try Side(address), try Side(address))
+        #expect(a.port.start() && b.port.start())
+        a.port.add(PeerID(2), TransportSetup(role: .controlling, credentials: a.credentials))
+        b.port.add(PeerID(1), TransportSetup(role: .controlled, credentials: b.credentials))
+        b.port.setRemote(a.remote(.client), of: PeerID(1))
+        a.port.setRemote(b.remote(.server), of: PeerID(2))
+        return (a, b)
+    }
+
+    private func isOpen(_ side: Side, _ peer: Int) -> Bool {
+        if case .open? = side.port.report(of: PeerID(peer))?.state { true } else { false }
+    }
+
+    @Test(arguments: [IPAddress.loopback, .loopbackV6])
+    func `two ports find each other, send, tell, and let go`(address: IPAddress) async throws {
+        let (a, b) = try connected(address)
+        #expect(eventually { isOpen(a, 2) && isOpen(b, 1) })
+        #expect(a.port.report(of: PeerID(2))?.key == b.identity.publicKey)
+        for n in 0..<50 {
+            a.client.toSend.withLock { $0.append((PeerID(2), rtp(UInt16(n)))) }
+            a.port.wakeup.handle.wake()
+        }
+        #expect(eventually { b.client.received.withLock { $0.count } == 50 })
+        #expect(b.client.received.withLock { $0.map(\.1) } == (0..<50).map { rtp(UInt16($0)) })
+        b.port.send([1, 2, 3], to: PeerID(1))
+        var message: [UInt8]?
+        for await event in a.port.events {
+            if case .message(_, let bytes) = event {
+                message = bytes
+                break
+            }
+        }
+        #expect(message == [1, 2, 3])
+        a.port.remove(PeerID(2))
+        #expect(eventually { b.port.report(of: PeerID(1))?.state == .closed })
+        #expect(a.client.left.withLock { $0.contains(PeerID(2)) })
+        a.port.stop()
+        b.port.stop()
+    }
+
+    @Test func `a port that stops tells the far side`() throws {
+        let (a, b) = try connected(.loopback)
+        #expect(eventually { isOpen(a, 2) && isOpen(b, 1) })
+        a.port.stop()
+        #expect(eventually { b.port.report(of: PeerID(1))?.state == .closed })
+        b.port.stop()
+    }
+
+    @Test func `a port that is taken is said to be`() throws {
+        let a = try Side(.loopback)
+        let number = a.port.localAddress.port
+        #expect(throws: UDPSocketError.portInUse(number)) {
+            _ = try MediaPort(identity: a.identity, address: .loopback, port: number)
+        }
+    }
+}
