@@ -14,6 +14,7 @@ public struct MediaCore: ~Copyable {
         let id: PeerID
         let media: MediaPeer
         let lostBefore: Int
+        var isOpen: Bool
     }
 
     private var capture: CaptureReader
@@ -29,11 +30,20 @@ public struct MediaCore: ~Copyable {
     }
 
     /// From now on this far side is sent what is captured.
+    /// - Parameter isOpen: whether there is a way to it already; else ``setOpen(_:to:)`` says when.
     /// - Precondition: nobody else has its number.
-    public mutating func add(_ peer: MediaPeer, as id: PeerID) {
+    public mutating func add(_ peer: MediaPeer, as id: PeerID, isOpen: Bool = true) {
         precondition(index(of: id) == nil)
-        members.append(Member(id: id, media: peer, lostBefore: capture.lostFrames))
+        members.append(Member(id: id, media: peer, lostBefore: capture.lostFrames, isOpen: isOpen))
         if !streams.contains(where: { $0 === peer.stream }) { streams.append(peer.stream) }
+    }
+
+    /// Whether packets for this far side can be sent now. What cannot is not numbered, so that it is a gap of time and not
+    /// of numbers.
+    public mutating func setOpen(_ isOpen: Bool, to id: PeerID) {
+        guard let index = index(of: id), members[index].isOpen != isOpen else { return }
+        members[index].isOpen = isOpen
+        if !isOpen { members[index].media.interrupt() }
     }
 
     /// Says goodbye to this far side; from now on nothing is sent to it and nothing of it taken.
@@ -54,7 +64,7 @@ public struct MediaCore: ~Copyable {
         while let block = capture.next() {
             for stream in streams {
                 try stream.encode(block) { (payload: UnsafeRawBufferPointer, position: Int, isAfterGap: Bool) in
-                    for member in members where member.media.stream === stream {
+                    for member in members where member.isOpen && member.media.stream === stream {
                         member.media.send(payload, position: position, isAfterGap: isAfterGap, at: now) {
                             transmit($0, member.id)
                         }
@@ -72,7 +82,13 @@ public struct MediaCore: ~Copyable {
 
     /// Does what is due: reports to the far sides, frames that have waited long enough for the ones before them.
     public mutating func tick(at now: HostTime, transmit: Transmit) {
-        for member in members { member.media.tick(at: now) { transmit($0, member.id) } }
+        for member in members { member.media.tick(at: now, isOpen: member.isOpen) { transmit($0, member.id) } }
+    }
+
+    /// Says goodbye to a far side, which stays.
+    public mutating func leave(_ id: PeerID, at now: HostTime, transmit: Transmit) {
+        guard let index = index(of: id) else { return }
+        members[index].media.leave(at: now) { transmit($0, id) }
     }
 
     /// Says goodbye to everybody.

@@ -54,10 +54,14 @@ public final class MediaPeer {
         }
     }
 
+    /// The next packet comes after a gap.
+    func interrupt() { sender.interrupt() }
+
     /// A report that is due, a frame that has waited long enough for the one before it.
-    func tick(at now: HostTime, transmit: (UnsafeRawBufferPointer) -> Void) {
+    func tick(at now: HostTime, isOpen: Bool, transmit: (UnsafeRawBufferPointer) -> Void) {
         aac?.tick(at: now, into: packets)
-        if let due = sender.session.nextReportTime, due <= now { sender.report(at: now, transmit) }
+        // One that cannot go out counts as sent: the next is due a second later.
+        if let due = sender.session.nextReportTime, due <= now { sender.report(at: now) { if isOpen { transmit($0) } } }
     }
 
     func leave(at now: HostTime, transmit: (UnsafeRawBufferPointer) -> Void) { sender.bye(at: now, transmit) }

@@ -36,6 +36,9 @@ struct PacketSender: ~Copyable {
         transmit(UnsafeRawBufferPointer(rebasing: datagram[..<count]))
     }
 
+    /// The next packet comes after a gap.
+    mutating func interrupt() { hasSent = false }
+
     mutating func report(at now: HostTime, _ transmit: (UnsafeRawBufferPointer) -> Void) {
         let count = session.writeReport(at: now, into: datagram)
         transmit(UnsafeRawBufferPointer(rebasing: datagram[..<count]))

@@ -18,6 +18,14 @@ public enum TransportState: Hashable, Sendable {
     /// It cannot be, or can no longer.
     case failed(TransportError)
 
+    /// Whether media may be sent: the way is open, silent or not.
+    public var carriesMedia: Bool {
+        switch self {
+        case .open, .silent: true
+        case .connecting, .securing, .suspended, .closed, .failed: false
+        }
+    }
+
     /// Whether nothing will come of it any more.
     public var isOver: Bool {
         switch self {

@@ -61,8 +61,7 @@ extension MediaPort {
     }
 
     private func letGo(_ peer: PeerID, _ transmit: MediaEndpoint.Transmit) {
-        // Three times: a goodbye that is lost looks like a far side that vanished.
-        for _ in 0..<3 { client?.leave(peer, at: .now()) { endpoint.send($0, to: $1, transmit: transmit) } }
+        client?.leave(peer, at: .now()) { endpoint.send($0, to: $1, transmit: transmit) }
         endpoint.remove(peer, transmit: transmit)
     }
 
@@ -84,7 +83,7 @@ extension MediaPort {
             case .packet(let packet): client?.receive(packet, from: peer, at: now)
             case .message(let message): news.yield(.message(peer, Array(message)))
             case .state(let state):
-                if case .open = state { client?.opened(peer, at: now) }
+                client?.setOpen(state.carriesMedia, to: peer)
                 news.yield(.state(peer, state))
             }
         }

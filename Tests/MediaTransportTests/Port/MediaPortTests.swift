@@ -26,7 +26,7 @@ import Testing
             }
             for (peer, bytes) in packets { bytes.withUnsafeBytes { send($0, peer) } }
         }
-        func opened(_ peer: PeerID, at now: HostTime) {}
+        func setOpen(_ isOpen: Bool, to peer: PeerID) {}
         func leave(_ peer: PeerID, at now: HostTime, _ send: MediaSend) { left.withLock { $0.append(peer) } }
     }
 
