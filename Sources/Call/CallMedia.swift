@@ -6,7 +6,8 @@ import Synchronization
 /// A call's media on a ``MediaPort``'s thread: what is captured goes to every far side, what they send to their playouts.
 ///
 /// Far sides are added on the control thread and leave with the port's.
-final class CallMedia: MediaClient, @unchecked Sendable {  // `core` is the thread's; the rest is constant, atomic or locked
+/// `core` is the thread's; the rest is constant, atomic or locked.
+final class CallMedia: MediaClient, @unchecked Sendable {
     private var core: MediaCore
     private let deviceBlock: Atomic<Int>
     private let arrivals = Mutex<[(PeerID, MediaPeer)]>([])
