@@ -6,17 +6,22 @@ import Synchronization
 /// A call's media on a ``MediaPort``'s thread: what is captured goes to every far side, what they send to their playouts.
 ///
 /// Far sides are added on the control thread and leave with the port's.
-/// `core` is the thread's; the rest is constant, atomic or locked.
+// `core`, `peers`, `open` and `failure` are the thread's; the rest is constant, atomic or locked.
 final class CallMedia: MediaClient, @unchecked Sendable {
     private var core: MediaCore
     private let deviceBlock: Atomic<Int>
-    private let arrivals = Mutex<[(PeerID, MediaPeer)]>([])
+    private let arrivals = Mutex<[Arrival]>([])
     private let published: Mutex<Outcome>
     private var peers: [PeerID] = []
     private var open: Set<PeerID> = []
     private var failure: CodecError?
     private var lastPublished = HostTime(nanoseconds: 0)
     private static let reportInterval = 0.05
+
+    private struct Arrival: @unchecked Sendable {  // handed over to the thread, not shared with it
+        let id: PeerID
+        let peer: MediaPeer
+    }
 
     /// What the control thread may look at.
     struct Outcome {
@@ -35,7 +40,10 @@ final class CallMedia: MediaClient, @unchecked Sendable {
     var outcome: Outcome { published.withLock { $0 } }
 
     /// From the thread's next turn on this far side takes part. Any thread.
-    func add(_ peer: MediaPeer, as id: PeerID) { arrivals.withLock { $0.append((id, peer)) } }
+    func add(_ peer: MediaPeer, as id: PeerID) {
+        let arrival = Arrival(id: id, peer: peer)
+        arrivals.withLock { $0.append(arrival) }
+    }
 
     /// Frames that the device now calls with. Any thread.
     func follow(deviceBlock frames: Int) { deviceBlock.store(frames, ordering: .relaxed) }
@@ -79,13 +87,13 @@ final class CallMedia: MediaClient, @unchecked Sendable {
 
     private func takeArrivals() {
         // Who adds may be held up at a lower priority with the lock in hand: then the next turn takes them.
-        let taken: [(PeerID, MediaPeer)]? = arrivals.withLockIfAvailable { arrivals in
+        let taken: [Arrival]? = arrivals.withLockIfAvailable { arrivals in
             defer { arrivals = [] }
             return arrivals
         }
-        for (id, peer) in taken ?? [] {
-            core.add(peer, as: id, isOpen: open.contains(id))
-            peers.append(id)
+        for arrival in taken ?? [] {
+            core.add(arrival.peer, as: arrival.id, isOpen: open.contains(arrival.id))
+            peers.append(arrival.id)
         }
     }
 
