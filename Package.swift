@@ -68,6 +68,7 @@ let allLayers: [(name: String, dependencies: [Target.Dependency])] = [
     ),
     ("Playout", ["AudioBase", "AudioDSP", "AudioCodecs", "CRealtime"]),
     ("MediaTransport", ["AudioBase"]),
+    ("Rooms", ["AudioBase", "MediaTransport", "COpenSSL"]),
     ("Nearby", ["AudioBase", "MediaTransport"]),
     ("TOMLReader", []),
     (
@@ -101,6 +102,7 @@ let package = Package(
         system("CVorbis", pkgConfig: "vorbisenc"),
         system("CKissFFT"),
         system("CCurl", pkgConfig: "libcurl"),
+        system("COpenSSL", pkgConfig: "openssl"),
         system("CCairo", pkgConfig: "cairo"),
         system("CEBUR128", pkgConfig: "libebur128"),
         // The targets in C++, since their libraries have no C interface. `library` is a link to where its headers are:
