@@ -15,6 +15,7 @@ let package = Package(
                 "TOMLReader",
                 .product(name: "AudioContainers", package: "Earshot"), .product(name: "AudioFiles", package: "Earshot"),
                 .product(name: "MediaTransport", package: "Earshot"), .product(name: "Nearby", package: "Earshot"),
+                .product(name: "Rooms", package: "Earshot"),
                 .product(name: "AudioStreams", package: "Earshot"),
             ]),
     ],

@@ -1,0 +1,319 @@
+import AudioBase
+import MediaTransport
+import TestSupport
+
+@testable import Rooms
+
+/// One machine with Earshot and a person: a host, a guest, or neither.
+final class Peer {
+    let index: Int
+    let key: TestKey
+    let address: IPAddress
+    unowned let network: Network
+    private(set) var host: RoomHost?
+    private(set) var guest: RoomGuest?
+    private var known = KnownPeers()
+    /// Whether its person wants to be in the room.
+    var wantsIn = false
+    /// Whether nobody lets it in.
+    var isStranger = false
+    private(set) var isRunning = true
+    private(set) var isStopped = false
+    private var backlog: [() -> Void] = []
+    private var planned: HostTime?
+    /// Whom it has agreed on media with.
+    private(set) var sessions: Set<KeyFingerprint> = []
+    private var offering: Set<KeyFingerprint> = []
+    private(set) var endings: [RoomGuest.Ending] = []
+    private(set) var splits: [RoomInfo] = []
+
+    init(_ index: Int, network: Network) {
+        self.index = index
+        self.network = network
+        key = TestKey(index)
+        address = RoomsTests.address(index)
+    }
+
+    var roster: Roster? { host?.isClosed == false ? host?.roster : guest?.roster }
+    var isHost: Bool { isRunning && host?.isClosed == false }
+
+    private var secret: [UInt8] { (0..<32).map { _ in UInt8.random(in: 0...255, using: &network.random) } }
+
+    private var hostConfiguration: RoomHost.Configuration {
+        RoomHost.Configuration(name: RoomsTests.name("Peer \(index)"), addresses: [address])
+    }
+
+    // MARK: What its person does
+
+    func found(_ room: RoomID) {
+        host = RoomHost(
+            room: room, name: RoomsTests.name("Studio"), key: key.fingerprint, secret: secret,
+            configuration: hostConfiguration)
+    }
+
+    func join(_ other: Peer) {
+        guard isRunning, !isHost, guest == nil || guest?.ending != nil else { return }
+        host = nil
+        var guest = RoomGuest(
+            RoomGuest.Configuration(name: RoomsTests.name("Peer \(index)"), addresses: [address]), signer: key.signer,
+            knownPeers: known, using: &network.random)
+        let endpoint = Endpoint(addresses: [SocketAddress(other.address, port: 47_400)], key: .any)
+        let actions = guest.join(endpoint, at: network.now)
+        self.guest = guest
+        perform(actions)
+    }
+
+    func leave() {
+        if isHost { performHost { $0.leave(at: network.now) } } else { performGuest { $0.leave(at: network.now) } }
+    }
+
+    func mute() {
+        let update = MemberUpdate(isMuted: network.random.below(2) == 0)
+        if isHost {
+            performHost { $0.update(update, at: network.now) }
+        } else {
+            performGuest { $0.update(update, at: network.now) }
+        }
+    }
+
+    /// Looks for a room where it is in none: what discovery and a person's click do.
+    func look() {
+        guard wantsIn, isRunning, !isStopped, !isHost, guest == nil || guest?.ending != nil else { return }
+        let hosts = network.peers.filter { $0.isHost && !$0.isStopped && network.reach(index, $0.index) }
+        if let host = hosts.min(by: { $0.key.fingerprint.hex < $1.key.fingerprint.hex }) { join(host) }
+    }
+
+    /// Discovery shows it the hosts that it reaches.
+    func discover() {
+        guard isHost, !isStopped else { return }
+        for other in network.peers
+        where other.isHost && !other.isStopped && other.index != index && network.reach(index, other.index) {
+            if let info = other.host?.info(at: network.now) {
+                performHost { $0.met(info, provedBy: other.key.fingerprint, at: network.now) }
+            }
+        }
+    }
+
+    // MARK: What happens to its process
+
+    func crash() {
+        isRunning = false
+        isStopped = false
+        backlog = []
+        host = nil
+        guest = nil
+        sessions = []
+        offering = []
+        for peer in network.peers { peer.sessions.remove(key.fingerprint) }
+        network.dropConnections(of: index)
+    }
+
+    func restart() { isRunning = true }
+
+    func stop() { isStopped = isRunning }
+
+    func resume() {
+        isStopped = false
+        let late = backlog
+        backlog = []
+        for body in late { body() }
+        tick()
+    }
+
+    /// What comes waits while the process is stopped.
+    private func whenAwake(_ body: @escaping () -> Void) {
+        if isStopped { backlog.append(body) } else if isRunning { body() }
+    }
+
+    // MARK: What the network brings
+
+    func received(_ request: RoomRequest, _ id: RequestID, _ caller: Caller) {
+        whenAwake { [self] in
+            if host != nil {
+                performHost { $0.received(request, as: id, from: caller, at: network.now) }
+            } else if guest != nil {
+                performGuest { $0.received(request, as: id, at: network.now) }
+            } else {
+                network.reply(id, .refused(.notHost))
+            }
+        }
+    }
+
+    func lost(_ id: RequestID) { whenAwake { [self] in performHost { $0.connectionLost(id, at: network.now) } } }
+
+    func replied(_ id: CallID, _ reply: RoomReply, _ key: KeyFingerprint, _ from: SocketAddress) {
+        whenAwake { [self] in
+            if probes.remove(id) != nil {
+                if case .room(let info) = reply { performHost { $0.met(info, provedBy: key, at: network.now) } }
+            } else {
+                performGuest { $0.replied(id, reply, provedBy: key, from: from, at: network.now) }
+            }
+        }
+    }
+
+    func failed(_ id: CallID, _ failure: RoomGuest.CallFailure) {
+        whenAwake { [self] in
+            guard probes.remove(id) == nil else { return }
+            performGuest { $0.failed(id, failure, at: network.now) }
+        }
+    }
+
+    func received(_ item: EventStreamParser.Item, _ id: CallID) {
+        whenAwake { [self] in performGuest { $0.received(item, on: id, at: network.now) } }
+    }
+
+    func tick() {
+        guard isRunning, !isStopped else { return }
+        performHost { $0.tick(at: network.now) }
+        performGuest { $0.tick(at: network.now) }
+    }
+
+    private func plan() {
+        guard let next = [host?.nextDeadline, guest?.nextDeadline].compactMap({ $0 }).min() else { return }
+        if let planned, planned > network.now, planned <= next { return }
+        let wait = max(0.001, next.seconds(since: network.now))
+        planned = network.now.advanced(bySeconds: wait)
+        network.after(wait) { [self] in tick() }
+    }
+
+    // MARK: What the room wants
+
+    private var probes: Set<CallID> = []
+    private var nextProbe: UInt64 = 1 << 40
+
+    private func performHost(_ body: (inout RoomHost) -> [RoomHost.Action]) {
+        guard isRunning, var host else { return }
+        let actions = body(&host)
+        self.host = host
+        for action in actions { perform(action) }
+        check()
+        plan()
+    }
+
+    private func performGuest(_ body: (inout RoomGuest) -> [RoomGuest.Action]) {
+        guard isRunning, var guest else { return }
+        let actions = body(&guest)
+        self.guest = guest
+        perform(actions)
+    }
+
+    private func perform(_ action: RoomHost.Action) {
+        switch action {
+        case .reply(let id, let reply): network.reply(id, reply)
+        case .send(let bytes, let id): network.send(bytes, on: id)
+        case .end(let id): network.end(id)
+        case .question(let id, let question):
+            let isWelcome = !network.peers.contains { $0.isStranger && $0.key.fingerprint == question.key }
+            network.after(0.2 + network.random.unit() * 3) { [self] in
+                whenAwake { [self] in
+                    if isWelcome, let key = question.key { network.welcome.insert(key) }
+                    performHost { $0.decide(id, isWelcome: isWelcome, at: network.now) }
+                }
+            }
+        case .offered(let offer):
+            if let maker = host?.roster[offer.offer.from]?.key { sessions.insert(maker) }
+            performHost { $0.answer(SignedDescription(offer: offer.offer, sdp: "answer"), at: network.now) }
+        case .answered(_, let member): if let key = host?.roster[member]?.key { sessions.insert(key) }
+        case .probe(let endpoint):
+            let id = CallID(number: nextProbe)
+            nextProbe += 1
+            probes.insert(id)
+            network.call(id, .describe, endpoint, from: index)
+            network.after(3) { [self] in if probes.remove(id) != nil { network.cancel(id, of: index) } }
+        case .note(let key, let name, let isAccepted):
+            known.note(key, as: name, isAccepted: isAccepted, date: 0)
+            host?.knownPeers = known
+        case .tell(.split(let info)): splits.append(info)
+        case .withdraw, .unanswered, .ended, .block, .tell: break
+        }
+    }
+
+    private func perform(_ actions: [RoomGuest.Action]) {
+        for action in actions {
+            switch action {
+            case .call(let id, let request, let endpoint): network.call(id, request, endpoint, from: index)
+            case .cancel(let id): network.cancel(id, of: index)
+            case .reply(let id, let reply): network.reply(id, reply)
+            case .note(let key, let name): known.note(key, as: name, isAccepted: true, date: 0)
+            case .becomeHost(let succession):
+                guest = nil
+                offering = []
+                host = RoomHost(
+                    succeeding: succession, secret: secret, configuration: hostConfiguration, knownPeers: known,
+                    at: network.now)
+            case .tell(.offered(let offer, _, let maker)):
+                if let key = maker.key { sessions.insert(key) }
+                performGuest { $0.answer("answer", to: offer, at: network.now) }
+            case .tell(.answered(_, _, let member)):
+                if let key = member.key {
+                    sessions.insert(key)
+                    offering.remove(key)
+                }
+            case .tell(.unanswered): offering = []
+            case .tell(.forged(let member)): network.faults.append("\(index): forged from \(member.name)")
+            case .tell(.over(let ending)):
+                endings.append(ending)
+                offering = []
+            case .needPIN, .tell: break
+            }
+        }
+        check()
+        plan()
+    }
+
+    /// The person who was told of another part goes to the one with the smaller key, if it is still there.
+    func reunite() {
+        guard isRunning, !isStopped, isHost, let room = host?.roster.room else { return }
+        let isThere = splits.contains { info in
+            info.room == room && info.hostKey.hex < key.fingerprint.hex
+                && network.peers.contains {
+                    $0.key.fingerprint == info.hostKey && $0.isHost && !$0.isStopped && network.reach(index, $0.index)
+                }
+        }
+        if isThere { leave() }
+    }
+
+    /// Offers media to all who were there before.
+    func offerMedia() {
+        guard isRunning, !isStopped, let roster else { return }
+        for member in roster.members {
+            guard let other = member.key, !sessions.contains(other), !offering.contains(other) else { continue }
+            if isHost {
+                guard Roster.offerer(between: roster.host, and: member.id) == roster.host, member.id != roster.host
+                else { continue }
+                let offer = OfferID(from: roster.host, number: network.random.next() >> 20)
+                performHost { $0.offer(SignedDescription(offer: offer, sdp: "offer"), to: member.id, at: network.now) }
+            } else if let me = guest?.memberID, me != member.id, Roster.offerer(between: me, and: member.id) == me {
+                var actions: [RoomGuest.Action] = []
+                if let made = guest?.offer("offer", to: member.id, at: network.now) { actions = made.1 }
+                if !actions.isEmpty { offering.insert(other) }
+                perform(actions)
+            }
+        }
+    }
+
+    // MARK: What must always be so
+
+    private func check() {
+        guard let roster else { return }
+        for member in roster.members {
+            guard let key = member.key else { continue }
+            if !network.welcome.contains(key) {
+                network.faults.append("\(index): \(member.name) is in and was not let in")
+            }
+        }
+        if roster.nativeCount > 8 { network.faults.append("\(index): \(roster.nativeCount) members") }
+        guard let host else { return }
+        if host.asks.count > RoomHost.maximumAskCount || host.offers.count > 64 || host.attendance.count > 24 {
+            network.faults.append("\(index): too much is kept")
+        }
+        for seat in host.attendance.values where seat.queue.count > EventQueue.capacity {
+            network.faults.append("\(index): too many events are kept")
+        }
+        if Set(host.attendance.keys) != Set(host.roster.members.map(\.id)).subtracting([host.roster.host]),
+            !host.isClosed
+        {
+            network.faults.append("\(index): the roster and who attends are not the same")
+        }
+    }
+}
