@@ -182,6 +182,52 @@ import Testing
         #expect(test.ask(.events(after: nil), caller(1))?.error == .notHost)
     }
 
+    @Test func `a host that was cut off alone comes back as a guest of who took over`() throws {
+        var test = TestHost()
+        test.admit(1)
+        test.admit(2)
+        guard case .room(var info) = test.ask(.describe, caller(1)) else { return }
+        info.epoch = Epoch(2)!
+        info.hostKey = TestKey(1).fingerprint
+        // While somebody is with it, the person is asked.
+        _ = test.wait(6, keeping: [2])
+        #expect(test.host.met(info, provedBy: TestKey(1).fingerprint, at: test.now) == [.tell(.split(info))])
+        _ = test.wait(6)
+        let endpoint = try #require(Endpoint(test.host.roster.members[1]))
+        var guestsWord = info
+        guestsWord.role = .guest
+        #expect(test.host.met(guestsWord, provedBy: TestKey(2).fingerprint, at: test.now) == [.probe(endpoint)])
+        // Nobody whom it does not know, and nobody who is not ahead.
+        #expect(test.host.met(info, provedBy: TestKey(9).fingerprint, at: test.now).news.count == 1)
+        var older = info
+        older.epoch = .first
+        #expect(!test.host.met(older, provedBy: TestKey(1).fingerprint, at: test.now).contains(.becomeGuest(endpoint)))
+        #expect(test.host.met(info, provedBy: TestKey(1).fingerprint, at: test.now) == [.becomeGuest(endpoint)])
+        #expect(test.host.isClosed && test.ask(.events(after: nil), caller(2))?.error == .notHost)
+    }
+
+    @Test func `an older part, whose host may come back, is told of a while later`() {
+        var test = TestHost()
+        test.admit(1)
+        var parts = PartsMet()
+        var roster = test.host.roster
+        roster.epoch = Epoch(2)!
+        let older = PartsMet.Part(epoch: .first, host: TestKey(1).fingerprint)
+        #expect(
+            !parts.isNews(older, roster: roster, at: .seconds(10))
+                && !parts.isNews(older, roster: roster, at: .seconds(20)))
+        #expect(
+            parts.isNews(older, roster: roster, at: .seconds(26))
+                && !parts.isNews(older, roster: roster, at: .seconds(60)))
+        #expect(
+            parts.isNews(PartsMet.Part(epoch: .first, host: TestKey(8).fingerprint), roster: roster, at: .seconds(61)))
+        for number in 10..<100 {
+            #expect(
+                parts.isNews(
+                    PartsMet.Part(epoch: .first, host: TestKey(number).fingerprint), roster: roster, at: .seconds(62)))
+        }
+    }
+
     @Test func `another part of the room is told of once, and nothing else happens`() throws {
         var test = TestHost()
         test.admit(1)

@@ -79,16 +79,15 @@ extension RoomGuest {
     /// A peer that was discovered has said what room it is in. - Parameter key: what it has proved.
     public mutating func met(_ info: RoomInfo, provedBy key: KeyFingerprint, at time: HostTime) -> [Action] {
         let now = look(at: time)
-        return expire(now) + noticePart(info, key)
+        return expire(now) + noticePart(info, key, now)
     }
 
     /// Tells of another part of the room, once.
-    mutating func noticePart(_ info: RoomInfo, _ key: KeyFingerprint) -> [Action] {
-        let part = RoomHost.Part(epoch: info.epoch, host: info.role == .host ? key : info.hostKey)
+    mutating func noticePart(_ info: RoomInfo, _ key: KeyFingerprint, _ now: HostTime) -> [Action] {
+        let part = PartsMet.Part(epoch: info.epoch, host: info.role == .host ? key : info.hostKey)
         guard let membership, info.room == membership.roster.room, part.host != membership.hostKey,
-            part.host != signer.key, !metParts.contains(part)
+            part.host != signer.key, partsMet.isNews(part, roster: membership.roster, at: now)
         else { return [] }
-        metParts = metParts.suffix(15) + [part]
         var info = info
         info.hostKey = part.host
         return [.tell(.split(info))]

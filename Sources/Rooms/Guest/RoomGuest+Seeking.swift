@@ -47,7 +47,7 @@ extension RoomGuest {
         self.seeking?.answers[member] = Seeking.Answer(time: now, info: info)
         guard info.role == .host else { return decide(now) }
         // The members agree on who comes next, so a later epoch under a member's key is this room, gone on.
-        guard info.epoch > membership.roster.epoch else { return noticePart(info, key) }
+        guard info.epoch > membership.roster.epoch else { return noticePart(info, key, now) }
         guard seeking.target == nil || seeking.target == membership.roster.host, let endpoint = Endpoint(sender) else {
             return []
         }

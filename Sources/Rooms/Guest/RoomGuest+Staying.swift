@@ -108,6 +108,17 @@ extension RoomGuest {
         return actions
     }
 
+    /// The host was seen at another address: its media comes from there, or it was discovered there under its key.
+    public mutating func located(_ key: KeyFingerprint, at address: SocketAddress, time: HostTime) -> [Action] {
+        let now = look(at: time)
+        guard membership?.hostKey == key, membership?.host.addresses.first != address else { return expire(now) }
+        let others = membership?.host.addresses.filter { $0 != address } ?? []
+        membership?.host.addresses = [address] + others.prefix(Member.maximumAddressCount - 1)
+        if membership?.stream == nil { membership?.nextStream = now }
+        seeking?.nextRound = now
+        return expire(now)
+    }
+
     /// Something came on an event stream.
     public mutating func received(_ item: EventStreamParser.Item, on id: CallID, at time: HostTime) -> [Action] {
         let now = look(at: time)
@@ -155,6 +166,11 @@ extension RoomGuest {
         let isOurs = roster.room == old.room && roster.hostKey == membership?.hostKey && roster[me]?.key == signer.key
         guard isOurs else { return finish(.refused(.malformed("its roster is not that of this room"))) }
         membership?.isInStep = true
+        if let host = roster[roster.host].flatMap(Endpoint.init) {
+            let known = membership?.host.addresses ?? []
+            let more = host.addresses.filter { !known.contains($0) }
+            membership?.host.addresses += more.prefix(max(0, Member.maximumAddressCount - known.count))
+        }
         guard (roster.epoch, roster.revision) > (old.epoch, old.revision) else { return [] }
         membership?.roster = roster
         let changes = roster.changes(since: old)

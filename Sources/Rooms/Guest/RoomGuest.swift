@@ -67,7 +67,7 @@ public struct RoomGuest: Sendable {
     var joining: Joining?
     var membership: Membership?
     var seeking: Seeking?
-    var metParts: [RoomHost.Part] = []
+    var partsMet = PartsMet()
 
     /// A guest that has not begun.
     /// - Parameters:

@@ -25,6 +25,9 @@ extension RoomHost {
         case ended(OfferID)
         /// Sees whether a member that is away answers `GET /room`; if so, ``RoomHost/met(_:provedBy:at:)``.
         case probe(Endpoint)
+        /// Goes on as a ``RoomGuest`` that joins there; this host is over. It was cut off with nobody, and a member has taken
+        /// the room over meanwhile.
+        case becomeGuest(Endpoint)
         /// Writes down that this key came, under this name, and whether a person said yes to it.
         case note(KeyFingerprint, as: PeerName, isAccepted: Bool)
         /// Writes down that this key is never to be let in.
@@ -89,12 +92,6 @@ extension RoomHost {
         /// Nil for the host's own.
         let request: RequestID?
         let deadline: HostTime
-    }
-
-    /// A part of a split room.
-    struct Part: Hashable, Sendable {
-        let epoch: Epoch
-        let host: KeyFingerprint
     }
 
     /// Keeps the person's attention from being used up by whoever is turned away.

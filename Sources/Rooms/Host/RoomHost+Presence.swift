@@ -64,14 +64,25 @@ extension RoomHost {
     }
 
     /// A peer has said what room it is in: a member that was away, or one that was discovered.
+    ///
+    /// A host that was cut off from everybody comes back as a guest, to its place; two parts in which there are people are
+    /// the persons' affair.
     /// - Parameter key: what it has proved.
     public mutating func met(_ info: RoomInfo, provedBy key: KeyFingerprint, at time: HostTime) -> [Action] {
         let now = look(at: time)
         guard !isClosed else { return [] }
         let due = expire(now)
-        let part = Part(epoch: info.epoch, host: info.role == .host ? key : info.hostKey)
-        guard info.room == roster.room, part.host != member.key, !metParts.contains(part) else { return due }
-        metParts = metParts.suffix(15) + [part]
+        let part = PartsMet.Part(epoch: info.epoch, host: info.role == .host ? key : info.hostKey)
+        guard info.room == roster.room, part.host != member.key else { return due }
+        let isAlone = roster.members.allSatisfy { $0.id == roster.host || $0.isAway }
+        if isAlone, info.epoch > roster.epoch, let successor = roster.member(with: part.host),
+            let endpoint = Endpoint(successor)
+        {
+            // A guest's word for it is not enough.
+            return info.role == .host
+                ? due + end(next: successor.id, now) + [.becomeGuest(endpoint)] : due + [.probe(endpoint)]
+        }
+        guard partsMet.isNews(part, roster: roster, at: now) else { return due }
         var info = info
         info.hostKey = part.host
         return due + [.tell(.split(info))]
@@ -79,16 +90,21 @@ extension RoomHost {
 
     /// The host leaves, and the member that has been here longest takes over. Where there is none the room ends.
     public mutating func leave(at time: HostTime) -> [Action] {
-        end(next: roster.successors.first { !$0.isAway }?.id, at: time)
+        let now = look(at: time)
+        guard !isClosed else { return [] }
+        let due = expire(now)
+        return due + end(next: roster.successors.first { !$0.isAway }?.id, now) + [.tell(.closed)]
     }
 
     /// The room ends for all.
-    public mutating func close(at time: HostTime) -> [Action] { end(next: nil, at: time) }
-
-    private mutating func end(next: MemberID?, at time: HostTime) -> [Action] {
+    public mutating func close(at time: HostTime) -> [Action] {
         let now = look(at: time)
         guard !isClosed else { return [] }
-        var actions = expire(now)
+        return expire(now) + end(next: nil, now) + [.tell(.closed)]
+    }
+
+    private mutating func end(next: MemberID?, _ now: HostTime) -> [Action] {
+        var actions: [Action] = []
         while !asks.isEmpty { actions += endAsk(0, .closed) }
         for offer in offers { if let request = offer.request { actions.append(.reply(request, .refused(.closed))) } }
         offers = []
@@ -96,6 +112,6 @@ extension RoomHost {
         attendance = [:]
         isClosed = true
         hasSuccessor = next != nil
-        return actions + [.tell(.closed)]
+        return actions
     }
 }

@@ -72,7 +72,7 @@ public struct RoomHost: Sendable {
     var offers: [PendingOffer] = []
     var barredKeys: Set<KeyFingerprint> = []
     var barredAddresses: Set<IPAddress> = []
-    var metParts: [Part] = []
+    var partsMet = PartsMet()
     var notices = NoticeLimit()
 
     /// A new room.

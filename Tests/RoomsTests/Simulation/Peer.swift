@@ -26,6 +26,8 @@ final class Peer {
     private var offering: Set<KeyFingerprint> = []
     private(set) var endings: [RoomGuest.Ending] = []
     private(set) var splits: [RoomInfo] = []
+    /// How often it came back as a guest, having been the host.
+    private(set) var returns = 0
 
     init(_ index: Int, network: Network) {
         self.index = index
@@ -52,12 +54,15 @@ final class Peer {
     }
 
     func join(_ other: Peer) {
+        join(Endpoint(addresses: [SocketAddress(other.address, port: 47_400)], key: .any))
+    }
+
+    private func join(_ endpoint: Endpoint) {
         guard isRunning, !isHost, guest == nil || guest?.ending != nil else { return }
         host = nil
         var guest = RoomGuest(
             RoomGuest.Configuration(name: RoomsTests.name("Peer \(index)"), addresses: [address]), signer: key.signer,
             knownPeers: known, using: &network.random)
-        let endpoint = Endpoint(addresses: [SocketAddress(other.address, port: 47_400)], key: .any)
         let actions = guest.join(endpoint, at: network.now)
         self.guest = guest
         perform(actions)
@@ -224,6 +229,10 @@ final class Peer {
             known.note(key, as: name, isAccepted: isAccepted, date: 0)
             host?.knownPeers = known
         case .tell(.split(let info)): splits.append(info)
+        case .becomeGuest(let endpoint):
+            returns += 1
+            host = nil
+            join(endpoint)
         case .withdraw, .unanswered, .ended, .block, .tell: break
         }
     }

@@ -116,10 +116,8 @@ import Testing
         network.run(20)
         network.part[cut.index] = 0
         network.run(40) { isAtRest(network) }
-        if cut.index != 0 {
-            #expect(isAtRest(network) && cut.endings.isEmpty, "seed \(seed)\n\(state(network))")
-            #expect(cut.roster?.member(with: cut.key.fingerprint)?.id == before)
-        }
+        #expect(isAtRest(network) && cut.endings.isEmpty, "seed \(seed)\n\(state(network))")
+        #expect(cut.roster?.member(with: cut.key.fingerprint)?.id == before)
         settles(network, seed: seed)
     }
 
@@ -133,7 +131,7 @@ import Testing
         network.part = network.part.map { _ in 0 }
         settles(network, seed: seed)
         // Whoever admitted and does so no more was told of the other part by name.
-        for peer in hosts where !peer.isHost { #expect(!peer.splits.isEmpty, "seed \(seed)") }
+        for peer in hosts where !peer.isHost { #expect(!peer.splits.isEmpty || peer.returns > 0, "seed \(seed)") }
     }
 
     @Test(arguments: [5.0, 30, 90], 0..<UInt64(12))
