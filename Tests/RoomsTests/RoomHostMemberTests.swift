@@ -123,7 +123,8 @@ import Testing
         let removed = test.host.remove(MemberID(2)!, at: test.now)
         #expect(removed.events(on: stream) == [.removed(isBlocked: false)] && removed.contains(.end(stream)))
         #expect(test.ask(.update(MemberUpdate()), caller(1))?.error == .notMember)
-        let again = try #require(test.admit(1))
+        let againMade = test.admit(1)
+        let again = try #require(againMade)
         let blocked = test.host.block(again.member, at: test.now)
         #expect(blocked.contains(.block(TestKey(1).fingerprint, as: name("Guest 1"))))
         #expect(test.ask(.ask(request(1)), caller(1))?.error == .blocked)
@@ -220,11 +221,13 @@ import Testing
             parts.isNews(older, roster: roster, at: .seconds(26))
                 && !parts.isNews(older, roster: roster, at: .seconds(60)))
         #expect(
-            parts.isNews(PartsMet.Part(epoch: .first, host: TestKey(8).fingerprint), roster: roster, at: .seconds(61)))
+            parts.isNews(PartsMet.Part(epoch: .first, host: TestKey(8).fingerprint), roster: roster, at: .seconds(61))
+                == true)
         for number in 10..<100 {
             #expect(
                 parts.isNews(
-                    PartsMet.Part(epoch: .first, host: TestKey(number).fingerprint), roster: roster, at: .seconds(62)))
+                    PartsMet.Part(epoch: .first, host: TestKey(number).fingerprint), roster: roster, at: .seconds(62))
+                    == true)
         }
     }
 

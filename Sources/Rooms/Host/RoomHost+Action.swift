@@ -99,16 +99,18 @@ extension RoomHost {
         private static let window = 30.0
         private static let limit = 8
         private var start: HostTime?
-        private var count = 0
+        private var used = 0
 
-        mutating func allows(at now: HostTime) -> Bool {
-            if let start, now.seconds(since: start) < Self.window {
-                count += 1
-            } else {
+        func isUsedUp(at now: HostTime) -> Bool { isRunning(at: now) && used >= Self.limit }
+
+        mutating func count(at now: HostTime) {
+            if !isRunning(at: now) {
                 start = now
-                count = 1
+                used = 0
             }
-            return count <= Self.limit
+            used += 1
         }
+
+        private func isRunning(at now: HostTime) -> Bool { start.map { now.seconds(since: $0) < Self.window } ?? false }
     }
 }

@@ -66,9 +66,9 @@ extension RoomHost {
             if isMember { return nil }
             throw .pinNeeded
         }
+        let isKnown = isMember || self.isKnown(caller)
         let verdict = pin?.check(
-            proof, guest: guest, key: caller.key, address: caller.address, isKnown: isMember || isKnown(caller), at: now
-        )
+            proof, guest: guest, key: caller.key, address: caller.address, isKnown: isKnown, at: now)
         switch verdict {
         case .right(let hostProof): return hostProof
         case .wrong(let left): throw .wrongPIN(attemptsLeft: left)
@@ -112,8 +112,10 @@ extension RoomHost {
     }
 
     private mutating func notice(_ error: RoomError, _ name: PeerName, _ caller: Caller, _ now: HostTime) -> [Action] {
+        guard !notices.isUsedUp(at: now) else { return [] }
         let guest = "'\(name)' at \(caller.address)"
-        guard error.hostSentence(about: guest) != nil, notices.allows(at: now) else { return [] }
+        guard error.hostSentence(about: guest) != nil else { return [] }
+        notices.count(at: now)
         return [.tell(.refused(error, guest: guest))]
     }
 }

@@ -150,8 +150,9 @@ public struct RoomHost: Sendable {
 
     private var due: HostTime? {
         guard !isClosed else { return nil }
-        let times =
-            asks.map(\.deadline) + offers.map(\.deadline) + attendance.flatMap { id, seat in dues(of: seat, id) }
+        var times = asks.map(\.deadline)
+        if !offers.isEmpty { times += offers.map(\.deadline) }
+        for (id, seat) in attendance { times += dues(of: seat, id) }
         return times.min()
     }
 }

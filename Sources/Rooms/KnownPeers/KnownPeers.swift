@@ -35,46 +35,54 @@ public struct KnownPeers: Hashable, Sendable {
 
     /// By key.
     public private(set) var peers: [KeyFingerprint: Peer] = [:]
+    /// Whose a name is, folded: whoever asks at a door has it looked up.
+    private var owners: [String: Set<KeyFingerprint>] = [:]
 
     /// Nobody.
     public init() {}
 
-    init(peers: [KeyFingerprint: Peer]) { self.peers = peers }
+    init(peers: [KeyFingerprint: Peer]) {
+        for (key, peer) in peers { set(key, peer) }
+    }
 
     /// What is to be thought of somebody who has proved `key` and goes by `name`.
     public func standing(of key: KeyFingerprint, as name: PeerName) -> Standing {
-        if let peer = peers[key] {
-            if peer.isBlocked { return .blocked }
-            if peer.isAccepted, peer.names.contains(where: { $0.folded == name.folded }) { return .known }
-        }
-        if let owner = owner(of: name), owner != key { return .changed(was: owner) }
-        return peers[key]?.isAccepted == true ? .known : .unknown
+        let peer = peers[key]
+        if peer?.isBlocked == true { return .blocked }
+        let owners = owners[name.folded] ?? []
+        if !owners.isEmpty, !owners.contains(key), let owner = owner(of: name) { return .changed(was: owner) }
+        return peer?.isAccepted == true ? .known : .unknown
     }
 
     /// Whose name it is: the key that a person let in under it, the longest known where there are several.
     public func owner(of name: PeerName) -> KeyFingerprint? {
-        let folded = name.folded
-        let owners = peers.filter { $0.value.isAccepted && $0.value.names.contains { $0.folded == folded } }
-        return owners.min { ($0.value.firstSeen, $0.key.hex) < ($1.value.firstSeen, $1.key.hex) }?.key
+        let owners = owners[name.folded] ?? []
+        return owners.min { (peers[$0]?.firstSeen ?? 0, $0.hex) < (peers[$1]?.firstSeen ?? 0, $1.hex) }
     }
 
-    /// Notes that a key came under a name. - Parameter isAccepted: whether a person said yes; a yes once given stays.
+    /// Notes that a key came under a name.
+    /// - Parameter isAccepted: whether a person said yes. A yes once given stays, and lifts a block.
     public mutating func note(_ key: KeyFingerprint, as name: PeerName, isAccepted: Bool, date: Int64) {
         var peer = peers[key] ?? Peer(names: [], firstSeen: date, lastSeen: date)
         peer.names.removeAll { $0 == name }
         peer.names.insert(name, at: 0)
         peer.names = Array(peer.names.prefix(Self.nameCapacity))
         peer.lastSeen = max(peer.lastSeen, date)
-        if isAccepted { peer.isAccepted = true }
+        if isAccepted {
+            peer.isAccepted = true
+            peer.isBlocked = false
+        }
         if peers[key] == nil { makeRoom() }
-        peers[key] = peer
+        set(key, peer)
     }
 
     /// Shuts a key out. - Parameter name: what it went by, for the list.
     public mutating func block(_ key: KeyFingerprint, as name: PeerName, date: Int64) {
         note(key, as: name, isAccepted: false, date: date)
-        peers[key]?.isBlocked = true
-        peers[key]?.isAccepted = false
+        guard var peer = peers[key] else { return }
+        peer.isBlocked = true
+        peer.isAccepted = false
+        set(key, peer)
     }
 
     /// Lets a key ask again. It is not let in by that.
@@ -82,7 +90,21 @@ public struct KnownPeers: Hashable, Sendable {
 
     /// Knows no more of a key; its names are free. - Returns: whether it was known.
     @discardableResult
-    public mutating func forget(_ key: KeyFingerprint) -> Bool { peers.removeValue(forKey: key) != nil }
+    public mutating func forget(_ key: KeyFingerprint) -> Bool {
+        defer { set(key, nil) }
+        return peers[key] != nil
+    }
+
+    private mutating func set(_ key: KeyFingerprint, _ peer: Peer?) {
+        if let old = peers[key], old.isAccepted {
+            for name in old.names.map(\.folded) {
+                owners[name]?.remove(key)
+                if owners[name]?.isEmpty == true { owners[name] = nil }
+            }
+        }
+        peers[key] = peer
+        if let peer, peer.isAccepted { for name in peer.names { owners[name.folded, default: []].insert(key) } }
+    }
 
     /// The keys that a person may mean: by name, or by the first digits of the fingerprint, blanks and case aside.
     public func keys(matching text: String) -> [KeyFingerprint] {
@@ -97,11 +119,14 @@ public struct KnownPeers: Hashable, Sendable {
 
     private mutating func makeRoom() {
         guard peers.count >= Self.capacity else { return }
-        let oldest = peers.min {
-            let a = ($0.value.isAccepted || $0.value.isBlocked, $0.value.lastSeen, $0.key.hex)
-            let b = ($1.value.isAccepted || $1.value.isBlocked, $1.value.lastSeen, $1.key.hex)
-            return a.0 != b.0 ? !a.0 : (a.1, a.2) < (b.1, b.2)
+        let oldest = peers.min { a, b in
+            let (isDecidedA, isDecidedB) = (a.value.isDecided, b.value.isDecided)
+            return isDecidedA != isDecidedB ? isDecidedB : a.value.lastSeen < b.value.lastSeen
         }
-        if let oldest { peers[oldest.key] = nil }
+        if let oldest { set(oldest.key, nil) }
     }
+}
+
+extension KnownPeers.Peer {
+    fileprivate var isDecided: Bool { isAccepted || isBlocked }
 }

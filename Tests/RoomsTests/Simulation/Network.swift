@@ -25,6 +25,8 @@ final class Network {
     struct Connection {
         let client: Int
         let call: CallID
+        /// As it was made, and as it arrives.
+        let sent: RoomRequest
         let request: RoomRequest
         let server: Int
         /// Nothing passes any more, and neither side knows.
@@ -74,7 +76,7 @@ final class Network {
         let connection = nextConnection
         nextConnection += 1
         connections[connection] = Connection(
-            client: client, call: id, request: isEncoded ? encoded(request) : request, server: server)
+            client: client, call: id, sent: request, request: isEncoded ? encoded(request) : request, server: server)
         after(delay()) { [self] in arrive(connection, endpoint) }
     }
 
@@ -133,7 +135,7 @@ final class Network {
             var reply = reply
             if isEncoded {
                 do {
-                    reply = try RoomReply(to: connection.request, status: reply.status, parts: reply.parts)
+                    reply = try RoomReply(to: connection.sent, status: reply.status, parts: reply.parts)
                 } catch {
                     faults.append("a reply cannot be read: \(error)")
                 }
