@@ -119,8 +119,8 @@ private func checkRoom(_ bytes: [UInt8]) {
         precondition(host.asks.count <= RoomHost.maximumAskCount && host.roster.nativeCount <= 8)
         precondition(host.attendance.count == host.roster.members.count - 1)
         precondition(host.attendance.values.allSatisfy { $0.queue.count <= EventQueue.capacity })
-        precondition((try? WireJSON.decoded(Roster.self, from: WireJSON.encoded(host.roster))) == host.roster)
     }
+    precondition((try? WireJSON.decoded(Roster.self, from: WireJSON.encoded(host.roster))) == host.roster)
 }
 
 /// One of each kind.
@@ -139,18 +139,35 @@ func roomSeeds() -> [[UInt8]] {
         room: RoomID(using: &random), name: name, epoch: .first, revision: 1, host: .first, members: [member])
     let ask = RoomRequest.ask(Ask(name: name, addresses: [.loopback], port: 1))
     let offer = SignedDescription(offer: OfferID(from: .first, number: 5), sdp: "v=0")
-    let event = { (event: RoomEvent) in ServerSentEvent(id: "1-1", name: event.name, data: event.data).bytes }
+    func event(_ event: RoomEvent) -> [UInt8] {
+        ServerSentEvent(id: "1-1", name: event.name, data: event.data).bytes
+    }
     let requests: [RoomRequest] = [
         ask, .update(MemberUpdate(name: name, isMuted: true, addresses: [.loopback])), .offer(offer, to: .first),
         .answer(offer), .end(offer.offer, with: .first), .events(after: nil), .leave,
     ]
-    var seeds = [
-        [0] + event(.roster(roster)) + ServerSentEvent.keepAlive + event(.offer(offer)) + event(.closing(next: .first)),
-        [1] + Array(code.description.utf8), [1] + Array("Anna's".utf8), [2] + known.file,
-        [4, 64] + RoomReply.admitted(Admission(member: .first, token: "a", roster: roster)).parts.body,
-        [4, 129] + RoomReply.refused(.changedKey(name: name, was: key)).parts.body,
-    ]
-    seeds += requests.map { [3] + lines($0) }
-    seeds.append([5] + requests.flatMap { [1, 1] + lines($0) + [0] } + requests.flatMap { [2, 9] + lines($0) + [0] })
+    let admission = RoomReply.admitted(Admission(member: .first, token: "a", roster: roster)).parts.body
+    let refusal = RoomReply.refused(.changedKey(name: name, was: key)).parts.body
+    var stream: [UInt8] = [0]
+    stream += event(.roster(roster))
+    stream += ServerSentEvent.keepAlive
+    stream += event(.offer(offer))
+    stream += event(.closing(next: .first))
+    var seeds: [[UInt8]] = [stream]
+    seeds.append([1] + Array(code.description.utf8))
+    seeds.append([1] + Array("Anna's".utf8))
+    seeds.append([2] + known.file)
+    seeds.append([4, 64] + admission)
+    seeds.append([4, 129] + refusal)
+    var visit: [UInt8] = [5]
+    for request in requests {
+        seeds.append([3] + lines(request))
+        for who: UInt8 in [1, 2] {
+            visit += [who, who]
+            visit += lines(request)
+            visit.append(0)
+        }
+    }
+    seeds.append(visit)
     return seeds
 }

@@ -115,8 +115,15 @@ extension RoomGuest {
         let others = membership?.host.addresses.filter { $0 != address } ?? []
         membership?.host.addresses = [address] + others.prefix(Member.maximumAddressCount - 1)
         if membership?.stream == nil { membership?.nextStream = now }
+        guard seeking != nil else { return expire(now) }
+        var dropped: [Action] = []
+        if seeking?.target == membership?.roster.host {
+            dropped = cancel { $0 == .stream }
+            membership?.stream = nil
+            seeking?.target = nil
+        }
         seeking?.nextRound = now
-        return expire(now)
+        return dropped + expire(now)
     }
 
     /// Something came on an event stream.

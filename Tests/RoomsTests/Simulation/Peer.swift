@@ -10,24 +10,26 @@ final class Peer {
     let key: TestKey
     let address: IPAddress
     unowned let network: Network
-    private(set) var host: RoomHost?
-    private(set) var guest: RoomGuest?
-    private var known = KnownPeers()
+    var host: RoomHost?
+    var guest: RoomGuest?
+    var known = KnownPeers()
     /// Whether its person wants to be in the room.
     var wantsIn = false
     /// Whether nobody lets it in.
     var isStranger = false
-    private(set) var isRunning = true
-    private(set) var isStopped = false
-    private var backlog: [() -> Void] = []
-    private var planned: HostTime?
+    var isRunning = true
+    var isStopped = false
+    var backlog: [() -> Void] = []
+    var planned: HostTime?
     /// Whom it has agreed on media with.
-    private(set) var sessions: Set<KeyFingerprint> = []
-    private var offering: Set<KeyFingerprint> = []
-    private(set) var endings: [RoomGuest.Ending] = []
-    private(set) var splits: [RoomInfo] = []
+    var sessions: Set<KeyFingerprint> = []
+    var offering: Set<KeyFingerprint> = []
+    var endings: [RoomGuest.Ending] = []
+    var splits: [RoomInfo] = []
+    var probes: Set<CallID> = []
+    var nextProbe: UInt64 = 1 << 40
     /// How often it came back as a guest, having been the host.
-    private(set) var returns = 0
+    var returns = 0
 
     init(_ index: Int, network: Network) {
         self.index = index
@@ -39,9 +41,9 @@ final class Peer {
     var roster: Roster? { host?.isClosed == false ? host?.roster : guest?.roster }
     var isHost: Bool { isRunning && host?.isClosed == false }
 
-    private var secret: [UInt8] { (0..<32).map { _ in UInt8.random(in: 0...255, using: &network.random) } }
+    var secret: [UInt8] { (0..<32).map { _ in UInt8.random(in: 0...255, using: &network.random) } }
 
-    private var hostConfiguration: RoomHost.Configuration {
+    var hostConfiguration: RoomHost.Configuration {
         RoomHost.Configuration(name: RoomsTests.name("Peer \(index)"), addresses: [address])
     }
 
@@ -57,7 +59,7 @@ final class Peer {
         join(Endpoint(addresses: [SocketAddress(other.address, port: 47_400)], key: .any))
     }
 
-    private func join(_ endpoint: Endpoint) {
+    func join(_ endpoint: Endpoint) {
         guard isRunning, !isHost, guest == nil || guest?.ending != nil else { return }
         host = nil
         var guest = RoomGuest(
@@ -126,7 +128,7 @@ final class Peer {
     }
 
     /// What comes waits while the process is stopped.
-    private func whenAwake(_ body: @escaping () -> Void) {
+    func whenAwake(_ body: @escaping () -> Void) {
         if isStopped { backlog.append(body) } else if isRunning { body() }
     }
 
@@ -173,101 +175,12 @@ final class Peer {
         performGuest { $0.tick(at: network.now) }
     }
 
-    private func plan() {
+    func plan() {
         guard let next = [host?.nextDeadline, guest?.nextDeadline].compactMap({ $0 }).min() else { return }
         if let planned, planned > network.now, planned <= next { return }
         let wait = max(0.001, next.seconds(since: network.now))
         planned = network.now.advanced(bySeconds: wait)
         network.after(wait) { [self] in tick() }
-    }
-
-    // MARK: What the room wants
-
-    private var probes: Set<CallID> = []
-    private var nextProbe: UInt64 = 1 << 40
-
-    private func performHost(_ body: (inout RoomHost) -> [RoomHost.Action]) {
-        guard isRunning, var host else { return }
-        let actions = body(&host)
-        self.host = host
-        for action in actions { perform(action) }
-        check()
-        plan()
-    }
-
-    private func performGuest(_ body: (inout RoomGuest) -> [RoomGuest.Action]) {
-        guard isRunning, var guest else { return }
-        let actions = body(&guest)
-        self.guest = guest
-        perform(actions)
-    }
-
-    private func perform(_ action: RoomHost.Action) {
-        switch action {
-        case .reply(let id, let reply): network.reply(id, reply)
-        case .send(let bytes, let id): network.send(bytes, on: id)
-        case .end(let id): network.end(id)
-        case .question(let id, let question):
-            let isWelcome = !network.peers.contains { $0.isStranger && $0.key.fingerprint == question.key }
-            network.after(0.2 + network.random.unit() * 3) { [self] in
-                whenAwake { [self] in
-                    if isWelcome, let key = question.key { network.welcome.insert(key) }
-                    performHost { $0.decide(id, isWelcome: isWelcome, at: network.now) }
-                }
-            }
-        case .offered(let offer):
-            if let maker = host?.roster[offer.offer.from]?.key { sessions.insert(maker) }
-            performHost { $0.answer(SignedDescription(offer: offer.offer, sdp: "answer"), at: network.now) }
-        case .answered(_, let member): if let key = host?.roster[member]?.key { sessions.insert(key) }
-        case .probe(let endpoint):
-            let id = CallID(number: nextProbe)
-            nextProbe += 1
-            probes.insert(id)
-            network.call(id, .describe, endpoint, from: index)
-            network.after(3) { [self] in if probes.remove(id) != nil { network.cancel(id, of: index) } }
-        case .note(let key, let name, let isAccepted):
-            known.note(key, as: name, isAccepted: isAccepted, date: 0)
-            host?.knownPeers = known
-        case .tell(.split(let info)): splits.append(info)
-        case .becomeGuest(let endpoint):
-            returns += 1
-            host = nil
-            join(endpoint)
-        case .withdraw, .unanswered, .ended, .block, .tell: break
-        }
-    }
-
-    private func perform(_ actions: [RoomGuest.Action]) {
-        for action in actions {
-            switch action {
-            case .call(let id, let request, let endpoint): network.call(id, request, endpoint, from: index)
-            case .cancel(let id): network.cancel(id, of: index)
-            case .reply(let id, let reply): network.reply(id, reply)
-            case .note(let key, let name): known.note(key, as: name, isAccepted: true, date: 0)
-            case .becomeHost(let succession):
-                guest = nil
-                offering = []
-                host = RoomHost(
-                    succeeding: succession, secret: secret, configuration: hostConfiguration, knownPeers: known,
-                    at: network.now)
-            case .tell(.offered(let offer, _, let maker)):
-                if let key = maker.key { sessions.insert(key) }
-                performGuest { $0.answer("answer", to: offer, at: network.now) }
-            case .tell(.answered(_, _, let member)):
-                if let key = member.key {
-                    sessions.insert(key)
-                    offering.remove(key)
-                }
-            case .tell(.unanswered): offering = []
-            case .tell(.forged(let member)): network.faults.append("\(index): forged from \(member.name)")
-            case .tell(.over(let ending)):
-                endings.append(ending)
-                offering = []
-            case .needPIN, .tell: break
-            }
-        }
-        check()
-        plan()
     }
 
     /// The person who was told of another part goes to the one with the smaller key, if it is still there.
@@ -298,31 +211,6 @@ final class Peer {
                 if !actions.isEmpty { offering.insert(other) }
                 perform(actions)
             }
-        }
-    }
-
-    // MARK: What must always be so
-
-    private func check() {
-        guard let roster else { return }
-        for member in roster.members {
-            guard let key = member.key else { continue }
-            if !network.welcome.contains(key) {
-                network.faults.append("\(index): \(member.name) is in and was not let in")
-            }
-        }
-        if roster.nativeCount > 8 { network.faults.append("\(index): \(roster.nativeCount) members") }
-        guard let host else { return }
-        if host.asks.count > RoomHost.maximumAskCount || host.offers.count > 64 || host.attendance.count > 24 {
-            network.faults.append("\(index): too much is kept")
-        }
-        for seat in host.attendance.values where seat.queue.count > EventQueue.capacity {
-            network.faults.append("\(index): too many events are kept")
-        }
-        if Set(host.attendance.keys) != Set(host.roster.members.map(\.id)).subtracting([host.roster.host]),
-            !host.isClosed
-        {
-            network.faults.append("\(index): the roster and who attends are not the same")
         }
     }
 }

@@ -1,3 +1,4 @@
+import Foundation
 import MediaTransport
 import TestSupport
 import Testing
@@ -6,6 +7,9 @@ import Testing
 
 /// Rooms of two to eight peers through everything that a network and a machine do, from seeds.
 @Suite struct SimulationTests {
+    /// More of them by `EARSHOT_SEEDS`.
+    private static let seedCount = ProcessInfo.processInfo.environment["EARSHOT_SEEDS"].flatMap { UInt64($0) } ?? 100
+
     /// A founder, members, and one stranger whom nobody lets in.
     private func room(_ seed: UInt64, members: Int, isEncoded: Bool = false) -> Network {
         let network = Network(seed: seed, peerCount: members + 1, isEncoded: isEncoded)
@@ -148,7 +152,7 @@ import Testing
         settles(network, seed: seed)
     }
 
-    @Test(arguments: 0..<UInt64(100))
+    @Test(arguments: 0..<seedCount)
     func `everything at once, and then rest`(seed: UInt64) {
         let network = room(1_000 + seed, members: 2 + Int(seed % 7), isEncoded: seed % 10 == 0)
         for _ in 0..<(5 + network.random.below(25)) {
