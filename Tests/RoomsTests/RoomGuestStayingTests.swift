@@ -67,6 +67,25 @@ import Testing
         #expect(guest.guest.tick(at: .seconds(5_000)) == [] && guest.guest.leave(at: .seconds(5_001)) == [])
     }
 
+    @Test func `a stream that brings nothing is opened anew, though the host answers`() throws {
+        var test = TestHost()
+        var guest = TestGuest.inside(&test)
+        let stream = try #require(guest.streams.values.first)
+        let status = MemberStatus(epoch: .first, revision: test.host.roster.revision)
+        guest.actions = []
+        var seen = 0
+        for _ in 0..<52 {
+            guest.wait(0.1)
+            for case .call(let id, .update, _) in guest.actions[seen...] {
+                guest.actions += guest.guest.replied(
+                    id, .status(status), provedBy: TestKey(0).fingerprint, from: guest.hostAddress, at: guest.now)
+            }
+            seen = guest.actions.count
+        }
+        #expect(guest.actions.contains(.cancel(stream)) && !guest.news.contains(.reconnecting))
+        #expect(guest.call { $0 == .events(after: EventID("1-2")) } != nil)
+    }
+
     @Test func `lost events are noticed by the answer to a sign of life`() throws {
         var test = TestHost()
         var guest = TestGuest.inside(&test)

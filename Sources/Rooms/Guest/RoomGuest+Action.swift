@@ -94,7 +94,9 @@ extension RoomGuest {
         let needsPIN: Bool
         var lastHeard: HostTime
         var stream: CallID?
-        /// Whether a stream of this host has told us the roster.
+        /// When the stream last brought something; while it is open.
+        var lastStreamed: HostTime?
+        /// Whether the roster is this host's, as far as we know: one from another epoch is nothing to sign for.
         var isInStep = false
         var lastEvent: EventID?
         var nextStream: HostTime

@@ -64,11 +64,13 @@ extension RoomGuest {
         let dropped = cancel { if case .probe = $0 { true } else { false } }
         self.seeking = nil
         self.membership?.lastHeard = now
+        self.membership?.lastStreamed = now
         self.membership?.nextUpdate = now
+        // Even the old host may have come by the room again in a later epoch.
+        self.membership?.isInStep = false
         guard target != membership.roster.host else { return dropped + [.tell(.reconnected)] }
         self.membership?.host = endpoint
         self.membership?.hostKey = key
-        self.membership?.isInStep = false
         self.membership?.lastEvent = nil
         return dropped + [.tell(.handedOver(to: member))]
     }

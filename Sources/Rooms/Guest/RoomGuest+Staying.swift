@@ -7,6 +7,13 @@ extension RoomGuest {
         guard let membership else { return [] }
         if now.seconds(since: membership.lastHeard) >= Limit.silence { return beginSeeking(now) }
         var actions: [Action] = []
+        if let last = membership.lastStreamed, now.seconds(since: last) >= Limit.silence, let stream = membership.stream
+        {
+            // The host answers, and its comments do not come: what it tells goes nowhere.
+            self.membership?.stream = nil
+            self.membership?.lastStreamed = nil
+            return [.cancel(stream), openStream(membership.host, now)]
+        }
         if membership.stream == nil, membership.nextStream <= now { actions.append(openStream(membership.host, now)) }
         if membership.update == nil, membership.nextUpdate <= now {
             let action = call(.update(membership.unsent), membership.host, .update, Limit.call, now)
@@ -31,12 +38,14 @@ extension RoomGuest {
         guard membership?.stream == id else { return [.cancel(id)] }
         if let seeking { return arrived(seeking, now) }
         membership?.lastHeard = now
+        membership?.lastStreamed = now
         return []
     }
 
     /// A stream could not be opened, or has ended.
     mutating func streamFailed(_ failure: CallFailure, _ now: HostTime) -> [Action] {
         membership?.stream = nil
+        membership?.lastStreamed = nil
         if seeking != nil { return targetFailed(failure, now) }
         guard let delay = membership?.streamDelay else { return [] }
         membership?.nextStream = now.advanced(bySeconds: delay)
@@ -58,6 +67,7 @@ extension RoomGuest {
 
     mutating func streamRefused(_ error: RoomError, _ now: HostTime) -> [Action] {
         membership?.stream = nil
+        membership?.lastStreamed = nil
         return seeking == nil ? hostRefused(error, now) : targetRefused(error, now)
     }
 
@@ -84,6 +94,7 @@ extension RoomGuest {
         let ours = (membership.roster.epoch, membership.roster.revision)
         guard (status.epoch, status.revision) > ours else {
             self.membership?.isBehind = false
+            self.membership?.isInStep = true
             return []
         }
         // The news may be on its way; behind for a second time, it was lost.
@@ -102,6 +113,7 @@ extension RoomGuest {
             actions.append(.cancel(stream))
         }
         membership?.stream = nil
+        membership?.lastStreamed = nil
         membership?.lastEvent = nil
         membership?.isBehind = false
         membership?.nextStream = now
@@ -131,6 +143,7 @@ extension RoomGuest {
         let now = look(at: time)
         guard membership?.stream == id, seeking == nil else { return expire(now) }
         membership?.lastHeard = now
+        membership?.lastStreamed = now
         membership?.streamDelay = 0.1
         guard case .event(let event) = item else { return expire(now) }
         guard isNews(event) else { return expire(now) }

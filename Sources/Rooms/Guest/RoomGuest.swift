@@ -117,6 +117,7 @@ public struct RoomGuest: Sendable {
         } else if let membership {
             times.append(membership.lastHeard.advanced(bySeconds: Limit.silence))
             if membership.stream == nil { times.append(membership.nextStream) }
+            if let last = membership.lastStreamed { times.append(last.advanced(bySeconds: Limit.silence)) }
             if membership.update == nil { times.append(membership.nextUpdate) }
         }
         return times.min()
@@ -141,6 +142,7 @@ public struct RoomGuest: Sendable {
     mutating func hangUp() -> [Action] {
         let open = Set(calls.filter { $0.value.purpose != .leave }.keys).union([membership?.stream].compactMap { $0 })
         membership?.stream = nil
+        membership?.lastStreamed = nil
         return cancel(Array(open))
     }
 

@@ -36,9 +36,9 @@ extension Peer {
                 }
             }
         case .offered(let offer):
-            if let maker = host?.roster[offer.offer.from]?.key { sessions.insert(maker) }
-            performHost { $0.answer(SignedDescription(offer: offer.offer, sdp: "answer"), at: network.now) }
-        case .answered(_, let member): if let key = host?.roster[member]?.key { sessions.insert(key) }
+            if let maker = host?.roster[offer.offer.from]?.key { sessions[maker] = offer.sdp }
+            performHost { $0.answer(SignedDescription(offer: offer.offer, sdp: description), at: network.now) }
+        case .answered(let answer, let member): if let key = host?.roster[member]?.key { sessions[key] = answer.sdp }
         case .probe(let endpoint):
             let id = CallID(number: nextProbe)
             nextProbe += 1
@@ -70,16 +70,20 @@ extension Peer {
                 host = RoomHost(
                     succeeding: succession, secret: secret, configuration: hostConfiguration, knownPeers: known,
                     at: network.now)
-            case .tell(.offered(let offer, _, let maker)):
-                if let key = maker.key { sessions.insert(key) }
-                performGuest { $0.answer("answer", to: offer, at: network.now) }
-            case .tell(.answered(_, _, let member)):
+            case .tell(.offered(let offer, let sdp, let maker)):
+                if let key = maker.key { sessions[key] = sdp }
+                performGuest { $0.answer(description, to: offer, at: network.now) }
+            case .tell(.answered(_, let sdp, let member)):
                 if let key = member.key {
-                    sessions.insert(key)
+                    sessions[key] = sdp
                     offering.remove(key)
                 }
             case .tell(.unanswered): offering = []
-            case .tell(.forged(let member)): network.faults.append("\(index): forged from \(member.name)")
+            case .tell(.forged(let member)):
+                let maker = network.peers.first { $0.key.fingerprint == member.key }?.roster
+                network.faults.append(
+                    "\(index): forged from \(member.name) at \(network.now): \(String(describing: roster)), \(String(describing: maker))"
+                )
             case .tell(.over(let ending)):
                 endings.append(ending)
                 offering = []

@@ -22,7 +22,10 @@ final class Peer {
     var backlog: [() -> Void] = []
     var planned: HostTime?
     /// Whom it has agreed on media with.
-    var sessions: Set<KeyFingerprint> = []
+    var sessions: [KeyFingerprint: String] = [:]
+    /// What it offers and answers: another for each process.
+    var description = "process 0"
+    private var processCount = 0
     var offering: Set<KeyFingerprint> = []
     var endings: [RoomGuest.Ending] = []
     var splits: [RoomInfo] = []
@@ -109,13 +112,23 @@ final class Peer {
         backlog = []
         host = nil
         guest = nil
-        sessions = []
+        sessions = [:]
         offering = []
-        for peer in network.peers { peer.sessions.remove(key.fingerprint) }
         network.dropConnections(of: index)
     }
 
-    func restart() { isRunning = true }
+    func restart() {
+        isRunning = true
+        processCount += 1
+        description = "process \(processCount)"
+    }
+
+    /// Whether the present processes of both have what the other has offered or answered. Where one has not, media does not
+    /// come, and whose turn it is offers anew.
+    func hasSession(with other: KeyFingerprint) -> Bool {
+        guard let peer = network.peers.first(where: { $0.key.fingerprint == other }) else { return false }
+        return sessions[other] == peer.description && peer.sessions[key.fingerprint] == description
+    }
 
     func stop() { isStopped = isRunning }
 
@@ -199,15 +212,17 @@ final class Peer {
     func offerMedia() {
         guard isRunning, !isStopped, let roster else { return }
         for member in roster.members {
-            guard let other = member.key, !sessions.contains(other), !offering.contains(other) else { continue }
+            guard let other = member.key, !hasSession(with: other), !offering.contains(other) else { continue }
             if isHost {
                 guard Roster.offerer(between: roster.host, and: member.id) == roster.host, member.id != roster.host
                 else { continue }
                 let offer = OfferID(from: roster.host, number: network.random.next() >> 20)
-                performHost { $0.offer(SignedDescription(offer: offer, sdp: "offer"), to: member.id, at: network.now) }
+                performHost {
+                    $0.offer(SignedDescription(offer: offer, sdp: description), to: member.id, at: network.now)
+                }
             } else if let me = guest?.memberID, me != member.id, Roster.offerer(between: me, and: member.id) == me {
                 var actions: [RoomGuest.Action] = []
-                if let made = guest?.offer("offer", to: member.id, at: network.now) { actions = made.1 }
+                if let made = guest?.offer(description, to: member.id, at: network.now) { actions = made.1 }
                 if !actions.isEmpty { offering.insert(other) }
                 perform(actions)
             }

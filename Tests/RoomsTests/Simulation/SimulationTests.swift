@@ -7,8 +7,12 @@ import Testing
 
 /// Rooms of two to eight peers through everything that a network and a machine do, from seeds.
 @Suite struct SimulationTests {
-    /// More of them by `EARSHOT_SEEDS`.
-    private static let seedCount = ProcessInfo.processInfo.environment["EARSHOT_SEEDS"].flatMap { UInt64($0) } ?? 100
+    /// Others by `EARSHOT_SEEDS`: the first, and how many.
+    private static let seeds: Range<UInt64> = {
+        let words =
+            ProcessInfo.processInfo.environment["EARSHOT_SEEDS"]?.split(separator: " ").compactMap { UInt64($0) } ?? []
+        return words.count == 2 ? words[0]..<words[0] + words[1] : 0..<100
+    }()
 
     /// A founder, members, and one stranger whom nobody lets in.
     private func room(_ seed: UInt64, members: Int, isEncoded: Bool = false) -> Network {
@@ -42,7 +46,7 @@ import Testing
         }
         return members.allSatisfy { peer in
             peer.roster == roster && (peer.isHost || peer.guest?.isConnected == true)
-                && members.allSatisfy { $0 === peer || peer.sessions.contains($0.key.fingerprint) }
+                && members.allSatisfy { $0 === peer || peer.hasSession(with: $0.key.fingerprint) }
         } && !roster.members.contains(where: \.isAway)
     }
 
@@ -54,7 +58,10 @@ import Testing
             let roster =
                 peer.roster.map { "\($0.epoch).\($0.revision) \($0.members.map { "\($0.id)\($0.isAway ? "-" : "")" })" }
                 ?? ""
-            return "\(peer.index): \(role) \(roster) \(peer.endings.suffix(3))"
+            let missing = network.peers.filter { $0 !== peer && !peer.hasSession(with: $0.key.fingerprint) }.map(
+                \.index)
+            return
+                "\(peer.index): \(role) \(roster) without \(missing) \(peer.endings.suffix(3)) \(peer.offering.count)"
         }.joined(separator: "\n")
     }
 
@@ -152,7 +159,7 @@ import Testing
         settles(network, seed: seed)
     }
 
-    @Test(arguments: 0..<seedCount)
+    @Test(arguments: seeds)
     func `everything at once, and then rest`(seed: UInt64) {
         let network = room(1_000 + seed, members: 2 + Int(seed % 7), isEncoded: seed % 10 == 0)
         for _ in 0..<(5 + network.random.below(25)) {
