@@ -67,7 +67,7 @@ let allLayers: [(name: String, dependencies: [Target.Dependency])] = [
         ["AudioBase", "AudioDSP", "AudioCodecs", "AudioContainers", "AudioFiles", "AudioStreams", "AudioEngine"]
     ),
     ("Playout", ["AudioBase", "AudioDSP", "AudioCodecs", "CRealtime"]),
-    ("MediaTransport", ["AudioBase"]),
+    ("MediaTransport", ["AudioBase", "COpenSSL", "CSRTP"]),
     ("Rooms", ["AudioBase", "MediaTransport", "COpenSSL"]),
     ("Nearby", ["AudioBase", "MediaTransport"]),
     ("TOMLReader", []),
@@ -103,6 +103,7 @@ let package = Package(
         system("CKissFFT"),
         system("CCurl", pkgConfig: "libcurl"),
         system("COpenSSL", pkgConfig: "openssl"),
+        system("CSRTP", pkgConfig: "libsrtp2"),
         system("CCairo", pkgConfig: "cairo"),
         system("CEBUR128", pkgConfig: "libebur128"),
         // The targets in C++, since their libraries have no C interface. `library` is a link to where its headers are:

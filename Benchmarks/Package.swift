@@ -8,6 +8,7 @@ let package = Package(
     targets: [
         .systemLibrary(name: "CJACKRing", pkgConfig: "jack"),
         .systemLibrary(name: "CEBUR128", pkgConfig: "libebur128"),
+        .systemLibrary(name: "CCrypto", pkgConfig: "libcrypto"),
         .executableTarget(
             name: "earshot-bench",
             dependencies: [
@@ -67,6 +68,13 @@ let package = Package(
                 .product(name: "AudioContainers", package: "Earshot"),
                 .product(name: "AudioDevices", package: "Earshot"), .product(name: "AudioEngine", package: "Earshot"),
                 .product(name: "AudioFiles", package: "Earshot"),
+            ]),
+        // What protecting media costs beside the ciphers and signatures alone.
+        .executableTarget(
+            name: "transport-bench",
+            dependencies: [
+                "BenchReports", "CCrypto", "PairedTimes", .product(name: "AudioBase", package: "Earshot"),
+                .product(name: "MediaTransport", package: "Earshot"),
             ]),
     ],
     swiftLanguageModes: [.v6]

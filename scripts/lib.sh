@@ -8,7 +8,7 @@ root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 build_packages=(
     git pkg-config libjack-jackd2-dev libpipewire-0.3-dev libasound2-dev libopus-dev libavcodec-dev libavutil-dev
     libavformat-dev libsndfile1-dev libvorbis-dev libmp3lame-dev libkissfft-dev libcairo2-dev libdbus-1-dev liblilv-dev lv2-dev
-    libwebrtc-audio-processing-dev libtag1-dev libcurl4-openssl-dev
+    libwebrtc-audio-processing-dev libtag1-dev libcurl4-openssl-dev libssl-dev libsrtp2-dev
 )
 # To run scripts/demo: speech and song that others recorded, what converts them, and what plays the result.
 demo_packages=(codec2-examples fretsonfire-songs-sectoid sox alsa-utils)
@@ -56,7 +56,7 @@ require_known_distribution() {
     esac
     fail "Unknown distribution: ${PRETTY_NAME:-$(uname -s)}. Known are Debian 12 and Ubuntu 22.04, and newer ones.
 Install by hand the libraries with their headers: JACK, Opus, FFmpeg (libavcodec, libavformat, libavutil), libsndfile,
-libvorbis, LAME, TagLib, libcurl, kissfft, Cairo, D-Bus, lilv with LV2, webrtc-audio-processing 0.3, and pkg-config. Debian calls these
+libvorbis, LAME, TagLib, libcurl, OpenSSL, libsrtp2, kissfft, Cairo, D-Bus, lilv with LV2, webrtc-audio-processing 0.3, and pkg-config. Debian calls these
 packages:
     ${build_packages[*]}
 For the demo:

@@ -50,4 +50,26 @@ import Testing
         let forged = TestKey(0).signer.signed("v=1", as: .offer, of: offer, in: roster, for: two)
         #expect(!receiver.isGenuine(forged, as: .offer, in: roster, from: one))
     }
+
+    @Test func `a real key's signature is its own`() throws {
+        let makers = try (0..<2).map { _ in
+            Signer(try Identity.generate(hostNames: [], addresses: [], at: 1_800_000_000))
+        }
+        let members = zip(makers, [MemberID.first, MemberID.first.next]).map {
+            Member(id: $1, name: name("Peer \($1)"), key: $0.key, addresses: [], port: 1)
+        }
+        var roster = TestHost().host.roster
+        roster.members = members
+        let offer = OfferID(from: members[1].id, number: 5)
+        let good = makers[1].signed("v=0", as: .offer, of: offer, in: roster, for: members[0])
+        #expect(makers[0].isGenuine(good, as: .offer, in: roster, from: members[1]))
+        var other = good
+        other.sdp = "v=1"
+        #expect(!makers[0].isGenuine(other, as: .offer, in: roster, from: members[1]))
+        let forged = makers[0].signed("v=0", as: .offer, of: offer, in: roster, for: members[0])
+        #expect(!makers[0].isGenuine(forged, as: .offer, in: roster, from: members[1]))
+        other = good
+        other.publicKey = [1, 2, 3]
+        #expect(!makers[0].isGenuine(other, as: .offer, in: roster, from: members[1]))
+    }
 }

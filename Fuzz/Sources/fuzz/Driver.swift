@@ -25,6 +25,8 @@ func runFuzzer(_ target: Target, arguments: [String]) -> Never {
         case .stream: { fuzzStream(UnsafeRawBufferPointer(start: $0, count: $1)) }
         case .titles: { fuzzTitles(UnsafeRawBufferPointer(start: $0, count: $1)) }
         case .playlist: { fuzzPlaylist(UnsafeRawBufferPointer(start: $0, count: $1)) }
+        case .dtls: { fuzzDTLS(UnsafeRawBufferPointer(start: $0, count: $1)) }
+        case .srtp: { fuzzSRTP(UnsafeRawBufferPointer(start: $0, count: $1)) }
         case .tags: { fuzzTags(UnsafeRawBufferPointer(start: $0, count: $1)) }
         case .signalling: { fuzzSignalling(UnsafeRawBufferPointer(start: $0, count: $1)) }
         case .rooms: { fuzzRooms(UnsafeRawBufferPointer(start: $0, count: $1)) }

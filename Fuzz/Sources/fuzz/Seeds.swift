@@ -24,6 +24,8 @@ func seeds(of target: Target) -> [[UInt8]] {
             Array("[playlist]\nFile1=https://a.example/1?b=c\nTitle1=a\n".utf8),
         ]
     case .tags: tagSeeds()
+    case .dtls: dtlsSeeds()
+    case .srtp: srtpSeeds()
     case .signalling:
         [
             SignallingMessage(.offer, body: Array(offer.description.utf8)).bytes,

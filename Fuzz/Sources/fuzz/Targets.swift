@@ -7,6 +7,7 @@ import TOMLReader
 /// What can be fuzzed. Each is a parser and the invariants its results must keep; a broken one traps.
 enum Target: String, CaseIterable {
     case session, aac, opus, description, signalling, rooms, toml, container, file, stream, titles, playlist, tags
+    case dtls, srtp
 }
 
 /// Datagrams, each behind two bytes of length and one of milliseconds since the last, into one session.

@@ -1,47 +1,52 @@
-/// The SHA-256 of a public key in the form that certificates hold it in (SubjectPublicKeyInfo, DER): what is pinned.
+/// The SHA-256 of a public key (its SubjectPublicKeyInfo, RFC 5280 §4.1): what a peer is known by, and what is pinned.
 ///
-/// It stays when a certificate is reissued for other addresses or dates.
-public struct KeyFingerprint: Hashable, Sendable, CustomStringConvertible {
-    /// 32 of them.
-    public let bytes: [UInt8]
+/// It stays the same when a certificate is made anew for other addresses or dates.
+public struct KeyFingerprint: Hashable, Sendable {
+    private let digest: SHA256Digest
 
-    /// Nil unless there are 32 bytes.
+    /// Bytes of a fingerprint.
+    public static let size = SHA256Digest.size
+
+    init(_ digest: SHA256Digest) { self.digest = digest }
+
+    /// Of these 32 bytes; nil where they are not 32.
     public init?(bytes: [UInt8]) {
-        guard bytes.count == 32 else { return nil }
-        self.bytes = bytes
+        guard let digest = SHA256Digest(bytes: bytes) else { return nil }
+        self.digest = digest
     }
 
-    /// Reads 64 hexadecimal digits of either case.
+    /// Of 64 hexadecimal digits in either case; nil for anything else.
     public init?(hex: String) {
-        let digits = hex.utf8.map { Character(Unicode.Scalar($0)).hexDigitValue }
-        guard digits.count == 64, !digits.contains(nil) else { return nil }
-        let values = digits.compactMap { $0 }
-        bytes = stride(from: 0, to: 64, by: 2).map { UInt8(values[$0] << 4 | values[$0 + 1]) }
+        guard let digest = SHA256Digest(hex: hex) else { return nil }
+        self.digest = digest
     }
 
-    /// 64 lower-case digits.
-    public var hex: String {
-        bytes.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
-    }
+    /// The 32 bytes.
+    public var bytes: [UInt8] { digest.bytes }
+    /// 64 hexadecimal digits, lower case.
+    public var hex: String { digest.hex() }
+}
 
-    /// For people: the first 16 digits in groups of four.
+extension KeyFingerprint: CustomStringConvertible {
+    /// For people to compare: the first 16 digits in groups of four, `1a2b 3c4d 5e6f 7a8b`.
     public var description: String {
-        let digits = Array(hex)
+        let digits = Array(hex.prefix(16))
         return stride(from: 0, to: 16, by: 4).map { String(digits[$0..<$0 + 4]) }.joined(separator: " ")
     }
 }
 
 extension KeyFingerprint: Codable {
-    /// From 64 hexadecimal digits.
+    /// Reads ``hex``.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
-        guard let value = Self(hex: try container.decode(String.self)) else {
-            throw DecodingError.dataCorruptedError(in: container, debugDescription: "not 64 hexadecimal digits")
+        guard let fingerprint = KeyFingerprint(hex: try container.decode(String.self)) else {
+            throw DecodingError.dataCorruptedError(
+                in: container, debugDescription: "a key's fingerprint is 64 hexadecimal digits")
         }
-        self = value
+        self = fingerprint
     }
 
-    /// As 64 lower-case digits.
+    /// Writes ``hex``.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
         try container.encode(hex)

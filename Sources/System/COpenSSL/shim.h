@@ -1,6 +1,21 @@
-// OpenSSL 3.0's libcrypto.
+// OpenSSL's libssl and libcrypto, 3.0 and newer. Macros with casts, variadic functions and typed stacks are not imported.
 #pragma once
+#include <openssl/bio.h>
 #include <openssl/crypto.h>
+#include <openssl/ec.h>
+#include <openssl/err.h>
 #include <openssl/evp.h>
 #include <openssl/hmac.h>
+#include <openssl/pem.h>
+#include <openssl/rand.h>
 #include <openssl/sha.h>
+#include <openssl/srtp.h>
+#include <openssl/ssl.h>
+#include <openssl/x509.h>
+#include <openssl/x509v3.h>
+
+static inline EVP_PKEY *earshot_new_p256_key(void) { return EVP_EC_gen("P-256"); }
+static inline int earshot_add_name(GENERAL_NAMES *names, GENERAL_NAME *name) { return sk_GENERAL_NAME_push(names, name); }
+static const uint64_t earshot_dtls_options =
+    SSL_OP_NO_TICKET | SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_QUERY_MTU | SSL_OP_NO_COMPRESSION | SSL_OP_CIPHER_SERVER_PREFERENCE
+    | SSL_OP_CLEANSE_PLAINTEXT;

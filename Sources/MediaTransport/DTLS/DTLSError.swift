@@ -1,0 +1,58 @@
+import COpenSSL
+
+/// Why a DTLS session did not come about, ended, or cannot send.
+public enum DTLSError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// The handshake was not done in time. The value is what somebody in the peer's place has complained of in clear, if
+    /// anybody did; it may be forged.
+    case timedOut(DTLSAlert?)
+    /// The peer showed another certificate than its session description has: somebody may be in between.
+    case certificateMismatch(expected: CertificateFingerprint, received: CertificateFingerprint)
+    /// The peer showed no certificate.
+    case noCertificate
+    /// The peer ended it, with this alert.
+    case refused(DTLSAlert)
+    /// The two have no way in common to protect media.
+    case noProtectionProfile
+    /// What the peer sent is no handshake that Earshot takes part in; OpenSSL's words.
+    case protocolViolation(String)
+    /// A message of this many bytes; 1 to ``DTLSSession/maximumMessageSize`` can be sent.
+    case messageSize(Int)
+    /// The session is not established, or not any more.
+    case notEstablished
+    /// Whatever else OpenSSL has to say.
+    case system(String)
+
+    /// One line for the user, with the next step.
+    public var description: String {
+        switch self {
+        case .timedOut(let alert?):
+            "encryption could not be agreed on in time; the peer's last words were '\(alert)'; let both sides try again"
+        case .timedOut(nil):
+            "encryption could not be agreed on in time; let both sides try again, and see whether a firewall lets UDP through"
+        case .certificateMismatch(let expected, let received):
+            "the peer's certificate is not the one it announced: somebody may be in between. Announced \(expected), shown \(received)"
+        case .noCertificate: "the peer shows no certificate; is it a browser or Earshot?"
+        case .refused(let alert): "the peer has ended the connection: \(alert); let it tell why"
+        case .noProtectionProfile: "the peer knows no way to encrypt sound that is good enough; it needs an update"
+        case .protocolViolation(let words):
+            "the peer does not speak DTLS 1.2 as Earshot does (\(words)); it needs an update"
+        case .messageSize(let count): "a message of \(count) bytes; one has 1 to \(DTLSSession.maximumMessageSize)"
+        case .notEstablished: "there is no encrypted connection to send on"
+        case .system(let words): "OpenSSL: \(words); try again, and report it if it stays"
+        }
+    }
+}
+
+/// Why one side ends a session (RFC 5246 §7.2, `AlertDescription`).
+public struct DTLSAlert: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
+    /// As on the wire.
+    public let rawValue: UInt8
+
+    /// As on the wire.
+    public init(rawValue: UInt8) { self.rawValue = rawValue }
+
+    /// In words, as OpenSSL puts them.
+    public var description: String {
+        SSL_alert_desc_string_long(CInt(rawValue)).map { String(cString: $0) } ?? "alert \(rawValue)"
+    }
+}

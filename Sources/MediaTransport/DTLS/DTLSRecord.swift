@@ -1,0 +1,68 @@
+/// A record of DTLS as it stands in a datagram, which may have several (RFC 6347 §4.1, §4.3.1).
+struct DTLSRecord: Hashable {
+    enum Content: UInt8 {
+        case changeCipherSpec = 20
+        case alert, handshake, applicationData
+    }
+
+    static let headerSize = 13
+    /// Bytes of AES-GCM's nonce and tag (RFC 5288 §3).
+    private static let leastEncrypted = 8 + 16
+
+    var content: Content
+    /// 0 is in clear.
+    var epoch: UInt16
+    /// With its header.
+    var bytes: Range<Int>
+
+    var body: Range<Int> { bytes.lowerBound + Self.headerSize..<bytes.upperBound }
+
+    /// Reads the record at `start`; nil where there is none, or what is there is none: then the rest of the datagram is
+    /// not to be used either.
+    init?(_ datagram: UnsafeRawBufferPointer, at start: Int) {
+        guard datagram.count - start >= Self.headerSize, let content = Content(rawValue: datagram.byte(start)),
+            datagram.byte(start + 1) == 0xFE  // DTLS 1.0 in a first message, 1.2 afterwards
+        else { return nil }
+        let size = Int(datagram.bigEndian16(start + 11))
+        guard size <= datagram.count - start - Self.headerSize else { return nil }
+        self.content = content
+        epoch = datagram.bigEndian16(start + 3)
+        bytes = start..<start + Self.headerSize + size
+    }
+
+    /// Whether it may be encrypted with the keys that a session has. OpenSSL (3.0) takes a shorter one for an error of its
+    /// own and ends the session, so anybody could.
+    var mayBeEncrypted: Bool { epoch == 1 && content != .changeCipherSpec && body.count >= Self.leastEncrypted }
+
+    /// What an alert in clear says; nil for any other record.
+    func alertInClear(_ datagram: UnsafeRawBufferPointer) -> (isFatal: Bool, alert: DTLSAlert)? {
+        guard content == .alert, epoch == 0, body.count == 2 else { return nil }
+        return (datagram.byte(body.lowerBound) == 2, DTLSAlert(rawValue: datagram.byte(body.lowerBound + 1)))
+    }
+
+    /// Whether a handshake in clear would look like this when it comes to somebody of this role: anybody can send one, and
+    /// what OpenSSL cannot read ends the handshake.
+    func isPlausibleHandshake(_ datagram: UnsafeRawBufferPointer, to role: DTLSRole) -> Bool {
+        guard content == .handshake, epoch == 0, body.count >= 12 else { return false }
+        let start = body.lowerBound
+        let length = datagram.bigEndian24(start + 1)
+        let (offset, fragment) = (datagram.bigEndian24(start + 6), datagram.bigEndian24(start + 9))
+        guard Self.isExpected(datagram.byte(start), by: role), datagram.bigEndian16(start + 4) < 32 else {
+            return false
+        }
+        return length <= 16_384 && fragment <= body.count - 12 && offset + fragment <= length
+    }
+
+    /// The kinds of handshake messages that come in clear (RFC 5246 §7.4; 3 is RFC 6347's HelloVerifyRequest).
+    private static func isExpected(_ kind: UInt8, by role: DTLSRole) -> Bool {
+        switch kind {
+        case 2, 3, 12, 13, 14: role == .client
+        case 1, 15, 16: role == .server
+        default: kind == 11
+        }
+    }
+}
+
+extension UnsafeRawBufferPointer {
+    fileprivate func bigEndian24(_ offset: Int) -> Int { Int(byte(offset)) << 16 | Int(bigEndian16(offset + 1)) }
+}

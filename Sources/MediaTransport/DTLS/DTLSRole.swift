@@ -1,0 +1,43 @@
+/// Which side of a DTLS handshake one is (RFC 5763 §5): the client begins.
+public enum DTLSRole: Hashable, Sendable, CaseIterable {
+    /// Sends the first message: `a=setup:active`.
+    case client
+    /// Waits for it: `a=setup:passive`.
+    case server
+
+    /// The other side's.
+    public var opposite: DTLSRole { self == .client ? .server : .client }
+
+    /// What the offering side is, when this is what was offered and answered; nil where the two do not go together.
+    public init?(ofOffererOf offer: DTLSSetup, answeredBy answer: DTLSSetup) {
+        switch (offer, answer) {
+        case (.either, .passive), (.active, .passive): self = .client
+        case (.either, .active), (.passive, .active): self = .server
+        default: return nil
+        }
+    }
+}
+
+/// The value of `a=setup` (RFC 4145 §4, for DTLS by RFC 8842 §5).
+public enum DTLSSetup: String, Hashable, Sendable, CaseIterable {
+    /// The client, or the server, as the other side likes. What every offer says.
+    case either = "actpass"
+    /// The client.
+    case active
+    /// The server.
+    case passive
+    /// Not now; no DTLS.
+    case holdConnection = "holdconn"
+
+    /// What to answer to this.
+    /// - Parameter role: what to be where the offer leaves the choice; a client is there sooner, by half a round trip.
+    /// - Returns: nil where the offer wants no connection.
+    public func answer(preferring role: DTLSRole = .client) -> DTLSSetup? {
+        switch self {
+        case .either: role == .client ? .active : .passive
+        case .active: .passive
+        case .passive: .active
+        case .holdConnection: nil
+        }
+    }
+}

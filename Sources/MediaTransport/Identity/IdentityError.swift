@@ -1,0 +1,47 @@
+/// Why there is no identity, key or certificate to be had. None of these has a part of a key in it.
+public enum IdentityError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// Not a private key in PEM.
+    case notAPrivateKey
+    /// A private key that needs a passphrase.
+    case encryptedKey
+    /// A key of another kind than EC on P-256; the value names it.
+    case wrongKind(String)
+    /// A private key that does not go with its public half.
+    case damagedKey
+    /// Not a certificate, or with something behind it.
+    case notACertificate
+    /// Not a public key (SubjectPublicKeyInfo), or with something behind it.
+    case notAPublicKey
+    /// A certificate of another key.
+    case otherKeysCertificate
+    /// A certificate that its own key has not signed, or that was changed afterwards.
+    case badSignature
+    /// A name that no certificate may have.
+    case badHostName(String)
+    /// More names and addresses than ``Identity/maximumNames``.
+    case tooManyNames(Int)
+    /// A time, in seconds since 1970, that no certificate can be dated with.
+    case badDate(Int64)
+    /// Whatever else OpenSSL has to say.
+    case system(String)
+
+    /// One line for the user, with the next step.
+    public var description: String {
+        switch self {
+        case .notAPrivateKey: "this is no private key in PEM; restore the file, or remove it to be given a new identity"
+        case .encryptedKey: "the private key has a passphrase; store it without one, in a file that only you may read"
+        case .wrongKind(let kind): "the key is \(kind); Earshot's are elliptic, on the curve P-256"
+        case .damagedKey: "the private key does not go with its public half; restore the file from a copy"
+        case .notACertificate: "this is no X.509 certificate; restore the file, or remove it to have it made again"
+        case .notAPublicKey: "this is no public key; does the peer speak this version of Earshot?"
+        case .otherKeysCertificate: "the certificate is that of another key; remove it to have it made again"
+        case .badSignature: "the certificate was changed after it was signed; remove it to have it made again"
+        case .badHostName(let name):
+            "'\(name)' cannot stand in a certificate; a host name has letters, digits, hyphens and dots"
+        case .tooManyNames(let count):
+            "\(count) names and addresses are too many for a certificate; \(Identity.maximumNames) fit"
+        case .badDate(let seconds): "\(seconds) s since 1970 is no date for a certificate; set the machine's clock"
+        case .system(let words): "OpenSSL: \(words); try again, and report it if it stays"
+        }
+    }
+}

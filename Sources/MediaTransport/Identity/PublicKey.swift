@@ -1,0 +1,33 @@
+import COpenSSL
+
+/// A peer's public key: elliptic, on P-256.
+public struct PublicKey: Hashable, Sendable {
+    /// As SubjectPublicKeyInfo in DER (RFC 5280 §4.1).
+    public let spki: [UInt8]
+
+    /// Reads a key.
+    public init(spki: [UInt8]) throws(IdentityError) {
+        let key = try KeyHandle(spki: spki)
+        try key.requireP256()
+        self.spki = spki
+    }
+
+    /// The key that a certificate is about. Whether that certificate is to be trusted is another question.
+    public init(ofCertificateDER der: [UInt8]) throws(IdentityError) {
+        try self.init(spki: CertificateHandle(der: der).spki)
+    }
+
+    /// What it is known by.
+    public var fingerprint: KeyFingerprint { KeyFingerprint(SHA256Digest(of: spki)) }
+
+    /// Whether the holder of the private key has signed these bytes (ECDSA with SHA-256, the signature in DER).
+    public func isValid(signature: [UInt8], for message: [UInt8]) -> Bool {
+        guard let key = try? KeyHandle(spki: spki) else { return false }
+        return key.isValid(signature, for: message)
+    }
+}
+
+extension PublicKey: CustomStringConvertible {
+    /// The fingerprint, for people.
+    public var description: String { fingerprint.description }
+}

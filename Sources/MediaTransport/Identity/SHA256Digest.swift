@@ -1,0 +1,53 @@
+import COpenSSL
+
+/// The 32 bytes of a SHA-256, which both kinds of fingerprint are.
+struct SHA256Digest: Hashable, Sendable {
+    static let size = 32
+
+    let bytes: [UInt8]
+
+    /// Of these bytes.
+    init(of input: [UInt8]) {
+        bytes = [UInt8](unsafeUninitializedCapacity: Self.size) { buffer, count in
+            _ = SHA256(input, input.count, buffer.baseAddress)
+            count = Self.size
+        }
+    }
+
+    /// One that somebody else computed; nil unless it has 32 bytes.
+    init?(bytes: [UInt8]) {
+        guard bytes.count == Self.size else { return nil }
+        self.bytes = bytes
+    }
+
+    /// Reads hexadecimal digits, upper or lower case, with `separator` between bytes where there is one.
+    init?(hex text: some StringProtocol, separator: UInt8? = nil) {
+        var bytes: [UInt8] = []
+        var rest = Array(text.utf8)[...]
+        while bytes.count < Self.size {
+            if let separator, !bytes.isEmpty {
+                guard rest.popFirst() == separator else { return nil }
+            }
+            guard let high = rest.popFirst().flatMap(Self.digit), let low = rest.popFirst().flatMap(Self.digit) else {
+                return nil
+            }
+            bytes.append(high << 4 | low)
+        }
+        guard rest.isEmpty else { return nil }
+        self.bytes = bytes
+    }
+
+    private static func digit(_ character: UInt8) -> UInt8? {
+        switch character {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"): character - UInt8(ascii: "0")
+        case UInt8(ascii: "a")...UInt8(ascii: "f"): character - UInt8(ascii: "a") + 10
+        case UInt8(ascii: "A")...UInt8(ascii: "F"): character - UInt8(ascii: "A") + 10
+        default: nil
+        }
+    }
+
+    /// Hexadecimal, 64 digits and what is put between the bytes.
+    func hex(uppercase: Bool = false, separator: String = "") -> String {
+        bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16, uppercase: uppercase) }.joined(separator: separator)
+    }
+}

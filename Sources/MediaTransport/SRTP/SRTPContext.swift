@@ -1,0 +1,62 @@
+import CSRTP
+
+/// An `srtp_t` of libsrtp: one direction, one key, every source in it.
+final class SRTPContext {
+    /// How far a packet may be overtaken, in packets.
+    static let replayWindow: UInt = 1_024
+
+    private let pointer: srtp_t
+
+    /// libsrtp, initialised once in the process.
+    private static let isReady = srtp_init() == srtp_err_status_ok
+
+    /// - Parameter sender: whose packets it is for.
+    init(keys: borrowing SRTPKeys, sender: DTLSRole, isOutbound: Bool) throws(SRTPError) {
+        guard Self.isReady else { throw SRTPError(srtp_err_status_init_fail) }
+        var policy = srtp_policy_t()
+        switch keys.profile {
+        case .aeadAES128GCM:
+            srtp_crypto_policy_set_aes_gcm_128_16_auth(&policy.rtp)
+            srtp_crypto_policy_set_aes_gcm_128_16_auth(&policy.rtcp)
+        case .aes128CMSHA180:
+            srtp_crypto_policy_set_rtp_default(&policy.rtp)  // AES-CM 128, HMAC-SHA1 80
+            srtp_crypto_policy_set_rtcp_default(&policy.rtcp)
+        }
+        policy.ssrc.type = isOutbound ? ssrc_any_outbound : ssrc_any_inbound
+        policy.window_size = Self.replayWindow
+        var pointer: srtp_t?
+        let status = keys.withMasterKey(ofSender: sender) { key in
+            policy.key = key
+            return srtp_create(&pointer, &policy)
+        }
+        guard status == srtp_err_status_ok, let pointer else { throw SRTPError(status) }
+        self.pointer = pointer
+    }
+
+    deinit { srtp_dealloc(pointer) }
+
+    /// One of libsrtp's four functions, on the front of a buffer.
+    /// - Returns: the new size in bytes.
+    func apply(
+        _ function: (srtp_t?, UnsafeMutableRawPointer?, UnsafeMutablePointer<CInt>?) -> srtp_err_status_t,
+        _ packet: UnsafeMutableRawBufferPointer, count: Int
+    ) throws(SRTPError) -> Int {
+        var size = CInt(count)
+        let status = function(pointer, packet.baseAddress, &size)
+        guard status == srtp_err_status_ok else { throw SRTPError(status, size: count) }
+        return Int(size)
+    }
+}
+
+extension SRTPError {
+    fileprivate init(_ status: srtp_err_status_t, size: Int = 0) {
+        switch status {
+        case srtp_err_status_auth_fail, srtp_err_status_cipher_fail: self = .authentication
+        case srtp_err_status_replay_fail: self = .replay
+        case srtp_err_status_replay_old, srtp_err_status_pkt_idx_old: self = .tooOld
+        case srtp_err_status_bad_param, srtp_err_status_parse_err, srtp_err_status_cant_check: self = .malformed(size)
+        case srtp_err_status_key_expired: self = .keyExpired
+        default: self = .system(status.rawValue)
+        }
+    }
+}

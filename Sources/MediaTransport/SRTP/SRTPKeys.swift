@@ -1,0 +1,44 @@
+import COpenSSL
+
+/// The master keys and salts of both directions (RFC 5764 §4.2). They are wiped from memory with this value, and no
+/// description has them.
+public struct SRTPKeys: ~Copyable, @unchecked Sendable {
+    /// What they are for.
+    public let profile: SRTPProfile
+    private let material: UnsafeMutableRawBufferPointer
+
+    /// - Parameter fill: fills the buffer with the client's key, the server's key, the client's salt and the server's, as
+    ///   they are exported from DTLS; returns false where it cannot, and then there are none.
+    init?(profile: SRTPProfile, _ fill: (UnsafeMutableRawBufferPointer) -> Bool) {
+        let size = 2 * (SRTPProfile.keySize + profile.saltSize)
+        let material = UnsafeMutableRawBufferPointer.allocate(byteCount: size, alignment: 16)
+        guard fill(material) else {
+            material.deallocate()
+            return nil
+        }
+        self.profile = profile
+        self.material = material
+    }
+
+    deinit {
+        OPENSSL_cleanse(material.baseAddress, material.count)
+        material.deallocate()
+    }
+
+    /// Lends the key with its salt behind it, as libsrtp takes them, of the packets that one side sends. The copy is wiped
+    /// afterwards.
+    func withMasterKey<R>(ofSender role: DTLSRole, _ body: (UnsafeMutablePointer<UInt8>) -> R) -> R {
+        let (keySize, saltSize) = (SRTPProfile.keySize, profile.saltSize)
+        let side = role == .client ? 0 : 1
+        return withUnsafeTemporaryAllocation(byteCount: keySize + saltSize, alignment: 16) { buffer in
+            defer { OPENSSL_cleanse(buffer.baseAddress, buffer.count) }
+            buffer.put(part(side * keySize, keySize), at: 0)
+            buffer.put(part(2 * keySize + side * saltSize, saltSize), at: keySize)
+            return body(buffer.baseAddress!.assumingMemoryBound(to: UInt8.self))
+        }
+    }
+
+    private func part(_ start: Int, _ count: Int) -> UnsafeRawBufferPointer {
+        UnsafeRawBufferPointer(rebasing: material[start..<start + count])
+    }
+}

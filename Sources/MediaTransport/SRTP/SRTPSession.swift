@@ -1,0 +1,96 @@
+import CSRTP
+
+/// Protects the RTP and RTCP that goes to one peer and opens what comes from it (RFC 3711, RFC 7714), in place, in the
+/// caller's buffer.
+///
+/// A packet that was changed, comes twice, or is one's own sent back, is refused with a typed error and changes nothing.
+/// After its source's first packet nothing is allocated here (Debian's libsrtp uses NSS, which allocates inside).
+///
+/// The receiver counts how often the 16-bit sequence number has begun anew, and knows of that only by packets. So a sender
+/// begins below 2^15 (or the loss of its first packets could be taken for none of 2^16), and does not send for 2^15 packets
+/// on end to somebody who hears nothing: with 750 packets a second these are 43 s (§3.3.1).
+///
+/// Not thread-safe: one thread at a time.
+public final class SRTPSession {
+    /// Sources (SSRCs) in each direction.
+    public static let maximumSources = 32
+    /// Bytes by which ``protect(_:count:)`` lengthens a packet, at most.
+    public static let maximumOverhead = 20
+
+    /// How packets are protected.
+    public let profile: SRTPProfile
+    private let outbound: SRTPContext
+    private let inbound: SRTPContext
+    private var sending = Sources()
+    private var receiving = Sources()
+
+    /// - Parameters:
+    ///   - keys: of the DTLS session with this peer; not needed any more afterwards.
+    ///   - role: of this side in that session.
+    public init(keys: borrowing SRTPKeys, role: DTLSRole) throws(SRTPError) {
+        profile = keys.profile
+        outbound = try SRTPContext(keys: keys, sender: role, isOutbound: true)
+        inbound = try SRTPContext(keys: keys, sender: role.opposite, isOutbound: false)
+    }
+
+    /// Encrypts and signs a packet, RTP or RTCP (told apart by RFC 5761 §4).
+    /// - Parameters:
+    ///   - packet: the packet, and behind it room for ``maximumOverhead`` bytes.
+    ///   - count: bytes of the packet.
+    /// - Returns: bytes of the protected packet.
+    /// - Throws: ``SRTPError/malformed(_:)``; ``SRTPError/replay`` and ``SRTPError/tooOld`` for a sequence number that was
+    ///   sent before: protecting two packets alike would give both away. Others are beyond what happens.
+    public func protect(_ packet: UnsafeMutableRawBufferPointer, count: Int) throws(SRTPError) -> Int {
+        precondition(count >= 0 && packet.count - count >= Self.maximumOverhead, "no room to protect a packet")
+        let isControl = try Self.isControl(packet, count: count, trailer: (0, 0))
+        let source = Self.source(packet, isControl)
+        guard sending.mayHave(source) else { throw .tooManySources }
+        let size = try outbound.apply(isControl ? srtp_protect_rtcp : srtp_protect, packet, count: count)
+        sending.add(source)
+        return size
+    }
+
+    /// Checks and decrypts a packet, SRTP or SRTCP.
+    /// - Parameters:
+    ///   - packet: a buffer with the datagram in front. Where this throws, what it holds is of no use.
+    ///   - count: bytes of the datagram.
+    /// - Returns: bytes of the packet.
+    public func unprotect(_ packet: UnsafeMutableRawBufferPointer, count: Int) throws(SRTPError) -> Int {
+        precondition(count >= 0 && count <= packet.count)
+        let isControl = try Self.isControl(
+            packet, count: count, trailer: (profile.overhead, profile.controlOverhead))
+        let source = Self.source(packet, isControl)
+        guard receiving.mayHave(source) else { throw .tooManySources }
+        let size = try inbound.apply(isControl ? srtp_unprotect_rtcp : srtp_unprotect, packet, count: count)
+        receiving.add(source)
+        return size
+    }
+
+    /// Whether it is RTCP; a packet that is too short to be either is refused here.
+    private static func isControl(
+        _ packet: UnsafeMutableRawBufferPointer, count: Int, trailer: (media: Int, control: Int)
+    ) throws(SRTPError) -> Bool {
+        let bytes = UnsafeRawBufferPointer(packet)
+        guard count >= 8, bytes.byte(0) >> 6 == 2 else { throw .malformed(count) }
+        let isControl = (192...223).contains(bytes.byte(1))
+        guard count >= (isControl ? 8 + trailer.control : RTPPacket.headerSize + trailer.media) else {
+            throw .malformed(count)
+        }
+        return isControl
+    }
+
+    private static func source(_ packet: UnsafeMutableRawBufferPointer, _ isControl: Bool) -> UInt32 {
+        UnsafeRawBufferPointer(packet).bigEndian32(isControl ? 4 : 8)
+    }
+
+    /// The sources that libsrtp keeps a state of. It would take any number from a peer.
+    private struct Sources {
+        private var list: [UInt32] = []
+
+        func mayHave(_ source: UInt32) -> Bool { list.count < SRTPSession.maximumSources || list.contains(source) }
+
+        mutating func add(_ source: UInt32) {
+            if !list.contains(source) { list.append(source) }
+        }
+    }
+}
