@@ -68,7 +68,8 @@ let allLayers: [(name: String, dependencies: [Target.Dependency])] = [
     ),
     ("Playout", ["AudioBase", "AudioDSP", "AudioCodecs", "CRealtime"]),
     ("MediaTransport", ["AudioBase", "COpenSSL", "CSRTP", "CRealtime"]),
-    ("Nearby", ["AudioBase", "MediaTransport", "CRealtime", "CAvahi", "CDBus"]),
+    ("Rooms", ["AudioBase", "MediaTransport", "COpenSSL"]),
+    ("Nearby", ["AudioBase", "MediaTransport", "Rooms", "CRealtime", "CAvahi", "CDBus"]),
     ("TOMLReader", []),
     (
         "Call",

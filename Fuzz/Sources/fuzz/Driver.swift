@@ -32,6 +32,7 @@ func runFuzzer(_ target: Target, arguments: [String]) -> Never {
         case .signalling: { fuzzSignalling(UnsafeRawBufferPointer(start: $0, count: $1)) }
         case .announcement: { fuzzAnnouncement(UnsafeRawBufferPointer(start: $0, count: $1)) }
         case .netlink: { fuzzNetlink(UnsafeRawBufferPointer(start: $0, count: $1)) }
+        case .rooms: { fuzzRooms(UnsafeRawBufferPointer(start: $0, count: $1)) }
         case .toml: { fuzzTOML(UnsafeRawBufferPointer(start: $0, count: $1)) }
         }
     exit(libFuzzerRunDriver(&count, &pointers, body))

@@ -38,6 +38,7 @@ func seeds(of target: Target) -> [[UInt8]] {
             SignallingMessage(.offer, body: Array(offer.description.utf8)).bytes,
             SignallingMessage(.refused, body: Array("busy".utf8)).bytes,
         ]
+    case .rooms: roomSeeds()
     case .toml:
         [
             "[nodes.'a b']\ntype = \"player\" # é\nx.y = [ 1, 0x1F, -2.5e3, +inf, true ]\n[[a]]\nb = { c = {}, d = [] }\n",

@@ -6,8 +6,8 @@ import TOMLReader
 
 /// What can be fuzzed. Each is a parser and the invariants its results must keep; a broken one traps.
 enum Target: String, CaseIterable {
-    case session, aac, opus, stun, description, signalling, toml, container, file, stream, titles, playlist, tags, dtls
-    case srtp, announcement, netlink
+    case session, aac, opus, stun, description, signalling, rooms, toml, container, file, stream, titles, playlist, tags
+    case dtls, srtp, announcement, netlink
 }
 
 /// Datagrams, each behind two bytes of length and one of milliseconds since the last, into one session.

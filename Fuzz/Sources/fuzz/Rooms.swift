@@ -1,0 +1,173 @@
+import AudioBase
+import Foundation
+import MediaTransport
+
+@testable import Rooms
+
+/// What other peers send, files and codes: the first byte says which.
+func fuzzRooms(_ input: UnsafeRawBufferPointer) -> CInt {
+    guard let kind = input.first else { return 0 }
+    let bytes = Array(input.dropFirst())
+    switch kind % 6 {
+    case 0: checkEventStream(bytes)
+    case 1: checkJoinCode(bytes)
+    case 2: checkKnownPeers(bytes)
+    case 3: checkRequest(bytes)
+    case 4: checkReply(bytes)
+    default: checkRoom(bytes)
+    }
+    return 0
+}
+
+/// Whole and byte by byte are the same; an event that is read is written and read again.
+private func checkEventStream(_ bytes: [UInt8]) {
+    func read(_ bytes: [UInt8], _ size: Int) -> [EventStreamParser.Item]? {
+        var parser = EventStreamParser()
+        var items: [EventStreamParser.Item] = []
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            guard let more = try? parser.take(rest.prefix(size)) else { return nil }
+            items += more
+            rest = rest.dropFirst(size)
+        }
+        return items
+    }
+    let items = read(bytes, .max)
+    precondition(items == read(bytes, 1))
+    for case .event(let event) in items ?? [] {
+        precondition(read(event.bytes, .max) == [.event(event)])
+        guard let known = try? RoomEvent(event) else { continue }
+        precondition((try? RoomEvent(ServerSentEvent(name: known.name, data: known.data))) == known)
+    }
+}
+
+private func checkJoinCode(_ bytes: [UInt8]) {
+    let text = String(decoding: bytes, as: UTF8.self)
+    if let code = try? JoinCode(text) { precondition((try? JoinCode(code.description)) == code) }
+    if let name = try? PeerName(text) {
+        precondition(name.text.utf8.count <= 63 && (try? PeerName(name.text)) == name)
+        precondition(name.distinct(from: [name]).text.utf8.count <= 63)
+    }
+}
+
+private func checkKnownPeers(_ bytes: [UInt8]) {
+    guard let peers = try? KnownPeers(parsing: bytes) else { return }
+    precondition((try? KnownPeers(parsing: peers.file)) == peers)
+}
+
+private let types = ["application/json", "application/sdp"]
+
+/// Method, path and body, on a line each.
+private func request(_ bytes: some Collection<UInt8>) -> RoomRequest? {
+    let lines = bytes.split(separator: 10, maxSplits: 2, omittingEmptySubsequences: false)
+    guard lines.count == 3 else { return nil }
+    let words = lines.map { String(decoding: $0, as: UTF8.self) }
+    let fields = [
+        "content-type": types[words[1].hasSuffix("r") ? 1 : 0], "earshot-offer": "5", "last-event-id": words[2],
+        "earshot-signature": words[2],
+    ]
+    return try? RoomRequest(method: words[0], path: words[1], parts: HTTPParts(fields: fields, body: Array(lines[2])))
+}
+
+private func checkRequest(_ bytes: [UInt8]) {
+    guard let read = request(bytes) else { return }
+    let again = try? RoomRequest(method: read.method, path: read.path, parts: read.parts)
+    precondition(again != nil)
+    if case .offer = read { return }
+    precondition(again == read)
+}
+
+/// Status class and kind of request from the first byte, then the body.
+private func checkReply(_ bytes: [UInt8]) {
+    guard let first = bytes.first else { return }
+    let requests: [RoomRequest] = [.describe, .leave, .update(MemberUpdate()), .events(after: nil)]
+    var request = requests[Int(first) % 4]
+    if first & 64 != 0, let name = try? PeerName("a") { request = .ask(Ask(name: name, addresses: [], port: 0)) }
+    let parts = HTTPParts(fields: ["content-type": "application/json"], body: Array(bytes.dropFirst()))
+    guard let reply = try? RoomReply(to: request, status: first & 128 == 0 ? 200 : 403, parts: parts) else { return }
+    _ = reply.parts
+    if case .refused(let error) = reply { precondition(!error.description.utf8.contains { $0 < 32 }) }
+}
+
+/// Requests to a host, each behind two bytes: who makes it, and how much later. Its tables stay bounded and agree.
+private func checkRoom(_ bytes: [UInt8]) {
+    var random = SystemRandomNumberGenerator()
+    let keys = (0..<12).compactMap { KeyFingerprint(bytes: [UInt8](repeating: UInt8($0), count: 32)) }
+    guard let name = try? PeerName("Hanna") else { return }
+    var configuration = RoomHost.Configuration(name: name, addresses: [.loopback])
+    configuration.policy = bytes.first.map { AdmissionPolicy.allCases[Int($0) % 3] } ?? .all
+    var host = RoomHost(
+        room: RoomID(using: &random), name: name, key: keys[0], secret: [UInt8](repeating: 1, count: 32),
+        configuration: configuration)
+    var now = HostTime(nanoseconds: 1_000_000_000)
+    var number: UInt64 = 0
+    for message in bytes.split(separator: 0) where message.count > 2 {
+        let (who, wait) = (Int(message[message.startIndex]), Int64(message[message.startIndex + 1]))
+        now.nanoseconds += wait * 50_000_000
+        guard let request = request(message.dropFirst(2)) else { continue }
+        number += 1
+        let caller = Caller(address: .v4(UInt32(who % 5)), key: who % 13 == 12 ? nil : keys[who % 12])
+        for action in host.received(request, as: RequestID(number), from: caller, at: now) {
+            switch action {
+            case .question(let id, _): if who & 16 == 0 { _ = host.decide(id, isWelcome: who & 32 == 0, at: now) }
+            case .reply(_, let reply): _ = reply.parts
+            default: break
+            }
+        }
+        if who & 64 != 0 { _ = host.connectionLost(RequestID(number), at: now) }
+        if who & 128 != 0, let next = host.nextDeadline { _ = host.tick(at: next) }
+        precondition(host.asks.count <= RoomHost.maximumAskCount && host.roster.nativeCount <= 8)
+        precondition(host.attendance.count == host.roster.members.count - 1)
+        precondition(host.attendance.values.allSatisfy { $0.queue.count <= EventQueue.capacity })
+    }
+    precondition((try? WireJSON.decoded(Roster.self, from: WireJSON.encoded(host.roster))) == host.roster)
+}
+
+/// One of each kind.
+func roomSeeds() -> [[UInt8]] {
+    guard let name = try? PeerName("Anna"), let key = KeyFingerprint(bytes: [UInt8](repeating: 7, count: 32)),
+        let code = try? JoinCode(address: .v4(0xC0A8_0107), key: key)
+    else { return [] }
+    var known = KnownPeers()
+    known.note(key, as: name, isAccepted: true, date: 5)
+    func lines(_ request: RoomRequest) -> [UInt8] {
+        Array("\(request.method)\n\(request.path)\n".utf8) + request.parts.body
+    }
+    let member = Member(id: .first, name: name, key: key, addresses: [.loopback], port: 1)
+    var random = SystemRandomNumberGenerator()
+    let roster = Roster(
+        room: RoomID(using: &random), name: name, epoch: .first, revision: 1, host: .first, members: [member])
+    let ask = RoomRequest.ask(Ask(name: name, addresses: [.loopback], port: 1))
+    let offer = SignedDescription(offer: OfferID(from: .first, number: 5), sdp: "v=0")
+    func event(_ event: RoomEvent) -> [UInt8] {
+        ServerSentEvent(id: "1-1", name: event.name, data: event.data).bytes
+    }
+    let requests: [RoomRequest] = [
+        ask, .update(MemberUpdate(name: name, isMuted: true, addresses: [.loopback])), .offer(offer, to: .first),
+        .answer(offer), .end(offer.offer, with: .first), .events(after: nil), .leave,
+    ]
+    let admission = RoomReply.admitted(Admission(member: .first, token: "a", roster: roster)).parts.body
+    let refusal = RoomReply.refused(.changedKey(name: name, was: key)).parts.body
+    var stream: [UInt8] = [0]
+    stream += event(.roster(roster))
+    stream += ServerSentEvent.keepAlive
+    stream += event(.offer(offer))
+    stream += event(.closing(next: .first))
+    var seeds: [[UInt8]] = [stream]
+    seeds.append([1] + Array(code.description.utf8))
+    seeds.append([1] + Array("Anna's".utf8))
+    seeds.append([2] + known.file)
+    seeds.append([4, 64] + admission)
+    seeds.append([4, 129] + refusal)
+    var visit: [UInt8] = [5]
+    for request in requests {
+        seeds.append([3] + lines(request))
+        for who: UInt8 in [1, 2] {
+            visit += [who, who]
+            visit += lines(request)
+            visit.append(0)
+        }
+    }
+    seeds.append(visit)
+    return seeds
+}

@@ -1,0 +1,30 @@
+import AudioBase
+
+/// Time that does not pass while the machine, or the process, is stopped.
+///
+/// Somebody who looks much later than it said it would was stopped meanwhile. Nobody is to be counted as silent for that:
+/// the clock then goes on from the instant at which it should have looked.
+struct AwakeClock: Sendable {
+    /// Seconds that a look may be late.
+    static let slack = 1.0
+
+    private var stopped: Int64 = 0  // nanoseconds
+    private var last: HostTime?
+
+    /// This clock's time at `hostTime`.
+    /// - Parameter due: when the next look was to be, in this clock's time; nil where nothing was due.
+    mutating func time(at hostTime: HostTime, due: HostTime?) -> HostTime {
+        var now = HostTime(nanoseconds: hostTime.nanoseconds &- stopped)
+        if let due, now.seconds(since: due) > Self.slack {
+            let resumed = last.map { max($0, due) } ?? due
+            stopped &+= now.nanoseconds &- resumed.nanoseconds
+            now = resumed
+        }
+        if let last, now < last { now = last }
+        last = now
+        return now
+    }
+
+    /// When `time` is, in host time.
+    func hostTime(_ time: HostTime) -> HostTime { HostTime(nanoseconds: time.nanoseconds &+ stopped) }
+}

@@ -1,0 +1,69 @@
+import MediaTransport
+
+/// Where a peer is to be called, and what it has to prove there.
+public struct Endpoint: Hashable, Sendable {
+    /// What the TLS handshake has to prove; the connection is given up otherwise, before anything is sent.
+    public enum ExpectedKey: Hashable, Sendable {
+        /// Any key: the first meeting, by address or by name.
+        case any
+        /// One that a join code means.
+        case matching(JoinCode)
+        /// This one.
+        case exactly(KeyFingerprint)
+
+        /// Whether a key that was proved is right.
+        public func accepts(_ key: KeyFingerprint) -> Bool {
+            switch self {
+            case .any: true
+            case .matching(let code): code.matches(key)
+            case .exactly(let expected): key == expected
+            }
+        }
+    }
+
+    /// To be tried together; the first that answers counts.
+    public var addresses: [SocketAddress]
+    /// What it has to prove.
+    public var key: ExpectedKey
+
+    /// A peer.
+    public init(addresses: [SocketAddress], key: ExpectedKey) {
+        self.addresses = addresses
+        self.key = key
+    }
+
+    /// Where a code says.
+    public init(_ code: JoinCode) {
+        self.init(addresses: [SocketAddress(code.address, port: code.port)], key: .matching(code))
+    }
+
+    /// Where a native member says it is; nil for a browser.
+    public init?(_ member: Member) {
+        guard let key = member.key, member.port != 0, !member.addresses.isEmpty else { return nil }
+        self.init(addresses: member.addresses.map { SocketAddress($0, port: member.port) }, key: .exactly(key))
+    }
+}
+
+/// Who makes a request, as the connection shows it.
+public struct Caller: Hashable, Sendable {
+    /// Where the request comes from.
+    public var address: IPAddress
+    /// The key of the client certificate, proved in the TLS handshake.
+    public var key: KeyFingerprint?
+    /// What `Authorization: Bearer` has.
+    public var token: String?
+
+    /// A caller.
+    public init(address: IPAddress, key: KeyFingerprint? = nil, token: String? = nil) {
+        self.address = address
+        self.key = key
+        self.token = token
+    }
+
+    /// A caller, with the token in a request's fields.
+    public init(address: IPAddress, key: KeyFingerprint?, parts: HTTPParts) {
+        let words = parts.fields["authorization"]?.split(separator: " ") ?? []
+        let isBearer = words.count == 2 && words[0].lowercased() == "bearer" && words[1].utf8.count <= 128
+        self.init(address: address, key: key, token: isBearer ? String(words[1]) : nil)
+    }
+}

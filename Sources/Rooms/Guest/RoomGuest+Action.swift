@@ -1,0 +1,157 @@
+import AudioBase
+import MediaTransport
+
+extension RoomGuest {
+    /// What the owner of a ``RoomGuest`` does next.
+    public enum Action: Hashable, Sendable {
+        /// Makes a request of another peer. Its end is told by ``RoomGuest/replied(_:_:provedBy:from:at:)`` or
+        /// ``RoomGuest/failed(_:_:at:)``; an event stream's events by ``RoomGuest/received(_:on:at:)``, its end by the latter.
+        case call(CallID, RoomRequest, Endpoint)
+        /// Gives a request up and closes its connection. Nothing more is to be told of it.
+        case cancel(CallID)
+        /// Answers another peer's request.
+        case reply(RequestID, RoomReply)
+        /// Derives the ``PINKey`` from the PIN that the person has given, or asks for it, and hands it to
+        /// ``RoomGuest/provide(_:at:)``.
+        case needPIN(RoomID, host: KeyFingerprint)
+        /// Writes down that this key came, under this name, and that the person went to it on purpose.
+        case note(KeyFingerprint, as: PeerName)
+        /// Goes on as a ``RoomHost``; this guest is over.
+        case becomeHost(Succession)
+        /// Tells the person, or the media.
+        case tell(News)
+    }
+
+    /// What a guest has to tell.
+    public enum News: Hashable, Sendable {
+        /// There is a room, and this is asking to be let in.
+        case asking(RoomInfo)
+        /// It is in, as this member.
+        case admitted(Roster, as: MemberID)
+        /// Something in the roster is different.
+        case changed([RosterChange])
+        /// Another member offers media; ``RoomGuest/answer(_:to:at:)`` answers.
+        case offered(OfferID, sdp: String, from: Member)
+        /// A member has answered this guest's offer.
+        case answered(OfferID, sdp: String, by: Member)
+        /// An offer of this guest came to nothing.
+        case unanswered(OfferID, RoomError)
+        /// The other side has ended a media session.
+        case ended(OfferID)
+        /// What the host passed on as this member's was not signed by it. It was not used.
+        case forged(from: Member)
+        /// The host is silent, or gone; it is looked for.
+        case reconnecting
+        /// The host is there again.
+        case reconnected
+        /// Another member admits now.
+        case handedOver(to: Member)
+        /// The new host does not know this member, which asks again to be let in.
+        case askingAgain(Member)
+        /// Another part of this room is about: same room, another host. Nothing happens by itself.
+        case split(RoomInfo)
+        /// Nothing comes any more.
+        case over(Ending)
+    }
+
+    /// A request that is under way.
+    struct Call: Sendable {
+        enum Purpose: Hashable, Sendable {
+            case describe
+            case ask
+            /// An event stream, of the host or of whom we follow.
+            case stream
+            case update
+            case leave
+            /// What another member knows, while the host is looked for.
+            case probe(MemberID)
+            case offer(OfferID, MemberID)
+            case answer(OfferID)
+            case end
+        }
+
+        let purpose: Purpose
+        let deadline: HostTime
+    }
+
+    /// A guest on its way in.
+    struct Joining: Sendable {
+        var endpoint: Endpoint
+        var info: RoomInfo?
+        var hostKey: KeyFingerprint?
+        var pinKey: PINKey?
+        var waitsForPIN = false
+        /// What the host has to prove, where we proved that we know the PIN.
+        var expectedProof: [UInt8]?
+    }
+
+    /// A guest that is in.
+    struct Membership: Sendable {
+        let me: MemberID
+        var roster: Roster
+        var host: Endpoint
+        var hostKey: KeyFingerprint
+        let needsPIN: Bool
+        var lastHeard: HostTime
+        var stream: CallID?
+        /// When the stream last brought something; while it is open.
+        var lastStreamed: HostTime?
+        /// Whether the roster is this host's, as far as we know: one from another epoch is nothing to sign for.
+        var isInStep = false
+        var lastEvent: EventID?
+        var nextStream: HostTime
+        var streamDelay = 0.1
+        var update: CallID?
+        var nextUpdate: HostTime
+        /// What the host is to be told of this member, and what it is being told.
+        var unsent = MemberUpdate()
+        var sending = MemberUpdate()
+        var isBehind = false
+        var seenOffers: [OfferID] = []
+
+        /// What was being told when it failed is to be told again.
+        mutating func updateFailed(_ now: HostTime) {
+            update = nil
+            nextUpdate = now.advanced(bySeconds: 0.5)
+            unsent = MemberUpdate(
+                name: unsent.name ?? sending.name, isMuted: unsent.muted ?? sending.muted,
+                addresses: unsent.reachableAddresses ?? sending.reachableAddresses)
+            sending = MemberUpdate()
+        }
+    }
+
+    /// A member whose host is silent or gone.
+    struct Seeking: Sendable {
+        struct Answer: Sendable {
+            let time: HostTime
+            let info: RoomInfo
+        }
+
+        let since: HostTime
+        /// The host said that it leaves.
+        var hasHostLeft: Bool
+        /// Nobody listens where the host was, or somebody else.
+        var isHostGone: Bool
+        /// Whose event stream is being opened.
+        var target: MemberID?
+        var nextRound: HostTime
+        var delay = 0.25
+        var answers: [MemberID: Answer] = [:]
+    }
+
+    /// Why a call came to nothing.
+    public enum CallFailure: Hashable, Sendable {
+        /// The machine is there, and nobody listens on the port.
+        case refused
+        /// No way leads there.
+        case unreachable
+        /// Nothing came in time.
+        case timedOut
+        /// The connection broke off, or a stream ended.
+        case closed
+        /// The peer has proved another key than it should.
+        case wrongKey(KeyFingerprint)
+        /// What came was no reply or no event.
+        case nonsense(RoomError)
+    }
+}

@@ -1,0 +1,95 @@
+import AudioBase
+import MediaTransport
+
+extension RoomGuest {
+    /// A call was answered, by a peer that proved this key at this address.
+    public mutating func replied(
+        _ id: CallID, _ reply: RoomReply, provedBy key: KeyFingerprint, from address: SocketAddress, at time: HostTime
+    ) -> [Action] {
+        let now = look(at: time)
+        guard let call = calls.removeValue(forKey: id) else { return expire(now) }
+        // What has come counts before what is due: it may be the sign of life that was waited for.
+        return handle(reply, to: call.purpose, id, key, address, now) + expire(now)
+    }
+
+    /// A call came to nothing, or a stream has ended.
+    public mutating func failed(_ id: CallID, _ failure: CallFailure, at time: HostTime) -> [Action] {
+        let now = look(at: time)
+        return fail(id, failure, now) + expire(now)
+    }
+
+    private mutating func handle(
+        _ reply: RoomReply, to purpose: Call.Purpose, _ id: CallID, _ key: KeyFingerprint, _ address: SocketAddress,
+        _ now: HostTime
+    ) -> [Action] {
+        switch (purpose, reply) {
+        case (.describe, .room(let info)): return described(info, by: key, at: address, now)
+        case (.ask, .admitted(let admission)): return admitted(admission, by: key, now)
+        case (.describe, .refused(let error)), (.ask, .refused(let error)): return finish(.refused(error))
+        case (.stream, .events): return streamOpened(id, now)
+        case (.stream, .refused(let error)): return streamRefused(error, now)
+        case (.update, .status(let status)): return updated(status, now)
+        case (.update, .refused(let error)):
+            membership?.updateFailed(now)
+            return seeking == nil ? hostRefused(error, now) : []
+        case (.probe(let member), .room(let info)): return learned(info, from: member, now)
+        case (.offer(let offer, let to), .answered(let answer, _)): return answered(answer, to: offer, by: to, now)
+        case (.offer(let offer, _), .refused(let error)): return [.tell(.unanswered(offer, error))]
+        case (.probe, _), (.leave, _), (.answer, _), (.end, _): return []
+        default: return failure(.nonsense(.malformed("a reply to something else")), of: purpose, now)
+        }
+    }
+
+    mutating func fail(_ id: CallID, _ failure: CallFailure, _ now: HostTime) -> [Action] {
+        if let call = calls.removeValue(forKey: id) { return self.failure(failure, of: call.purpose, now) }
+        guard membership?.stream == id else { return [] }
+        return self.failure(failure, of: .stream, now)
+    }
+
+    private mutating func failure(_ failure: CallFailure, of purpose: Call.Purpose, _ now: HostTime) -> [Action] {
+        switch purpose {
+        case .describe, .ask:
+            guard let joining else { return [] }
+            return finish(.unreached(failure, joining.endpoint))
+        case .stream: return streamFailed(failure, now)
+        case .update:
+            membership?.updateFailed(now)
+            return lostHost(failure, now)
+        case .offer(let offer, _): return [.tell(.unanswered(offer, .offerUnanswered))]
+        case .probe: return decide(now)
+        case .leave, .answer, .end: return []
+        }
+    }
+
+    /// Another peer asks something of us. A guest says what it knows of the room, and admits nobody.
+    public mutating func received(_ request: RoomRequest, as id: RequestID, at time: HostTime) -> [Action] {
+        let now = look(at: time)
+        let due = expire(now)
+        guard case .describe = request, let membership, let host = membership.roster[membership.roster.host] else {
+            return due + [.reply(id, .refused(.notHost))]
+        }
+        let info = RoomInfo(
+            room: membership.roster.room, name: membership.roster.name, epoch: membership.roster.epoch, role: .guest,
+            hostName: host.name, hostKey: membership.hostKey, isHostHeard: seeking == nil,
+            memberCount: membership.roster.members.count, capacity: Roster.maximumNativeCount,
+            needsPIN: membership.needsPIN, nonce: nil)
+        return due + [.reply(id, .room(info))]
+    }
+
+    /// A peer that was discovered has said what room it is in. - Parameter key: what it has proved.
+    public mutating func met(_ info: RoomInfo, provedBy key: KeyFingerprint, at time: HostTime) -> [Action] {
+        let now = look(at: time)
+        return expire(now) + noticePart(info, key, now)
+    }
+
+    /// Tells of another part of the room, once.
+    mutating func noticePart(_ info: RoomInfo, _ key: KeyFingerprint, _ now: HostTime) -> [Action] {
+        let part = PartsMet.Part(epoch: info.epoch, host: info.role == .host ? key : info.hostKey)
+        guard let membership, info.room == membership.roster.room, part.host != membership.hostKey,
+            part.host != signer.key, partsMet.isNews(part, roster: membership.roster, at: now)
+        else { return [] }
+        var info = info
+        info.hostKey = part.host
+        return [.tell(.split(info))]
+    }
+}

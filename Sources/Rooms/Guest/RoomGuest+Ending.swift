@@ -1,0 +1,77 @@
+import MediaTransport
+
+extension RoomGuest {
+    /// Why a guest is over.
+    public enum Ending: Error, Hashable, Sendable, CustomStringConvertible {
+        /// The host said no; why.
+        case refused(RoomError)
+        /// The host was not reached, or did not answer as it should.
+        case unreached(CallFailure, Endpoint)
+        /// The host's name belongs to another key.
+        case changedKey(name: PeerName, was: KeyFingerprint, now: KeyFingerprint)
+        /// The person has blocked this host.
+        case blockedHost(PeerName, KeyFingerprint)
+        /// A PIN was given, and this room has none.
+        case noPINWanted(RoomInfo)
+        /// The host took the PIN's proof and cannot prove that it knows the PIN.
+        case impostor(KeyFingerprint)
+        /// The host removed this guest, or blocked it too.
+        case removed(isBlocked: Bool)
+        /// Another process with this identity took the place.
+        case replaced
+        /// The room has ended.
+        case closed
+        /// The host does not know this guest any more: it was away for too long.
+        case dropped
+        /// Nobody was reached for a minute.
+        case lost
+        /// This peer has become the host.
+        case becameHost
+        /// The person left, or took the request back.
+        case left
+
+        /// One line for the person, with what to do next.
+        public var description: String {
+            switch self {
+            case .refused(let error): error.description
+            case .unreached(let failure, let endpoint): Self.sentence(failure, endpoint)
+            case .changedKey(let name, let was, let now):
+                "'\(name)' HAS ANOTHER KEY (\(now)) than before (\(was)). Somebody may be posing as them: nothing was sent. If "
+                    + "they have a new machine, ask them for the key and type: earshot peers forget \(was.hex.prefix(16))"
+            case .blockedHost(let name, let key):
+                "you have blocked '\(name)'; to lift that: earshot peers unblock \(key.hex.prefix(16))"
+            case .noPINWanted(let info):
+                "'\(info.name)' asks for no PIN, so it may not be the room you mean; join without --pin if it is"
+            case .impostor(let key):
+                "the host (\(key)) cannot prove that it knows the PIN; somebody may be posing as the host: compare the key"
+            case .removed(false): "the host removed you from the room; ask them, and join again"
+            case .removed(true): RoomError.blocked.description
+            case .replaced: RoomError.replaced.description
+            case .closed: "the host has closed the room"
+            case .dropped: RoomError.notMember.description
+            case .lost:
+                "the room was out of reach for \(Int(Limit.absence)) s; check the network, and join again"
+            case .becameHost: "this peer admits now"
+            case .left: "left the room"
+            }
+        }
+
+        private static func sentence(_ failure: CallFailure, _ endpoint: Endpoint) -> String {
+            let place = endpoint.addresses.map(\.description).joined(separator: ", ")
+            let port = endpoint.addresses.first?.port ?? JoinCode.usualPort
+            return switch failure {
+            case .refused: "nobody answers at \(place): is 'earshot host' running there, on port \(port)?"
+            case .unreachable: "no route to \(place); see with: ip route get, and check that both are in one network"
+            case .timedOut:
+                "\(place) did not answer; check the address, that no firewall blocks TCP port \(port), and that the Wi-Fi lets "
+                    + "its devices reach each other"
+            case .closed: "\(place) hung up; try again, and see what the host printed"
+            case .wrongKey(let key):
+                "\(place) has the key \(key), which is not the one expected; is another machine at the address now? Ask the "
+                    + "host for a new join code"
+            case .nonsense(let error):
+                "\(place) does not answer as Earshot does (\(error.code)); check address and port"
+            }
+        }
+    }
+}

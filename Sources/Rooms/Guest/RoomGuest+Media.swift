@@ -1,0 +1,77 @@
+import AudioBase
+import MediaTransport
+
+/// Offers of media between members, signed and checked; and what a member says of itself.
+extension RoomGuest {
+    /// Offers media to a member.
+    /// - Returns: the offer's name, and what to do; nil where there is no such member, or the host is not heard.
+    public mutating func offer(_ sdp: String, to id: MemberID, at time: HostTime) -> (OfferID, [Action])? {
+        let now = look(at: time)
+        guard let membership, isConnected, membership.isInStep, let receiver = membership.roster[id],
+            id != membership.me
+        else { return nil }
+        let offer = OfferID(from: membership.me, number: nextOffer)
+        nextOffer = (nextOffer + 1) & (1 << 53 - 1)
+        let description = signer.signed(sdp, as: .offer, of: offer, in: membership.roster, for: receiver)
+        let purpose = Call.Purpose.offer(offer, id)
+        return (offer, [call(.offer(description, to: id), membership.host, purpose, Limit.answer, now)])
+    }
+
+    /// Answers an offer that was told of.
+    public mutating func answer(_ sdp: String, to offer: OfferID, at time: HostTime) -> [Action] {
+        let now = look(at: time)
+        guard let membership, isConnected, let maker = membership.roster[offer.from] else { return [] }
+        let description = signer.signed(sdp, as: .answer, of: offer, in: membership.roster, for: maker)
+        return [call(.answer(description), membership.host, .answer(offer), Limit.call, now)]
+    }
+
+    /// Tells the other side that a media session has ended.
+    /// - Parameter answerer: who answered the offer.
+    public mutating func endSession(_ offer: OfferID, answeredBy answerer: MemberID, at time: HostTime) -> [Action] {
+        let now = look(at: time)
+        guard let membership, isConnected else { return [] }
+        return [call(.end(offer, with: answerer), membership.host, .end, Limit.call, now)]
+    }
+
+    /// Changes what the others are told of this member. What cannot be told now is told when the host is there again.
+    public mutating func update(_ update: MemberUpdate, at time: HostTime) -> [Action] {
+        let now = look(at: time)
+        if let name = update.name { configuration.name = name }
+        if let isMuted = update.muted { configuration.isMuted = isMuted }
+        if let addresses = update.reachableAddresses { configuration.addresses = addresses }
+        guard let older = membership?.unsent else { return expire(now) }
+        membership?.unsent = MemberUpdate(
+            name: update.name ?? older.name, isMuted: update.muted ?? older.muted,
+            addresses: update.reachableAddresses ?? older.reachableAddresses)
+        membership?.nextUpdate = now
+        return expire(now)
+    }
+
+    /// The host passes an offer on.
+    mutating func offered(_ offer: SignedDescription) -> [Action] {
+        guard let membership, let maker = membership.roster[offer.offer.from], maker.id != membership.me,
+            !membership.seenOffers.contains(offer.offer)
+        else { return [] }
+        guard isGenuine(offer, as: .offer, from: maker) else { return [.tell(.forged(from: maker))] }
+        self.membership?.seenOffers = membership.seenOffers.suffix(31) + [offer.offer]
+        return [.tell(.offered(offer.offer, sdp: offer.sdp, from: maker))]
+    }
+
+    /// A member has answered this guest's offer.
+    mutating func answered(
+        _ answer: SignedDescription, to offer: OfferID, by id: MemberID, _ now: HostTime
+    ) -> [Action] {
+        guard let maker = membership?.roster[id] else { return [.tell(.unanswered(offer, .noSuchMember))] }
+        guard answer.offer == offer, isGenuine(answer, as: .answer, from: maker) else {
+            return [.tell(.forged(from: maker)), .tell(.unanswered(offer, .offerUnanswered))]
+        }
+        return [.tell(.answered(offer, sdp: answer.sdp, by: maker))]
+    }
+
+    /// The host's own need no signature: the TLS handshake has proved its key.
+    private func isGenuine(_ description: SignedDescription, as kind: SignedContent.Kind, from maker: Member) -> Bool {
+        guard let membership else { return false }
+        return maker.id == membership.roster.host
+            || signer.isGenuine(description, as: kind, in: membership.roster, from: maker)
+    }
+}

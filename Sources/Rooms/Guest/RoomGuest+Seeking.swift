@@ -1,0 +1,146 @@
+import AudioBase
+import MediaTransport
+
+/// When the host is silent or gone. The guest tries it again and asks the other native members what they know. Then it
+/// comes back, follows whoever has taken over, or takes over itself: the member that has been in the room longest does, once
+/// no member that it reaches hears the host. A member that reaches nobody waits: it may be the one that is cut off.
+extension RoomGuest {
+    mutating func beginSeeking(
+        hasHostLeft: Bool = false, isHostGone: Bool = false, next: MemberID? = nil, _ now: HostTime
+    ) -> [Action] {
+        guard let membership, seeking == nil else { return [] }
+        // An offer that the next host would pass on is another: it is signed with the epoch.
+        let offers = calls.values.compactMap { if case .offer(let offer, _) = $0.purpose { offer } else { nil } }
+        var actions = hangUp()
+        actions += offers.sorted { $0.number < $1.number }.map { .tell(.unanswered($0, .memberAway)) }
+        if membership.update != nil { self.membership?.updateFailed(now) }
+        seeking = Seeking(since: now, hasHostLeft: hasHostLeft, isHostGone: isHostGone, nextRound: now)
+        actions.append(.tell(.reconnecting))
+        return next == membership.me ? actions + takeOver() : actions
+    }
+
+    /// Asks around, and decides.
+    mutating func seek(_ now: HostTime) -> [Action] {
+        guard let membership, let seeking else { return [] }
+        if now.seconds(since: membership.lastHeard) >= Limit.absence { return finish(.lost) }
+        guard seeking.nextRound <= now else { return [] }
+        self.seeking?.nextRound = now.advanced(bySeconds: seeking.delay)
+        self.seeking?.delay = min(now.seconds(since: seeking.since) < 15 ? 1 : 2, seeking.delay * 2)
+        var actions: [Action] = []
+        if seeking.target == nil, !seeking.hasHostLeft {
+            self.seeking?.target = membership.roster.host
+            actions.append(openStream(membership.host, now))
+        }
+        let open = calls.values.map(\.purpose)
+        for member in membership.roster.successors where member.id != membership.me {
+            guard let endpoint = Endpoint(member), !open.contains(.probe(member.id)) else { continue }
+            actions.append(call(.describe, endpoint, .probe(member.id), Limit.call, now))
+        }
+        return actions + decide(now)
+    }
+
+    /// A member has said what it knows.
+    mutating func learned(_ info: RoomInfo, from member: MemberID, _ now: HostTime) -> [Action] {
+        guard let seeking, let membership, info.room == membership.roster.room, let sender = membership.roster[member],
+            let key = sender.key
+        else { return [] }
+        self.seeking?.answers[member] = Seeking.Answer(time: now, info: info)
+        guard info.role == .host else { return decide(now) }
+        // The members agree on who comes next, so a later epoch under a member's key is this room, gone on.
+        guard info.epoch > membership.roster.epoch else { return noticePart(info, key, now) }
+        guard seeking.target == nil || seeking.target == membership.roster.host, let endpoint = Endpoint(sender) else {
+            return []
+        }
+        let dropped = cancel { $0 == .stream }
+        self.seeking?.target = member
+        return dropped + [openStream(endpoint, now)]
+    }
+
+    /// The one whose stream was being opened takes us.
+    mutating func arrived(_ seeking: Seeking, _ now: HostTime) -> [Action] {
+        guard let membership, let target = seeking.target, let member = membership.roster[target], let key = member.key,
+            let endpoint = Endpoint(member)
+        else { return [] }
+        let dropped = cancel { if case .probe = $0 { true } else { false } }
+        self.seeking = nil
+        self.membership?.lastHeard = now
+        self.membership?.lastStreamed = now
+        self.membership?.nextUpdate = now
+        // Even the old host may have come by the room again in a later epoch.
+        self.membership?.isInStep = false
+        guard target != membership.roster.host else { return dropped + [.tell(.reconnected)] }
+        self.membership?.host = endpoint
+        self.membership?.hostKey = key
+        self.membership?.lastEvent = nil
+        return dropped + [.tell(.handedOver(to: member))]
+    }
+
+    mutating func targetFailed(_ failure: CallFailure, _ now: HostTime) -> [Action] {
+        if seeking?.target == membership?.roster.host, isGone(failure) { seeking?.isHostGone = true }
+        seeking?.target = nil
+        return decide(now)
+    }
+
+    mutating func targetRefused(_ error: RoomError, _ now: HostTime) -> [Action] {
+        guard let membership, let target = seeking?.target else { return [] }
+        seeking?.target = nil
+        let isHost = target == membership.roster.host
+        switch error {
+        case .notMember where isHost: return finish(.dropped)
+        case .notMember: return askAgain(target, now)
+        case .blocked: return finish(.removed(isBlocked: true))
+        case .closed where isHost: return finish(.closed)
+        case .notHost where isHost:
+            seeking?.hasHostLeft = true
+            return decide(now)
+        default: return []
+        }
+    }
+
+    /// The new host has not heard of this member, which the old one let in last.
+    private mutating func askAgain(_ host: MemberID, _ now: HostTime) -> [Action] {
+        guard let member = membership?.roster[host], let endpoint = Endpoint(member) else { return [] }
+        let dropped = hangUp()
+        membership = nil
+        seeking = nil
+        joining = Joining(endpoint: endpoint)
+        return dropped + [.tell(.askingAgain(member)), call(.describe, endpoint, .describe, Limit.call, now)]
+    }
+
+    /// Whether it is time to take over.
+    mutating func decide(_ now: HostTime) -> [Action] {
+        guard let seeking, let membership, seeking.target == nil || seeking.target == membership.roster.host else {
+            return []
+        }
+        let isAsking = calls.values.contains { if case .probe = $0.purpose { true } else { false } }
+        if isAsking, now.seconds(since: seeking.since) < Limit.firstAnswers { return [] }
+        let fresh = seeking.answers.filter { now.seconds(since: $0.value.time) < Limit.freshness }
+        for candidate in membership.roster.successors {
+            if candidate.id == membership.me { break }
+            // It is there and takes over when it sees that the host is gone; or it may yet turn up.
+            if fresh[candidate.id] != nil || now.seconds(since: seeking.since) < Limit.patience { return [] }
+        }
+        let others = fresh.values.filter { $0.info.role == .guest && $0.info.epoch == membership.roster.epoch }
+        if others.contains(where: \.info.isHostHeard) { return [] }
+        guard seeking.hasHostLeft || seeking.isHostGone || !others.isEmpty else { return [] }
+        return takeOver()
+    }
+
+    private mutating func takeOver() -> [Action] {
+        guard let membership else { return [] }
+        var roster = membership.roster
+        if let old = roster.index(of: roster.host) {
+            if seeking?.hasHostLeft == true {
+                roster.members.remove(at: old)
+            } else {
+                roster.members[old].isAway = true
+            }
+        }
+        roster.epoch = roster.epoch.next
+        roster.revision += 1
+        roster.host = membership.me
+        if let own = roster.index(of: membership.me) { roster.members[own].isAway = false }
+        let succession = Succession(roster: roster, needsPIN: membership.needsPIN)
+        return finish(.becameHost) + [.becomeHost(succession)]
+    }
+}

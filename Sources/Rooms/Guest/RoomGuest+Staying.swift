@@ -1,0 +1,199 @@
+import AudioBase
+import MediaTransport
+
+extension RoomGuest {
+    /// What a member does while all is well: listens, and gives signs of life.
+    mutating func stayIn(_ now: HostTime) -> [Action] {
+        guard let membership else { return [] }
+        if now.seconds(since: membership.lastHeard) >= Limit.silence { return beginSeeking(now) }
+        var actions: [Action] = []
+        if let last = membership.lastStreamed, now.seconds(since: last) >= Limit.silence, let stream = membership.stream
+        {
+            // The host answers, and its comments do not come: what it tells goes nowhere.
+            self.membership?.stream = nil
+            self.membership?.lastStreamed = nil
+            return [.cancel(stream), openStream(membership.host, now)]
+        }
+        if membership.stream == nil, membership.nextStream <= now { actions.append(openStream(membership.host, now)) }
+        if membership.update == nil, membership.nextUpdate <= now {
+            let action = call(.update(membership.unsent), membership.host, .update, Limit.call, now)
+            if case .call(let id, _, _) = action { self.membership?.update = id }
+            self.membership?.nextUpdate = now.advanced(bySeconds: Limit.update)
+            self.membership?.sending = membership.unsent
+            self.membership?.unsent = MemberUpdate()
+            actions.append(action)
+        }
+        return actions
+    }
+
+    mutating func openStream(_ endpoint: Endpoint, _ now: HostTime) -> Action {
+        let isHost = endpoint == membership?.host
+        let action = call(
+            .events(after: isHost ? membership?.lastEvent : nil), endpoint, .stream, Limit.call, now)
+        if case .call(let id, _, _) = action { membership?.stream = id }
+        return action
+    }
+
+    mutating func streamOpened(_ id: CallID, _ now: HostTime) -> [Action] {
+        guard membership?.stream == id else { return [.cancel(id)] }
+        if let seeking { return arrived(seeking, now) }
+        membership?.lastHeard = now
+        membership?.lastStreamed = now
+        return []
+    }
+
+    /// A stream could not be opened, or has ended.
+    mutating func streamFailed(_ failure: CallFailure, _ now: HostTime) -> [Action] {
+        membership?.stream = nil
+        membership?.lastStreamed = nil
+        if seeking != nil { return targetFailed(failure, now) }
+        guard let delay = membership?.streamDelay else { return [] }
+        membership?.nextStream = now.advanced(bySeconds: delay)
+        membership?.streamDelay = min(2, delay * 2)
+        return lostHost(failure, now)
+    }
+
+    /// Whether a failure shows that the host's process is gone; otherwise its silence will.
+    func isGone(_ failure: CallFailure) -> Bool {
+        switch failure {
+        case .refused, .wrongKey: true
+        case .unreachable, .timedOut, .closed, .nonsense: false
+        }
+    }
+
+    mutating func lostHost(_ failure: CallFailure, _ now: HostTime) -> [Action] {
+        membership != nil && seeking == nil && isGone(failure) ? beginSeeking(isHostGone: true, now) : []
+    }
+
+    mutating func streamRefused(_ error: RoomError, _ now: HostTime) -> [Action] {
+        membership?.stream = nil
+        membership?.lastStreamed = nil
+        return seeking == nil ? hostRefused(error, now) : targetRefused(error, now)
+    }
+
+    /// The host answers, and not as to a member.
+    mutating func hostRefused(_ error: RoomError, _ now: HostTime) -> [Action] {
+        switch error {
+        case .notHost: return beginSeeking(hasHostLeft: true, now)
+        case .notMember: return finish(.dropped)
+        case .closed: return finish(.closed)
+        case .blocked: return finish(.removed(isBlocked: true))
+        default:
+            membership?.lastHeard = now
+            membership?.nextStream = now.advanced(bySeconds: 1)
+            return []
+        }
+    }
+
+    /// The host has answered a sign of life, and says how new its roster is.
+    mutating func updated(_ status: MemberStatus, _ now: HostTime) -> [Action] {
+        membership?.update = nil
+        guard seeking == nil, let membership else { return [] }
+        self.membership?.lastHeard = now
+        self.membership?.sending = MemberUpdate()
+        let ours = (membership.roster.epoch, membership.roster.revision)
+        guard (status.epoch, status.revision) > ours else {
+            self.membership?.isBehind = false
+            self.membership?.isInStep = true
+            return []
+        }
+        // The news may be on its way; behind for a second time, it was lost.
+        guard membership.isBehind else {
+            self.membership?.isBehind = true
+            return []
+        }
+        return readAnew(now)
+    }
+
+    /// Events were lost: listens anew, from the whole roster on.
+    private mutating func readAnew(_ now: HostTime) -> [Action] {
+        var actions: [Action] = []
+        if let stream = membership?.stream {
+            calls[stream] = nil
+            actions.append(.cancel(stream))
+        }
+        membership?.stream = nil
+        membership?.lastStreamed = nil
+        membership?.lastEvent = nil
+        membership?.isBehind = false
+        membership?.nextStream = now
+        return actions
+    }
+
+    /// The host was seen at another address: its media comes from there, or it was discovered there under its key.
+    public mutating func located(_ key: KeyFingerprint, at address: SocketAddress, time: HostTime) -> [Action] {
+        let now = look(at: time)
+        guard membership?.hostKey == key, membership?.host.addresses.first != address else { return expire(now) }
+        let others = membership?.host.addresses.filter { $0 != address } ?? []
+        membership?.host.addresses = [address] + others.prefix(Member.maximumAddressCount - 1)
+        if membership?.stream == nil { membership?.nextStream = now }
+        guard seeking != nil else { return expire(now) }
+        var dropped: [Action] = []
+        if seeking?.target == membership?.roster.host {
+            dropped = cancel { $0 == .stream }
+            membership?.stream = nil
+            seeking?.target = nil
+        }
+        seeking?.nextRound = now
+        return dropped + expire(now)
+    }
+
+    /// Something came on an event stream.
+    public mutating func received(_ item: EventStreamParser.Item, on id: CallID, at time: HostTime) -> [Action] {
+        let now = look(at: time)
+        guard membership?.stream == id, seeking == nil else { return expire(now) }
+        membership?.lastHeard = now
+        membership?.lastStreamed = now
+        membership?.streamDelay = 0.1
+        guard case .event(let event) = item else { return expire(now) }
+        guard isNews(event) else { return expire(now) }
+        let handled: [Action]
+        do throws(RoomError) {
+            guard let known = try RoomEvent(event) else { return expire(now) }
+            handled = take(known, now)
+        } catch {
+            handled = [.cancel(id)] + streamFailed(.nonsense(error), now)
+        }
+        return handled + expire(now)
+    }
+
+    /// Follows the events' numbers: one that came already is none, and a gap is healed by the whole roster.
+    private mutating func isNews(_ event: ServerSentEvent) -> Bool {
+        guard let id = event.id.flatMap({ EventID($0) }) else { return true }
+        if let last = membership?.lastEvent, last.epoch == id.epoch {
+            guard id.number > last.number else { return false }
+            // The host says in its next answer how new the roster is; an offer that was lost its maker repeats.
+            if id.number > last.number + 1 { membership?.isBehind = true }
+        }
+        membership?.lastEvent = id
+        return true
+    }
+
+    private mutating func take(_ event: RoomEvent, _ now: HostTime) -> [Action] {
+        switch event {
+        case .roster(let roster): return take(roster, now)
+        case .offer(let offer): return offered(offer)
+        case .ended(let offer): return [.tell(.ended(offer))]
+        case .removed(let isBlocked): return finish(.removed(isBlocked: isBlocked))
+        case .replaced: return finish(.replaced)
+        case .closing(nil): return finish(.closed)
+        case .closing(let next?): return beginSeeking(hasHostLeft: true, next: next, now)
+        }
+    }
+
+    private mutating func take(_ roster: Roster, _ now: HostTime) -> [Action] {
+        guard let old = membership?.roster, let me = membership?.me else { return [] }
+        let isOurs = roster.room == old.room && roster.hostKey == membership?.hostKey && roster[me]?.key == signer.key
+        guard isOurs else { return finish(.refused(.malformed("its roster is not that of this room"))) }
+        membership?.isInStep = true
+        if let host = roster[roster.host].flatMap(Endpoint.init) {
+            let known = membership?.host.addresses ?? []
+            let more = host.addresses.filter { !known.contains($0) }
+            membership?.host.addresses += more.prefix(max(0, Member.maximumAddressCount - known.count))
+        }
+        guard (roster.epoch, roster.revision) > (old.epoch, old.revision) else { return [] }
+        membership?.roster = roster
+        let changes = roster.changes(since: old)
+        return changes.isEmpty ? [] : [.tell(.changed(changes))]
+    }
+}

@@ -1,0 +1,173 @@
+import AudioBase
+import MediaTransport
+
+/// The side of a room that asks: it joins, keeps in step with the host, comes back after a cut, and follows or becomes the
+/// next host when the host is gone.
+///
+/// A value without socket, thread or clock, as ``RoomHost``. It numbers its own calls to other peers and times them out
+/// itself; the owner carries them, and hands in what comes back.
+public struct RoomGuest: Sendable {
+    /// What a guest says of itself.
+    public struct Configuration: Sendable {
+        /// Its name.
+        public var name: PeerName
+        /// What it wants.
+        public var purpose: Purpose?
+        /// Where it is reached.
+        public var addresses: [IPAddress]
+        /// TCP and UDP.
+        public var port: UInt16
+        /// Whether it is muted from the start.
+        public var isMuted = false
+        /// Whether the person has given a PIN. A room that asks for none is then not the right one.
+        public var hasPIN = false
+
+        /// A guest.
+        public init(name: PeerName, addresses: [IPAddress], port: UInt16 = JoinCode.usualPort) {
+            self.name = name
+            self.addresses = addresses
+            self.port = port
+        }
+    }
+
+    /// Seconds.
+    public enum Limit {
+        /// For a peer to answer a call that it answers at once.
+        static let call = 3.0
+        /// For the person at the host.
+        static let decision = RoomHost.Limit.decision + 5
+        /// For another member to answer an offer.
+        static let answer = RoomHost.Limit.answer + 2
+        /// Between signs of life.
+        static let update = 1.5
+        /// A host that is silent for longer is looked for.
+        public static let silence = RoomHost.Limit.silence
+        /// Whoever is cut off for longer has to join again.
+        public static let absence = RoomHost.Limit.absence
+        /// What a member told us is worth that long.
+        static let freshness = 3.0
+        /// The others get that long to say what they know, before anybody takes over.
+        static let firstAnswers = 1.0
+        /// A member that should take over, and is not reached for so long, is passed over.
+        static let patience = 6.0
+    }
+
+    /// What it says of itself now.
+    public internal(set) var configuration: Configuration
+    /// Whom this machine knows.
+    public var knownPeers: KnownPeers
+    /// Why it is over, once it is.
+    public internal(set) var ending: Ending?
+
+    let signer: Signer
+    var clock = AwakeClock()
+    var calls: [CallID: Call] = [:]
+    var nextCall: UInt64 = 1
+    var nextOffer: UInt64
+    var joining: Joining?
+    var membership: Membership?
+    var seeking: Seeking?
+    var partsMet = PartsMet()
+
+    /// A guest that has not begun.
+    /// - Parameters:
+    ///   - signer: one's own key.
+    ///   - random: for the number of the first offer of media.
+    public init(
+        _ configuration: Configuration, signer: Signer, knownPeers: KnownPeers = KnownPeers(),
+        using random: inout some RandomNumberGenerator
+    ) {
+        self.configuration = configuration
+        self.signer = signer
+        self.knownPeers = knownPeers
+        nextOffer = random.next() >> 16
+    }
+
+    /// Who is in the room, as far as this guest knows; nil while it is not in.
+    public var roster: Roster? { membership?.roster }
+    /// This guest's own number.
+    public var memberID: MemberID? { membership?.me }
+    /// Whether the host is heard.
+    public var isConnected: Bool { membership != nil && seeking == nil }
+
+    /// Begins: calls the host. - Precondition: it was not begun before.
+    public mutating func join(_ endpoint: Endpoint, at time: HostTime) -> [Action] {
+        precondition(joining == nil && membership == nil && ending == nil)
+        let now = look(at: time)
+        joining = Joining(endpoint: endpoint)
+        return [call(.describe, endpoint, .describe, Limit.call, now)]
+    }
+
+    /// When ``tick(at:)`` is to be called at the latest; nil: nothing is due.
+    public var nextDeadline: HostTime? { due.map(clock.hostTime) }
+
+    /// Does what is due.
+    public mutating func tick(at time: HostTime) -> [Action] {
+        let now = look(at: time)
+        return expire(now)
+    }
+
+    mutating func look(at time: HostTime) -> HostTime { clock.time(at: time, due: due) }
+
+    private var due: HostTime? {
+        guard ending == nil else { return calls.values.map(\.deadline).min() }
+        var times = calls.values.map(\.deadline)
+        if let seeking, let membership {
+            times += [seeking.nextRound, membership.lastHeard.advanced(bySeconds: Limit.absence)]
+        } else if let membership {
+            times.append(membership.lastHeard.advanced(bySeconds: Limit.silence))
+            if membership.stream == nil { times.append(membership.nextStream) }
+            if let last = membership.lastStreamed { times.append(last.advanced(bySeconds: Limit.silence)) }
+            if membership.update == nil { times.append(membership.nextUpdate) }
+        }
+        return times.min()
+    }
+
+    /// Makes a call and remembers what for.
+    mutating func call(
+        _ request: RoomRequest, _ endpoint: Endpoint, _ purpose: Call.Purpose, _ seconds: Double, _ now: HostTime
+    ) -> Action {
+        let id = CallID(number: nextCall)
+        nextCall += 1
+        calls[id] = Call(purpose: purpose, deadline: now.advanced(bySeconds: seconds))
+        return .call(id, request, endpoint)
+    }
+
+    /// Gives calls up.
+    mutating func cancel(where isDropped: (Call.Purpose) -> Bool) -> [Action] {
+        cancel(calls.filter { isDropped($0.value.purpose) }.map(\.key))
+    }
+
+    /// Gives up everything that is open, the event stream too.
+    mutating func hangUp() -> [Action] {
+        let open = Set(calls.filter { $0.value.purpose != .leave }.keys).union([membership?.stream].compactMap { $0 })
+        membership?.stream = nil
+        membership?.lastStreamed = nil
+        return cancel(Array(open))
+    }
+
+    private mutating func cancel(_ dropped: [CallID]) -> [Action] {
+        for id in dropped { calls[id] = nil }
+        return dropped.sorted { $0.number < $1.number }.map { .cancel($0) }
+    }
+
+    /// Ends it all.
+    mutating func finish(_ ending: Ending) -> [Action] {
+        let dropped = hangUp()
+        self.ending = ending
+        joining = nil
+        membership = nil
+        seeking = nil
+        return dropped + [.tell(.over(ending))]
+    }
+
+    mutating func expire(_ now: HostTime) -> [Action] {
+        var actions: [Action] = []
+        for (id, _) in calls.filter({ $0.value.deadline <= now }).sorted(by: { $0.key.number < $1.key.number }) {
+            guard calls[id] != nil else { continue }
+            actions += [.cancel(id)] + fail(id, .timedOut, now)
+        }
+        if seeking != nil { return actions + seek(now) }
+        return membership == nil ? actions : actions + stayIn(now)
+    }
+}

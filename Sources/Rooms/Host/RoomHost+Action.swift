@@ -1,0 +1,116 @@
+import AudioBase
+import MediaTransport
+
+extension RoomHost {
+    /// What the owner of a ``RoomHost`` does next.
+    public enum Action: Hashable, Sendable {
+        /// Answers a request. `RoomReply.events` leaves it open.
+        case reply(RequestID, RoomReply)
+        /// Writes bytes to an event stream. If they cannot go out the owner gives the stream up and says so by
+        /// ``RoomHost/connectionLost(_:at:)``; it need not keep more than 256 KiB for one.
+        case send([UInt8], on: RequestID)
+        /// Ends an event stream, after what was written.
+        case end(RequestID)
+        /// Asks the person. The same number again: the guest has changed what it asks.
+        case question(AskID, Question)
+        /// Asks the person no longer.
+        case withdraw(AskID, RoomError)
+        /// A member offers media to the host itself, which answers by ``RoomHost/answer(_:at:)``.
+        case offered(SignedDescription)
+        /// A member has answered the host's own offer.
+        case answered(SignedDescription, by: MemberID)
+        /// The host's own offer got no answer.
+        case unanswered(OfferID)
+        /// A member has ended its media session with the host.
+        case ended(OfferID)
+        /// Sees whether a member that is away answers `GET /room`; if so, ``RoomHost/met(_:provedBy:at:)``.
+        case probe(Endpoint)
+        /// Goes on as a ``RoomGuest`` that joins there; this host is over. It was cut off with nobody, and a member has taken
+        /// the room over meanwhile.
+        case becomeGuest(Endpoint)
+        /// Writes down that this key came, under this name, and whether a person said yes to it.
+        case note(KeyFingerprint, as: PeerName, isAccepted: Bool)
+        /// Writes down that this key is never to be let in.
+        case block(KeyFingerprint, as: PeerName)
+        /// Tells the person.
+        case tell(News)
+    }
+
+    /// What the person at the host hears of.
+    public enum News: Hashable, Sendable {
+        /// Something in the roster is different.
+        case changed([RosterChange])
+        /// A guest was turned away; ``RoomError/hostSentence(about:)`` has the words. At most eight in half a minute.
+        case refused(RoomError, guest: String)
+        /// Another part of this room is about: same room, another host. Joining it means leaving this part and asking there;
+        /// nothing happens by itself.
+        case split(RoomInfo)
+        /// The room has ended here.
+        case closed
+    }
+
+    /// A guest that asks to be let in, for the person to decide.
+    public struct Question: Hashable, Sendable {
+        /// What it calls itself.
+        public var name: PeerName
+        /// What it wants.
+        public var purpose: Purpose?
+        /// What it has proved; nil for a browser.
+        public var key: KeyFingerprint?
+        /// Where it is.
+        public var address: IPAddress
+        /// Whether a person has let it in before.
+        public var isKnown: Bool
+    }
+
+    /// A question that is open.
+    struct PendingAsk: Sendable {
+        let id: AskID
+        var request: RequestID
+        var ask: Ask
+        var caller: Caller
+        var hostProof: [UInt8]?
+        var question: Question
+        var deadline: HostTime
+    }
+
+    /// What the host keeps of a member besides what the roster says.
+    struct Attendance: Sendable {
+        var address: IPAddress
+        var lastHeard: HostTime
+        var lastSent: HostTime
+        var token: String?
+        var stream: RequestID?
+        var queue = EventQueue()
+        var nextProbe: HostTime?
+    }
+
+    /// An offer on its way.
+    struct PendingOffer: Sendable {
+        let description: SignedDescription
+        let to: MemberID
+        /// Nil for the host's own.
+        let request: RequestID?
+        let deadline: HostTime
+    }
+
+    /// Keeps the person's attention from being used up by whoever is turned away.
+    struct NoticeLimit: Sendable {
+        private static let window = 30.0
+        private static let limit = 8
+        private var start: HostTime?
+        private var used = 0
+
+        func isUsedUp(at now: HostTime) -> Bool { isRunning(at: now) && used >= Self.limit }
+
+        mutating func count(at now: HostTime) {
+            if !isRunning(at: now) {
+                start = now
+                used = 0
+            }
+            used += 1
+        }
+
+        private func isRunning(at now: HostTime) -> Bool { start.map { now.seconds(since: $0) < Self.window } ?? false }
+    }
+}

@@ -1,0 +1,121 @@
+import AudioBase
+import MediaTransport
+
+extension RoomHost {
+    /// The person has decided. Too late is no harm.
+    public mutating func decide(_ id: AskID, isWelcome: Bool, at time: HostTime) -> [Action] {
+        let now = look(at: time)
+        guard !isClosed else { return [] }
+        let due = expire(now)
+        guard let index = asks.firstIndex(where: { $0.id == id }) else { return due }
+        let ask = asks[index]
+        guard isWelcome else { return due + endAsk(index, .declined) }
+        if let error = shortage(for: ask.caller.key) { return due + endAsk(index, error) }
+        asks.remove(at: index)
+        return due + enter(ask.ask, ask.request, ask.caller, hostProof: ask.hostProof, isAccepted: true, now)
+    }
+
+    /// Somebody asks to be let in.
+    mutating func judge(_ ask: Ask, _ id: RequestID, _ caller: Caller, _ now: HostTime) -> [Action] {
+        do throws(RoomError) {
+            if caller.key == member.key { throw .ownKey }
+            if isBarred(caller, ask.name) { throw .blocked }
+            let hostProof = try checkPIN(ask, caller, now)
+            if let key = caller.key, let member = roster.member(with: key) {
+                return readmit(member.id, ask, id, caller, hostProof: hostProof, now)
+            }
+            if let key = caller.key, case .changed(let was) = knownPeers.standing(of: key, as: ask.name) {
+                throw .changedKey(name: ask.name, was: was)
+            }
+            if let error = shortage(for: caller.key) { throw error }
+            switch policy {
+            case .all: return enter(ask, id, caller, hostProof: hostProof, isAccepted: false, now)
+            case .known:
+                guard caller.key != nil else { throw .keyNeeded }
+                guard isKnown(caller) else { throw .unknownKey }
+                return enter(ask, id, caller, hostProof: hostProof, isAccepted: true, now)
+            case .ask: return try question(ask, id, caller, hostProof: hostProof, now)
+            }
+        } catch {
+            return [.reply(id, .refused(error))] + notice(error, ask.name, caller, now)
+        }
+    }
+
+    private func isBarred(_ caller: Caller, _ name: PeerName) -> Bool {
+        guard let key = caller.key else { return barredAddresses.contains(caller.address) }
+        return barredKeys.contains(key) || knownPeers.standing(of: key, as: name) == .blocked
+    }
+
+    private func isKnown(_ caller: Caller) -> Bool {
+        caller.key.flatMap { knownPeers.peers[$0]?.isAccepted } ?? false
+    }
+
+    /// Whether there is room.
+    private func shortage(for key: KeyFingerprint?) -> RoomError? {
+        let isFull = key != nil && roster.nativeCount >= capacity || roster.members.count >= Roster.maximumCount
+        return isFull ? .full(limit: key == nil ? Roster.maximumCount : capacity) : nil
+    }
+
+    /// Returns the host's own proof. A member that comes back need not prove it again.
+    private mutating func checkPIN(_ ask: Ask, _ caller: Caller, _ now: HostTime) throws(RoomError) -> [UInt8]? {
+        guard pin != nil else { return nil }
+        let isMember = caller.key.flatMap(roster.member(with:)) != nil
+        guard let proof = ask.pinProof?.bytes, let guest = caller.key?.bytes ?? ask.pinSeed?.bytes,
+            (16...32).contains(guest.count)
+        else {
+            if isMember { return nil }
+            throw .pinNeeded
+        }
+        let isKnown = isMember || self.isKnown(caller)
+        let verdict = pin?.check(
+            proof, guest: guest, key: caller.key, address: caller.address, isKnown: isKnown, at: now)
+        switch verdict {
+        case .right(let hostProof): return hostProof
+        case .wrong(let left): throw .wrongPIN(attemptsLeft: left)
+        case .tooMany(let seconds): throw .tooManyAttempts(retryAfter: Int(seconds.rounded(.up)))
+        case nil: return nil
+        }
+    }
+
+    /// Puts the question to the person; one who asks already puts it anew.
+    private mutating func question(
+        _ ask: Ask, _ id: RequestID, _ caller: Caller, hostProof: [UInt8]?, _ now: HostTime
+    ) throws(RoomError) -> [Action] {
+        let question = Question(
+            name: ask.name, purpose: ask.purpose, key: caller.key, address: caller.address, isKnown: isKnown(caller))
+        let deadline = now.advanced(bySeconds: Limit.decision)
+        if let key = caller.key, let index = asks.firstIndex(where: { $0.caller.key == key }) {
+            let older = asks[index]
+            asks[index] = PendingAsk(
+                id: older.id, request: id, ask: ask, caller: caller, hostProof: hostProof, question: question,
+                deadline: deadline)
+            let isNew = older.question != question
+            return [.reply(older.request, .refused(.replaced))] + (isNew ? [.question(older.id, question)] : [])
+        }
+        let fromThere = asks.count { $0.caller.address == caller.address }
+        guard asks.count < Self.maximumAskCount, fromThere < Self.maximumAskCountPerAddress else {
+            throw .busy(retryAfter: Int(Limit.decision))
+        }
+        let askID = AskID(number: nextAsk)
+        nextAsk += 1
+        asks.append(
+            PendingAsk(
+                id: askID, request: id, ask: ask, caller: caller, hostProof: hostProof, question: question,
+                deadline: deadline))
+        return [.question(askID, question)]
+    }
+
+    /// Answers a guest that waits, and takes the question from the person.
+    mutating func endAsk(_ index: Int, _ error: RoomError) -> [Action] {
+        let ask = asks.remove(at: index)
+        return [.reply(ask.request, .refused(error)), .withdraw(ask.id, error)]
+    }
+
+    private mutating func notice(_ error: RoomError, _ name: PeerName, _ caller: Caller, _ now: HostTime) -> [Action] {
+        guard !notices.isUsedUp(at: now) else { return [] }
+        let guest = "'\(name)' at \(caller.address)"
+        guard error.hostSentence(about: guest) != nil else { return [] }
+        notices.count(at: now)
+        return [.tell(.refused(error, guest: guest))]
+    }
+}

@@ -1,0 +1,54 @@
+import AudioBase
+import MediaTransport
+
+extension RoomHost {
+    /// Tells all members and the person what is different.
+    mutating func publish(since old: Roster, _ now: HostTime) -> [Action] {
+        guard roster != old else { return [] }
+        let event = RoomEvent.roster(roster)
+        let data = event.data  // written once for all
+        var actions: [Action] = []
+        for id in attendance.keys.sorted() { actions += deliver(event.name, data, to: id, now) }
+        let changes = roster.changes(since: old)
+        return changes.isEmpty ? actions : actions + [.tell(.changed(changes))]
+    }
+
+    mutating func deliver(_ event: RoomEvent, to id: MemberID, _ now: HostTime) -> [Action] {
+        deliver(event.name, event.data, to: id, now)
+    }
+
+    /// Queues an event, and sends it where the member listens.
+    private mutating func deliver(_ name: String, _ data: String, to id: MemberID, _ now: HostTime) -> [Action] {
+        guard let event = attendance[id]?.queue.add(name, data, epoch: roster.epoch),
+            let stream = attendance[id]?.stream
+        else { return [] }
+        attendance[id]?.lastSent = now
+        return [.send(event.bytes, on: stream)]
+    }
+
+    /// A member listens: it gets what it missed, or the whole where that is no longer known.
+    mutating func openStream(
+        _ request: RequestID, of id: MemberID, after last: EventID?, _ now: HostTime
+    ) -> [Action] {
+        guard attendance[id] != nil else { return [.reply(request, .refused(.notMember))] }
+        var actions = closeStream(of: id, with: .replaced)
+        actions += [
+            .reply(request, .events), .send(ServerSentEvent.retry(milliseconds: 1_000), on: request),
+        ]
+        attendance[id]?.stream = request
+        attendance[id]?.lastSent = now
+        if let last, last.epoch == roster.epoch, let missed = attendance[id]?.queue.events(after: last.number) {
+            return actions + missed.map { .send($0.bytes, on: request) }
+        }
+        actions += deliver(.roster(roster), to: id, now)
+        for offer in offers where offer.to == id { actions += deliver(.offer(offer.description), to: id, now) }
+        return actions
+    }
+
+    /// Ends a member's stream with a last word, which is not kept: whoever comes back is told otherwise.
+    mutating func closeStream(of id: MemberID, with event: RoomEvent) -> [Action] {
+        guard let stream = attendance[id]?.stream else { return [] }
+        attendance[id]?.stream = nil
+        return [.send(ServerSentEvent(name: event.name, data: event.data).bytes, on: stream), .end(stream)]
+    }
+}

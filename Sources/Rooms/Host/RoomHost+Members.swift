@@ -1,0 +1,133 @@
+import AudioBase
+import MediaTransport
+
+extension RoomHost {
+    /// Makes a guest a member.
+    mutating func enter(
+        _ ask: Ask, _ id: RequestID, _ caller: Caller, hostProof: [UInt8]?, isAccepted: Bool, _ now: HostTime
+    ) -> [Action] {
+        let old = roster
+        let member = Member(
+            id: nextMember, name: name(ask.name, for: caller.key, besides: nil), key: caller.key,
+            addresses: [caller.address] + ask.reachableAddresses, port: caller.key == nil ? 0 : ask.port,
+            isMuted: ask.muted ?? false)
+        nextMember = nextMember.next
+        roster.members.append(member)
+        let token = caller.key == nil ? self.token(of: member.id) : nil
+        attendance[member.id] = Attendance(address: caller.address, lastHeard: now, lastSent: now, token: token)
+        roster.revision += 1
+        let admission = Admission(
+            member: member.id, token: token, hostProof: hostProof.map(Base64.init), roster: roster)
+        let note: [Action] = caller.key.map { [.note($0, as: member.name, isAccepted: isAccepted)] } ?? []
+        return [.reply(id, .admitted(admission))] + note + publish(since: old, now)
+    }
+
+    /// A member's process began anew, or came back from where it lost us: its place is still there.
+    mutating func readmit(
+        _ id: MemberID, _ ask: Ask, _ request: RequestID, _ caller: Caller, hostProof: [UInt8]?, _ now: HostTime
+    ) -> [Action] {
+        let old = roster
+        let replaced = closeStream(of: id, with: .replaced)
+        if let index = roster.index(of: id) {
+            roster.members[index].name = name(ask.name, for: caller.key, besides: id)
+            roster.members[index].addresses = Member.bounded([caller.address] + ask.reachableAddresses)
+            roster.members[index].port = ask.port
+            roster.members[index].isMuted = ask.muted ?? false
+            roster.members[index].isAway = false
+        }
+        attendance[id] = Attendance(address: caller.address, lastHeard: now, lastSent: now, token: nil)
+        if roster != old { roster.revision += 1 }
+        let admission = Admission(member: id, token: nil, hostProof: hostProof.map(Base64.init), roster: roster)
+        return replaced + [.reply(request, .admitted(admission))] + publish(since: old, now)
+    }
+
+    /// A name like no other member's. Whoever proves no key does not get that of somebody known either.
+    private func name(_ wanted: PeerName, for key: KeyFingerprint?, besides member: MemberID?) -> PeerName {
+        var taken = roster.members.filter { $0.id != member }.map(\.name)
+        if key == nil, knownPeers.owner(of: wanted) != nil { taken.append(wanted) }
+        return wanted.distinct(from: taken)
+    }
+
+    private func token(of member: MemberID) -> String {
+        let content = "token \(roster.room) \(roster.epoch) \(member)"
+        return Crockford.text(Digest.hmacSHA256(Array(content.utf8), key: secret))
+    }
+
+    /// A member says something of itself.
+    mutating func apply(
+        _ update: MemberUpdate, to id: MemberID, from caller: Caller, _ request: RequestID, _ now: HostTime
+    ) -> [Action] {
+        let old = roster
+        attendance[id]?.address = caller.address
+        change(id, update, seenAt: caller.address)
+        if roster != old { roster.revision += 1 }
+        let status = MemberStatus(epoch: roster.epoch, revision: roster.revision)
+        return [.reply(request, .status(status))] + publish(since: old, now)
+    }
+
+    /// The host says something of itself.
+    public mutating func update(_ update: MemberUpdate, at time: HostTime) -> [Action] {
+        let now = look(at: time)
+        guard !isClosed else { return [] }
+        let due = expire(now)
+        let old = roster
+        change(roster.host, update, seenAt: nil)
+        if roster != old { roster.revision += 1 }
+        return due + publish(since: old, now)
+    }
+
+    private mutating func change(_ id: MemberID, _ update: MemberUpdate, seenAt address: IPAddress?) {
+        guard let index = roster.index(of: id) else { return }
+        if let wanted = update.name {
+            roster.members[index].name = name(wanted, for: roster.members[index].key, besides: id)
+        }
+        if let isMuted = update.muted { roster.members[index].isMuted = isMuted }
+        if let addresses = update.reachableAddresses {
+            roster.members[index].addresses = Member.bounded([address].compactMap { $0 } + addresses)
+        }
+    }
+
+    /// Sends a member away. It may ask again.
+    public mutating func remove(_ id: MemberID, at time: HostTime) -> [Action] { expel(id, isBlocked: false, at: time) }
+
+    /// Sends a member away, and does not let it ask again: its key for ever, a browser's address while the room is open.
+    public mutating func block(_ id: MemberID, at time: HostTime) -> [Action] { expel(id, isBlocked: true, at: time) }
+
+    /// Declines, and does not let the guest ask again.
+    public mutating func block(_ id: AskID, at time: HostTime) -> [Action] {
+        let now = look(at: time)
+        guard !isClosed else { return [] }
+        let due = expire(now)
+        guard let index = asks.firstIndex(where: { $0.id == id }) else { return due }
+        let ask = asks[index]
+        return due + endAsk(index, .blocked) + bar(ask.caller.key, ask.caller.address, ask.ask.name)
+    }
+
+    private mutating func expel(_ id: MemberID, isBlocked: Bool, at time: HostTime) -> [Action] {
+        let now = look(at: time)
+        guard !isClosed else { return [] }
+        let due = expire(now)
+        guard id != roster.host, let member = roster[id], let seat = attendance[id] else { return due }
+        let barred = isBlocked ? bar(member.key, seat.address, member.name) : []
+        return due + barred + closeStream(of: id, with: .removed(isBlocked: isBlocked)) + drop(id, now)
+    }
+
+    private mutating func bar(_ key: KeyFingerprint?, _ address: IPAddress, _ name: PeerName) -> [Action] {
+        if let key {
+            barredKeys.insert(key)
+            return [.block(key, as: name)]
+        }
+        barredAddresses.insert(address)
+        return []
+    }
+
+    /// A member is no longer one.
+    mutating func drop(_ id: MemberID, _ now: HostTime) -> [Action] {
+        let old = roster
+        let stream = attendance.removeValue(forKey: id)?.stream
+        roster.members.removeAll { $0.id == id }
+        let offers = dropOffers(of: id)
+        roster.revision += 1
+        return (stream.map { [.end($0)] } ?? []) + offers + publish(since: old, now)
+    }
+}

@@ -1,0 +1,102 @@
+import AudioBase
+import MediaTransport
+
+extension RoomHost {
+    /// A member offers media to another, or to the host.
+    mutating func pass(
+        _ description: SignedDescription, from: MemberID, to: MemberID, _ request: RequestID, _ now: HostTime
+    ) -> [Action] {
+        guard from != to, let receiver = roster[to] else { return [.reply(request, .refused(.noSuchMember))] }
+        guard !receiver.isAway else { return [.reply(request, .refused(.memberAway))] }
+        var offer = description
+        offer.offer = OfferID(from: from, number: description.offer.number)
+        // A newer offer to the same member takes the older's place, so that there is one for each pair at most.
+        var actions = dropOffers { $0.description.offer.from == from && $0.to == to }
+        hold(offer, to: to, request, now)
+        actions += to == roster.host ? [.offered(offer)] : deliver(.offer(offer), to: to, now)
+        return actions
+    }
+
+    /// The host offers media to a member that joined before it, or whose connection is to be made anew.
+    /// The answer comes as an action. - Precondition: the offer is the host's own.
+    public mutating func offer(_ description: SignedDescription, to: MemberID, at time: HostTime) -> [Action] {
+        precondition(description.offer.from == roster.host)
+        let now = look(at: time)
+        guard !isClosed else { return [] }
+        let due = expire(now)
+        guard let receiver = roster[to], to != roster.host, !receiver.isAway else {
+            return due + [.unanswered(description.offer)]
+        }
+        let from = roster.host
+        let older = dropOffers { $0.description.offer.from == from && $0.to == to }
+        hold(description, to: to, nil, now)
+        return due + older + deliver(.offer(description), to: to, now)
+    }
+
+    private mutating func hold(_ offer: SignedDescription, to: MemberID, _ request: RequestID?, _ now: HostTime) {
+        offers.append(
+            PendingOffer(
+                description: offer, to: to, request: request, deadline: now.advanced(bySeconds: Limit.answer)))
+    }
+
+    /// A member answers an offer.
+    mutating func pass(_ answer: SignedDescription, from: MemberID, _ request: RequestID) -> [Action] {
+        guard let index = offers.firstIndex(where: { $0.description.offer == answer.offer && $0.to == from }) else {
+            return [.reply(request, .refused(.noSuchOffer))]
+        }
+        let offer = offers.remove(at: index)
+        let passed: Action =
+            offer.request.map { .reply($0, .answered(answer, by: from)) } ?? .answered(answer, by: from)
+        return [.reply(request, .done), passed]
+    }
+
+    /// The host answers an offer that was made to it.
+    public mutating func answer(_ answer: SignedDescription, at time: HostTime) -> [Action] {
+        let now = look(at: time)
+        guard !isClosed else { return [] }
+        let due = expire(now)
+        guard let index = offers.firstIndex(where: { $0.description.offer == answer.offer && $0.to == roster.host })
+        else { return due }
+        let offer = offers.remove(at: index)
+        return due + (offer.request.map { [.reply($0, .answered(answer, by: roster.host))] } ?? [])
+    }
+
+    /// A member ends a media session.
+    mutating func end(
+        _ offer: OfferID, answeredBy answerer: MemberID, from: MemberID, _ request: RequestID, _ now: HostTime
+    ) -> [Action] {
+        guard from == offer.from || from == answerer else { return [.reply(request, .refused(.noSuchOffer))] }
+        let other = from == answerer ? offer.from : answerer
+        guard roster[other] != nil else { return [.reply(request, .done)] }
+        let passed = other == roster.host ? [.ended(offer)] : deliver(.ended(offer), to: other, now)
+        return [.reply(request, .done)] + passed
+    }
+
+    /// The host ends a media session.
+    public mutating func endSession(_ offer: OfferID, with member: MemberID, at time: HostTime) -> [Action] {
+        let now = look(at: time)
+        guard !isClosed else { return [] }
+        return expire(now) + deliver(.ended(offer), to: member, now)
+    }
+
+    /// A member has left: nobody waits for it, or on its behalf.
+    mutating func dropOffers(of member: MemberID) -> [Action] {
+        dropOffers(to: member) + dropOffers { $0.description.offer.from == member }
+    }
+
+    /// Whoever waits for this member's answer waits no longer.
+    mutating func dropOffers(to member: MemberID) -> [Action] {
+        let error: RoomError = roster[member] == nil ? .noSuchMember : .memberAway
+        return dropOffers(error) { $0.to == member }
+    }
+
+    private mutating func dropOffers(
+        _ error: RoomError = .noSuchOffer, where isDropped: (PendingOffer) -> Bool
+    ) -> [Action] {
+        let dropped = offers.filter(isDropped)
+        offers.removeAll(where: isDropped)
+        return dropped.map { offer in
+            offer.request.map { .reply($0, .refused(error)) } ?? .unanswered(offer.description.offer)
+        }
+    }
+}

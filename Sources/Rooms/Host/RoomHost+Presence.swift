@@ -1,0 +1,117 @@
+import AudioBase
+import MediaTransport
+
+extension RoomHost {
+    /// When something is to be done about a member.
+    func dues(of seat: Attendance, _ id: MemberID) -> [HostTime] {
+        let isAway = roster[id]?.isAway ?? false
+        var times = [seat.lastHeard.advanced(bySeconds: isAway ? Limit.absence : Limit.silence)]
+        if seat.stream != nil { times.append(seat.lastSent.advanced(bySeconds: Limit.keepAlive)) }
+        if let probe = seat.nextProbe { times.append(probe) }
+        return times
+    }
+
+    /// A member has given a sign of life.
+    mutating func hear(_ id: MemberID, _ now: HostTime) -> [Action] {
+        attendance[id]?.lastHeard = now
+        attendance[id]?.nextProbe = nil
+        guard let index = roster.index(of: id), roster.members[index].isAway else { return [] }
+        let old = roster
+        roster.members[index].isAway = false
+        roster.revision += 1
+        return publish(since: old, now)
+    }
+
+    /// Who is silent is away, then has left; quiet streams get a sign of life.
+    mutating func lookAfterMembers(_ now: HostTime) -> [Action] {
+        let old = roster
+        var actions: [Action] = []
+        for (id, seat) in attendance.sorted(by: { $0.key < $1.key }) {
+            guard let index = roster.index(of: id) else { continue }
+            let silence = now.seconds(since: seat.lastHeard)
+            if silence >= Limit.absence {
+                roster.members.remove(at: index)
+                attendance[id] = nil
+                actions += (seat.stream.map { [.end($0)] } ?? []) + dropOffers(of: id)
+                continue
+            }
+            if silence >= Limit.silence, !roster.members[index].isAway {
+                roster.members[index].isAway = true
+                // Whatever else it is told waits in its queue, not in the connection.
+                attendance[id]?.stream = nil
+                actions += (seat.stream.map { [.end($0)] } ?? []) + dropOffers(to: id)
+            }
+            actions += probe(id, now) + keepAlive(id, now)
+        }
+        if roster != old { roster.revision += 1 }
+        return actions + publish(since: old, now)
+    }
+
+    /// A member that is away may have gone on without us, in another part of the room.
+    private mutating func probe(_ id: MemberID, _ now: HostTime) -> [Action] {
+        guard let member = roster[id], member.isAway, let endpoint = Endpoint(member) else { return [] }
+        if let next = attendance[id]?.nextProbe, next > now { return [] }
+        attendance[id]?.nextProbe = now.advanced(bySeconds: Limit.probe)
+        return [.probe(endpoint)]
+    }
+
+    private mutating func keepAlive(_ id: MemberID, _ now: HostTime) -> [Action] {
+        guard let seat = attendance[id], let stream = seat.stream,
+            now.seconds(since: seat.lastSent) >= Limit.keepAlive
+        else { return [] }
+        attendance[id]?.lastSent = now
+        return [.send(ServerSentEvent.keepAlive, on: stream)]
+    }
+
+    /// A peer has said what room it is in: a member that was away, or one that was discovered.
+    ///
+    /// A host that was cut off from everybody comes back as a guest, to its place; two parts in which there are people are
+    /// the persons' affair.
+    /// - Parameter key: what it has proved.
+    public mutating func met(_ info: RoomInfo, provedBy key: KeyFingerprint, at time: HostTime) -> [Action] {
+        let now = look(at: time)
+        guard !isClosed else { return [] }
+        let due = expire(now)
+        let part = PartsMet.Part(epoch: info.epoch, host: info.role == .host ? key : info.hostKey)
+        guard info.room == roster.room, part.host != member.key else { return due }
+        let isAlone = roster.members.allSatisfy { $0.id == roster.host || $0.isAway }
+        if isAlone, info.epoch > roster.epoch, let successor = roster.member(with: part.host),
+            let endpoint = Endpoint(successor)
+        {
+            // A guest's word for it is not enough.
+            return info.role == .host
+                ? due + end(next: successor.id, now) + [.becomeGuest(endpoint)] : due + [.probe(endpoint)]
+        }
+        guard partsMet.isNews(part, roster: roster, at: now) else { return due }
+        var info = info
+        info.hostKey = part.host
+        return due + [.tell(.split(info))]
+    }
+
+    /// The host leaves, and the member that has been here longest takes over. Where there is none the room ends.
+    public mutating func leave(at time: HostTime) -> [Action] {
+        let now = look(at: time)
+        guard !isClosed else { return [] }
+        let due = expire(now)
+        return due + end(next: roster.successors.first { !$0.isAway }?.id, now) + [.tell(.closed)]
+    }
+
+    /// The room ends for all.
+    public mutating func close(at time: HostTime) -> [Action] {
+        let now = look(at: time)
+        guard !isClosed else { return [] }
+        return expire(now) + end(next: nil, now) + [.tell(.closed)]
+    }
+
+    private mutating func end(next: MemberID?, _ now: HostTime) -> [Action] {
+        var actions: [Action] = []
+        while !asks.isEmpty { actions += endAsk(0, .closed) }
+        for offer in offers { if let request = offer.request { actions.append(.reply(request, .refused(.closed))) } }
+        offers = []
+        for id in attendance.keys.sorted() { actions += closeStream(of: id, with: .closing(next: next)) }
+        attendance = [:]
+        isClosed = true
+        hasSuccessor = next != nil
+        return actions
+    }
+}

@@ -1,0 +1,86 @@
+import AudioBase
+import MediaTransport
+
+extension RoomHost {
+    /// A request has come.
+    /// - Parameters:
+    ///   - id: what the answer will be for; in use until that, or while the event stream is open.
+    ///   - caller: what its connection has proved.
+    public mutating func received(
+        _ request: RoomRequest, as id: RequestID, from caller: Caller, at time: HostTime
+    ) -> [Action] {
+        let now = look(at: time)
+        guard !isClosed else { return [.reply(id, .refused(hasSuccessor ? .notHost : .closed))] }
+        let due = expire(now)
+        return due + respond(to: request, id, caller, now)
+    }
+
+    private mutating func respond(
+        to request: RoomRequest, _ id: RequestID, _ caller: Caller, _ now: HostTime
+    ) -> [Action] {
+        switch request {
+        case .describe: return [.reply(id, .room(info(at: now)))]
+        case .ask(let ask): return judge(ask, id, caller, now)
+        default: break
+        }
+        guard let member = member(of: caller) else {
+            if case .leave = request, let key = caller.key, let index = asks.firstIndex(where: { $0.caller.key == key })
+            {
+                return [.reply(id, .done)] + endAsk(index, .cancelled)
+            }
+            return [.reply(id, .refused(.notMember))]
+        }
+        if case .leave = request { return [.reply(id, .done)] + drop(member, now) }
+        let heard = hear(member, now)
+        switch request {
+        case .describe, .ask, .leave: return heard
+        case .events(let last): return heard + openStream(id, of: member, after: last, now)
+        case .update(let update): return heard + apply(update, to: member, from: caller, id, now)
+        case .offer(let offer, let receiver): return heard + pass(offer, from: member, to: receiver, id, now)
+        case .answer(let answer): return heard + pass(answer, from: member, id)
+        case .end(let offer, let answerer): return heard + end(offer, answeredBy: answerer, from: member, id, now)
+        }
+    }
+
+    /// Which member it is, by what its connection has proved; the host itself is none.
+    private func member(of caller: Caller) -> MemberID? {
+        if let key = caller.key { return roster.member(with: key).map(\.id).flatMap { $0 == roster.host ? nil : $0 } }
+        guard let token = caller.token.map({ Array($0.utf8) }) else { return nil }
+        return attendance.first { $0.value.token.map { Digest.isEqual(Array($0.utf8), token) } ?? false }?.key
+    }
+
+    /// A request's connection is gone: whoever asked no longer asks, a stream is broken off.
+    public mutating func connectionLost(_ id: RequestID, at time: HostTime) -> [Action] {
+        let now = look(at: time)
+        guard !isClosed else { return [] }
+        let due = expire(now)
+        offers.removeAll { $0.request == id }
+        for (member, seat) in attendance where seat.stream == id { attendance[member]?.stream = nil }
+        guard let index = asks.firstIndex(where: { $0.request == id }) else { return due }
+        let ask = asks.remove(at: index)
+        return due + [.withdraw(ask.id, .cancelled)]
+    }
+
+    /// A member was heard of by another way than a request: its media, or consent to it.
+    public mutating func heard(_ member: MemberID, at time: HostTime) -> [Action] {
+        let now = look(at: time)
+        guard !isClosed, attendance[member] != nil else { return [] }
+        let due = expire(now)
+        return attendance[member] == nil ? due : due + hear(member, now)
+    }
+
+    /// Does what is due by now.
+    mutating func expire(_ now: HostTime) -> [Action] {
+        var actions: [Action] = []
+        while let index = asks.firstIndex(where: { $0.deadline <= now }) { actions += endAsk(index, .unanswered) }
+        for offer in offers where offer.deadline <= now {
+            if let request = offer.request {
+                actions.append(.reply(request, .refused(.offerUnanswered)))
+            } else {
+                actions.append(.unanswered(offer.description.offer))
+            }
+        }
+        offers.removeAll { $0.deadline <= now }
+        return actions + lookAfterMembers(now)
+    }
+}

@@ -1,0 +1,176 @@
+import AudioBase
+import MediaTransport
+
+/// The side of a room that admits: it judges who asks, keeps the roster, and passes offers on between members.
+///
+/// A value without socket, thread or clock. Whoever owns it hands in what comes (requests, lost connections, the person's
+/// decisions, the time) and does what the returned actions say, in their order. Calls may not overlap.
+public struct RoomHost: Sendable {
+    /// What a host decides by, and says of itself.
+    public struct Configuration: Sendable {
+        /// The host's own name.
+        public var name: PeerName
+        /// Whom to let in.
+        public var policy: AdmissionPolicy = .ask
+        /// What the room's PIN became; nil for a room without one.
+        public var pin: PINKey?
+        /// Native members at most, the host among them: 1 to ``Roster/maximumNativeCount``.
+        public var capacity = Roster.maximumNativeCount
+        /// Where the host is reached.
+        public var addresses: [IPAddress]
+        /// TCP and UDP.
+        public var port: UInt16
+
+        /// A host that asks its person about everybody.
+        public init(name: PeerName, addresses: [IPAddress], port: UInt16 = JoinCode.usualPort) {
+            self.name = name
+            self.addresses = addresses
+            self.port = port
+        }
+    }
+
+    /// Seconds.
+    public enum Limit {
+        /// For the person's decision.
+        public static let decision = 30.0
+        /// For a member's answer to another's offer.
+        public static let answer = 10.0
+        /// A member silent for longer is away.
+        public static let silence = 5.0
+        /// A member silent for longer has left.
+        public static let absence = 60.0
+        /// Between signs of life on a quiet event stream.
+        static let keepAlive = 2.0
+        /// Between looks for members that are away.
+        static let probe = 5.0
+    }
+
+    /// Guests that may be waiting for a decision at once; one more is told to come back.
+    public static let maximumAskCount = 16
+    /// Of them, without a key or with different keys, from one address.
+    public static let maximumAskCountPerAddress = 4
+
+    /// Who is in the room.
+    public internal(set) var roster: Roster
+    /// Whom to let in. Whoever is waiting goes on waiting.
+    public var policy: AdmissionPolicy
+    /// Whom this machine knows. Set again whenever the owner has noted somebody.
+    public var knownPeers: KnownPeers
+    /// Native members at most.
+    public let capacity: Int
+    /// Whether the room has ended here.
+    public internal(set) var isClosed = false
+
+    var hasSuccessor = false
+    var clock = AwakeClock()
+    var pin: PINVerifier?
+    let secret: [UInt8]
+    var nextMember: MemberID
+    var nextAsk: UInt64 = 1
+    var asks: [PendingAsk] = []
+    var attendance: [MemberID: Attendance] = [:]
+    var offers: [PendingOffer] = []
+    var barredKeys: Set<KeyFingerprint> = []
+    var barredAddresses: Set<IPAddress> = []
+    var partsMet = PartsMet()
+    var notices = NoticeLimit()
+
+    /// A new room.
+    /// - Parameters:
+    ///   - name: the room's.
+    ///   - key: the host's own.
+    ///   - secret: 32 random bytes, for tokens and nonces.
+    public init(
+        room: RoomID, name: PeerName, key: KeyFingerprint, secret: [UInt8], configuration: Configuration,
+        knownPeers: KnownPeers = KnownPeers()
+    ) {
+        let host = Member(
+            id: .first, name: configuration.name, key: key, addresses: configuration.addresses,
+            port: configuration.port)
+        let roster = Roster(
+            room: room, name: name, epoch: .first, revision: 1, host: host.id, members: [host])
+        self.init(roster: roster, nextMember: host.id.next, secret: secret, configuration, knownPeers)
+    }
+
+    /// Takes a room over, with all who are in it.
+    /// - Parameter secret: 32 random bytes, for tokens and nonces.
+    public init(
+        succeeding succession: Succession, secret: [UInt8], configuration: Configuration,
+        knownPeers: KnownPeers = KnownPeers(), at time: HostTime
+    ) {
+        let last = succession.roster.members.last?.id ?? succession.roster.host
+        self.init(
+            roster: succession.roster, nextMember: last.next, secret: secret, configuration, knownPeers)
+        let now = clock.time(at: time, due: nil)
+        for member in roster.members where member.id != roster.host {
+            attendance[member.id] = Attendance(
+                address: member.addresses.first ?? .any, lastHeard: now, lastSent: now, token: nil)
+        }
+    }
+
+    private init(
+        roster: Roster, nextMember: MemberID, secret: [UInt8], _ configuration: Configuration, _ knownPeers: KnownPeers
+    ) {
+        precondition(secret.count == 32 && (1...Roster.maximumNativeCount).contains(configuration.capacity))
+        self.roster = roster
+        self.nextMember = nextMember
+        self.secret = secret
+        self.knownPeers = knownPeers
+        policy = configuration.policy
+        capacity = configuration.capacity
+        pin = configuration.pin.map { PINVerifier($0, secret: secret) }
+    }
+
+    /// The host itself.
+    public var member: Member {
+        guard let member = roster[roster.host] else { preconditionFailure("a roster without its host") }
+        return member
+    }
+
+    /// What `GET /room` gets.
+    func info(at now: HostTime) -> RoomInfo {
+        guard let key = member.key else { preconditionFailure("a host without a key") }
+        return RoomInfo(
+            room: roster.room, name: roster.name, epoch: roster.epoch, role: .host, hostName: member.name, hostKey: key,
+            isHostHeard: true, memberCount: roster.members.count, capacity: capacity, needsPIN: pin != nil,
+            nonce: pin.map { Base64($0.nonce(at: now)) })
+    }
+
+    /// When ``tick(at:)`` is to be called at the latest; nil: nothing is due.
+    public var nextDeadline: HostTime? { due.map(clock.hostTime) }
+
+    /// Does what is due.
+    public mutating func tick(at time: HostTime) -> [Action] {
+        let now = look(at: time)
+        return isClosed ? [] : expire(now)
+    }
+
+    /// The room's time. It stands still while the machine sleeps.
+    mutating func look(at time: HostTime) -> HostTime { clock.time(at: time, due: due) }
+
+    private var due: HostTime? {
+        guard !isClosed else { return nil }
+        var times = asks.map(\.deadline)
+        if !offers.isEmpty { times += offers.map(\.deadline) }
+        for (id, seat) in attendance { times += dues(of: seat, id) }
+        return times.min()
+    }
+}
+
+/// Whom a host lets in.
+public enum AdmissionPolicy: String, Hashable, Sendable, CaseIterable {
+    /// Everybody who is not blocked.
+    case all
+    /// Whoever proves a key that a person let in before.
+    case known
+    /// Whomever the person at the host says yes to.
+    case ask
+}
+
+/// A room that is to be taken over.
+public struct Succession: Hashable, Sendable {
+    /// One epoch on, with the member that takes over as its host.
+    public let roster: Roster
+    /// Whether the room had a PIN. The new host sets its own ``PINKey`` from the same PIN.
+    public let needsPIN: Bool
+}

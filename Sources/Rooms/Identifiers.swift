@@ -1,0 +1,202 @@
+/// A room's identity: 16 random bytes, the same for as long as it goes on, whoever admits.
+public struct RoomID: Hashable, Sendable, CustomStringConvertible {
+    /// 16 of them.
+    public let bytes: [UInt8]
+
+    /// Draws one.
+    public init(using random: inout some RandomNumberGenerator) {
+        bytes = (0..<16).map { _ in UInt8.random(in: 0...255, using: &random) }
+    }
+
+    /// Reads 26 characters of Crockford's base 32, in either case.
+    public init?(_ text: some StringProtocol) {
+        guard let bytes = Crockford.bytes(text, count: 16) else { return nil }
+        self.bytes = bytes
+    }
+
+    /// 26 characters of Crockford's base 32.
+    public var description: String { Crockford.text(bytes) }
+}
+
+extension RoomID: Codable {
+    /// From 26 characters.
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.singleValueContainer()
+        guard let value = Self(try container.decode(String.self)) else {
+            throw DecodingError.dataCorruptedError(in: container, debugDescription: "no room's identity")
+        }
+        self = value
+    }
+
+    /// As 26 characters.
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(description)
+    }
+}
+
+/// A member's number in a room. They count up in the order of joining, and none is used twice.
+public struct MemberID: Hashable, Comparable, Sendable, CustomStringConvertible {
+    /// 1 to a thousand million.
+    public let number: UInt32
+
+    /// Nil outside the range.
+    public init?(_ number: UInt64) {
+        guard (1...1_000_000_000).contains(number) else { return nil }
+        self.number = UInt32(number)
+    }
+
+    /// The first one, the founder's.
+    static let first = MemberID(unchecked: 1)
+
+    var next: MemberID { MemberID(unchecked: number + 1) }
+
+    private init(unchecked number: UInt32) { self.number = number }
+
+    /// The number.
+    public var description: String { "\(number)" }
+
+    /// Whether `a` joined before `b`.
+    public static func < (a: MemberID, b: MemberID) -> Bool { a.number < b.number }
+}
+
+extension MemberID: Codable {
+    /// From a number.
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.singleValueContainer()
+        guard let value = Self(try container.decode(UInt64.self)) else {
+            throw DecodingError.dataCorruptedError(in: container, debugDescription: "no member's number")
+        }
+        self = value
+    }
+
+    /// As a number.
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(number)
+    }
+}
+
+/// How often a room has changed hands. Two parts of a split room may have the same.
+public struct Epoch: Hashable, Comparable, Sendable, CustomStringConvertible {
+    /// From 1, the founder's.
+    public let number: UInt32
+
+    /// Nil outside 1 to a thousand million.
+    public init?(_ number: UInt64) {
+        guard (1...1_000_000_000).contains(number) else { return nil }
+        self.number = UInt32(number)
+    }
+
+    /// The founder's.
+    public static let first = Epoch(unchecked: 1)
+
+    var next: Epoch { Epoch(unchecked: number + 1) }
+
+    private init(unchecked number: UInt32) { self.number = number }
+
+    /// The number.
+    public var description: String { "\(number)" }
+
+    /// Whether `a` came before `b`.
+    public static func < (a: Epoch, b: Epoch) -> Bool { a.number < b.number }
+}
+
+extension Epoch: Codable {
+    /// From a number.
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.singleValueContainer()
+        guard let value = Self(try container.decode(UInt64.self)) else {
+            throw DecodingError.dataCorruptedError(in: container, debugDescription: "no epoch")
+        }
+        self = value
+    }
+
+    /// As a number.
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(number)
+    }
+}
+
+/// An event's place in what a host tells one member: the `id:` of a server-sent event, `EPOCH-NUMBER`.
+public struct EventID: Hashable, Sendable, CustomStringConvertible {
+    /// The host's.
+    public let epoch: Epoch
+    /// Counts from 1 for each member.
+    public let number: UInt64
+
+    init(epoch: Epoch, number: UInt64) {
+        self.epoch = epoch
+        self.number = number
+    }
+
+    /// Reads `EPOCH-NUMBER`.
+    public init?(_ text: some StringProtocol) {
+        guard let (epoch, number) = pair(text), let epoch = Epoch(epoch) else { return nil }
+        self.init(epoch: epoch, number: number)
+    }
+
+    /// `EPOCH-NUMBER`.
+    public var description: String { "\(epoch)-\(number)" }
+}
+
+/// An offer of media, and the session that it leads to: who made it, and the maker's number for it. `MEMBER-NUMBER`.
+public struct OfferID: Hashable, Sendable, CustomStringConvertible {
+    /// Who offers.
+    public let from: MemberID
+    /// The offerer's choice; another for each offer.
+    public let number: UInt64
+
+    /// An offer's name. - Precondition: `number` is below 2⁵³, so that JavaScript can hold it.
+    public init(from: MemberID, number: UInt64) {
+        precondition(number < 1 << 53)
+        self.from = from
+        self.number = number
+    }
+
+    /// Reads `MEMBER-NUMBER`.
+    public init?(_ text: some StringProtocol) {
+        guard let (from, number) = pair(text), let from = MemberID(from) else { return nil }
+        self.init(from: from, number: number)
+    }
+
+    /// `MEMBER-NUMBER`.
+    public var description: String { "\(from)-\(number)" }
+}
+
+/// Two numbers below 2⁵³ with a hyphen between.
+private func pair(_ text: some StringProtocol) -> (UInt64, UInt64)? {
+    let parts = text.split(separator: "-", omittingEmptySubsequences: false)
+    let numbers = parts.compactMap(wireNumber)
+    return parts.count == 2 && numbers.count == 2 ? (numbers[0], numbers[1]) : nil
+}
+
+/// A number below 2⁵³ in decimal digits.
+func wireNumber(_ text: some StringProtocol) -> UInt64? {
+    guard (1...16).contains(text.utf8.count), text.utf8.allSatisfy({ (48...57).contains($0) }),
+        let number = UInt64(text), number < 1 << 53
+    else { return nil }
+    return number
+}
+
+/// A request that another peer made of us, for as long as it has no answer or its event stream is open. The live layer numbers them.
+public struct RequestID: Hashable, Sendable {
+    /// Any number that is not in use.
+    public let number: UInt64
+
+    /// A request's name.
+    public init(_ number: UInt64) { self.number = number }
+}
+
+/// A request that we make of another peer, until it is answered, or for as long as its event stream is open.
+public struct CallID: Hashable, Sendable {
+    /// Counts up.
+    public let number: UInt64
+}
+
+/// A question to the person at the host.
+public struct AskID: Hashable, Sendable {
+    /// Counts up.
+    public let number: UInt64
+}

@@ -1,0 +1,89 @@
+import Foundation
+import MediaTransport
+
+/// The file: a JSON object `{"version": 1, "peers": [{"key", "names", "firstSeen", "lastSeen", "accepted", "blocked"}]}`.
+extension KnownPeers {
+    /// Bytes of a file at most.
+    public static let maximumFileSize = 8 << 20
+
+    private struct File: Codable {
+        var version: Int
+        var peers: [Entry]
+    }
+
+    private struct Entry: Codable {
+        var key: KeyFingerprint
+        var names: [PeerName]
+        var firstSeen: Int64
+        var lastSeen: Int64
+        var accepted: Bool
+        var blocked: Bool
+    }
+
+    /// Reads a file. Whoever gets an error must leave the file alone: it may still be mended.
+    public init(parsing file: [UInt8]) throws(KnownPeersError) {
+        guard file.count <= Self.maximumFileSize else { throw .tooLarge(file.count) }
+        let data = Data(file)
+        let content: File
+        do {
+            let version = try JSONDecoder().decode(Version.self, from: data).version
+            guard version == 1 else { throw KnownPeersError.otherVersion(version) }
+            content = try JSONDecoder().decode(File.self, from: data)
+        } catch let error as KnownPeersError {
+            throw error
+        } catch {
+            throw .damaged(WireJSON.sentence(of: error))
+        }
+        var peers: [KeyFingerprint: Peer] = [:]
+        for (index, entry) in content.peers.enumerated() {
+            guard peers[entry.key] == nil else { throw .damaged("entry \(index + 1) has the key of an earlier one") }
+            guard (1...Self.nameCapacity).contains(entry.names.count) else {
+                throw .damaged("entry \(index + 1) has \(entry.names.count) names")
+            }
+            guard !(entry.accepted && entry.blocked) else {
+                throw .damaged("entry \(index + 1) is accepted and blocked at once")
+            }
+            peers[entry.key] = Peer(
+                names: entry.names, firstSeen: entry.firstSeen, lastSeen: max(entry.firstSeen, entry.lastSeen),
+                isAccepted: entry.accepted, isBlocked: entry.blocked)
+        }
+        guard peers.count <= Self.capacity else { throw .damaged("it has more than \(Self.capacity) entries") }
+        self.init(peers: peers)
+    }
+
+    /// The file's bytes: one entry each in the order of first meeting, so that two versions of it compare well.
+    public var file: [UInt8] {
+        let entries = peers.map { key, peer in
+            Entry(
+                key: key, names: peer.names, firstSeen: peer.firstSeen, lastSeen: peer.lastSeen,
+                accepted: peer.isAccepted, blocked: peer.isBlocked)
+        }.sorted { ($0.firstSeen, $0.key.hex) < ($1.firstSeen, $1.key.hex) }
+        return WireJSON.encoded(File(version: 1, peers: entries), isPretty: true) + [0x0A]
+    }
+
+    private struct Version: Decodable {
+        let version: Int
+    }
+}
+
+/// Why a file of known peers cannot be read. It is to be kept as it is.
+public enum KnownPeersError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// In bytes.
+    case tooLarge(Int)
+    /// A later Earshot's.
+    case otherVersion(Int)
+    /// What is wrong with it.
+    case damaged(String)
+
+    /// What is wrong and what to do; the owner puts the file's path before it.
+    public var description: String {
+        switch self {
+        case .tooLarge(let size):
+            "\(size) bytes are no list of known peers; it is left as it is: mend it, or move it away to begin anew"
+        case .otherVersion(let version):
+            "version \(version) of the list of known peers, this Earshot reads 1; it is left as it is: use the newer one"
+        case .damaged(let what):
+            "damaged (\(what)); it is left as it is: mend it, or move it away to begin anew, with nobody known or blocked"
+        }
+    }
+}

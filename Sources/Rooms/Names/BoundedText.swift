@@ -1,0 +1,99 @@
+import Foundation
+
+/// Rules that names, purposes and PINs share.
+enum BoundedText {
+    /// Trims, composes (NFC) and checks.
+    static func checked(_ text: String, _ subject: TextError.Subject, limit: Int) throws(TextError) -> String {
+        // A gigabyte need not be composed before it is refused.
+        guard text.utf8.count <= 16 * limit else {
+            throw TextError(subject, .tooLong(size: text.utf8.count, limit: limit))
+        }
+        let trimmed = text.trimmingCharacters(in: .whitespacesAndNewlines).precomposedStringWithCanonicalMapping
+        for (position, scalar) in trimmed.unicodeScalars.enumerated() where isForbidden(scalar) {
+            throw TextError(subject, .forbidden(scalar, position: position + 1))
+        }
+        guard trimmed.unicodeScalars.contains(where: isVisible) else { throw TextError(subject, .empty) }
+        guard trimmed.utf8.count <= limit else {
+            throw TextError(subject, .tooLong(size: trimmed.utf8.count, limit: limit))
+        }
+        return trimmed
+    }
+
+    /// What another program sent, fit for a terminal: what is forbidden becomes a blank, and it ends after `limit` scalars.
+    static func printable(_ text: String, limit: Int) -> String {
+        String(String.UnicodeScalarView(text.unicodeScalars.prefix(limit).map { isForbidden($0) ? " " : $0 }))
+    }
+
+    /// What steers a terminal, turns text round, ends a line, or is not seen and only makes two names look alike.
+    private static func isForbidden(_ scalar: Unicode.Scalar) -> Bool {
+        switch scalar.properties.generalCategory {
+        case .control, .lineSeparator, .paragraphSeparator, .surrogate: return true
+        default: break
+        }
+        switch scalar.value {
+        case 0x202A...0x202E, 0x2066...0x2069: return true  // embeddings, overrides, isolates
+        case 0x200B, 0x2060...0x2064, 0xFEFF: return true
+        default: return false
+        }
+    }
+
+    private static func isVisible(_ scalar: Unicode.Scalar) -> Bool {
+        let properties = scalar.properties
+        if properties.isWhitespace || properties.isDefaultIgnorableCodePoint { return false }
+        switch properties.generalCategory {
+        case .nonspacingMark, .enclosingMark, .spacingMark: return false
+        default: return true
+        }
+    }
+}
+
+/// Why a text is no name, purpose or PIN.
+public struct TextError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// What it was to be.
+    public enum Subject: String, Hashable, Sendable {
+        /// A peer's or a room's.
+        case name
+        /// What a guest wants.
+        case purpose
+        /// A room's.
+        case pin = "PIN"
+    }
+
+    /// What is wrong.
+    public enum Reason: Hashable, Sendable {
+        /// Nothing that is seen.
+        case empty
+        /// In bytes of UTF-8.
+        case tooLong(size: Int, limit: Int)
+        /// Fewer characters than a PIN must have.
+        case tooShort(count: Int, least: Int)
+        /// A character that steers terminals or is not seen; the position is counted from 1, in Unicode scalars.
+        case forbidden(Unicode.Scalar, position: Int)
+    }
+
+    /// What it was to be.
+    public let subject: Subject
+    /// What is wrong.
+    public let reason: Reason
+
+    init(_ subject: Subject, _ reason: Reason) {
+        self.subject = subject
+        self.reason = reason
+    }
+
+    /// One line for the user.
+    public var description: String {
+        let name = subject.rawValue
+        switch reason {
+        case .empty: return "the \(name) is empty; give one that can be seen"
+        case .tooLong(let size, let limit):
+            return "the \(name) has \(size) bytes of UTF-8, the limit is \(limit); shorten it"
+        case .tooShort(let count, let least):
+            return "the \(name) has \(count) characters, it needs \(least) at least; choose a longer one"
+        case .forbidden(let scalar, let position):
+            let code = String(scalar.value, radix: 16, uppercase: true)
+            let padded = String(repeating: "0", count: max(0, 4 - code.count)) + code
+            return "character \(position) of the \(name), U+\(padded), is a control character; leave it out"
+        }
+    }
+}

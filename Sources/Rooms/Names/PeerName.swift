@@ -1,0 +1,84 @@
+/// A peer's or a room's name: 1 to 63 bytes of UTF-8, trimmed, composed (NFC), safe to print on a terminal.
+///
+/// 63 bytes is what DNS-SD leaves for an instance's name (RFC 6763 §4.1.1).
+public struct PeerName: Hashable, Sendable, CustomStringConvertible {
+    /// Bytes of UTF-8.
+    public static let maximumSize = 63
+
+    /// The name.
+    public let text: String
+
+    /// Trims and checks a name.
+    public init(_ text: String) throws(TextError) {
+        self.text = try BoundedText.checked(text, .name, limit: Self.maximumSize)
+    }
+
+    private init(unchecked text: String) { self.text = text }
+
+    /// The name.
+    public var description: String { text }
+
+    /// What two names have in common that a reader takes for one: letter case and what is not seen are left out.
+    var folded: String {
+        String(String.UnicodeScalarView(text.unicodeScalars.filter { !$0.properties.isDefaultIgnorableCodePoint }))
+            .lowercased()
+    }
+
+    /// The name itself where no other reads like it, else with the first number behind that makes it differ.
+    func distinct(from others: some Sequence<PeerName>) -> PeerName {
+        let taken = Set(others.map(\.folded))
+        var candidate = self
+        var number = 2
+        while taken.contains(candidate.folded) {
+            let suffix = " \(number)"
+            var stem = text
+            while stem.utf8.count + suffix.utf8.count > Self.maximumSize { stem.removeLast() }
+            candidate = PeerName(unchecked: stem + suffix)
+            number += 1
+        }
+        return candidate
+    }
+}
+
+/// What a guest says it wants, for the person who decides: at most 200 bytes of UTF-8, under the rules of ``PeerName``.
+public struct Purpose: Hashable, Sendable, CustomStringConvertible {
+    /// Bytes of UTF-8.
+    public static let maximumSize = 200
+
+    /// The words.
+    public let text: String
+
+    /// Trims and checks.
+    public init(_ text: String) throws(TextError) {
+        self.text = try BoundedText.checked(text, .purpose, limit: Self.maximumSize)
+    }
+
+    /// The words.
+    public var description: String { text }
+}
+
+extension PeerName: Codable {
+    /// From a string, checked.
+    public init(from decoder: any Decoder) throws {
+        try self.init(decoder.singleValueContainer().decode(String.self))
+    }
+
+    /// As a string.
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(text)
+    }
+}
+
+extension Purpose: Codable {
+    /// From a string, checked.
+    public init(from decoder: any Decoder) throws {
+        try self.init(decoder.singleValueContainer().decode(String.self))
+    }
+
+    /// As a string.
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(text)
+    }
+}

@@ -1,0 +1,61 @@
+import MediaTransport
+
+/// A room's PIN: 4 to 32 characters. It prints as dots.
+public struct PIN: Hashable, Sendable, CustomStringConvertible {
+    /// Characters.
+    public static let lengths = 4...32
+
+    let text: String
+
+    /// Trims and checks.
+    public init(_ text: String) throws(TextError) {
+        let checked = try BoundedText.checked(text, .pin, limit: 128)
+        guard checked.count >= Self.lengths.lowerBound else {
+            throw TextError(.pin, .tooShort(count: checked.count, least: Self.lengths.lowerBound))
+        }
+        guard checked.count <= Self.lengths.upperBound else {
+            throw TextError(.pin, .tooLong(size: checked.utf8.count, limit: Self.lengths.upperBound))
+        }
+        self.text = checked
+    }
+
+    /// Dots, however long it is.
+    public var description: String { "••••" }
+}
+
+/// What a PIN becomes for one room and one host's key, and what proves that somebody knows it.
+///
+/// K = PBKDF2-HMAC-SHA256(PIN, "earshot pin" ‖ room ‖ host's key fingerprint, 200,000 rounds). The guest's proof is
+/// HMAC-SHA256(K, "guest" ‖ nonce ‖ its key fingerprint), the host's the same with "host". So a proof is of no use to another
+/// guest, for another room, or to a host with another key, and a host that does not know the PIN cannot give its own.
+public struct PINKey: Hashable, Sendable {
+    /// Bytes of a nonce.
+    public static let nonceSize = 16
+    /// Of PBKDF2.
+    public static let rounds = 200_000
+
+    /// Who gives a proof.
+    enum Side: String {
+        case guest, host
+    }
+
+    /// The room that it is for.
+    public let room: RoomID
+    private let key: [UInt8]
+
+    /// Takes some 50 ms of computing: not on a thread that serves.
+    /// - Parameter host: the fingerprint that the host proved in the TLS handshake, or one's own.
+    public init(_ pin: PIN, room: RoomID, host: KeyFingerprint) {
+        self.init(pin, room: room, host: host, rounds: Self.rounds)
+    }
+
+    init(_ pin: PIN, room: RoomID, host: KeyFingerprint, rounds: Int) {
+        self.room = room
+        key = Digest.pbkdf2(pin.text, salt: Array("earshot pin".utf8) + room.bytes + host.bytes, rounds: rounds)
+    }
+
+    /// - Parameter guest: its key's fingerprint; for a browser, which has none, 16 to 32 random bytes of its own.
+    func proof(by side: Side, nonce: [UInt8], guest: [UInt8]) -> [UInt8] {
+        Digest.hmacSHA256(Array(side.rawValue.utf8) + nonce + guest, key: key)
+    }
+}

@@ -1,0 +1,96 @@
+import AudioBase
+import MediaTransport
+
+/// The host's side of a PIN: gives out nonces, checks proofs, and bounds how often one may be wrong.
+struct PINVerifier: Sendable {
+    /// What a proof was worth.
+    enum Verdict: Equatable {
+        /// With the host's own.
+        case right(hostProof: [UInt8])
+        case wrong(attemptsLeft: Int)
+        /// Seconds until the next is looked at.
+        case tooMany(retryAfter: Double)
+    }
+
+    private let key: PINKey
+    private let secret: [UInt8]
+    private var attempts = PINAttempts()
+
+    /// - Parameter secret: random, 32 bytes; the nonces are drawn from it.
+    init(_ key: PINKey, secret: [UInt8]) {
+        self.key = key
+        self.secret = secret
+    }
+
+    /// Seconds for which one nonce is given out; it is taken for as long again.
+    static let noncePeriod = 120.0
+
+    /// The nonce of now. All guests get the same: a proof says whose it is, and is worth nothing to another.
+    func nonce(at now: HostTime) -> [UInt8] { nonce(number: number(at: now)) }
+
+    /// Looks at a proof, unless there were too many wrong ones.
+    /// - Parameters:
+    ///   - guest: what ``PINKey/proof(by:nonce:guest:)`` was made with.
+    ///   - key: what the guest has proved.
+    ///   - isKnown: whether a person let this key in before; then others' wrong proofs do not count against it.
+    mutating func check(
+        _ proof: [UInt8], guest: [UInt8], key guestKey: KeyFingerprint?, address: IPAddress, isKnown: Bool,
+        at now: HostTime
+    ) -> Verdict {
+        if let wait = attempts.wait(guestKey, address, isKnown: isKnown, at: now) { return .tooMany(retryAfter: wait) }
+        let current = number(at: now)
+        for number in [current, max(0, current - 1)] {
+            let nonce = nonce(number: number)
+            if Digest.isEqual(proof, key.proof(by: .guest, nonce: nonce, guest: guest)) {
+                return .right(hostProof: key.proof(by: .host, nonce: nonce, guest: guest))
+            }
+        }
+        return .wrong(attemptsLeft: attempts.failed(guestKey, address, at: now))
+    }
+
+    private func number(at now: HostTime) -> Int64 { max(0, now.nanoseconds) / Int64(Self.noncePeriod * 1e9) }
+
+    private func nonce(number: Int64) -> [UInt8] {
+        let counter = (0..<8).map { UInt8(truncatingIfNeeded: number >> (56 - 8 * Int64($0))) }
+        return Array(Digest.hmacSHA256(Array("nonce".utf8) + counter, key: secret).prefix(PINKey.nonceSize))
+    }
+}
+
+/// Wrong proofs of the last ten minutes: five for a key, five for an address, fifty in all.
+struct PINAttempts: Sendable {
+    static let window = 600.0
+    static let limit = 5
+    static let totalLimit = 50
+    /// Wrong proofs remembered; keys that are known may go beyond ``totalLimit``.
+    static let capacity = 256
+
+    private struct Failure {
+        let key: KeyFingerprint?
+        let address: IPAddress
+        let time: HostTime
+    }
+
+    private var failures: [Failure] = []
+
+    var count: Int { failures.count }
+
+    /// Seconds until one more may be tried; nil: now.
+    func wait(_ key: KeyFingerprint?, _ address: IPAddress, isKnown: Bool, at now: HostTime) -> Double? {
+        let recent = failures.filter { now.seconds(since: $0.time) < Self.window }
+        var own = [recent.filter { $0.address == address }]
+        if let key { own.append(recent.filter { $0.key == key }) }
+        var last: [HostTime] = own.filter { $0.count >= Self.limit }.map { $0[$0.count - Self.limit].time }
+        if !isKnown, recent.count >= Self.totalLimit { last.append(recent[recent.count - Self.totalLimit].time) }
+        return last.map { Self.window - now.seconds(since: $0) }.max()
+    }
+
+    /// Counts one more. - Returns: how many more this key and address have.
+    mutating func failed(_ key: KeyFingerprint?, _ address: IPAddress, at now: HostTime) -> Int {
+        failures.removeAll { now.seconds(since: $0.time) >= Self.window }
+        if failures.count >= Self.capacity { failures.removeFirst() }
+        failures.append(Failure(key: key, address: address, time: now))
+        let atAddress = failures.count { $0.address == address }
+        let ofKey = key == nil ? 0 : failures.count { $0.key == key }
+        return max(0, Self.limit - max(atAddress, ofKey))
+    }
+}

@@ -1,0 +1,30 @@
+import AudioBase
+import MediaTransport
+
+/// Parts of a split room: the same room under another host or in another epoch.
+struct PartsMet: Sendable {
+    /// Which part.
+    struct Part: Hashable, Sendable {
+        let epoch: Epoch
+        let host: KeyFingerprint
+    }
+
+    /// Seconds for a host that was cut off, whose room went on without it, to see that by itself.
+    static let grace = 15.0
+    private static let capacity = 16
+
+    private var met: [(part: Part, since: HostTime, isTold: Bool)] = []
+
+    /// Whether the person is to be told of a part, which is so once.
+    /// - Parameter roster: one's own. A part of an older epoch, whose host is in it, gets some time to come back.
+    mutating func isNews(_ part: Part, roster: Roster, at now: HostTime) -> Bool {
+        guard let index = met.firstIndex(where: { $0.part == part }) else {
+            let mayComeBack = part.epoch < roster.epoch && roster.member(with: part.host) != nil
+            met = met.suffix(Self.capacity - 1) + [(part, now, !mayComeBack)]
+            return !mayComeBack
+        }
+        guard !met[index].isTold, now.seconds(since: met[index].since) >= Self.grace else { return false }
+        met[index].isTold = true
+        return true
+    }
+}

@@ -1,0 +1,95 @@
+import MediaTransport
+
+/// One of a room: what all others are told of it.
+public struct Member: Hashable, Sendable {
+    /// Addresses of one member at most.
+    public static let maximumAddressCount = 16
+
+    /// Its number, which it keeps; they count up in the order of joining.
+    public let id: MemberID
+    /// Unlike every other's in the room.
+    public internal(set) var name: PeerName
+    /// What it has proved; a browser has none, and is never a host.
+    public let key: KeyFingerprint?
+    /// Where its port may be reached, as it says itself, and as the host has seen it; without scopes.
+    public internal(set) var addresses: [IPAddress]
+    /// TCP for signalling and UDP for media; 0 for a browser.
+    public internal(set) var port: UInt16
+    /// Whether it sends silence on purpose.
+    public internal(set) var isMuted: Bool
+    /// Whether the host has not heard of it for five seconds. It has its place for a minute.
+    public internal(set) var isAway: Bool
+
+    /// A member. - Parameter addresses: at most ``maximumAddressCount`` are kept.
+    public init(
+        id: MemberID, name: PeerName, key: KeyFingerprint?, addresses: [IPAddress], port: UInt16, isMuted: Bool = false,
+        isAway: Bool = false
+    ) {
+        self.id = id
+        self.name = name
+        self.key = key
+        self.addresses = Self.bounded(addresses)
+        self.port = port
+        self.isMuted = isMuted
+        self.isAway = isAway
+    }
+
+    /// Whether it runs Earshot, and may so become the host.
+    public var isNative: Bool { key != nil }
+
+    /// Without scopes and repetitions, and not too many.
+    static func bounded(_ addresses: [IPAddress]) -> [IPAddress] {
+        var kept: [IPAddress] = []
+        for address in addresses.map(\.withoutScope)
+        where !kept.contains(address) && !address.isUnspecified && kept.count < maximumAddressCount {
+            kept.append(address)
+        }
+        return kept
+    }
+}
+
+extension IPAddress {
+    /// A scope is a number of one machine's interface and means nothing on another.
+    var withoutScope: IPAddress {
+        if case .v6(let bits, _) = self { .v6(bits, scope: 0) } else { self }
+    }
+
+    /// Reads a numeric address without a scope, so that no interface need be looked up.
+    init?(wire text: String) {
+        guard text.utf8.count <= 45, !text.contains("%") else { return nil }
+        self.init(text)
+    }
+}
+
+extension Member: Codable {
+    private enum CodingKeys: String, CodingKey {
+        case id, name, key, addresses, port
+        case isMuted = "muted"
+        case isAway = "away"
+    }
+
+    /// From an object; an address that cannot be read is left out.
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        self.init(
+            id: try container.decode(MemberID.self, forKey: .id),
+            name: try container.decode(PeerName.self, forKey: .name),
+            key: try container.decodeIfPresent(KeyFingerprint.self, forKey: .key),
+            addresses: try container.decode([String].self, forKey: .addresses).compactMap(IPAddress.init(wire:)),
+            port: try container.decode(UInt16.self, forKey: .port),
+            isMuted: try container.decode(Bool.self, forKey: .isMuted),
+            isAway: try container.decode(Bool.self, forKey: .isAway))
+    }
+
+    /// As an object.
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encode(id, forKey: .id)
+        try container.encode(name, forKey: .name)
+        try container.encodeIfPresent(key, forKey: .key)
+        try container.encode(addresses.map { $0.withoutScope.description }, forKey: .addresses)
+        try container.encode(port, forKey: .port)
+        try container.encode(isMuted, forKey: .isMuted)
+        try container.encode(isAway, forKey: .isAway)
+    }
+}

@@ -1,0 +1,66 @@
+import MediaTransport
+
+/// What a peer answers to a ``RoomRequest``.
+public enum RoomReply: Hashable, Sendable {
+    /// 200 to `describe`.
+    case room(RoomInfo)
+    /// 201 to `ask`.
+    case admitted(Admission)
+    /// 200 to `events`: the stream begins.
+    case events
+    /// 200 to `update`.
+    case status(MemberStatus)
+    /// 201 to `offer`; `Location` is the session's path.
+    case answered(SignedDescription, by: MemberID)
+    /// 204 to `leave`, `answer` and `end`.
+    case done
+    /// Any other status.
+    case refused(RoomError)
+
+    /// HTTP's.
+    public var status: Int {
+        switch self {
+        case .room, .events, .status: 200
+        case .admitted, .answered: 201
+        case .done: 204
+        case .refused(let error): error.status
+        }
+    }
+
+    /// Fields and body.
+    public var parts: HTTPParts {
+        switch self {
+        case .room(let info): return .json(WireJSON.encoded(info))
+        case .admitted(let admission): return .json(WireJSON.encoded(admission))
+        case .events: return HTTPParts(fields: ["content-type": "text/event-stream", "cache-control": "no-store"])
+        case .status(let status): return .json(WireJSON.encoded(status))
+        case .answered(let answer, let member):
+            var parts = answer.parts
+            parts.fields["location"] = RoomRequest.end(answer.offer, with: member).path
+            return parts
+        case .done: return HTTPParts()
+        case .refused(let error):
+            var parts = HTTPParts.json(error.body)
+            parts.fields["retry-after"] = error.retryAfter.map { "\($0)" }
+            return parts
+        }
+    }
+
+    /// Reads the reply to a request. A reply that makes no sense is an error of its own, the far side's fault.
+    public init(to request: RoomRequest, status: Int, parts: HTTPParts) throws(RoomError) {
+        guard (200...299).contains(status) else {
+            self = .refused(RoomError(status: status, body: parts.body))
+            return
+        }
+        switch request {
+        case .describe: self = .room(try WireJSON.decodedVersioned(RoomInfo.self, from: parts.body))
+        case .ask: self = .admitted(try WireJSON.decodedVersioned(Admission.self, from: parts.body))
+        case .events:
+            guard parts.isOfType("text/event-stream") else { throw .wrongMediaType }
+            self = .events
+        case .update: self = .status(try WireJSON.decoded(MemberStatus.self, from: parts.body))
+        case .offer(let offer, let member): self = .answered(try parts.description(of: offer.offer), by: member)
+        case .leave, .answer, .end: self = .done
+        }
+    }
+}

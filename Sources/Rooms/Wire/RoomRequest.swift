@@ -1,0 +1,186 @@
+import MediaTransport
+
+/// What one peer asks of another over HTTPS.
+public enum RoomRequest: Hashable, Sendable {
+    /// `GET /room`: what the room is.
+    case describe
+    /// `POST /room/guests`: to be let in. Held until decided.
+    case ask(Ask)
+    /// `DELETE /room/guests/me`: to ask no longer, or to leave.
+    case leave
+    /// `GET /room/events`: the event stream, from behind the event named.
+    case events(after: EventID?)
+    /// `PATCH /room/members/me`: what a member says of itself; a sign of life.
+    case update(MemberUpdate)
+    /// `POST /room/members/{id}/offer`: media, with a member. Held until answered. The offerer's own number in the
+    /// offer's name is what the host knows it by, not what it says.
+    case offer(SignedDescription, to: MemberID)
+    /// `POST /room/offers/{offer}/answer`: the answer to an offer that came as an event.
+    case answer(SignedDescription)
+    /// `DELETE /room/members/{id}/session/{offer}`: the end of a media session; `id` is who answered the offer.
+    case end(OfferID, with: MemberID)
+}
+
+/// A request or a reply of HTTP, as far as signalling uses it. The names of fields are in lower case.
+public struct HTTPParts: Hashable, Sendable {
+    /// Such as `content-type`.
+    public var fields: [String: String]
+    /// At most 65,536 bytes are read.
+    public var body: [UInt8]
+
+    /// Fields and a body. - Parameter fields: their names in lower case.
+    public init(fields: [String: String] = [:], body: [UInt8] = []) {
+        self.fields = fields
+        self.body = body
+    }
+
+    static func json(_ body: [UInt8]) -> HTTPParts {
+        HTTPParts(fields: ["content-type": "application/json"], body: body)
+    }
+
+    func isOfType(_ type: String) -> Bool {
+        let value = fields["content-type"]?.split(separator: ";").first ?? ""
+        return value.trimmingSuffix(while: \.isWhitespace).lowercased() == type
+    }
+}
+
+extension Substring {
+    fileprivate func trimmingSuffix(while isDropped: (Character) -> Bool) -> Substring {
+        var rest = self
+        while let last = rest.last, isDropped(last) { rest.removeLast() }
+        return rest
+    }
+}
+
+extension RoomRequest {
+    /// HTTP's method.
+    public var method: String {
+        switch self {
+        case .describe, .events: "GET"
+        case .ask, .offer, .answer: "POST"
+        case .update: "PATCH"
+        case .leave, .end: "DELETE"
+        }
+    }
+
+    /// HTTP's target.
+    public var path: String {
+        switch self {
+        case .describe: "/room"
+        case .ask: "/room/guests"
+        case .leave: "/room/guests/me"
+        case .events: "/room/events"
+        case .update: "/room/members/me"
+        case .offer(_, let member): "/room/members/\(member)/offer"
+        case .answer(let answer): "/room/offers/\(answer.offer)/answer"
+        case .end(let offer, let member): "/room/members/\(member)/session/\(offer)"
+        }
+    }
+
+    /// Fields and body.
+    public var parts: HTTPParts {
+        switch self {
+        case .describe, .leave, .end: HTTPParts()
+        case .events(let last):
+            HTTPParts(
+                fields: ["accept": "text/event-stream"].merging(
+                    last.map { ["last-event-id": $0.description] } ?? [:], uniquingKeysWith: { $1 }))
+        case .ask(let ask): .json(WireJSON.encoded(ask))
+        case .update(let update): .json(WireJSON.encoded(update))
+        case .offer(let offer, _): offer.parts
+        case .answer(let answer): answer.parts
+        }
+    }
+
+    /// Reads a request. - Parameter path: of HTTP's target; what follows a `?` is ignored.
+    public init(method: String, path: String, parts: HTTPParts) throws(RoomError) {
+        guard parts.body.count <= WireJSON.maximumBodySize else { throw .tooLarge(limit: WireJSON.maximumBodySize) }
+        guard path.utf8.count <= 256, path.hasPrefix("/") else { throw .notFound }
+        let way = path.prefix { $0 != "?" }.split(separator: "/", omittingEmptySubsequences: false).dropFirst()
+        let steps = way.map(String.init)
+        func allow(_ allowed: String) throws(RoomError) {
+            guard method == allowed else { throw .wrongMethod }
+        }
+        switch steps {
+        case ["room"]:
+            try allow("GET")
+            self = .describe
+        case ["room", "guests"]:
+            try allow("POST")
+            self = .ask(try parts.json(Ask.self, isVersioned: true))
+        case ["room", "guests", "me"]:
+            try allow("DELETE")
+            self = .leave
+        case ["room", "events"]:
+            try allow("GET")
+            self = .events(after: parts.fields["last-event-id"].flatMap { EventID($0) })
+        case ["room", "members", "me"]:
+            try allow("PATCH")
+            self = .update(try parts.json(MemberUpdate.self, isVersioned: false))
+        default:
+            try self.init(method: method, member: steps, parts: parts)
+        }
+    }
+
+    /// Those with numbers in their path.
+    private init(method: String, member steps: [String], parts: HTTPParts) throws(RoomError) {
+        guard steps.count >= 4, steps[0] == "room" else { throw .notFound }
+        let rest = steps[3...].joined(separator: "/")
+        switch (steps[1], rest.split(separator: "/").first) {
+        case ("members", "offer") where steps.count == 4:
+            guard method == "POST" else { throw .wrongMethod }
+            guard let member = wireNumber(steps[2]).flatMap(MemberID.init) else { throw .noSuchMember }
+            guard let number = parts.fields["earshot-offer"].flatMap(wireNumber) else {
+                throw .malformed("it has no field 'Earshot-Offer' with a number")
+            }
+            self = .offer(try parts.description(of: OfferID(from: member, number: number)), to: member)
+        case ("offers", "answer") where steps.count == 4:
+            guard method == "POST" else { throw .wrongMethod }
+            guard let offer = OfferID(steps[2]) else { throw .noSuchOffer }
+            self = .answer(try parts.description(of: offer))
+        case ("members", "session") where steps.count == 5:
+            guard method == "DELETE" else { throw .wrongMethod }
+            guard let member = wireNumber(steps[2]).flatMap(MemberID.init) else { throw .noSuchMember }
+            guard let offer = OfferID(steps[4]) else { throw .noSuchOffer }
+            self = .end(offer, with: member)
+        default: throw .notFound
+        }
+    }
+}
+
+extension HTTPParts {
+    fileprivate func json<T: Decodable>(_ type: T.Type, isVersioned: Bool) throws(RoomError) -> T {
+        guard isOfType("application/json") else { throw .wrongMediaType }
+        return isVersioned ? try WireJSON.decodedVersioned(type, from: body) : try WireJSON.decoded(type, from: body)
+    }
+
+    /// A description with its signature in header fields.
+    func description(of offer: OfferID) throws(RoomError) -> SignedDescription {
+        guard isOfType("application/sdp") else { throw .wrongMediaType }
+        guard body.count <= WireJSON.maximumDescriptionSize else {
+            throw .tooLarge(limit: WireJSON.maximumDescriptionSize)
+        }
+        guard let sdp = String(validating: body, as: UTF8.self) else {
+            throw .malformed("the description is not UTF-8")
+        }
+        func bytes(_ field: String) throws(RoomError) -> [UInt8]? {
+            guard let text = fields[field] else { return nil }
+            guard text.utf8.count <= 1_024, let value = Base64(text: text) else {
+                throw .malformed("the field '\(field)' is no base64")
+            }
+            return value.bytes
+        }
+        return SignedDescription(
+            offer: offer, sdp: sdp, signature: try bytes("earshot-signature"), publicKey: try bytes("earshot-key"))
+    }
+}
+
+extension SignedDescription {
+    /// `application/sdp` with the signature in header fields.
+    var parts: HTTPParts {
+        var fields = ["content-type": "application/sdp", "earshot-offer": "\(offer.number)"]
+        fields["earshot-signature"] = signature.map { Base64($0).text }
+        fields["earshot-key"] = publicKey.map { Base64($0).text }
+        return HTTPParts(fields: fields, body: Array(sdp.utf8))
+    }
+}

@@ -1,0 +1,132 @@
+/// One event of an event stream (WHATWG HTML, "Server-sent events").
+public struct ServerSentEvent: Hashable, Sendable {
+    /// `id:`; nil where the event has none. Without line ends and zero bytes.
+    public var id: String?
+    /// `event:`; "message" where the event has none. Without line ends.
+    public var name: String
+    /// `data:`; may have several lines.
+    public var data: String
+
+    /// An event. - Precondition: neither `id` nor `name` has a line end, `id` no zero.
+    public init(id: String? = nil, name: String = "message", data: String) {
+        precondition(!name.utf8.contains { $0 == 10 || $0 == 13 })
+        precondition(id?.utf8.contains { $0 == 10 || $0 == 13 || $0 == 0 } != true)
+        self.id = id
+        self.name = name
+        self.data = data
+    }
+
+    /// The event as it goes over the wire. A carriage return in the data comes out as a line feed.
+    public var bytes: [UInt8] {
+        var bytes: [UInt8] = []
+        func line(_ field: String, _ value: some Collection<UInt8>) { bytes += Array("\(field): ".utf8) + value + [10] }
+        if let id { line("id", id.utf8) }
+        if name != "message" { line("event", name.utf8) }
+        var rest = Array(data.utf8)[...]
+        while let end = rest.firstIndex(where: { $0 == 10 || $0 == 13 }) {
+            line("data", rest[..<end])
+            let isPair = rest[end] == 13 && rest[end...].dropFirst().first == 10
+            rest = rest[(end + (isPair ? 2 : 1))...]
+        }
+        line("data", rest)
+        return bytes + [10]
+    }
+
+    /// A comment, which keeps a quiet stream alive and shows that the other side still reads.
+    public static let keepAlive: [UInt8] = [58, 10, 10]
+
+    /// Tells a browser how long to wait before it connects again.
+    public static func retry(milliseconds: Int) -> [UInt8] { Array("retry: \(milliseconds)\n\n".utf8) }
+}
+
+/// Reads an event stream as it comes, in any pieces.
+public struct EventStreamParser: Sendable {
+    /// Bytes of one line, and of one event's data.
+    public static let maximumEventSize = 131_072
+
+    /// What a stream consists of.
+    public enum Item: Hashable, Sendable {
+        /// An event.
+        case event(ServerSentEvent)
+        /// A comment: the other side is there.
+        case comment
+        /// How long to wait before connecting again, in milliseconds.
+        case retry(Int)
+    }
+
+    private var line: [UInt8] = []
+    private var isAtStart = true
+    private var isAfterReturn = false
+    private var id: String?
+    private var name = ""
+    private var data: [UInt8]?
+
+    /// The last event's identity that was read, for `Last-Event-ID`.
+    public private(set) var lastEventID: String?
+
+    /// A stream from its beginning.
+    public init() {}
+
+    /// Takes the next bytes. After an error the stream is to be given up.
+    public mutating func take(_ bytes: some Sequence<UInt8>) throws(EventStreamError) -> [Item] {
+        var items: [Item] = []
+        for byte in bytes {
+            defer { isAfterReturn = byte == 13 }
+            switch byte {
+            case 10 where isAfterReturn: continue
+            case 10, 13:
+                if let item = try endLine() { items.append(item) }
+            default:
+                guard line.count < Self.maximumEventSize else { throw EventStreamError() }
+                line.append(byte)
+            }
+        }
+        return items
+    }
+
+    private mutating func endLine() throws(EventStreamError) -> Item? {
+        defer { line.removeAll(keepingCapacity: true) }
+        if isAtStart, line.starts(with: [0xEF, 0xBB, 0xBF]) { line.removeFirst(3) }
+        isAtStart = false
+        guard !line.isEmpty else { return endEvent() }
+        guard line.first != 58 else { return .comment }
+        let colon = line.firstIndex(of: 58) ?? line.endIndex
+        var value = line[min(colon + 1, line.endIndex)...]
+        if value.first == 32 { value = value.dropFirst() }
+        switch String(decoding: line[..<colon], as: UTF8.self) {
+        case "data":
+            guard (data?.count ?? 0) + value.count < Self.maximumEventSize else { throw EventStreamError() }
+            if data == nil {
+                data = Array(value)
+            } else {
+                data?.append(10)
+                data?.append(contentsOf: value)
+            }
+        case "event": name = String(decoding: value, as: UTF8.self)
+        case "id": if !value.contains(0) { id = String(decoding: value, as: UTF8.self) }
+        case "retry": return wireNumber(String(decoding: value, as: UTF8.self)).map { .retry(Int($0)) }
+        default: break
+        }
+        return nil
+    }
+
+    private mutating func endEvent() -> Item? {
+        defer {
+            id = nil
+            name = ""
+            data = nil
+        }
+        if let id { lastEventID = id }
+        guard let data else { return nil }
+        let text = String(decoding: data, as: UTF8.self)
+        return .event(ServerSentEvent(id: id, name: name.isEmpty ? "message" : name, data: text))
+    }
+}
+
+/// A line or an event longer than ``EventStreamParser/maximumEventSize``.
+public struct EventStreamError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// One line for the user.
+    public var description: String {
+        "the host's events are longer than \(EventStreamParser.maximumEventSize) bytes; is it Earshot, of this version?"
+    }
+}

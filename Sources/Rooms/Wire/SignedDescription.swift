@@ -1,0 +1,108 @@
+import MediaTransport
+
+/// An offer or an answer as it passes through the host, with its maker's signature where the maker has a key.
+public struct SignedDescription: Hashable, Sendable {
+    /// Which offer it is, or answers.
+    public var offer: OfferID
+    /// `application/sdp`.
+    public var sdp: String
+    /// ECDSA over ``SignedContent``, DER.
+    public var signature: [UInt8]?
+    /// The signer's public key (SubjectPublicKeyInfo, DER), whose fingerprint must be the one in the roster.
+    public var publicKey: [UInt8]?
+
+    /// A description.
+    public init(offer: OfferID, sdp: String, signature: [UInt8]? = nil, publicKey: [UInt8]? = nil) {
+        self.offer = offer
+        self.sdp = sdp
+        self.signature = signature
+        self.publicKey = publicKey
+    }
+}
+
+/// The bytes that are signed, so that the host through which descriptions pass can put no other in their place.
+///
+/// In this order, each behind its length in four bytes, big-endian: `earshot signature 1`, the room's 16 bytes, the epoch,
+/// the maker's key fingerprint, the receiver's (empty for a browser), the offerer's member number, the offer's number,
+/// `offer` or `answer`, and the SHA-256 of the description. Numbers are eight bytes, big-endian.
+public struct SignedContent: Hashable, Sendable {
+    /// Which of the two.
+    public enum Kind: String, Hashable, Sendable {
+        /// It proposes.
+        case offer
+        /// It accepts.
+        case answer
+    }
+
+    /// The room's.
+    public var room: RoomID
+    /// The host's.
+    public var epoch: Epoch
+    /// The maker's.
+    public var from: KeyFingerprint
+    /// The receiver's; nil for a browser.
+    public var to: KeyFingerprint?
+    /// The offer's, in the answer too.
+    public var offer: OfferID
+    /// Which of the two.
+    public var kind: Kind
+    /// The description.
+    public var sdp: String
+
+    /// What is to be signed.
+    public var bytes: [UInt8] {
+        func number(_ value: UInt64) -> [UInt8] { (0..<8).map { UInt8(truncatingIfNeeded: value >> (56 - 8 * $0)) } }
+        let fields: [[UInt8]] = [
+            Array("earshot signature 1".utf8), room.bytes, number(UInt64(epoch.number)), from.bytes, to?.bytes ?? [],
+            number(UInt64(offer.from.number)), number(offer.number), Array(kind.rawValue.utf8),
+            Digest.sha256(Array(sdp.utf8)),
+        ]
+        return fields.flatMap { field in
+            (0..<4).map { UInt8(truncatingIfNeeded: field.count >> (24 - 8 * $0)) } + field
+        }
+    }
+}
+
+/// Whoever holds the key signs, whoever knows the algorithm verifies; Rooms does neither.
+public struct Signer: Sendable {
+    /// One's own key.
+    public let key: KeyFingerprint
+    /// One's own public key (SubjectPublicKeyInfo, DER).
+    public let publicKey: [UInt8]
+    /// ECDSA with one's own key, DER.
+    public let sign: @Sendable (_ bytes: [UInt8]) -> [UInt8]
+    /// The fingerprint of a public key, if the signature is its; else nil.
+    public let verify: @Sendable (_ signature: [UInt8], _ bytes: [UInt8], _ publicKey: [UInt8]) -> KeyFingerprint?
+
+    /// Both directions.
+    public init(
+        key: KeyFingerprint, publicKey: [UInt8], sign: @escaping @Sendable ([UInt8]) -> [UInt8],
+        verify: @escaping @Sendable (_ signature: [UInt8], _ bytes: [UInt8], _ publicKey: [UInt8]) -> KeyFingerprint?
+    ) {
+        self.key = key
+        self.publicKey = publicKey
+        self.sign = sign
+        self.verify = verify
+    }
+
+    /// A description of ours for a member.
+    func signed(_ sdp: String, as kind: SignedContent.Kind, of offer: OfferID, in roster: Roster, for receiver: Member)
+        -> SignedDescription
+    {
+        let content = SignedContent(
+            room: roster.room, epoch: roster.epoch, from: key, to: receiver.key, offer: offer, kind: kind, sdp: sdp)
+        return SignedDescription(offer: offer, sdp: sdp, signature: sign(content.bytes), publicKey: publicKey)
+    }
+
+    /// Whether a description is what the member has made for us. One without a key (a browser) cannot sign.
+    func isGenuine(
+        _ description: SignedDescription, as kind: SignedContent.Kind, in roster: Roster, from maker: Member
+    ) -> Bool {
+        guard let expected = maker.key else { return true }
+        guard let signature = description.signature, let publicKey = description.publicKey else { return false }
+        let content = SignedContent(
+            room: roster.room, epoch: roster.epoch, from: expected, to: key, offer: description.offer, kind: kind,
+            sdp: description.sdp)
+        return verify(signature, content.bytes, publicKey) == expected
+    }
+}

@@ -1,0 +1,15 @@
+import MediaTransport
+
+extension Signer {
+    /// Signs with an identity's key.
+    public init(_ identity: Identity) {
+        self.init(
+            key: identity.fingerprint, publicKey: identity.publicKey.spki, sign: { identity.sign($0) },
+            verify: { signature, bytes, spki in
+                guard let key = try? PublicKey(spki: spki), key.isValid(signature: signature, for: bytes) else {
+                    return nil
+                }
+                return key.fingerprint
+            })
+    }
+}

@@ -1,0 +1,93 @@
+import Foundation
+
+/// JSON of the wire: bounded before it is read, its errors in words.
+enum WireJSON {
+    /// What this Earshot speaks.
+    static let version = 1
+    /// Bytes of a body.
+    static let maximumBodySize = 65_536
+    /// Bytes of a session description within a body, which escapes its line ends.
+    static let maximumDescriptionSize = 32_768
+
+    static func encoded(_ value: some Encodable, isPretty: Bool = false) -> [UInt8] {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        if isPretty { encoder.outputFormatting.insert(.prettyPrinted) }
+        do {
+            return Array(try encoder.encode(value))
+        } catch {
+            preconditionFailure("our own message cannot be written: \(error)")
+        }
+    }
+
+    static func decoded<T: Decodable>(_ type: T.Type, from bytes: [UInt8]) throws(RoomError) -> T {
+        guard bytes.count <= maximumBodySize else { throw .tooLarge(limit: maximumBodySize) }
+        do {
+            return try JSONDecoder().decode(type, from: Data(bytes))
+        } catch let error as RoomError {
+            throw error
+        } catch {
+            throw .malformed(sentence(of: error))
+        }
+    }
+
+    /// The same for a body that says its version: another is an error of its own, whatever else is in it.
+    static func decodedVersioned<T: Decodable>(_ type: T.Type, from bytes: [UInt8]) throws(RoomError) -> T {
+        let theirs = try decoded(Version.self, from: bytes).version
+        guard theirs == version else { throw .version(theirs) }
+        return try decoded(type, from: bytes)
+    }
+
+    private struct Version: Decodable {
+        let version: Int
+    }
+
+    /// A decoder's error in a few words, with the path to what is wrong.
+    static func sentence(of error: any Error) -> String {
+        switch error {
+        case let error as TextError: return error.description
+        case DecodingError.keyNotFound(let key, let context):
+            return "\(place(context.codingPath))has no '\(printable(key.stringValue))'"
+        case DecodingError.typeMismatch(_, let context), DecodingError.valueNotFound(_, let context):
+            return "\(place(context.codingPath))is of another type than it should be"
+        case DecodingError.dataCorrupted(let context):
+            return context.codingPath.isEmpty
+                ? "it is no JSON"
+                : "\(place(context.codingPath))has a value that cannot be: \(printable(context.debugDescription))"
+        default: return "it cannot be read"
+        }
+    }
+
+    private static func place(_ path: [any CodingKey]) -> String {
+        path.isEmpty ? "it " : "'" + printable(path.map(\.stringValue).joined(separator: ".")) + "' "
+    }
+
+    private static func printable(_ text: String) -> String { BoundedText.printable(text, limit: 80) }
+}
+
+/// Bytes as base64 in JSON and in header fields.
+struct Base64: Hashable, Sendable, Codable {
+    let bytes: [UInt8]
+
+    init(_ bytes: [UInt8]) { self.bytes = bytes }
+
+    init?(text: String) {
+        guard let data = Data(base64Encoded: text) else { return nil }
+        bytes = Array(data)
+    }
+
+    var text: String { Data(bytes).base64EncodedString() }
+
+    init(from decoder: any Decoder) throws {
+        let container = try decoder.singleValueContainer()
+        guard let value = Self(text: try container.decode(String.self)) else {
+            throw DecodingError.dataCorruptedError(in: container, debugDescription: "no base64")
+        }
+        self = value
+    }
+
+    func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(text)
+    }
+}

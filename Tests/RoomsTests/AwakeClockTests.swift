@@ -1,0 +1,31 @@
+import AudioBase
+import Testing
+
+@testable import Rooms
+
+@Suite struct AwakeClockTests {
+    @Test func `time passes while somebody looks when they should`() {
+        var clock = AwakeClock()
+        #expect(clock.time(at: .seconds(10), due: nil) == .seconds(10))
+        #expect(clock.time(at: .seconds(15.9), due: .seconds(15)) == .seconds(15.9))
+        #expect(clock.time(at: .seconds(500), due: nil) == .seconds(500))
+    }
+
+    @Test func `a sleep takes no time, and the next one neither`() {
+        var clock = AwakeClock()
+        _ = clock.time(at: .seconds(10), due: nil)
+        #expect(clock.time(at: .seconds(400), due: .seconds(12)) == .seconds(12))
+        #expect(clock.hostTime(.seconds(14)) == .seconds(402))
+        #expect(clock.time(at: .seconds(402), due: .seconds(14)) == .seconds(14))
+        #expect(clock.time(at: .seconds(900), due: .seconds(16)) == .seconds(16))
+        #expect(clock.hostTime(.seconds(16)) == .seconds(900))
+    }
+
+    @Test func `it never goes back`() {
+        var clock = AwakeClock()
+        _ = clock.time(at: .seconds(10), due: nil)
+        #expect(clock.time(at: .seconds(5), due: nil) == .seconds(10))
+        #expect(clock.time(at: .seconds(400), due: .seconds(6)) == .seconds(10))
+        #expect(clock.time(at: .seconds(401), due: nil) == .seconds(11))
+    }
+}

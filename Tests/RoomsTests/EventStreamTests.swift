@@ -1,0 +1,87 @@
+import TestSupport
+import Testing
+
+@testable import Rooms
+
+@Suite struct EventStreamTests {
+    private func items(_ text: String, piece: Int = .max) throws -> [EventStreamParser.Item] {
+        try items(Array(text.utf8)) { piece }
+    }
+
+    private func items(_ bytes: [UInt8], piece: () -> Int) throws -> [EventStreamParser.Item] {
+        var parser = EventStreamParser()
+        var rest = bytes[...]
+        var items: [EventStreamParser.Item] = []
+        while !rest.isEmpty {
+            let part = rest.prefix(piece())
+            rest = rest.dropFirst(part.count)
+            items += try parser.take(part)
+        }
+        return items
+    }
+
+    @Test(arguments: ["\n", "\r", "\r\n"], [1, 2, 5, Int.max])
+    func `each kind of line end will do, in any pieces`(end: String, piece: Int) throws {
+        let lines = [
+            ":hello", "retry: 250", "id: 7", "event:offer", "data: a", "data", "data:  b", "nonsense: x", "", "data:c",
+            "", "",
+            "event: empty", "", "id", "data: d", "",
+        ]
+        let text = "\u{FEFF}" + lines.map { $0 + end }.joined() + "data: cut off"
+        let expected: [EventStreamParser.Item] = [
+            .comment, .retry(250), .event(ServerSentEvent(id: "7", name: "offer", data: "a\n\n b")),
+            .event(ServerSentEvent(data: "c")), .event(ServerSentEvent(id: "", data: "d")),
+        ]
+        #expect(try items(text, piece: piece) == expected)
+    }
+
+    @Test func `what is written is read`() throws {
+        var random = SeededRandom(seed: 1)
+        for _ in 0..<2_000 {
+            let events = (0..<random.below(5)).map { _ in
+                ServerSentEvent(
+                    id: random.below(2) == 0 ? nil : "\(random.below(100))-é",
+                    name: ["message", "roster"][random.below(2)],
+                    data: String(
+                        decoding: (0..<random.below(40)).map { _ in UInt8([10, 32, 58, 65, 66][random.below(5)]) },
+                        as: UTF8.self))
+            }
+            var bytes: [UInt8] = []
+            for event in events {
+                if random.below(3) == 0 { bytes += ServerSentEvent.keepAlive }
+                bytes += event.bytes
+            }
+            let read = try items(bytes) { 1 + random.below(20) }
+            #expect(read.filter { $0 != .comment } == events.map { .event($0) })
+        }
+    }
+
+    @Test func `a carriage return in data is a line's end`() throws {
+        let event = ServerSentEvent(data: "a\rb\r\nc\nd")
+        #expect(try items(event.bytes) { .max } == [.event(ServerSentEvent(data: "a\nb\nc\nd"))])
+    }
+
+    @Test func `the last event's number outlives events without one`() throws {
+        var parser = EventStreamParser()
+        _ = try parser.take(Array("id: 3\ndata: a\n\ndata: b\n\nid: 4\ndata: c".utf8))
+        #expect(parser.lastEventID == "3")
+    }
+
+    @Test(arguments: ["data: ", "x"])
+    func `a line without end, and an event without end, are errors`(start: String) {
+        #expect(throws: EventStreamError()) { try items(start + String(repeating: "a", count: 200_000)) }
+        #expect(throws: EventStreamError()) { try items(String(repeating: "data: aaaa\n", count: 50_000)) }
+        #expect(throws: EventStreamError()) { try items(String(repeating: "data\n", count: 200_000)) }
+    }
+
+    @Test func `any bytes in any pieces give the same`() {
+        var random = SeededRandom(seed: 2)
+        let base = Array("id: 1\nevent: roster\ndata: {}\n\n:\n\nretry: 5\ndata: a\r\ndata: b\r\n\r\n".utf8)
+        for _ in 0..<20_000 {
+            let bytes = random.damaged(base, pieces: ["\n", "\r", "\r\n\r\n", "data:", "id:", ":", "\u{0}"])
+            let whole = Result { try items(bytes) { .max } }
+            let cut = Result { try items(bytes) { 1 + random.below(9) } }
+            #expect("\(whole)" == "\(cut)")
+        }
+    }
+}

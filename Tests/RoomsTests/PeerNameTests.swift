@@ -1,0 +1,69 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import Rooms
+
+@Suite struct PeerNameTests {
+    @Test func `a name is trimmed and composed`() throws {
+        #expect(try PeerName("  Zoe\u{308} \n").text.utf8.elementsEqual("Zo\u{EB}".utf8))
+        #expect(try PeerName("Anna's laptop 👩‍🎤").text == "Anna's laptop 👩‍🎤")
+    }
+
+    @Test func `sixty-three bytes are a name and sixty-four are none`() throws {
+        #expect(try PeerName(String(repeating: "é", count: 31) + "a").text.utf8.count == 63)
+        let long = String(repeating: "é", count: 32)
+        #expect(throws: TextError(.name, .tooLong(size: 64, limit: 63))) { try PeerName(long) }
+        #expect(throws: TextError.self) { try PeerName(String(repeating: "a", count: 10_000_000)) }
+        #expect(try Purpose(String(repeating: "a", count: 200)).text.count == 200)
+        #expect(throws: TextError(.purpose, .tooLong(size: 201, limit: 200))) {
+            try Purpose(String(repeating: "a", count: 201))
+        }
+    }
+
+    @Test(arguments: ["", " ", "\u{200D}", "\u{FE0F}\u{301}", "\n\t"])
+    func `what cannot be seen is no name`(text: String) {
+        #expect(throws: TextError(.name, .empty)) { try PeerName(text) }
+    }
+
+    @Test(arguments: ["\u{1B}", "\u{7}", "\u{0}", "\u{9B}", "\u{202E}", "\u{2028}", "\u{200B}", "\u{2066}", "\u{FEFF}"])
+    func `what steers a terminal is refused, with its place`(text: String) {
+        let scalar = text.unicodeScalars.first!
+        #expect(throws: TextError(.name, .forbidden(scalar, position: 3))) { try PeerName("ab\(text)c") }
+        #expect(BoundedText.printable("ab\(text)c", limit: 10) == "ab c")
+    }
+
+    @Test func `a number behind makes a second name differ, and fits`() throws {
+        let anna = try PeerName("Anna")
+        #expect(anna.distinct(from: []) == anna)
+        #expect(anna.distinct(from: [try PeerName("ANNA")]).text == "Anna 2")
+        #expect(anna.distinct(from: [anna, try PeerName("anna 2"), try PeerName("Anna 3")]).text == "Anna 4")
+        let long = try PeerName(String(repeating: "é", count: 31) + "a")
+        let second = long.distinct(from: [long])
+        #expect(second.text.hasSuffix("é 2") && second.text.utf8.count <= 63)
+        #expect(try PeerName("An\u{200D}na").distinct(from: [anna]).text.hasSuffix(" 2"))
+    }
+
+    @Test func `any text is a name that is fit for a terminal, or an error`() throws {
+        var random = SeededRandom(seed: 1)
+        var names = 0
+        for _ in 0..<50_000 {
+            let bytes = random.damaged(
+                Array("Anna's räum 👩‍🎤".utf8), pieces: ["\u{1B}[2J", "\u{202E}", " ", "é", "\u{0}"])
+            guard let name = try? PeerName(String(decoding: bytes, as: UTF8.self)) else { continue }
+            names += 1
+            #expect((1...63).contains(name.text.utf8.count))
+            #expect(!name.text.unicodeScalars.contains { $0.properties.generalCategory == .control })
+            #expect(try PeerName(name.text) == name)
+            #expect(try JSONDecoder().decode(PeerName.self, from: JSONEncoder().encode(name)) == name)
+        }
+        #expect(names > 1_000)
+    }
+
+    @Test func `a PIN has four characters at least, and is not printed`() throws {
+        #expect(throws: TextError(.pin, .tooShort(count: 3, least: 4))) { try PIN("123") }
+        #expect(throws: TextError.self) { try PIN(String(repeating: "1", count: 33)) }
+        #expect("\(try PIN("4711")) \(String(describing: try PIN(" 4711 ")))".contains("4711") == false)
+        #expect(try PIN(" 4711 ") == PIN("4711"))
+    }
+}

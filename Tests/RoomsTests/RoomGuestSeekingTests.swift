@@ -1,0 +1,183 @@
+import AudioBase
+import MediaTransport
+import TestSupport
+import Testing
+
+@testable import Rooms
+
+@Suite struct RoomGuestSeekingTests {
+    @Test func `a silent host is looked for, and a guest alone does not take over`() {
+        var test = TestHost()
+        var guest = TestGuest.inside(&test)
+        guest.wait(5.1)
+        #expect(guest.news.last == .reconnecting && !guest.guest.isConnected)
+        guest.wait(50)
+        #expect(guest.guest.ending == nil)
+        guest.wait(6)
+        #expect(guest.guest.ending == .lost)
+    }
+
+    @Test func `a host that answers again has its guest back, with what it missed`() {
+        var test = TestHost()
+        var guest = TestGuest.inside(&test)
+        guest.wait(20)
+        test.now = guest.now
+        _ = test.host.tick(at: test.now)
+        test.admit(2)
+        guest.actions = []
+        guest.wait(2.5)
+        guest.pump(&test)
+        #expect(guest.news.contains(.reconnected) && guest.guest.roster == test.host.roster)
+        #expect(guest.guest.memberID == MemberID(2))
+    }
+
+    @Test func `a host whose process ended is succeeded at once by the one guest`() throws {
+        var test = TestHost()
+        var guest = TestGuest.inside(&test)
+        let stream = try #require(guest.streams.values.first)
+        guest.actions = guest.guest.failed(stream, .closed, at: guest.now)
+        guest.wait(0.2)
+        let again = try #require(guest.call { if case .events = $0 { true } else { false } })
+        guest.actions = guest.guest.failed(again, .refused, at: guest.now)
+        guest.wait(0.1)
+        let retry = try #require(guest.call { if case .events = $0 { true } else { false } })
+        guest.actions += guest.guest.failed(retry, .refused, at: guest.now)
+        guest.wait(1)
+        let succession = guest.actions.compactMap { if case .becomeHost(let next) = $0 { next } else { nil } }
+        #expect(succession.first?.roster.epoch == Epoch(2) && succession.first?.roster.host == MemberID(2))
+        #expect(succession.first?.roster.members.map(\.isAway) == [true, false])
+        #expect(guest.guest.ending == .becameHost)
+    }
+
+    @Test func `a host that leaves hands over at once`() throws {
+        var test = TestHost()
+        var guest = TestGuest.inside(&test)
+        guest.actions = []
+        for action in test.host.leave(at: test.now) { guest.actions += guest.deliver(action) }
+        guard case .becomeHost(let succession)? = guest.actions.last else { Issue.record("no host"); return }
+        #expect(succession.roster.members.map(\.id) == [MemberID(2)])
+        var configuration = RoomHost.Configuration(name: name("Guest 1"), addresses: [])
+        configuration.policy = .all
+        var next = TestHost()
+        next.host = RoomHost(
+            succeeding: succession, secret: [UInt8](repeating: 3, count: 32), configuration: configuration, at: next.now
+        )
+        #expect(next.admit(5)?.member == MemberID(3) && next.host.roster.epoch == Epoch(2))
+    }
+
+    /// A guest whose host is silent, with another member, which comes after it or before.
+    private func seeking(isFirst: Bool) throws -> (TestHost, TestGuest, Member) {
+        var test = TestHost()
+        if !isFirst { test.admit(2) }
+        var guest = TestGuest.inside(&test)
+        if isFirst { for action in test.send(.ask(request(2)), caller(2)).1 { _ = guest.deliver(action) } }
+        guest.actions = []
+        guest.wait(5.1)
+        let other = try #require(guest.guest.roster?.member(with: TestKey(2).fingerprint))
+        return (test, guest, other)
+    }
+
+    /// What the other member says when it is asked.
+    private func answer(_ test: inout TestHost, _ change: (inout RoomInfo) -> Void) throws -> RoomReply {
+        guard case .room(var info)? = test.ask(.describe, caller(2)) else { throw RoomError.notFound }
+        info.role = .guest
+        change(&info)
+        return .room(info)
+    }
+
+    private func tell(_ guest: inout TestGuest, _ reply: RoomReply) throws {
+        let probe = try #require(guest.call { $0 == .describe })
+        guest.actions += guest.guest.replied(
+            probe, reply, provedBy: TestKey(2).fingerprint, from: SocketAddress(address(2), port: 47_400), at: guest.now
+        )
+    }
+
+    private func successions(_ guest: TestGuest) -> [Succession] {
+        guest.actions.compactMap { if case .becomeHost(let succession) = $0 { succession } else { nil } }
+    }
+
+    @Test func `nobody takes over while a member hears the host`() throws {
+        var (test, guest, _) = try seeking(isFirst: true)
+        for _ in 0..<4 {
+            try tell(&guest, try answer(&test) { $0.isHostHeard = true })
+            guest.wait(2)
+        }
+        #expect(successions(guest).isEmpty && guest.guest.ending == nil)
+        try tell(&guest, try answer(&test) { $0.isHostHeard = false })
+        let succession = try #require(successions(guest).first)
+        #expect(succession.roster.epoch == Epoch(2) && succession.roster.members.map(\.isAway) == [true, false, false])
+    }
+
+    @Test func `who came later waits for who came first, and passes over it when it is not reached`() throws {
+        var (test, guest, _) = try seeking(isFirst: false)
+        for _ in 0..<4 {
+            try tell(&guest, try answer(&test) { $0.isHostHeard = false })
+            guest.wait(2)
+        }
+        #expect(successions(guest).isEmpty && guest.guest.ending == nil)
+        guest.wait(7)
+        // Nobody answers any more, so it may be this one that is cut off; then the host's machine says that nobody listens.
+        #expect(successions(guest).isEmpty)
+        let attempt = try #require(guest.call { if case .events = $0 { true } else { false } })
+        guest.actions += guest.guest.failed(attempt, .refused, at: guest.now)
+        guest.wait(1)
+        #expect(successions(guest).count == 1)
+    }
+
+    @Test func `a member that took over is followed, under its key and with a later epoch only`() throws {
+        var (test, guest, other) = try seeking(isFirst: false)
+        try tell(
+            &guest,
+            try answer(&test) {
+                $0.role = .host; $0.epoch = .first; $0.hostKey = TestKey(2).fingerprint
+            })
+        var streams = guest.actions.compactMap { action -> Endpoint? in
+            if case .call(_, .events, let endpoint) = action { endpoint } else { nil }
+        }
+        let place = try #require(Endpoint(other))
+        #expect(!streams.contains(place))
+        guest.wait(1)
+        try tell(
+            &guest,
+            try answer(&test) {
+                $0.role = .host; $0.epoch = Epoch(2)!
+            })
+        streams = guest.actions.compactMap { if case .call(_, .events, let endpoint) = $0 { endpoint } else { nil } }
+        #expect(streams.last == Endpoint(other))
+        let call = try #require(guest.call { if case .events = $0 { true } else { false } })
+        let key = TestKey(2).fingerprint
+        var lost = guest
+        guest.actions = guest.guest.replied(
+            call, .events, provedBy: key, from: SocketAddress(address(2), port: 47_400), at: guest.now)
+        #expect(guest.news == [.handedOver(to: other)] && guest.guest.isConnected)
+        // Before the new roster is there nothing is offered: it would be signed for the old epoch.
+        #expect(guest.guest.offer("o", to: other.id, at: guest.now) == nil)
+        var roster = test.host.roster
+        roster.epoch = Epoch(2)!
+        roster.host = other.id
+        let event = RoomEvent.roster(roster)
+        guest.actions = guest.guest.received(
+            .event(ServerSentEvent(id: "2-1", name: event.name, data: event.data)), on: call, at: guest.now)
+        #expect(guest.guest.roster == roster && guest.news.contains(.changed([.host(other)])))
+        #expect(guest.guest.offer("o", to: other.id, at: guest.now) != nil)
+        // Had it not known this guest, the guest would have asked anew.
+        lost.actions = lost.guest.replied(
+            call, .refused(.notMember), provedBy: key, from: SocketAddress(address(2), port: 47_400), at: lost.now)
+        #expect(lost.news == [.askingAgain(other)] && lost.call { $0 == .describe } != nil && lost.guest.roster == nil)
+    }
+
+    @Test func `a host seen at a new address is called there`() throws {
+        var test = TestHost()
+        var guest = TestGuest.inside(&test)
+        guest.wait(6)
+        let place = SocketAddress(address(77), port: 47_400)
+        #expect(guest.guest.located(TestKey(9).fingerprint, at: place, time: guest.now).isEmpty)
+        guest.wait(3)
+        guest.actions = guest.guest.located(TestKey(0).fingerprint, at: place, time: guest.now)
+        let endpoints = guest.actions.compactMap {
+            if case .call(_, .events, let endpoint) = $0 { endpoint } else { nil }
+        }
+        #expect(endpoints.last?.addresses == [place, guest.hostAddress])
+        #expect(endpoints.last?.key == .exactly(TestKey(0).fingerprint))
+    }
+}

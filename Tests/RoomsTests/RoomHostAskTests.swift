@@ -1,0 +1,199 @@
+import AudioBase
+import MediaTransport
+import TestSupport
+import Testing
+
+@testable import Rooms
+
+@Suite struct RoomHostAskTests {
+    @Test func `everybody comes in where all may`() throws {
+        var test = TestHost(policy: .all)
+        let admissionMade = test.admit(1)
+        let admission = try #require(admissionMade)
+        #expect(admission.member == MemberID(2) && admission.token == nil && admission.hostProof == nil)
+        #expect(admission.roster.members.map(\.name.text) == ["Hanna", "Guest 1"])
+        #expect(admission.roster.members[1].addresses == [address(1)])
+        #expect(test.host.roster == admission.roster)
+    }
+
+    @Test func `the person is asked, and a yes lets the guest in`() throws {
+        var test = TestHost(policy: .ask)
+        var ask = request(1)
+        ask.purpose = try Purpose("to sing")
+        let (id, actions) = test.send(.ask(ask), caller(1))
+        #expect(actions.reply(to: id) == nil)
+        let (question, what) = try #require(actions.questions.first)
+        #expect(what.name == name("Guest 1") && what.purpose?.text == "to sing" && what.key == TestKey(1).fingerprint)
+        #expect(!what.isKnown && test.host.roster.members.count == 1)
+        let decided = test.host.decide(question, isWelcome: true, at: test.now)
+        guard case .admitted = decided.reply(to: id) else { Issue.record("not in"); return }
+        #expect(decided.contains(.note(TestKey(1).fingerprint, as: name("Guest 1"), isAccepted: true)))
+        #expect(test.host.decide(question, isWelcome: false, at: test.now) == [])
+    }
+
+    @Test func `a no and no answer are told, and the question goes`() throws {
+        var test = TestHost(policy: .ask)
+        let (first, firstActions) = test.send(.ask(request(1)), caller(1))
+        let (second, secondActions) = test.send(.ask(request(2)), caller(2))
+        let declined = test.host.decide(firstActions.questions[0].0, isWelcome: false, at: test.now)
+        #expect(declined.reply(to: first)?.error == .declined)
+        #expect(test.wait(29.5).reply(to: second) == nil)
+        let late = test.wait(1)
+        #expect(late.reply(to: second)?.error == .unanswered)
+        #expect(late.contains(.withdraw(secondActions.questions[0].0, .unanswered)))
+        #expect(test.host.roster.members.count == 1)
+    }
+
+    @Test func `a guest takes it back by a request or by hanging up`() throws {
+        var test = TestHost(policy: .ask)
+        let (id, actions) = test.send(.ask(request(1)), caller(1))
+        let (cancelling, cancelled) = test.send(.leave, caller(1))
+        #expect(cancelled.reply(to: cancelling) == .done && cancelled.reply(to: id)?.error == .cancelled)
+        #expect(cancelled.contains(.withdraw(actions.questions[0].0, .cancelled)))
+        let (again, question) = test.send(.ask(request(1)), caller(1))
+        let lost = test.host.connectionLost(again, at: test.now)
+        #expect(lost == [.withdraw(question.questions[0].0, .cancelled)])
+        #expect(test.host.decide(question.questions[0].0, isWelcome: true, at: test.now) == [])
+    }
+
+    @Test func `only proved and accepted keys come in where the known may`() throws {
+        var known = KnownPeers()
+        known.note(TestKey(1).fingerprint, as: name("Guest 1"), isAccepted: true, date: 1)
+        known.note(TestKey(2).fingerprint, as: name("Guest 2"), isAccepted: false, date: 1)
+        var test = TestHost(policy: .known, known: known)
+        #expect(test.admit(1) != nil)
+        #expect(test.ask(.ask(request(2)), caller(2))?.error == .unknownKey)
+        #expect(test.ask(.ask(request(3)), caller(3))?.error == .unknownKey)
+        #expect(test.ask(.ask(request(1)), Caller(address: address(1)))?.error == .keyNeeded)
+    }
+
+    @Test func `a known name under another key is refused loudly`() throws {
+        var known = KnownPeers()
+        known.note(TestKey(1).fingerprint, as: name("Anna"), isAccepted: true, date: 1)
+        for policy in AdmissionPolicy.allCases {
+            var test = TestHost(policy: policy, known: known)
+            let (id, actions) = test.send(.ask(request(2, name: "anna")), caller(2))
+            let error = RoomError.changedKey(name: name("anna"), was: TestKey(1).fingerprint)
+            #expect(actions.reply(to: id)?.error == error)
+            #expect(actions.news == [.refused(error, guest: "'anna' at 10.0.0.2")])
+        }
+        // A browser proves nothing, so it does not get the name either.
+        var test = TestHost(policy: .all, known: known)
+        guard case .admitted(let admission) = test.ask(.ask(request(5, name: "Anna")), Caller(address: address(5)))
+        else { return }
+        #expect(admission.roster.members[1].name == name("Anna 2"))
+    }
+
+    @Test func `the host's own identity is not let in as a guest`() {
+        var test = TestHost()
+        #expect(test.ask(.ask(request(0)), caller(0))?.error == .ownKey)
+        #expect(test.ask(.events(after: nil), caller(0))?.error == .notMember)
+    }
+
+    @Test func `eight native members fill the room, and one who leaves makes room`() {
+        var test = TestHost()
+        for number in 1...7 { #expect(test.admit(number) != nil) }
+        #expect(test.ask(.ask(request(8)), caller(8))?.error == .full(limit: 8))
+        #expect(test.ask(.leave, caller(3)) == .done)
+        #expect(test.admit(8)?.member == MemberID(9))
+        #expect(test.host.roster.members.map(\.id.number) == [1, 2, 3, 5, 6, 7, 8, 9])
+    }
+
+    @Test func `a yes that comes when the room is full is told to the guest`() {
+        var test = TestHost(policy: .ask, capacity: 2)
+        let asks = (1...2).map { test.send(.ask(request($0)), caller($0)) }
+        _ = test.host.decide(asks[0].1.questions[0].0, isWelcome: true, at: test.now)
+        let second = test.host.decide(asks[1].1.questions[0].0, isWelcome: true, at: test.now)
+        #expect(second.reply(to: asks[1].0)?.error == .full(limit: 2))
+    }
+
+    @Test func `the same key asking again takes the older request's place`() throws {
+        var test = TestHost(policy: .ask)
+        let (first, actions) = test.send(.ask(request(1)), caller(1))
+        let (second, again) = test.send(.ask(request(1)), caller(1))
+        #expect(again.reply(to: first)?.error == .replaced && again.questions.isEmpty)
+        let (third, changed) = test.send(.ask(request(1, name: "Other")), caller(1))
+        #expect(changed.reply(to: second)?.error == .replaced)
+        #expect(changed.questions.map(\.0) == actions.questions.map(\.0))
+        let decided = test.host.decide(actions.questions[0].0, isWelcome: true, at: test.now)
+        guard case .admitted(let admission) = decided.reply(to: third) else { Issue.record("not in"); return }
+        #expect(admission.roster.members[1].name == name("Other"))
+    }
+
+    @Test func `names that read alike are told apart by a number`() {
+        var test = TestHost()
+        test.admit(1, name: "hanna")
+        test.admit(2, name: "HANNA")
+        #expect(test.host.roster.members.map(\.name.text) == ["Hanna", "hanna 2", "HANNA 3"])
+        #expect(test.ask(.update(MemberUpdate(name: name("hanna 2"))), caller(1)) != nil)
+        #expect(test.host.roster.members[1].name.text == "hanna 2")
+        _ = test.ask(.update(MemberUpdate(name: name("Hanna 3"))), caller(1))
+        #expect(test.host.roster.members[1].name.text == "Hanna 3 2")
+    }
+
+    @Test func `a PIN that is missing, wrong, right`() throws {
+        var test = TestHost(pin: "4711")
+        guard case .room(let info) = test.ask(.describe, caller(1)), let nonce = info.nonce?.bytes else {
+            Issue.record("no nonce")
+            return
+        }
+        #expect(info.needsPIN)
+        func proved(_ number: Int, _ pin: String) throws -> Ask {
+            let key = PINKey(try PIN(pin), room: info.room, host: TestKey(0).fingerprint, rounds: 10)
+            var ask = request(number)
+            ask.pinProof = Base64(key.proof(by: .guest, nonce: nonce, guest: TestKey(number).fingerprint.bytes))
+            return ask
+        }
+        #expect(test.ask(.ask(request(1)), caller(1))?.error == .pinNeeded)
+        for left in [4, 3, 2, 1, 0] {
+            #expect(test.ask(.ask(try proved(1, "0000")), caller(1))?.error == .wrongPIN(attemptsLeft: left))
+        }
+        #expect(test.ask(.ask(try proved(1, "4711")), caller(1))?.error == .tooManyAttempts(retryAfter: 600))
+        guard case .admitted(let admission) = test.ask(.ask(try proved(2, "4711")), caller(2)) else {
+            Issue.record("not in")
+            return
+        }
+        #expect(admission.hostProof != nil)
+        // One member's proof is worth nothing to another.
+        #expect(test.ask(.ask(try proved(2, "4711")), caller(3))?.error == .wrongPIN(attemptsLeft: 4))
+        // A browser's proof is over bytes of its own.
+        let key = PINKey(try PIN("4711"), room: info.room, host: TestKey(0).fingerprint, rounds: 10)
+        var browser = request(4)
+        browser.pinSeed = Base64([UInt8](repeating: 5, count: 16))
+        browser.pinProof = Base64(key.proof(by: .guest, nonce: nonce, guest: [UInt8](repeating: 5, count: 16)))
+        guard case .admitted = test.ask(.ask(browser), Caller(address: address(4))) else {
+            Issue.record("not in"); return
+        }
+    }
+
+    @Test func `a million guests at the door are turned away, cost no memory, and are not all told of`() {
+        var test = TestHost(policy: .ask)
+        var news = 0
+        var busy = 0
+        for number in 0..<1_000_000 {
+            // Some keys and addresses come again, most are new; forty thousand a second.
+            let caller = Caller(
+                address: .v4(UInt32(number % 70_000)), key: number % 3 == 0 ? nil : Self.keys[number % 1_000])
+            test.now = test.now.advanced(bySeconds: 25e-6)
+            let (id, actions) = test.send(.ask(Self.ask), caller)
+            news += actions.news.count
+            if case .busy? = actions.reply(to: id)?.error { busy += 1 }
+        }
+        #expect(test.host.asks.count <= RoomHost.maximumAskCount && busy > 900_000 && news <= 16)
+        #expect(test.host.roster.members.count == 1)
+    }
+
+    private static let ask = request(1)
+    private static let keys = (1...1_000).map { TestKey($0).fingerprint }
+
+    @Test func `one address does not take all places at the door`() {
+        var test = TestHost(policy: .ask)
+        for number in 1...4 {
+            #expect(
+                test.ask(.ask(request(number)), Caller(address: address(1), key: TestKey(number).fingerprint)) == nil)
+        }
+        let fifth = test.ask(.ask(request(5)), Caller(address: address(1), key: TestKey(5).fingerprint))
+        #expect(fifth?.error == .busy(retryAfter: 30))
+        #expect(test.ask(.ask(request(6)), caller(6)) == nil)
+    }
+}

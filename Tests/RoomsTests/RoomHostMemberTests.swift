@@ -1,0 +1,250 @@
+import AudioBase
+import MediaTransport
+import TestSupport
+import Testing
+
+@testable import Rooms
+
+@Suite struct RoomHostMemberTests {
+    @Test func `a late joiner gets all, and the others get it`() throws {
+        var test = TestHost()
+        test.admit(1)
+        let (stream, first) = test.listen(1)
+        #expect(first == [.roster(test.host.roster)])
+        let (_, actions) = test.send(.ask(request(2)), caller(2))
+        #expect(actions.events(on: stream) == [.roster(test.host.roster)])
+        #expect(actions.news == [.changed([.joined(test.host.roster.members[2])])])
+        #expect(test.listen(2).1 == [.roster(test.host.roster)])
+    }
+
+    @Test func `mute and names are passed on, and what changes nothing is not`() {
+        var test = TestHost()
+        test.admit(1)
+        test.admit(2)
+        let (stream, _) = test.listen(2)
+        let (id, muted) = test.send(.update(MemberUpdate(isMuted: true)), caller(1))
+        #expect(muted.events(on: stream) == [.roster(test.host.roster)] && test.host.roster.members[1].isMuted)
+        #expect(muted.reply(to: id) == .status(MemberStatus(epoch: .first, revision: test.host.roster.revision)))
+        #expect(test.send(.update(MemberUpdate(isMuted: true)), caller(1)).1.events(on: stream) == [])
+        let renamed = test.host.update(MemberUpdate(name: name("Hugo"), isMuted: true), at: test.now)
+        #expect(renamed.events(on: stream) == [.roster(test.host.roster)] && test.host.member.name == name("Hugo"))
+        let own = test.host.roster.members[0]
+        #expect(renamed.news == [.changed([.renamed(own, was: name("Hanna")), .muted(own, true)])])
+    }
+
+    @Test func `nobody who was not let in gets anything`() {
+        var test = TestHost(policy: .ask)
+        let offer = SignedDescription(offer: OfferID(from: .first, number: 1), sdp: "")
+        for caller in [caller(1), Caller(address: address(1)), Caller(address: address(1), token: "00")] {
+            for request: RoomRequest in [
+                .events(after: nil), .update(MemberUpdate(isMuted: true)), .leave, .offer(offer, to: .first),
+                .answer(offer),
+                .end(offer.offer, with: .first),
+            ] {
+                #expect(test.ask(request, caller)?.error == .notMember)
+            }
+        }
+    }
+
+    @Test func `a browser comes back by its token, and only by that`() throws {
+        var test = TestHost()
+        let browser = Caller(address: address(9))
+        guard case .admitted(let admission) = test.ask(.ask(request(9)), browser) else { return }
+        let token = try #require(admission.token)
+        #expect(test.host.roster.members[1].key == nil && test.host.roster.members[1].port == 0)
+        #expect(test.ask(.update(MemberUpdate()), browser)?.error == .notMember)
+        #expect(test.ask(.update(MemberUpdate()), Caller(address: address(3), token: token))?.error == nil)
+        let parts = HTTPParts(fields: ["authorization": "bearer \(token)"])
+        #expect(test.ask(.update(MemberUpdate()), Caller(address: address(3), key: nil, parts: parts))?.error == nil)
+        guard case .admitted(let second) = test.ask(.ask(request(9)), browser) else { return }
+        #expect(second.token != token && second.member != admission.member)
+    }
+
+    @Test func `a member silent for five seconds is away, and after a minute has left`() {
+        var test = TestHost()
+        test.admit(1)
+        test.admit(2)
+        let (stream, _) = test.listen(1)
+        #expect(!test.wait(4.5, keeping: [2]).contains { $0 == .end(stream) })
+        let away = test.wait(1, keeping: [2])
+        #expect(away.contains(.end(stream)) && test.host.roster.members[1].isAway)
+        #expect(away.news == [.changed([.away(test.host.roster.members[1], true)])])
+        #expect(away.contains(.probe(Endpoint(test.host.roster.members[1])!)))
+        _ = test.wait(54, keeping: [2])
+        #expect(test.host.roster.members.count == 3)
+        _ = test.wait(1, keeping: [2])
+        #expect(test.host.roster.members.map(\.id.number) == [1, 3])
+        #expect(test.ask(.events(after: nil), caller(1))?.error == .notMember)
+    }
+
+    @Test func `a member that comes back within a minute has its place, and gets what it missed`() throws {
+        var test = TestHost()
+        test.admit(1)
+        test.admit(2)
+        let (stream, actions) = test.send(.events(after: nil), caller(1))
+        let last = try #require(actions.serverEvents(on: stream).last?.id.flatMap { EventID($0) })
+        _ = test.wait(20, keeping: [2])
+        _ = test.ask(.update(MemberUpdate(isMuted: true)), caller(2))
+        let roster = test.host.roster
+        let (_, missed) = test.listen(1, after: last)
+        #expect(missed.count == 3 && missed.last == .roster(test.host.roster))
+        #expect(missed.contains(.roster(roster)))
+        #expect(test.host.roster.members.map(\.id.number) == [1, 2, 3] && !test.host.roster.members[1].isAway)
+    }
+
+    @Test func `whoever missed too much gets the whole roster`() {
+        var test = TestHost()
+        test.admit(1)
+        test.admit(2)
+        for number in 0..<100 { _ = test.ask(.update(MemberUpdate(isMuted: number % 2 == 0)), caller(2)) }
+        for id in [EventID("1-3"), EventID("1-5000"), EventID("7-100"), nil] {
+            #expect(test.listen(1, after: id).1 == [.roster(test.host.roster)])
+        }
+        let queue = test.host.attendance.values.map(\.queue)
+        #expect(queue.allSatisfy { $0.count <= EventQueue.capacity && $0.size <= EventQueue.maximumSize })
+    }
+
+    @Test func `a process begun anew with the same key gets its place, and the older stream ends`() {
+        var test = TestHost()
+        test.admit(1)
+        test.admit(2)
+        let (stream, _) = test.listen(1)
+        let (id, actions) = test.send(.ask(request(1, name: "New")), caller(1))
+        guard case .admitted(let admission) = actions.reply(to: id) else { Issue.record("not in"); return }
+        #expect(admission.member == MemberID(2) && admission.roster[admission.member]?.name == name("New"))
+        #expect(actions.events(on: stream) == [.replaced] && actions.contains(.end(stream)))
+        #expect(test.host.roster.members.count == 3)
+    }
+
+    @Test func `who is removed may ask again, who is blocked may not`() throws {
+        var test = TestHost()
+        test.admit(1)
+        let (stream, _) = test.listen(1)
+        let removed = test.host.remove(MemberID(2)!, at: test.now)
+        #expect(removed.events(on: stream) == [.removed(isBlocked: false)] && removed.contains(.end(stream)))
+        #expect(test.ask(.update(MemberUpdate()), caller(1))?.error == .notMember)
+        let againMade = test.admit(1)
+        let again = try #require(againMade)
+        let blocked = test.host.block(again.member, at: test.now)
+        #expect(blocked.contains(.block(TestKey(1).fingerprint, as: name("Guest 1"))))
+        #expect(test.ask(.ask(request(1)), caller(1))?.error == .blocked)
+        // Without its key it is a browser, which is known by its address.
+        guard case .admitted(let browser) = test.ask(.ask(request(1)), Caller(address: address(1))) else { return }
+        _ = test.host.block(browser.member, at: test.now)
+        #expect(test.ask(.ask(request(1)), Caller(address: address(1)))?.error == .blocked)
+        #expect(test.host.remove(.first, at: test.now) == [])
+    }
+
+    @Test func `who is blocked at the door stays outside`() {
+        var test = TestHost(policy: .ask)
+        let (id, actions) = test.send(.ask(request(1)), caller(1))
+        #expect(test.host.block(actions.questions[0].0, at: test.now).reply(to: id)?.error == .blocked)
+        #expect(test.ask(.ask(request(1)), caller(1))?.error == .blocked)
+    }
+
+    @Test func `a machine that slept for minutes sends nobody away`() {
+        var test = TestHost(policy: .all)
+        test.admit(1)
+        test.admit(2)
+        let (stream, _) = test.listen(1)
+        test.now = test.now.advanced(bySeconds: 600)
+        let woken = test.host.tick(at: test.now)
+        #expect(!woken.contains(.end(stream)) && !test.host.roster.members.contains(where: \.isAway))
+        _ = test.wait(4.5, keeping: [1])
+        #expect(test.host.roster.members.map(\.isAway) == [false, false, true])
+        test.now = test.now.advanced(bySeconds: 3_600)
+        _ = test.host.tick(at: test.now)
+        #expect(test.host.roster.members.count == 3)
+    }
+
+    @Test func `a quiet stream gets a sign of life each two seconds`() {
+        var test = TestHost()
+        test.admit(1)
+        let (stream, _) = test.listen(1)
+        let items = test.wait(10, keeping: [1]).items(on: stream)
+        #expect(items == [.comment, .comment, .comment, .comment, .comment])
+    }
+
+    @Test func `closing ends the room for all, and leaving names the next`() {
+        var test = TestHost(policy: .ask)
+        let (asking, actions) = test.send(.ask(request(1)), caller(1))
+        _ = test.host.decide(actions.questions[0].0, isWelcome: true, at: test.now)
+        _ = asking
+        let (waiting, _) = test.send(.ask(request(2)), caller(2))
+        let (stream, _) = test.listen(1)
+        var closing = test
+        let closed = closing.host.close(at: test.now)
+        #expect(closed.events(on: stream) == [.closing(next: nil)] && closed.contains(.end(stream)))
+        #expect(closed.reply(to: waiting)?.error == .closed && closed.last == .tell(.closed))
+        #expect(closing.ask(.events(after: nil), caller(1))?.error == .closed)
+        #expect(closing.host.nextDeadline == nil && closing.host.tick(at: test.now) == [])
+        let left = test.host.leave(at: test.now)
+        #expect(left.events(on: stream) == [.closing(next: MemberID(2)!)])
+        #expect(test.ask(.events(after: nil), caller(1))?.error == .notHost)
+    }
+
+    @Test func `a host that was cut off alone comes back as a guest of who took over`() throws {
+        var test = TestHost()
+        test.admit(1)
+        test.admit(2)
+        guard case .room(var info) = test.ask(.describe, caller(1)) else { return }
+        info.epoch = Epoch(2)!
+        info.hostKey = TestKey(1).fingerprint
+        // While somebody is with it, the person is asked.
+        _ = test.wait(6, keeping: [2])
+        #expect(test.host.met(info, provedBy: TestKey(1).fingerprint, at: test.now) == [.tell(.split(info))])
+        _ = test.wait(6)
+        let endpoint = try #require(Endpoint(test.host.roster.members[1]))
+        var guestsWord = info
+        guestsWord.role = .guest
+        #expect(test.host.met(guestsWord, provedBy: TestKey(2).fingerprint, at: test.now) == [.probe(endpoint)])
+        // Nobody whom it does not know, and nobody who is not ahead.
+        #expect(test.host.met(info, provedBy: TestKey(9).fingerprint, at: test.now).news.count == 1)
+        var older = info
+        older.epoch = .first
+        #expect(!test.host.met(older, provedBy: TestKey(1).fingerprint, at: test.now).contains(.becomeGuest(endpoint)))
+        #expect(test.host.met(info, provedBy: TestKey(1).fingerprint, at: test.now) == [.becomeGuest(endpoint)])
+        #expect(test.host.isClosed && test.ask(.events(after: nil), caller(2))?.error == .notHost)
+    }
+
+    @Test func `an older part, whose host may come back, is told of a while later`() {
+        var test = TestHost()
+        test.admit(1)
+        var parts = PartsMet()
+        var roster = test.host.roster
+        roster.epoch = Epoch(2)!
+        let older = PartsMet.Part(epoch: .first, host: TestKey(1).fingerprint)
+        #expect(
+            !parts.isNews(older, roster: roster, at: .seconds(10))
+                && !parts.isNews(older, roster: roster, at: .seconds(20)))
+        #expect(
+            parts.isNews(older, roster: roster, at: .seconds(26))
+                && !parts.isNews(older, roster: roster, at: .seconds(60)))
+        #expect(
+            parts.isNews(PartsMet.Part(epoch: .first, host: TestKey(8).fingerprint), roster: roster, at: .seconds(61))
+                == true)
+        for number in 10..<100 {
+            #expect(
+                parts.isNews(
+                    PartsMet.Part(epoch: .first, host: TestKey(number).fingerprint), roster: roster, at: .seconds(62))
+                    == true)
+        }
+    }
+
+    @Test func `another part of the room is told of once, and nothing else happens`() throws {
+        var test = TestHost()
+        test.admit(1)
+        guard case .room(var info) = test.ask(.describe, caller(1)) else { return }
+        info.hostKey = TestKey(5).fingerprint
+        let before = test.host.roster
+        let actions = test.host.met(info, provedBy: TestKey(5).fingerprint, at: test.now)
+        #expect(actions == [.tell(.split(info))])
+        #expect(test.host.met(info, provedBy: TestKey(5).fingerprint, at: test.now) == [])
+        info.epoch = Epoch(2)!
+        #expect(test.host.met(info, provedBy: TestKey(5).fingerprint, at: test.now) == [.tell(.split(info))])
+        var random = SeededRandom(seed: 99)
+        info.room = RoomID(using: &random)
+        #expect(test.host.met(info, provedBy: TestKey(5).fingerprint, at: test.now) == [])
+        #expect(test.host.roster == before)
+    }
+}

@@ -1,0 +1,92 @@
+import AudioBase
+import MediaTransport
+import Testing
+
+@testable import Rooms
+
+@Suite struct RoomHostOfferTests {
+    private func description(_ from: MemberID, _ number: UInt64, _ sdp: String) -> SignedDescription {
+        SignedDescription(offer: OfferID(from: from, number: number), sdp: sdp, signature: [1], publicKey: [2])
+    }
+
+    private func room() -> (TestHost, MemberID, MemberID, RequestID) {
+        var test = TestHost()
+        test.admit(1)
+        test.admit(2)
+        let (stream, _) = test.listen(1)
+        return (test, MemberID(2)!, MemberID(3)!, stream)
+    }
+
+    @Test func `an offer between guests passes through, and so does its answer`() {
+        var (test, one, two, stream) = room()
+        // Whatever the path made of it: who offers is who asks.
+        let (offering, offered) = test.send(.offer(description(one, 7, "offer"), to: one), caller(2))
+        #expect(offered.reply(to: offering) == nil)
+        #expect(offered.events(on: stream) == [.offer(description(two, 7, "offer"))])
+        let answer = description(two, 7, "answer")
+        #expect(test.ask(.answer(answer), caller(2))?.error == .noSuchOffer)
+        let (answering, answered) = test.send(.answer(answer), caller(1))
+        #expect(answered.reply(to: answering) == .done)
+        #expect(answered.reply(to: offering) == .answered(answer, by: one))
+        #expect(test.ask(.answer(answer), caller(1))?.error == .noSuchOffer)
+    }
+
+    @Test func `an offer to the host is the host's to answer`() {
+        var (test, _, two, _) = room()
+        let (offering, offered) = test.send(.offer(description(.first, 7, "offer"), to: .first), caller(2))
+        #expect(offered.contains(.offered(description(two, 7, "offer"))))
+        let answered = test.host.answer(description(two, 7, "answer"), at: test.now)
+        #expect(answered == [.reply(offering, .answered(description(two, 7, "answer"), by: .first))])
+    }
+
+    @Test func `the host's own offer comes as an event`() {
+        var (test, one, _, stream) = room()
+        let offer = description(.first, 9, "offer")
+        #expect(test.host.offer(offer, to: one, at: test.now).events(on: stream) == [.offer(offer)])
+        let (_, answered) = test.send(.answer(description(.first, 9, "answer")), caller(1))
+        #expect(answered.contains(.answered(description(.first, 9, "answer"), by: one)))
+        _ = test.host.offer(offer, to: one, at: test.now)
+        #expect(test.wait(11, keeping: [1, 2]).contains(.unanswered(offer.offer)))
+    }
+
+    @Test func `nobody waits longer than ten seconds, nor for who is away or gone`() {
+        var (test, one, two, _) = room()
+        let (first, _) = test.send(.offer(description(two, 1, "a"), to: one), caller(2))
+        #expect(test.wait(11, keeping: [1, 2]).reply(to: first)?.error == .offerUnanswered)
+        let (second, _) = test.send(.offer(description(two, 2, "a"), to: one), caller(2))
+        #expect(test.wait(6, keeping: [2]).reply(to: second)?.error == .memberAway)
+        #expect(test.ask(.offer(description(two, 3, "a"), to: one), caller(2))?.error == .memberAway)
+        _ = test.ask(.update(MemberUpdate()), caller(1))
+        let (fourth, _) = test.send(.offer(description(two, 4, "a"), to: one), caller(2))
+        #expect(test.send(.leave, caller(1)).1.reply(to: fourth)?.error == .noSuchMember)
+        #expect(test.ask(.offer(description(two, 5, "a"), to: one), caller(2))?.error == .noSuchMember)
+        #expect(test.ask(.offer(description(two, 5, "a"), to: two), caller(2))?.error == .noSuchMember)
+    }
+
+    @Test func `offers without end leave one for each pair`() {
+        var (test, one, two, _) = room()
+        var replaced = 0
+        for number in 0..<1_000 {
+            let (_, actions) = test.send(.offer(description(two, UInt64(number), "a"), to: one), caller(2))
+            replaced += actions.count { if case .reply(_, .refused(.noSuchOffer)) = $0 { true } else { false } }
+        }
+        #expect(test.host.offers.count == 1 && replaced == 999)
+    }
+
+    @Test func `an offer that waits is told again to who begins anew`() {
+        var (test, one, two, _) = room()
+        _ = test.send(.offer(description(two, 7, "offer"), to: one), caller(2))
+        #expect(test.listen(1).1.last == .offer(description(two, 7, "offer")))
+    }
+
+    @Test func `the end of a session is passed to the other side only by who is in it`() {
+        var (test, one, two, stream) = room()
+        let offer = OfferID(from: two, number: 7)
+        #expect(test.send(.end(offer, with: one), caller(2)).1.events(on: stream) == [.ended(offer)])
+        test.admit(3)
+        #expect(test.ask(.end(offer, with: one), caller(3))?.error == .noSuchOffer)
+        let toHost = OfferID(from: two, number: 8)
+        #expect(test.send(.end(toHost, with: .first), caller(2)).1.contains(.ended(toHost)))
+        #expect(test.host.endSession(toHost, with: one, at: test.now).events(on: stream) == [.ended(toHost)])
+    }
+}

@@ -1,0 +1,231 @@
+import AudioBase
+import MediaTransport
+import TestSupport
+
+@testable import Rooms
+
+/// One machine with Earshot and a person: a host, a guest, or neither.
+final class Peer {
+    let index: Int
+    let key: TestKey
+    let address: IPAddress
+    unowned let network: Network
+    var host: RoomHost?
+    var guest: RoomGuest?
+    var known = KnownPeers()
+    /// Whether its person wants to be in the room.
+    var wantsIn = false
+    /// Whether nobody lets it in.
+    var isStranger = false
+    var isRunning = true
+    var isStopped = false
+    var backlog: [() -> Void] = []
+    var planned: HostTime?
+    /// Whom it has agreed on media with.
+    var sessions: [KeyFingerprint: String] = [:]
+    /// What it offers and answers: another for each process.
+    var description = "process 0"
+    private var processCount = 0
+    var offering: Set<KeyFingerprint> = []
+    var endings: [RoomGuest.Ending] = []
+    var splits: [RoomInfo] = []
+    var probes: Set<CallID> = []
+    var nextProbe: UInt64 = 1 << 40
+    /// How often it came back as a guest, having been the host.
+    var returns = 0
+
+    init(_ index: Int, network: Network) {
+        self.index = index
+        self.network = network
+        key = TestKey(index)
+        address = RoomsTests.address(index)
+    }
+
+    var roster: Roster? { host?.isClosed == false ? host?.roster : guest?.roster }
+    var isHost: Bool { isRunning && host?.isClosed == false }
+
+    var secret: [UInt8] { (0..<32).map { _ in UInt8.random(in: 0...255, using: &network.random) } }
+
+    var hostConfiguration: RoomHost.Configuration {
+        RoomHost.Configuration(name: RoomsTests.name("Peer \(index)"), addresses: [address])
+    }
+
+    // MARK: What its person does
+
+    func found(_ room: RoomID) {
+        host = RoomHost(
+            room: room, name: RoomsTests.name("Studio"), key: key.fingerprint, secret: secret,
+            configuration: hostConfiguration)
+    }
+
+    func join(_ other: Peer) {
+        join(Endpoint(addresses: [SocketAddress(other.address, port: 47_400)], key: .any))
+    }
+
+    func join(_ endpoint: Endpoint) {
+        guard isRunning, !isHost, guest == nil || guest?.ending != nil else { return }
+        host = nil
+        var guest = RoomGuest(
+            RoomGuest.Configuration(name: RoomsTests.name("Peer \(index)"), addresses: [address]), signer: key.signer,
+            knownPeers: known, using: &network.random)
+        let actions = guest.join(endpoint, at: network.now)
+        self.guest = guest
+        perform(actions)
+    }
+
+    func leave() {
+        if isHost { performHost { $0.leave(at: network.now) } } else { performGuest { $0.leave(at: network.now) } }
+    }
+
+    func mute() {
+        let update = MemberUpdate(isMuted: network.random.below(2) == 0)
+        if isHost {
+            performHost { $0.update(update, at: network.now) }
+        } else {
+            performGuest { $0.update(update, at: network.now) }
+        }
+    }
+
+    /// Looks for a room where it is in none: what discovery and a person's click do.
+    func look() {
+        guard wantsIn, isRunning, !isStopped, !isHost, guest == nil || guest?.ending != nil else { return }
+        let hosts = network.peers.filter { $0.isHost && !$0.isStopped && network.reach(index, $0.index) }
+        if let host = hosts.min(by: { $0.key.fingerprint.hex < $1.key.fingerprint.hex }) { join(host) }
+    }
+
+    /// Discovery shows it the hosts that it reaches.
+    func discover() {
+        guard isHost, !isStopped else { return }
+        for other in network.peers
+        where other.isHost && !other.isStopped && other.index != index && network.reach(index, other.index) {
+            if let info = other.host?.info(at: network.now) {
+                performHost { $0.met(info, provedBy: other.key.fingerprint, at: network.now) }
+            }
+        }
+    }
+
+    // MARK: What happens to its process
+
+    func crash() {
+        isRunning = false
+        isStopped = false
+        backlog = []
+        host = nil
+        guest = nil
+        sessions = [:]
+        offering = []
+        network.dropConnections(of: index)
+    }
+
+    func restart() {
+        isRunning = true
+        processCount += 1
+        description = "process \(processCount)"
+    }
+
+    /// Whether the present processes of both have what the other has offered or answered. Where one has not, media does not
+    /// come, and whose turn it is offers anew.
+    func hasSession(with other: KeyFingerprint) -> Bool {
+        guard let peer = network.peers.first(where: { $0.key.fingerprint == other }) else { return false }
+        return sessions[other] == peer.description && peer.sessions[key.fingerprint] == description
+    }
+
+    func stop() { isStopped = isRunning }
+
+    func resume() {
+        isStopped = false
+        let late = backlog
+        backlog = []
+        for body in late { body() }
+        tick()
+    }
+
+    /// What comes waits while the process is stopped.
+    func whenAwake(_ body: @escaping () -> Void) {
+        if isStopped { backlog.append(body) } else if isRunning { body() }
+    }
+
+    // MARK: What the network brings
+
+    func received(_ request: RoomRequest, _ id: RequestID, _ caller: Caller) {
+        whenAwake { [self] in
+            if host != nil {
+                performHost { $0.received(request, as: id, from: caller, at: network.now) }
+            } else if guest != nil {
+                performGuest { $0.received(request, as: id, at: network.now) }
+            } else {
+                network.reply(id, .refused(.notHost))
+            }
+        }
+    }
+
+    func lost(_ id: RequestID) { whenAwake { [self] in performHost { $0.connectionLost(id, at: network.now) } } }
+
+    func replied(_ id: CallID, _ reply: RoomReply, _ key: KeyFingerprint, _ from: SocketAddress) {
+        whenAwake { [self] in
+            if probes.remove(id) != nil {
+                if case .room(let info) = reply { performHost { $0.met(info, provedBy: key, at: network.now) } }
+            } else {
+                performGuest { $0.replied(id, reply, provedBy: key, from: from, at: network.now) }
+            }
+        }
+    }
+
+    func failed(_ id: CallID, _ failure: RoomGuest.CallFailure) {
+        whenAwake { [self] in
+            guard probes.remove(id) == nil else { return }
+            performGuest { $0.failed(id, failure, at: network.now) }
+        }
+    }
+
+    func received(_ item: EventStreamParser.Item, _ id: CallID) {
+        whenAwake { [self] in performGuest { $0.received(item, on: id, at: network.now) } }
+    }
+
+    func tick() {
+        guard isRunning, !isStopped else { return }
+        performHost { $0.tick(at: network.now) }
+        performGuest { $0.tick(at: network.now) }
+    }
+
+    func plan() {
+        guard let next = [host?.nextDeadline, guest?.nextDeadline].compactMap({ $0 }).min() else { return }
+        if let planned, planned > network.now, planned <= next { return }
+        let wait = max(0.001, next.seconds(since: network.now))
+        planned = network.now.advanced(bySeconds: wait)
+        network.after(wait) { [self] in tick() }
+    }
+
+    /// The person who was told of another part goes to the one with the smaller key, if it is still there.
+    func reunite() {
+        guard isRunning, !isStopped, isHost, let room = host?.roster.room else { return }
+        let isThere = splits.contains { info in
+            info.room == room && info.hostKey.hex < key.fingerprint.hex
+                && network.peers.contains {
+                    $0.key.fingerprint == info.hostKey && $0.isHost && !$0.isStopped && network.reach(index, $0.index)
+                }
+        }
+        if isThere { leave() }
+    }
+
+    /// Offers media to all who were there before.
+    func offerMedia() {
+        guard isRunning, !isStopped, let roster else { return }
+        for member in roster.members {
+            guard let other = member.key, !hasSession(with: other), !offering.contains(other) else { continue }
+            if isHost {
+                guard Roster.offerer(between: roster.host, and: member.id) == roster.host, member.id != roster.host
+                else { continue }
+                let offer = OfferID(from: roster.host, number: network.random.next() >> 20)
+                performHost {
+                    $0.offer(SignedDescription(offer: offer, sdp: description), to: member.id, at: network.now)
+                }
+            } else if let me = guest?.memberID, me != member.id, Roster.offerer(between: me, and: member.id) == me {
+                var actions: [RoomGuest.Action] = []
+                if let made = guest?.offer(description, to: member.id, at: network.now) { actions = made.1 }
+                if !actions.isEmpty { offering.insert(other) }
+                perform(actions)
+            }
+        }
+    }
+}

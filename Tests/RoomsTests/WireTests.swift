@@ -1,0 +1,201 @@
+import Foundation
+import MediaTransport
+import TestSupport
+import Testing
+
+@testable import Rooms
+
+@Suite struct WireTests {
+    private func roster() -> Roster {
+        var host = TestHost()
+        host.admit(1)
+        host.admit(2, name: "Zoë")
+        return host.host.roster
+    }
+
+    /// Through HTTP and back.
+    private func sent(_ request: RoomRequest) throws -> RoomRequest {
+        try RoomRequest(method: request.method, path: request.path, parts: request.parts)
+    }
+
+    private func sent(_ reply: RoomReply, to request: RoomRequest) throws -> RoomReply {
+        try RoomReply(to: request, status: reply.status, parts: reply.parts)
+    }
+
+    private var offer: SignedDescription {
+        SignedDescription(
+            offer: OfferID(from: MemberID(3)!, number: 99), sdp: "v=0\r\ns=é\r\n", signature: [1, 2, 3], publicKey: [4])
+    }
+
+    @Test func `each request arrives as it was made`() throws {
+        var ask = request(1)
+        ask.purpose = try Purpose("to sing")
+        ask.pinProof = Base64([1, 2, 3])
+        let plain: [RoomRequest] = [
+            .describe, .ask(ask), .leave, .events(after: nil), .events(after: EventID("3-17")),
+            .update(MemberUpdate()),
+            .update(MemberUpdate(name: name("Zoë"), isMuted: true, addresses: [address(4), .loopbackV6])),
+            .answer(offer), .end(offer.offer, with: MemberID(2)!),
+        ]
+        for request in plain { #expect(try sent(request) == request) }
+        // The path of an offer names the receiver; who makes it the connection tells.
+        guard case .offer(let arrived, to: MemberID(2)) = try sent(.offer(offer, to: MemberID(2)!)) else {
+            Issue.record("no offer")
+            return
+        }
+        #expect(arrived.sdp == offer.sdp && arrived.signature == offer.signature && arrived.offer.number == 99)
+    }
+
+    @Test func `each reply arrives as it was made`() throws {
+        let roster = roster()
+        var host = TestHost(pin: "4711")
+        guard let info = host.ask(.describe, caller(1)) else { return }
+        #expect(try sent(info, to: .describe) == info)
+        let admitted = RoomReply.admitted(
+            Admission(member: MemberID(2)!, token: "ABC", hostProof: Base64([9]), roster: roster))
+        #expect(try sent(admitted, to: .ask(request(1))) == admitted)
+        let status = RoomReply.status(MemberStatus(epoch: .first, revision: 7))
+        #expect(try sent(status, to: .update(MemberUpdate())) == status)
+        #expect(try sent(.events, to: .events(after: nil)) == .events)
+        #expect(try sent(.done, to: .leave) == .done)
+        let answered = RoomReply.answered(offer, by: MemberID(2)!)
+        #expect(answered.parts.fields["location"] == "/room/members/2/session/3-99")
+        #expect(try sent(answered, to: .offer(offer, to: MemberID(2)!)) == answered)
+    }
+
+    static let errors: [RoomError] = [
+        .malformed("no 'name'"), .version(1), .tooLarge(limit: 5), .wrongMediaType, .notFound, .wrongMethod, .declined,
+        .unanswered, .cancelled, .replaced, .blocked, .unknownKey, .keyNeeded,
+        .changedKey(name: name("Anna"), was: TestKey(1).fingerprint), .ownKey, .pinNeeded, .wrongPIN(attemptsLeft: 3),
+        .tooManyAttempts(retryAfter: 500), .busy(retryAfter: 30), .full(limit: 8), .closed, .notHost, .notMember,
+        .noSuchMember, .memberAway, .noSuchOffer, .offerUnanswered,
+        .other(code: "novel", status: 418, message: "a teapot"),
+    ]
+
+    @Test(arguments: errors)
+    func `each error arrives as it was made, with a sentence for the guest`(error: RoomError) throws {
+        let reply = RoomReply.refused(error)
+        #expect(reply.status == error.status && (400...599).contains(error.status))
+        if case .other(let code, let status, _) = error {
+            guard case .refused(.other(code, status, _)) = try sent(reply, to: .leave) else {
+                Issue.record("another error")
+                return
+            }
+        } else {
+            #expect(try sent(reply, to: .leave) == reply)
+        }
+        #expect(error.description.count > 10 && !error.description.contains("\n"))
+        #expect(reply.parts.fields["retry-after"] == error.retryAfter.map { "\($0)" })
+        #expect(error.hostSentence(about: "'Anna' at 10.0.0.1") != "")
+    }
+
+    @Test func `a key that has changed is said loudly, with what to type`() {
+        let error = RoomError.changedKey(name: name("Anna"), was: TestKey(1).fingerprint)
+        let forget = "earshot peers forget \(TestKey(1).fingerprint.hex.prefix(16))"
+        #expect(error.description.contains(forget))
+        #expect(error.hostSentence(about: "'Anna' at 10.0.0.1")?.contains("ANOTHER KEY") == true)
+        #expect(error.hostSentence(about: "'Anna' at 10.0.0.1")?.contains(forget) == true)
+    }
+
+    @Test func `each event arrives as it was made, and an unknown one is none`() throws {
+        let events: [RoomEvent] = [
+            .roster(roster()), .offer(offer), .ended(offer.offer), .removed(isBlocked: true),
+            .removed(isBlocked: false),
+            .replaced, .closing(next: nil), .closing(next: MemberID(4)!),
+        ]
+        for event in events {
+            #expect(!event.data.contains("\n"))
+            #expect(try RoomEvent(ServerSentEvent(name: event.name, data: event.data)) == event)
+        }
+        #expect(try RoomEvent(ServerSentEvent(name: "speaking", data: "x")) == nil)
+        #expect(throws: RoomError.malformed("it is no JSON")) {
+            try RoomEvent(ServerSentEvent(name: "roster", data: ""))
+        }
+    }
+
+    @Test func `unknown fields are ignored and another version is its own error`() throws {
+        let parts = { (text: String) in
+            HTTPParts(fields: ["content-type": "application/json; charset=utf-8"], body: Array(text.utf8))
+        }
+        func read(_ text: String) throws -> RoomRequest {
+            try RoomRequest(method: "POST", path: "/room/guests?x=y", parts: parts(text))
+        }
+        guard
+            case .ask(let ask) = try read(
+                "{\"version\":1,\"name\":\"A\",\"addresses\":[\"fe80::1%eth0\",\"x\",\"10.0.0.1\"],\"port\":1,\"new\":[{}]}"
+            )
+        else { return }
+        #expect(ask.name == name("A") && ask.reachableAddresses == [address(1)])
+        #expect(throws: RoomError.version(2)) { try read("{\"version\":2}") }
+        #expect(throws: RoomError.malformed("it has no 'version'")) { try read("{\"name\":\"A\"}") }
+        #expect(throws: RoomError.malformed("it has no 'name'")) { try read("{\"version\":1}") }
+        #expect(throws: RoomError.malformed("'name' is of another type than it should be")) {
+            try read("{\"version\":1,\"name\":5}")
+        }
+        #expect(throws: RoomError.malformed(TextError(.name, .empty).description)) {
+            try read("{\"version\":1,\"name\":\"\"}")
+        }
+        #expect(throws: RoomError.malformed("it is no JSON")) { try read("{") }
+        #expect(throws: RoomError.malformed("it is no JSON")) { try read(String(repeating: "[", count: 60_000)) }
+        #expect(throws: RoomError.tooLarge(limit: 65_536)) { try read(String(repeating: " ", count: 65_537)) }
+    }
+
+    @Test(arguments: [
+        ("GET", "/", RoomError.notFound), ("GET", "room", .notFound), ("GET", "/rooms", .notFound),
+        ("PUT", "/room", .wrongMethod),
+        ("GET", "/room/guests", .wrongMethod), ("POST", "/room/guests", .wrongMediaType),
+        ("POST", "/room/guests/me", .wrongMethod),
+        ("POST", "/room/members/0/offer", .noSuchMember), ("POST", "/room/members/-1/offer", .noSuchMember),
+        ("POST", "/room/members/99999999999999999999/offer", .noSuchMember),
+        ("GET", "/room/members/2/offer", .wrongMethod),
+        ("POST", "/room/offers/2/answer", .noSuchOffer), ("POST", "/room/offers/2-x/answer", .noSuchOffer),
+        ("DELETE", "/room/members/2/session/5", .noSuchOffer), ("DELETE", "/room/members/2/session", .notFound),
+        ("DELETE", "/room/members/2/session/1-5/x", .notFound),
+    ])
+    func `a path that is none says so`(method: String, path: String, error: RoomError) {
+        #expect(throws: error) { try RoomRequest(method: method, path: path, parts: HTTPParts()) }
+    }
+
+    @Test func `a description without number, type or text is refused`() {
+        func read(_ fields: [String: String], _ body: [UInt8] = []) throws -> RoomRequest {
+            try RoomRequest(method: "POST", path: "/room/members/2/offer", parts: HTTPParts(fields: fields, body: body))
+        }
+        let sdp = ["content-type": "application/sdp", "earshot-offer": "5"]
+        #expect(throws: RoomError.wrongMediaType) { try read(["earshot-offer": "5"]) }
+        #expect(throws: RoomError.malformed("it has no field 'Earshot-Offer' with a number")) { try read([:]) }
+        #expect(throws: RoomError.malformed("the description is not UTF-8")) { try read(sdp, [0xFF]) }
+        #expect(throws: RoomError.tooLarge(limit: 32_768)) { try read(sdp, [UInt8](repeating: 65, count: 32_769)) }
+        #expect(throws: RoomError.malformed("the field 'earshot-signature' is no base64")) {
+            try read(sdp.merging(["earshot-signature": "%"]) { $1 })
+        }
+    }
+
+    @Test func `a roster that no host may make is refused`() throws {
+        let good = String(decoding: WireJSON.encoded(roster()), as: UTF8.self)
+        func read(_ text: String) throws -> Roster { try WireJSON.decoded(Roster.self, from: Array(text.utf8)) }
+        #expect(try read(good) == roster())
+        for (what, instead) in [
+            ("\"host\":1", "\"host\":9"), ("\"id\":2", "\"id\":1"), ("\"epoch\":1", "\"epoch\":0"),
+            ("\"epoch\":1", "\"epoch\":4000000000"),
+            (TestKey(2).fingerprint.hex, TestKey(1).fingerprint.hex), ("\"id\":3", "\"id\":-3"),
+        ] {
+            #expect(good.contains(what))
+            #expect(throws: RoomError.self, "\(what)") { try read(good.replacing(what, with: instead)) }
+        }
+    }
+
+    @Test func `any body is a request or an error`() throws {
+        var random = SeededRandom(seed: 5)
+        var asks = 0
+        let base = RoomRequest.ask(request(1)).parts
+        for _ in 0..<10_000 {
+            var parts = base
+            parts.body = random.damaged(
+                base.body, pieces: ["\"", "{", "[", "null", "1e999", "\\ud800", "\"version\":1,"])
+            guard let read = try? RoomRequest(method: "POST", path: "/room/guests", parts: parts) else { continue }
+            asks += 1
+            #expect(try sent(read) == read)
+        }
+        #expect(asks > 500)
+    }
+}
