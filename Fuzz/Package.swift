@@ -9,12 +9,15 @@ let package = Package(
     targets: [
         // A link to the sources: no product of Earshot has them.
         .target(name: "TOMLReader"),
+        // Likewise, as Nearby is in no core build.
+        .target(name: "HTTPParsing"),
+        .target(name: "Signalling"),
         .executableTarget(
             name: "fuzz",
             dependencies: [
-                "TOMLReader",
+                "HTTPParsing", "Signalling", "TOMLReader",
                 .product(name: "AudioContainers", package: "Earshot"), .product(name: "AudioFiles", package: "Earshot"),
-                .product(name: "MediaTransport", package: "Earshot"), .product(name: "Nearby", package: "Earshot"),
+                .product(name: "MediaTransport", package: "Earshot"),
                 .product(name: "AudioStreams", package: "Earshot"),
             ]),
     ],

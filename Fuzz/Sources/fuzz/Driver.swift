@@ -27,6 +27,8 @@ func runFuzzer(_ target: Target, arguments: [String]) -> Never {
         case .playlist: { fuzzPlaylist(UnsafeRawBufferPointer(start: $0, count: $1)) }
         case .tags: { fuzzTags(UnsafeRawBufferPointer(start: $0, count: $1)) }
         case .signalling: { fuzzSignalling(UnsafeRawBufferPointer(start: $0, count: $1)) }
+        case .events: { fuzzEvents(UnsafeRawBufferPointer(start: $0, count: $1)) }
+        case .target: { fuzzTarget(UnsafeRawBufferPointer(start: $0, count: $1)) }
         case .toml: { fuzzTOML(UnsafeRawBufferPointer(start: $0, count: $1)) }
         }
     exit(libFuzzerRunDriver(&count, &pointers, body))
