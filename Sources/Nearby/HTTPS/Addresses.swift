@@ -2,7 +2,9 @@ import Glibc
 import MediaTransport
 import NIOCore
 
-extension MediaTransport.SocketAddress {
+import struct MediaTransport.SocketAddress
+
+extension SocketAddress {
     /// An IPv4 address that came to a socket of both families is an IPv4 address here.
     init?(_ address: NIOCore.SocketAddress?) {
         guard let address,

@@ -22,7 +22,7 @@ struct HTTPBody: AsyncSequence, Sendable {
     struct AsyncIterator: AsyncIteratorProtocol {
         fileprivate let reader: HTTPBodyReader
 
-        func next() async throws -> ByteBuffer? { try await reader.next(by: nil) }
+        mutating func next() async throws -> ByteBuffer? { try await reader.next(by: nil) }
     }
 
     func makeAsyncIterator() -> AsyncIterator { AsyncIterator(reader: reader) }

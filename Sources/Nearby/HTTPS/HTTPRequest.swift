@@ -1,6 +1,8 @@
 import MediaTransport
 import NIOHTTP1
 
+import struct MediaTransport.SocketAddress
+
 /// A request as a handler gets it.
 struct HTTPRequest: Sendable {
     let method: HTTPMethod

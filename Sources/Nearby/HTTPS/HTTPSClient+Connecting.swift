@@ -4,6 +4,8 @@ import NIOHTTP1
 import NIOPosix
 import NIOSSL
 
+import struct MediaTransport.SocketAddress
+
 extension HTTPSClient {
     /// Connects to the address that is the first to answer with the right key: each is tried a little after the one before
     /// it (RFC 8305, section 5), or as soon as that has failed.
@@ -23,7 +25,7 @@ extension HTTPSClient {
         }
     }
 
-    private func connect(to address: MediaTransport.SocketAddress, within limit: Duration) async throws -> HTTPLink {
+    private func connect(to address: SocketAddress, within limit: Duration) async throws -> HTTPLink {
         let made = HTTPSEventLoop.group.next().makePromise(of: ClientConnection.self)
         let connected = ClientBootstrap(group: HTTPSEventLoop.group)
             .connectTimeout(TimeAmount(limit))
@@ -43,7 +45,7 @@ extension HTTPSClient {
     }
 
     /// The handlers of a connection, the one next to the network last. On its event loop.
-    private func configure(_ channel: any Channel, _ address: MediaTransport.SocketAddress) throws -> ClientConnection {
+    private func configure(_ channel: any Channel, _ address: SocketAddress) throws -> ClientConnection {
         var size = NIOHTTPDecoderLimitConfiguration()
         size.maxHeaderListSize = 65_536
         let pipeline = channel.pipeline.syncOperations
@@ -51,7 +53,7 @@ extension HTTPSClient {
             HTTPRequestEncoder(), ByteToMessageHandler(HTTPResponseDecoder(limitConfiguration: size)),
             NIOHTTPRequestHeadersValidator())
         let connection = try ClientConnection(on: channel)
-        let tls = try NIOSSLClientHandler(context: context, serverHostname: nil) { [judge] chain, decision in
+        let verify: NIOSSLCustomVerificationCallback = { [judge] chain, decision in
             switch chain.first?.publicKey.map(judge) {
             case .trusted?: return decision.succeed(.certificateVerified)
             case .refused(let expected, let found)?:
@@ -60,7 +62,8 @@ extension HTTPSClient {
             }
             decision.succeed(.failed)
         }
-        try pipeline.addHandler(tls, position: .first)
+        try pipeline.addHandler(
+            NIOSSLClientHandler(context: context, serverHostname: nil, customVerificationCallback: verify), position: .first)
         return connection
     }
 

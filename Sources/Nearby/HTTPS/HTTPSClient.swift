@@ -4,6 +4,8 @@ import NIOHTTP1
 import NIOSSL
 import Synchronization
 
+import struct MediaTransport.SocketAddress
+
 /// Whether a server's key is the right one, by who knows the pinned key, the join code, or nothing yet.
 enum KeyVerdict: Hashable, Sendable {
     case trusted
@@ -26,7 +28,7 @@ final class HTTPSClient: Sendable {
         var idle = Duration.seconds(30)
     }
 
-    let addresses: [MediaTransport.SocketAddress]
+    let addresses: [SocketAddress]
     let timeouts: Timeouts
     let context: NIOSSLContext
     let judge: @Sendable ([UInt8]) -> KeyVerdict
@@ -37,7 +39,7 @@ final class HTTPSClient: Sendable {
     ///   - identity: what we show where the server asks; nil for nothing.
     ///   - judge: gets the server's public key, as SPKI in DER. Called on the event loop: it must not wait.
     init(
-        addresses: [MediaTransport.SocketAddress], identity: TLSIdentity?, timeouts: Timeouts = Timeouts(),
+        addresses: [SocketAddress], identity: TLSIdentity?, timeouts: Timeouts = Timeouts(),
         judge: @escaping @Sendable ([UInt8]) -> KeyVerdict
     ) throws(HTTPSError) {
         precondition(!addresses.isEmpty)
@@ -107,16 +109,16 @@ struct HTTPAnswer: Sendable {
     /// The server's, as SPKI in DER.
     let serverKey: [UInt8]
     /// Which of its addresses answered.
-    let address: MediaTransport.SocketAddress
+    let address: SocketAddress
 }
 
 /// A connection of a client, with what is known of the server.
 final class HTTPLink: Sendable {
     let connection: ClientConnection
-    let address: MediaTransport.SocketAddress
+    let address: SocketAddress
     let serverKey: [UInt8]
 
-    init(_ connection: ClientConnection, to address: MediaTransport.SocketAddress, serverKey: [UInt8]) {
+    init(_ connection: ClientConnection, to address: SocketAddress, serverKey: [UInt8]) {
         self.connection = connection
         self.address = address
         self.serverKey = serverKey

@@ -4,6 +4,8 @@ import NIOCore
 import NIOHTTP1
 import NIOSSL
 
+import struct MediaTransport.SocketAddress
+
 /// Why there is no server, or no answer from one.
 enum HTTPSError: Error, Hashable, Sendable, CustomStringConvertible {
     /// Another process listens on the TCP port.

@@ -2,6 +2,8 @@ import MediaTransport
 import NIOCore
 import NIOHTTP1
 
+import struct MediaTransport.SocketAddress
+
 extension HTTPSServer {
     /// Reads requests and answers them, one after the other, until one side has had enough.
     func converse(
@@ -32,20 +34,20 @@ extension HTTPSServer {
         _ handler: Handler
     ) async throws -> Bool {
         let reader = HTTPBodyReader(connection, silence: nil) {
-            guard head.version >= .http1_1, head.headers[canonicalForm: "expect"].contains("100-continue") else {
+            guard !head.isOld, head.headers[canonicalForm: "expect"].contains("100-continue") else {
                 return
             }
             try await connection.write(
                 [.head(HTTPResponseHead(version: .http1_1, status: .continue))], within: self.limits.writeTimeout)
         }
         defer { reader.finish() }
-        let response = try await response(to: head, reader, connection, from: remote, to: local, handler)
+        let response = try await handle(head, reader, connection, from: remote, to: local, handler)
         let isWhole = await connection.isInboundWhole()
         let keepsAlive =
-            isWhole && head.isKeepAlive && head.version >= .http1_1 && head.method != .CONNECT
+            isWhole && head.isKeepAlive && !head.isOld && head.method != .CONNECT
             && !head.headers.contains(name: "upgrade") && !table.isStopping
         var answer = HTTPResponseHead(
-            version: min(head.version, .http1_1), status: response.status, headers: response.headers)
+            version: head.isOld ? .http1_0 : .http1_1, status: response.status, headers: response.headers)
         if !keepsAlive { answer.headers.replaceOrAdd(name: "Connection", value: "close") }
         if case .bytes(let bytes) = response.content {
             answer.headers.replaceOrAdd(name: "Content-Length", value: "\(bytes.count)")
@@ -64,8 +66,8 @@ extension HTTPSServer {
     }
 
     /// What the handler says, or what there is to say in its place.
-    private func response(
-        to head: HTTPRequestHead, _ reader: HTTPBodyReader, _ connection: ServerConnection, from remote: SocketAddress,
+    private func handle(
+        _ head: HTTPRequestHead, _ reader: HTTPBodyReader, _ connection: ServerConnection, from remote: SocketAddress,
         to local: SocketAddress, _ handler: Handler
     ) async throws -> HTTPResponse {
         guard let target = HTTPTarget(head.uri) else {
@@ -128,4 +130,9 @@ extension HTTPSServer {
     private func linger(_ connection: ServerConnection) async {
         _ = try? await connection.skipMessage(upTo: 1_048_576, within: .seconds(1))
     }
+}
+
+extension HTTPRequestHead {
+    /// Whether it is of HTTP/1.0, which knows no chunks; the parser lets none but 1.x pass.
+    fileprivate var isOld: Bool { version.minor == 0 }
 }

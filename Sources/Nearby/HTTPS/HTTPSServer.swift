@@ -6,6 +6,8 @@ import NIOPosix
 import NIOSSL
 import Synchronization
 
+import struct MediaTransport.SocketAddress
+
 /// HTTP/1.1 over TLS 1.2 or newer, on one TCP port.
 ///
 /// It asks each client for a certificate and takes any, or none: what counts is the key that the client has proven, which the
@@ -15,7 +17,7 @@ final class HTTPSServer: Sendable {
     typealias Handler = @Sendable (HTTPRequest) async throws -> HTTPResponse
 
     /// Where it listens, the chosen port included.
-    let localAddress: MediaTransport.SocketAddress
+    let localAddress: SocketAddress
     let limits: HTTPSLimits
     let table: ConnectionTable
     private let listener: NIOAsyncChannel<ServerConnection, Never>
@@ -42,7 +44,7 @@ final class HTTPSServer: Sendable {
                 listener = try await Self.listen(.init(.any, port: port), context, limits)
             }
         }
-        localAddress = MediaTransport.SocketAddress(listener.channel.localAddress) ?? .init(.any, port: port)
+        localAddress = SocketAddress(listener.channel.localAddress) ?? .init(.any, port: port)
     }
 
     deinit { listener.channel.close(promise: nil) }
@@ -83,8 +85,8 @@ final class HTTPSServer: Sendable {
 
     /// One connection: a task that converses and one that sees the client leave, each of which ends the other.
     private func serve(_ connection: ServerConnection, _ handler: @escaping Handler) async {
-        guard let remote = MediaTransport.SocketAddress(connection.channel.remoteAddress),
-            let local = MediaTransport.SocketAddress(connection.channel.localAddress),
+        guard let remote = SocketAddress(connection.channel.remoteAddress),
+            let local = SocketAddress(connection.channel.localAddress),
             table.admit(connection, from: remote.address)
         else { return connection.abort(ConnectionFailure.closed) }
         defer { table.remove(connection) }
@@ -97,7 +99,7 @@ final class HTTPSServer: Sendable {
     }
 
     private static func listen(
-        _ address: MediaTransport.SocketAddress, _ context: TLSContextBox, _ limits: HTTPSLimits
+        _ address: SocketAddress, _ context: TLSContextBox, _ limits: HTTPSLimits
     ) async throws(HTTPSError) -> NIOAsyncChannel<ServerConnection, Never> {
         var bootstrap = ServerBootstrap(group: HTTPSEventLoop.group)
             .serverChannelOption(.backlog, value: 256)
@@ -127,7 +129,8 @@ final class HTTPSServer: Sendable {
         size.maxHeaderListSize = limits.headSize
         let pipeline = channel.pipeline.syncOperations
         try pipeline.addHandlers(
-            NIOSSLServerHandler(context: context) { _, decision in decision.succeed(.certificateVerified) },
+            NIOSSLServerHandler(
+                context: context, customVerificationCallback: { _, decision in decision.succeed(.certificateVerified) }),
             HTTPResponseEncoder(), ByteToMessageHandler(HTTPRequestDecoder(limitConfiguration: size)),
             NIOHTTPResponseHeadersValidator())
         return try ServerConnection(on: channel)

@@ -19,7 +19,7 @@ import Testing
     }
 
     @Test func `curl gets an answer, with and without a certificate`() async throws {
-        try await withServer(HTTPSServer.Handler(Self.echo)) { server in
+        try await withServer(answering: Self.echo) { server async throws in
             #expect(try await curl(server, "-i", "-d", "hello").contains("X-Key: none"))
             let named = try await curl(
                 server, "-i", "-d", "hello", "--cert", TestIdentity.client.certificate, "--key", TestIdentity.client.key
@@ -35,7 +35,7 @@ import Testing
     @Test func `curl speaks HTTP 1.0, and gets no chunks`() async throws {
         try await withServer { request in
             HTTPResponse(content: .stream { for word in ["one ", "two"] { try await $0.write(Array(word.utf8)) } })
-        } _: { server in
+        } _: { server async throws in
             let old = try await curl(server, "-i", "--http1.0")
             #expect(old.hasPrefix("HTTP/1.0 200") && old.hasSuffix("\r\n\r\none two"))
             #expect(!old.lowercased().contains("chunked"))
@@ -47,7 +47,7 @@ import Testing
         let file = try await run(["mktemp"]).output.trimmingCharacters(in: .whitespacesAndNewlines)
         defer { unlink(file) }
         _ = try await run(["dd", "if=/dev/urandom", "of=\(file)", "bs=1000", "count=1500"])
-        try await withServer(HTTPSServer.Handler(Self.echo)) { server in
+        try await withServer(answering: Self.echo) { server async throws in
             let chunked = try await curl(
                 server, "-D", "-", "-o", "/dev/null", "-T", file, "-H", "Transfer-Encoding: chunked")
             #expect(chunked.contains("X-Size: 1500000"))
@@ -58,7 +58,7 @@ import Testing
         }
         try await withServer { _ in
             throw HTTPProblem(status: .forbidden, code: "no", message: "no")
-        } _: { server in
+        } _: { server async throws in
             let refused = try await curl(
                 server, "-D", "-", "-o", "/dev/null", "-T", file, "-H", "Expect: 100-continue", "--expect100-timeout",
                 "9")
@@ -73,7 +73,7 @@ import Testing
             case "/stream": HTTPResponse(content: .stream { try await $0.write(Array("x".utf8)) })
             default: HTTPResponse(content: .text("\(request.remoteAddress.port)\n"))
             }
-        } _: { server in
+        } _: { server async throws in
             let url = server.url
             let ports = try await curl(server, "\(url)/none", url, url).split(separator: "\n")
             #expect(ports.count == 3 && Set(ports).count == 1)
@@ -86,7 +86,7 @@ import Testing
         try await withServer { request in
             await asked.note(request.clientKey == TestIdentity.client.publicKey ? "known" : "unknown")
             return HTTPResponse(headers: ["Connection": "close"])
-        } _: { server in
+        } _: { server async throws in
             for version in ["-tls1_2", "-tls1_3"] {
                 let session = "\(TestIdentity.client.key)\(version).session"
                 for use in ["-sess_out", "-sess_in"] {

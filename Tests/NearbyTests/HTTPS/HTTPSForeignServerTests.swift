@@ -141,10 +141,10 @@ import Testing
         let plain = try await Server("plain")
         try await withServer(.other) { _ in
             HTTPResponse()
-        } _: { stranger in
+        } _: { stranger async throws in
             try await withServer { _ in
                 HTTPResponse()
-            } _: { server in
+            } _: { server async throws in
                 let addresses = [silent.address, stranger.localAddress, plain.address, server.localAddress]
                 let head = try await client(of: addresses, timeouts: timeouts).send(.GET, "/").head
                 #expect(head.address == server.localAddress)

@@ -32,7 +32,7 @@ import Testing
         ("GET / HTTP/1.1\r\n\r\nGET / HTTP/1.1\r\nConnection: close\r\n\r\n", "200"),
     ])
     func `garbage inside TLS is answered in HTTP, and the server goes on`(text: String, status: String) async throws {
-        try await withServer(Self.answer) { server in
+        try await withServer(answering: Self.answer) { server async throws in
             #expect(try await Self.exchange(server, text).hasPrefix("HTTP/1.1 \(status) "))
             #expect(try await client(of: server).send(.GET, "/").head.status == .ok)
             #expect(await soon { server.table.count <= 1 })
@@ -40,7 +40,7 @@ import Testing
     }
 
     @Test func `garbage in the place of TLS ends its connection only`() async throws {
-        try await withServer(Self.answer) { server in
+        try await withServer(answering: Self.answer) { server async throws in
             let shell = "printf 'GET / HTTP/1.1\\r\\n\\r\\n' | timeout 10 curl -s telnet://\(server.localAddress)"
             #expect(try await run(["sh", "-c", shell]).output == "")
             let old =
@@ -51,7 +51,7 @@ import Testing
     }
 
     @Test func `browsers are asked for no certificate but an Earshot's`() async throws {
-        try await withServer(Self.answer) { server in
+        try await withServer(answering: Self.answer) { server async throws in
             let shell = "timeout 10 openssl s_client -connect \(server.localAddress) </dev/null"
             let output = try await run(["sh", "-c", shell]).output
             #expect(output.contains("Acceptable client certificate CA names\nCN = Earshot\n"))
@@ -62,7 +62,7 @@ import Testing
     func `who does not come to the end of a head is cut off`(script: String) async throws {
         var limits = HTTPSLimits()
         limits.headTimeout = .milliseconds(400)
-        try await withServer(limits: limits, Self.answer) { server in
+        try await withServer(limits: limits, answering: Self.answer) { server async throws in
             // The first does not even begin with TLS.
             let peer =
                 script.isEmpty
@@ -78,7 +78,7 @@ import Testing
     @Test func `a body that does not come is 408`() async throws {
         var limits = HTTPSLimits()
         limits.bodyTimeout = .milliseconds(200)
-        try await withServer(limits: limits, Self.answer) { server in
+        try await withServer(limits: limits, answering: Self.answer) { server async throws in
             let text = "POST / HTTP/1.1\r\nContent-Length: 5\r\n\r\nab"
             #expect(try await Self.exchange(server, text).hasPrefix("HTTP/1.1 408 "))
         }
@@ -93,11 +93,11 @@ import Testing
                 try await $0.write(ServerSentEvent.heartbeat)
                 try await Task.sleep(for: .seconds(600))
             }
-        } _: { server in
+        } _: { server async throws in
             let held = Tally()
             let cut = Tally()
             let client = try client(of: server)
-            try await withThrowingTaskGroup(of: Void.self) { group in
+            await withThrowingTaskGroup(of: Void.self) { group in
                 for _ in 0..<200 {
                     group.addTask {
                         do {
@@ -128,7 +128,7 @@ import Testing
                 content: .stream { writer in
                     while true { try await writer.write([UInt8](repeating: 7, count: 65_536)) }
                 })
-        } _: { server in
+        } _: { server async throws in
             let curl = try ChildProcess(["curl", "-skN", "\(server.url)/flood"], standardOutput: "/dev/null")
             #expect(await soon { server.table.count == 1 })
             curl.signal(SIGSTOP)

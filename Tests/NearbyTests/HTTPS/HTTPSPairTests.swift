@@ -1,6 +1,5 @@
 import Foundation
 import MediaTransport
-import NIOCore
 import NIOHTTP1
 import Testing
 
@@ -21,7 +20,7 @@ import Testing
             #expect(request.clientKey == TestIdentity.client.publicKey)
             #expect(request.remoteAddress.address == .loopback && request.localAddress.address == .loopback)
             return try await Self.echo(request)
-        } _: { server in
+        } _: { server async throws in
             let (head, body) = try await client(of: server).send(
                 .POST, "/room/a%2Fb?x=1&y=%C3%A9", content: .text("hello"))
             #expect(head.status == .ok && String(decoding: body, as: UTF8.self) == "hello")
@@ -34,7 +33,7 @@ import Testing
         try await withServer { request in
             #expect(request.clientKey == nil)
             return HTTPResponse(status: .noContent)
-        } _: { server in
+        } _: { server async throws in
             #expect(try await client(of: server, nil).send(.GET, "/").head.status == .noContent)
         }
     }
@@ -43,7 +42,7 @@ import Testing
         try await withServer(.rsa) { request in
             #expect(request.clientKey == TestIdentity.rsa.publicKey)
             return HTTPResponse()
-        } _: { server in
+        } _: { server async throws in
             let client = try client(of: server, .rsa, pinning: .rsa)
             #expect(try await client.send(.GET, "/").head.status == .ok)
         }
@@ -52,7 +51,7 @@ import Testing
     @Test(arguments: [0, 1, 65_535, 65_536, 65_537, 1_000_000])
     func `bodies of any size go there and back`(size: Int) async throws {
         let bytes = (0..<size).map { UInt8(truncatingIfNeeded: $0 &* 31) }
-        try await withServer(HTTPSServer.Handler(Self.echo)) { server in
+        try await withServer(answering: Self.echo) { server async throws in
             let client = try client(of: server)
             for content in [HTTPContent.bytes(bytes), .stream { try await $0.write(bytes) }] {
                 #expect(try await client.send(.PUT, "/", content: content, upTo: size).body == bytes)
@@ -65,7 +64,7 @@ import Testing
         try await withServer(.other) { _ in
             await asked.add()
             return HTTPResponse()
-        } _: { server in
+        } _: { server async throws in
             let expected = HTTPSError.wrongKey(
                 server.localAddress, expected: name(of: TestIdentity.server.publicKey),
                 found: name(of: TestIdentity.other.publicKey))
@@ -80,7 +79,7 @@ import Testing
         try await withServer { request in
             await ports.note("\(request.remoteAddress.port)")
             return try await Self.echo(request)
-        } _: { server in
+        } _: { server async throws in
             let client = try client(of: server)
             for number in 0..<5 {
                 #expect(try await client.send(.POST, "/\(number)", content: .text("x")).body.count == 1)
@@ -95,7 +94,7 @@ import Testing
     @Test func `a kept connection that the server has closed is replaced`() async throws {
         var limits = HTTPSLimits()
         limits.idleTimeout = .milliseconds(50)
-        try await withServer(limits: limits, Self.echo) { server in
+        try await withServer(limits: limits, answering: Self.echo) { server async throws in
             let client = try client(of: server)
             for _ in 0..<3 {
                 #expect(try await client.send(.GET, "/").head.status == .ok)
@@ -109,7 +108,7 @@ import Testing
             if request.target.path == "/ignored" { return HTTPResponse(status: .accepted) }
             _ = try await request.body.collect(upTo: 1_000)
             return HTTPResponse()
-        } _: { server in
+        } _: { server async throws in
             let client = try client(of: server)
             let large = HTTPContent.bytes([UInt8](repeating: 1, count: 300_000))
             #expect(try await client.send(.POST, "/", content: large).head.status == .payloadTooLarge)
@@ -129,7 +128,7 @@ import Testing
                 throw HTTPProblem(status: .locked, code: "room-full", message: "no \"room\"\nleft")
             }
             throw Secret()
-        } _: { server in
+        } _: { server async throws in
             let client = try client(of: server)
             let (head, body) = try await client.send(.GET, "/problem")
             #expect(head.status == .locked)
@@ -143,7 +142,7 @@ import Testing
     @Test func `a head that is too long is 431`() async throws {
         var limits = HTTPSLimits()
         limits.headSize = 2_000
-        try await withServer(limits: limits, Self.echo) { server in
+        try await withServer(limits: limits, answering: Self.echo) { server async throws in
             let client = try client(of: server)
             let long = HTTPHeaders([("X-Long", String(repeating: "x", count: 3_000))])
             #expect(try await client.send(.GET, "/", headers: long).head.status == .requestHeaderFieldsTooLarge)
@@ -154,7 +153,7 @@ import Testing
     @Test func `headers and targets cannot be split`() async throws {
         try await withServer { request in
             HTTPResponse(headers: ["X-Name": request.target.query["name"] ?? ""])
-        } _: { server in
+        } _: { server async throws in
             let client = try client(of: server)
             await #expect(throws: (any Error).self) { try await client.send(.GET, "/?name=a%0D%0AX-Evil:%20b") }
             await #expect(throws: (any Error).self) { try await client.send(.GET, "/ HTTP/1.1\r\nX-Evil: b") }
@@ -166,7 +165,7 @@ import Testing
     }
 
     @Test func `a new certificate is shown to new connections only`() async throws {
-        try await withServer(HTTPSServer.Handler(Self.echo)) { server in
+        try await withServer(answering: Self.echo) { server async throws in
             let first = try client(of: server)
             _ = try await first.send(.GET, "/")
             try server.use(TestIdentity.other.identity)
@@ -179,7 +178,7 @@ import Testing
     }
 
     @Test func `a port that is taken is named`() async throws {
-        try await withServer(HTTPSServer.Handler(Self.echo)) { server in
+        try await withServer(answering: Self.echo) { server async throws in
             let port = server.localAddress.port
             let identity = try TestIdentity.server.identity
             await #expect(throws: HTTPSError.portInUse(port)) {

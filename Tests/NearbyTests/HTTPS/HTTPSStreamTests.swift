@@ -16,7 +16,7 @@ import Testing
                         ServerSentEvent(name: "roster", id: "\(number)", data: "{\n\"n\": \(number)\n}"))
                 }
             }
-        } _: { server in
+        } _: { server async throws in
             let events = try await client(of: server).send(.GET, "/room/events", timeout: nil) { answer in
                 #expect(answer.headers.first(name: "content-type") == "text/event-stream")
                 var parser = ServerSentEventParser()
@@ -39,7 +39,7 @@ import Testing
                     await turns.next()
                 }
             }
-        } _: { server in
+        } _: { server async throws in
             let count = try await client(of: server).send(.GET, "/", timeout: nil) { answer in
                 var count = 0
                 for try await _ in answer.body {
@@ -63,7 +63,7 @@ import Testing
                         await written.add()
                     }
                 })
-        } _: { server in
+        } _: { server async throws in
             try await client(of: server).send(.GET, "/", timeout: nil) { answer in
                 var pieces = answer.body.makeAsyncIterator()
                 _ = try await pieces.next()
@@ -87,7 +87,7 @@ import Testing
             await turns.next()
             while let piece = try await pieces.next() { count += piece.readableBytes }
             return HTTPResponse(content: .text("\(count)"))
-        } _: { server in
+        } _: { server async throws in
             let content = HTTPContent.stream { writer in
                 for _ in 0..<1_024 {
                     try await writer.write([UInt8](repeating: 7, count: 65_536))
@@ -112,7 +112,7 @@ import Testing
                 throw error
             }
             return HTTPResponse()
-        } _: { server in
+        } _: { server async throws in
             let client = try client(of: server)
             let request = Task { try await client.send(.GET, "/") }
             #expect(await soon { await seen.words == ["called"] })
@@ -137,7 +137,7 @@ import Testing
                     throw error
                 }
             }
-        } _: { server in
+        } _: { server async throws in
             try await client(of: server).send(.GET, "/", timeout: nil) { answer in
                 for try await _ in answer.body { break }
             }
@@ -203,7 +203,7 @@ import Testing
                     try await $0.write(Array("half".utf8))
                     throw Failure()
                 })
-        } _: { server in
+        } _: { server async throws in
             let client = try client(of: server)
             await #expect(throws: HTTPSError.cut(server.localAddress)) { try await client.send(.GET, "/") }
             await #expect(throws: Failure()) {
@@ -227,7 +227,7 @@ import Testing
             }
             try await Task.sleep(for: .seconds(600))
             return HTTPResponse()
-        } _: { server in
+        } _: { server async throws in
             let client = try client(of: server)
             await #expect(throws: HTTPSError.timedOut(server.localAddress)) {
                 try await client.send(.GET, "/", timeout: .milliseconds(100))

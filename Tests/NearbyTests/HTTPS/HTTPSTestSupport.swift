@@ -51,7 +51,7 @@ struct TestIdentity: Sendable {
 /// A server on loopback for the time of `body`.
 func withServer<Result: Sendable>(
     _ identity: TestIdentity = .server, limits: HTTPSLimits = HTTPSLimits(),
-    _ handler: @escaping HTTPSServer.Handler, _ body: (HTTPSServer) async throws -> Result
+    answering handler: @escaping HTTPSServer.Handler, _ body: (HTTPSServer) async throws -> Result
 ) async throws -> Result {
     let server = try await HTTPSServer(address: .loopback, port: 0, identity: identity.identity, limits: limits)
     return try await withThrowingTaskGroup(of: Void.self) { group in
