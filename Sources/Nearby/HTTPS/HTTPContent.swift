@@ -63,7 +63,12 @@ extension HTTPConnection {
         try await write([.head(head)], within: limit)
         let writer = HTTPContentWriter { try await self.write([.body($0)], within: limit) }
         defer { writer.finish() }
-        try await produce(writer)
+        do {
+            try await produce(writer)
+        } catch {
+            abort(ConnectionFailure.closed)
+            throw error
+        }
         try await write([.end(nil)], within: limit)
     }
 }

@@ -63,7 +63,8 @@ extension HTTPSClient {
             decision.succeed(.failed)
         }
         try pipeline.addHandler(
-            NIOSSLClientHandler(context: context, serverHostname: nil, customVerificationCallback: verify), position: .first)
+            NIOSSLClientHandler(context: context, serverHostname: nil, customVerificationCallback: verify),
+            position: .first)
         return connection
     }
 

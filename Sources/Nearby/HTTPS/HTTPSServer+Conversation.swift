@@ -46,6 +46,7 @@ extension HTTPSServer {
         let keepsAlive =
             isWhole && head.isKeepAlive && !head.isOld && head.method != .CONNECT
             && !head.headers.contains(name: "upgrade") && !table.isStopping
+            && !response.headers[canonicalForm: "connection"].contains("close")
         var answer = HTTPResponseHead(
             version: head.isOld ? .http1_0 : .http1_1, status: response.status, headers: response.headers)
         if !keepsAlive { answer.headers.replaceOrAdd(name: "Connection", value: "close") }

@@ -115,6 +115,8 @@ final class PartHandler<Head: Equatable & Sendable>: ChannelInboundHandler {
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        // An end that only the end of the connection makes is none, where that was no proper one.
+        guard failure == nil else { return }
         parts.append(unwrapInboundIn(data))
         guard let waiter, let part = pop() else { return }
         self.waiter = nil

@@ -128,7 +128,7 @@ import Testing
         await #expect(throws: HTTPSError.connectionRefused(stopped.address)) {
             try await client(of: [stopped.address], timeouts: timeouts).send(.GET, "/")
         }
-        let nowhere = SocketAddress(.v4(0xFF00_0001), port: 1)  // 255.0.0.1
+        let nowhere = SocketAddress(.v6(0xFE80 << 112 | 1, scope: 0), port: 1)  // a link-local one of no link
         await #expect(throws: HTTPSError.unreachable(nowhere)) {
             try await client(of: [nowhere], timeouts: timeouts).send(.GET, "/")
         }
