@@ -14,7 +14,7 @@ struct HTTPSLimits: Sendable {
     var idleTimeout = Duration.seconds(60)
     /// For a whole body that is read by ``HTTPBody/collect(upTo:)``.
     var bodyTimeout = Duration.seconds(10)
-    /// For 64 KiB of a response to leave; a peer that reads more slowly is cut off.
+    /// For 64 KiB of a response to leave, and for the client's machine to acknowledge what has left; else it is cut off.
     var writeTimeout = Duration.seconds(20)
     /// What requests under way have for their end after ``HTTPSServer/stop()``.
     var grace = Duration.milliseconds(500)

@@ -107,6 +107,10 @@ final class HTTPSServer: Sendable {
             .childChannelOption(.autoRead, value: false)
             .childChannelOption(.maxMessagesPerRead, value: 1)
             .childChannelOption(.socketOption(.so_keepalive), value: 1)
+            // For a client whose machine is gone: the kernel itself would try for a quarter of an hour.
+            .childChannelOption(
+                .tcpOption(NIOBSDSocket.Option(rawValue: TCP_USER_TIMEOUT)),
+                value: SocketOptionValue(TimeAmount(limits.writeTimeout).nanoseconds / 1_000_000))
         if address.address == .v6(0, scope: 0) {
             bootstrap = bootstrap.serverChannelOption(
                 ChannelOptions.socket(SocketOptionLevel(IPPROTO_IPV6), SocketOptionName(IPV6_V6ONLY)), value: 0)
