@@ -3,7 +3,8 @@ import PackageDescription
 
 // Build switches, all off by default, so that a package which depends on Earshot gets a plain manifest
 // (SwiftPM refuses unsafeFlags in dependencies).
-//   EARSHOT_CORE=1   leaves out the command line and what only it needs: sanitizer, fuzz, benchmark builds
+//   EARSHOT_CORE=1   leaves out the command line, Nearby, and the packages that only they need: sanitizer, fuzz, benchmark
+//                    builds. Nearby is there all the same where EARSHOT_LAYERS names it.
 //   EARSHOT_RTSAN=P  links RealtimeSanitizer's runtime at path P and wraps every render call in it
 //   EARSHOT_TSAN=1   what the thread sanitizer's build needs
 //   EARSHOT_LAYERS=A,B   only these layers
@@ -69,7 +70,13 @@ let allLayers: [(name: String, dependencies: [Target.Dependency])] = [
     ("Playout", ["AudioBase", "AudioDSP", "AudioCodecs", "CRealtime"]),
     ("MediaTransport", ["AudioBase", "COpenSSL", "CSRTP", "CRealtime"]),
     ("Rooms", ["AudioBase", "MediaTransport", "COpenSSL"]),
-    ("Nearby", ["AudioBase", "MediaTransport", "Rooms", "CRealtime", "CAvahi", "CDBus"]),
+    (
+        "Nearby",
+        [
+            "AudioBase", "MediaTransport", "Rooms", "CRealtime", "CAvahi", "CDBus",
+            .product(name: "NIOSSL", package: "swift-nio-ssl"),
+        ] + ["NIOCore", "NIOPosix", "NIOHTTP1", "NIOTLS"].map { .product(name: $0, package: "swift-nio") }
+    ),
     ("TOMLReader", []),
     (
         "Call",
@@ -81,7 +88,7 @@ let allLayers: [(name: String, dependencies: [Target.Dependency])] = [
     ("Diagnostics", ["AudioBase", "AudioDSP", "AudioFiles", "CKissFFT", "CCairo"]),
 ]
 let chosen = Context.environment["EARSHOT_LAYERS"]?.split(separator: ",").map(String.init)
-let layers = allLayers.filter { chosen?.contains($0.name) ?? true }
+let layers = allLayers.filter { chosen?.contains($0.name) ?? !(core && $0.name == "Nearby") }
 
 let package = Package(
     name: "Earshot",
@@ -130,6 +137,13 @@ let package = Package(
 
 if layers.contains(where: { $0.name == "AudioDevices" }) {
     package.dependencies.append(.package(url: "https://github.com/HdrHistogram/hdrhistogram-swift", from: "0.1.0"))
+}
+
+if layers.contains(where: { $0.name == "Nearby" }) {
+    package.dependencies += [
+        .package(url: "https://github.com/apple/swift-nio", from: "2.101.0"),
+        .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.0"),
+    ]
 }
 
 // How a graph sounds while it is edited, for its tests and for scripts/bench engine.

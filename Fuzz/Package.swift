@@ -10,13 +10,14 @@ let package = Package(
         // Links to the sources: no product of Earshot has them, or none without the network's libraries.
         .target(name: "TOMLReader"),
         .target(name: "Announcements", dependencies: [.product(name: "MediaTransport", package: "Earshot")]),
+        .target(name: "HTTPParsing"),
+        .target(name: "Signalling"),
         .executableTarget(
             name: "fuzz",
             dependencies: [
-                "TOMLReader", "Announcements",
+                "Announcements", "HTTPParsing", "Signalling", "TOMLReader",
                 .product(name: "AudioContainers", package: "Earshot"), .product(name: "AudioFiles", package: "Earshot"),
-                .product(name: "MediaTransport", package: "Earshot"), .product(name: "Nearby", package: "Earshot"),
-                .product(name: "Rooms", package: "Earshot"),
+                .product(name: "MediaTransport", package: "Earshot"), .product(name: "Rooms", package: "Earshot"),
                 .product(name: "AudioStreams", package: "Earshot"),
             ]),
     ],

@@ -33,6 +33,8 @@ func runFuzzer(_ target: Target, arguments: [String]) -> Never {
         case .announcement: { fuzzAnnouncement(UnsafeRawBufferPointer(start: $0, count: $1)) }
         case .netlink: { fuzzNetlink(UnsafeRawBufferPointer(start: $0, count: $1)) }
         case .rooms: { fuzzRooms(UnsafeRawBufferPointer(start: $0, count: $1)) }
+        case .events: { fuzzEvents(UnsafeRawBufferPointer(start: $0, count: $1)) }
+        case .target: { fuzzTarget(UnsafeRawBufferPointer(start: $0, count: $1)) }
         case .toml: { fuzzTOML(UnsafeRawBufferPointer(start: $0, count: $1)) }
         }
     exit(libFuzzerRunDriver(&count, &pointers, body))

@@ -1,7 +1,7 @@
 import AudioBase
 import Glibc
 import MediaTransport
-import Nearby
+import Signalling
 
 /// A few inputs that reach into each parser, so that libFuzzer need not find the formats by itself.
 func seeds(of target: Target) -> [[UInt8]] {
@@ -39,6 +39,9 @@ func seeds(of target: Target) -> [[UInt8]] {
             SignallingMessage(.refused, body: Array("busy".utf8)).bytes,
         ]
     case .rooms: roomSeeds()
+    case .events:
+        ["\u{FEFF}: x\nid: 7\nevent: roster\ndata: {}\ndata\n\n", "data:a\r\ndata: b\r\r\n:\n\n"].map { Array($0.utf8) }
+    case .target: [Array("/room/members/a%2Fb?epoch=2&a=%C3%A9".utf8)]
     case .toml:
         [
             "[nodes.'a b']\ntype = \"player\" # é\nx.y = [ 1, 0x1F, -2.5e3, +inf, true ]\n[[a]]\nb = { c = {}, d = [] }\n",

@@ -1,13 +1,14 @@
 import AudioBase
 import AudioFiles
+@testable import HTTPParsing
 import MediaTransport
-import Nearby
+import Signalling
 import TOMLReader
 
 /// What can be fuzzed. Each is a parser and the invariants its results must keep; a broken one traps.
 enum Target: String, CaseIterable {
     case session, aac, opus, stun, description, signalling, rooms, toml, container, file, stream, titles, playlist, tags
-    case dtls, srtp, announcement, netlink
+    case dtls, srtp, announcement, netlink, events, target
 }
 
 /// Datagrams, each behind two bytes of length and one of milliseconds since the last, into one session.
@@ -85,6 +86,31 @@ func fuzzSignalling(_ input: UnsafeRawBufferPointer) -> CInt {
     case (.failure(let a as SignallingParserError), .failure(let b as SignallingParserError)): precondition(a == b)
     default: preconditionFailure("cut differently, read differently")
     }
+    return 0
+}
+
+/// A stream of events read whole and byte by byte is the same, and so is what is written of it again.
+func fuzzEvents(_ input: UnsafeRawBufferPointer) -> CInt {
+    func read(_ bytes: some Sequence<UInt8>, _ size: Int) -> [ServerSentEvent]? {
+        var parser = ServerSentEventParser()
+        let bytes = Array(bytes)
+        return try? stride(from: 0, to: bytes.count, by: size).flatMap {
+            try parser.take(bytes[$0..<min(bytes.count, $0 + size)])
+        }
+    }
+    guard let events = read(input, max(1, input.count)) else { return 0 }
+    precondition(read(input, 1) == events)
+    for event in events { precondition(read(event.bytes, 7)?.first == event) }
+    return 0
+}
+
+/// A path is its components, escaped again, and nothing that is escaped reads as something else.
+func fuzzTarget(_ input: UnsafeRawBufferPointer) -> CInt {
+    let text = String(decoding: input, as: UTF8.self)
+    precondition(HTTPTarget("/" + HTTPTarget.escape(text))?.components == (text.isEmpty ? [] : [text]))
+    guard let target = HTTPTarget(text) else { return 0 }
+    let path = "/" + target.components.map(HTTPTarget.escape).joined(separator: "/")
+    precondition(HTTPTarget(path)?.components == target.components)
     return 0
 }
 

@@ -1,0 +1,1 @@
+../../../Sources/Nearby/SignallingMessage.swift

@@ -1,0 +1,39 @@
+import Glibc
+import MediaTransport
+import NIOCore
+
+import struct MediaTransport.SocketAddress
+
+extension SocketAddress {
+    /// An IPv4 address that came to a socket of both families is an IPv4 address here.
+    init?(_ address: NIOCore.SocketAddress?) {
+        guard let address,
+            let found = Self.filled(by: { pointer, size in
+                address.withSockAddr { source, length in
+                    memcpy(pointer, source, length)
+                    size = socklen_t(length)
+                    return 0
+                }
+            })
+        else { return nil }
+        self = found
+        if case .v6(let bits, _) = found.address, bits >> 32 == 0xFFFF {
+            self.address = .v4(UInt32(truncatingIfNeeded: bits))
+        }
+    }
+
+    /// As NIO takes it.
+    var forNIO: NIOCore.SocketAddress {
+        withKernelAddress { pointer, _ in
+            address.isV6
+                ? .init(UnsafeRawPointer(pointer).loadUnaligned(as: sockaddr_in6.self))
+                : .init(UnsafeRawPointer(pointer).loadUnaligned(as: sockaddr_in.self))
+        }
+    }
+
+    /// What a request's Host header says: without the interface of a link-local address.
+    var hostHeader: String {
+        guard case .v6(let bits, _) = address else { return description }
+        return Self(.v6(bits, scope: 0), port: port).description
+    }
+}

@@ -1,0 +1,93 @@
+import NIOCore
+import NIOHTTP1
+import Synchronization
+
+/// A body that comes in, in the pieces that the network made. To be read once, by one task at a time.
+///
+/// A piece is read when it is asked for: who stops asking stops the sender. It ends with its request: what is kept of it
+/// after the handler's return throws.
+struct HTTPBody: AsyncSequence, Sendable {
+    /// Its size, where the sender has said it.
+    let length: Int?
+    private let reader: HTTPBodyReader
+    private let timeout: Duration?
+
+    /// - Parameter timeout: for the whole of ``collect(upTo:)``.
+    init(length: Int?, reader: HTTPBodyReader, timeout: Duration?) {
+        self.length = length
+        self.reader = reader
+        self.timeout = timeout
+    }
+
+    struct AsyncIterator: AsyncIteratorProtocol {
+        fileprivate let reader: HTTPBodyReader
+
+        mutating func next() async throws -> ByteBuffer? { try await reader.next(by: nil) }
+    }
+
+    func makeAsyncIterator() -> AsyncIterator { AsyncIterator(reader: reader) }
+
+    /// All of it.
+    /// - Throws: ``HTTPBodyError/tooLarge(_:)`` as soon as it is known to be longer than `limit` bytes.
+    func collect(upTo limit: Int) async throws -> [UInt8] {
+        if let length, length > limit { throw HTTPBodyError.tooLarge(limit) }
+        let deadline = timeout.map { ContinuousClock.now + $0 }
+        var bytes: [UInt8] = []
+        while let piece = try await reader.next(by: deadline) {
+            guard bytes.count + piece.readableBytes <= limit else { throw HTTPBodyError.tooLarge(limit) }
+            bytes.append(contentsOf: piece.readableBytesView)
+        }
+        return bytes
+    }
+}
+
+enum HTTPBodyError: Error, Hashable {
+    /// It is longer than so many bytes.
+    case tooLarge(Int)
+    /// Its request is over.
+    case over
+}
+
+/// The reading of one body, whose message's head has been read.
+final class HTTPBodyReader: Sendable {
+    private enum State { case fresh, reading, ended, over }
+    private let state = Mutex(State.fresh)
+    private let begin: @Sendable () async throws -> Void
+    private let piece: @Sendable (Duration?) async throws -> ByteBuffer?
+
+    /// - Parameters:
+    ///   - begin: called before the first piece is asked for.
+    ///   - silence: how long the peer may send nothing.
+    init<InboundHead, OutboundHead>(
+        _ connection: HTTPConnection<InboundHead, OutboundHead>, silence: Duration?,
+        begin: @escaping @Sendable () async throws -> Void = {}
+    ) {
+        self.begin = begin
+        piece = { limit in
+            let limit = [limit, silence].compactMap { $0 }.min()
+            switch try await connection.next(within: limit) {
+            case .body(let bytes): return bytes
+            case .end: return nil
+            case .head: preconditionFailure("a head within a body")
+            }
+        }
+    }
+
+    /// The next piece; nil at the end.
+    func next(by deadline: ContinuousClock.Instant?) async throws -> ByteBuffer? {
+        switch state.withLock({ $0 }) {
+        case .ended: return nil
+        case .over: throw HTTPBodyError.over
+        case .reading: break
+        case .fresh:
+            state.withLock { $0 = .reading }
+            try await begin()
+        }
+        let bytes = try await piece(deadline.map { max(.zero, $0 - .now) })
+        if bytes == nil { state.withLock { $0 = .ended } }
+        return bytes
+    }
+
+    /// Nothing of it is read any more.
+    func finish() { state.withLock { $0 = .over } }
+}

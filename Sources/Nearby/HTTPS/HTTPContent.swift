@@ -1,0 +1,74 @@
+import NIOCore
+import NIOHTTP1
+import Synchronization
+
+/// What is sent behind a head.
+enum HTTPContent: Sendable {
+    /// Bytes that are there.
+    case bytes([UInt8])
+    /// Bytes that come by and by. The content ends when the closure returns; where it throws, the connection is cut, so that
+    /// the peer does not take what it has for the whole.
+    case stream(@Sendable (HTTPContentWriter) async throws -> Void)
+
+    static let none = HTTPContent.bytes([])
+
+    static func text(_ text: String) -> HTTPContent { .bytes(Array(text.utf8)) }
+
+    /// Bytes in one write at most; each is waited for.
+    static let pieceSize = 65_536
+}
+
+/// Where a stream's bytes go. Each call returns when the kernel has taken them: a peer that reads slowly holds up the writer.
+final class HTTPContentWriter: Sendable {
+    private let isOver = Atomic(false)
+    private let put: @Sendable (ByteBuffer) async throws -> Void
+
+    init(_ put: @escaping @Sendable (ByteBuffer) async throws -> Void) { self.put = put }
+
+    func write(_ bytes: ByteBuffer) async throws {
+        var rest = bytes
+        while rest.readableBytes > 0 {
+            let piece = rest.readSlice(length: min(rest.readableBytes, HTTPContent.pieceSize))
+            guard !isOver.load(ordering: .relaxed) else { throw HTTPBodyError.over }
+            if let piece { try await put(piece) }
+        }
+    }
+
+    func write(_ bytes: some Sequence<UInt8> & Sendable) async throws { try await write(ByteBuffer(bytes: bytes)) }
+
+    func write(_ event: ServerSentEvent) async throws { try await write(event.bytes) }
+
+    /// Nothing more is taken.
+    func finish() { isOver.store(true, ordering: .relaxed) }
+}
+
+extension HTTPConnection {
+    /// Sends a whole message.
+    /// - Parameter limit: for the kernel to take each 64 KiB.
+    func send(_ head: OutboundHead, _ content: HTTPContent, within limit: Duration?) async throws {
+        switch content {
+        case .bytes(let bytes) where bytes.isEmpty: try await write([.head(head), .end(nil)], within: limit)
+        case .bytes(let bytes) where bytes.count <= HTTPContent.pieceSize:
+            try await write([.head(head), .body(ByteBuffer(bytes: bytes)), .end(nil)], within: limit)
+        case .bytes(let bytes):
+            try await stream(head, within: limit) { try await $0.write(bytes) }
+        case .stream(let produce):
+            try await stream(head, within: limit, produce)
+        }
+    }
+
+    private func stream(
+        _ head: OutboundHead, within limit: Duration?, _ produce: @Sendable (HTTPContentWriter) async throws -> Void
+    ) async throws {
+        try await write([.head(head)], within: limit)
+        let writer = HTTPContentWriter { try await self.write([.body($0)], within: limit) }
+        defer { writer.finish() }
+        do {
+            try await produce(writer)
+        } catch {
+            abort(ConnectionFailure.closed)
+            throw error
+        }
+        try await write([.end(nil)], within: limit)
+    }
+}

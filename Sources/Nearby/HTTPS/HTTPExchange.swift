@@ -1,0 +1,95 @@
+import MediaTransport
+import NIOCore
+import NIOHTTP1
+
+/// One request of a client and its answer, on one connection.
+struct HTTPExchange {
+    /// The connection ended before anything of an answer came.
+    struct Unanswered: Error {
+        let reason: any Error
+    }
+
+    let link: HTTPLink
+    let deadline: NIODeadline?
+    let silence: Duration?
+    private var connection: ClientConnection { link.connection }
+
+    /// - Parameter keep: called where the connection can carry another request; else it is closed.
+    func run<Result>(
+        _ method: HTTPMethod, _ target: String, _ headers: HTTPHeaders, _ content: HTTPContent,
+        isolation: isolated (any Actor)?, _ read: (HTTPAnswer) async throws -> Result, keep: () -> Void
+    ) async throws -> Result {
+        let head = requestHead(method, target, headers, content)
+        let timer = deadline.map { time in
+            connection.channel.eventLoop.scheduleTask(deadline: time) {
+                self.connection.abort(ConnectionFailure.timedOut)
+            }
+        }
+        defer { timer?.cancel() }
+        // Beside the answer: a server may have enough of a content before its end.
+        async let sending: Void = connection.send(head, content, within: nil)
+        let failure: any Error
+        do {
+            let answer = try await firstOfAnswer()
+            let reader = HTTPBodyReader(connection, silence: silence)
+            let length = answer.headers.first(name: "content-length").flatMap { Int($0) }
+            let result = try await read(
+                HTTPAnswer(
+                    status: answer.status, headers: answer.headers,
+                    body: HTTPBody(length: length, reader: reader, timeout: nil), serverKey: link.serverKey,
+                    address: link.address))
+            reader.finish()
+            // Before it is looked at, or the timer might abort the next request.
+            timer?.cancel()
+            if answer.isKeepAlive, await connection.isReady() {
+                try await sending
+                keep()
+            } else {
+                connection.abort(ConnectionFailure.closed)
+            }
+            return result
+        } catch {
+            failure = error
+        }
+        connection.abort(ConnectionFailure.closed)
+        // What went wrong with the content is the cause, not that the connection was cut for it.
+        do {
+            try await sending
+        } catch {
+            if HTTPSError(error, from: link.address) == nil, !(error is CancellationError) { throw error }
+        }
+        try Task.checkCancellation()
+        if let unanswered = failure as? Unanswered { throw Unanswered(reason: named(unanswered.reason)) }
+        throw named(failure)
+    }
+
+    private func requestHead(_ method: HTTPMethod, _ target: String, _ headers: HTTPHeaders, _ content: HTTPContent)
+        -> HTTPRequestHead
+    {
+        var head = HTTPRequestHead(version: .http1_1, method: method, uri: target, headers: headers)
+        head.headers.replaceOrAdd(name: "Host", value: link.address.hostHeader)
+        switch content {
+        case .bytes(let bytes):
+            if !bytes.isEmpty || [.POST, .PUT, .PATCH].contains(method) {
+                head.headers.replaceOrAdd(name: "Content-Length", value: "\(bytes.count)")
+            }
+        case .stream: head.headers.replaceOrAdd(name: "Transfer-Encoding", value: "chunked")
+        }
+        return head
+    }
+
+    private func firstOfAnswer() async throws -> HTTPResponseHead {
+        do {
+            guard case .head(let head) = try await connection.next(within: nil) else { preconditionFailure("no head") }
+            return head
+        } catch let error as ConnectionFailure {
+            guard case .closed = error else { throw error }
+            throw Unanswered(reason: error)
+        } catch let error where HTTPSError(error, from: link.address) == .cut(link.address) {
+            throw Unanswered(reason: error)
+        }
+    }
+
+    /// As the caller is to see it.
+    private func named(_ error: any Error) -> any Error { HTTPSError(error, from: link.address) ?? error }
+}

@@ -1,0 +1,61 @@
+import MediaTransport
+import NIOHTTP1
+
+import struct MediaTransport.SocketAddress
+
+/// A request as a handler gets it.
+struct HTTPRequest: Sendable {
+    let method: HTTPMethod
+    let target: HTTPTarget
+    let headers: HTTPHeaders
+    let remoteAddress: SocketAddress
+    /// The address of ours that the client reached.
+    let localAddress: SocketAddress
+    /// The public key that the client has proven by its certificate, as SPKI in DER; nil for browsers, who have none.
+    let clientKey: [UInt8]?
+    let body: HTTPBody
+}
+
+/// A handler's answer.
+struct HTTPResponse: Sendable {
+    var status: HTTPResponseStatus = .ok
+    var headers: HTTPHeaders = [:]
+    var content: HTTPContent = .none
+
+    /// A stream of events.
+    static func events(_ produce: @escaping @Sendable (HTTPContentWriter) async throws -> Void) -> HTTPResponse {
+        HTTPResponse(
+            headers: ["Content-Type": "text/event-stream", "Cache-Control": "no-store"], content: .stream(produce))
+    }
+}
+
+/// What a handler throws in the place of an answer; it becomes one.
+struct HTTPProblem: Error, Hashable {
+    let status: HTTPResponseStatus
+    /// For programs: lower-case letters and hyphens.
+    let code: String
+    /// For people.
+    let message: String
+
+    /// As JSON, `{"error": …, "message": …}`.
+    var response: HTTPResponse {
+        HTTPResponse(
+            status: status, headers: ["Content-Type": "application/json"],
+            content: .text("{\"error\": \(Self.quote(code)), \"message\": \(Self.quote(message))}\n"))
+    }
+
+    /// A string of JSON (RFC 8259, section 7).
+    private static func quote(_ text: String) -> String {
+        var result = "\""
+        for scalar in text.unicodeScalars {
+            switch scalar {
+            case "\"", "\\": result += "\\\(scalar)"
+            case "\u{0}"..<" ":
+                let digits = String(scalar.value, radix: 16)
+                result += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+            default: result.unicodeScalars.append(scalar)
+            }
+        }
+        return result + "\""
+    }
+}

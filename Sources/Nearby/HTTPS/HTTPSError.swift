@@ -1,0 +1,115 @@
+import Glibc
+import MediaTransport
+import NIOCore
+import NIOHTTP1
+import NIOSSL
+
+import struct MediaTransport.SocketAddress
+
+/// Why there is no server, or no answer from one.
+enum HTTPSError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// Another process listens on the TCP port.
+    case portInUse(UInt16)
+    /// The system forbids to listen on the port.
+    case permissionDenied(UInt16)
+    /// The address to listen on is none of this machine's.
+    case addressNotAvailable(IPAddress)
+    /// Certificate or key are no PEM, or do not belong together; the library's words.
+    case unusableIdentity(String)
+    /// The peer's machine is there, and nobody listens on the port.
+    case connectionRefused(SocketAddress)
+    /// No way leads to the peer.
+    case unreachable(SocketAddress)
+    /// The peer did not answer in time.
+    case timedOut(SocketAddress)
+    /// The peer's key is not the one that was to be there; both as fingerprints. Nothing was sent to it.
+    case wrongKey(SocketAddress, expected: String, found: String)
+    /// Something else than TLS answers.
+    case notTLS(SocketAddress)
+    /// TLS does not come about; the library's words.
+    case handshakeFailed(SocketAddress, String)
+    /// Something else than HTTP answers inside TLS.
+    case notHTTP(SocketAddress)
+    /// The peer hung up before its answer was whole.
+    case cut(SocketAddress)
+    /// Whatever else the system says; the value is its `errno`.
+    case system(CInt)
+
+    /// One line for the user, with the next step.
+    var description: String {
+        switch self {
+        case .portInUse(let port):
+            "TCP port \(port) is in use, perhaps by another 'earshot host'; choose another with --port, or see who holds it:"
+                + " ss -ltnp 'sport = :\(port)'"
+        case .permissionDenied(let port): "no permission to listen on TCP port \(port); take a port from 1024 up"
+        case .addressNotAvailable(let address): "\(address) is no address of this machine; see them with: ip address"
+        case .unusableIdentity(let reason): "the certificate or its key cannot be used: \(reason)"
+        case .connectionRefused(let address):
+            "nobody answers at \(address): is 'earshot host' running there, on port \(address.port)?"
+        case .unreachable(let address):
+            "no route to \(address); check the network with: ip route get \(address.address)"
+        case .timedOut(let address):
+            "\(address) did not answer in time; check the address, and that no firewall blocks TCP port \(address.port)"
+        case .wrongKey(let address, let expected, let found):
+            "\(address) has the key \(found), not \(expected): it is another machine, or somebody in between;"
+                + " nothing was sent to it"
+        case .notTLS(let address): "what answers at \(address) is no Earshot; check address and port"
+        case .handshakeFailed(let address, let reason): "no encrypted connection to \(address): \(reason)"
+        case .notHTTP(let address): "what answers at \(address) speaks no HTTP; check address and port"
+        case .cut(let address): "\(address) hung up before its answer was whole; try again, and see what it printed"
+        case .system(let code): "TCP: \(String(cString: strerror(code))); try again, and report it if it stays"
+        }
+    }
+}
+
+/// Why a connection, of either side, is of no more use; seen by its owner only.
+enum ConnectionFailure: Error {
+    /// The peer has closed it.
+    case closed
+    /// The peer did not send, or not read, in time.
+    case timedOut
+}
+
+extension HTTPSError {
+    /// What a server's `bind` says.
+    init(binding error: any Error, to address: SocketAddress) {
+        self =
+            switch (error as? IOError)?.errnoCode {
+            case EADDRINUSE: .portInUse(address.port)
+            case EACCES, EPERM: .permissionDenied(address.port)
+            case EADDRNOTAVAIL, EAFNOSUPPORT, EINVAL, ENODEV: .addressNotAvailable(address.address)
+            case let code: .system(code ?? EIO)
+            }
+    }
+
+    /// What happened on a connection to `peer`; nil where it is nothing of the network.
+    init?(_ error: any Error, from peer: SocketAddress) {
+        switch error {
+        case let error as HTTPSError: self = error
+        case let error as IOError:
+            switch error.errnoCode {
+            case ECONNREFUSED: self = .connectionRefused(peer)
+            case EHOSTUNREACH, ENETUNREACH, ENETDOWN, EHOSTDOWN, EADDRNOTAVAIL, EINVAL, EAFNOSUPPORT:
+                self = .unreachable(peer)
+            case ETIMEDOUT: self = .timedOut(peer)
+            case ECONNRESET, EPIPE, ENOTCONN: self = .cut(peer)
+            case let code: self = .system(code)
+            }
+        case ConnectionFailure.timedOut, ChannelError.connectTimeout: self = .timedOut(peer)
+        case HTTPParserError.invalidEOFState: self = .cut(peer)
+        case is HTTPParserError, is NIOHTTPDecoderError: self = .notHTTP(peer)
+        case NIOSSLError.handshakeFailed(let reason):
+            let words = String(describing: reason)
+            self =
+                if words.contains("WRONG_VERSION_NUMBER") {
+                    .notTLS(peer)
+                } else if words.contains("EOF") || words.contains("syscallError") {
+                    .cut(peer)
+                } else {
+                    .handshakeFailed(peer, words)
+                }
+        case is ConnectionFailure, is ChannelError, is NIOSSLError, is BoringSSLError: self = .cut(peer)
+        default: return nil
+        }
+    }
+}

@@ -1,0 +1,26 @@
+import NIOPosix
+
+/// What one HTTPS server puts up with. Everything that a stranger can make it hold is bounded here.
+struct HTTPSLimits: Sendable {
+    /// Connections at once, in all; more are closed before a byte of them is read.
+    var connections = 256
+    /// Connections at once from one address.
+    var connectionsPerAddress = 32
+    /// Bytes of a request's line and headers.
+    var headSize = 16_384
+    /// From the connection, or from a later request's first byte, to the end of its headers; TLS's handshake included.
+    var headTimeout = Duration.seconds(10)
+    /// Between two requests on one connection.
+    var idleTimeout = Duration.seconds(60)
+    /// For a whole body that is read by ``HTTPBody/collect(upTo:)``.
+    var bodyTimeout = Duration.seconds(10)
+    /// For 64 KiB of a response to leave, and for the client's machine to acknowledge what has left; else it is cut off.
+    var writeTimeout = Duration.seconds(20)
+    /// What requests under way have for their end after ``HTTPSServer/stop()``.
+    var grace = Duration.milliseconds(500)
+}
+
+/// The one thread of all HTTPS in the process, `NIO-ELT-0-#0`: started with the first server or client, never ended.
+enum HTTPSEventLoop {
+    static let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
+}

@@ -1,0 +1,139 @@
+import MediaTransport
+import NIOCore
+import NIOHTTP1
+
+import struct MediaTransport.SocketAddress
+
+extension HTTPSServer {
+    /// Reads requests and answers them, one after the other, until one side has had enough.
+    func converse(
+        on connection: ServerConnection, from remote: SocketAddress, to local: SocketAddress, _ handler: Handler
+    ) async {
+        do {
+            var isFirst = true
+            while table.setWaiting(true, connection) {
+                guard
+                    case .head(let head) = try await connection.next(
+                        within: isFirst ? limits.headTimeout : limits.idleTimeout,
+                        onceBegun: isFirst ? nil : limits.headTimeout)
+                else { return }
+                _ = table.setWaiting(false, connection)
+                guard try await answer(head, on: connection, from: remote, to: local, handler) else { return }
+                isFirst = false
+            }
+        } catch let error as HTTPParserError {
+            if let response = Self.response(to: error) { try? await sendLast(response, on: connection) }
+        } catch {
+            // The client is gone, or silent, or the server stops: there is nobody to tell.
+        }
+    }
+
+    /// Whether another request may follow.
+    private func answer(
+        _ head: HTTPRequestHead, on connection: ServerConnection, from remote: SocketAddress, to local: SocketAddress,
+        _ handler: Handler
+    ) async throws -> Bool {
+        let reader = HTTPBodyReader(connection, silence: nil) {
+            guard !head.isOld, head.headers[canonicalForm: "expect"].contains("100-continue") else {
+                return
+            }
+            try await connection.write(
+                [.head(HTTPResponseHead(version: .http1_1, status: .continue))], within: self.limits.writeTimeout)
+        }
+        defer { reader.finish() }
+        let response = try await handle(head, reader, connection, from: remote, to: local, handler)
+        let isWhole = await connection.isInboundWhole()
+        let keepsAlive =
+            isWhole && head.isKeepAlive && !head.isOld && head.method != .CONNECT
+            && !head.headers.contains(name: "upgrade") && !table.isStopping
+            && !response.headers[canonicalForm: "connection"].contains("close")
+        var answer = HTTPResponseHead(
+            version: head.isOld ? .http1_0 : .http1_1, status: response.status, headers: response.headers)
+        if !keepsAlive { answer.headers.replaceOrAdd(name: "Connection", value: "close") }
+        if case .bytes(let bytes) = response.content {
+            answer.headers.replaceOrAdd(name: "Content-Length", value: "\(bytes.count)")
+        }
+        if head.method != .HEAD, response.status.mayHaveResponseBody {
+            try await connection.send(answer, response.content, within: limits.writeTimeout)
+        } else {
+            try await connection.write([.head(answer)], within: limits.writeTimeout)
+        }
+        reader.finish()
+        guard isWhole else {
+            await linger(connection)
+            return false
+        }
+        return try await connection.skipMessage(upTo: 0, within: .zero) && keepsAlive
+    }
+
+    /// What the handler says, or what there is to say in its place.
+    private func handle(
+        _ head: HTTPRequestHead, _ reader: HTTPBodyReader, _ connection: ServerConnection, from remote: SocketAddress,
+        to local: SocketAddress, _ handler: Handler
+    ) async throws -> HTTPResponse {
+        guard let target = HTTPTarget(head.uri) else {
+            return HTTPProblem(
+                status: .badRequest, code: "bad-target", message: "what was asked for cannot be read"
+            ).response
+        }
+        let body = HTTPBody(
+            length: head.headers.first(name: "content-length").flatMap { Int($0) }, reader: reader,
+            timeout: limits.bodyTimeout)
+        let request = HTTPRequest(
+            method: head.method, target: target, headers: head.headers, remoteAddress: remote, localAddress: local,
+            clientKey: await connection.peerKey(), body: body)
+        do {
+            return try await handler(request)
+        } catch let problem as HTTPProblem {
+            return problem.response
+        } catch HTTPBodyError.tooLarge(let limit) {
+            let message = "the body is longer than \(limit) bytes"
+            return HTTPProblem(status: .payloadTooLarge, code: "too-large", message: message).response
+        } catch ConnectionFailure.timedOut {
+            return HTTPProblem(
+                status: .requestTimeout, code: "timed-out", message: "the body did not come in time"
+            ).response
+        } catch let error where error is CancellationError || error is ConnectionFailure || error is HTTPParserError {
+            throw error
+        } catch {
+            // Its words are for this machine's user, not for the client.
+            return HTTPProblem(
+                status: .internalServerError, code: "internal", message: "something went wrong here"
+            ).response
+        }
+    }
+
+    /// Nil where the client has hung up, which is no mistake of its.
+    private static func response(to error: HTTPParserError) -> HTTPResponse? {
+        switch error {
+        case .invalidEOFState, .closedConnection: nil
+        case .headerOverflow:
+            HTTPProblem(
+                status: .requestHeaderFieldsTooLarge, code: "head-too-large", message: "the headers are too long"
+            ).response
+        case .invalidVersion:
+            HTTPProblem(
+                status: .httpVersionNotSupported, code: "version", message: "only HTTP/1.0 and HTTP/1.1 are spoken here"
+            ).response
+        default: HTTPProblem(status: .badRequest, code: "bad-request", message: "this is no request of HTTP").response
+        }
+    }
+
+    /// Sends an answer to what was no request.
+    private func sendLast(_ response: HTTPResponse, on connection: ServerConnection) async throws {
+        var head = HTTPResponseHead(version: .http1_1, status: response.status, headers: response.headers)
+        head.headers.replaceOrAdd(name: "Connection", value: "close")
+        try await connection.send(head, response.content, within: limits.writeTimeout)
+    }
+
+    /// Reads on for a while after the answer to a request whose body nobody wanted: a socket that is closed with bytes unread
+    /// is reset, and the answer lost with it.
+    private func linger(_ connection: ServerConnection) async {
+        _ = try? await connection.skipMessage(upTo: 1_048_576, within: .seconds(1))
+    }
+}
+
+extension HTTPRequestHead {
+    /// Whether it is of HTTP/1.0, which knows no chunks; the parser lets none but 1.x pass.
+    fileprivate var isOld: Bool { version.minor == 0 }
+}

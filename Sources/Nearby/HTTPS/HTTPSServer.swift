@@ -1,0 +1,153 @@
+import Glibc
+import MediaTransport
+import NIOCore
+import NIOHTTP1
+import NIOPosix
+import NIOSSL
+import Synchronization
+
+import struct MediaTransport.SocketAddress
+
+/// HTTP/1.1 over TLS 1.2 or newer, on one TCP port.
+///
+/// It asks each client for a certificate and takes any, or none: what counts is the key that the client has proven, which the
+/// handler is told. Each connection is a task, and each request a call of the handler in it; when the client goes away that
+/// task is cancelled.
+final class HTTPSServer: Sendable {
+    typealias Handler = @Sendable (HTTPRequest) async throws -> HTTPResponse
+
+    /// Where it listens, the chosen port included.
+    let localAddress: SocketAddress
+    let limits: HTTPSLimits
+    let table: ConnectionTable
+    private let listener: NIOAsyncChannel<ServerConnection, Never>
+    private let context: TLSContextBox
+
+    /// Begins to listen; nobody is answered before ``run(_:)``.
+    /// - Parameters:
+    ///   - address: nil for all of this machine's, IPv4 and IPv6.
+    ///   - port: 0 lets the system choose.
+    init(
+        address: IPAddress? = nil, port: UInt16, identity: TLSIdentity, limits: HTTPSLimits = HTTPSLimits()
+    ) async throws(HTTPSError) {
+        self.limits = limits
+        table = ConnectionTable(limits)
+        context = TLSContextBox(try identity.serverContext())
+        if let address {
+            listener = try await Self.listen(.init(address, port: port), context, limits)
+        } else {
+            do throws(HTTPSError) {
+                listener = try await Self.listen(.init(.v6(0, scope: 0), port: port), context, limits)
+            } catch {
+                // A machine without IPv6.
+                guard case .addressNotAvailable = error else { throw error }
+                listener = try await Self.listen(.init(.any, port: port), context, limits)
+            }
+        }
+        localAddress = SocketAddress(listener.channel.localAddress) ?? .init(.any, port: port)
+    }
+
+    deinit { listener.channel.close(promise: nil) }
+
+    /// Presents another certificate to who connects from now on. Connections that are there stay.
+    func use(_ identity: TLSIdentity) throws(HTTPSError) { context.set(try identity.serverContext()) }
+
+    /// Answers requests until ``stop()``, or until the task is cancelled. Once.
+    func run(_ handler: @escaping Handler) async {
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask { await self.acceptConnections(handler) }
+            group.addTask {
+                // The grace begins when the listener is closed.
+                try? await self.listener.channel.closeFuture.get()
+                try? await Task.sleep(for: self.limits.grace)
+            }
+            await group.next()
+            group.cancelAll()
+        }
+    }
+
+    /// Takes no more connections and closes those that wait for a request. What is under way has ``HTTPSLimits/grace`` to end;
+    /// then its tasks are cancelled. ``run(_:)`` returns when all is over.
+    func stop() {
+        table.stop()
+        listener.channel.close(promise: nil)
+    }
+
+    private func acceptConnections(_ handler: @escaping Handler) async {
+        try? await listener.executeThenClose { connections in
+            try await withThrowingDiscardingTaskGroup { group in
+                for try await connection in connections {
+                    group.addTask { await self.serve(connection, handler) }
+                }
+            }
+        }
+    }
+
+    /// One connection: a task that converses and one that sees the client leave, each of which ends the other.
+    private func serve(_ connection: ServerConnection, _ handler: @escaping Handler) async {
+        guard let remote = SocketAddress(connection.channel.remoteAddress),
+            let local = SocketAddress(connection.channel.localAddress),
+            table.admit(connection, from: remote.address)
+        else { return connection.abort(ConnectionFailure.closed) }
+        defer { table.remove(connection) }
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask { await self.converse(on: connection, from: remote, to: local, handler) }
+            group.addTask { await connection.closed() }
+            await group.next()
+            group.cancelAll()
+        }
+    }
+
+    private static func listen(
+        _ address: SocketAddress, _ context: TLSContextBox, _ limits: HTTPSLimits
+    ) async throws(HTTPSError) -> NIOAsyncChannel<ServerConnection, Never> {
+        var bootstrap = ServerBootstrap(group: HTTPSEventLoop.group)
+            .serverChannelOption(.backlog, value: 256)
+            .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
+            .childChannelOption(.autoRead, value: false)
+            .childChannelOption(.maxMessagesPerRead, value: 1)
+            .childChannelOption(.socketOption(.so_keepalive), value: 1)
+            // For a client whose machine is gone: the kernel itself would try for a quarter of an hour.
+            .childChannelOption(
+                .tcpOption(NIOBSDSocket.Option(rawValue: TCP_USER_TIMEOUT)),
+                value: SocketOptionValue(TimeAmount(limits.writeTimeout).nanoseconds / 1_000_000))
+        if address.address == .v6(0, scope: 0) {
+            bootstrap = bootstrap.serverChannelOption(
+                ChannelOptions.socket(SocketOptionLevel(IPPROTO_IPV6), SocketOptionName(IPV6_V6ONLY)), value: 0)
+        }
+        do {
+            return try await bootstrap.bind(to: address.forNIO) { channel in
+                channel.eventLoop.makeCompletedFuture { try configure(channel, context.get(), limits) }
+            }
+        } catch {
+            throw HTTPSError(binding: error, to: address)
+        }
+    }
+
+    /// The handlers of a connection, from the network up. On its event loop.
+    private static func configure(_ channel: any Channel, _ context: NIOSSLContext, _ limits: HTTPSLimits) throws
+        -> ServerConnection
+    {
+        var size = NIOHTTPDecoderLimitConfiguration()
+        size.maxHeaderFieldSize = limits.headSize
+        size.maxHeaderListSize = limits.headSize
+        let pipeline = channel.pipeline.syncOperations
+        try pipeline.addHandlers(
+            NIOSSLServerHandler(
+                context: context, customVerificationCallback: { _, decision in decision.succeed(.certificateVerified) }),
+            HTTPResponseEncoder(), ByteToMessageHandler(HTTPRequestDecoder(limitConfiguration: size)),
+            NIOHTTPResponseHeadersValidator())
+        return try ServerConnection(on: channel)
+    }
+}
+
+/// What new connections are encrypted with.
+private final class TLSContextBox: Sendable {
+    private let context: Mutex<NIOSSLContext>
+
+    init(_ context: NIOSSLContext) { self.context = Mutex(context) }
+
+    func get() -> NIOSSLContext { context.withLock { $0 } }
+
+    func set(_ new: NIOSSLContext) { context.withLock { $0 = new } }
+}

@@ -1,0 +1,75 @@
+/// What a request asks for: `/room/members/7?epoch=2`.
+struct HTTPTarget: Hashable, Sendable {
+    /// As it was sent, without the query: `/room/members/7`.
+    let path: String
+    /// Its parts, with what was escaped put back: `["room", "members", "7"]`. A `/` in a name cannot be taken for a divider.
+    let components: [String]
+    /// Names and values, with what was escaped put back; of several with one name the first.
+    let query: [String: String]
+
+    /// - Parameter text: the target of the request line. One with a scheme and a host is nobody's of ours: nil, as for any
+    ///   that does not begin with `/` or has an escape that is none.
+    init?(_ text: String) {
+        guard text.utf8.first == UInt8(ascii: "/"), text.utf8.allSatisfy({ (33...126).contains($0) }) else {
+            return nil
+        }
+        let parts = text.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
+        path = String(parts[0])
+        var components: [String] = []
+        for part in parts[0].split(separator: "/") {
+            guard let component = Self.unescape(part) else { return nil }
+            components.append(component)
+        }
+        self.components = components
+        var query: [String: String] = [:]
+        for pair in (parts.count > 1 ? parts[1] : "").split(separator: "&") {
+            let sides = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+            guard let name = Self.unescape(sides[0]), let value = Self.unescape(sides.count > 1 ? sides[1] : "") else {
+                return nil
+            }
+            if query[name] == nil { query[name] = value }
+        }
+        self.query = query
+    }
+
+    /// A path's component, or a name or value of a query, with everything escaped that is not a letter, a digit or `-._~`.
+    static func escape(_ text: String) -> String {
+        let digits = Array("0123456789ABCDEF".utf8)
+        var bytes: [UInt8] = []
+        for byte in text.utf8 {
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"),
+                UInt8(ascii: "~"):
+                bytes.append(byte)
+            default: bytes += [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
+            }
+        }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    private static func unescape(_ text: Substring) -> String? {
+        var bytes: [UInt8] = []
+        var rest = text.utf8[...]
+        while let byte = rest.popFirst() {
+            guard byte == UInt8(ascii: "%") else {
+                bytes.append(byte)
+                continue
+            }
+            guard let high = rest.popFirst().flatMap(digit), let low = rest.popFirst().flatMap(digit) else {
+                return nil
+            }
+            bytes.append(high << 4 | low)
+        }
+        return String(validating: bytes, as: UTF8.self)
+    }
+
+    private static func digit(_ byte: UInt8) -> UInt8? {
+        switch byte {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"): byte - UInt8(ascii: "0")
+        case UInt8(ascii: "a")...UInt8(ascii: "f"): byte - UInt8(ascii: "a") + 10
+        case UInt8(ascii: "A")...UInt8(ascii: "F"): byte - UInt8(ascii: "A") + 10
+        default: nil
+        }
+    }
+}

@@ -1,0 +1,138 @@
+import NIOCore
+import NIOHTTP1
+import NIOSSL
+import NIOTLS
+
+/// The last handler of a connection: hands out the parts of messages one by one, and has the channel read only while somebody
+/// waits for one. So what is held is what one read decoded, and a slow consumer holds up the peer, through TCP.
+///
+/// On the channel's event loop only.
+final class PartHandler<Head: Equatable & Sendable>: ChannelInboundHandler {
+    typealias Part = HTTPPart<Head, ByteBuffer>
+    typealias InboundIn = Part
+
+    /// Why nothing more comes; the first reason counts.
+    private(set) var failure: (any Error)?
+    /// Whether the last message of ours has left.
+    var isOutboundWhole = true
+    private var parts = CircularBuffer<Part>()
+    private var isInsideMessage = false
+    private var waiter: EventLoopPromise<Part>?
+    private var limitOnceBegun: TimeAmount?
+    private var timer: Scheduled<Void>?
+    private var handshake: EventLoopPromise<[UInt8]?>?
+    private var context: ChannelHandlerContext?
+
+    /// The next part.
+    /// - Parameters:
+    ///   - limit: how long to wait for it.
+    ///   - limitOnceBegun: how long from its first byte on.
+    func next(within limit: TimeAmount?, onceBegun limitOnceBegun: TimeAmount?, on loop: any EventLoop)
+        -> EventLoopFuture<Part>
+    {
+        if let part = pop() { return loop.makeSucceededFuture(part) }
+        if let failure { return loop.makeFailedFuture(failure) }
+        precondition(waiter == nil, "two tasks read one message")
+        let promise = loop.makePromise(of: Part.self)
+        waiter = promise
+        self.limitOnceBegun = limitOnceBegun
+        limit.map(startTimer)
+        context?.read()
+        return promise.futureResult
+    }
+
+    /// The peer's public key, or nil where it shows none, once TLS is up. For clients, whose connection first moves by it.
+    func handshake(within limit: TimeAmount, on loop: any EventLoop) -> EventLoopFuture<[UInt8]?> {
+        if let failure { return loop.makeFailedFuture(failure) }
+        let promise = loop.makePromise(of: [UInt8]?.self)
+        handshake = promise
+        startTimer(limit)
+        if let context, context.channel.isActive { context.read() }
+        return promise.futureResult
+    }
+
+    /// Whether the message that is being read has come to its end, be it handed out or not.
+    var isInboundWhole: Bool {
+        !isInsideMessage
+            || parts.contains {
+                if case .end = $0 { true } else { false }
+            }
+    }
+
+    /// Throws away what is held of the message that is being read; whether that was all of it.
+    func skipMessage() -> Bool {
+        while isInsideMessage, pop() != nil {}
+        return !isInsideMessage
+    }
+
+    /// Whether the channel can carry one more request.
+    var isReady: Bool { failure == nil && isOutboundWhole && skipMessage() && parts.isEmpty }
+
+    /// Ends the reading: who waits, and who asks later, gets this.
+    func fail(_ error: any Error) {
+        if failure == nil { failure = error }
+        timer?.cancel()
+        handshake?.fail(error)
+        handshake = nil
+        waiter?.fail(error)
+        waiter = nil
+    }
+
+    private func pop() -> Part? {
+        let part = parts.popFirst()
+        switch part {
+        case .head?: isInsideMessage = true
+        case .end?: isInsideMessage = false
+        case .body?, nil: break
+        }
+        return part
+    }
+
+    private func startTimer(_ limit: TimeAmount) {
+        timer?.cancel()
+        timer = context?.eventLoop.assumeIsolated().scheduleTask(in: limit) { self.fail(ConnectionFailure.timedOut) }
+    }
+
+    func handlerAdded(context: ChannelHandlerContext) { self.context = context }
+
+    func handlerRemoved(context: ChannelHandlerContext) { self.context = nil }
+
+    func channelActive(context: ChannelHandlerContext) {
+        if handshake != nil { context.read() }
+    }
+
+    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+        guard case TLSUserEvent.handshakeCompleted? = event as? TLSUserEvent else { return }
+        guard let promise = handshake else { return }
+        handshake = nil
+        timer?.cancel()
+        promise.succeed(peerKey)
+    }
+
+    /// Proven by the handshake; nil before.
+    var peerKey: [UInt8]? {
+        (try? context?.pipeline.syncOperations.nioSSL_peerCertificate())?.publicKey
+    }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        // An end that only the end of the connection makes is none, where that was no proper one.
+        guard failure == nil else { return }
+        parts.append(unwrapInboundIn(data))
+        guard let waiter, let part = pop() else { return }
+        self.waiter = nil
+        timer?.cancel()
+        waiter.succeed(part)
+    }
+
+    func channelReadComplete(context: ChannelHandlerContext) {
+        guard waiter != nil else { return }
+        // What came is the beginning of a part.
+        limitOnceBegun.map(startTimer)
+        limitOnceBegun = nil
+        context.read()
+    }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) { fail(error) }
+
+    func channelInactive(context: ChannelHandlerContext) { fail(ConnectionFailure.closed) }
+}

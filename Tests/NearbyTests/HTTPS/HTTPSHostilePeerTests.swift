@@ -1,0 +1,143 @@
+import Foundation
+import MediaTransport
+import NIOHTTP1
+import TestSupport
+import Testing
+
+@testable import Nearby
+
+/// Our server before clients that are slow, many, stopped, or no clients at all.
+@Suite struct HTTPSHostilePeerTests {
+    private static let answer: HTTPSServer.Handler = { request in
+        _ = try await request.body.collect(upTo: 1_000)
+        return HTTPResponse(content: .text("fine"))
+    }
+
+    /// Sends it through TLS; what comes back until the server hangs up.
+    private static func exchange(_ server: HTTPSServer, _ text: String) async throws -> String {
+        let text = text.replacing("\r", with: "\\r").replacing("\n", with: "\\n").replacing("%", with: "%%")
+        let client = "timeout 10 openssl s_client -quiet -connect \(server.localAddress)"
+        return try await run(["sh", "-c", "printf '\(text)' | \(client)"]).output
+    }
+
+    @Test(arguments: [
+        ("nonsense\r\n\r\n", "400"), ("GET / HTTP/1.1\r\nno colon\r\n\r\n", "400"),
+        ("GET noslash HTTP/1.1\r\nHost: a\r\n\r\n", "400"), ("GET /%zz HTTP/1.1\r\nConnection: close\r\n\r\n", "400"),
+        ("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", "400"), ("GET / HTTP/2.0\r\n\r\n", "505"),
+        ("POST / HTTP/1.1\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab", "400"),
+        ("POST / HTTP/1.1\r\nContent-Length: -1\r\n\r\n", "400"),
+        ("POST / HTTP/1.1\r\nContent-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", "400"),
+        ("POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\nxyz\r\n", "400"),
+        ("GET / HTTP/1.1\r\nUpgrade: websocket\r\nConnection: upgrade\r\n\r\n", "200"),
+        ("GET / HTTP/1.1\r\n\r\nGET / HTTP/1.1\r\nConnection: close\r\n\r\n", "200"),
+    ])
+    func `garbage inside TLS is answered in HTTP, and the server goes on`(text: String, status: String) async throws {
+        try await withServer(answering: Self.answer) { server async throws in
+            #expect(try await Self.exchange(server, text).hasPrefix("HTTP/1.1 \(status) "))
+            #expect(try await client(of: server).send(.GET, "/").head.status == .ok)
+            #expect(await soon { server.table.count <= 1 })
+        }
+    }
+
+    @Test func `garbage in the place of TLS ends its connection only`() async throws {
+        try await withServer(answering: Self.answer) { server async throws in
+            let shell = "printf 'GET / HTTP/1.1\\r\\n\\r\\n' | timeout 10 curl -s telnet://\(server.localAddress)"
+            #expect(try await run(["sh", "-c", shell]).output == "")
+            let old =
+                "timeout 10 openssl s_client -tls1_1 -cipher ALL:@SECLEVEL=0 -connect \(server.localAddress) </dev/null"
+            #expect(try await run(["sh", "-c", old]).status != 0)
+            #expect(try await client(of: server).send(.GET, "/").head.status == .ok)
+        }
+    }
+
+    @Test func `browsers are asked for no certificate but an Earshot's`() async throws {
+        try await withServer(answering: Self.answer) { server async throws in
+            let shell = "timeout 10 openssl s_client -connect \(server.localAddress) </dev/null"
+            let output = try await run(["sh", "-c", shell]).output
+            #expect(output.contains("Acceptable client certificate CA names\nCN = Earshot\n"))
+        }
+    }
+
+    @Test(arguments: ["", "printf 'GET / HTTP/1.1\\r\\n'; sleep 60", "while printf x; do sleep 0.02; done"])
+    func `who does not come to the end of a head is cut off`(script: String) async throws {
+        var limits = HTTPSLimits()
+        limits.headTimeout = .seconds(1)
+        try await withServer(limits: limits, answering: Self.answer) { server async throws in
+            // The first does not even begin with TLS.
+            let peer =
+                script.isEmpty
+                ? "sleep 60 | curl -s telnet://\(server.localAddress)"
+                : "(\(script)) | openssl s_client -quiet -connect \(server.localAddress)"
+            let child = try ChildProcess(["sh", "-c", peer])
+            #expect(await soon { server.table.count == 1 })
+            #expect(await soon { server.table.count == 0 })
+            child.stop()
+        }
+    }
+
+    @Test func `a body that does not come is 408`() async throws {
+        var limits = HTTPSLimits()
+        limits.bodyTimeout = .milliseconds(200)
+        try await withServer(limits: limits, answering: Self.answer) { server async throws in
+            let text = "POST / HTTP/1.1\r\nContent-Length: 5\r\n\r\nab"
+            #expect(try await Self.exchange(server, text).hasPrefix("HTTP/1.1 408 "))
+        }
+    }
+
+    @Test func `of two hundred connections from one address only some are taken`() async throws {
+        var limits = HTTPSLimits()
+        limits.connectionsPerAddress = 8
+        try await withServer(limits: limits) { request in
+            guard request.target.path == "/hold" else { return HTTPResponse() }
+            return .events {
+                try await $0.write(ServerSentEvent.heartbeat)
+                try await Task.sleep(for: .seconds(600))
+            }
+        } _: { server async throws in
+            let held = Tally()
+            let cut = Tally()
+            let client = try client(of: server)
+            await withThrowingTaskGroup(of: Void.self) { group in
+                for _ in 0..<200 {
+                    group.addTask {
+                        do {
+                            try await client.send(.GET, "/hold", timeout: nil) { answer in
+                                await held.add()
+                                for try await _ in answer.body {}
+                            }
+                        } catch HTTPSError.cut {
+                            await cut.add()
+                        } catch is CancellationError {}
+                    }
+                }
+                #expect(await soon { await cut.count == 192 })
+                #expect(await held.count == 8 && server.table.count == 8)
+                group.cancelAll()
+            }
+            #expect(await soon { server.table.count == 0 })
+            #expect(try await client.send(.GET, "/").head.status == .ok)
+        }
+    }
+
+    @Test func `a stopped client harms nobody, and is cut off`() async throws {
+        var limits = HTTPSLimits()
+        limits.writeTimeout = .milliseconds(500)
+        try await withServer(limits: limits) { request in
+            guard request.target.path == "/flood" else { return HTTPResponse() }
+            return HTTPResponse(
+                content: .stream { writer in
+                    while true { try await writer.write([UInt8](repeating: 7, count: 65_536)) }
+                })
+        } _: { server async throws in
+            let curl = try ChildProcess(["curl", "-skN", "\(server.url)/flood"], standardOutput: "/dev/null")
+            #expect(await soon { server.table.count == 1 })
+            curl.signal(SIGSTOP)
+            let client = try client(of: server)
+            for _ in 0..<20 { #expect(try await client.send(.GET, "/").head.status == .ok) }
+            client.close()
+            #expect(await soon { server.table.count == 0 })
+            curl.signal(SIGCONT)
+            #expect(await soon { curl.processID == nil })
+        }
+    }
+}

@@ -1,0 +1,253 @@
+import MediaTransport
+import NIOCore
+import NIOHTTP1
+import Synchronization
+import Testing
+
+@testable import Nearby
+
+/// Streams, and who leaves or stops in the midst of one.
+@Suite struct HTTPSStreamTests {
+    @Test func `a thousand events come in their order`() async throws {
+        try await withServer { _ in
+            .events { writer in
+                for number in 0..<1_000 {
+                    try await writer.write(
+                        ServerSentEvent(name: "roster", id: "\(number)", data: "{\n\"n\": \(number)\n}"))
+                }
+            }
+        } _: { server async throws in
+            let events = try await client(of: server).send(.GET, "/room/events", timeout: nil) { answer in
+                #expect(answer.headers.first(name: "content-type") == "text/event-stream")
+                var parser = ServerSentEventParser()
+                var events: [ServerSentEvent] = []
+                for try await piece in answer.body { events += try parser.take(piece.readableBytesView) }
+                return events
+            }
+            #expect(events.map(\.id) == (0..<1_000).map { "\($0)" })
+            #expect(events.allSatisfy { $0.name == "roster" && $0.data == "{\n\"n\": \($0.id ?? "")\n}" })
+        }
+    }
+
+    @Test func `each event comes when it is written, not when the stream ends`() async throws {
+        let heard = AsyncStream<Void>.makeStream()
+        try await withServer { _ in
+            .events { writer in
+                var turns = heard.stream.makeAsyncIterator()
+                for number in 0..<3 {
+                    try await writer.write(ServerSentEvent(data: "\(number)"))
+                    await turns.next()
+                }
+            }
+        } _: { server async throws in
+            let count = try await client(of: server).send(.GET, "/", timeout: nil) { answer in
+                var count = 0
+                for try await _ in answer.body {
+                    count += 1
+                    heard.continuation.yield()
+                }
+                return count
+            }
+            #expect(count == 3)
+        }
+    }
+
+    @Test func `a reader that stops holds up the server's writer`() async throws {
+        let written = Tally()
+        try await withServer { _ in
+            HTTPResponse(
+                content: .stream { writer in
+                    let piece = [UInt8](repeating: 7, count: 65_536)
+                    while true {
+                        try await writer.write(piece)
+                        await written.add()
+                    }
+                })
+        } _: { server async throws in
+            try await client(of: server).send(.GET, "/", timeout: nil) { answer in
+                var pieces = answer.body.makeAsyncIterator()
+                _ = try await pieces.next()
+                let count = try await Self.settled(written)
+                // What the two kernels' sockets hold, and no more: 16 MiB.
+                #expect(count < 256)
+                var read = 0
+                while read < 2 * count * 65_536, let piece = try await pieces.next() { read += piece.readableBytes }
+                #expect(await soon { await written.count > count })
+            }
+        }
+    }
+
+    @Test func `a handler that stops reading holds up the client's writer`() async throws {
+        let written = Tally()
+        let go = AsyncStream<Void>.makeStream()
+        try await withServer { request in
+            var pieces = request.body.makeAsyncIterator()
+            var count = try await pieces.next()?.readableBytes ?? 0
+            var turns = go.stream.makeAsyncIterator()
+            await turns.next()
+            while let piece = try await pieces.next() { count += piece.readableBytes }
+            return HTTPResponse(content: .text("\(count)"))
+        } _: { server async throws in
+            let content = HTTPContent.stream { writer in
+                for _ in 0..<1_024 {
+                    try await writer.write([UInt8](repeating: 7, count: 65_536))
+                    await written.add()
+                }
+            }
+            async let answer = client(of: server).send(.POST, "/streams/a", content: content, timeout: nil)
+            #expect(try await Self.settled(written) < 256)
+            go.continuation.yield()
+            #expect(String(decoding: try await answer.body, as: UTF8.self) == "\(1_024 * 65_536)")
+        }
+    }
+
+    @Test func `a handler is cancelled when its client leaves`() async throws {
+        let seen = Tally()
+        try await withServer { request in
+            await seen.note("called")
+            do {
+                try await Task.sleep(for: .seconds(600))
+            } catch {
+                await seen.note("cancelled")
+                throw error
+            }
+            return HTTPResponse()
+        } _: { server async throws in
+            let client = try client(of: server)
+            let request = Task { try await client.send(.GET, "/") }
+            #expect(await soon { await seen.words == ["called"] })
+            request.cancel()
+            #expect(await soon { await seen.words == ["called", "cancelled"] })
+            await #expect(throws: CancellationError.self) { try await request.value }
+            #expect(await soon { server.table.count == 0 })
+        }
+    }
+
+    @Test func `a writer of events ends when its client leaves`() async throws {
+        let ended = Tally()
+        try await withServer { _ in
+            .events { writer in
+                do {
+                    while true {
+                        try await writer.write(ServerSentEvent.heartbeat)
+                        try await Task.sleep(for: .milliseconds(1))
+                    }
+                } catch {
+                    await ended.add()
+                    throw error
+                }
+            }
+        } _: { server async throws in
+            try await client(of: server).send(.GET, "/", timeout: nil) { answer in
+                for try await _ in answer.body { break }
+            }
+            #expect(await soon { await ended.count == 1 })
+        }
+    }
+
+    @Test func `a stop ends open streams and lets short requests finish`() async throws {
+        let asked = Tally()
+        var limits = HTTPSLimits()
+        limits.grace = .milliseconds(100)
+        let server = try await HTTPSServer(
+            address: .loopback, port: 0, identity: TestIdentity.server.identity, limits: limits)
+        let running = Task {
+            await server.run { request in
+                await asked.add()
+                guard request.target.path == "/short" else {
+                    return .events { _ in try await Task.sleep(for: .seconds(600)) }
+                }
+                while !server.table.isStopping { try await Task.sleep(for: .milliseconds(1)) }
+                return HTTPResponse(status: .accepted)
+            }
+        }
+        let client = try client(of: server)
+        let streams = (0..<5).map { _ in
+            Task { try await client.send(.GET, "/", timeout: nil) { for try await _ in $0.body {} } }
+        }
+        async let short = client.send(.GET, "/short").head.status
+        #expect(await soon { await asked.count == 6 })
+        server.stop()
+        await running.value
+        #expect(try await short == .accepted)
+        for stream in streams {
+            await #expect(throws: HTTPSError.cut(server.localAddress)) { try await stream.value }
+        }
+        #expect(server.table.count == 0)
+        await #expect(throws: HTTPSError.connectionRefused(server.localAddress)) { try await client.send(.GET, "/") }
+    }
+
+    @Test func `a server whose task is cancelled is over`() async throws {
+        let server = try await HTTPSServer(address: .loopback, port: 0, identity: TestIdentity.server.identity)
+        let asked = Tally()
+        let running = Task {
+            await server.run { _ in
+                await asked.add()
+                return .events { _ in try await Task.sleep(for: .seconds(600)) }
+            }
+        }
+        let client = try client(of: server)
+        let stream = Task { try await client.send(.GET, "/", timeout: nil) { for try await _ in $0.body {} } }
+        #expect(await soon { await asked.count == 1 })
+        running.cancel()
+        await running.value
+        await #expect(throws: HTTPSError.cut(server.localAddress)) { try await stream.value }
+    }
+
+    @Test func `a stream whose maker fails is cut, and does not seem whole`() async throws {
+        struct Failure: Error, Equatable {}
+        try await withServer { request in
+            if request.method == .POST { _ = try await request.body.collect(upTo: 100) }
+            return HTTPResponse(
+                content: .stream {
+                    try await $0.write(Array("half".utf8))
+                    throw Failure()
+                })
+        } _: { server async throws in
+            let client = try client(of: server)
+            await #expect(throws: HTTPSError.cut(server.localAddress)) { try await client.send(.GET, "/") }
+            await #expect(throws: Failure()) {
+                try await client.send(
+                    .POST, "/",
+                    content: .stream {
+                        try await $0.write(Array("half".utf8))
+                        throw Failure()
+                    })
+            }
+        }
+    }
+
+    @Test func `time-outs are told apart from hanging up`() async throws {
+        try await withServer { request in
+            if request.target.path == "/silent" {
+                return .events {
+                    try await $0.write(ServerSentEvent.heartbeat)
+                    try await Task.sleep(for: .seconds(600))
+                }
+            }
+            try await Task.sleep(for: .seconds(600))
+            return HTTPResponse()
+        } _: { server async throws in
+            let client = try client(of: server)
+            await #expect(throws: HTTPSError.timedOut(server.localAddress)) {
+                try await client.send(.GET, "/", timeout: .milliseconds(100))
+            }
+            await #expect(throws: HTTPSError.timedOut(server.localAddress)) {
+                try await client.send(.GET, "/silent", timeout: nil, silence: .milliseconds(100)) {
+                    for try await _ in $0.body {}
+                }
+            }
+        }
+    }
+
+    /// How many there are once there are no more for a while.
+    private static func settled(_ tally: Tally) async throws -> Int {
+        var last = -1
+        while true {
+            let count = await tally.count
+            if count == last, count > 0 { return count }
+            last = count
+            try await Task.sleep(for: .milliseconds(300))
+        }
+    }
+}
