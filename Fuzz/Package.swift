@@ -9,7 +9,11 @@ let package = Package(
     targets: [
         // Links to the sources: no product of Earshot has them, or none without the network's libraries.
         .target(name: "TOMLReader"),
-        .target(name: "Announcements", dependencies: [.product(name: "MediaTransport", package: "Earshot")]),
+        .target(
+            name: "Announcements",
+            dependencies: [
+                .product(name: "MediaTransport", package: "Earshot"), .product(name: "Rooms", package: "Earshot"),
+            ]),
         .target(name: "HTTPParsing"),
         .target(name: "Signalling"),
         .executableTarget(

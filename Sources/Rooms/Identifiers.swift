@@ -8,6 +8,12 @@ public struct RoomID: Hashable, Sendable, CustomStringConvertible {
         bytes = (0..<16).map { _ in UInt8.random(in: 0...255, using: &random) }
     }
 
+    /// Of these bytes; nil where they are not 16.
+    public init?(bytes: [UInt8]) {
+        guard bytes.count == 16 else { return nil }
+        self.bytes = bytes
+    }
+
     /// Reads 26 characters of Crockford's base 32, in either case.
     public init?(_ text: some StringProtocol) {
         guard let bytes = Crockford.bytes(text, count: 16) else { return nil }

@@ -1,4 +1,5 @@
 import MediaTransport
+import Rooms
 import TestSupport
 import Testing
 
