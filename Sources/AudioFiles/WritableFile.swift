@@ -3,10 +3,13 @@ import Glibc
 
 /// A file to write sound to.
 package enum WritableFile {
+    /// Links in a row that are followed: as many as Linux follows.
+    package static let linkLimit = 40
+
     /// Whether it can be written, without touching one that is there. A link to a file that is not there goes on being one.
     package static func check(_ path: String) throws(AudioFileError) {
         var name = path
-        for _ in 0..<40 {  // as many links as Linux follows
+        for _ in 0..<linkLimit {
             let isThere = access(name, F_OK) == 0
             let creation = isThere ? 0 : O_CREAT | O_EXCL
             let descriptor = Glibc.open(name, O_WRONLY | creation | O_CLOEXEC | O_NONBLOCK, 0o600)
@@ -17,19 +20,19 @@ package enum WritableFile {
             }
             // A link to nowhere, or another program was quicker.
             guard errno == EEXIST else { throw .from(errno: errno, path: path, creating: true) }
-            name = target(of: name) ?? name
+            name = link(at: name) ?? name
         }
         throw .from(errno: ELOOP, path: path)
     }
 
-    /// What a link names; nil where it is none.
-    private static func target(of link: String) -> String? {
+    /// What a link names, from where the link is named from; nil where it is none.
+    package static func link(at path: String) -> String? {
         var bytes = [CChar](repeating: 0, count: Int(PATH_MAX))
-        let count = readlink(link, &bytes, bytes.count)
+        let count = readlink(path, &bytes, bytes.count)
         guard count > 0 else { return nil }
         let target = String(decoding: bytes.prefix(count).map { UInt8(bitPattern: $0) }, as: UTF8.self)
-        guard !target.hasPrefix("/"), let slash = link.lastIndex(of: "/") else { return target }
-        return String(link[...slash]) + target
+        guard !target.hasPrefix("/"), let slash = path.lastIndex(of: "/") else { return target }
+        return String(path[...slash]) + target
     }
 
     /// Takes a file away that was made for nothing; a link to it stays.

@@ -8,7 +8,9 @@ struct SimulatedOptions: ParsableArguments {
         completion: .file())
     var speak: String?
 
-    @Option(help: ArgumentHelp("Simulated card: how fast its crystal runs, in parts per million.", valueName: "ppm"))
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp("Simulated card: how fast its crystal runs, in parts per million.", valueName: "ppm"))
     var drift = 0.0
 
     @Option(

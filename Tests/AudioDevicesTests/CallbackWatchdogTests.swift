@@ -5,7 +5,7 @@ import Testing
 import TestSupport
 import TestTraits
 
-@Suite(.realTime) struct CallbackWatchdogTests {
+@Suite struct CallbackWatchdogTests {
     /// Blocks of 10 ms, each called when it is due plus its number in microseconds.
     private func calls(_ count: Int, on recorder: CallbackMonitor.Recorder, lasting milliseconds: (Int) -> Double) {
         for i in 0..<count {
@@ -78,7 +78,7 @@ import TestTraits
         #expect(object["xrunTimes"] as? [Int] == [7])
     }
 
-    @Test func `its thread makes room in the queue, and ends with it`() throws {
+    @Test(.realTime) func `its thread makes room in the queue, and ends with it`() throws {
         var watchdog: CallbackWatchdog? = CallbackWatchdog(
             monitor: CallbackMonitor(sampleRate: 48_000, recordCapacity: 8))
         let monitor = try #require(watchdog?.monitor)
@@ -99,7 +99,7 @@ import TestTraits
         #expect(eventually { gone == nil })
     }
 
-    @Test func `a device's calls are all seen`() throws {
+    @Test(.realTime) func `a device's calls are all seen`() throws {
         let card = try SimulatedDevice(SimulatedCard.Configuration(sampleRate: 48_000, blockFrameCount: 64))
         let watchdog = CallbackWatchdog(monitor: card.monitor)
         try watchdog.start()

@@ -4,7 +4,7 @@ import TestTraits
 
 @testable import AudioDevices
 
-@Suite(.realTime) struct RealTimeSchedulingTests {
+@Suite struct RealTimeSchedulingTests {
     struct Case: Sendable, CustomTestStringConvertible {
         let testDescription: String
         let facts: RealTimeScheduling
@@ -107,7 +107,7 @@ import TestTraits
         #expect(!facts.hasCapability)
     }
 
-    @Test func `this process's own facts agree with what its threads get`() throws {
+    @Test(.realTime) func `this process's own facts agree with what its threads get`() throws {
         let card = try SimulatedDevice(SimulatedCard.Configuration(sampleRate: 48_000, blockFrameCount: 256))
         let granted = try withExtendedLifetime(CycleProbe()) { probe in
             try card.start(probe.callback)

@@ -5,12 +5,11 @@ import AudioFiles
 import Foundation
 import Testing
 import TestSupport
-import TestTraits
 
 @testable import Call
 
 /// What one's own voice goes through, in whole calls on virtual time.
-@Suite(.realTime) struct CallVoiceTests {
+@Suite struct CallVoiceTests {
     /// Effects of a call's end, made for its card.
     private func effects(
         _ make: @escaping () throws -> [AudioUnitEffect]

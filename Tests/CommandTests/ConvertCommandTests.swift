@@ -88,7 +88,7 @@ import Testing
         let program = try Earshot.start([
             "convert", scratch("song.flac"), "--output", scratch("new.wav"), "--rate", "44100", "--channels", "1",
             "--bits",
-            "24", "--normalize=-20", "--no-tags", "--json",
+            "24", "--normalize", "-20", "--no-tags", "--json",
         ])
         #expect(program.wait() == .exit(0), "\(program.errors)")
         let info = try SoundFiles.info(scratch("new.wav"))

@@ -5,7 +5,7 @@ import TestTraits
 
 @testable import earshot
 
-@Suite(.realTime) struct KeyParserTests {
+@Suite struct KeyParserTests {
     private func keys(_ text: String, pieces: Int) -> [Key] {
         var parser = KeyParser()
         var found: [Key] = []

@@ -2,12 +2,11 @@ import AudioBase
 import Foundation
 import Testing
 import TestSupport
-import TestTraits
 
 @testable import Diagnostics
 
 /// Round trips that are known to the frame: a simulated card takes two blocks, the path between its converters the rest.
-@Suite(.realTime) struct RoundTripTests {
+@Suite struct RoundTripTests {
     static let rates = [44_100.0, 48_000]
     static let blocks = [16, 64, 256, 470, 4096]
 
@@ -86,7 +85,7 @@ import TestTraits
 }
 
 /// Input from which no number may come.
-@Suite(.realTime) struct RoundTripErrorTests {
+@Suite struct RoundTripErrorTests {
     static let speech = Voice(seed: 3).recorded(2, rate: 48_000, at: HostTime(nanoseconds: 0)).samples
 
     static let inputs: [(name: String, error: RoundTripError, air: @Sendable (Int) -> Float)] = [
@@ -148,7 +147,7 @@ import TestTraits
     }
 }
 
-@Suite(.realTime) struct RoundTripMeasurementTests {
+@Suite struct RoundTripMeasurementTests {
     static func roundTrip(_ milliseconds: Double) throws -> RoundTrip {
         let rig = try LoopRig(rate: 48_000, block: 24, maximumRoundTrip: 0.1)
         rig.path = Path.delay(Int(milliseconds * 48) - 48)

@@ -73,12 +73,9 @@ package final class PartialFile {
     /// that has no links in it. A path whose folder is not there stays as it is.
     package static func destination(of path: String) -> String {
         var path = path
-        for _ in 0..<40 {  // as many links as Linux follows
-            var bytes = [CChar](repeating: 0, count: 4_096)
-            let count = readlink(path, &bytes, 4_096)
-            guard count > 0 else { break }
-            let link = String(decoding: bytes[..<count].map { UInt8(bitPattern: $0) }, as: UTF8.self)
-            path = link.hasPrefix("/") ? link : folder(of: path) + link
+        for _ in 0..<WritableFile.linkLimit {
+            guard let link = WritableFile.link(at: path) else { break }
+            path = link
         }
         guard let resolved = realpath(folder(of: path), nil) else { return path }
         defer { free(resolved) }

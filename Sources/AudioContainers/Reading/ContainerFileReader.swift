@@ -6,8 +6,9 @@ import AudioFiles
 /// ADTS AAC, as planar floats.
 ///
 /// What an encoder put before and behind the sound is left out as the file's edit list or iTunSMPB comment says (ADTS
-/// cannot say it). Where packets lie is kept in memory, 12 bytes each and 16 million at most in ADTS, so that a seek reads no more than it must: it decodes
-/// at most some 260 packets of AAC, and what comes then is what reading from the beginning gives there.
+/// cannot say it). Where packets lie is kept in memory, 12 bytes each and 16 million at most in ADTS, so that a seek reads no
+/// more than it must: it decodes at most some 260 packets of AAC, and what comes then is what reading from the beginning gives
+/// there.
 ///
 /// One thread at a time; reading waits for the disk, so never on a render thread.
 public final class ContainerFileReader {

@@ -23,7 +23,7 @@ public struct Resampler: ~Copyable {
     private let pointers: UnsafeMutablePointer<UnsafeMutablePointer<Float>>
     private let capacity: Int
     private let before: Int  // frames kept before that of the next output
-    private let vectorWidth = Int(earshot_vector_width())
+    private let vectorWidth = earshot_vector_width()
     // The next output frame lies at whole + fraction / denominator in `input`; they lie stride / denominator apart.
     private let denominator: Int
     private var stride: Int
@@ -164,17 +164,12 @@ public struct Resampler: ~Copyable {
             let at = whole &- before
             if input.count == 2 {
                 let (left, right) = (input[0] + at, input[1] + at)
-                let sums =
-                    vectorWidth == 16
-                    ? earshot_dots_16(row, left, right, taps)
-                    : vectorWidth == 8
-                        ? earshot_dots_8(row, left, right, taps) : earshot_dots(row, left, right, taps)
+                let sums = earshot_dots_by(vectorWidth, row, left, right, taps)
                 output[0][i] = sums.x
                 output[1][i] = sums.y
             } else {
                 for c in 0..<input.count {
-                    let from = input[c] + at
-                    output[c][i] = vectorWidth >= 8 ? earshot_dot_8(row, from, taps) : earshot_dot(row, from, taps)
+                    output[c][i] = earshot_dot_by(vectorWidth, row, input[c] + at, taps)
                 }
             }
             whole = whole &+ wholeStep

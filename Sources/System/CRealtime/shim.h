@@ -205,6 +205,14 @@ static inline EARSHOT_NO_LOCKS EARSHOT_AVX512 earshot_float2 earshot_dots_16(
     earshot_float8 sums[4] = {bs.lo, bs.hi, cs.lo, cs.hi};
     return earshot_dots_end(a + k, b + k, c + k, count - k, sums);
 }
+/// By the longest vectors of this width or less.
+static inline EARSHOT_NO_LOCKS earshot_float2 earshot_dots_by(
+    int width, const float *_Nonnull a, const float *_Nonnull b, const float *_Nonnull c, long count) {
+    return width >= 16 ? earshot_dots_16(a, b, c, count) : width >= 8 ? earshot_dots_8(a, b, c, count) : earshot_dots(a, b, c, count);
+}
+static inline EARSHOT_NO_LOCKS float earshot_dot_by(int width, const float *_Nonnull a, const float *_Nonnull b, long count) {
+    return width >= 8 ? earshot_dot_8(a, b, count) : earshot_dot(a, b, count);
+}
 
 /// Flush-to-zero and denormals-are-zero for the calling thread; returns what was set before.
 static inline EARSHOT_NO_LOCKS uint64_t earshot_flush_denormals(void) {

@@ -14,8 +14,9 @@ struct ConversionOptions: ParsableArguments {
     @OptionGroup var encoding: EncodingOptions
 
     @Option(
+        parsing: .unconditional,
         help: ArgumentHelp(
-            "Bring each file to this loudness, -70 to -5, such as --normalize=-16; peaks stay below -1 dBTP.",
+            "Bring each file to this loudness, -70 to -5, such as -16; peaks stay below -1 dBTP.",
             valueName: "LUFS"))
     var normalize: Double?
 
