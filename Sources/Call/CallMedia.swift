@@ -1,5 +1,6 @@
 import AudioBase
 import AudioCodecs
+import AudioDevices
 import MediaTransport
 import Synchronization
 
@@ -9,7 +10,9 @@ import Synchronization
 // `core`, `peers`, `open` and `failure` are the thread's; the rest is constant, atomic or locked.
 final class CallMedia: MediaClient, @unchecked Sendable {
     private var core: MediaCore
+    let wakeup: Wakeup
     private let deviceBlock: Atomic<Int>
+    private let priority = Atomic<Int>(0)  // 0 for none
     private let arrivals = Mutex<[Arrival]>([])
     private let published: Mutex<Outcome>
     private var peers: [PeerID] = []
@@ -30,7 +33,8 @@ final class CallMedia: MediaClient, @unchecked Sendable {
         var failure: CodecError?
     }
 
-    init(core: consuming MediaCore) {
+    init(core: consuming MediaCore, wakeup: Wakeup) {
+        self.wakeup = wakeup
         deviceBlock = Atomic(core.deviceBlock)
         published = Mutex(Outcome())
         self.core = core
@@ -45,11 +49,18 @@ final class CallMedia: MediaClient, @unchecked Sendable {
         arrivals.withLock { $0.append(arrival) }
     }
 
-    /// Frames that the device now calls with. Any thread.
-    func follow(deviceBlock frames: Int) { deviceBlock.store(frames, ordering: .relaxed) }
+    /// Runs from now on just under the device's callback; where that is scheduled normally, so is this. Any thread.
+    func follow(_ device: any AudioDevice) {
+        deviceBlock.store(device.blockFrameCount, ordering: .relaxed)
+        priority.store(device.realTimePriority.map { max(1, $0 - 1) } ?? 0, ordering: .relaxed)
+    }
 
     // MARK: The port's thread
 
+    var realTimePriority: Int? {
+        let value = priority.load(ordering: .relaxed)
+        return value > 0 ? value : nil
+    }
     var hasMedia: Bool { core.hasCaptured }
     var nextDeadline: HostTime? { core.nextDeadline }
 

@@ -2,6 +2,10 @@ import AudioBase
 
 /// What media a ``MediaPort`` carries: a call's. All calls come on the port's thread, which is real-time: they do not wait.
 public protocol MediaClient: AnyObject {
+    /// Wakes the port's thread: for the client's render callback.
+    var wakeup: Wakeup { get }
+    /// How the port's thread is to be scheduled from now on: real-time (SCHED_FIFO) of this priority, or normally.
+    var realTimePriority: Int? { get }
     /// Whether there is something to send now.
     var hasMedia: Bool { get }
     /// When ``sendMedia(at:_:)`` has something to do next, whatever comes; nil when only a call or a capture can change that.

@@ -22,11 +22,13 @@ extension MediaPort {
             }
         }
         var lastReport = HostTime(nanoseconds: 0)
+        var priority: Int?
         while running.load(ordering: .acquiring) {
             sleep()
             takeOrders(transmit)
             receive(into: buffer, transmit)
             followAddresses()
+            schedule(&priority)
             let now = HostTime.now()
             client?.sendMedia(at: now) { endpoint.send($0, to: $1, transmit: transmit) }
             endpoint.tick(at: now, transmit: transmit, deliver: deliver(at: now))
@@ -34,6 +36,16 @@ extension MediaPort {
         }
         takeOrders(transmit)
         for peer in endpoint.peerIDs { letGo(peer, transmit) }
+    }
+
+    /// Follows the client's wish.
+    private func schedule(_ priority: inout Int?) {
+        guard let wish = client?.realTimePriority else {
+            if priority != nil { _ = earshot_set_thread_normal(pthread_self()) }
+            return priority = nil
+        }
+        if wish != priority { _ = earshot_set_thread_fifo(pthread_self(), CInt(max(1, wish))) }
+        priority = wish
     }
 
     private func takeOrders(_ transmit: MediaEndpoint.Transmit) {

@@ -12,12 +12,10 @@ public final class MediaPort: @unchecked Sendable {  // the thread's own, consta
     public let localAddress: SocketAddress
     /// What happens, for one reader. The oldest of more than 256 that wait are dropped.
     public let events: AsyncStream<MediaPortEvent>
-    /// Wakes the thread: for the client's render callback.
-    public let wakeup = Wakeup()
-
     let news: AsyncStream<MediaPortEvent>.Continuation
     let socket: MediaSocket
     let client: (any MediaClient)?
+    let wakeup: Wakeup
     /// The thread's own.
     var endpoint: MediaEndpoint
     var monitor: NetworkMonitor?
@@ -49,6 +47,7 @@ public final class MediaPort: @unchecked Sendable {  // the thread's own, consta
         socket = try MediaSocket(address: address, port: port)
         localAddress = socket.localAddress
         self.client = client
+        wakeup = client?.wakeup ?? Wakeup()
         endpoint = MediaEndpoint(identity: identity)
         fixed = address.map { [$0] }
         (events, news) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(256))
@@ -80,15 +79,6 @@ public final class MediaPort: @unchecked Sendable {  // the thread's own, consta
         wakeup.handle.wake()
         pthread_join(thread, nil)
         news.finish()
-    }
-
-    /// Schedules the thread: real-time (SCHED_FIFO) of this priority, or normally.
-    public func schedule(realTimePriority: Int?) {
-        if let realTimePriority {
-            _ = earshot_set_thread_fifo(thread, CInt(max(1, realTimePriority)))
-        } else {
-            _ = earshot_set_thread_normal(thread)
-        }
     }
 
     /// Awaits a far side. - Precondition: nobody else has its number or our credentials.

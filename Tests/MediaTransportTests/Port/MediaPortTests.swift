@@ -9,6 +9,8 @@ import Testing
 @Suite struct MediaPortTests {
     /// Sends a packet each time it is asked to, and keeps what comes.
     private final class Client: MediaClient, @unchecked Sendable {
+        let wakeup = Wakeup()
+        var realTimePriority: Int? { nil }
         let received = Mutex<[(PeerID, [UInt8])]>([])
         let toSend = Mutex<[(PeerID, [UInt8])]>([])
         let left = Mutex<[PeerID]>([])
@@ -72,7 +74,7 @@ import Testing
         #expect(a.port.report(of: PeerID(2))?.key == b.identity.publicKey)
         for n in 0..<50 {
             a.client.toSend.withLock { $0.append((PeerID(2), rtp(UInt16(n)))) }
-            a.port.wakeup.handle.wake()
+            a.client.wakeup.handle.wake()
         }
         #expect(eventually { b.client.received.withLock { $0.count } == 50 })
         #expect(b.client.received.withLock { $0.map(\.1) } == (0..<50).map { rtp(UInt16($0)) })

@@ -1,0 +1,17 @@
+/// What media is agreed on with each far side: a call. Whoever has the far sides asks it for descriptions of its media and
+/// adds to them how it is reached: address, port, ICE's and DTLS's attributes, which it reads in those of the far sides.
+///
+/// Any thread, one call at a time for one far side.
+public protocol MediaNegotiator: AnyObject, Sendable {
+    /// What carries the media that was agreed on, on a ``MediaPort``; nil where none ever is.
+    var client: (any MediaClient)? { get }
+
+    /// The media that is offered to a far side. Nothing flows before ``accept(_:from:)``.
+    func offer(to peer: PeerID) throws -> SessionDescription
+    /// Answers a far side's offer; media flows as soon as there is a way. A later one takes the place of an earlier.
+    func answer(_ offer: SessionDescription, from peer: PeerID) throws -> SessionDescription
+    /// A far side has answered the last offer made to it; media flows as soon as there is a way.
+    func accept(_ answer: SessionDescription, from peer: PeerID) throws
+    /// A far side is gone: what was agreed on with it is over. The port lets go of it first.
+    func end(_ peer: PeerID)
+}
