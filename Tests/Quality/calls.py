@@ -34,11 +34,13 @@ def call(earshot, folder, options, host, guest):
     """Holds a call; returns both reports and what `earshot analyze` measured."""
     port = str(free_port())
     common = ["--device", "simulated", "--speak", f"{folder}/speech.wav", "--json"] + options
-    a = subprocess.Popen([earshot, "host", "--port", port, "--hear", f"{folder}/host.wav", "--duration",
+    alone = ["--accept", "all", "--no-announce", "--ephemeral"]
+    a = subprocess.Popen([earshot, "host", "--port", port] + alone + ["--hear", f"{folder}/host.wav", "--duration",
                           str(SECONDS - 1)] + common + host, stdout=open(f"{folder}/host.json", "w"),
                          stderr=subprocess.PIPE, text=True)
-    a.stderr.readline()
-    b = subprocess.Popen([earshot, "join", "127.0.0.1:" + port, "--hear", f"{folder}/guest.wav"] + common + guest,
+    while (line := a.stderr.readline()) and not line.startswith("waiting"):
+        pass
+    b = subprocess.Popen([earshot, "join", "127.0.0.1:" + port, "--ephemeral", "--hear", f"{folder}/guest.wav"] + common + guest,
                          stdout=open(f"{folder}/guest.json", "w"), stderr=subprocess.DEVNULL)
     try:
         said = a.communicate(timeout=30)[1]

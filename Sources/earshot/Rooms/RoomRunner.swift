@@ -83,8 +83,8 @@ final class RoomRunner {
     private func leave() {
         Terminal.live("")
         let session = console.session
-        waiting { await session.close() }
         if began != nil { call.stop() }
+        waiting { await session.close() }
         card.close()
     }
 
