@@ -6,9 +6,11 @@ extension Firewall {
         /// What stands before `/etc` and `/proc`.
         var root = ""
         /// The program that tells the kernel's rules, to whom may know them.
-        var nft = ["/usr/sbin/nft", "/sbin/nft", "/usr/bin/nft"].first { access($0, X_OK) == 0 }
+        var nft: String? = Self.programs.first { access($0, X_OK) == 0 }
         /// Whether this process may ask for the kernel's rules.
         var isAdministrator = geteuid() == 0
+
+        private static let programs = ["/usr/sbin/nft", "/sbin/nft", "/usr/bin/nft"]
     }
 
     /// Looks at this machine: reads files, and as the administrator asks `nft`, for a second at most. Nil where nothing is seen
@@ -16,7 +18,8 @@ extension Firewall {
     public static func ofThisMachine() -> Firewall? { look(Places()) }
 
     static func look(_ places: Places) -> Firewall? {
-        let rules = places.isAdministrator ? places.nft.flatMap { listing(of: $0) }.map(PacketRules.init) : nil
+        let listed = places.isAdministrator ? places.nft.flatMap { listing(of: $0) } : nil
+        let rules = listed.map { PacketRules($0) }
         if let ufw = ufw(places) { return ufw }
         if isRunning("firewalld", places) {
             let own = rules?.chains.filter { $0.place.table == "firewalld" }
@@ -79,7 +82,7 @@ extension Firewall {
         let wants = ["sysinit", "multi-user"].map { "/etc/systemd/system/\($0).target.wants/nftables.service" }
         var status = stat()
         guard wants.contains(where: { lstat(places.root + $0, &status) == 0 }) else { return nil }
-        return text("/etc/nftables.conf", places).map(PacketRules.init)
+        return text("/etc/nftables.conf", places).map { PacketRules($0) }
     }
 
     private static func listing(of nft: String) -> String? {

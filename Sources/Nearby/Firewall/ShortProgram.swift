@@ -10,7 +10,8 @@ struct ShortProgram {
     /// What it printed; nil where it could not be started, went wrong, printed too much or took too long.
     func output(within seconds: Double) -> String? {
         var ends: [Int32] = [-1, -1]
-        guard pipe2(&ends, O_CLOEXEC) == 0 else { return nil }
+        guard pipe(&ends) == 0 else { return nil }
+        for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
         defer { close(ends[0]) }
         guard let pid = spawn(output: ends[1]) else {
             close(ends[1])

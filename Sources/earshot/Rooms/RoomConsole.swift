@@ -34,12 +34,19 @@ final class RoomConsole {
     var ending: RoomGuest.Ending?
     /// Who was out of reach when the room gave it up, where it was the last.
     private(set) var vanished: Member?
-    /// Has left members that are gone.
+    /// Those who are gone.
     private(set) var left: [Member] = []
     /// What a call with a member is like, for the line that tells of it.
     var describe: (MemberID) -> String? = { _ in nil }
     /// Mutes, or no longer.
     var mute: (Bool) -> Void = { _ in }
+    /// Since when the host is looked for, and whether that was told.
+    private var lostHost: (since: HostTime, isTold: Bool)?
+    private static let lossPatience = 0.7
+    /// Whether the room was opened here.
+    private var isFounder = false
+    /// Of whom it was told that they admit.
+    private var toldHost: MemberID?
     /// Who has been told to be in a call.
     private var told: Set<MemberID> = []
 
@@ -68,6 +75,11 @@ final class RoomConsole {
             return events
         }
         for event in new { take(event) }
+        // A host that leaves as it should is followed within moments: not worth a word.
+        if let (since, isTold) = lostHost, !isTold, HostTime.now().seconds(since: since) > Self.lossPatience {
+            Terminal.warn("the host is out of reach; looking for it")
+            lostHost = (since, true)
+        }
     }
 
     private func take(_ event: NearbyEvent) {
@@ -82,9 +94,11 @@ final class RoomConsole {
         case .changed(let changes, let roster):
             self.roster = roster
             for change in changes { tell(change) }
-        case .reconnecting: Terminal.warn("the host is out of reach; looking for it")
-        case .reconnected: Terminal.say("the host is there again")
-        case .handedOver(let member): Terminal.say("\(member.name) admits to the room now")
+        case .reconnecting: lostHost = (.now(), false)
+        case .reconnected: foundHost()
+        case .handedOver(let member):
+            lostHost = nil
+            tell(.host(member))
         case .becameHost(let roster): becameHost(roster)
         case .askingAgain(let member): Terminal.say("\(member.name) admits now and does not know you; asking again")
         case .split(let info):
@@ -98,7 +112,7 @@ final class RoomConsole {
         case .transport(let member, let state): moved(member, state)
         case .noMedia(let member): missing(member)
         case .disagreed(let member, let words): Terminal.warn("no sound with \(member.name): \(words)")
-        case .discovery(let state): tell(state)
+        case .discovery(let state): if roster?.members.count != 1 || isFounder { tell(state) }
         case .store(let error): Terminal.warn("\(error)")
         case .ended(let ending): self.ending = ending
         }
@@ -134,13 +148,24 @@ final class RoomConsole {
 
     private func joined(_ roster: Roster, _ me: MemberID) {
         (self.roster, self.me) = (roster, me)
-        guard roster.host != me else { return }
+        lostHost = nil
+        guard roster.host != me else {
+            isFounder = true
+            return
+        }
         let names = others.map { $0.id == roster.host ? "\($0.name) (host)" : $0.name.text }
         let own = roster[me]?.name.text ?? ""
         Terminal.say("in '\(roster.name)' as \(own), with \(names.joined(separator: ", "))")
     }
 
+    private func foundHost() {
+        if lostHost?.isTold == true { Terminal.say("the host is there again") }
+        lostHost = nil
+    }
+
     private func becameHost(_ roster: Roster) {
+        lostHost = nil
+        for change in self.roster.map({ roster.changes(since: $0) }) ?? [] { tell(change) }
         self.roster = roster
         let (session, policy) = (session, policy)
         waiting { await session.setPolicy(policy) }
@@ -153,6 +178,7 @@ final class RoomConsole {
         switch change {
         case .joined(let member): if member.id != me { Terminal.say("\(member.name) is in the room") }
         case .left(let member):
+            guard !left.contains(where: { $0.id == member.id }) else { return }
             ways[member.id] = nil
             told.remove(member.id)
             left.append(member)
@@ -164,7 +190,10 @@ final class RoomConsole {
         case .away(let member, true): Terminal.warn("\(member.name) is out of reach; the place is kept for a minute")
         case .away(let member, false): Terminal.say("\(member.name) is there again")
         case .moved: break
-        case .host(let member): if member.id != me { Terminal.say("\(member.name) admits to the room now") }
+        case .host(let member):
+            guard member.id != toldHost else { return }
+            toldHost = member.id
+            if member.id != me { Terminal.say("\(member.name) admits to the room now") }
         }
     }
 

@@ -90,7 +90,8 @@ final class RoomRunner {
 
     private func watch() throws -> Ending {
         while true {
-            guard console.press(within: 0.05) else { return .quit }
+            // Sound begins as soon as somebody comes.
+            guard console.press(within: began == nil ? 0.01 : 0.05) else { return .quit }
             console.take()
             if began == nil, !console.others.isEmpty { try start() }
             let now = HostTime.now()
