@@ -174,7 +174,8 @@ if !core {
         .testTarget(
             name: "CommandTests",
             dependencies: [
-                "earshot", "AudioBase", "AudioContainers", "AudioDSP", "AudioFiles", "MediaTransport", "Rooms", "Nearby",
+                "earshot", "AudioBase", "AudioContainers", "AudioDSP", "AudioFiles", "MediaTransport", "Rooms",
+                "Nearby",
                 "TestSupport", "TestTraits", "TOMLReader",
             ],
             swiftSettings: settings, linkerSettings: linker))

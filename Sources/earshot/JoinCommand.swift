@@ -15,7 +15,8 @@ struct JoinCommand: ParsableCommand {
             """)
 
     @Argument(
-        help: "A room's NAME, ADDRESS, ADDRESS:PORT, [IPv6]:PORT, HOST, HOST:PORT, or a join code. Default: shows which there are."
+        help:
+            "A room's NAME, ADDRESS, ADDRESS:PORT, [IPv6]:PORT, HOST, HOST:PORT, or a join code. Default: shows which there are."
     )
     var room: String?
 
@@ -38,7 +39,8 @@ struct JoinCommand: ParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "The port for signalling (TCP) and sound (UDP); another where it is taken. Default: 47400.", valueName: "port"))
+            "The port for signalling (TCP) and sound (UDP); another where it is taken. Default: 47400.",
+            valueName: "port"))
     var port: UInt16?
 
     @OptionGroup var call: CallOptions
@@ -92,7 +94,8 @@ struct JoinCommand: ParsableCommand {
         let listing = RoomListing(rooms: try RoomSearch.list(within: timeout ?? 3))
         if call.json { return try Terminal.output(listing.document()) }
         guard !listing.rooms.isEmpty else {
-            return Terminal.say("no room was seen within \(Int((timeout ?? 3).rounded(.up))) s; open one with: earshot host")
+            return Terminal.say(
+                "no room was seen within \(Int((timeout ?? 3).rounded(.up))) s; open one with: earshot host")
         }
         try Terminal.output(listing.table(hasColour: Terminal.outputHasColour))
     }
@@ -105,7 +108,8 @@ struct JoinCommand: ParsableCommand {
         }
         switch try JoinTarget(room, as: by) {
         case .code(let code):
-            return .init(endpoint: Endpoint(code), name: HostCommand.shown(SocketAddress(code.address, port: code.port)))
+            return .init(
+                endpoint: Endpoint(code), name: HostCommand.shown(SocketAddress(code.address, port: code.port)))
         case .address(let address):
             return .init(endpoint: Endpoint(addresses: [address], key: .any), name: HostCommand.shown(address))
         case .host(let host, let port):
@@ -143,9 +147,10 @@ struct JoinCommand: ParsableCommand {
 extension CallOptions {
     /// The call on a card, before there is anybody to talk with.
     func makeCall(_ card: SoundCard) throws -> CallSession {
-        CallSession(
+        // RFC 7022: it names this end of this call, and nothing else.
+        let name = String(UInt64.random(in: .min ... .max), radix: 36)
+        return CallSession(
             preferences(deviceRate: card.device.sampleRate, deviceBlock: card.device.blockFrameCount),
-            device: card.device, cname: String(UInt64.random(in: .min ... .max), radix: 36),  // names this end only (RFC 7022)
-            voice: try voice.makeVoice(card, channelCount: channels))
+            device: card.device, cname: name, voice: try voice.makeVoice(card, channelCount: channels))
     }
 }

@@ -35,7 +35,8 @@ import TestTraits
         }
     }
 
-    @Test func `a guest that is killed in mid-call is out of reach after five seconds, and the room stays open`() throws {
+    @Test func `a guest that is killed in mid-call is out of reach after five seconds, and the room stays open`() throws
+    {
         let call = try SimulatedCall(["--codec", "opus"])
         usleep(1_500_000)
         call.guest.signal(SIGKILL)

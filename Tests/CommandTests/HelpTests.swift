@@ -27,7 +27,8 @@ import TestSupport
         #expect(program.wait() == .exit(0))
         for word in [
             "host", "join", "devices", "loopback", "monitor", "effects", "render", "analyze", "process-voice",
-            "record", "trim-silence", "play", "shuffle", "convert", "normalize", "info", "peers", "accept", "no-announce", "purpose", "watch",
+            "record", "trim-silence", "play", "shuffle", "convert", "normalize", "info", "peers", "accept",
+            "no-announce", "purpose", "watch",
             "pipewire",
             "alsa", "simulated",
         ] {

@@ -33,7 +33,9 @@ import Testing
 
     @Test func `a code is one in any case, and with its hyphens left out`() throws {
         let key = try #require(Self.key)
-        for (address, port) in [("192.168.1.20", 47_400), ("2001:db8::7", 47_400), ("10.1.2.3", 5_000)] as [(String, UInt16)] {
+        for (address, port) in [("192.168.1.20", 47_400), ("2001:db8::7", 47_400), ("10.1.2.3", 5_000)]
+            as [(String, UInt16)]
+        {
             let code = try JoinCode(address: try #require(IPAddress(address)), port: port, key: key)
             for text in [code.description, code.description.lowercased(), code.description.replacing("-", with: " ")] {
                 #expect(try JoinTarget(text) == .code(code))
@@ -58,7 +60,8 @@ import Testing
         #expect(line("1F4A-9Z3Q-7K2M").contains("codes have 16"))
         #expect(line("[::1").contains("[IPv6]:PORT") && line("studio", .code).contains("join code"))
         #expect(line("Blue Room", .address).contains("HOST:PORT") && line("").contains("empty"))
-        #expect(line(String(repeating: "x", count: 64)).contains("limit is 63") && line("a\u{1B}[2J").contains("U+001B"))
+        #expect(
+            line(String(repeating: "x", count: 64)).contains("limit is 63") && line("a\u{1B}[2J").contains("U+001B"))
     }
 
     @Test func `one's own name is that of account and machine, and always one`() throws {
@@ -115,7 +118,9 @@ import Testing
 
     @Test func `removing and blocking want a number, and nothing else does it`() throws {
         let others = [try Self.member(2, "Bob"), try Self.member(5, "Cleo")]
-        for (key, make) in [("r", RoomKeys.Action.remove), ("b", RoomKeys.Action.block)] as [(Character, (MemberID) -> RoomKeys.Action)] {
+        for (key, make) in [("r", RoomKeys.Action.remove), ("b", RoomKeys.Action.block)]
+            as [(Character, (MemberID) -> RoomKeys.Action)]
+        {
             var keys = RoomKeys()
             guard case .say(let words)? = keys.take(.character(key), questions: [], others: others, isHost: true) else {
                 Issue.record("it asks whom")

@@ -23,11 +23,15 @@ import Testing
             return program
         }
 
-        func join(_ port: Int, _ more: [String] = []) throws -> ChildProcess { try start(["join", "127.0.0.1:\(port)"] + more) }
+        func join(_ port: Int, _ more: [String] = []) throws -> ChildProcess {
+            try start(["join", "127.0.0.1:\(port)"] + more)
+        }
     }
 
     /// A host with a person at its terminal.
-    private func askingHost(_ person: Person, _ port: Int, _ more: [String] = []) throws -> (ChildProcess, PseudoTerminal) {
+    private func askingHost(_ person: Person, _ port: Int, _ more: [String] = []) throws -> (
+        ChildProcess, PseudoTerminal
+    ) {
         let terminal = try PseudoTerminal()
         let host = try person.start(["host", "--port", "\(port)", "--no-announce"] + more, terminal: terminal)
         try #require(host.says("waiting for guests"), "\(host.errors)")
@@ -149,7 +153,8 @@ import Testing
         #expect(host.says("ANOTHER KEY"), "\(host.errors)")
         terminal.type("q")
         #expect(host.wait() == .exit(0))
-        let forgetting = try #require(host.errors.components(separatedBy: "earshot peers ").last?.split(separator: "\r").first)
+        let forgetting = try #require(
+            host.errors.components(separatedBy: "earshot peers ").last?.split(separator: "\r").first)
         #expect(try ann.peers(forgetting.split(separator: " ").map(String.init)).errors.contains("is forgotten"))
         #expect(try theReport(try ann.peers())["peers"] as? [String] == [])
     }

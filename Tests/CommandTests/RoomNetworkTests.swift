@@ -48,7 +48,8 @@ import Testing
 
                 let terminal = try PseudoTerminal()
                 let picking = try start(
-                    ["join", "--name", "Cleo", "--duration", "0.5"] + Self.card, on: network.hosts[1], terminal: terminal)
+                    ["join", "--name", "Cleo", "--duration", "0.5"] + Self.card, on: network.hosts[1],
+                    terminal: terminal)
                 #expect(picking.says("1  Blue Room, at alpha.local"), "\(picking.errors)")
                 terminal.type("1")
                 #expect(picking.says("in a call with"), "\(picking.errors)")
@@ -77,7 +78,8 @@ import Testing
             #expect(host.errors.contains("earshot join 10.77.0.1\n"), "\(host.errors)")
             let code = try code(host)
             for target in [code, code.lowercased().replacing("-", with: ""), "10.77.0.1", "10.77.0.1:47400"] {
-                let guest = try start(["join", target, "--name", target, "--duration", "0.3"] + Self.card, on: network.hosts[1])
+                let guest = try start(
+                    ["join", target, "--name", target, "--duration", "0.3"] + Self.card, on: network.hosts[1])
                 #expect(guest.wait() == .exit(0), "\(target): \(guest.errors)")
             }
             let named = try start(["join", "Blue Room"] + Self.card, on: network.hosts[1])

@@ -144,11 +144,13 @@ import TestTraits
     }
 
     @Test(arguments: [
-        (["host", String(repeating: "é", count: 32)], "64 bytes"), (["host", "a\u{7}b"], "U+0007"), (["host", " "], "empty"),
+        (["host", String(repeating: "é", count: 32)], "64 bytes"), (["host", "a\u{7}b"], "U+0007"),
+        (["host", " "], "empty"),
         (["host", "--name", String(repeating: "x", count: 64)], "limit is 63"), (["host", "--pin", "123"], "PIN"),
         (["host", "--accept", "some"], "accept"), (["host", "--capacity", "9"], "2 to 8"),
         (["host", "--port", "0"], "--port"), (["host", "--address", "nowhere"], "--address"),
-        (["join", "--purpose", String(repeating: "x", count: 201)], "201 bytes"), (["join", "127.0.0.1", "--list"], "--list"),
+        (["join", "--purpose", String(repeating: "x", count: 201)], "201 bytes"),
+        (["join", "127.0.0.1", "--list"], "--list"),
         (["join", "--timeout", "0", "Room"], "--timeout"), (["join", "1F4A-9Z3Q-7K2M-0000"], "join code"),
         (["join", "nobody-here", "--by", "code"], "code"), (["join", "[::1]:x"], "[IPv6]:PORT"),
     ]) func `rooms and people that cannot be are usage errors`(arguments: [String], words: String) throws {

@@ -58,7 +58,9 @@ import Testing
     }
 
     @Test func `firewalld, by its process`() throws {
-        let machine = try Machine(["/proc/812/comm": "firewalld\n", "/proc/1/comm": "systemd\n", "/proc/self/comm": "x\n"])
+        let machine = try Machine([
+            "/proc/812/comm": "firewalld\n", "/proc/1/comm": "systemd\n", "/proc/self/comm": "x\n",
+        ])
         let firewall = try #require(machine.firewall())
         #expect(firewall.kind == .firewalld && firewall.isOpen(47_400, .udp) == nil)
         #expect(firewall.command(opening: 47_400, [.udp]) == "sudo firewall-cmd --add-port=47400/udp")
@@ -72,7 +74,8 @@ import Testing
         "type filter hook input priority filter; policy accept\n ct state established accept\n counter packets 5 bytes 300 drop",
         "type filter hook input priority 0\n tcp dport { 22,\n 80 } accept; reject with icmpx type admin-prohibited",
     ]) func `rules of one's own that let nothing else in`(chain: String) throws {
-        let text = "#!/usr/sbin/nft -f\nflush ruleset\ntable inet my_filter {\n set x { type ipv4_addr; elements = { 10.0.0.1,\n 10.0.0.2 } }\n chain incoming {\n \(chain)\n }\n chain forward { type filter hook forward priority 0; policy drop; }\n}\n"
+        let text =
+            "#!/usr/sbin/nft -f\nflush ruleset\ntable inet my_filter {\n set x { type ipv4_addr; elements = { 10.0.0.1,\n 10.0.0.2 } }\n chain incoming {\n \(chain)\n }\n chain forward { type filter hook forward priority 0; policy drop; }\n}\n"
         let firewall = try #require(try Machine(["/etc/nftables.conf": text, Self.wanted: ""]).firewall())
         #expect(firewall.isOpen(47_400, .udp) == false && firewall.isOpen(47_400, .tcp) == false)
         #expect(
@@ -102,11 +105,14 @@ import Testing
         #expect(try Machine(["/etc/nftables.conf": text, Self.wanted: ""]).firewall() == nil)
     }
 
-    @Test(.enabled(if: NetworkHost.whyNot == nil)) func `the kernel's rules, and the command that opens the port`() throws {
+    @Test(.enabled(if: NetworkHost.whyNot == nil)) func `the kernel's rules, and the command that opens the port`()
+        throws
+    {
         let host = try NetworkHost("alpha")
         try withExtendedLifetime(host) {
             #expect(try host.inside { Firewall.ofThisMachine() } == nil)
-            let rules = "table inet filter { chain input { type filter hook input priority 0; policy drop; iif lo accept; }; }"
+            let rules =
+                "table inet filter { chain input { type filter hook input priority 0; policy drop; iif lo accept; }; }"
             try rules.write(toFile: host.path("/run/rules.nft"), atomically: false, encoding: .utf8)
             try host.run("nft -f /run/rules.nft")
             let firewall = try #require(try host.inside { Firewall.ofThisMachine() })

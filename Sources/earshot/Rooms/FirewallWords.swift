@@ -20,12 +20,14 @@ enum FirewallWords {
 
     /// Signalling works, and media does not come from somebody.
     static func noMedia(from name: String, _ firewall: Firewall?, port: UInt16) -> String {
-        let begin = "no sound comes from \(name), though you reach each other: UDP does not get through to port \(port). "
+        let begin =
+            "no sound comes from \(name), though you reach each other: UDP does not get through to port \(port). "
         if let firewall, firewall.isOpen(port, .udp) != true {
             return begin + "\(firewall) runs here; let it in with: \(firewall.command(opening: port, [.udp]))"
         }
         let here =
-            firewall == nil ? "No firewall is seen here" : "The firewall here (\(firewall?.description ?? "")) lets it in"
+            firewall == nil
+            ? "No firewall is seen here" : "The firewall here (\(firewall?.description ?? "")) lets it in"
         return
             begin
             + "\(here): most likely the Wi-Fi keeps its devices apart (\"client isolation\", guest networks do), or a firewall "

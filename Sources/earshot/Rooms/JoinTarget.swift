@@ -73,10 +73,12 @@ enum JoinTarget: Equatable {
     /// Groups of four with digits among them, as a code is written out.
     private static func looksLikeCode(_ text: String) -> Bool {
         let groups = text.split(whereSeparator: { $0 == "-" || $0 == " " }).map(String.init)
-        guard groups.count >= 3, groups.dropLast().allSatisfy({ $0.count == 4 }), (1...4).contains(groups.last?.count ?? 0)
+        guard groups.count >= 3, groups.dropLast().allSatisfy({ $0.count == 4 }),
+            (1...4).contains(groups.last?.count ?? 0)
         else { return false }
         let characters = groups.joined()
-        return characters.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber) } && characters.contains(where: \.isNumber)
+        return characters.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber) }
+            && characters.contains(where: \.isNumber)
     }
 
     /// ADDRESS, ADDRESS:PORT, [IPv6], [IPv6]:PORT, HOST or HOST:PORT.

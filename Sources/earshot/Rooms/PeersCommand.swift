@@ -11,7 +11,8 @@ struct PeersCommand: ParsableCommand {
             Somebody is known by the key, under the names that came with it. A name belongs to the first key that was let in
             under it: another key under the same name is refused. WHO is a name, or the first digits of a key, four or more.
             """,
-        subcommands: [ListPeers.self, ForgetPeer.self, BlockPeer.self, UnblockPeer.self], defaultSubcommand: ListPeers.self)
+        subcommands: [ListPeers.self, ForgetPeer.self, BlockPeer.self, UnblockPeer.self],
+        defaultSubcommand: ListPeers.self)
 }
 
 struct ListPeers: ParsableCommand {
@@ -63,7 +64,8 @@ struct ListPeers: ParsableCommand {
                         String(Self.date(peer.lastSeen).prefix(10)),
                     ]
                 }
-                text += TextTable(["NAMES", "KEY", "STANDING", "LAST SEEN"], rows).text(hasColour: Terminal.outputHasColour)
+                text += TextTable(["NAMES", "KEY", "STANDING", "LAST SEEN"], rows).text(
+                    hasColour: Terminal.outputHasColour)
             }
             try Terminal.output(text)
         }
@@ -117,7 +119,9 @@ struct ForgetPeer: ParsableCommand {
 
     func run() throws {
         try Failure.reporting {
-            try peer.change({ "\($0) is forgotten: whoever comes under the name is asked about anew" }) { $0.forget($1) }
+            try peer.change({ "\($0) is forgotten: whoever comes under the name is asked about anew" }) {
+                $0.forget($1)
+            }
         }
     }
 }

@@ -186,7 +186,9 @@ final class RoomConsole {
             Terminal.say(member.isAway ? "\(member.name) did not come back" : "\(member.name) has left")
         case .renamed(let member, let was): Terminal.say("\(was) is called \(member.name) now")
         case .muted(let member, let isMuted):
-            if member.id != me { Terminal.say(isMuted ? "\(member.name) is muted" : "\(member.name) is not muted any more") }
+            if member.id != me {
+                Terminal.say(isMuted ? "\(member.name) is muted" : "\(member.name) is not muted any more")
+            }
         case .away(let member, true): Terminal.warn("\(member.name) is out of reach; the place is kept for a minute")
         case .away(let member, false): Terminal.say("\(member.name) is there again")
         case .moved: break

@@ -71,7 +71,8 @@ struct RoomKeys {
         if case .chosen(let question) = mode, questions.contains(question) { return make(question) }
         guard let first = questions.first else { return .say("nobody asks to join") }
         return questions.count == 1
-            ? make(first) : .say("\(questions.count) ask: press 1 to \(min(9, questions.count)) for whom, then y, n or b")
+            ? make(first)
+            : .say("\(questions.count) ask: press 1 to \(min(9, questions.count)) for whom, then y, n or b")
     }
 
     private mutating func begin(_ mode: Mode, _ word: String, _ others: [Member]) -> Action {

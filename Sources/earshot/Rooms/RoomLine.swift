@@ -63,7 +63,9 @@ struct RoomLine {
     private func coloured(_ line: String, _ hasColour: Bool) -> String {
         guard hasColour else { return line }
         var line = line
-        if isMuted { line = line.replacing("[  muted   ]", with: "\u{1B}[33m[  muted   ]\u{1B}[0m", maxReplacements: 1) }
+        if isMuted {
+            line = line.replacing("[  muted   ]", with: "\u{1B}[33m[  muted   ]\u{1B}[0m", maxReplacements: 1)
+        }
         for other in others where other.isSpeaking && !other.isMuted {
             let name = DeviceWords.printable(other.name) + " ["
             line = line.replacing(name, with: "\u{1B}[32m\(name.dropLast(2))\u{1B}[0m [", maxReplacements: 1)

@@ -4,19 +4,18 @@ import Nearby
 import Rooms
 
 extension AdmissionPolicy: ExpressibleByArgument {}
-extension PeerName: ExpressibleByArgument {
-    public init?(argument: String) { try? self.init(argument) }
-}
 
 /// Who one is in a room: what `host`, `join` and others share.
 struct RoomOptions: ParsableArguments {
     @Option(
-        help: ArgumentHelp("Your name, as the others read it. Default: your account's and the machine's.", valueName: "name"))
+        help: ArgumentHelp(
+            "Your name, as the others read it. Default: your account's and the machine's.", valueName: "name"))
     var name: String?
 
     @Option(
         help: ArgumentHelp(
-            "The room's PIN, 4 to 32 characters; - asks for it, or reads it from standard input.", valueName: "pin"))
+            "The room's PIN, 4 to 32 characters; - asks for it, or reads it from standard input.",
+            valueName: "pin"))
     var pin: String?
 
     @Flag(help: "Be somebody new for this time: a key that nobody knows, nobody known, and nothing kept.")
@@ -41,7 +40,8 @@ struct RoomOptions: ParsableArguments {
         if pin != "-" { return try PIN(pin) }
         if let keys { return try PINPrompt.read(keys, "the room's PIN") }
         guard let line = readLine() else {
-            throw Failure("--pin - found no PIN on standard input; write it there, in one line", status: Failure.noInput)
+            throw Failure(
+                "--pin - found no PIN on standard input; write it there, in one line", status: Failure.noInput)
         }
         do throws(TextError) {
             return try PIN(line)

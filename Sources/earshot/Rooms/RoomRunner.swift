@@ -191,7 +191,8 @@ final class RoomRunner {
                 ?? "delay unknown"
             lines.append(
                 "\(peer.name): \(peer.sent.packets) packets sent, \(peer.received.packets) received, "
-                    + "\(peer.received.lost) lost, \(String(format: "%.0f", peer.received.concealedMs)) ms concealed, \(delay)")
+                    + "\(peer.received.lost) lost, \(String(format: "%.0f", peer.received.concealedMs)) ms concealed, \(delay)"
+            )
         }
         if let voice = report.voice?.summary { lines.append(voice) }
         if let heard = report.heard { lines.append("heard: \(heard.file)") }

@@ -68,7 +68,8 @@ struct RoomSearch {
         guard room.announcement.isOfKnownVersion else {
             throw Failure(
                 "'\(room.name)' speaks version \(room.announcement.version) of the signalling, this Earshot "
-                    + "\(RoomAnnouncement.currentVersion); install the same Earshot on both", status: Failure.unavailable)
+                    + "\(RoomAnnouncement.currentVersion); install the same Earshot on both",
+                status: Failure.unavailable)
         }
         return Found(
             endpoint: Endpoint(addresses: room.endpoints, key: .exactly(room.id.hostKey)), name: room.name,
