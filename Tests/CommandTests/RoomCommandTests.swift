@@ -91,7 +91,7 @@ import Testing
         let bob = try Person(name: "Bob").join(port)
         #expect(host.says("Bob ("))
         let cleo = try Person(name: "Cleo").join(port, ["--duration", "0.5"])
-        #expect(host.says("2: Cleo ("), "\(host.errors)")
+        #expect(host.says("1 Bob, 2 Cleo ask"), "\(host.errors)")
         terminal.type("y")
         #expect(host.says("press 1 to 2 for whom"), "\(host.errors)")
         terminal.type("2y")

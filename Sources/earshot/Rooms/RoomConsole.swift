@@ -129,13 +129,12 @@ final class RoomConsole {
         let key = question.key.map { "key \($0)" } ?? "a browser"
         let standing = question.isKnown ? "let in before" : question.key == nil ? "cannot prove who it is" : "not known"
         let purpose = question.purpose.map { ": \"\($0)\"" } ?? ""
-        let number = questions.count > 1 ? "\((questions.firstIndex { $0.id == id } ?? 0) + 1): " : ""
-        Terminal.warn("\(number)\(question.name) (\(key), \(standing), \(question.address)) asks to join\(purpose)")
+        Terminal.warn("\(question.name) (\(key), \(standing), \(question.address)) asks to join\(purpose)")
         guard keys != nil else { return }
+        let list = questions.prefix(9).enumerated().map { "\($0 + 1) \($1.question.name)" }.joined(separator: ", ")
         Terminal.say(
             questions.count > 1
-                ? "\(questions.count) ask: a number says whom, then y lets in, n declines, b blocks"
-                : "y lets in, n declines, b blocks")
+                ? "\(list) ask: the number, then y lets in, n declines, b blocks" : "y lets in, n declines, b blocks")
     }
 
     private func withdraw(_ id: AskID, _ error: RoomError) {
