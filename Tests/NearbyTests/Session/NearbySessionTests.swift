@@ -37,7 +37,8 @@ import Testing
         // Media between those who stayed was not touched.
         let third = try #require(await peers[2].session.memberID)
         #expect(peers[1].session.report(of: third)?.statistics.moves ?? 1 <= 1)
-        // And the new host admits.
+        // And the new host admits, whom its own person wants.
+        await peers[1].session.setPolicy(.all)
         let late = try await Peer("Late")
         try await late.enter(peers[1])
         #expect(await happens { await late.hasWays(2) })
@@ -140,10 +141,12 @@ import Testing
         let (host, guest) = (try await Peer("Hanna"), try await Peer("Gustav"))
         try await host.host()
         try await guest.enter(host)
+        #expect(await happens { await guest.hasWays(1) })
         await host.session.remove(try #require(await guest.session.memberID))
         #expect(await happens { guest.ending == .removed(isBlocked: false) })
         try await guest.session.join(host.endpoint)
         #expect(await happens { await guest.session.memberID != nil })
+        #expect(await happens { await guest.hasWays(1) })
         await host.session.block(try #require(await guest.session.memberID))
         #expect(await happens { guest.ending == .removed(isBlocked: true) })
         try await guest.session.join(host.endpoint)
