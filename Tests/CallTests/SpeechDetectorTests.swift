@@ -5,8 +5,14 @@ import TestSupport
 @testable import Call
 
 @Suite struct SpeechDetectorTests {
+    typealias Part = (decibels: Double, seconds: Double)
+
+    private func repeated(_ count: Int, _ parts: [Part]) -> [Part] {
+        Array(repeatElement(parts, count: count).joined())
+    }
+
     /// Seconds at which the state changed, for levels in dBFS that each last a while.
-    private func changes(_ parts: [(decibels: Double, seconds: Double)], rate: Double = 48_000, block: Int = 256)
+    private func changes(_ parts: [Part], rate: Double = 48_000, block: Int = 256)
         -> [Double]
     {
         var detector = SpeechDetector(sampleRate: rate)
@@ -38,12 +44,12 @@ import TestSupport
     }
 
     @Test func `the pauses between words do not end it`() {
-        let words = (0..<10).flatMap { _ in [(decibels: -25.0, seconds: 0.25), (decibels: -60, seconds: 0.3)] }
+        let words = repeated(10, [(-25, 0.25), (-60, 0.3)])
         #expect(changes(words + [(-60, 1)]).count == 2)
     }
 
     @Test func `clicks are no speech`() {
-        let clicks = (0..<20).flatMap { _ in [(decibels: -10.0, seconds: 0.02), (decibels: -60, seconds: 0.2)] }
+        let clicks = repeated(20, [(-10, 0.02), (-60, 0.2)])
         #expect(changes(clicks) == [])
     }
 
