@@ -78,7 +78,7 @@ def attempt(earshot, folder, case, spans):
     worst = min(min(w[1][1]) for w in ways)
     delay = max(w[0]["milliseconds"] for w in ways)
     spread = max(w[0]["p95"] - w[0]["p50"] for w in ways)
-    concealed, after = (reports[role]["received"]["concealedMs"] for role in ("host", "guest"))
+    concealed, after = (reports[role]["peers"][0]["received"]["concealedMs"] for role in ("host", "guest"))
     memory = max(r["memoryAnonymousKiB"] for r in reports.values()) / 1024
     stalled = any(r["callback"]["xruns"] or r["callback"]["latenessMaxMicroseconds"] > 2000 for r in reports.values())
     # What is made up before the network is known is no fault; nor is what the guest makes up at the end, until it has
