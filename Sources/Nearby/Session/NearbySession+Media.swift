@@ -57,6 +57,8 @@ extension NearbySession {
         let peer = PeerID(member.id)
         do {
             var offer = try media?.offer(to: peer) ?? .withoutMedia()
+            offer.mediaID = "0"
+            offer.bundle = ["0"]
             describe(&offer, credentials, setup: .either, toBrowser: !member.isNative)
             guard let id = send(offer, to: member.id) else {
                 far.retry(at: .now())
@@ -108,7 +110,7 @@ extension NearbySession {
             let setup = try said.setup.answer().unwrap(NegotiationFault.noTransport)
             let role = try DTLSRole(ofOffererOf: said.setup, answeredBy: setup).unwrap(NegotiationFault.noTransport)
             let credentials = ICECredentials.random(using: &generator)
-            var answer = try media?.answer(offer, from: peer) ?? .withoutMedia(answering: offer)
+            var answer = try media?.answer(offer, from: peer) ?? offer.answeredWithoutMedia()
             describe(&answer, credentials, setup: setup, toBrowser: !member.isNative)
             let remote = said.remote(role.opposite, also: member)
             mediaPort.add(peer, self.setup(for: member, .controlled, credentials))
@@ -276,7 +278,7 @@ private struct RemoteSaid {
     let certificate: CertificateFingerprint
 
     init(_ description: SessionDescription) throws(NegotiationFault) {
-        guard let ice = description.ice, let setup = description.setup,
+        guard description.profile.isSecure, let ice = description.ice, let setup = description.setup,
             let certificate = description.certificateFingerprint
         else { throw .noTransport }
         self.ice = ice
@@ -319,15 +321,16 @@ extension SessionDescription {
     /// A way for messages, and no media on it.
     fileprivate static func withoutMedia() -> SessionDescription {
         var description = SessionDescription.offer(
-            formats: [.opus()], address: .any, port: 9, sessionID: .random(in: 1...(1 << 62)))
+            formats: [.opus()], address: .any, port: 9, sessionID: .random(in: 1...(1 << 62)), profile: .dtlsSAVPF)
         description.direction = .inactive
         return description
     }
 
-    /// The same as an answer: a format of the offer's, whatever it is.
-    fileprivate static func withoutMedia(answering offer: SessionDescription) -> SessionDescription {
-        var description = SessionDescription.withoutMedia()
-        description.formats = Array(offer.formats.prefix(1))
+    /// The same as an answer to this.
+    fileprivate func answeredWithoutMedia() throws(NegotiationError) -> SessionDescription {
+        var description = try SessionDescription.answer(
+            to: self, supporting: formats, address: .any, port: 9, sessionID: .random(in: 1...(1 << 62)))
+        description.direction = .inactive
         return description
     }
 }
