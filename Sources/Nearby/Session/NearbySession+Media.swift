@@ -221,6 +221,9 @@ extension NearbySession {
             let new = now.map(\.address)
             guard new != addresses else { return }
             addresses = new
+            // What is kept open may come from an address that is gone, and nobody would say so.
+            for client in clients.values { client.http.close() }
+            clients = [:]
             tell(MemberUpdate(addresses: new))
             followHost()
         }
@@ -250,7 +253,7 @@ extension NearbySession {
     private func farSide(_ peer: PeerID) -> FarSide? { farSides.values.first { PeerID($0.member.id) == peer } }
 
     /// Media finds the way to a host that has moved before its signalling does.
-    private func followHost() {
+    func followHost() {
         guard case .guest(let guest) = role, let roster = guest.roster, let host = roster[roster.host], let key = host.key,
             let report = mediaPort.report(of: PeerID(host.id)), case .open = report.state, let pair = report.pair
         else { return }

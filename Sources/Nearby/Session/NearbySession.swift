@@ -353,6 +353,7 @@ public actor NearbySession {
 
     private func tick() {
         timerDeadline = nil
+        followHost()
         switch role {
         case .none: break
         case .host: withHost { $0.tick(at: .now()) }
