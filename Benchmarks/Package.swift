@@ -9,7 +9,7 @@ let package = Package(
         .systemLibrary(name: "CJACKRing", pkgConfig: "jack"),
         .systemLibrary(name: "CEBUR128", pkgConfig: "libebur128"),
         .systemLibrary(name: "CCrypto", pkgConfig: "libcrypto"),
-        .systemLibrary(name: "CSRTPAlone", pkgConfig: "libsrtp2"),
+        .systemLibrary(name: "CSRTPAlone"),
         // Counts allocations in the program that links it.
         .target(name: "CAllocations"),
         .executableTarget(

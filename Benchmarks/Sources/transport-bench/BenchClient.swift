@@ -31,6 +31,9 @@ final class BenchClient: MediaClient, @unchecked Sendable {  // the port's threa
     init(size: Int, interval: Double?, ssrc: UInt32) {
         packet = NumberedPacket(size: size, ssrc: ssrc)
         self.interval = interval
+        // Nothing of the measure's own is to grow.
+        seen.reserveCapacity(1 << 16)
+        delays.withLock { $0.reserveCapacity(1 << 16) }
     }
 
     /// Asks for a packet, as a render callback does.

@@ -27,7 +27,11 @@ enum Hostile: String, CaseIterable {
         case .handshakes:
             return random.below(2) == 0
                 ? changed(heard.handshakes, &random) : heard.handshakes[random.below(heard.handshakes.count)]
-        case .packets: return changed(heard.packets, &random)
+        case .packets:
+            var bytes = changed(heard.packets, &random)
+            // A number that has not come yet: else it is dropped before anything is looked at.
+            bytes[2] ^= UInt8(truncatingIfNeeded: random.next()) | 0x40
+            return bytes
         case .replayedPackets: return heard.packets[random.below(heard.packets.count)]
         case .forged:
             var bytes = heard.packets[random.below(heard.packets.count)]
@@ -54,8 +58,8 @@ struct Heard {
     var packets: [[UInt8]] = []
 
     mutating func add(_ bytes: [UInt8]) {
-        switch bytes.first {
-        case 0?, 1?: if checks.count < 64 { checks.append(bytes) }
+        switch bytes.first ?? 255 {
+        case 0, 1: if checks.count < 64 { checks.append(bytes) }
         case 20...63: if handshakes.count < 64 { handshakes.append(bytes) }
         case 128...191: if packets.count < 4_096 { packets.append(bytes) }
         default: break

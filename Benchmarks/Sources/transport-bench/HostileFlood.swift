@@ -172,6 +172,7 @@ private final class Caller: @unchecked Sendable {  // the thread's own, constant
         defer { buffer.deallocate() }
         let packet = NumberedPacket(size: 300, ssrc: 2)
         var seen: Set<UInt32> = []
+        seen.reserveCapacity(1 << 16)
         var next: HostTime?
         let transmit: MediaEndpoint.Transmit = { [self] bytes, local, peer in
             heard.withLock { $0.add(Array(bytes)) }

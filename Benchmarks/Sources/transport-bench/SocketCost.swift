@@ -12,7 +12,8 @@ struct SocketCost {
     func reports() throws -> [Report] {
         let pair = try EndpointPair()
         let (from, to) = (pair.ends[0], pair.ends[1])
-        let (out, into) = (try MediaSocket(address: .loopback, port: 0), try MediaSocket(address: .loopback, port: 0))
+        let out = try MediaSocket(address: .loopback, port: 0)
+        let into = try MediaSocket(address: .loopback, port: 0)
         let target = into.localAddress
         let (plainOut, plainInto) = (PlainSocket(), PlainSocket())
         let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 4_096, alignment: 16)
