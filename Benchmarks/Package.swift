@@ -77,7 +77,8 @@ let package = Package(
             name: "transport-bench",
             dependencies: [
                 "BenchReports", "CAllocations", "CCrypto", "CSRTPAlone", "PairedTimes", "TestSupport",
-                .product(name: "AudioBase", package: "Earshot"),
+                .product(name: "AudioBase", package: "Earshot"), .product(name: "AudioCodecs", package: "Earshot"),
+                .product(name: "AudioDevices", package: "Earshot"), .product(name: "Call", package: "Earshot"),
                 .product(name: "MediaTransport", package: "Earshot"),
             ]),
     ],
