@@ -111,7 +111,7 @@ let package = Package(
         system("CKissFFT"),
         system("CCurl", pkgConfig: "libcurl"),
         system("COpenSSL", pkgConfig: "openssl"),
-        system("CSRTP"),
+        system("CSRTP", pkgConfig: "libsrtp2"),
         system("CCairo", pkgConfig: "cairo"),
         system("CEBUR128", pkgConfig: "libebur128"),
         // The targets in C++, since their libraries have no C interface. `library` is a link to where its headers are:
