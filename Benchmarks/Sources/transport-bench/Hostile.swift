@@ -61,10 +61,10 @@ struct Heard {
         switch bytes.first ?? 255 {
         case 0, 1: if checks.count < 64 { checks.append(bytes) }
         case 20...63: if handshakes.count < 64 { handshakes.append(bytes) }
-        case 128...191: if packets.count < 4_096 { packets.append(bytes) }
+        case 128...191: if packets.count < 512 { packets.append(bytes) }
         default: break
         }
     }
 
-    var isComplete: Bool { !checks.isEmpty && !handshakes.isEmpty && packets.count >= 256 }
+    var isComplete: Bool { !checks.isEmpty && !handshakes.isEmpty && packets.count == 512 }
 }
