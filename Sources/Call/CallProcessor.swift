@@ -24,7 +24,7 @@ final class CallProcessor: Sendable {
         let capacity: Int
         let isMuted: UnsafeMutablePointer<Atomic<Bool>>
         var voice: VoicePath
-        var mute: MuteFader
+        var fader: VoiceFader
         var speech: SpeechDetector
         var expectedSampleTime: Int64 = .min
         var level = CallLevels()
@@ -53,7 +53,8 @@ final class CallProcessor: Sendable {
             to: State(
                 capture: captured.writer, wakeup: wakeup.handle, voices: mixer.renderer, levels: levels.writer,
                 spoken: spoken.channels, heard: heard.channels, capacity: spoken.frameCapacity,
-                isMuted: isMuted, voice: voice?.path ?? VoicePath(), mute: MuteFader(sampleRate: deviceRate),
+                isMuted: isMuted, voice: voice?.path ?? VoicePath(),
+                fader: VoiceFader(sampleRate: deviceRate, isHeard: true),
                 speech: SpeechDetector(sampleRate: deviceRate), check: MicrophoneCheck(sampleRate: deviceRate)))
         state = StatePointer(value: value, isMuted: isMuted, kept: (spoken, heard, voice))
     }
@@ -134,7 +135,7 @@ extension CallProcessor.State {
     @_noLocks
     private mutating func send(_ cycle: IOCycle, _ frames: Int) {
         voice.process(spoken, cycle, frameCount: frames)
-        mute.process(spoken, frames, isMuted: isMuted.pointee.load(ordering: .relaxed))
+        fader.process(spoken, frames, isHeard: !isMuted.pointee.load(ordering: .relaxed))
         capture.write(spoken, frameCount: frames)
         wakeup.wake()
     }

@@ -64,8 +64,10 @@ public final class MediaPeer {
         switch received {
         case .media(let media):
             counts.lastMedia = now
-            counts.peerLeft = false
-            if media.startsSource { aac?.restart() }
+            if media.startsSource {
+                counts.peerLeft = false
+                aac?.restart()
+            }
             deliver(media, UnsafeRawBufferPointer(rebasing: datagram[media.payload]), at: now)
         case .goodbye: counts.peerLeft = true
         case .report, .ignored: break

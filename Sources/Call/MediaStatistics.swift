@@ -9,7 +9,7 @@ public struct MediaStatistics: Sendable {
     public var lastMedia: HostTime?
     /// When anything of the far side's last came, a report too: it is there, though it may have no sound card just now.
     public var lastHeard: HostTime?
-    /// Whether the far side has said goodbye, and no sound has come since.
+    /// Whether the far side has said goodbye, and has not begun anew since.
     public var peerLeft = false
     /// Frames lost between the microphone and the encoder, because the media thread was held up.
     public var captureLostFrames = 0

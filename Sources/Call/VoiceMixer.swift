@@ -39,7 +39,7 @@ final class VoiceMixer: Sendable {
         for index in 0..<VoiceMix.capacity {
             levels.append(LatestValue(VoiceLevel()))
             (base + index).initialize(
-                to: VoiceSlot(level: levels[index].writer, meter: VoiceMeter(sampleRate: deviceRate)))
+                to: VoiceSlot(level: levels[index].writer, sampleRate: deviceRate))
         }
         slots = Slots(base: base)
         owned = Mutex(
@@ -51,7 +51,7 @@ final class VoiceMixer: Sendable {
         renderer.state.initialize(
             to: VoiceMix(
                 slots: base, orders: orders.reader, released: released.writer, scratch: scratch.channels,
-                fresh: VoiceMeter(sampleRate: deviceRate), peakGuard: PeakGuard(sampleRate: deviceRate)))
+                sampleRate: deviceRate, peakGuard: PeakGuard(sampleRate: deviceRate)))
     }
 
     deinit {
@@ -130,14 +130,16 @@ struct VoiceSlot: ~Copyable {
     let gain = Atomic<UInt32>(0)  // a float's bits: where the fader stands
     let level: LatestValue<VoiceLevel>.Writer
     var meter: VoiceMeter
+    var fader: VoiceFader
     var renderer: Playout.Renderer?
     var isHeard = false
     var isLeaving = false
     var reached: Float = 0
 
-    init(level: LatestValue<VoiceLevel>.Writer, meter: VoiceMeter) {
+    init(level: LatestValue<VoiceLevel>.Writer, sampleRate: Double) {
         self.level = level
-        self.meter = meter
+        meter = VoiceMeter(sampleRate: sampleRate)
+        fader = VoiceFader(sampleRate: sampleRate, isHeard: false)
     }
 }
 
@@ -150,7 +152,7 @@ struct VoiceMix: ~Copyable {
     let orders: MessageQueue<VoiceOrder>.Reader
     let released: MessageQueue<Int>.Writer
     let scratch: Channels
-    let fresh: VoiceMeter
+    let sampleRate: Double
     var peakGuard: PeakGuard
 
     @_noLocks
@@ -160,7 +162,8 @@ struct VoiceMix: ~Copyable {
             slots[order.index].isLeaving = !order.isHeard
             if order.isHeard {
                 slots[order.index].reached = 0
-                slots[order.index].meter = fresh
+                slots[order.index].meter = VoiceMeter(sampleRate: sampleRate)
+                slots[order.index].fader = VoiceFader(sampleRate: sampleRate, isHeard: false)
             }
         }
         for c in 0..<mix.count { clearSamples(mix[c], frameCount) }
@@ -170,6 +173,8 @@ struct VoiceMix: ~Copyable {
             renderer.pull(scratch, frameCount: frameCount, sampleTime: sampleTime, hostTime: hostTime)
             slots[index].meter.update(Level(of: scratch, frameCount: frameCount), frameCount: frameCount)
             slots[index].level.store(slots[index].meter.level)
+            // A stream begins in the middle of a word.
+            slots[index].fader.begin(scratch, frameCount)
             let isLeaving = slots[index].isLeaving
             let gain = isLeaving ? 0 : Float(bitPattern: slots[index].gain.load(ordering: .relaxed))
             let reached = slots[index].reached

@@ -33,7 +33,7 @@ import Testing
         let (plain, muted) = (try rig(false), try rig(true))
         let heard = muted.ends[1].heard(0.5..<4).samples
         #expect(steepest(heard) < 1.3 * steepest(plain.ends[1].heard(0.5..<4).samples))
-        let during = muted.ends[1].heard(1.2..<2).samples
+        let during = muted.ends[1].heard(1.2..<1.9).samples
         #expect(during.allSatisfy { abs($0) < 1e-4 })
         let (after, want) = (muted.ends[1].heard(3.3..<3.9).samples, plain.ends[1].heard(3.3..<3.9).samples)
         if codec == .pcm { #expect(after == want) }
