@@ -67,6 +67,22 @@ import Testing
         #expect(try pair.server.unprotect(vector("srtcp")) == vector("rtcp"))
     }
 
+    @Test func `the descriptions are what an offer and its answer are`() throws {
+        let offer = try SessionDescription(parsing: description(0))
+        let answer = try SessionDescription(parsing: description(1))
+        #expect(try offer.description == description(0) && answer.description == description(1))
+        #expect(try offer.format(chosenBy: answer).codec == .opus && offer.profile.isSecure && answer.profile.isSecure)
+        let ours = try #require(offer.setup)
+        let theirs = try #require(answer.setup)
+        #expect(DTLSRole(ofOffererOf: ours, answeredBy: theirs) == .server)
+        #expect(
+            offer.ice?.credentials.usernameFragment == fragments.offerer
+                && answer.ice?.credentials.password.utf8.elementsEqual(key) == true)
+        let addresses = try ["192.168.1.9", "fd00::9"].map { try #require(IPAddress($0)) }
+        #expect(offer.ice?.candidates == ICECandidate.hosts(addresses, port: 47_400))
+        #expect(offer.ice?.hasAllCandidates == true && offer.multiplexesRTCP && offer.direction == .sendReceive)
+    }
+
     @Test func `fingerprints are as documented`() throws {
         for (number, who) in ["guest", "host"].enumerated() {
             let digest = SHA256Digest(of: Array("\(who) certificate".utf8)).bytes

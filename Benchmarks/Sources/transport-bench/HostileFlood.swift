@@ -8,9 +8,10 @@ import TestSupport
 /// A flood of hostile datagrams, from the far side's own address and from 250 others, against a port with a call in progress
 /// both ways: a packet of 300 bytes each 2.7 ms.
 struct HostileFlood {
-    /// Datagrams in all, and how many a second.
+    /// Datagrams in all.
     let count: Int
-    static let rate = 50_000.0
+    /// Datagrams a second; nil for as many as a core sends, of which the socket's buffer must drop some.
+    var rate: Double? = 50_000
 
     func reports() throws -> [Report] {
         let client = BenchClient(size: 300, interval: 128 / 48_000.0, ssrc: 1)
@@ -33,8 +34,8 @@ struct HostileFlood {
             let bytes = kind.make(heard, &random)
             let descriptor = n % 3 == 0 ? caller.descriptor : sockets[random.below(sockets.count)].descriptor
             bytes.withUnsafeBytes { if !PlainSocket.send($0, to: target, by: descriptor) { refused += 1 } }
-            if n % 50 == 0 {
-                let ahead = Double(n) / Self.rate - HostTime.now().seconds(since: start)
+            if let rate, n % 50 == 0 {
+                let ahead = Double(n) / rate - HostTime.now().seconds(since: start)
                 if ahead > 0.0005 { usleep(UInt32(ahead * 1e6)) }
             }
         }
@@ -55,7 +56,8 @@ struct HostileFlood {
         let words = "\(count) datagrams at \(decimal(Double(count) / took / 1_000, 0)) thousand a second"
         return [
             Report(
-                "call's packets to the port that were lost", Double(rest.lostIn), excuse: excuse, "", .atMost(0),
+                "call's packets to the port that were lost", Double(rest.lostIn), excuse: excuse, "",
+                rate == nil ? nil : .atMost(0),
                 against: "\(rest.toPort) sent; \(words); \(rest.dropped) dropped by the kernel"),
             Report(
                 "call's packets from the port that were lost", Double(rest.lostOut), "", .atMost(0),
