@@ -1,3 +1,4 @@
+import AudioBase
 import TestSupport
 import Testing
 
@@ -60,7 +61,7 @@ import Testing
     }
 
     @Test func `protected packets are as documented`() throws {
-        let pair = try SRTPPair(clientKey: (0..<16).map { $0 }, clientSalt: (16..<28).map { $0 })
+        let pair = try SRTPPair(clientKey: Array(0..<16), clientSalt: Array(16..<28))
         #expect(try pair.client.protect(vector("rtp")) == vector("srtp"))
         #expect(try pair.server.unprotect(vector("srtp")) == vector("rtp"))
         #expect(try pair.client.protect(vector("rtcp")) == vector("srtcp"))

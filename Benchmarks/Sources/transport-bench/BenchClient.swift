@@ -8,7 +8,8 @@ import Synchronization
 /// The first twelve bytes behind RTP's header are the packet's number and the time of its sending.
 final class BenchClient: MediaClient, @unchecked Sendable {  // the port's thread's, atomic or locked
     let wakeup = Wakeup()
-    var realTimePriority: Int? { nil }
+    /// Nil for a thread that is scheduled normally.
+    let realTimePriority: Int?
 
     private let packet: NumberedPacket
     private let interval: Double?
@@ -28,7 +29,8 @@ final class BenchClient: MediaClient, @unchecked Sendable {  // the port's threa
     /// - Parameters:
     ///   - size: bytes of a packet, RTP's header included.
     ///   - interval: seconds between packets; nil for those that ``sendOne()`` asks for.
-    init(size: Int, interval: Double?, ssrc: UInt32) {
+    init(size: Int, interval: Double?, ssrc: UInt32, realTimePriority: Int? = nil) {
+        self.realTimePriority = realTimePriority
         packet = NumberedPacket(size: size, ssrc: ssrc)
         self.interval = interval
         delays.withLock { $0.reserveCapacity(1 << 16) }

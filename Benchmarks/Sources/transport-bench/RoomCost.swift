@@ -11,7 +11,7 @@ import PairedTimes
 /// ways, seven voices played. All eight are in this process, on loopback, and all speak.
 final class RoomCost {
     private static let count = 8
-    private static let warmUp = 3.0
+    private static let warmUp = 2.0
     private let window: Double
     private let windows: Int
     private var sessions: [CallSession] = []
