@@ -42,9 +42,12 @@ func seeds(of target: Target) -> [[UInt8]] {
             SignallingMessage(.offer, body: Array(offer.description.utf8)).bytes,
             SignallingMessage(.refused, body: Array("busy".utf8)).bytes,
         ]
-    case .rooms: roomSeeds()
+    case .rooms: roomSeeds().rooms
     case .events:
-        ["\u{FEFF}: x\nid: 7\nevent: roster\ndata: {}\ndata\n\n", "data:a\r\ndata: b\r\r\n:\n\n"].map { Array($0.utf8) }
+        roomSeeds().events
+            + ["\u{FEFF}: x\nid: 7\nevent: roster\ndata: {}\ndata\n\n", "data:a\r\ndata: b\r\r\n:\n\n"].map {
+                Array($0.utf8)
+            }
     case .target: [Array("/room/members/a%2Fb?epoch=2&a=%C3%A9".utf8)]
     case .toml:
         [
