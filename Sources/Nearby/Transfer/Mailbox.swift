@@ -118,7 +118,9 @@ public final class Mailbox<Element: Sendable>: AsyncSequence, Sendable {
 
     private func cancelSender(_ id: UInt64) {
         let turn = state.withLock { state -> CheckedContinuation<Void, any Error>? in
-            if let index = state.senders.firstIndex(where: { $0.id == id }) { return state.senders.remove(at: index).turn }
+            if let index = state.senders.firstIndex(where: { $0.id == id }) {
+                return state.senders.remove(at: index).turn
+            }
             state.cancelled.insert(id)
             return nil
         }
@@ -127,7 +129,9 @@ public final class Mailbox<Element: Sendable>: AsyncSequence, Sendable {
 
     private func cancelReader(_ id: UInt64) {
         let turn = state.withLock { state -> CheckedContinuation<Element?, any Error>? in
-            if let index = state.readers.firstIndex(where: { $0.id == id }) { return state.readers.remove(at: index).turn }
+            if let index = state.readers.firstIndex(where: { $0.id == id }) {
+                return state.readers.remove(at: index).turn
+            }
             state.cancelled.insert(id)
             return nil
         }

@@ -21,7 +21,11 @@ final class Latest: Sendable {
             last = Before(cancel: { task.cancel() }, ended: { _ = await task.result })
             return task
         }
-        return try await withTaskCancellationHandler { try await task.value } onCancel: { task.cancel() }
+        return try await withTaskCancellationHandler {
+            try await task.value
+        } onCancel: {
+            task.cancel()
+        }
     }
 
     /// Ends what runs.
@@ -57,7 +61,11 @@ final class Undertakings: Sendable {
         entry.task.withLock { $0 = { task.cancel() } }
         if entry.reason.withLock({ $0 }) != nil { task.cancel() }
         do {
-            return try await withTaskCancellationHandler { try await task.value } onCancel: { task.cancel() }
+            return try await withTaskCancellationHandler {
+                try await task.value
+            } onCancel: {
+                task.cancel()
+            }
         } catch {
             throw entry.reason.withLock { $0 } ?? error
         }

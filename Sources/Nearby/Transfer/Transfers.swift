@@ -113,7 +113,8 @@ final class Transfers: Sendable {
                 case ("messages", 1): try await self.takeMessage(request, from: member, with: fingerprint)
                 case ("streams", 2): try await self.takeStream(request, from: member)
                 case ("files", 2): try await self.takeFile(request, from: member, with: fingerprint)
-                default: throw HTTPProblem(status: .notFound, code: "not-found", message: "there is nothing at this path")
+                default:
+                    throw HTTPProblem(status: .notFound, code: "not-found", message: "there is nothing at this path")
                 }
             }
         } catch let error as TransferError {
@@ -140,7 +141,9 @@ final class Transfers: Sendable {
     /// - Throws: ``TransferError/gone``, ``TransferError/ended``.
     func client(of member: MemberID) async throws -> HTTPSClient {
         guard !undertakings.isOver else { throw TransferError.ended }
-        guard let endpoint = await room.endpoint(of: member), !endpoint.addresses.isEmpty else { throw TransferError.gone }
+        guard let endpoint = await room.endpoint(of: member), !endpoint.addresses.isEmpty else {
+            throw TransferError.gone
+        }
         return try clients.withLock { clients in
             if let (known, client) = clients.made[member], known == endpoint { return client }
             let client = try HTTPSClient(addresses: endpoint.addresses, identity: clients.identity) { spki in

@@ -15,7 +15,9 @@ import Testing
     }
 
     @Test func `a long name keeps its ending, and leaves room for a number and for the hash`() {
-        for stem in [String(repeating: "x", count: 300), String(repeating: "ä", count: 300), String(repeating: "👩‍👩‍👧", count: 99)] {
+        for stem in [
+            String(repeating: "x", count: 300), String(repeating: "ä", count: 300), String(repeating: "👩‍👩‍👧", count: 99),
+        ] {
             let name = FileName.safe("\(stem).flac")
             #expect(name.utf8.count <= FileName.maximumSize && name.hasSuffix(".flac"))
             #expect(FileName.numbered(name, 9_999).utf8.count <= 255)
@@ -36,15 +38,20 @@ import Testing
         for number in [TransferNumber(epoch: 0, number: 0), .init(epoch: (1 << 53) - 1, number: 7)] {
             #expect(TransferNumber("\(number)") == number)
         }
-        for text in ["", "-", "1", "1-", "-1", "1-2-3", "1--2", "1-9007199254740992", "9007199254740992-1", "1-00000000000000001", "٣-1", "1 -2", "0x1-2"] {
+        for text in [
+            "", "-", "1", "1-", "-1", "1-2-3", "1--2", "1-9007199254740992", "9007199254740992-1",
+            "1-00000000000000001", "٣-1", "1 -2", "0x1-2",
+        ] {
             #expect(TransferNumber(text) == nil)
         }
     }
 
     @Test func `bytes are counted for people`() {
         for (bytes, text) in [
-            (0, "0 bytes"), (1, "1 byte"), (999, "999 bytes"), (1_000, "1.0 kB"), (1_049, "1.0 kB"), (999_949, "999.9 kB"),
-            (999_950, "1.0 MB"), (200_000_000, "200.0 MB"), (3_210_000_000, "3.2 GB"), (9_007_199_254_740_991, "9007.2 TB"),
+            (0, "0 bytes"), (1, "1 byte"), (999, "999 bytes"), (1_000, "1.0 kB"), (1_049, "1.0 kB"),
+            (999_949, "999.9 kB"),
+            (999_950, "1.0 MB"), (200_000_000, "200.0 MB"), (3_210_000_000, "3.2 GB"),
+            (9_007_199_254_740_991, "9007.2 TB"),
         ] as [(Int64, String)] {
             #expect(ByteCount(bytes).description == text)
         }

@@ -17,18 +17,20 @@ import Testing
         #expect(try await read == Array(0..<100))
     }
 
-    @Test(arguments: [0, 1, 5]) func `a writer that is first waits when it is full, and a reader wakes it`(capacity: Int) async throws {
+    @Test(arguments: [0, 1, 5]) func `a writer that is first waits when it is full, and a reader wakes it`(
+        capacity: Int
+    ) async throws {
         let box = Mailbox<Int>(capacity: capacity)
-        let sent = Atomic(0)
+        let sent = Counter()
         async let writing: Void = {
             for number in 0..<20 {
                 try await box.send(number)
-                sent.add(1, ordering: .relaxed)
+                sent.add(1)
             }
         }()
-        #expect(await soon { sent.load(ordering: .relaxed) == capacity })
+        #expect(await soon { sent.value == capacity })
         try await Task.sleep(for: .milliseconds(20))
-        #expect(sent.load(ordering: .relaxed) == capacity)
+        #expect(sent.value == capacity)
         for number in 0..<20 { #expect(try await box.next() == number) }
         try await writing
     }
@@ -76,10 +78,10 @@ import Testing
 
     @Test func `many tasks on both sides lose and double nothing`() async throws {
         let box = Mailbox<Int>(capacity: 3)
-        let sum = Atomic(0)
+        let sum = Counter()
         try await withThrowingTaskGroup(of: Void.self) { group in
             for _ in 0..<4 {
-                group.addTask { for try await number in box { sum.add(number, ordering: .relaxed) } }
+                group.addTask { for try await number in box { sum.add(number) } }
             }
             try await withThrowingTaskGroup(of: Void.self) { writers in
                 for writer in 0..<4 {
@@ -90,26 +92,26 @@ import Testing
             box.finish()
             try await group.waitForAll()
         }
-        #expect(sum.load(ordering: .relaxed) == 4 * 500 * 501 / 2 + 500 * (0 + 1 + 2 + 3))
+        #expect(sum.value == 4 * 500 * 501 / 2 + 500 * (0 + 1 + 2 + 3))
     }
 
     @Test func `the latest ends the one before, and begins when that has ended`() async throws {
         let latest = Latest()
-        let running = Atomic(0)
-        let most = Atomic(0)
+        let running = Counter()
+        let most = Counter()
         let tasks = (0..<20).map { number in
             Task {
                 try await latest.run {
-                    most.max(running.add(1, ordering: .relaxed).newValue, ordering: .relaxed)
-                    defer { running.subtract(1, ordering: .relaxed) }
+                    most.raise(to: running.add(1))
+                    defer { running.add(-1) }
                     try await Task.sleep(for: .seconds(number < 19 ? 600 : 0))
                     return number
                 }
             }
         }
         try await Task.sleep(for: .milliseconds(50))
-        #expect(try await latest.run { running.load(ordering: .relaxed) } == 0)
+        #expect(try await latest.run { running.value } == 0)
         for task in tasks { _ = await task.result }
-        #expect(most.load(ordering: .relaxed) == 1)
+        #expect(most.value == 1)
     }
 }

@@ -91,7 +91,8 @@ import Testing
                 let file = try await b.file()
                 try await file.accept(into: folder)
                 #expect(try await offered.head.status == .ok)
-                let (head, body) = try await client.send(.PUT, "/files/\(hash)", headers: headers, content: .text("abc"))
+                let (head, body) = try await client.send(
+                    .PUT, "/files/\(hash)", headers: headers, content: .text("abc"))
                 #expect(head.status == .unprocessableEntity)
                 #expect(TransferError(status: head.status, body: body) == .damaged)
                 await #expect(throws: TransferError.damaged) { try await file.finished() }
@@ -153,10 +154,12 @@ import Testing
                 #expect(answer.head.status == .badRequest)
             }
             let long = HTTPContent.text(#"{"version":1,"name":"\#(String(repeating: "x", count: 5_000))","size":1}"#)
-            let answer = try await client.send(.POST, "/files/\(hash)", headers: ["Earshot-Number": "1-1"], content: long)
+            let answer = try await client.send(
+                .POST, "/files/\(hash)", headers: ["Earshot-Number": "1-1"], content: long)
             #expect(answer.head.status == .payloadTooLarge)
             for path in ["/files/x", "/files/\(hash)00", "/files/..%2F\(hash)", "/files/\(hash.dropLast())g"] {
-                let answer = try await client.send(.POST, path, headers: ["Earshot-Number": "1-1"], content: .text("{}"))
+                let answer = try await client.send(
+                    .POST, path, headers: ["Earshot-Number": "1-1"], content: .text("{}"))
                 #expect(answer.head.status == .badRequest)
             }
             #expect(try await client.send(.POST, "/files", content: .text("{}")).head.status == .notFound)
@@ -300,7 +303,9 @@ import Testing
             guard case .bytes(let bytes) = body else { return }
             #expect(TransferError(status: .insufficientStorage, body: bytes) == .theirDiskFull)
             let huge = await #expect(throws: TransferError.self) {
-                try await onDisk { _ = try PartFile(in: folder, name: "y", digest: SHA256Digest(of: []), size: 1 << 52) }
+                try await onDisk {
+                    _ = try PartFile(in: folder, name: "y", digest: SHA256Digest(of: []), size: 1 << 52)
+                }
             }
             guard case .noSpace(folder, needed: 1 << 52, _)? = huge else {
                 Issue.record("\(String(describing: huge))")

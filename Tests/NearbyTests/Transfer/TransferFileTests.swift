@@ -128,10 +128,12 @@ import Testing
         try await withFolder { folder in
             try await withPair { _, a, b in
                 let (client, hash) = (try a.client(of: b), SHA256Digest(of: [1, 2, 3]).hex)
-                func ask(_ method: HTTPMethod, _ text: String, _ offset: Int? = nil) async throws -> HTTPResponseStatus {
+                func ask(_ method: HTTPMethod, _ text: String, _ offset: Int? = nil) async throws -> HTTPResponseStatus
+                {
                     var headers: HTTPHeaders = ["Earshot-Number": "1-1"]
                     if let offset { headers.add(name: "Earshot-Offset", value: "\(offset)") }
-                    return try await client.send(method, "/files/\(hash)", headers: headers, content: .text(text)).head.status
+                    return try await client.send(method, "/files/\(hash)", headers: headers, content: .text(text)).head
+                        .status
                 }
                 async let offered = ask(.POST, #"{"version":1,"name":"x","size":3}"#)
                 let file = try await b.file()
@@ -202,7 +204,9 @@ import Testing
         }
     }
 
-    @Test func `a sender that is started again goes on, and so does another who has the same under another name`() async throws {
+    @Test func `a sender that is started again goes on, and so does another who has the same under another name`()
+        async throws
+    {
         try await withFolder { folder in
             try await withPair { room, a, b in
                 let bytes = noise(4_000_000)

@@ -20,7 +20,8 @@ import Testing
         }
     }
 
-    @Test func `an empty message, and one that is too long, is refused by the sender and by the receiver`() async throws {
+    @Test func `an empty message, and one that is too long, is refused by the sender and by the receiver`() async throws
+    {
         try await withPair { _, a, b in
             await #expect(throws: TransferFailure([b.id: .empty])) { try await a.transfers.send([], to: [b.id]) }
             await #expect(throws: TransferFailure([b.id: .tooLong(limit: 65_536)])) {
@@ -63,18 +64,18 @@ import Testing
             let nobody = try HTTPSClient(addresses: [b.server.localAddress], identity: nil) { _ in .trusted }
             for client in [try stranger.client(of: b), nobody] {
                 for (method, path) in [(HTTPMethod.POST, "/messages"), (.PUT, "/files/ab"), (.POST, "/streams/x")] {
-                    let written = Atomic(0)
+                    let written = Counter()
                     let content = HTTPContent.stream { writer in
                         while true {
                             try await writer.write([UInt8](repeating: 0, count: 65_536))
-                            written.add(1, ordering: .relaxed)
+                            written.add(1)
                         }
                     }
                     let (head, body) = try await client.send(method, path, content: content)
                     #expect(head.status == .forbidden)
                     #expect(TransferError(status: head.status, body: body) == .gone)
                     // What the kernels hold, and no more.
-                    #expect(written.load(ordering: .relaxed) < 256)
+                    #expect(written.value < 256)
                 }
             }
             await stranger.end()
@@ -98,17 +99,17 @@ import Testing
         var limits = TransferLimits()
         limits.messageHold = .milliseconds(50)
         try await withPair(capacity: 2, limits: limits) { _, a, b in
-            let sent = Atomic(0)
+            let sent = Counter()
             async let sending: Void = {
                 for number in 0..<8 {
                     try await a.transfers.send([UInt8(number)], to: [b.id])
-                    sent.add(1, ordering: .relaxed)
+                    sent.add(1)
                 }
             }()
-            #expect(await soon { sent.load(ordering: .relaxed) == 2 })
+            #expect(await soon { sent.value == 2 })
             // Longer than a message is held: it is sent again meanwhile.
             try await Task.sleep(for: .milliseconds(500))
-            #expect(sent.load(ordering: .relaxed) == 2)
+            #expect(sent.value == 2)
             for number in 0..<8 { #expect(try await b.message() == [UInt8(number)]) }
             try await sending
         }
@@ -135,7 +136,8 @@ import Testing
         try await withPair { _, a, b in
             let client = try a.client(of: b)
             func post(_ number: String, _ text: String) async throws -> HTTPResponseStatus {
-                try await client.send(.POST, "/messages", headers: ["Earshot-Number": number], content: .text(text)).head
+                try await client.send(.POST, "/messages", headers: ["Earshot-Number": number], content: .text(text))
+                    .head
                     .status
             }
             #expect(try await post("5-1", "a") == .noContent)

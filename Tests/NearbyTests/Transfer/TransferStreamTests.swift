@@ -66,18 +66,18 @@ import Testing
         try await withPair { _, a, b in
             let stream = try await a.transfers.openStream(named: Self.name, to: b.id)
             let incoming = try await b.stream()
-            let written = Atomic(0)
+            let written = Counter()
             let piece = noise(65_536)
             let writing = Task {
                 for _ in 0..<512 {
                     try await stream.write(piece)
-                    written.add(1, ordering: .relaxed)
+                    written.add(1)
                 }
                 try await stream.finish()
             }
             var last = -1
-            while written.load(ordering: .relaxed) != last || last == 0 {
-                last = written.load(ordering: .relaxed)
+            while written.value != last || last == 0 {
+                last = written.value
                 try await Task.sleep(for: .milliseconds(300))
             }
             // What the two kernels' sockets hold: 16 MiB at most.
@@ -200,7 +200,9 @@ import Testing
     @Test func `a name that is none, and a member that is none, are refused`() async throws {
         try await withPair { room, a, b in
             let client = try a.client(of: b)
-            for path in ["/streams/%00", "/streams/" + String(repeating: "x", count: 64), "/streams/%20", "/streams/a%0Ab"] {
+            for path in [
+                "/streams/%00", "/streams/" + String(repeating: "x", count: 64), "/streams/%20", "/streams/a%0Ab",
+            ] {
                 #expect(try await client.send(.POST, path, content: .text("x")).head.status == .badRequest)
             }
             #expect(try await client.send(.GET, "/streams/x").head.status == .methodNotAllowed)

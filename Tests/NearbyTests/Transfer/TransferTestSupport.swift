@@ -46,7 +46,9 @@ final class TestMember: Sendable {
         let server = try await HTTPSServer(address: .loopback, port: port, identity: tls, limits: serverLimits)
         let arrivals = Mailbox<Arrival>(capacity: capacity)
         let transfers = Transfers(room: room, identity: tls, limits: limits) { try await arrivals.send($0) }
-        (self.id, self.identity, self.server, self.transfers, self.arrivals) = (id, identity, server, transfers, arrivals)
+        (self.id, self.identity, self.server, self.transfers, self.arrivals) = (
+            id, identity, server, transfers, arrivals
+        )
         running = Task {
             await server.run { request in
                 try await transfers.incoming(request)
@@ -138,6 +140,15 @@ func noise(_ count: Int, seed: UInt64 = 1) -> [UInt8] {
     }
 }
 
+/// Counts what several tasks do.
+final class Counter: Sendable {
+    private let number = Atomic(0)
+
+    var value: Int { number.load(ordering: .relaxed) }
+    @discardableResult func add(_ more: Int) -> Int { number.add(more, ordering: .relaxed).newValue }
+    func raise(to other: Int) { number.max(other, ordering: .relaxed) }
+}
+
 /// A wire that can be cut, between a client and a server on loopback. Threads, as sockets wait.
 final class TestWire: @unchecked Sendable {
     let address: SocketAddress
@@ -156,15 +167,12 @@ final class TestWire: @unchecked Sendable {
 
     init(to target: SocketAddress) throws {
         self.target = target
-        listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-        var own = SocketAddress(.loopback, port: 0)
-        guard own.withKernelAddress({ bind(listener, $0, $1) }) == 0, listen(listener, 16) == 0 else {
-            throw TransferError.gone
-        }
-        let listener = listener
-        guard let bound = SocketAddress.filled(by: { getsockname(listener, $0, &$1) }) else { throw TransferError.gone }
-        own = bound
-        address = own
+        let listening = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        guard SocketAddress(.loopback, port: 0).withKernelAddress({ bind(listening, $0, $1) }) == 0,
+            listen(listening, 16) == 0, let bound = SocketAddress.filled(by: { getsockname(listening, $0, &$1) })
+        else { throw TransferError.gone }
+        listener = listening
+        address = bound
         Thread.detachNewThread { self.accept() }
     }
 
@@ -229,7 +237,7 @@ final class TestWire: @unchecked Sendable {
                 state.rest -= passes
                 return passes
             }
-            if send(to, buffer, passes, Int32(MSG_NOSIGNAL.rawValue)) < passes { break }
+            if send(to, buffer, passes, Int32(MSG_NOSIGNAL)) < passes { break }
             guard passes < count else { continue }
             cutNow()
             break

@@ -19,10 +19,13 @@ struct FileOffer: Codable, Hashable, Sendable {
 
     /// Reads one.
     init(parsing bytes: [UInt8]) throws(TransferError) {
-        guard bytes.count <= Self.maximumSize, let offer = try? JSONDecoder().decode(Self.self, from: Data(bytes)) else {
+        guard bytes.count <= Self.maximumSize, let offer = try? JSONDecoder().decode(Self.self, from: Data(bytes))
+        else {
             throw .malformed("the offer is no JSON with version, name and size")
         }
-        guard offer.version == 1 else { throw .refused(code: "version", message: "version 1 of transfers is spoken here") }
+        guard offer.version == 1 else {
+            throw .refused(code: "version", message: "version 1 of transfers is spoken here")
+        }
         guard (0..<Int64(TransferNumber.limit)).contains(offer.size) else { throw .malformed("no file has this size") }
         self = offer
     }
@@ -44,7 +47,8 @@ struct FileState: Codable, Hashable, Sendable {
 
     /// Reads one, for a file of this size.
     init(parsing bytes: [UInt8], size: Int64) throws(TransferError) {
-        guard let state = try? JSONDecoder().decode(Self.self, from: Data(bytes)), (0...size).contains(state.have) else {
+        guard let state = try? JSONDecoder().decode(Self.self, from: Data(bytes)), (0...size).contains(state.have)
+        else {
             throw .malformed("their answer to the offer cannot be read")
         }
         self = state

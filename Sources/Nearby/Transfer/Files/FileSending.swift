@@ -23,7 +23,8 @@ struct FileSending: Sendable {
     private struct AskAgain: Error {}
 
     init(
-        _ source: SourceFile, _ digest: SHA256Digest, to member: MemberID, by transfers: Transfers, _ board: ProgressBoard
+        _ source: SourceFile, _ digest: SHA256Digest, to member: MemberID, by transfers: Transfers,
+        _ board: ProgressBoard
     ) {
         self.source = source
         self.digest = digest
@@ -134,7 +135,8 @@ struct FileSending: Sendable {
         let (head, body) = try await transfers.client(of: member).send(
             .PUT, path,
             headers: [
-                "Content-Type": "application/octet-stream", "Earshot-Number": "\(number)", "Earshot-Offset": "\(offset)",
+                "Content-Type": "application/octet-stream", "Earshot-Number": "\(number)",
+                "Earshot-Offset": "\(offset)",
             ], content: content, timeout: nil)
         guard head.status != .noContent else { return }
         let error = TransferError(status: head.status, body: body)

@@ -47,7 +47,11 @@ public final class OutgoingFile: Sendable {
     public func finished() async throws(TransferFailure) {
         let reasons: [MemberID: TransferError]
         do {
-            reasons = try await withTaskCancellationHandler { try await self.outcome.get() } onCancel: { self.cancel() }
+            reasons = try await withTaskCancellationHandler {
+                try await self.outcome.get()
+            } onCancel: {
+                self.cancel()
+            }
         } catch {
             reasons = Dictionary(uniqueKeysWithValues: members.map { ($0, .cancelled) })
         }

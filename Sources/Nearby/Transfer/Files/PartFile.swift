@@ -31,7 +31,8 @@ final class PartFile: @unchecked Sendable {
         try readWhatIsThere()
         var room = statvfs()
         guard fstatvfs(directory, &room) == 0 else { return }
-        let free = Int64(clamping: UInt64(room.f_bavail).multipliedReportingOverflow(by: UInt64(room.f_frsize)).partialValue)
+        let free = Int64(
+            clamping: UInt64(room.f_bavail).multipliedReportingOverflow(by: UInt64(room.f_frsize)).partialValue)
         guard size - count <= free else {
             if count == 0 { discard() }
             throw TransferError.noSpace(folder, needed: size - count, free: free)

@@ -14,7 +14,8 @@ extension Transfers {
     }
 
     /// `POST`, `PUT` and `DELETE /files/{hash}`.
-    func takeFile(_ request: HTTPRequest, from member: MemberID, with key: KeyFingerprint) async throws -> HTTPResponse {
+    func takeFile(_ request: HTTPRequest, from member: MemberID, with key: KeyFingerprint) async throws -> HTTPResponse
+    {
         try request.require(.POST, .PUT, .DELETE)
         guard let digest = SHA256Digest(hex: request.target.components[1]) else {
             throw TransferError.malformed("a file is named by the 64 hexadecimal digits of its SHA-256")

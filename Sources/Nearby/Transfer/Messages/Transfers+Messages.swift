@@ -56,7 +56,9 @@ extension Transfers {
     }
 
     /// `POST /messages`.
-    func takeMessage(_ request: HTTPRequest, from member: MemberID, with key: KeyFingerprint) async throws -> HTTPResponse {
+    func takeMessage(_ request: HTTPRequest, from member: MemberID, with key: KeyFingerprint) async throws
+        -> HTTPResponse
+    {
         try request.require(.POST)
         let number = try request.number()
         let bytes = try await request.body.collect(upTo: TransferLimits.messageSize)
@@ -74,7 +76,8 @@ extension Transfers {
 extension HTTPRequest {
     func require(_ methods: HTTPMethod...) throws {
         guard methods.contains(method) else {
-            throw HTTPProblem(status: .methodNotAllowed, code: "wrong-method", message: "this path does not take \(method)")
+            throw HTTPProblem(
+                status: .methodNotAllowed, code: "wrong-method", message: "this path does not take \(method)")
         }
     }
 

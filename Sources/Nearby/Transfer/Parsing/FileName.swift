@@ -22,7 +22,8 @@ enum FileName {
     /// The name and its extension with the dot, or nothing in its place.
     static func parts(_ name: String) -> (stem: String, ending: String) {
         let scalars = name.unicodeScalars
-        guard let dot = scalars.lastIndex(of: "."), dot != scalars.startIndex, name.utf8.distance(from: dot, to: name.utf8.endIndex) <= 20
+        guard let dot = scalars.lastIndex(of: "."), dot != scalars.startIndex,
+            name.utf8.distance(from: dot, to: name.utf8.endIndex) <= 20
         else { return (name, "") }
         return (String(scalars[..<dot]), String(scalars[dot...]))
     }
