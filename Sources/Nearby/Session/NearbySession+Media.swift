@@ -9,7 +9,10 @@ extension NearbySession {
     /// Whoever comes offers to those that are there; so nothing is to be done for one who is new.
     func followRoster() {
         guard let roster, let me = memberID else { return }
-        for id in farSides.keys where roster[id] == nil { drop(id) }
+        for id in farSides.keys where roster[id] == nil {
+            drop(id)
+            transfers?.ended(with: id)
+        }
         for member in roster.members where member.id != me {
             if let before = farSides[member.id]?.member {
                 farSides[member.id]?.member = member
