@@ -8,7 +8,7 @@ import Testing
         ("song.wav", "song.wav"), ("../../etc/passwd", "_.._etc_passwd"), ("/etc/passwd", "_etc_passwd"),
         ("..", "file"), (".", "file"), ("", "file"), ("...", "file"), (".bashrc", "bashrc"), (" . .x", "x"),
         ("a\\b\\c", "a_b_c"), ("a\u{0}b", "a\u{FFFD}b"), ("a\nb", "a\u{FFFD}b"), ("\u{1B}[31mred", "\u{FFFD}[31mred"),
-        ("gpj.\u{202E}exe", "gpj.\u{FFFD}exe"), ("Übung 1.m4a", "Übung 1.m4a"), ("x  ", "x"), ("   ", "\u{FFFD}"),
+        ("gpj.\u{202E}exe", "gpj.\u{FFFD}exe"), ("Übung 1.m4a", "Übung 1.m4a"), ("x  ", "x"), ("   ", "file"),
     ]) func `a hostile name becomes a harmless one`(given: String, safe: String) {
         #expect(FileName.safe(given) == safe)
         #expect(FileName.safe(safe) == safe)

@@ -291,29 +291,87 @@ import Testing
         }
     }
 
-    /// /dev/shm has a limit of its own in few places; a limit on this process's files has the kernel say no in the same way.
-    @Test func `a disk that takes no more is told on both sides, and what came is kept`() async throws {
+    /// A disk of 4 MB, where the system lets us have one.
+    private static let canMount = geteuid() == 0
+
+    @Test(.enabled(if: canMount))
+    func `a disk that is full is told on both sides, and the file goes on when there is room`()
+        async throws
+    {
         try await withFolder { folder in
-            let part = try PartFile(in: folder, name: "x", digest: SHA256Digest(of: noise(100)), size: 100)
-            try part.append(ByteBuffer(bytes: noise(60)))
-            #expect(part.count == 60)
-            let error = TransferError.disk(folder, ENOSPC)
-            #expect(error.problem.status == .insufficientStorage)
-            let body = error.problem.response.content
-            guard case .bytes(let bytes) = body else { return }
-            #expect(TransferError(status: .insufficientStorage, body: bytes) == .theirDiskFull)
-            let huge = await #expect(throws: TransferError.self) {
-                try await onDisk {
-                    _ = try PartFile(in: folder, name: "y", digest: SHA256Digest(of: []), size: 1 << 52)
+            try await withPair { room, a, b in
+                let disk = "\(folder)/disk"
+                mkdir(disk, 0o700)
+                let mounted = try await run(["mount", "-t", "tmpfs", "-o", "size=4m", "tmpfs", disk])
+                try #require(mounted.status == 0, "\(mounted.errors)")
+                let bytes = noise(3_000_000)
+                try write(bytes, to: "\(folder)/x")
+                try write(noise(5_000_000), to: "\(folder)/large")
+                do {
+                    try await Self.fill(disk, "\(folder)/x", bytes, room, a, b)
+                    try await Self.overflow(disk, "\(folder)/large", a, b)
+                } catch {
+                    Issue.record(error)
                 }
+                #expect(try await run(["umount", disk]).status == 0)
             }
-            guard case .noSpace(folder, needed: 1 << 52, _)? = huge else {
-                Issue.record("\(String(describing: huge))")
-                return
-            }
-            #expect(listing(folder).count == 1)
         }
     }
 
-    private func onDisk(_ body: () throws -> Void) async throws { try body() }
+    private static func fill(
+        _ disk: String, _ path: String, _ bytes: [UInt8], _ room: TestRoom, _ a: TestMember, _ b: TestMember
+    ) async throws {
+        let wire = try TestWire(to: b.server.localAddress)
+        defer { wire.end() }
+        room.enter(b.id, b.identity.fingerprint, at: wire.address)
+        let sending = try await a.transfers.sendFile(at: path, to: [b.id])
+        let file = try await b.file()
+        wire.hold(true)
+        try await file.accept(into: disk)
+        try write(noise(2_000_000), to: "\(disk)/other")
+        wire.hold(false)
+        await #expect(throws: TransferFailure([b.id: .theirDiskFull])) { try await sending.finished() }
+        await #expect(throws: TransferError.disk(disk, ENOSPC)) { try await file.finished() }
+        let part = try #require(listing(disk).first)
+        #expect(part.hasSuffix(".part") && contents("\(disk)/\(part)").count > 1_000_000)
+        unlink("\(disk)/other")
+        let again = try await a.transfers.sendFile(at: path, to: [b.id])
+        let rest = try await b.file()
+        try await rest.accept(into: disk)
+        #expect(contents(try await rest.finished()) == bytes)
+        try await again.finished()
+    }
+
+    private static func overflow(_ disk: String, _ path: String, _ a: TestMember, _ b: TestMember) async throws {
+        let sending = try await a.transfers.sendFile(at: path, to: [b.id])
+        let file = try await b.file()
+        let full = await #expect(throws: TransferError.self) { try await file.accept(into: disk) }
+        guard case .noSpace(disk, needed: 5_000_000, free: ..<4_200_000)? = full else {
+            Issue.record("\(String(describing: full))")
+            return
+        }
+        #expect(listing(disk) == ["x"])
+        #expect(try await run(["mount", "-o", "remount,ro", disk]).status == 0)
+        await #expect(throws: TransferError.notWritable(disk, EROFS)) { try await file.accept(into: disk) }
+        file.decline()
+        await #expect(throws: TransferFailure([b.id: .declined])) { try await sending.finished() }
+    }
+
+    @Test func `errors of disks cross the wire, and say what to do`() throws {
+        for (error, other) in [
+            (TransferError.disk("/x", ENOSPC), TransferError.theirDiskFull), (.disk("/x", EDQUOT), .theirDiskFull),
+            (.disk("/x", EIO), .theirDisk), (.declined, .declined), (.damaged, .damaged), (.busy, .busy),
+            (.ended, .gone),
+        ] {
+            guard case .bytes(let bytes) = error.problem.response.content else { continue }
+            #expect(TransferError(status: error.problem.status, body: bytes) == other)
+            #expect(other.description.contains(";"))
+        }
+        for body in ["", "{}", #"{"error":7}"#, String(repeating: "[", count: 9_000)] {
+            guard case .refused = TransferError(status: .badRequest, body: Array(body.utf8)) else {
+                Issue.record("\(body)")
+                return
+            }
+        }
+    }
 }

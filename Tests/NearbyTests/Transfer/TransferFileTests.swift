@@ -235,6 +235,46 @@ import Testing
         }
     }
 
+    @Test func `a sender that ended in the midst and is started again goes on, as does another who has the same`()
+        async throws
+    {
+        try await withFolder { folder in
+            let room = TestRoom()
+            let b = try await TestMember(2, in: room)
+            let third = try await TestMember(3, in: room)
+            let identity = try Identity.generate(at: 0)
+            let bytes = noise(6_000_000)
+            try write(bytes, to: "\(folder)/x")
+            mkdir("\(folder)/here", 0o700)
+            var files: [IncomingFile] = []
+            for number in 1...3 {
+                let wire = try TestWire(to: b.server.localAddress)
+                defer { wire.end() }
+                room.enter(b.id, b.identity.fingerprint, at: wire.address)
+                let last = number == 3
+                let sender = last ? third : try await TestMember(1, in: room, identity: identity)
+                let sending = try await sender.transfers.sendFile(at: "\(folder)/x", to: [b.id])
+                let file = try await b.file()
+                files.append(file)
+                if !last { wire.hold(after: 2_000_000) }
+                try await file.accept(into: "\(folder)/here")
+                if last {
+                    #expect(contents(try await file.finished()) == bytes)
+                    try await sending.finished()
+                    continue
+                }
+                #expect(await soon { wire.isHolding })
+                await sender.end()
+            }
+            for file in files.dropLast() {
+                await #expect(throws: TransferError.withdrawn) { try await file.finished() }
+            }
+            #expect(listing("\(folder)/here") == ["x"])
+            await b.end()
+            await third.end()
+        }
+    }
+
     @Test func `a damaged part from an earlier time is found out, and the file begins anew`() async throws {
         try await withFolder { folder in
             try await withPair { _, a, b in

@@ -161,6 +161,8 @@ final class TestWire: @unchecked Sendable {
         /// Bytes towards the server that still pass before all is cut.
         var rest = Int.max
         var isHeld = false
+        /// Bytes towards the server before nothing passes.
+        var restToHold = Int.max
         var isEnded = false
         var connections = 0
     }
@@ -184,6 +186,11 @@ final class TestWire: @unchecked Sendable {
 
     /// Nothing passes for a while.
     func hold(_ isHeld: Bool) { state.withLock { $0.isHeld = isHeld } }
+
+    /// Nothing passes any more after so many more bytes to the server.
+    func hold(after count: Int) { state.withLock { $0.restToHold = count } }
+
+    var isHolding: Bool { state.withLock { $0.isHeld } }
 
     /// Cuts all there is.
     func cutNow() {
@@ -232,6 +239,10 @@ final class TestWire: @unchecked Sendable {
             guard count > 0 else { break }
             while state.withLock({ $0.isHeld && !$0.isEnded }) { usleep(2_000) }
             let passes = state.withLock { state in
+                if isToServer, state.restToHold != .max {
+                    state.restToHold -= min(count, state.restToHold)
+                    if state.restToHold == 0 { (state.isHeld, state.restToHold) = (true, .max) }
+                }
                 guard isToServer, state.rest != .max else { return count }
                 let passes = min(count, state.rest)
                 state.rest -= passes

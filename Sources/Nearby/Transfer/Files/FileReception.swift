@@ -22,6 +22,8 @@ final class FileReception: Sendable {
     private let outcome = Outcome<Result<String, TransferError>>()
     private let latest = Latest()
     private let limits: TransferLimits
+    /// Ends others that wait for more of the same file.
+    private let makeRoom: @Sendable (FileReception) async -> Void
     private let state: Mutex<State>
 
     private struct State {
@@ -36,7 +38,11 @@ final class FileReception: Sendable {
         var lastShown: FileProgress?
     }
 
-    init(_ offer: FileOffer, _ digest: SHA256Digest, from member: MemberID, _ limits: TransferLimits) {
+    init(
+        _ offer: FileOffer, _ digest: SHA256Digest, from member: MemberID, _ limits: TransferLimits,
+        makeRoom: @escaping @Sendable (FileReception) async -> Void
+    ) {
+        self.makeRoom = makeRoom
         self.member = member
         self.digest = digest
         self.limits = limits
@@ -57,10 +63,21 @@ final class FileReception: Sendable {
 
     var isOver: Bool { outcome.value != nil }
 
+    /// Whether it waits for its sender to go on.
+    var isWaiting: Bool { state.withLock { $0.part != nil && $0.requests == 0 } }
+
+    /// Another sender, or another process of the same, goes on with the file.
+    func giveWay() async {
+        fail(.withdrawn)
+        // Who writes has to end first.
+        try? await latest.run {}
+    }
+
     // MARK: The application
 
     func accept(into folder: String) async throws(TransferError) {
         do {
+            await makeRoom(self)
             let (name, digest, size) = (name, digest, size)
             let part = try await NIOThreadPool.singleton.runIfActive {
                 try PartFile(in: folder, name: name, digest: digest, size: size)
@@ -85,7 +102,6 @@ final class FileReception: Sendable {
         let part = state.withLock { $0.part }
         fail(.declined)
         Task {
-            // Who writes to it has to end first.
             try? await latest.run {}
             part?.discard()
         }

@@ -42,6 +42,23 @@ final class FileTable: Sendable {
         }
     }
 
+    /// Another process of the sender has taken the place of the one that these came from.
+    func earlier(than key: Key) -> [FileReception] {
+        state.withLock { state in
+            state.files.filter {
+                $0.key.sender == key.sender && $0.key.number.epoch != key.number.epoch && !$0.value.isOver
+            }
+            .map(\.value)
+        }
+    }
+
+    /// Others of the same file, whose senders have stopped.
+    func waiting(for digest: SHA256Digest, besides file: FileReception) -> [FileReception] {
+        state.withLock {
+            $0.files.filter { $0.key.digest == digest && $0.value !== file && $0.value.isWaiting }.map(\.value)
+        }
+    }
+
     func forget(_ key: Key) { state.withLock { $0.forget(key) } }
 
     func end(with member: MemberID) {

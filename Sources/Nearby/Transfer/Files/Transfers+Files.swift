@@ -32,8 +32,12 @@ extension Transfers {
         -> HTTPResponse
     {
         let offer = try FileOffer(parsing: try await request.body.collect(upTo: FileOffer.maximumSize))
+        let files = files
+        for old in files.earlier(than: name) { await old.giveWay() }
         let (file, isNew) = try files.file(name, from: member, atMost: limits.filesPerMember) {
-            FileReception(offer, name.digest, from: member, limits)
+            FileReception(offer, name.digest, from: member, limits) { file in
+                for other in files.waiting(for: name.digest, besides: file) { await other.giveWay() }
+            }
         }
         if isNew {
             do {

@@ -8,6 +8,7 @@ enum FileName {
     static func safe(_ text: String) -> String {
         // A gigabyte need not be looked at.
         let bounded = String(text.unicodeScalars.prefix(4_096))
+        guard !bounded.allSatisfy(\.isWhitespace) else { return "file" }
         var scalars = AnnouncedText.printable(bounded, limit: 4 * 4_096).unicodeScalars
         for index in scalars.indices.reversed() where scalars[index] == "/" || scalars[index] == "\\" {
             scalars.replaceSubrange(index...index, with: CollectionOfOne("_"))
