@@ -83,7 +83,8 @@ import Testing
         ("v=0\nm=video 5 RTP/AVP 96", 2, .notAudio("video")),
         ("v=0\nm=audio 5 RTP/SAVP 96", 2, .unsupportedTransport("RTP/SAVP")),
         ("v=0\nc=IN IP4 1.2.3.4\nm=audio 5 RTP/AVP 96", 3, .noFormat),
-        ("v=0\nm=audio 5 RTP/AVP 0\nm=audio 7 RTP/AVP 0", 3, .severalMedia),
+        ("v=0\nc=IN IP4 1.2.3.4\nm=video 5 A 1\nm=application 7 B 2", 3, .notAudio("video")),
+        ("v=0\nm=audio 5 RTP/AVP 0\nm=audio 7", 3, .badValue("'m=audio PORT RTP/AVP TYPE…'")),
         ("v=0\nm=audio 5 RTP/AVP 0\na=rtpmap:0 PCMU", 3, .badValue("'a=rtpmap:TYPE NAME/RATE[/CHANNELS]'")),
         ("v=0\nm=audio 5 RTP/AVP 0\na=rtpmap:0 A/0", 3, .badValue("'a=rtpmap:TYPE NAME/RATE[/CHANNELS]'")),
         ("v=0\nm=audio 5 RTP/AVP 0\na=fmtp:0", 3, .badValue("'a=fmtp:TYPE NAME=VALUE; …'")),
@@ -110,6 +111,20 @@ import Testing
         #expect(parameters.map(\.name) == ["a", "c", "d", "f"])
         #expect(parameters.map(\.value) == ["", "", "=e", "g"])
         #expect(try SessionDescription(parsing: description.description) == description)
+    }
+
+    @Test func furtherAudioIsRefused() throws {
+        let text =
+            "v=0\nc=IN IP4 1.2.3.4\na=group:BUNDLE a b\nm=audio 5 RTP/AVP 10\na=mid:a\nm=audio 7/2 RTP/AVP 0\n"
+            + "c=IN IP6 ::1\na=mid:b\na=mid:c\na=recvonly\n"
+        let offer = try SessionDescription(parsing: text)
+        #expect(offer.mediaID == "a" && offer.bundle == ["a", "b"] && offer.direction == .sendReceive)
+        #expect(!offer.address.isV6, "the second's connection is its own")
+        let answer = try SessionDescription.answer(
+            to: offer, supporting: [.pcm(sampleRate: 44_100, channelCount: 2)], address: .loopback, port: 6,
+            sessionID: 2)
+        #expect(answer.bundle == ["a"] && answer.mediaBehind.map(\.port) == [0])
+        #expect(answer.description.hasSuffix("m=audio 0 RTP/AVP 0\r\na=mid:b\r\n"))
     }
 
     @Test func aNameCannotSmuggleInALine() throws {
