@@ -13,7 +13,7 @@ public struct MediaSocket: ~Copyable, Sendable {
     private let descriptor: Descriptor
 
     /// Closes itself. Of its own, since swiftc 6.3.1 aligns the stack wrongly in a debug build's `deinit` of what has a UInt128.
-    private struct Descriptor: ~Copyable {
+    @usableFromInline struct Descriptor: ~Copyable, Sendable {
         let number: CInt
         deinit { close(number) }
     }
