@@ -257,7 +257,8 @@ extension NearbySession {
 
     /// Media finds the way to a host that has moved before its signalling does.
     func followHost() {
-        guard case .guest(let guest) = role, let roster = guest.roster, let host = roster[roster.host], let key = host.key,
+        guard case .guest(let guest) = role, let roster = guest.roster, let host = roster[roster.host],
+            let key = host.key,
             let report = mediaPort.report(of: PeerID(host.id)), case .open = report.state, let pair = report.pair
         else { return }
         withGuest { $0.located(key, at: SocketAddress(pair.remote.address, port: host.port), time: .now()) }
@@ -296,7 +297,8 @@ private struct RemoteSaid {
     func remote(_ role: DTLSRole, also member: Member) -> TransportRemote {
         let known = ice.candidates.map(\.address)
         return TransportRemote(
-            credentials: ice.credentials, candidates: ice.candidates + member.candidates.filter { !known.contains($0.address) },
+            credentials: ice.credentials,
+            candidates: ice.candidates + member.candidates.filter { !known.contains($0.address) },
             certificate: certificate, dtlsRole: role)
     }
 }

@@ -163,7 +163,9 @@ import Testing
         try await guest.enter(host)
         await guest.session.update(name: try PeerName("Gus"), isMuted: true)
         #expect(
-            await happens { await host.session.roster?.members.last.map { $0.name.text == "Gus" && $0.isMuted } == true })
+            await happens {
+                await host.session.roster?.members.last.map { $0.name.text == "Gus" && $0.isMuted } == true
+            })
         await host.session.update(isMuted: true)
         #expect(await happens { await guest.session.roster?.members.first?.isMuted == true })
         await guest.session.close()
