@@ -23,6 +23,12 @@ struct ChatCommand: ParsableCommand {
             "With --host, whom to let in: all, known, ask. Default: ask on a terminal, else known.", valueName: "whom"))
     var accept: AdmissionPolicy?
 
+    @Option(help: ArgumentHelp("With --host, the port to listen on, TCP and UDP. Default: 47400.", valueName: "port"))
+    var port: UInt16?
+
+    @Flag(help: "With --host, do not announce the room: guests need the address or the join code.")
+    var noAnnounce = false
+
     @Flag(help: "Stay when standard input has ended.")
     var stay = false
 
@@ -42,7 +48,10 @@ struct ChatCommand: ParsableCommand {
                 try RoomOptions.check { try JoinTarget(room, as: entrance.by) }
             }
         }
-        if accept != nil, !host { throw ValidationError("--accept belongs to --host") }
+        if !host, accept != nil || port != nil || noAnnounce {
+            throw ValidationError("--accept, --port and --no-announce belong to --host")
+        }
+        if port == 0 { throw ValidationError("--port takes 1 to 65535") }
     }
 
     func run() throws {
@@ -51,19 +60,22 @@ struct ChatCommand: ParsableCommand {
             let console =
                 host ? try open() : try entrance.enter(room, own, receivingInto: receive, printsMessages: true)
             let chat = Chat(console, stays: stay)
-            defer { waiting { await console.session.close() } }
+            defer { waiting { [session = console.session] in await session.close() } }
             try chat.run()
         }
     }
 
     private func open() throws -> RoomConsole {
         let pin = try own.readPIN(nil)
-        let nearby = try NearbySession.opened(NearbySession.Configuration(name: own.ownName, store: own.store))
+        var configuration = NearbySession.Configuration(name: own.ownName, store: own.store)
+        configuration.port = port ?? JoinCode.usualPort
+        let nearby = try NearbySession.opened(configuration)
         let policy = accept ?? (isatty(STDIN_FILENO) == 1 ? .ask : .known)
         let console = RoomConsole(nearby, keys: nil, policy: policy)
         console.receive(into: receive, printsMessages: true)
         let name = try room.map { try PeerName($0) } ?? own.ownName
-        try waiting { try await nearby.host(name, policy: policy, pin: pin) }
+        let isAdvertised = !noAnnounce
+        try waiting { try await nearby.host(name, policy: policy, pin: pin, isAdvertised: isAdvertised) }
         var lines = ["room '\(name)', open for guests:", "    earshot chat \(HostCommand.quoted(name.text))"]
         if let code = waiting({ await nearby.joinCodes }).first { lines.append("    earshot chat \(code)") }
         Terminal.say(lines.joined(separator: "\n"))

@@ -41,7 +41,7 @@ struct SendCommand: ParsableCommand {
                 }
             }
             let console = try entrance.enter(to, own, receivingInto: nil)
-            defer { waiting { await console.session.close() } }
+            defer { waiting { [session = console.session] in await session.close() } }
             let receivers = try receivers(console)
             var report = Report(room: console.roster?.name.text ?? "", files: [])
             for path in files { report.files.append(try send(path, to: receivers, console)) }
