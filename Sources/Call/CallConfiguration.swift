@@ -1,8 +1,9 @@
 import AudioCodecs
 import MediaTransport
+import Playout
 
 /// What both sides of a call agreed on, and the device it runs on.
-public struct CallConfiguration: Sendable {
+public struct CallConfiguration: Hashable, Sendable {
     /// How the sound travels.
     public var codec: Codec
     /// Frames a second on the wire, both ways.
@@ -37,5 +38,35 @@ public struct CallConfiguration: Sendable {
         self.remoteAudioSpecificConfig = remoteAudioSpecificConfig
         self.deviceRate = deviceRate
         self.deviceBlock = deviceBlock
+    }
+}
+
+/// What was agreed on with a far side, and which way sound goes, as this end sees it; never neither.
+struct CallAgreement: Hashable, Sendable {
+    let configuration: CallConfiguration
+    let direction: SessionDescription.Direction
+}
+
+extension CallConfiguration {
+    /// Opus's RTP clock is 48 kHz whatever it carries (RFC 7587 §4.1), and so is its stream here.
+    var rtpClockRate: Int { Int(streamRate) }
+
+    /// What playout must know of it.
+    public var playout: PlayoutConfiguration {
+        PlayoutConfiguration(
+            coding: codec == .aac ? .decoded : codec == .opus ? .opus : .pcm, streamRate: streamRate,
+            deviceRate: deviceRate, channelCount: channelCount, framesPerPacket: framesPerPacket)
+    }
+
+    /// Seconds that framing and the codec cost: a block or a frame must be full before it is coded, and what the coder
+    /// looks ahead. AAC-LC takes three frames (frame, look-ahead, overlap); Opus its frame and 2.5 ms, 6.5 with 10 and 20 ms.
+    /// - Parameter framesPerPacket: of the packets that come. PCM blocks above 1,200 bytes come in several; they count as one
+    ///   of these, and so too little.
+    public func codecDelay(framesPerPacket: Int) -> Double {
+        switch codec {
+        case .aac: 3 * 1024 / streamRate
+        case .opus: (Double(framesPerPacket) + (framesPerPacket <= 240 ? 120 : 312)) / streamRate
+        case .pcm: Double(framesPerPacket) / streamRate
+        }
     }
 }

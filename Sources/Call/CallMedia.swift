@@ -6,28 +6,32 @@ import Synchronization
 
 /// A call's media on a ``MediaPort``'s thread: what is captured goes to every far side, what they send to their playouts.
 ///
-/// Far sides are added on the control thread and leave with the port's.
-// `core`, `peers`, `open` and `failure` are the thread's; the rest is constant, atomic or locked.
+/// What is asked of it happens in the order of asking, at the thread's next turn. A far side that the port lets go of hears
+/// goodbye and is sent nothing more; it is forgotten when that is asked for.
+// `core`, `peers`, `open` and `error` are the thread's; the rest is constant, atomic or locked.
 final class CallMedia: MediaClient, @unchecked Sendable {
     private var core: MediaCore
     let wakeup: Wakeup
     private let deviceBlock: Atomic<Int>
     private let priority = Atomic<Int>(0)  // 0 for none
-    private let arrivals = Mutex<[Arrival]>([])
+    private let orders = Mutex<[Order]>([])
     private let published: Mutex<Outcome>
-    private var peers: [PeerID] = []
+    private var peers: Set<PeerID> = []
     private var open: Set<PeerID> = []
-    private var failure: CodecError?
+    private var error: CodecError?
     private var lastPublished = HostTime(nanoseconds: 0)
     private static let reportInterval = 0.05
+    /// A goodbye that is lost looks like a far side that vanished.
+    private static let goodbyeCount = 3
 
-    private struct Arrival: @unchecked Sendable {  // handed over to the thread, not shared with it
-        let id: PeerID
-        let peer: MediaPeer
+    private enum Order: @unchecked Sendable {  // what it brings is handed over to the thread, not shared with it
+        case add(PeerID, MediaPeer)
+        case rest(PeerID)
+        case end(PeerID)
     }
 
-    /// What the control thread may look at.
-    struct Outcome {
+    /// What other threads may look at.
+    private struct Outcome {
         var statistics: [PeerID: MediaStatistics] = [:]
         /// Why nothing is sent any more.
         var failure: CodecError?
@@ -40,13 +44,24 @@ final class CallMedia: MediaClient, @unchecked Sendable {
         self.core = core
     }
 
-    /// What was counted a twentieth of a second ago or less. Any thread.
-    var outcome: Outcome { published.withLock { $0 } }
+    /// What was counted of a far side a twentieth of a second ago or less; nil where it takes no part yet. Any thread.
+    func statistics(of peer: PeerID) -> MediaStatistics? { published.withLock { $0.statistics[peer] } }
 
-    /// From the thread's next turn on this far side takes part. Any thread.
-    func add(_ peer: MediaPeer, as id: PeerID) {
-        let arrival = Arrival(id: id, peer: peer)
-        arrivals.withLock { $0.append(arrival) }
+    /// Why nothing is sent any more; nil where it is. Any thread.
+    var failure: CodecError? { published.withLock { $0.failure } }
+
+    /// This far side takes part; what was agreed on with it before is over. Any thread.
+    func add(_ peer: MediaPeer, as id: PeerID) { ask(.add(id, peer)) }
+
+    /// Nothing is agreed on with this far side for now. Any thread.
+    func rest(_ id: PeerID) { ask(.rest(id)) }
+
+    /// This far side is gone for good. Any thread.
+    func end(_ id: PeerID) { ask(.end(id)) }
+
+    private func ask(_ order: Order) {
+        orders.withLock { $0.append(order) }
+        wakeup.handle.wake()
     }
 
     /// Runs from now on just under the device's callback; where that is scheduled normally, so is this. Any thread.
@@ -61,7 +76,8 @@ final class CallMedia: MediaClient, @unchecked Sendable {
         let value = priority.load(ordering: .relaxed)
         return value > 0 ? value : nil
     }
-    var hasMedia: Bool { core.hasCaptured }
+    /// Who holds the lock wakes the thread next.
+    var hasMedia: Bool { core.hasCaptured || !(orders.withLockIfAvailable(\.isEmpty) ?? true) }
     var nextDeadline: HostTime? { core.nextDeadline }
 
     func receive(_ packet: UnsafeRawBufferPointer, from peer: PeerID, at now: HostTime) {
@@ -74,43 +90,50 @@ final class CallMedia: MediaClient, @unchecked Sendable {
     }
 
     func sendMedia(at now: HostTime, _ send: MediaSend) {
-        takeArrivals()
+        takeOrders(at: now, send)
         core.deviceBlock = deviceBlock.load(ordering: .relaxed)
-        if failure == nil {
+        if error == nil {
             do throws(CodecError) {
                 try core.sendCaptured(at: now, transmit: send)
             } catch {
-                failure = error
+                self.error = error
             }
         }
         core.tick(at: now, transmit: send)
         if now.seconds(since: lastPublished) > Self.reportInterval, publish() { lastPublished = now }
     }
 
-    /// Three times: a goodbye that is lost looks like a far side that vanished.
     func leave(_ peer: PeerID, at now: HostTime, _ send: MediaSend) {
-        takeArrivals()
-        for _ in 0..<2 { core.leave(peer, at: now, transmit: send) }
-        core.remove(peer, at: now, transmit: send)
-        peers.removeAll { $0 == peer }
-        open.remove(peer)
+        for _ in 0..<Self.goodbyeCount { core.leave(peer, at: now, transmit: send) }
+        setOpen(false, to: peer)
+        _ = publish()
     }
 
-    private func takeArrivals() {
-        // Who adds may be held up at a lower priority with the lock in hand: then the next turn takes them.
-        let taken: [Arrival]? = arrivals.withLockIfAvailable { arrivals in
-            defer { arrivals = [] }
-            return arrivals
+    private func takeOrders(at now: HostTime, _ send: MediaSend) {
+        // Who asks may be held up at a lower priority with the lock in hand: then the next turn takes them.
+        let taken: [Order]? = orders.withLockIfAvailable { orders in
+            defer { orders = [] }
+            return orders
         }
-        for arrival in taken ?? [] {
-            core.add(arrival.peer, as: arrival.id, isOpen: open.contains(arrival.id))
-            peers.append(arrival.id)
+        for order in taken ?? [] {
+            switch order {
+            case .add(let id, let peer):
+                core.add(peer, as: id, isOpen: open.contains(id))
+                peers.insert(id)
+            case .rest(let id):
+                core.rest(id)
+                peers.remove(id)
+            case .end(let id):
+                for _ in 1..<Self.goodbyeCount { core.leave(id, at: now, transmit: send) }
+                core.remove(id, at: now, transmit: send)
+                peers.remove(id)
+            }
         }
     }
 
     private func publish() -> Bool {
         let isDone: Bool? = published.withLockIfAvailable { outcome in
-            outcome.failure = failure
+            outcome.failure = error
             outcome.statistics.removeAll(keepingCapacity: true)
             for peer in peers { outcome.statistics[peer] = core.statistics(of: peer) }
             return true

@@ -12,6 +12,8 @@ public struct CallPreferences: Sendable {
     /// Bits a second for AAC and Opus; nil for 64,000 a channel with AAC, and with Opus 48,000, or 64,000, 96,000 and
     /// 128,000 in packets of 10, 5 and 2.5 ms, which pay for their shortness.
     public var bitRate: Int?
+    /// Which way sound may go, as this end sees it: one without a microphone, or that only listens, receives only.
+    public var direction = SessionDescription.Direction.sendReceive
     /// Frames a second of the device.
     public var deviceRate: Double
     /// Frames the device hands over at a time.
@@ -45,15 +47,21 @@ public struct CallPreferences: Sendable {
                 if let format = try? format(codec, pcmRate: Int(deviceRate)) { formats.append(format) }
             }
         }
-        return .offer(
+        var offer = SessionDescription.offer(
             formats: formats, address: address, port: port, packetTime: opusFrameMilliseconds, sessionID: sessionID)
+        offer.direction = direction
+        return offer
     }
 
-    /// What this end takes of an offer. PCM comes and goes at the offer's rate.
+    /// What this end takes of an offer. PCM comes and goes at the offer's rate. Where nothing would flow, any format is good.
     /// - Throws: `NegotiationError` when there is nothing in common, `CodecError` when a codec cannot be made.
     public func answer(
         to offer: SessionDescription, address: IPAddress, port: UInt16, sessionID: UInt64
     ) throws -> SessionDescription {
+        let direction = offer.direction.mirrored.limited(to: self.direction)
+        if direction == .inactive {
+            return try .inactiveAnswer(to: offer, address: address, port: port, sessionID: sessionID)
+        }
         var formats: [MediaFormat] = []
         for offered in offer.formats {
             guard let codec = offered.codec, self.codec == nil || codec == self.codec else { continue }
@@ -66,9 +74,36 @@ public struct CallPreferences: Sendable {
         }
         // With nothing in common, what this end would take is what it says.
         if formats.isEmpty, let codec { formats.append(try format(codec, pcmRate: Int(deviceRate))) }
-        return try .answer(
+        var answer = try SessionDescription.answer(
             to: offer, supporting: formats, preferring: codec, address: address, port: port,
             packetTime: opusFrameMilliseconds, sessionID: sessionID)
+        answer.direction = direction
+        return answer
+    }
+
+    /// What came of an offer of this end's and its answer; nil where nothing flows.
+    func agreement(
+        offer: SessionDescription, answer: SessionDescription
+    ) throws(NegotiationError) -> CallAgreement? {
+        guard answer.port != 0 else { throw .noAudio }
+        let direction = answer.direction.mirrored.limited(to: self.direction)
+        if direction == .inactive { return nil }
+        let chosen = try offer.format(chosenBy: answer)
+        guard let mine = offer.formats.first(where: { $0.payloadType == chosen.payloadType }) else { throw .noAudio }
+        return CallAgreement(
+            configuration: try configuration(mine: mine, remote: answer, format: chosen), direction: direction)
+    }
+
+    /// What came of a far side's offer and this end's answer to it; nil where nothing flows.
+    func agreement(
+        answer: SessionDescription, to offer: SessionDescription
+    ) throws(NegotiationError) -> CallAgreement? {
+        if answer.direction == .inactive { return nil }
+        guard let mine = answer.formats.first,
+            let theirs = offer.formats.first(where: { $0.payloadType == mine.payloadType })
+        else { throw .noAudio }
+        return CallAgreement(
+            configuration: try configuration(mine: mine, remote: offer, format: theirs), direction: answer.direction)
     }
 
     /// What was agreed on.

@@ -1,9 +1,10 @@
 import AudioBase
 import AudioDSP
 import AudioDevices
+import Synchronization
 
-/// The call's render callback: captured frames go through the voice path into the ring, the far sides' voices
-/// come out of the mixer. Levels are those of the microphone itself.
+/// The call's render callback: captured frames go through the voice path into the ring, silent while muted; the far sides'
+/// voices come out of the mixer. Levels are those of the microphone itself.
 final class CallProcessor: Sendable {
     /// Captured frames on their way to the media thread.
     let captured: AudioRing
@@ -21,7 +22,10 @@ final class CallProcessor: Sendable {
         let spoken: Channels  // one block at the stream's channel count
         let heard: Channels
         let capacity: Int
+        let isMuted: UnsafeMutablePointer<Atomic<Bool>>
         var voice: VoicePath
+        var fader: VoiceFader
+        var speech: SpeechDetector
         var expectedSampleTime: Int64 = .min
         var level = CallLevels()
         var check: MicrophoneCheck
@@ -30,6 +34,7 @@ final class CallProcessor: Sendable {
     /// Allocated once, freed with the processor.
     private struct StatePointer: @unchecked Sendable {  // the device's thread alone looks inside
         let value: UnsafeMutablePointer<State>
+        let isMuted: UnsafeMutablePointer<Atomic<Bool>>
         let kept: (AudioBuffer, AudioBuffer, CallVoice?)
     }
 
@@ -41,18 +46,30 @@ final class CallProcessor: Sendable {
         mixer = VoiceMixer(channelCount: channelCount, deviceRate: deviceRate)
         let spoken = AudioBuffer(channelCount: channelCount, frameCapacity: IOCycle.maximumFrameCount)
         let heard = AudioBuffer(channelCount: channelCount, frameCapacity: IOCycle.maximumFrameCount)
+        let isMuted = UnsafeMutablePointer<Atomic<Bool>>.allocate(capacity: 1)
+        isMuted.initialize(to: Atomic(false))
         let value = UnsafeMutablePointer<State>.allocate(capacity: 1)
         value.initialize(
             to: State(
                 capture: captured.writer, wakeup: wakeup.handle, voices: mixer.renderer, levels: levels.writer,
                 spoken: spoken.channels, heard: heard.channels, capacity: spoken.frameCapacity,
-                voice: voice?.path ?? VoicePath(), check: MicrophoneCheck(sampleRate: deviceRate)))
-        state = StatePointer(value: value, kept: (spoken, heard, voice))
+                isMuted: isMuted, voice: voice?.path ?? VoicePath(),
+                fader: VoiceFader(sampleRate: deviceRate, isHeard: true),
+                speech: SpeechDetector(sampleRate: deviceRate), check: MicrophoneCheck(sampleRate: deviceRate)))
+        state = StatePointer(value: value, isMuted: isMuted, kept: (spoken, heard, voice))
     }
 
     deinit {
         state.value.deinitialize(count: 1)
         state.value.deallocate()
+        state.isMuted.deinitialize(count: 1)
+        state.isMuted.deallocate()
+    }
+
+    /// Whether one's own voice is silent for the others. Any thread.
+    var isMuted: Bool {
+        get { state.isMuted.pointee.load(ordering: .relaxed) }
+        set { state.isMuted.pointee.store(newValue, ordering: .relaxed) }
     }
 
     /// For the device; valid while this object lives.
@@ -111,11 +128,14 @@ extension CallProcessor.State {
         level.spokenPeak = max(level.spoken.peak, level.spokenPeak * 0.99)
         check.update(level.spoken, frameCount: frames)
         level.microphone = check.finding
+        speech.update(meanSquare: level.spoken.meanSquare, frameCount: frames)
+        level.isSpeaking = speech.isSpeaking
     }
 
     @_noLocks
     private mutating func send(_ cycle: IOCycle, _ frames: Int) {
         voice.process(spoken, cycle, frameCount: frames)
+        fader.process(spoken, frames, isHeard: !isMuted.pointee.load(ordering: .relaxed))
         capture.write(spoken, frameCount: frames)
         wakeup.wake()
     }
@@ -132,6 +152,8 @@ public struct CallLevels: BitwiseCopyable, Sendable {
     public var spokenPeak: Float = 0
     /// The peak played; falls by 1 % a block.
     public var heardPeak: Float = 0
+    /// Whether one speaks, sings or plays, muted or not: from 50 ms after it begins to 400 ms after it ends.
+    public var isSpeaking = false
     /// What is the matter with the microphone.
     public var microphone = MicrophoneCheck.Finding.fine
 

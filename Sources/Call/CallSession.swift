@@ -1,140 +1,150 @@
 import AudioBase
 import AudioCodecs
 import AudioDevices
-import CRealtime
 import MediaTransport
-import Playout
+import Synchronization
 
-/// A call between two peers: a device, a socket, and all that lies between them.
+/// A call with up to seven far sides: a device, a mix of all voices, and what was agreed on with each.
 ///
-/// Made, started and stopped on the control thread. ``start()`` begins to send and play at once; the far side's packets
-/// play from when they come.
-public final class CallSession: Sendable {
-    /// What both sides agreed on.
-    public let configuration: CallConfiguration
+/// It has no network of its own: ``client`` is for a `MediaPort`, whose owner passes the descriptions on. These say what media
+/// there is and no more: offers are of the profile `UDP/TLS/RTP/SAVPF`, answers of their offer's, but the address is
+/// unspecified, the port 9, and ICE's and DTLS's attributes are missing. All that is the owner's to put in.
+///
+/// Far sides come, change and go while the device runs; nobody else's sound is touched. ``start()``, ``followDevice()`` and
+/// ``stop()`` are for the thread that has the device, all else for any thread but a render thread, which never waits for it.
+public final class CallSession: MediaNegotiator {
+    /// Far sides with media at once, at most: a room of eight.
+    public static let maximumFarSides = 7
+
+    /// What this end can do and would like.
+    public let preferences: CallPreferences
     /// The sound card the call runs on.
     public let device: any AudioDevice
     /// What one's own voice goes through; nil where it goes out as it is.
     public let voice: CallVoice?
 
-    private let playout: Playout
     private let processor: CallProcessor
-    private let wakeup: Wakeup
-    private let media: MediaThread
+    private let media: CallMedia
+    private let roster: CallRoster
+    private let reading = Mutex<Void>(())  // the levels' box has one reader at a time
 
     /// - Parameters:
-    ///   - socket: bound, and connected to the far side's media address.
-    ///   - cname: names this end in RTCP; no secret, and nothing about the person.
+    ///   - preferences: of the device's rate and block.
+    ///   - cname: names this end in RTCP; no secret, and nothing about the person; at most 255 bytes.
     ///   - voice: what one's own voice goes through; at the device's rate and the call's channels.
-    /// - Throws: when a codec cannot be had in the agreed form.
     public init(
-        _ configuration: CallConfiguration, device: any AudioDevice, socket: consuming UDPSocket, cname: String,
-        voice: CallVoice? = nil
-    ) throws(CodecError) {
-        self.configuration = configuration
+        _ preferences: CallPreferences, device: any AudioDevice, cname: String, voice: CallVoice? = nil
+    ) {
+        self.preferences = preferences
         self.device = device
         self.voice = voice
-        wakeup = Wakeup()
-        playout = try Playout(configuration.playout)
+        let wakeup = Wakeup()
         processor = CallProcessor(
-            channelCount: configuration.channelCount, deviceRate: configuration.deviceRate, wakeup: wakeup,
-            voice: voice)
-        _ = processor.mixer.add(playout)
-        let session = RTPSession(
-            ssrc: .random(in: 1 ... .max), cname: cname, payloadType: configuration.payloadType,
-            clockRate: configuration.rtpClockRate, firstSequenceNumber: .random(in: 0...0x7FFF),  // see SRTPSession
-            firstTimestamp: .random(in: 0 ... .max))
-        var core = MediaCore(
-            captured: processor.captured.reader, channelCount: configuration.channelCount,
-            deviceRate: configuration.deviceRate, deviceBlock: configuration.deviceBlock)
-        core.add(
-            try MediaPeer(
-                configuration, stream: try StreamEncoder(configuration), playout: playout, session: session),
-            as: MediaThread.peer)
-        media = MediaThread(core: core, socket: socket, wakeup: wakeup)
+            channelCount: preferences.channelCount, deviceRate: preferences.deviceRate, wakeup: wakeup, voice: voice)
+        media = CallMedia(
+            core: MediaCore(
+                captured: processor.captured.reader, channelCount: preferences.channelCount,
+                deviceRate: preferences.deviceRate, deviceBlock: preferences.deviceBlock), wakeup: wakeup)
+        roster = CallRoster(preferences, cname: cname, mixer: processor.mixer, media: media)
     }
 
-    /// Starts the media thread and the device.
+    /// For the port that carries the call; it may live longer than the call.
+    public var client: (any MediaClient)? { media }
+
+    /// Starts the device: from now on there is sound for those who are in.
     public func start() throws(AudioDeviceError) {
-        try media.start()
         voice?.start(on: device)
         do throws(AudioDeviceError) {
             try device.start(processor.callback)
-            media.follow(device)
         } catch {
             voice?.stop()
-            media.stop()
             throw error
         }
+        followDevice()
     }
 
-    /// Schedules the media thread and voice processing just under the device's callback, as that is scheduled now: after a
+    /// Schedules the port's thread and voice processing just under the device's callback, as that is scheduled now: after a
     /// change of hardware.
     public func followDevice() {
         media.follow(device)
+        roster.follow(device)
         voice?.follow(device)
+        processor.mixer.collect()
     }
 
-    /// Stops the device, says goodbye to the far side, ends the media thread. What was recorded is complete after it.
+    /// Stops the device. Far sides stay, and hear nothing, until the port lets go of them. What was recorded is complete after
+    /// it.
     public func stop() {
         device.stop()
         voice?.stop()
-        media.stop()
+        media.follow(device)
     }
 
-    /// How the call stands. For one thread, the control thread.
-    public var statistics: CallStatistics {
-        let outcome = media.outcome
-        return CallStatistics(
-            media: outcome.statistics, playout: playout.statistics, levels: processor.levels.load(),
-            mouthToEar: estimateMouthToEar(outcome.statistics), failure: outcome.error)
+    // MARK: One's own voice
+
+    /// Whether one's own voice is silent for all others; it fades in and out within 5 ms.
+    public var isMuted: Bool {
+        get { processor.isMuted }
+        set { processor.isMuted = newValue }
     }
 
-    /// The delay from the far side's microphone to this loudspeaker, as far as one end can know it: the far side's block
-    /// and the codec, half a round trip, what playout holds, this device's output. Nil until both ways are known.
-    private func estimateMouthToEar(_ media: MediaStatistics) -> Double? {
-        let playout = playout.statistics
-        guard playout.isStarted, let roundTrip = media.rtp.roundTrip else { return nil }
-        return configuration.codecDelay(framesPerPacket: playout.framesPerPacket) + roundTrip / 2 + playout.delay
-            + device.outputLatency
+    /// Loudness at this end: one's own microphone, muted or not, and what is played.
+    public var levels: CallLevels { reading.withLock { _ in processor.levels.load() } }
+
+    /// Why nothing is sent any more; nil where all is well.
+    public var failure: CodecError? { media.failure }
+
+    // MARK: Far sides
+
+    /// The media that is offered to a far side. What was agreed on before goes on until ``accept(_:from:)``.
+    /// - Throws: ``CallError``; `CodecError` where the only codec asked for cannot be had.
+    public func offer(to peer: PeerID) throws -> SessionDescription { try roster.offer(to: peer) }
+
+    /// Answers a far side's offer: it is heard, and sent to, as far as it wants both and this end can.
+    ///
+    /// A later offer takes the place of an earlier; one that changes nothing disturbs nothing. Where this throws, what was
+    /// agreed on before goes on.
+    /// - Throws: ``CallError``; `NegotiationError` where there is nothing in common; `CodecError`.
+    public func answer(_ offer: SessionDescription, from peer: PeerID) throws -> SessionDescription {
+        try roster.answer(offer, from: peer)
+    }
+
+    /// Takes a far side's answer to the last offer made to it, as ``answer(_:from:)`` takes an offer.
+    /// - Throws: as it does.
+    public func accept(_ answer: SessionDescription, from peer: PeerID) throws {
+        try roster.accept(answer, from: peer)
+    }
+
+    /// Forgets a far side: it fades out within a block. Harmless where there is none.
+    public func end(_ peer: PeerID) { roster.end(peer) }
+
+    /// With whom there is media, or will be as soon as there is a way.
+    public var peers: Set<PeerID> { roster.peers }
+
+    /// How the call with a far side stands; nil where there is no media with it.
+    public func statistics(of peer: PeerID) -> CallStatistics? { roster.statistics(of: peer) }
+
+    /// How the call stands, by far side.
+    public var statistics: [PeerID: CallStatistics] {
+        var all: [PeerID: CallStatistics] = [:]
+        for peer in peers { all[peer] = statistics(of: peer) }
+        return all
     }
 }
 
-/// How a call stands: what the wire, playout and the ears say.
-public struct CallStatistics: Sendable {
-    /// What went over the wire.
-    public var media: MediaStatistics
-    /// What was made of it.
-    public var playout: PlayoutStatistics
-    /// Loudness at both ends of this side.
-    public var levels: CallLevels
-    /// Seconds from the far side's microphone to this loudspeaker, estimated.
-    public var mouthToEar: Double?
-    /// Why the media thread ended by itself.
-    public var failure: CodecError?
-}
+/// Why a far side cannot take part.
+public enum CallError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// There are as many as can be.
+    case full
+    /// An answer without an offer.
+    case notOffered(PeerID)
 
-extension CallConfiguration {
-    /// Opus's RTP clock is 48 kHz whatever it carries (RFC 7587 §4.1), and so is its stream here.
-    var rtpClockRate: Int { Int(streamRate) }
-
-    /// What playout must know of it.
-    public var playout: PlayoutConfiguration {
-        PlayoutConfiguration(
-            coding: codec == .aac ? .decoded : codec == .opus ? .opus : .pcm, streamRate: streamRate,
-            deviceRate: deviceRate,
-            channelCount: channelCount, framesPerPacket: framesPerPacket)
-    }
-
-    /// Seconds that framing and the codec cost: a block or a frame must be full before it is coded, and what the coder
-    /// looks ahead. AAC-LC takes three frames (frame, look-ahead, overlap); Opus its frame and 2.5 ms, 6.5 with 10 and 20 ms.
-    /// - Parameter framesPerPacket: of the packets that come. PCM blocks above 1,200 bytes come in several; they count as one
-    ///   of these, and so too little.
-    public func codecDelay(framesPerPacket: Int) -> Double {
-        switch codec {
-        case .aac: 3 * 1024 / streamRate
-        case .opus: (Double(framesPerPacket) + (framesPerPacket <= 240 ? 120 : 312)) / streamRate
-        case .pcm: Double(framesPerPacket) / streamRate
+    /// One line for the user.
+    public var description: String {
+        switch self {
+        case .full:
+            "a call has \(CallSession.maximumFarSides) others at most: wait until somebody leaves"
+        case .notOffered(let peer): "\(peer) answered, but was offered nothing: call again"
         }
     }
 }

@@ -17,8 +17,15 @@ public struct MediaCore: ~Copyable {
         var isOpen: Bool
     }
 
+    /// A far side that nothing is agreed on with for now.
+    private struct Resting {
+        let past: MediaPeer.Past
+        let lostBefore: Int
+    }
+
     private var capture: CaptureReader
     private var members: [Member] = []
+    private var resting: [PeerID: Resting] = [:]
     private var streams: [StreamEncoder] = []
 
     /// - Parameters:
@@ -29,13 +36,31 @@ public struct MediaCore: ~Copyable {
             captured, channelCount: channelCount, deviceRate: deviceRate, deviceBlock: deviceBlock)
     }
 
-    /// From now on this far side is sent what is captured.
+    /// From now on this far side is sent what is captured. Where it takes part already, or rests, something else was agreed
+    /// on with it: it goes on as the same source, others do not notice.
     /// - Parameter isOpen: whether there is a way to it already; else ``setOpen(_:to:)`` says when.
-    /// - Precondition: nobody else has its number.
     public mutating func add(_ peer: MediaPeer, as id: PeerID, isOpen: Bool = true) {
-        precondition(index(of: id) == nil)
-        members.append(Member(id: id, media: peer, lostBefore: capture.lostFrames, isOpen: isOpen))
-        if !streams.contains(where: { $0 === peer.stream }) { streams.append(peer.stream) }
+        rest(id)
+        let rested = resting.removeValue(forKey: id)
+        if let rested { peer.follow(rested.past) }
+        members.append(
+            Member(id: id, media: peer, lostBefore: rested?.lostBefore ?? capture.lostFrames, isOpen: isOpen))
+        if let stream = peer.stream, !streams.contains(where: { $0 === stream }) { streams.append(stream) }
+    }
+
+    /// Nothing is agreed on with this far side any more, for now: nothing is sent to it, nothing of it taken.
+    public mutating func rest(_ id: PeerID) {
+        guard let index = index(of: id) else { return }
+        let member = take(index)
+        resting[id] = Resting(past: member.media.past, lostBefore: member.lostBefore)
+    }
+
+    private mutating func take(_ index: Int) -> Member {
+        let member = members.remove(at: index)
+        if !members.contains(where: { $0.media.stream === member.media.stream }) {
+            streams.removeAll { $0 === member.media.stream }
+        }
+        return member
     }
 
     /// Whether packets for this far side can be sent now. What cannot is not numbered, so that it is a gap of time and not
@@ -46,17 +71,15 @@ public struct MediaCore: ~Copyable {
         if !isOpen { members[index].media.interrupt() }
     }
 
-    /// Says goodbye to this far side; from now on nothing is sent to it and nothing of it taken.
+    /// Says goodbye to this far side, where there is a way, and forgets it.
     /// - Returns: who it was; nil where nobody has the number.
     @discardableResult
     public mutating func remove(_ id: PeerID, at now: HostTime, transmit: Transmit) -> MediaPeer? {
+        resting[id] = nil
         guard let index = index(of: id) else { return nil }
-        let peer = members.remove(at: index).media
-        if !members.contains(where: { $0.media.stream === peer.stream }) {
-            streams.removeAll { $0 === peer.stream }
-        }
-        peer.leave(at: now) { transmit($0, id) }
-        return peer
+        let member = take(index)
+        if member.isOpen { member.media.leave(at: now) { transmit($0, id) } }
+        return member.media
     }
 
     /// Encodes and packetises what was captured since the last call.
@@ -87,13 +110,13 @@ public struct MediaCore: ~Copyable {
 
     /// Says goodbye to a far side, which stays.
     public mutating func leave(_ id: PeerID, at now: HostTime, transmit: Transmit) {
-        guard let index = index(of: id) else { return }
+        guard let index = index(of: id), members[index].isOpen else { return }
         members[index].media.leave(at: now) { transmit($0, id) }
     }
 
     /// Says goodbye to everybody.
     public mutating func leave(at now: HostTime, transmit: Transmit) {
-        for member in members { member.media.leave(at: now) { transmit($0, member.id) } }
+        for member in members where member.isOpen { member.media.leave(at: now) { transmit($0, member.id) } }
     }
 
     /// When ``tick(at:transmit:)`` has something to do next; nil when only a packet can change that.

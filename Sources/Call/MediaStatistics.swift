@@ -9,7 +9,7 @@ public struct MediaStatistics: Sendable {
     public var lastMedia: HostTime?
     /// When anything of the far side's last came, a report too: it is there, though it may have no sound card just now.
     public var lastHeard: HostTime?
-    /// Whether the far side has said goodbye.
+    /// Whether the far side has said goodbye, and has not begun anew since.
     public var peerLeft = false
     /// Frames lost between the microphone and the encoder, because the media thread was held up.
     public var captureLostFrames = 0
@@ -19,10 +19,6 @@ public struct MediaStatistics: Sendable {
     public var lateUnits = 0
     /// Packets that found the queue to playout full: the device had stopped calling.
     public var rejectedPackets = 0
-    /// Datagrams the system did not take.
-    public var sendFailures = 0
-    /// Whether the far side's machine said that nobody listens at its port.
-    public var isRefused = false
 
     /// Nothing has happened but what `rtp` counts.
     public init(rtp: RTPStatistics) { self.rtp = rtp }

@@ -5,7 +5,8 @@ import Synchronization
 
 /// The voices of a call in one mix, pulled by its callback. Voices come, go and get louder while it sounds, without a click.
 ///
-/// Added, changed and removed on the control thread. What the callback may still read is freed once it has let go.
+/// Added, changed and removed by any thread but the callback's, which never waits for one. What the callback may still read
+/// is freed once it has let go.
 final class VoiceMixer: Sendable {
     /// Where a voice is heard.
     struct Place: Hashable, Sendable { fileprivate let index: Int }
@@ -22,10 +23,10 @@ final class VoiceMixer: Sendable {
     private struct Slots: @unchecked Sendable {
         let base: UnsafeMutablePointer<VoiceSlot>
     }
-    /// The control thread's.
+    /// Those threads'.
     private struct Owned {
         var playouts: [Playout?]
-        var levels: [LatestValue<Level>]
+        var levels: [LatestValue<VoiceLevel>]
         /// Whether a place was asked to be empty, and the callback has not said that it is.
         var isLeaving: [Bool]
     }
@@ -34,10 +35,11 @@ final class VoiceMixer: Sendable {
         orders = MessageQueue(capacity: 4 * VoiceMix.capacity)
         released = MessageQueue(capacity: 4 * VoiceMix.capacity)
         let base = UnsafeMutablePointer<VoiceSlot>.allocate(capacity: VoiceMix.capacity)
-        var levels: [LatestValue<Level>] = []
+        var levels: [LatestValue<VoiceLevel>] = []
         for index in 0..<VoiceMix.capacity {
-            levels.append(LatestValue(Level()))
-            (base + index).initialize(to: VoiceSlot(level: levels[index].writer))
+            levels.append(LatestValue(VoiceLevel()))
+            (base + index).initialize(
+                to: VoiceSlot(level: levels[index].writer, sampleRate: deviceRate))
         }
         slots = Slots(base: base)
         owned = Mutex(
@@ -49,7 +51,7 @@ final class VoiceMixer: Sendable {
         renderer.state.initialize(
             to: VoiceMix(
                 slots: base, orders: orders.reader, released: released.writer, scratch: scratch.channels,
-                peakGuard: PeakGuard(sampleRate: deviceRate)))
+                sampleRate: deviceRate, peakGuard: PeakGuard(sampleRate: deviceRate)))
     }
 
     deinit {
@@ -79,8 +81,8 @@ final class VoiceMixer: Sendable {
         slots.base[place.index].gain.store(gain.bitPattern, ordering: .relaxed)
     }
 
-    /// What a voice measured in the last block, before its gain. For one thread.
-    func level(at place: Place) -> Level { owned.withLock { $0.levels[place.index].load() } }
+    /// What a voice measured up to the last block, before its gain.
+    func level(at place: Place) -> VoiceLevel { owned.withLock { $0.levels[place.index].load() } }
 
     /// Fades a voice out within a block; then its place is free.
     func remove(_ place: Place) {
@@ -117,7 +119,7 @@ final class VoiceMixer: Sendable {
     }
 }
 
-/// What the control thread tells the callback of a place.
+/// What another thread tells the callback of a place.
 struct VoiceOrder: BitwiseCopyable {
     let index: Int
     let isHeard: Bool
@@ -126,13 +128,19 @@ struct VoiceOrder: BitwiseCopyable {
 /// A place in the mix.
 struct VoiceSlot: ~Copyable {
     let gain = Atomic<UInt32>(0)  // a float's bits: where the fader stands
-    let level: LatestValue<Level>.Writer
+    let level: LatestValue<VoiceLevel>.Writer
+    var meter: VoiceMeter
+    var fader: VoiceFader
     var renderer: Playout.Renderer?
     var isHeard = false
     var isLeaving = false
     var reached: Float = 0
 
-    init(level: LatestValue<Level>.Writer) { self.level = level }
+    init(level: LatestValue<VoiceLevel>.Writer, sampleRate: Double) {
+        self.level = level
+        meter = VoiceMeter(sampleRate: sampleRate)
+        fader = VoiceFader(sampleRate: sampleRate, isHeard: false)
+    }
 }
 
 /// The render thread's side of a ``VoiceMixer``.
@@ -144,6 +152,7 @@ struct VoiceMix: ~Copyable {
     let orders: MessageQueue<VoiceOrder>.Reader
     let released: MessageQueue<Int>.Writer
     let scratch: Channels
+    let sampleRate: Double
     var peakGuard: PeakGuard
 
     @_noLocks
@@ -151,14 +160,21 @@ struct VoiceMix: ~Copyable {
         while let order = orders.pop() {
             slots[order.index].isHeard = true
             slots[order.index].isLeaving = !order.isHeard
-            if order.isHeard { slots[order.index].reached = 0 }
+            if order.isHeard {
+                slots[order.index].reached = 0
+                slots[order.index].meter = VoiceMeter(sampleRate: sampleRate)
+                slots[order.index].fader = VoiceFader(sampleRate: sampleRate, isHeard: false)
+            }
         }
         for c in 0..<mix.count { clearSamples(mix[c], frameCount) }
         guard frameCount > 0 else { return }
         for index in 0..<VoiceMix.capacity where slots[index].isHeard {
             guard let renderer = slots[index].renderer else { continue }
             renderer.pull(scratch, frameCount: frameCount, sampleTime: sampleTime, hostTime: hostTime)
-            slots[index].level.store(Level(of: scratch, frameCount: frameCount))
+            slots[index].meter.update(Level(of: scratch, frameCount: frameCount), frameCount: frameCount)
+            slots[index].level.store(slots[index].meter.level)
+            // A stream begins in the middle of a word.
+            slots[index].fader.begin(scratch, frameCount)
             let isLeaving = slots[index].isLeaving
             let gain = isLeaving ? 0 : Float(bitPattern: slots[index].gain.load(ordering: .relaxed))
             let reached = slots[index].reached
@@ -174,6 +190,7 @@ struct VoiceMix: ~Copyable {
             if isLeaving {
                 slots[index].isHeard = false
                 slots[index].renderer = nil
+                slots[index].level.store(VoiceLevel())
                 released.push(index)
             }
         }

@@ -114,6 +114,14 @@ public struct MediaFormat: Hashable, Sendable, CustomStringConvertible {
             && channelCount == other.channelCount && codec == other.codec
     }
 
+    /// Says in an answer what the offerer, as its parameters show, would like to know: that Opus frames of 10 ms are welcome,
+    /// and that the redundancy it could add (RFC 7587 §7.1) would be lost on us, whose playout conceals.
+    mutating func complete(answering offered: MediaFormat) {
+        guard codec == .opus else { return }
+        for (name, value) in [("minptime", "10"), ("useinbandfec", "0")]
+        where offered.parameter(name) != nil && parameter(name) == nil { parameters.append(Parameter(name, value)) }
+    }
+
     /// As in an rtpmap line: `opus/48000/2`.
     public var description: String { "\(encodingName)/\(clockRate)/\(channelCount)" }
 }

@@ -18,12 +18,14 @@ public struct RTPSession: Sendable {
     public static let maximumReportSize = 336
 
     let ssrc: UInt32
-    let payloadType: UInt8
-    let clockRate: Double
+    var payloadType: UInt8
+    var clockRate: Double
     let cname: [UInt8]
 
     var nextSequenceNumber: UInt16
-    let firstTimestamp: UInt32
+    var firstTimestamp: UInt32
+    /// Where the timestamps were at the last packet before a ``renegotiate(payloadType:clockRate:)``.
+    private var resumed: (timestamp: UInt32, at: HostTime)?
     var sent = SendingState()
 
     var peer: UInt32?
@@ -90,6 +92,11 @@ public struct RTPSession: Sendable {
         _ payload: UnsafeRawBufferPointer, position: Int, marker: Bool, at: HostTime,
         into datagram: UnsafeMutableRawBufferPointer
     ) -> Int {
+        if let resumed {
+            let elapsed = Int(at.seconds(since: resumed.at) * clockRate, clampedTo: 0...4e9)
+            firstTimestamp = resumed.timestamp &+ UInt32(elapsed) &- UInt32(truncatingIfNeeded: position)
+            self.resumed = nil
+        }
         RTPPacket(
             payloadType: payloadType, marker: marker, sequenceNumber: nextSequenceNumber,
             timestamp: firstTimestamp &+ UInt32(truncatingIfNeeded: position), ssrc: ssrc, payloadSize: payload.count
@@ -102,6 +109,23 @@ public struct RTPSession: Sendable {
         sent.lastTime = at
         startReporting(at: at)
         return RTPPacket.headerSize + payload.count
+    }
+
+    /// Goes on in another form, or after a while of silence: as the same source, whose numbers and times the far side sees go
+    /// on, positions beginning where they like. Of the far side's source nothing is known any more; the counts stay.
+    public mutating func renegotiate(payloadType: UInt8, clockRate: Int) {
+        precondition(payloadType < 128 && !(64...95).contains(payloadType) && clockRate > 0)
+        if let last = sent.lastTime {
+            resumed = (firstTimestamp &+ UInt32(truncatingIfNeeded: sent.lastPosition), last)
+        }
+        // No sender's report before there is a packet for it to speak of.
+        sent = SendingState(atLastReport: totals.packetsSent, atReportBefore: totals.packetsSent)
+        if let source { totals.add(source.sequence) }
+        source = nil
+        peer = nil
+        lastReport = nil
+        self.payloadType = payloadType
+        self.clockRate = Double(clockRate)
     }
 
     /// The counts so far.

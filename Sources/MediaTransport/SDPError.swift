@@ -19,11 +19,9 @@ public struct SDPError: Error, Hashable, Sendable, CustomStringConvertible {
         case missing(String)
         /// A value that does not follow the grammar.
         case badValue(String)
-        /// A second `m=` line.
-        case severalMedia
-        /// Something other than audio.
+        /// No audio among the media; the value is what the first of them is.
         case notAudio(String)
-        /// Something other than RTP/AVP.
+        /// None of ``SessionDescription/Profile``.
         case unsupportedTransport(String)
         /// None of the payload types is explained by an `a=rtpmap`.
         case noFormat
@@ -44,9 +42,10 @@ public struct SDPError: Error, Hashable, Sendable, CustomStringConvertible {
             case .wrongVersion: "does not begin with 'v=0'; is it SDP?"
             case .missing(let line): "no '\(line)' line"
             case .badValue(let what): "cannot be read as \(what)"
-            case .severalMedia: "a second 'm=' line; a call has one audio stream, remove the others"
-            case .notAudio(let kind): "'\(kind)' media; a call has audio only"
-            case .unsupportedTransport(let name): "transport '\(name)'; only RTP/AVP is supported"
+            case .notAudio(let kind): "'\(kind)' and no audio; a call needs an 'm=audio' line"
+            case .unsupportedTransport(let name):
+                "transport '\(name)'; supported are "
+                    + SessionDescription.Profile.allCases.map(\.rawValue).joined(separator: ", ")
             case .noFormat: "no payload type has an 'a=rtpmap' line"
             }
         return line > 0 ? "session description, line \(line): \(what)" : "session description: \(what)"

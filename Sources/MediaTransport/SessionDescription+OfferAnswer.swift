@@ -6,16 +6,19 @@ extension SessionDescription {
     ///   - port: the port we receive on.
     ///   - packetTime: milliseconds of audio we like to get in a packet; fractions are allowed.
     ///   - sessionID: random.
+    ///   - profile: plain RTP unless said otherwise.
     public static func offer(
-        formats: [MediaFormat], address: IPAddress, port: UInt16, packetTime: Double? = nil, sessionID: UInt64
+        formats: [MediaFormat], address: IPAddress, port: UInt16, packetTime: Double? = nil, sessionID: UInt64,
+        profile: Profile = .avp
     ) -> SessionDescription {
         precondition(!formats.isEmpty, "an offer needs a format")
         return SessionDescription(
-            formats: formats, address: address, port: port, packetTime: packetTime, sessionID: sessionID)
+            formats: formats, address: address, port: port, packetTime: packetTime, sessionID: sessionID,
+            profile: profile)
     }
 
     /// The answer to an offer (RFC 3264 §6): the first offered format both sides can do, with the offer's payload type
-    /// and our parameters.
+    /// and our parameters; over the offer's transport, with its media's names. All else that is offered is refused.
     /// - Parameters:
     ///   - formats: what we can send and receive; formats match by encoding, rate and channels.
     ///   - codec: the only codec to take; nil for any.
@@ -29,20 +32,47 @@ extension SessionDescription {
         for offered in offer.formats where offered.codec != nil && (codec == nil || offered.codec == codec) {
             guard var format = formats.first(where: { $0.matches(offered) }) else { continue }
             format.payloadType = offered.payloadType
-            var answer = SessionDescription(
-                formats: [format], address: address, port: port, packetTime: packetTime ?? offer.packetTime,
-                sessionID: sessionID)
-            answer.direction = offer.direction.mirrored
-            answer.multiplexesRTCP = offer.multiplexesRTCP
-            return answer
+            format.complete(answering: offered)
+            return reply(
+                to: offer, with: format, direction: offer.direction.mirrored, address: address, port: port,
+                packetTime: packetTime ?? offer.packetTime, sessionID: sessionID)
         }
         throw .noCommonFormat(
             offered: offer.formats.map(\.description), supported: formats.map(\.description), required: codec)
     }
 
+    /// The answer to an offer by which nothing flows: its first format is as good as any.
+    public static func inactiveAnswer(
+        to offer: SessionDescription, address: IPAddress, port: UInt16, sessionID: UInt64
+    ) throws(NegotiationError) -> SessionDescription {
+        guard offer.port != 0, let format = offer.formats.first else { throw .noAudio }
+        return reply(
+            to: offer, with: format, direction: .inactive, address: address, port: port, packetTime: nil,
+            sessionID: sessionID)
+    }
+
+    private static func reply(
+        to offer: SessionDescription, with format: MediaFormat, direction: Direction, address: IPAddress, port: UInt16,
+        packetTime: Double?, sessionID: UInt64
+    ) -> SessionDescription {
+        var answer = SessionDescription(
+            formats: [format], address: address, port: port, packetTime: packetTime, sessionID: sessionID,
+            profile: offer.profile)
+        answer.direction = direction
+        answer.multiplexesRTCP = offer.multiplexesRTCP
+        answer.mediaID = offer.mediaID
+        if let id = offer.mediaID, offer.bundle.contains(id) { answer.bundle = [id] }
+        answer.mediaBefore = offer.mediaBefore.map(\.refused)
+        answer.mediaBehind = offer.mediaBehind.map(\.refused)
+        return answer
+    }
+
     /// The format an answer to this offer has chosen, with the answerer's parameters.
     public func format(chosenBy answer: SessionDescription) throws(NegotiationError) -> MediaFormat {
         guard answer.port != 0 else { throw .noAudio }
+        guard answer.profile.isSecure == profile.isSecure else {
+            throw .otherTransport(answered: answer.profile, offered: profile)
+        }
         for chosen in answer.formats
         where formats.contains(where: { $0.payloadType == chosen.payloadType && $0.matches(chosen) }) {
             return chosen
@@ -59,6 +89,8 @@ public enum NegotiationError: Error, Hashable, Sendable, CustomStringConvertible
     case answerNotOffered(answered: [String], offered: [String])
     /// The stream is refused: its port is 0.
     case noAudio
+    /// An answer in clear to an offer that was not, or the other way round.
+    case otherTransport(answered: SessionDescription.Profile, offered: SessionDescription.Profile)
 
     /// One line for the user.
     public var description: String {
@@ -69,6 +101,8 @@ public enum NegotiationError: Error, Hashable, Sendable, CustomStringConvertible
                 + "; give both sides the same --codec, --rate and --channels"
         case .answerNotOffered(let answered, let offered):
             "the answer has \(Self.list(answered)) where \(Self.list(offered)) was offered; is the peer Earshot of this version?"
+        case .otherTransport(let answered, let offered):
+            "the answer has media over \(answered.rawValue) where \(offered.rawValue) was offered; nothing is sent, since it would not be protected as agreed"
         case .noAudio: "the peer takes no audio (its port is 0); ask it for a call with audio"
         }
     }

@@ -27,6 +27,14 @@ private struct SDPParser {
     private var sessionAddress: IPAddress?
     private var mediaAddress: IPAddress?
     private var media: (port: UInt16, payloadTypes: [UInt8], line: Int)?
+    private var profile = SessionDescription.Profile.avp
+    /// Media other than the stream, of which `placeOfStream` come before it, and the line of the first.
+    private var others: [SessionDescription.OtherMedia] = []
+    private var placeOfStream = 0
+    private var firstOther = 0
+    private var isInOther = false
+    private var mediaID: String?
+    private var bundle: [String] = []
     private var maps: [UInt8: MediaFormat] = [:]
     private var parameters: [UInt8: [MediaFormat.Parameter]] = [:]
     private var direction: SessionDescription.Direction?
@@ -50,14 +58,14 @@ private struct SDPParser {
             hasVersion = true
         case UInt8(ascii: "o"): try takeOrigin(value, number)
         case UInt8(ascii: "s"): name = value.utf8.allSatisfy { $0 == 32 } ? "-" : String(value)
-        case UInt8(ascii: "c"): try takeConnection(value, number)
+        case UInt8(ascii: "c") where !isInOther: try takeConnection(value, number)
         case UInt8(ascii: "t"):
             let times = value.words
             guard times.count == 2, times.allSatisfy({ $0.isDigits }) else {
                 throw SDPError(.badValue("'t=START STOP'"), line: number)
             }
         case UInt8(ascii: "m"): try takeMedia(value, number)
-        case UInt8(ascii: "a"): try takeAttribute(value, number)
+        case UInt8(ascii: "a"): if isInOther { takeName(value) } else { try takeAttribute(value, number) }
         default: break
         }
     }
@@ -87,16 +95,22 @@ private struct SDPParser {
     }
 
     private mutating func takeMedia(_ value: Substring, _ number: Int) throws(SDPError) {
-        guard media == nil else { throw SDPError(.severalMedia, line: number) }
         let words = value.words
         guard words.count >= 4 else { throw SDPError(.badValue("'m=audio PORT RTP/AVP TYPE…'"), line: number) }
-        guard words[0] == "audio" else { throw SDPError(.notAudio(String(words[0].prefix(40))), line: number) }
-        guard words[1].isDigits, let port = UInt16(words[1]) else {
+        let portWord = words[1].halves(at: 47).0  // '/' and how many ports, which RTP has no use for
+        guard portWord.isDigits, let port = UInt16(portWord) else {
             throw SDPError(.badValue("a port of 0 to 65535"), line: number)
         }
-        guard words[2] == "RTP/AVP" else {
+        isInOther = words[0] != "audio" || media != nil
+        if isInOther {
+            if others.isEmpty { firstOther = number }
+            return others.append(.init(kind: String(words[0]), port: port, rest: words.dropFirst(2).map { String($0) }))
+        }
+        guard let profile = SessionDescription.Profile(rawValue: String(words[2])) else {
             throw SDPError(.unsupportedTransport(String(words[2].prefix(40))), line: number)
         }
+        self.profile = profile
+        placeOfStream = others.count
         var types: [UInt8] = []
         for word in words.dropFirst(3) {
             guard let type = payloadType(word), !types.contains(type) else {
@@ -121,11 +135,22 @@ private struct SDPParser {
         case ("ptime", let text?) where media != nil: packetTime = try milliseconds(text, number)
         case ("maxptime", let text?) where media != nil: maximumPacketTime = try milliseconds(text, number)
         case ("rtcp-mux", nil) where media != nil: multiplexesRTCP = true
+        case ("mid", let text?) where media != nil && mediaID == nil && text.isName: mediaID = String(text)
+        case ("group", let text?) where media == nil && bundle.isEmpty && text.utf8.starts(with: "BUNDLE ".utf8):
+            bundle = text.words.dropFirst().map { String($0) }
         case (let name, nil) where SessionDescription.Direction(rawValue: String(name)) != nil:
             direction = SessionDescription.Direction(rawValue: String(name))
         default:
             if ice.take(name, argument, isMedia: media != nil) { break }
             if media == nil { otherSession.append(String(value)) } else { otherMedia.append(String(value)) }
+        }
+    }
+
+    /// Of media other than the stream: what an answer needs to name them.
+    private mutating func takeName(_ value: Substring) {
+        let (name, argument) = value.halves(at: 58)
+        if name == "mid", let argument, argument.isName, others[others.count - 1].mediaID == nil {
+            others[others.count - 1].mediaID = String(argument)
         }
     }
 
@@ -160,7 +185,10 @@ private struct SDPParser {
 
     func finish() throws(SDPError) -> SessionDescription {
         guard hasVersion else { throw SDPError(.missing("v=0")) }
-        guard let media else { throw SDPError(.missing("m=audio")) }
+        guard let media else {
+            guard let first = others.first else { throw SDPError(.missing("m=audio")) }
+            throw SDPError(.notAudio(String(first.kind.prefix(40))), line: firstOther)
+        }
         guard let address = mediaAddress ?? sessionAddress else { throw SDPError(.missing("c=")) }
         let formats = media.payloadTypes.compactMap { type in
             (maps[type] ?? Self.assigned[type]).map { format in
@@ -171,12 +199,17 @@ private struct SDPParser {
         }
         guard !formats.isEmpty else { throw SDPError(.noFormat, line: media.line) }
         var description = SessionDescription(
-            formats: formats, address: address, port: media.port, packetTime: packetTime, sessionID: 0, name: name)
+            formats: formats, address: address, port: media.port, packetTime: packetTime, sessionID: 0, name: name,
+            profile: profile)
         description.origin =
             origin ?? .init(username: "-", sessionID: 0, version: 0, address: address)
         description.direction = direction ?? .sendReceive
         description.maximumPacketTime = maximumPacketTime
         description.multiplexesRTCP = multiplexesRTCP
+        description.mediaID = mediaID
+        description.bundle = bundle
+        description.mediaBefore = Array(others[..<placeOfStream])
+        description.mediaBehind = Array(others[placeOfStream...])
         description.ice = try ice.finish()
         description.otherSessionAttributes = otherSession
         description.otherMediaAttributes = otherMedia
@@ -197,6 +230,9 @@ extension Substring {
     fileprivate var words: [Substring] { utf8.split(separator: 32).map { Substring($0) } }
 
     fileprivate var isDigits: Bool { !isEmpty && utf8.allSatisfy { (48...57).contains($0) } }
+
+    /// Of one word.
+    fileprivate var isName: Bool { !isEmpty && utf8.allSatisfy { $0 > 32 && $0 != 127 } }
 
     fileprivate var trimmed: Substring {
         let head = utf8.drop { $0 == 32 || $0 == 9 }

@@ -7,9 +7,12 @@ extension SessionDescription: CustomStringConvertible {
         lines.append("s=\(name.isEmpty ? "-" : name)")
         lines.append("c=IN \(connection(address))")
         lines.append("t=0 0")
+        if !bundle.isEmpty { lines.append("a=group:BUNDLE \(bundle.joined(separator: " "))") }
         lines += (ice?.sessionAttributes ?? []).map { "a=\($0)" }
         lines += otherSessionAttributes.map { "a=\($0)" }
-        lines.append("m=audio \(port) RTP/AVP" + formats.map { " \($0.payloadType)" }.joined())
+        lines += mediaBefore.flatMap(\.lines)
+        lines.append("m=audio \(port) \(profile.rawValue)" + formats.map { " \($0.payloadType)" }.joined())
+        if let mediaID { lines.append("a=mid:\(mediaID)") }
         for format in formats {
             lines.append("a=rtpmap:\(format.payloadType) \(format)")
             if !format.parameters.isEmpty {
@@ -23,6 +26,7 @@ extension SessionDescription: CustomStringConvertible {
         lines.append("a=\(direction.rawValue)")
         lines += (ice?.mediaAttributes ?? []).map { "a=\($0)" }
         lines += otherMediaAttributes.map { "a=\($0)" }
+        lines += mediaBehind.flatMap(\.lines)
         // What a caller put into a name must not become a line of its own.
         return lines.map { String(decoding: $0.utf8.map { $0 == 10 || $0 == 0 ? 32 : $0 }, as: UTF8.self) + "\r\n" }
             .joined()

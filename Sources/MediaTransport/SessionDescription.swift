@@ -1,4 +1,5 @@
-/// A session description of one audio stream over RTP (RFC 8866, the subset a call needs).
+/// A session description of one audio stream over RTP (RFC 8866, the subset a call needs). Of other media in it, which a
+/// browser offers beside, only what their refusal needs is kept.
 public struct SessionDescription: Hashable, Sendable {
     /// Bytes of a description at most.
     public static let maximumSize = 65_536
@@ -44,6 +45,8 @@ public struct SessionDescription: Hashable, Sendable {
     public var address: IPAddress
     /// The port it receives on; 0 refuses the stream.
     public var port: UInt16
+    /// How the stream is transported and protected.
+    public var profile: Profile
     /// In order of preference; at least one in a parsed description.
     public var formats: [MediaFormat]
     /// Which way media may flow.
@@ -54,8 +57,16 @@ public struct SessionDescription: Hashable, Sendable {
     public var maximumPacketTime: Double?
     /// Whether it takes RTCP on the port of RTP (RFC 5761). ``RTPSession`` always sends it there.
     public var multiplexesRTCP: Bool
+    /// `a=mid`, the stream's name in ``bundle`` (RFC 5888); nil for none.
+    public var mediaID: String?
+    /// `a=group:BUNDLE`: the names of media that share one port (RFC 9143); empty for none.
+    public var bundle: [String]
     /// What the describing side says of ICE; nil when it does not use it.
     public var ice: ICE?
+    /// Media other than the stream that are described before it. An answer refuses them.
+    public internal(set) var mediaBefore: [OtherMedia]
+    /// Media other than the stream that are described behind it. An answer refuses them.
+    public internal(set) var mediaBehind: [OtherMedia]
     /// Attributes of the session that are not understood, without `a=`; kept as they came.
     public var otherSessionAttributes: [String]
     /// Attributes of the media that are not understood, without `a=`; kept as they came.
@@ -67,20 +78,25 @@ public struct SessionDescription: Hashable, Sendable {
     ///   - port: the port we receive on.
     ///   - packetTime: milliseconds of audio we like to get in a packet.
     ///   - sessionID: random.
+    ///   - profile: plain RTP unless said otherwise.
     public init(
         formats: [MediaFormat], address: IPAddress, port: UInt16, packetTime: Double? = nil, sessionID: UInt64,
-        name: String = "Earshot"
+        name: String = "Earshot", profile: Profile = .avp
     ) {
         origin = Origin(username: "-", sessionID: sessionID, version: 1, address: address)
         self.name = name
         self.address = address
         self.port = port
+        self.profile = profile
         self.formats = formats
         direction = .sendReceive
         self.packetTime = packetTime
         maximumPacketTime = nil
         multiplexesRTCP = true
+        mediaID = nil
+        bundle = []
         ice = nil
+        (mediaBefore, mediaBehind) = ([], [])
         otherSessionAttributes = []
         otherMediaAttributes = []
     }

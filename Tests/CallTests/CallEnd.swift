@@ -32,7 +32,7 @@ final class CallEnd {
 
     private let says: Sound
     private let keepsFrom: Double
-    private var stream: StreamEncoder?
+    private var streams: [StreamEncoder.Form: StreamEncoder] = [:]
     private let wakeup = Wakeup()
     private let air: AudioRing
     private let room: AudioRing
@@ -85,14 +85,32 @@ final class CallEnd {
     var playout: Playout { voices[Self.other]!.playout }
     func playout(of peer: PeerID) -> Playout? { voices[peer]?.playout }
 
-    /// Another far side, that takes what those before it take.
-    func add(_ peer: PeerID, session: RTPSession, gain: Float = 1) throws {
-        let playout = try Playout(configuration.playout)
-        guard let place = processor.mixer.add(playout, gain: gain) else { throw NoPlace() }
-        voices[peer] = (playout, place)
-        let shared = try stream ?? StreamEncoder(configuration)
-        stream = shared
-        core.add(try MediaPeer(configuration, stream: shared, playout: playout, session: session), as: peer)
+    /// Another far side; or one that is there, with which something else was agreed on.
+    func add(
+        _ peer: PeerID, session: RTPSession, gain: Float = 1, _ configuration: CallConfiguration? = nil,
+        direction: SessionDescription.Direction = .sendReceive
+    ) throws {
+        let configuration = configuration ?? self.configuration
+        let old = voices.removeValue(forKey: peer)
+        var playout: Playout?
+        if direction.receives {
+            let new = try Playout(configuration.playout)
+            guard let place = processor.mixer.add(new, gain: gain) else { throw NoPlace() }
+            voices[peer] = (new, place)
+            playout = new
+        }
+        let shared = try streams[configuration.form] ?? StreamEncoder(configuration)
+        streams[configuration.form] = shared
+        core.add(
+            try MediaPeer(
+                configuration, stream: direction.sends ? shared : nil, playout: playout, session: session), as: peer)
+        if let old { processor.mixer.remove(old.place) }
+    }
+
+    /// Nothing is agreed on with one far side any more, for now.
+    func rest(_ peer: PeerID) {
+        core.rest(peer)
+        if let voice = voices.removeValue(forKey: peer) { processor.mixer.remove(voice.place) }
     }
 
     /// Says goodbye to one far side.
@@ -104,6 +122,9 @@ final class CallEnd {
     func setGain(_ gain: Float, of peer: PeerID) {
         if let voice = voices[peer] { processor.mixer.setGain(gain, at: voice.place) }
     }
+
+    /// How loud a far side is.
+    func level(of peer: PeerID) -> VoiceLevel? { voices[peer].map { processor.mixer.level(at: $0.place) } }
 
     struct NoPlace: Error {}
 

@@ -1,5 +1,6 @@
 import AudioBase
 import AudioDevices
+import CRealtime
 import MediaTransport
 import Playout
 import TestSupport
@@ -25,7 +26,7 @@ struct RoomRig {
     var networks: [[SimulatedNetwork]]
     private(set) var elapsed = 0.0
     private let origin = HostTime(nanoseconds: 5_000_000_000)
-    private let configuration: CallConfiguration
+    let configuration: CallConfiguration
     private var random: SeededRandom
 
     /// Nobody is in the call; see ``enter(_:)``.
@@ -70,6 +71,21 @@ struct RoomRig {
         }
     }
 
+    /// Two ends agree anew: in what form sound goes, and whether it goes from the first to the second, and back.
+    mutating func renegotiate(
+        _ a: Int, _ b: Int, _ configuration: CallConfiguration? = nil,
+        direction: SessionDescription.Direction = .sendReceive
+    ) throws {
+        for (end, other, direction) in [(a, b, direction), (b, a, direction.mirrored)] {
+            if direction == .inactive {
+                ends[end].rest(PeerID(other))
+            } else {
+                let session = CallRig.session(configuration ?? self.configuration, &random)
+                try ends[end].add(PeerID(other), session: session, configuration, direction: direction)
+            }
+        }
+    }
+
     mutating func run(until seconds: Double) throws {
         while true {
             var next = ends.map(\.nextCallTime).min() ?? origin
@@ -95,4 +111,15 @@ struct RoomRig {
             }
         }
     }
+}
+
+/// How loud a tone is among others, at 48 kHz.
+func amplitude(_ samples: ArraySlice<Float>, frequency: Double) -> Double {
+    var (a, b) = (0.0, 0.0)
+    for (n, x) in samples.enumerated() {
+        let angle = 2 * Double.pi * frequency / 48_000 * Double(n)
+        a += Double(x) * earshot_cos(angle)
+        b += Double(x) * earshot_sin(angle)
+    }
+    return 2 * (a * a + b * b).squareRoot() / Double(max(1, samples.count))
 }

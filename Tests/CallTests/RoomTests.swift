@@ -1,5 +1,4 @@
 import AudioBase
-import CRealtime
 import AudioDevices
 import MediaTransport
 import Playout
@@ -28,16 +27,6 @@ import TestSupport
         return rig.ends.indices.map { other in
             pieces.reduce(0) { $0 + amplitude($1, frequency: Self.frequency(other)) } / Double(max(1, pieces.count))
         }
-    }
-
-    private func amplitude(_ samples: ArraySlice<Float>, frequency: Double) -> Double {
-        var (a, b) = (0.0, 0.0)
-        for (n, x) in samples.enumerated() {
-            let angle = 2 * Double.pi * frequency / 48_000 * Double(n)
-            a += Double(x) * earshot_cos(angle)
-            b += Double(x) * earshot_sin(angle)
-        }
-        return 2 * (a * a + b * b).squareRoot() / Double(max(1, samples.count))
     }
 
     @Test(arguments: [Codec.pcm, .opus], [3, 8])
@@ -76,7 +65,7 @@ import TestSupport
         #expect(levels(rig, at: 1, 2.5..<2.9).allSatisfy { $0 < 0.002 })
         // A cut tone of 0.1 would be a step of up to 0.1; the tones together move by 0.021 a frame at most.
         for end in [0, 2, 3] {
-            let heard = rig.ends[end].heard(1.9..<2.9).samples
+            let heard = rig.ends[end].heard(0..<2.9).samples
             #expect(zip(heard, heard.dropFirst()).allSatisfy { abs($0 - $1) < 0.025 })
         }
         #expect(rig.ends[0].core.statistics(of: PeerID(1)) == nil)
@@ -159,6 +148,98 @@ import TestSupport
                 #expect(playout?.concealedFrames ?? 9_999 <= 240 && playout?.skips ?? 9 <= 1, "\(playout as Any)")
                 #expect(playout?.delay ?? 1 < 0.02)
             }
+        }
+    }
+
+    @Test func `two who agree on something else go on as the same sources, and a third hears no difference`() throws {
+        func rig(_ renegotiates: Bool) throws -> RoomRig {
+            var rig = try RoomRig(Self.setup(.opus, count: 3))
+            for end in 0..<3 { try rig.enter(end) }
+            try rig.run(until: 1)
+            if renegotiates {
+                var other = rig.configuration
+                other.framesPerPacket = 480
+                try rig.renegotiate(0, 1, other)
+            }
+            try rig.run(until: 2.5)
+            return rig
+        }
+        let (plain, changed) = (try rig(false), try rig(true))
+        #expect(changed.ends[2].heard == plain.ends[2].heard)
+        for (end, other) in [(0, 1), (1, 0)] {
+            let statistics = changed.ends[end].statistics(of: PeerID(other))
+            // Half as many packets from then on, counted as one stream, by one source: none looks missing or foreign.
+            #expect((340...360).contains(statistics.rtp.packetsSent), "\(statistics.rtp.packetsSent)")
+            #expect(statistics.rtp.packetsMissing == 0 && statistics.rtp.packetsIgnored == 0, "\(statistics.rtp)")
+            #expect(!statistics.peerLeft)
+            #expect(changed.ends[end].playout(of: PeerID(other))?.statistics.framesPerPacket == 480)
+            #expect(levels(changed, at: end, 2..<2.4)[other] > 0.09)
+        }
+        #expect(changed.ends[0].core.streamCount == 2 && changed.ends[2].core.streamCount == 1)
+    }
+
+    @Test func `who is put on hold hears nothing, and comes back`() throws {
+        var rig = try RoomRig(Self.setup(count: 3))
+        for end in 0..<3 { try rig.enter(end) }
+        try rig.run(until: 1)
+        try rig.renegotiate(0, 1, direction: .inactive)
+        try rig.run(until: 1.1)
+        #expect(rig.ends[0].core.statistics(of: PeerID(1)) == nil)
+        try rig.run(until: 2)
+        try rig.renegotiate(0, 1)
+        try rig.run(until: 3)
+        #expect(levels(rig, at: 0, 1.2..<1.9)[1] < 0.002 && levels(rig, at: 1, 1.2..<1.9)[0] < 0.002)
+        #expect(levels(rig, at: 0, 1.2..<1.9)[2] > 0.09 && levels(rig, at: 1, 1.2..<1.9)[2] > 0.09)
+        #expect(levels(rig, at: 0, 2.3..<2.9)[1] > 0.09 && levels(rig, at: 1, 2.3..<2.9)[0] > 0.09)
+        // The second of silence is a gap in time and not in numbers.
+        let statistics = rig.ends[0].statistics(of: PeerID(1))
+        #expect(
+            statistics.rtp.packetsMissing == 0 && statistics.rtp.packetsIgnored == 0 && statistics.rtp.restarts == 0)
+        // Those who stay are heard without a click: together the tones move by 0.016 a frame at most.
+        for end in [0, 1] {
+            let heard = rig.ends[end].heard(0.9..<2.9).samples
+            #expect(zip(heard, heard.dropFirst()).allSatisfy { abs($0 - $1) < 0.025 })
+        }
+    }
+
+    @Test func `who only listens hears, and is not heard`() throws {
+        var rig = try RoomRig(Self.setup(count: 3))
+        for end in 0..<3 { try rig.enter(end) }
+        try rig.renegotiate(0, 1, direction: .sendOnly)
+        try rig.run(until: 2.5)
+        #expect(levels(rig, at: 0, 1..<1.9)[1] < 0.002 && levels(rig, at: 1, 1..<1.9)[0] > 0.09)
+        let (speaker, listener) = (
+            rig.ends[0].statistics(of: PeerID(1)).rtp, rig.ends[1].statistics(of: PeerID(0)).rtp
+        )
+        #expect(speaker.packetsReceived == 0 && listener.packetsSent == 0)
+        // It says how well it hears all the same.
+        #expect(speaker.remote?.cumulativeLost == 0 && speaker.roundTrip != nil)
+    }
+
+    @Test func `all see who speaks, and only while it does`() throws {
+        var rig = try RoomRig(
+            RoomRig.Setup(count: 3) { end, frame in
+                let speaks = end == 1 && (48_000..<96_000).contains(frame)
+                // Steady noise of -62 dBFS, and for a second a voice.
+                return murmur(frame, voice: UInt64(end)) * (speaks ? 1 : 0.004)
+            })
+        for end in 0..<3 { try rig.enter(end) }
+        var spoken: [[Double]] = [[], [], []]  // when each saw the second speak; the second itself too
+        for step in 0..<300 {
+            try rig.run(until: 0.01 * Double(step))
+            for end in rig.ends.indices {
+                let speaks =
+                    end == 1
+                    ? rig.ends[1].processor.levels.load().isSpeaking
+                    : rig.ends[end].level(of: PeerID(1))?.isSpeaking ?? false
+                if speaks { spoken[end].append(0.01 * Double(step)) }
+            }
+            #expect(rig.ends[1].level(of: PeerID(0))?.isSpeaking != true)
+        }
+        for times in spoken {
+            let (first, last) = (try #require(times.first), try #require(times.last))
+            #expect(first > 1.04 && first < 1.3, "from \(first)")
+            #expect(last > 2.2 && last < 2.5, "until \(last)")
         }
     }
 }

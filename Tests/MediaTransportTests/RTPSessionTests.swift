@@ -118,4 +118,26 @@ import Testing
         #expect(abs(to.statistics.jitter - expected) < 1e-6)
         #expect(abs(to.statistics.jitter - 0.005) < 1e-4)
     }
+
+    @Test func `who agrees on something else goes on as the same source, in numbers, time and counts`() throws {
+        var from = session(sequence: 65_534, timestamp: .max - 100)
+        var to = session(ssrc: 2)
+        for n in 0..<4 {
+            _ = try #require(to.take(from.packet(position: n * 480, at: .seconds(Double(n) / 100))).media)
+        }
+        from.renegotiate(payloadType: 99, clockRate: 8_000)
+        to.renegotiate(payloadType: 99, clockRate: 8_000)
+        // Nothing is said of packets that have not gone yet.
+        let report = from.report(at: .seconds(0.9))
+        #expect(to.take(report, at: .seconds(0.9)) == .report)
+        let first = from.packet(position: 70_000, at: .seconds(1.03))
+        let media = try #require(to.take(first, at: .seconds(1.03)).media)
+        #expect(media.startsSource && media.sequenceNumber == 2 && media.position == 0)
+        // The fourth was at 0.03 s, 1440 ticks on; a second of the new clock later is the fifth.
+        #expect(try first.withUnsafeBytes { try RTPPacket(parsing: $0) }.timestamp == UInt32.max - 100 &+ 1_440 &+ 8_000)
+        let next = try #require(to.take(from.packet(position: 70_080, at: .seconds(1.04))).media)
+        #expect(next.sequenceNumber == 3 && next.position == 80 && !next.startsSource)
+        #expect(from.statistics.packetsSent == 6)
+        #expect(to.statistics.packetsReceived == 6 && to.statistics.packetsMissing == 0 && to.statistics.restarts == 0)
+    }
 }

@@ -58,9 +58,13 @@ import Testing
                 formats: [.aac(configuration: [1, 2]), .opus(), .pcm(sampleRate: 8_000)], address: .loopbackV6,
                 port: 1, packetTime: 2.5, sessionID: 1
             ).description.utf8)
+        let browser = Array(
+            ("v=0\na=group:BUNDLE 0 1\nm=video 9 A 1\na=mid:0\nm=audio 9 UDP/TLS/RTP/SAVPF 111\nc=IN IP4 0.0.0.0\na=mid:1\n"
+                + "a=rtpmap:111 opus/48000/2\nm=application 9 UDP/DTLS/SCTP webrtc-datachannel\na=mid:2\n").utf8)
         var read = 0
-        for _ in 0..<rounds {
-            guard let description = try? SessionDescription(parsing: mutated(base, &random)) else { continue }
+        for n in 0..<rounds {
+            guard let description = try? SessionDescription(parsing: mutated(n % 2 == 0 ? base : browser, &random))
+            else { continue }
             read += 1
             #expect(try SessionDescription(parsing: description.description) == description)
         }

@@ -1,7 +1,6 @@
 import AudioBase
 import Glibc
 import MediaTransport
-import Signalling
 
 /// A few inputs that reach into each parser, so that libFuzzer need not find the formats by itself.
 func seeds(of target: Target) -> [[UInt8]] {
@@ -18,6 +17,10 @@ func seeds(of target: Target) -> [[UInt8]] {
                 ("v=0\na=ice-lite\na=ice-options:ice2\nc=IN IP4 1.2.3.4\nm=audio 9 RTP/AVP 10\na=ice-ufrag:8hhY\n"
                     + "a=ice-pwd:asd88fgpdd777uzjYhagZg\na=candidate:1 1 udp 5 fe80::1 9 typ host generation 0\n"
                     + "a=candidate:2 1 tcp 5 a.local 9 typ host\na=end-of-candidates\n").utf8),
+            Array(
+                ("v=0\na=group:BUNDLE 0 1\nm=video 9 A 1\na=mid:0\nm=audio 9 UDP/TLS/RTP/SAVPF 111\nc=IN IP4 0.0.0.0\na=mid:1\n"
+                    + "a=rtpmap:111 opus/48000/2\na=fmtp:111 minptime=10;useinbandfec=1\na=rtcp-mux\na=setup:actpass\n"
+                    + "a=ssrc:1 cname:a\nm=application 9 UDP/DTLS/SCTP webrtc-datachannel\na=mid:2\n").utf8),
         ]
     case .container: containers()
     case .file: soundFiles()
@@ -33,14 +36,17 @@ func seeds(of target: Target) -> [[UInt8]] {
     case .srtp: srtpSeeds()
     case .announcement: announcementSeeds()
     case .netlink: netlinkSeeds()
-    case .signalling:
+    case .rules:
         [
-            SignallingMessage(.offer, body: Array(offer.description.utf8)).bytes,
-            SignallingMessage(.refused, body: Array("busy".utf8)).bytes,
-        ]
-    case .rooms: roomSeeds()
+            "table inet a {\n chain b {\n type filter hook input priority 0; policy drop;\n tcp dport { 22, 8-9 } accept\n }\n}\n",
+            "table c { set d { elements = { 1 } }\nchain e { type filter hook input priority 0\n th dport 5 accept; counter drop } }",
+        ].map { Array($0.utf8) }
+    case .rooms: roomSeeds().rooms
     case .events:
-        ["\u{FEFF}: x\nid: 7\nevent: roster\ndata: {}\ndata\n\n", "data:a\r\ndata: b\r\r\n:\n\n"].map { Array($0.utf8) }
+        roomSeeds().events
+            + ["\u{FEFF}: x\nid: 7\nevent: roster\ndata: {}\ndata\n\n", "data:a\r\ndata: b\r\r\n:\n\n"].map {
+                Array($0.utf8)
+            }
     case .target: [Array("/room/members/a%2Fb?epoch=2&a=%C3%A9".utf8)]
     case .toml:
         [

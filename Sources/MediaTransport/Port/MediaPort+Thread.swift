@@ -129,7 +129,8 @@ extension MediaPort {
     /// Waits for work. The look at what there is comes after the wish to be woken, so that nothing is missed.
     private func sleep() {
         wakeup.prepareToSleep()
-        if client?.hasMedia ?? false || !(orders.withLockIfAvailable(\.isEmpty) ?? false) {
+        // Who holds the lock wakes this thread next: to go on without sleep would keep a lower priority from ever doing so.
+        if client?.hasMedia ?? false || !(orders.withLockIfAvailable(\.isEmpty) ?? true) {
             wakeup.wokeUp(isSignalled: false)
             return
         }

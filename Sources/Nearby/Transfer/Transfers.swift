@@ -12,10 +12,12 @@ protocol TransferRoom: Sendable {
 }
 
 /// What a member sent.
-enum Arrival: Sendable {
+public enum Arrival: Sendable {
     /// 1 to 65,536 bytes.
     case message([UInt8], from: MemberID)
+    /// A stream of bytes, which begins.
     case stream(IncomingStream, from: MemberID)
+    /// A file, to be accepted or declined.
     case file(IncomingFile, from: MemberID)
 }
 

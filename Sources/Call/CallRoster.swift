@@ -1,0 +1,181 @@
+import AudioBase
+import AudioCodecs
+import AudioDevices
+import MediaTransport
+import Playout
+import Synchronization
+
+/// The far sides of a call: what was agreed on with each, and what plays it. Any thread; one at a time gets in.
+final class CallRoster: Sendable {
+    private let preferences: CallPreferences
+    private let cname: String
+    private let mixer: VoiceMixer
+    private let media: CallMedia
+    private let farSides = Mutex<FarSides>(FarSides())
+    private let outputLatency = Atomic<UInt64>(0)  // a double's bits
+
+    /// Streams go over to the media thread in a `MediaPeer`; here it is only remembered which there are.
+    private struct FarSides: @unchecked Sendable {
+        var all: [PeerID: FarSide] = [:]
+    }
+
+    private struct FarSide {
+        /// Tells its description from those of other calls.
+        let sessionID = UInt64.random(in: 1...UInt64(Int64.max))
+        var version: UInt64 = 0
+        var offer: SessionDescription?
+        var seat: Seat?
+    }
+
+    private struct Seat {
+        let agreement: CallAgreement
+        /// Nil where it sends nothing.
+        let heard: (playout: Playout, place: VoiceMixer.Place)?
+        /// Nil where it is sent nothing.
+        let stream: StreamEncoder?
+    }
+
+    init(_ preferences: CallPreferences, cname: String, mixer: VoiceMixer, media: CallMedia) {
+        self.preferences = preferences
+        self.cname = cname
+        self.mixer = mixer
+        self.media = media
+    }
+
+    var peers: Set<PeerID> { farSides.withLock { Set($0.all.filter { $1.seat != nil }.keys) } }
+
+    // MARK: Offer and answer
+
+    func offer(to peer: PeerID) throws -> SessionDescription {
+        try farSides.withLock { farSides in
+            var farSide = farSides.all[peer] ?? FarSide()
+            if preferences.direction != .inactive { try Self.expectRoom(farSides, for: peer) }
+            var offer = try preferences.offer(address: .any, port: Self.port, sessionID: farSide.sessionID)
+            offer.profile = .dtlsSAVPF
+            Self.count(&offer, of: &farSide)
+            farSide.offer = offer
+            farSides.all[peer] = farSide
+            return offer
+        }
+    }
+
+    func answer(_ offer: SessionDescription, from peer: PeerID) throws -> SessionDescription {
+        try farSides.withLock { farSides in
+            var farSide = farSides.all[peer] ?? FarSide()
+            var answer = try preferences.answer(
+                to: offer, address: .any, port: Self.port, sessionID: farSide.sessionID)
+            Self.count(&answer, of: &farSide)
+            let agreement = try preferences.agreement(answer: answer, to: offer)
+            try seat(peer, &farSide, agreement, among: farSides)
+            farSides.all[peer] = farSide
+            return answer
+        }
+    }
+
+    func accept(_ answer: SessionDescription, from peer: PeerID) throws {
+        try farSides.withLock { farSides in
+            guard var farSide = farSides.all[peer], let offer = farSide.offer else { throw CallError.notOffered(peer) }
+            let agreement = try preferences.agreement(offer: offer, answer: answer)
+            try seat(peer, &farSide, agreement, among: farSides)
+            farSides.all[peer] = farSide
+        }
+    }
+
+    func end(_ peer: PeerID) {
+        farSides.withLock { farSides in
+            guard let farSide = farSides.all.removeValue(forKey: peer) else { return }
+            media.end(peer)
+            if let heard = farSide.seat?.heard { mixer.remove(heard.place) }
+        }
+    }
+
+    /// The discard service's: what stands in a description until somebody knows better.
+    private static let port: UInt16 = 9
+
+    /// Descriptions of one session count up (RFC 3264 §8).
+    private static func count(_ description: inout SessionDescription, of farSide: inout FarSide) {
+        farSide.version += 1
+        description.origin.version = farSide.version
+    }
+
+    private static func expectRoom(_ farSides: FarSides, for peer: PeerID) throws(CallError) {
+        let others = farSides.all.filter { $0.key != peer && $0.value.seat != nil }
+        guard others.count < CallSession.maximumFarSides else { throw .full }
+    }
+
+    // MARK: Seats
+
+    /// Makes what was agreed on so. Where this throws, all is as it was.
+    private func seat(
+        _ peer: PeerID, _ farSide: inout FarSide, _ agreement: CallAgreement?, among farSides: FarSides
+    ) throws {
+        if farSide.seat?.agreement == agreement { return }
+        let old = farSide.seat
+        guard let agreement else {
+            farSide.seat = nil
+            media.rest(peer)
+            if let heard = old?.heard { mixer.remove(heard.place) }
+            return
+        }
+        try Self.expectRoom(farSides, for: peer)
+        let configuration = agreement.configuration
+        let stream = agreement.direction.sends ? try stream(of: configuration, among: farSides) : nil
+        let playout = agreement.direction.receives ? try Playout(configuration.playout) : nil
+        let mediaPeer = try MediaPeer(
+            configuration, stream: stream, playout: playout,
+            session: RTPSession(
+                ssrc: .random(in: 1 ... .max), cname: cname, payloadType: configuration.payloadType,
+                clockRate: configuration.rtpClockRate, firstSequenceNumber: .random(in: 0...0x7FFF),  // see SRTPSession
+                firstTimestamp: .random(in: 0 ... .max)))
+        var heard: (Playout, VoiceMixer.Place)?
+        if let playout {
+            guard let place = mixer.add(playout) else { throw CallError.full }
+            heard = (playout, place)
+        }
+        farSide.seat = Seat(agreement: agreement, heard: heard, stream: stream)
+        media.add(mediaPeer, as: peer)
+        if let heard = old?.heard { mixer.remove(heard.place) }
+    }
+
+    /// The encoder of another far side that takes the same, or a new one.
+    private func stream(
+        of configuration: CallConfiguration, among farSides: FarSides
+    ) throws(CodecError) -> StreamEncoder {
+        let form = configuration.form
+        for farSide in farSides.all.values {
+            if let stream = farSide.seat?.stream, stream.form == form { return stream }
+        }
+        return try StreamEncoder(configuration)
+    }
+
+    // MARK: How it stands
+
+    /// After the device was started, or became another. One thread, that of the device's owner.
+    func follow(_ device: any AudioDevice) {
+        outputLatency.store(device.outputLatency.bitPattern, ordering: .relaxed)
+    }
+
+    func statistics(of peer: PeerID) -> CallStatistics? {
+        farSides.withLock { farSides in
+            guard let seat = farSides.all[peer]?.seat else { return nil }
+            var statistics = CallStatistics(
+                configuration: seat.agreement.configuration, direction: seat.agreement.direction,
+                media: media.statistics(of: peer) ?? MediaStatistics(rtp: RTPStatistics()))
+            if let (playout, place) = seat.heard {
+                statistics.playout = playout.statistics
+                statistics.level = mixer.level(at: place)
+            }
+            statistics.mouthToEar = estimateMouthToEar(statistics)
+            return statistics
+        }
+    }
+
+    /// The delay from the far side's microphone to this loudspeaker, as far as one end can know it: the far side's block
+    /// and the codec, half a round trip, what playout holds, this device's output. Nil until both ways are known.
+    private func estimateMouthToEar(_ statistics: CallStatistics) -> Double? {
+        let playout = statistics.playout
+        guard playout.isStarted, let roundTrip = statistics.media.rtp.roundTrip else { return nil }
+        return statistics.configuration.codecDelay(framesPerPacket: playout.framesPerPacket) + roundTrip / 2
+            + playout.delay + Double(bitPattern: outputLatency.load(ordering: .relaxed))
+    }
+}

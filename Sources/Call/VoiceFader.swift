@@ -1,0 +1,53 @@
+import AudioBase
+
+/// Lets a voice be heard, or not, by fades of 5 ms. While it is heard it is not touched, to the bit.
+struct VoiceFader: BitwiseCopyable {
+    private var gain: Float
+    private let step: Float  // a frame
+
+    @_noLocks
+    init(sampleRate: Double, isHeard: Bool) {
+        gain = isHeard ? 1 : 0
+        step = Float(1 / (0.005 * sampleRate))
+    }
+
+    @_noLocks
+    mutating func process(_ block: Channels, _ frameCount: Int, isHeard: Bool) {
+        let goal: Float = isHeard ? 1 : 0
+        if gain == goal {
+            if !isHeard { for c in 0..<block.count { clearSamples(block[c], frameCount) } }
+            return
+        }
+        fade(block, from: 0, frameCount, by: isHeard ? step : 0 - step)
+    }
+
+    /// Lets a voice be heard from its first sample on that is not zero, where it is not heard yet.
+    @_noLocks
+    mutating func begin(_ block: Channels, _ frameCount: Int) {
+        if gain == 1 { return }
+        var first = gain > 0 ? 0 : frameCount
+        for c in 0..<block.count {
+            var i = 0
+            while i < first, block[c][i] == 0 { i &+= 1 }
+            first = i < first ? i : first
+        }
+        fade(block, from: first, frameCount, by: step)
+    }
+
+    @_noLocks
+    private mutating func fade(_ block: Channels, from first: Int, _ frameCount: Int, by change: Float) {
+        var reached = gain
+        for c in 0..<block.count {
+            let samples = block[c]
+            reached = gain
+            var i = first
+            while i < frameCount {
+                reached += change
+                reached = reached < 0 ? 0 : reached > 1 ? 1 : reached
+                samples[i] *= reached
+                i &+= 1
+            }
+        }
+        gain = reached
+    }
+}

@@ -1,0 +1,35 @@
+extension SessionDescription {
+    /// How a stream is transported: the `proto` of its `m=` line.
+    public enum Profile: String, Hashable, Sendable, CaseIterable {
+        /// RTP as it is (RFC 3551): with programs that know no other, in a network that is trusted.
+        case avp = "RTP/AVP"
+        /// SRTP with keys of DTLS, feedback at once (RFC 5764 §8): what browsers and Earshot itself offer.
+        case dtlsSAVPF = "UDP/TLS/RTP/SAVPF"
+        /// SRTP with keys of DTLS.
+        case dtlsSAVP = "UDP/TLS/RTP/SAVP"
+        /// What WebRTC once said for ``dtlsSAVPF``; taken as that (RFC 8829 §5.1.2).
+        case savpf = "RTP/SAVPF"
+
+        /// Whether media is encrypted; then a description needs `a=fingerprint`.
+        public var isSecure: Bool { self != .avp }
+    }
+
+    /// A medium that is none of a call's, as far as an answer must name it.
+    public struct OtherMedia: Hashable, Sendable {
+        /// `video`, `application`, or further `audio`.
+        public let kind: String
+        /// 0 where it is refused.
+        public let port: UInt16
+        /// What is transported how: the rest of the line, as it came.
+        let rest: [String]
+        /// `a=mid`; nil for none.
+        public internal(set) var mediaID: String?
+
+        /// The same, refused (RFC 3264 §6).
+        var refused: OtherMedia { OtherMedia(kind: kind, port: 0, rest: rest, mediaID: mediaID) }
+
+        var lines: [String] {
+            [(["m=\(kind) \(port)"] + rest).joined(separator: " ")] + (mediaID.map { ["a=mid:\($0)"] } ?? [])
+        }
+    }
+}

@@ -1,0 +1,189 @@
+import AudioBase
+import AudioDevices
+import Foundation
+import MediaTransport
+import TestSupport
+import TestTraits
+import Testing
+
+@testable import Call
+
+/// Calls in life: cards, ports and threads as they are, over loopback.
+@Suite(.serialized) struct CallSessionTests {
+    private func started(_ count: Int) throws -> [LiveCall] {
+        let calls = try (0..<count).map { try LiveCall($0) }
+        for call in calls { try call.start() }
+        return calls
+    }
+
+    @Test func `two hear each other, and see how loud, how late and that the other speaks`() throws {
+        let calls = try started(2)
+        defer { for call in calls { call.stop() } }
+        let (a, b) = (calls[0], calls[1])
+        try a.call(b)
+        #expect(eventually { a.hears(b) && b.hears(a) })
+        for (one, other) in [(a, b), (b, a)] {
+            #expect(eventually { one.statistics(of: other)?.mouthToEar != nil })
+            let statistics = try #require(one.statistics(of: other))
+            #expect(statistics.configuration.codec == .opus && statistics.direction == .sendReceive)
+            #expect(statistics.playout.isStarted && statistics.media.rtp.packetsReceived > 0)
+            #expect(statistics.level.isSpeaking && statistics.level.peak > 0.08 && statistics.level.peak < 0.12)
+            #expect(one.session.levels.isSpeaking && one.session.failure == nil)
+            #expect(one.session.statistics.keys.elementsEqual([other.id]))
+        }
+        // Who stops says so.
+        b.stop()
+        #expect(eventually { a.statistics(of: b)?.media.peerLeft == true })
+    }
+
+    @Test(.realTime) func `one of three leaves and comes back, and the others hear no difference`() throws {
+        let calls = try started(3)
+        defer { for call in calls { call.stop() } }
+        let (a, b, c) = (calls[0], calls[1], calls[2])
+        try b.call(a)
+        try c.call(a)
+        try c.call(b)
+        #expect(eventually { a.hears(b) && a.hears(c) && b.hears(a) && b.hears(c) && c.hears(a) && c.hears(b) })
+        let before = try #require(a.statistics(of: b)).playout
+        for waits in [true, false] {
+            c.part(from: a)
+            c.part(from: b)
+            #expect(a.session.peers == [b.id] && c.session.peers == [] && a.statistics(of: c) == nil)
+            if waits {
+                #expect(eventually { a.misses(c) && b.misses(c) && c.misses(a) && c.misses(b) })
+                #expect(a.hears(b) && b.hears(a))
+            }
+            try c.call(a)
+            try c.call(b)
+            #expect(eventually { a.hears(b) && a.hears(c) && b.hears(a) && b.hears(c) && c.hears(a) && c.hears(b) })
+        }
+        let after = try #require(a.statistics(of: b)).playout
+        #expect(after.concealedFrames == before.concealedFrames && after.skips == before.skips)
+    }
+
+    @Test(.realTime) func `two agree anew, and a third hears no difference`() throws {
+        let calls = try started(3)
+        defer { for call in calls { call.stop() } }
+        let (a, b, c) = (calls[0], calls[1], calls[2])
+        try a.call(b)
+        try a.call(c)
+        #expect(eventually { a.hears(b) && b.hears(a) && c.hears(a) && a.hears(c) })
+        let before = try #require(c.statistics(of: a)).playout
+        _ = c.steepest()
+        // The same once more is no change.
+        let packets = try #require(a.statistics(of: b)).playout.packets
+        try a.describe(b)
+        #expect(try #require(a.statistics(of: b)).playout.packets >= packets)
+        // Only to one side; neither; another codec; as at first.
+        try a.describe(b) { $0.direction = .sendOnly }
+        #expect(eventually { a.misses(b) && b.hears(a) })
+        #expect(a.statistics(of: b)?.direction == .sendOnly && b.statistics(of: a)?.direction == .receiveOnly)
+        try a.describe(b) { $0.direction = .inactive }
+        #expect(a.statistics(of: b) == nil && b.statistics(of: a) == nil && a.session.peers == [c.id])
+        #expect(eventually { a.misses(b) && b.misses(a) })
+        try a.describe(b) { $0.formats.removeAll { $0.codec != .pcm } }
+        #expect(eventually { a.hears(b) && b.hears(a) })
+        #expect(a.statistics(of: b)?.configuration.codec == .pcm)
+        try b.describe(a)
+        #expect(eventually { a.hears(b) && b.hears(a) && a.hears(c) && c.hears(a) })
+        let statistics = try #require(a.statistics(of: b))
+        #expect(statistics.configuration.codec == .opus && !statistics.media.peerLeft)
+        #expect(statistics.media.rtp.packetsMissing == 0)
+        let after = try #require(c.statistics(of: a)).playout
+        #expect(after.concealedFrames == before.concealedFrames && after.skips == before.skips)
+        #expect(c.steepest() < 0.006)  // the tone's own slope is 0.004
+    }
+
+    @Test func `who is muted is silent for all, and does not speak`() throws {
+        let calls = try started(3)
+        defer { for call in calls { call.stop() } }
+        let (a, b, c) = (calls[0], calls[1], calls[2])
+        a.session.isMuted = true
+        try a.call(b)
+        try a.call(c)
+        #expect(eventually { a.hears(b) && a.hears(c) })
+        #expect(eventually { b.statistics(of: a)?.playout.isStarted == true })
+        #expect(b.misses(a) && c.misses(a))
+        #expect(b.statistics(of: a)?.level.isSpeaking == false && a.session.levels.isSpeaking)
+        a.session.isMuted = false
+        #expect(eventually { b.hears(a) && c.hears(a) && b.statistics(of: a)?.level.isSpeaking == true })
+        a.session.isMuted = true
+        #expect(eventually { b.misses(a) && c.misses(a) && b.statistics(of: a)?.level.isSpeaking == false })
+        #expect(a.session.isMuted)
+    }
+
+    @Test func `each two have the codec that both take`() throws {
+        let a = try LiveCall(0)
+        let b = try LiveCall(1) { $0.codec = .pcm }
+        let c = try LiveCall(2) {
+            $0.codec = .opus
+            $0.opusFrameMilliseconds = 5
+        }
+        let d = try LiveCall(3) { $0.codec = .aac }
+        let calls = [a, b, c, d]
+        for call in calls { try call.start() }
+        defer { for call in calls { call.stop() } }
+        for other in [b, c, d] { try other.call(a) }
+        #expect(eventually { [b, c, d].allSatisfy { a.hears($0) && $0.hears(a) } })
+        #expect([b, c, d].map { a.statistics(of: $0)?.configuration.codec } == [.pcm, .opus, .aac])
+        #expect(a.statistics(of: c)?.configuration.framesPerPacket == 240)
+        // Nothing in common: an error for both, and no harm to the others.
+        #expect(throws: NegotiationError.self) { try b.call(c) }
+        #expect(b.session.peers == [a.id] && c.session.peers == [a.id])
+    }
+
+    @Test func `who only listens hears all, and is sent to`() throws {
+        let a = try LiveCall(0)
+        let b = try LiveCall(1) { $0.direction = .receiveOnly }
+        let c = try LiveCall(2)
+        let calls = [a, b, c]
+        for call in calls { try call.start() }
+        defer { for call in calls { call.stop() } }
+        try b.call(a)
+        try c.call(a)
+        try c.call(b)
+        #expect(eventually { b.hears(a) && b.hears(c) && a.hears(c) && c.hears(a) })
+        #expect(a.misses(b) && c.misses(b))
+        let (there, here) = (try #require(a.statistics(of: b)), try #require(b.statistics(of: a)))
+        #expect(there.direction == .sendOnly && here.direction == .receiveOnly)
+        #expect(!there.playout.isStarted && here.media.rtp.packetsSent == 0)
+        // It tells how it hears, though it sends no sound.
+        #expect(eventually { a.statistics(of: b)?.media.rtp.remote != nil })
+    }
+
+    @Test func `any thread may let far sides come and go while sound flows`() throws {
+        let calls = try started(2)
+        defer { for call in calls { call.stop() } }
+        let (a, b) = (calls[0], calls[1])
+        try a.call(b)
+        #expect(eventually { a.hears(b) })
+        let guest = CallPreferences(deviceRate: 44_100, deviceBlock: 256)
+        DispatchQueue.concurrentPerform(iterations: 4) { [session = a.session] thread in
+            for round in 0..<40 {
+                let peer = PeerID(10 + (thread + round) % 6)
+                do {
+                    switch round % 4 {
+                    case 0, 1:
+                        let offer = try guest.offer(address: .loopback, port: 9, sessionID: 1)
+                        _ = try session.answer(offer, from: peer)
+                    case 2:
+                        let offer = try session.offer(to: peer)
+                        let answer = try guest.answer(to: offer, address: .loopback, port: 9, sessionID: 1)
+                        try session.accept(answer, from: peer)
+                    default: session.end(peer)
+                    }
+                    _ = session.statistics
+                    session.isMuted = round % 8 == 0
+                } catch {
+                    // Places become free when the callback has faded those out that were there.
+                    #expect(error as? CallError == .full || error as? CallError == .notOffered(peer), "\(error)")
+                }
+            }
+        }
+        a.session.isMuted = false
+        for number in 10..<16 { a.session.end(PeerID(number)) }
+        #expect(a.session.peers == [b.id])
+        #expect(eventually { a.hears(b) && b.hears(a) })
+        #expect(a.session.failure == nil)
+    }
+}

@@ -1,0 +1,126 @@
+import AudioBase
+import AudioDevices
+import MediaTransport
+import TestSupport
+
+@testable import Call
+
+/// A call's end in life: a simulated card, a port with its thread on loopback, and a microphone that hears a tone of its own.
+final class LiveCall {
+    static let frequencies = (0..<8).map { 300 + 110 * Double($0) }
+    static let level = 0.1
+
+    let number: Int
+    let session: CallSession
+    let port: MediaPort
+    private let identity: Identity
+    private let device: SimulatedDevice
+    private let air: AudioRing
+    private let room: AudioRing
+    private var heard: [Float] = []
+
+    var id: PeerID { PeerID(number) }
+
+    init(_ number: Int, _ change: (inout CallPreferences) -> Void = { _ in }) throws {
+        self.number = number
+        let (rate, block, seconds) = (48_000.0, 128, 12)
+        air = AudioRing(channelCount: 1, capacity: seconds * Int(rate))
+        room = AudioRing(channelCount: 1, capacity: seconds * Int(rate))
+        let tone = AudioBuffer(channelCount: 1, frameCapacity: seconds * Int(rate))
+        for frame in 0..<tone.frameCapacity {
+            tone.channels[0][frame] = sine(
+                frame, frequency: Self.frequencies[number], rate: rate, amplitude: Self.level)
+        }
+        air.writer.write(tone.channels, frameCount: tone.frameCapacity)
+        device = try SimulatedDevice(
+            SimulatedCard.Configuration(
+                sampleRate: rate, blockFrameCount: block, source: air.reader, sink: room.writer))
+        var preferences = CallPreferences(deviceRate: rate, deviceBlock: block)
+        change(&preferences)
+        session = CallSession(preferences, device: device, cname: "end \(number)")
+        identity = try Identity.generate(hostNames: [], addresses: [.loopback], at: 1_800_000_000)
+        port = try MediaPort(identity: identity, address: .loopback, port: 0, client: session.client)
+    }
+
+    func start() throws {
+        guard port.start() else { throw NoThread() }
+        try session.start()
+    }
+
+    func stop() {
+        session.stop()
+        port.stop()
+    }
+
+    struct NoThread: Error {}
+
+    // MARK: What a session does
+
+    /// Offers a call, and sets up the way to it; all descriptions go as text.
+    func call(_ other: LiveCall) throws {
+        try describe(other)
+        let (mine, theirs) = (credentials(), other.credentials())
+        port.add(other.id, TransportSetup(role: .controlling, credentials: mine))
+        other.port.add(id, TransportSetup(role: .controlled, credentials: theirs))
+        other.port.setRemote(remote(mine, .client), of: id)
+        port.setRemote(other.remote(theirs, .server), of: other.id)
+    }
+
+    /// Offers and answers, once more or for the first time.
+    func describe(_ other: LiveCall, _ change: (inout SessionDescription) -> Void = { _ in }) throws {
+        var offer = try session.offer(to: other.id)
+        change(&offer)
+        let answer = try other.session.answer(SessionDescription(parsing: offer.description), from: id)
+        try session.accept(SessionDescription(parsing: answer.description), from: other.id)
+    }
+
+    /// Lets go of one another.
+    func part(from other: LiveCall) {
+        for (one, another) in [(self, other), (other, self)] {
+            one.port.remove(another.id)
+            one.session.end(another.id)
+        }
+    }
+
+    private func credentials() -> ICECredentials {
+        var generator = SystemRandomNumberGenerator()
+        return ICECredentials.random(using: &generator)
+    }
+
+    private func remote(_ credentials: ICECredentials, _ role: DTLSRole) -> TransportRemote {
+        TransportRemote(
+            credentials: credentials,
+            candidates: ICECandidate.hosts([port.localAddress.address], port: port.localAddress.port),
+            certificate: identity.certificateFingerprint, dtlsRole: role)
+    }
+
+    // MARK: What is heard
+
+    /// Whether another's tone was heard in the last fifth of a second, as loud as it was said.
+    func hears(_ other: LiveCall) -> Bool { abs(tone(of: other) - Self.level) < 0.1 * Self.level }
+
+    /// Whether nothing of another's tone was.
+    func misses(_ other: LiveCall) -> Bool { tone(of: other) < 0.01 * Self.level }
+
+    private func tone(of other: LiveCall) -> Double {
+        listen()
+        guard heard.count >= 9_600 else { return 0 }
+        return amplitude(heard.suffix(9_600), frequency: Self.frequencies[other.number])
+    }
+
+    private func listen() {
+        let block = AudioBuffer(channelCount: 1, frameCapacity: 4_800)
+        while case let slice = room.reader.read(block.channels, frameCount: 4_800), slice.frameCount > 0 {
+            heard.append(contentsOf: UnsafeBufferPointer(start: block.channels[0], count: slice.frameCount))
+        }
+    }
+
+    /// The greatest step from a frame to the next since the last time, and forgets what it was.
+    func steepest() -> Float {
+        listen()
+        defer { heard.removeAll() }
+        return zip(heard, heard.dropFirst()).reduce(0) { max($0, abs($1.0 - $1.1)) }
+    }
+
+    func statistics(of other: LiveCall) -> CallStatistics? { session.statistics(of: other.id) }
+}
