@@ -43,17 +43,21 @@ final class Browser: @unchecked Sendable {  // locked, constant, or of the one t
             browser.serve(connection)
         }
         process = try ChildProcess([
-            "chromium", "--headless=new", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-dev-shm-usage",
+            "timeout", "-k", "2", "\(Self.lifetime)", "chromium", "--headless=new", "--no-sandbox", "--disable-gpu",
+            "--no-first-run", "--disable-dev-shm-usage",
             "--user-data-dir=\(folder.path)/profile", "--use-fake-ui-for-media-stream",
             "--use-fake-device-for-media-stream",
             "--use-file-for-fake-audio-capture=\(sound.path)", "--autoplay-policy=no-user-gesture-required",
             "--allow-loopback-in-peer-connection", "--disable-features=WebRtcHideLocalIpsWithMdns",
-            "--disable-background-networking", "--disable-component-update", "--disable-sync",
+            "--disable-background-networking", "--disable-breakpad", "--disable-component-update", "--disable-sync",
             "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE localhost, EXCLUDE 127.0.0.1",
             "http://localhost:\(server.port)/",
         ])
         box.value.withLock { $0.browser = self }
     }
+
+    /// Seconds, should the test be ended from outside: as servers' in the tests.
+    private static let lifetime = ProcessInfo.processInfo.environment["EARSHOT_SERVER_LIFETIME"] ?? "120"
 
     private final class Box: Sendable {
         struct Held { weak var browser: Browser? }

@@ -36,11 +36,11 @@ struct BrowserReport {
             firstFrameTime: contextStart.advanced(bySeconds: Double(recording.first ?? 0) / 48_000))
     }
 
-    /// Milliseconds from one to the other, by the first half minute of both.
-    func delay(of heard: TimedSignal, from said: TimedSignal) throws -> Double {
+    /// Milliseconds from one to the other, by the first half minute of both; −1 where it cannot be told.
+    func delay(of heard: TimedSignal, from said: TimedSignal) -> Double {
         var options = DelayMeasurement.Options()
         options.searchRange = 0...1.5
-        return try DelayMeasurement(sent: said.first(30), heard: heard.first(32), options: options).p50
+        return (try? DelayMeasurement(sent: said.first(30), heard: heard.first(32), options: options))?.p50 ?? -1
     }
 }
 

@@ -40,7 +40,7 @@ import Testing
             let fromBrowser = Likeness(of: heard, with: said, within: 14)
             let recording = browser.recording
             let recorded = report.signal(recording.remote, of: recording).part(from: recordedFrom)
-            let toBrowser = Likeness(of: recorded, with: end.end.saidSignal, within: 14)
+            let toBrowser = Likeness(of: recorded, with: end.end.saidSignal.part(from: heardFrom), within: 2)
             print("Chromium as DTLS \(role): from it \(fromBrowser); to it \(toBrowser)")
             #expect(fromBrowser.seconds(above: 0.8) >= 1, "\(fromBrowser); \(statistics)")
             #expect(toBrowser.seconds(above: 0.8) >= 1, "\(toBrowser)")
