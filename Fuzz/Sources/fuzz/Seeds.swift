@@ -1,7 +1,6 @@
 import AudioBase
 import Glibc
 import MediaTransport
-import Signalling
 
 /// A few inputs that reach into each parser, so that libFuzzer need not find the formats by itself.
 func seeds(of target: Target) -> [[UInt8]] {
@@ -37,11 +36,11 @@ func seeds(of target: Target) -> [[UInt8]] {
     case .srtp: srtpSeeds()
     case .announcement: announcementSeeds()
     case .netlink: netlinkSeeds()
-    case .signalling:
+    case .rules:
         [
-            SignallingMessage(.offer, body: Array(offer.description.utf8)).bytes,
-            SignallingMessage(.refused, body: Array("busy".utf8)).bytes,
-        ]
+            "table inet a {\n chain b {\n type filter hook input priority 0; policy drop;\n tcp dport { 22, 8-9 } accept\n }\n}\n",
+            "table c { set d { elements = { 1 } }\nchain e { type filter hook input priority 0\n th dport 5 accept; counter drop } }",
+        ].map { Array($0.utf8) }
     case .rooms: roomSeeds().rooms
     case .events:
         roomSeeds().events

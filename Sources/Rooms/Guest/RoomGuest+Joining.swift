@@ -62,7 +62,7 @@ extension RoomGuest {
         self.joining = nil
         membership = Membership(
             me: admission.member, roster: roster, host: joining.endpoint, hostKey: key, needsPIN: info.needsPIN,
-            lastHeard: now, nextStream: now, nextUpdate: now.advanced(bySeconds: Limit.update))
+            lastHeard: now, isInStep: true, nextStream: now, nextUpdate: now.advanced(bySeconds: Limit.update))
         return [.note(key, as: info.hostName), .tell(.admitted(roster, as: admission.member))] + stayIn(now)
     }
 

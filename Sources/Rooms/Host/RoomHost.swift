@@ -58,6 +58,8 @@ public struct RoomHost: Sendable {
     public var knownPeers: KnownPeers
     /// Native members at most.
     public let capacity: Int
+    /// Whether guests have to know a PIN.
+    public var needsPIN: Bool { pin != nil }
     /// Whether the room has ended here.
     public internal(set) var isClosed = false
 

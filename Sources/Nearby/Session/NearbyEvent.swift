@@ -1,0 +1,81 @@
+import MediaTransport
+import Rooms
+
+/// What happens in a ``NearbySession``.
+public enum NearbyEvent: Sendable {
+    /// Somebody asks to be let in; ``NearbySession/decide(_:isWelcome:)``. The same number again: the guest asks anew.
+    case question(AskID, RoomHost.Question)
+    /// The question is no longer open.
+    case withdrawn(AskID, RoomError)
+    /// A guest was turned away; `RoomError.hostSentence(about:)` has the words.
+    case refused(RoomError, guest: String)
+
+    /// There is a room, and this is asking to be let in.
+    case asking(RoomInfo)
+    /// The room wants a PIN: ``NearbySession/provide(_:)`` goes on, ``NearbySession/leave()`` gives up.
+    case pinNeeded
+    /// It is in, as this member: a guest that was admitted, or the host of a new room.
+    case joined(Roster, as: MemberID)
+    /// Something in the roster is different; at least one change.
+    case changed([RosterChange], Roster)
+    /// The host is silent, or gone; it is looked for. Media between the others goes on.
+    case reconnecting
+    /// The host is there again.
+    case reconnected
+    /// Another member admits now.
+    case handedOver(to: Member)
+    /// This session admits now.
+    case becameHost(Roster)
+    /// The new host does not know this member, which asks again to be let in.
+    case askingAgain(Member)
+    /// Another part of this room is about, under another host. Nothing happens by itself.
+    case split(RoomInfo)
+    /// What the host passed on as this member's was not signed by it, and was not used.
+    case forged(Member)
+
+    /// The way of media to a member stands otherwise now.
+    case transport(Member, TransportState)
+    /// Signalling works, and for two seconds no media has come from this member. Told once for each time.
+    case noMedia(Member)
+    /// Media with a member was not agreed on; in words for the user. It is tried again.
+    case disagreed(Member, String)
+
+    /// How the room is announced.
+    case discovery(RoomAdvertiser.State)
+    /// A file of the store could not be written; it goes on without.
+    case store(NearbyStoreError)
+
+    /// Nothing comes any more, until it hosts or joins again.
+    case ended(RoomGuest.Ending)
+}
+
+/// Why a session cannot begin, or do what it was asked.
+public enum NearbyError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// TCP, or certificate and key.
+    case signalling(String)
+    /// UDP.
+    case media(UDPSocketError)
+    /// The identity, or the known peers.
+    case store(NearbyStoreError)
+    /// The name cannot be announced.
+    case discovery(DiscoveryError)
+    /// The system has no thread to spare.
+    case noThread
+    /// It hosts or joins already; leave first.
+    case busy
+    /// The session was closed.
+    case closed
+
+    /// One line for the user, with the next step.
+    public var description: String {
+        switch self {
+        case .signalling(let words): words
+        case .media(let error): error.description
+        case .store(let error): error.description
+        case .discovery(let error): error.description
+        case .noThread: "the system has no thread to spare; see how many run with: ps -eLf | wc -l"
+        case .busy: "this session is in a room already; leave it first"
+        case .closed: "this session is closed; make another"
+        }
+    }
+}

@@ -1,0 +1,190 @@
+import AudioBase
+import MediaTransport
+import Rooms
+
+/// What the room's cores say is done here, in their order.
+extension NearbySession {
+    /// Hands something to the host, where this session is one, and does what it says.
+    func withHost(_ body: (inout RoomHost) -> [RoomHost.Action]) {
+        guard case .host(var host) = role else { return }
+        role = .none  // or the value would be copied
+        let old = host.roster
+        let actions = body(&host)
+        let (isOver, isChanged) = (host.isClosed, host.roster != old)
+        let roster = host.roster
+        role = .host(host)
+        for action in actions { act(action, roster) }
+        if isOver, case .host(let host) = role, host.isClosed {
+            endMedia()
+            endTransfers()
+            stopDiscovery()
+            role = .none
+        } else if isChanged {
+            announce()
+            followRoster()
+        }
+        schedule()
+    }
+
+    /// Hands something to the guest, where this session is one, and does what it says.
+    func withGuest(_ body: (inout RoomGuest) -> [RoomGuest.Action]) {
+        guard case .guest(var guest) = role else { return }
+        role = .none
+        let old = guest.roster
+        let actions = body(&guest)
+        let roster = guest.roster
+        let isOver = guest.ending != nil
+        role = .guest(guest)
+        for action in actions { act(action, roster) }
+        if isOver, case .guest(let guest) = role, let ending = guest.ending {
+            endMedia()
+            endTransfers()
+            stopDiscovery()
+            role = .none
+            news.yield(.ended(ending))
+        } else if roster != old {
+            followRoster()
+        }
+        schedule()
+    }
+
+    private func act(_ action: RoomHost.Action, _ roster: Roster) {
+        switch action {
+        case .reply(let id, let reply): answer(id, reply)
+        case .send(let bytes, let id): feeds[id]?.send(bytes)
+        case .end(let id): feeds[id]?.finish()
+        case .question(let id, let question): news.yield(.question(id, question))
+        case .withdraw(let id, let reason): news.yield(.withdrawn(id, reason))
+        case .offered(let description): takeOffer(description.offer, description.sdp, in: roster)
+        case .answered(let description, let member): takeAnswer(description.offer, description.sdp, by: member)
+        case .unanswered(let offer): offerFailed(offer, .offerUnanswered)
+        case .ended(let offer): sessionEnded(offer)
+        case .probe(let endpoint): probe(endpoint)
+        case .becomeGuest(let endpoint): becomeGuest(at: endpoint)
+        case .note(let key, let name, let isAccepted):
+            remember { $0.note(key, as: name, isAccepted: isAccepted, date: NearbyStore.now) }
+        case .block(let key, let name): remember { $0.block(key, as: name, date: NearbyStore.now) }
+        case .tell(.changed(let changes)): news.yield(.changed(changes, roster))
+        case .tell(.refused(let error, let guest)): news.yield(.refused(error, guest: guest))
+        case .tell(.split(let info)): news.yield(.split(info))
+        case .tell(.closed): news.yield(.ended(.left))
+        }
+    }
+
+    private func act(_ action: RoomGuest.Action, _ roster: Roster?) {
+        switch action {
+        case .call(let id, let request, let endpoint): call(id, request, endpoint)
+        case .cancel(let id): calls.removeValue(forKey: id)?.cancel()
+        case .reply(let id, let reply): answer(id, reply)
+        case .needPIN(let room, let host): findPINKey(room, host)
+        case .note(let key, let name):
+            remember { $0.note(key, as: name, isAccepted: true, date: NearbyStore.now) }
+        case .becomeHost(let succession): becomeHost(succession)
+        case .tell(let news): tell(news, roster)
+        }
+    }
+
+    private func tell(_ happened: RoomGuest.News, _ roster: Roster?) {
+        switch happened {
+        case .asking(let info): news.yield(.asking(info))
+        case .admitted(let roster, let me):
+            endMedia()  // of an earlier stay
+            beginTransfers()
+            prepareToHost(roster)
+            news.yield(.joined(roster, as: me))
+            lookForParts()
+            for member in roster.members where member.id != me { makeOffer(to: member) }
+        case .changed(let changes): if let roster { news.yield(.changed(changes, roster)) }
+        case .offered(let offer, let sdp, _): if let roster { takeOffer(offer, sdp, in: roster) }
+        case .answered(let offer, let sdp, let member): takeAnswer(offer, sdp, by: member.id)
+        case .unanswered(let offer, let error): offerFailed(offer, error)
+        case .ended(let offer): sessionEnded(offer)
+        case .forged(let member): news.yield(.forged(member))
+        case .reconnecting: news.yield(.reconnecting)
+        case .reconnected: news.yield(.reconnected)
+        case .handedOver(let member): news.yield(.handedOver(to: member))
+        case .askingAgain(let member): news.yield(.askingAgain(member))
+        case .split(let info): news.yield(.split(info))
+        case .over: break  // told when all it ends has ended
+        }
+    }
+
+    /// Tells the others of this member, whatever it is.
+    func tell(_ update: MemberUpdate) {
+        withHost { $0.update(update, at: .now()) }
+        withGuest { $0.update(update, at: .now()) }
+    }
+
+    // MARK: One's part in the room
+
+    func begin(_ guest: RoomGuest, at endpoint: Endpoint) {
+        role = .guest(guest)
+        withGuest { $0.join(endpoint, at: .now()) }
+    }
+
+    /// The key that proves the PIN to this host.
+    func findPINKey(_ room: RoomID, _ host: KeyFingerprint) {
+        guard let pin else {
+            pinWanted = (room, host)
+            news.yield(.pinNeeded)
+            return
+        }
+        pinWanted = nil
+        Task { [weak self] in
+            guard let key = await Self.key(of: pin, room: room, host: host) else { return }
+            await self?.withGuest { $0.provide(key, at: .now()) }
+        }
+    }
+
+    /// Who may have to take over has the PIN's key ready: that moment is no time to compute one.
+    private func prepareToHost(_ roster: Roster) {
+        ownPINKey = nil
+        guard let pin else { return }
+        Task { [weak self, fingerprint] in
+            let key = await Self.key(of: pin, room: roster.room, host: fingerprint)
+            await self?.keep(key)
+        }
+    }
+
+    private func keep(_ key: PINKey?) { ownPINKey = key }
+
+    private func becomeHost(_ succession: Succession) {
+        let pin = ownPINKey.flatMap { $0.room == succession.roster.room ? $0 : nil }
+        var host = RoomHost(
+            succeeding: succession, secret: randomBytes(32), configuration: hostConfiguration(pin),
+            knownPeers: (try? readKnownPeers()) ?? KnownPeers(), at: .now())
+        // A room with a PIN stays shut where its key is not known here.
+        if succession.needsPIN, pin == nil { host.policy = .ask }
+        role = .host(host)
+        isAdvertised = true
+        news.yield(.becameHost(host.roster))
+        advertise()
+        followRoster()
+    }
+
+    private func becomeGuest(at endpoint: Endpoint) {
+        guard let guest = try? makeGuest() else { return }
+        stopDiscovery()
+        role = .none
+        begin(guest, at: endpoint)
+    }
+
+    private func remember(_ change: (inout KnownPeers) -> Void) {
+        do throws(NearbyStoreError) {
+            let peers = try store.update(change)
+            switch role {
+            case .none: break
+            case .host(var host):
+                role = .none
+                host.knownPeers = peers
+                role = .host(host)
+            case .guest(var guest):
+                role = .none
+                guest.knownPeers = peers
+                role = .guest(guest)
+            }
+        } catch {
+            news.yield(.store(error))
+        }
+    }
+}

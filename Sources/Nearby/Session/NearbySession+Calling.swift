@@ -1,0 +1,175 @@
+import AudioBase
+import MediaTransport
+import NIOHTTP1
+import Rooms
+import Synchronization
+
+import struct MediaTransport.SocketAddress
+
+/// Requests that this session makes of others.
+extension NearbySession {
+    /// Peers whose connections are kept.
+    private static let clientCapacity = 32
+
+    /// Makes a request; its end is told to the guest.
+    func call(_ id: CallID, _ request: RoomRequest, _ endpoint: Endpoint) {
+        calls[id] = Task { [weak self] in
+            guard let self else { return }
+            await carry(id, request, endpoint)
+            await forget(id)
+        }
+    }
+
+    private func forget(_ id: CallID) { calls[id] = nil }
+
+    private func carry(_ id: CallID, _ request: RoomRequest, _ endpoint: Endpoint) async {
+        do throws(CallFailed) {
+            try await exchange(request, endpoint) { session, reply, key, address in
+                session.withGuest { $0.replied(id, reply, provedBy: key, from: address, at: .now()) }
+            } event: { session, item in
+                session.withGuest { $0.received(item, on: id, at: .now()) }
+            }
+            if case .events = request { withGuest { $0.failed(id, .closed, at: .now()) } }
+        } catch {
+            if !Task.isCancelled { withGuest { $0.failed(id, error.reason, at: .now()) } }
+        }
+    }
+
+    /// Sees what room a peer is in; where it answers, the room's core hears of it.
+    func probe(_ endpoint: Endpoint) {
+        Task { [weak self] in
+            try? await self?.exchange(.describe, endpoint, timeout: .seconds(3)) { session, reply, key, _ in
+                guard case .room(let info) = reply else { return }
+                session.withHost { $0.met(info, provedBy: key, at: .now()) }
+                session.withGuest { $0.met(info, provedBy: key, at: .now()) }
+            } event: { _, _ in
+            }
+        }
+    }
+
+    /// One request. A stream of events goes on until it ends.
+    private func exchange(
+        _ request: RoomRequest, _ endpoint: Endpoint, timeout: Duration? = nil,
+        replied: @Sendable (isolated NearbySession, RoomReply, KeyFingerprint, SocketAddress) -> Void,
+        event: @Sendable (isolated NearbySession, EventStreamParser.Item) -> Void
+    ) async throws(CallFailed) {
+        var client: PeerClient?
+        do {
+            let peer = try self.client(for: endpoint)
+            client = peer
+            let parts = request.parts
+            try await peer.http.send(
+                HTTPMethod(rawValue: request.method), request.path, headers: HTTPHeaders(parts),
+                content: .bytes(parts.body), timeout: timeout
+            ) { answer in
+                guard let key = try? PublicKey(spki: answer.serverKey).fingerprint else {
+                    throw CallFailed(reason: .nonsense(.malformed("its key cannot be read")))
+                }
+                let isStream = request.isEventStream && answer.status == .ok
+                let body = isStream ? [] : try await answer.body.collect(upTo: WireLimit.body)
+                let reply: RoomReply
+                do throws(RoomError) {
+                    reply = try RoomReply(
+                        to: request, status: Int(answer.status.code), parts: HTTPParts(answer.headers, body: body))
+                } catch {
+                    throw CallFailed(reason: .nonsense(error))
+                }
+                guard !Task.isCancelled else { throw CancellationError() }
+                replied(self, reply, key, answer.address)
+                guard isStream else { return }
+                var parser = EventStreamParser()
+                for try await piece in answer.body {
+                    for item in try parser.take(piece.readableBytesView) {
+                        guard !Task.isCancelled else { throw CancellationError() }
+                        event(self, item)
+                    }
+                }
+            }
+        } catch let failure as CallFailed {
+            throw failure
+        } catch is EventStreamError {
+            throw CallFailed(reason: .nonsense(.malformed("an event that is too long")))
+        } catch let error as HTTPSError {
+            // A connection that is kept to a peer that was lost would be tried again and again.
+            drop(client, endpoint)
+            throw CallFailed(reason: RoomGuest.CallFailure(error, found: client?.found))
+        } catch {
+            if Task.isCancelled { drop(client, endpoint) }
+            throw CallFailed(reason: .closed)
+        }
+    }
+
+    /// Connections to a peer are shared by all requests to it.
+    func client(for endpoint: Endpoint) throws(HTTPSError) -> PeerClient {
+        if let client = clients[endpoint] { return client }
+        if clients.count >= Self.clientCapacity, let (old, client) = clients.first { drop(client, old) }
+        let client = try PeerClient(endpoint, identity: tls)
+        clients[endpoint] = client
+        return client
+    }
+
+    private func drop(_ client: PeerClient?, _ endpoint: Endpoint) {
+        guard let client, clients[endpoint] === client else { return }
+        clients[endpoint] = nil
+        client.http.close()
+    }
+}
+
+/// A peer that requests go to.
+final class PeerClient: Sendable {
+    let http: HTTPSClient
+    private let seen: KeySeen
+    /// The key that it has shown last, right or wrong.
+    var found: KeyFingerprint? { seen.key.withLock { $0 } }
+
+    private final class KeySeen: Sendable {
+        let key = Mutex<KeyFingerprint?>(nil)
+    }
+
+    init(_ endpoint: Endpoint, identity: TLSIdentity) throws(HTTPSError) {
+        let seen = KeySeen()
+        let expected = endpoint.key
+        http = try HTTPSClient(addresses: endpoint.addresses, identity: identity) { spki in
+            guard let key = try? PublicKey(spki: spki).fingerprint else {
+                return .refused(expected: expected.words, found: "one that cannot be read")
+            }
+            seen.key.withLock { $0 = key }
+            return expected.accepts(key) ? .trusted : .refused(expected: expected.words, found: key.description)
+        }
+        self.seen = seen
+    }
+}
+
+private struct CallFailed: Error {
+    let reason: RoomGuest.CallFailure
+}
+
+extension RoomRequest {
+    fileprivate var isEventStream: Bool {
+        if case .events = self { true } else { false }
+    }
+}
+
+extension Endpoint.ExpectedKey {
+    fileprivate var words: String {
+        switch self {
+        case .any: "any"
+        case .matching(let code): "that of the code \(code)"
+        case .exactly(let key): key.description
+        }
+    }
+}
+
+extension RoomGuest.CallFailure {
+    init(_ error: HTTPSError, found: KeyFingerprint?) {
+        self =
+            switch error {
+            case .connectionRefused: .refused
+            case .unreachable, .addressNotAvailable, .system: .unreachable
+            case .timedOut: .timedOut
+            case .wrongKey: found.map { .wrongKey($0) } ?? .nonsense(.malformed("another key"))
+            case .notTLS, .handshakeFailed, .notHTTP: .nonsense(.malformed(error.description))
+            case .cut, .portInUse, .permissionDenied, .unusableIdentity: .closed
+            }
+    }
+}

@@ -1,0 +1,71 @@
+import AudioBase
+import MediaTransport
+import Rooms
+
+/// What is told of the room by DNS-SD, and what other parts of it are looked for.
+extension NearbySession {
+    /// Begins to announce the room that this session hosts.
+    func advertise() {
+        guard case .host(let host) = role, isAdvertised, advertiser == nil else { return }
+        do throws(DiscoveryError) {
+            let advertiser = try RoomAdvertiser(
+                name: host.roster.name.text, port: port, announcement: announcement(host))
+            self.advertiser = advertiser
+            discoveryTasks.append(
+                Task { [news] in for await state in advertiser.states() { news.yield(.discovery(state)) } })
+        } catch {
+            news.yield(.discovery(.unavailable(error)))
+        }
+        lookForParts()
+    }
+
+    /// Tells anew what has changed.
+    func announce() {
+        guard case .host(let host) = role, let advertiser else { return }
+        let new = announcement(host)
+        if advertiser.announcement != new { advertiser.announcement = new }
+    }
+
+    private func announcement(_ host: RoomHost) -> RoomAnnouncement {
+        RoomAnnouncement(
+            roomID: host.roster.room, hostKey: fingerprint, needsPIN: host.needsPIN,
+            memberCount: host.roster.members.count)
+    }
+
+    /// The same room under another host is a part that was split off: its core is told, and asks the person.
+    func lookForParts() {
+        guard browser == nil else { return }
+        let browser = RoomBrowser()
+        self.browser = browser
+        discoveryTasks.append(
+            Task { [weak self] in
+                for await snapshot in browser.snapshots() { await self?.saw(snapshot.rooms) }
+            })
+    }
+
+    private func saw(_ rooms: [NearbyRoom]) {
+        guard let roster else { return }
+        let now = HostTime.now()
+        for room in rooms where room.id.roomID == roster.room && room.id.hostKey != roster.hostKey {
+            let key = room.id.hostKey
+            guard key != fingerprint, partsProbed[key].map({ now.seconds(since: $0) > 5 }) ?? true else { continue }
+            partsProbed[key] = now
+            probe(Endpoint(addresses: room.endpoints, key: .exactly(key)))
+        }
+        if partsProbed.count > 64 { partsProbed = [:] }
+    }
+
+    /// The room is not announced any more. In the background: Avahi's daemon may take its time.
+    func stopDiscovery() {
+        for task in discoveryTasks { task.cancel() }
+        discoveryTasks = []
+        let (advertiser, browser) = (advertiser, browser)
+        self.advertiser = nil
+        self.browser = nil
+        guard advertiser != nil || browser != nil else { return }
+        Task.detached {
+            advertiser?.stop()
+            browser?.stop()
+        }
+    }
+}

@@ -1,0 +1,429 @@
+import AudioBase
+import Foundation
+import MediaTransport
+import Rooms
+
+/// A room with people near: advertised or found, with admission, media and messages, encrypted. The successor to
+/// MultipeerConnectivity's session, advertiser and browser in one.
+///
+/// It listens on one port, TCP for signalling (HTTPS) and UDP for media, from its making until ``close(endsRoom:)``. It then
+/// hosts a room or joins one, leaves, and may do so again. What happens is told by ``events``.
+public actor NearbySession {
+    /// Who one is, and how one is reached.
+    public struct Configuration: Sendable {
+        /// One's own name, as others read it.
+        public var name: PeerName
+        /// TCP and UDP.
+        public var port = JoinCode.usualPort
+        /// Whether another port will do where this one is taken: for guests, whom nobody has to find.
+        public var takesAnyPort = false
+        /// Nil for all of this machine's addresses, also later ones.
+        public var address: IPAddress?
+        /// Who one is, and whom one knows.
+        public var store: NearbyStore
+        /// What is agreed on with each member, and carried; nil for messages and files alone.
+        public var media: (any MediaNegotiator)?
+        /// Whether one is muted from the start: what others are told.
+        public var isMuted = false
+
+        /// Nobody's media, on the usual port.
+        public init(name: PeerName, store: NearbyStore = .standard) {
+            self.name = name
+            self.store = store
+        }
+    }
+
+    /// What this session is at present.
+    enum Role {
+        case none
+        case host(RoomHost)
+        case guest(RoomGuest)
+    }
+
+    /// What happens, for one reader, from the beginning.
+    public nonisolated let events: AsyncStream<NearbyEvent>
+    /// Unreliable messages that members send, for one reader: the oldest of more than 256 that wait are dropped.
+    public nonisolated let datagrams: AsyncStream<NearbyDatagram>
+    /// Reliable messages, streams and files that members send. Whoever does not read them holds up their senders, and nothing
+    /// else.
+    public nonisolated let arrivals = Mailbox<Arrival>(capacity: 32)
+    /// One's own key: what others pin.
+    public nonisolated let fingerprint: KeyFingerprint
+    /// TCP and UDP.
+    public nonisolated let port: UInt16
+
+    nonisolated let news: AsyncStream<NearbyEvent>.Continuation
+    nonisolated let datagramNews: AsyncStream<NearbyDatagram>.Continuation
+    nonisolated let identity: Identity
+    nonisolated let tls: TLSIdentity
+    nonisolated let server: HTTPSServer
+    nonisolated let mediaPort: MediaPort
+    nonisolated let media: (any MediaNegotiator)?
+    nonisolated let store: NearbyStore
+
+    var role = Role.none
+    var name: PeerName
+    var isMuted: Bool
+    var addresses: [IPAddress]
+    var generator = SystemRandomNumberGenerator()
+    var isClosed = false
+
+    // Hosting.
+    var policyWish = AdmissionPolicy.ask
+    var capacityWish = Roster.maximumNativeCount
+    var isAdvertised = false
+    var advertiser: RoomAdvertiser?
+    var browser: RoomBrowser?
+    var discoveryTasks: [Task<Void, Never>] = []
+    var partsProbed: [KeyFingerprint: HostTime] = [:]
+
+    // Joining.
+    var pin: PIN?
+    var purpose: Purpose?
+    /// The room and the host's key that a PIN is awaited for.
+    var pinWanted: (RoomID, KeyFingerprint)?
+    /// The PIN's key for a room of our own: ready before it is needed.
+    var ownPINKey: PINKey?
+
+    // Requests of others, by number.
+    var requests: [RequestID: CheckedContinuation<RoomReply, Never>] = [:]
+    var feeds: [RequestID: EventFeed] = [:]
+    var nextRequest: UInt64 = 1
+
+    // Our requests of others.
+    var calls: [CallID: Task<Void, Never>] = [:]
+    var clients: [Endpoint: PeerClient] = [:]
+
+    // What goes from member to member beside media; of the present stay in a room.
+    var transfers: Transfers?
+
+    // Media.
+    var farSides: [MemberID: FarSide] = [:]
+
+    private var timer: Task<Void, Never>?
+    private var timerDeadline: HostTime?
+    private var tasks: [Task<Void, Never>] = []
+
+    /// Opens the ports. Nothing is announced, and nobody let in, before ``host(_:policy:pin:capacity:isAdvertised:)`` or
+    /// ``join(_:pin:purpose:)``.
+    public init(_ configuration: Configuration) async throws(NearbyError) {
+        let hostName = ProcessInfo.processInfo.hostName.split(separator: ".").first.map { "\($0).local" } ?? "earshot"
+        do throws(NearbyStoreError) {
+            identity = try configuration.store.identity(
+                hostNames: hostName.allSatisfy(\.isASCII) ? [hostName] : [],
+                addresses: configuration.address.map { [$0] }
+                    ?? Array((try? NetworkAddress.current())?.map(\.address).prefix(32) ?? []))
+        } catch {
+            throw .store(error)
+        }
+        fingerprint = identity.fingerprint
+        do throws(HTTPSError) {
+            tls = try TLSIdentity(
+                certificatePEM: Array(identity.certificatePEM.utf8), privateKeyPEM: Array(identity.privateKeyPEM.utf8))
+        } catch {
+            throw .signalling(error.description)
+        }
+        (server, mediaPort) = try await Self.open(configuration, identity, tls)
+        port = server.localAddress.port
+        media = configuration.media
+        store = configuration.store
+        name = configuration.name
+        isMuted = configuration.isMuted
+        addresses = mediaPort.addresses
+        (events, news) = AsyncStream.makeStream()
+        (datagrams, datagramNews) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(256))
+        guard mediaPort.start() else { throw .noThread }
+        serve()
+    }
+
+    /// Until ``close(endsRoom:)``, which every session must come to.
+    private func serve() {
+        tasks = [
+            Task { [server] in await server.run { request in try await self.handle(request) } },
+            Task { [mediaPort] in for await event in mediaPort.events { take(event) } },
+        ]
+    }
+
+    /// One number for TCP and UDP.
+    private static func open(
+        _ configuration: Configuration, _ identity: Identity, _ tls: TLSIdentity
+    ) async throws(NearbyError) -> (HTTPSServer, MediaPort) {
+        var port = configuration.port
+        for attempt in 1... {
+            let server: HTTPSServer
+            do throws(HTTPSError) {
+                server = try await HTTPSServer(address: configuration.address, port: port, identity: tls)
+            } catch {
+                guard case .portInUse = error, configuration.takesAnyPort, port != 0 else {
+                    throw .signalling(error.description)
+                }
+                port = 0
+                continue
+            }
+            do throws(UDPSocketError) {
+                let mediaPort = try MediaPort(
+                    identity: identity, address: configuration.address, port: server.localAddress.port,
+                    client: configuration.media?.client)
+                return (server, mediaPort)
+            } catch {
+                server.stop()
+                guard case .portInUse = error, configuration.takesAnyPort || port == 0, attempt < 8 else {
+                    throw .media(error)
+                }
+                port = 0
+            }
+        }
+        preconditionFailure("a loop without an end has ended")
+    }
+
+    // MARK: What one may ask of it
+
+    /// Opens a room, and hosts it.
+    /// - Parameters:
+    ///   - policy: whom to let in.
+    ///   - pin: what guests have to know.
+    ///   - capacity: native members at most, this one among them: 2 to ``Roster/maximumNativeCount``.
+    ///   - isAdvertised: whether others near find it; how that stands is told by `discovery`.
+    public func host(
+        _ room: PeerName, policy: AdmissionPolicy = .ask, pin: PIN? = nil, capacity: Int = Roster.maximumNativeCount,
+        isAdvertised: Bool = true
+    ) async throws(NearbyError) {
+        try requireIdle()
+        let id = RoomID(using: &generator)
+        let key = await Self.key(of: pin, room: id, host: fingerprint)
+        try requireIdle()
+        self.pin = pin
+        self.isAdvertised = isAdvertised
+        policyWish = policy
+        capacityWish = capacity
+        let host = RoomHost(
+            room: id, name: room, key: fingerprint, secret: randomBytes(32), configuration: hostConfiguration(key),
+            knownPeers: try readKnownPeers())
+        role = .host(host)
+        beginTransfers()
+        news.yield(.joined(host.roster, as: host.member.id))
+        advertise()
+        schedule()
+    }
+
+    /// Asks to be let in. How it goes on is told by ``events``: `asking`, then `joined` or `ended`.
+    public func join(_ endpoint: Endpoint, pin: PIN? = nil, purpose: Purpose? = nil) throws(NearbyError) {
+        try requireIdle()
+        self.pin = pin
+        self.purpose = purpose
+        begin(try makeGuest(), at: endpoint)
+    }
+
+    /// The room's PIN, after `pinNeeded`.
+    public func provide(_ pin: PIN) {
+        guard let (room, host) = pinWanted else { return }
+        self.pin = pin
+        findPINKey(room, host)
+    }
+
+    /// The person at the host has decided. Too late is no harm.
+    public func decide(_ ask: AskID, isWelcome: Bool) {
+        withHost { $0.decide(ask, isWelcome: isWelcome, at: .now()) }
+    }
+
+    /// Declines, and does not let the guest ask again.
+    public func block(_ ask: AskID) { withHost { $0.block(ask, at: .now()) } }
+
+    /// Sends a member away; it may ask again. Only a host can.
+    public func remove(_ member: MemberID) { withHost { $0.remove(member, at: .now()) } }
+
+    /// Sends a member away, and does not let it ask again. Only a host can.
+    public func block(_ member: MemberID) { withHost { $0.block(member, at: .now()) } }
+
+    /// Whom to let in from now on.
+    public func setPolicy(_ policy: AdmissionPolicy) {
+        policyWish = policy
+        withHost {
+            $0.policy = policy
+            return []
+        }
+    }
+
+    /// Changes what others are told of this member.
+    public func update(name: PeerName? = nil, isMuted: Bool? = nil) {
+        if let name { self.name = name }
+        if let isMuted { self.isMuted = isMuted }
+        tell(MemberUpdate(name: name, isMuted: isMuted))
+    }
+
+    /// Who is in the room; nil while there is none.
+    public var roster: Roster? {
+        switch role {
+        case .none: nil
+        case .host(let host): host.roster
+        case .guest(let guest): guest.roster
+        }
+    }
+
+    /// One's own number in the room.
+    public var memberID: MemberID? {
+        switch role {
+        case .none: nil
+        case .host(let host): host.member.id
+        case .guest(let guest): guest.memberID
+        }
+    }
+
+    /// Whether this session admits.
+    public var isHost: Bool {
+        if case .host = role { true } else { false }
+    }
+
+    /// What to type elsewhere to come here, for each address of this machine that a code can name, the likeliest first.
+    public var joinCodes: [JoinCode] {
+        addresses.filter { !$0.isLoopback }.compactMap { try? JoinCode(address: $0, port: port, key: fingerprint) }
+    }
+
+    /// How the way of media to a member stands; nil where there is none.
+    public nonisolated func report(of member: MemberID) -> MediaPortReport? { mediaPort.report(of: PeerID(member)) }
+
+    /// Sends a message that may be lost or overtaken, by the way of media.
+    /// - Returns: whether the member has a way at present.
+    /// - Precondition: 1 to ``NearbyDatagram/maximumSize`` bytes.
+    @discardableResult
+    public nonisolated func sendDatagram(_ bytes: [UInt8], to member: MemberID) -> Bool {
+        guard report(of: member)?.state.carriesMedia ?? false else { return false }
+        mediaPort.send(bytes, to: PeerID(member))
+        return true
+    }
+
+    /// Leaves the room; where this session hosts, the member that has been there longest takes over. Nothing is sent or read
+    /// of the room afterwards.
+    public func leave() async {
+        switch role {
+        case .none: return
+        case .host: withHost { $0.leave(at: .now()) }
+        case .guest: withGuest { $0.leave(at: .now()) }
+        }
+        await settle()
+    }
+
+    /// Leaves, and closes the ports. Nothing can be done with it afterwards.
+    /// - Parameter endsRoom: whether a room that this session hosts ends for all.
+    public func close(endsRoom: Bool = false) async {
+        guard !isClosed else { return }
+        isClosed = true
+        if endsRoom { withHost { $0.close(at: .now()) } }
+        await leave()
+        stopDiscovery()
+        timer?.cancel()
+        server.stop()
+        mediaPort.stop()
+        for task in tasks { _ = await task.value }
+        for client in clients.values { client.http.close() }
+        clients = [:]
+        arrivals.finish()
+        news.finish()
+        datagramNews.finish()
+    }
+
+    /// What was said last gets a moment to be heard: goodbyes to the host, or the host's to all.
+    private func settle() async {
+        for feed in feeds.values { await feed.drained(within: .milliseconds(300)) }
+        let leaving = Array(calls.values)
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask { for call in leaving { await call.value } }
+            group.addTask { try? await Task.sleep(for: .milliseconds(500)) }
+            await group.next()
+            group.cancelAll()
+        }
+    }
+
+    // MARK: Time
+
+    /// Sees to it that what is due next is done then.
+    func schedule() {
+        var deadlines = farSides.values.compactMap(\.deadline)
+        switch role {
+        case .none: break
+        case .host(let host): if let due = host.nextDeadline { deadlines.append(due) }
+        case .guest(let guest): if let due = guest.nextDeadline { deadlines.append(due) }
+        }
+        guard let due = deadlines.min() else {
+            timer?.cancel()
+            timerDeadline = nil
+            return
+        }
+        guard due != timerDeadline else { return }
+        timer?.cancel()
+        timerDeadline = due
+        let wait = max(0, due.seconds(since: .now()))
+        timer = Task { [weak self] in
+            try? await Task.sleep(for: .seconds(wait + 0.001))
+            if !Task.isCancelled { await self?.tick() }
+        }
+    }
+
+    private func tick() {
+        timerDeadline = nil
+        followHost()
+        switch role {
+        case .none: break
+        case .host: withHost { $0.tick(at: .now()) }
+        case .guest: withGuest { $0.tick(at: .now()) }
+        }
+        lookAfterMedia(at: .now())
+        schedule()
+    }
+
+    // MARK: Small things
+
+    private func requireIdle() throws(NearbyError) {
+        guard !isClosed else { throw .closed }
+        guard case .none = role else { throw .busy }
+    }
+
+    func randomBytes(_ count: Int) -> [UInt8] { (0..<count).map { _ in .random(in: 0...255, using: &generator) } }
+
+    func readKnownPeers() throws(NearbyError) -> KnownPeers {
+        do throws(NearbyStoreError) {
+            return try store.knownPeers()
+        } catch {
+            throw .store(error)
+        }
+    }
+
+    func hostConfiguration(_ key: PINKey?) -> RoomHost.Configuration {
+        var configuration = RoomHost.Configuration(name: name, addresses: addresses, port: port)
+        configuration.policy = policyWish
+        configuration.capacity = capacityWish
+        configuration.pin = key
+        return configuration
+    }
+
+    func makeGuest() throws(NearbyError) -> RoomGuest {
+        var configuration = RoomGuest.Configuration(name: name, addresses: addresses, port: port)
+        configuration.purpose = purpose
+        configuration.isMuted = isMuted
+        configuration.hasPIN = pin != nil
+        return RoomGuest(
+            configuration, signer: Signer(identity), knownPeers: try readKnownPeers(), using: &generator)
+    }
+
+    /// Computed elsewhere: it takes some 50 ms.
+    static func key(of pin: PIN?, room: RoomID, host: KeyFingerprint) async -> PINKey? {
+        guard let pin else { return nil }
+        return await Task.detached { PINKey(pin, room: room, host: host) }.value
+    }
+}
+
+/// A message of a member's that may have been overtaken by another.
+public struct NearbyDatagram: Hashable, Sendable {
+    /// Bytes of one at most.
+    public static let maximumSize = DTLSSession.maximumMessageSize
+
+    /// Whose.
+    public var sender: MemberID
+    /// What it says.
+    public var bytes: [UInt8]
+}
+
+extension PeerID {
+    /// A member's number is its number on the port of media.
+    init(_ member: MemberID) { self.init(Int(member.number)) }
+}

@@ -1,0 +1,223 @@
+import Foundation
+import Glibc
+import MediaTransport
+import Rooms
+import Synchronization
+
+/// Where a machine keeps who it is and whom it knows: `identity.pem` and `known-peers.json`, both of mode 0600, in a folder of
+/// mode 0700. Any thread; several processes may use one folder.
+public struct NearbyStore: Sendable {
+    private enum Place {
+        case memory(Memory)
+        case directory(String)
+    }
+
+    private final class Memory: Sendable {
+        let identity = Mutex<Identity?>(nil)
+        let knownPeers = Mutex(KnownPeers())
+    }
+
+    private let place: Place
+    /// Bytes of an identity's file at most.
+    private static let maximumIdentitySize = 65_536
+
+    /// In this folder, which is made when it is needed.
+    public init(directory: String) { place = .directory(directory) }
+
+    private init(_ place: Place) { self.place = place }
+
+    /// Nowhere: a new identity each time, forgotten with the last copy of this.
+    public static func inMemory() -> NearbyStore { NearbyStore(.memory(Memory())) }
+
+    /// The user's: `earshot` in `$XDG_DATA_HOME`, else in `~/.local/share`.
+    public static var standard: NearbyStore {
+        let environment = ProcessInfo.processInfo.environment
+        let data = environment["XDG_DATA_HOME"].flatMap { $0.hasPrefix("/") ? $0 : nil }
+        return NearbyStore(directory: (data ?? "\(NSHomeDirectory())/.local/share") + "/earshot")
+    }
+
+    /// The folder; nil for one in memory.
+    public var directory: String? {
+        if case .directory(let path) = place { path } else { nil }
+    }
+
+    /// Who this machine is: the key that is kept, or a new one, with a certificate of now.
+    /// - Parameters:
+    ///   - date: seconds since 1970.
+    public func identity(
+        hostNames: [String] = [], addresses: [IPAddress] = [], at date: Int64 = Self.now
+    ) throws(NearbyStoreError) -> Identity {
+        switch place {
+        case .memory(let memory):
+            do {
+                return try memory.identity.withLock { kept in
+                    let identity =
+                        try kept?.reissued(hostNames: hostNames, addresses: addresses, at: date)
+                        ?? Identity.generate(hostNames: hostNames, addresses: addresses, at: date)
+                    kept = identity
+                    return identity
+                }
+            } catch {
+                throw .identity("", "\(error)")
+            }
+        case .directory(let directory):
+            let path = directory + "/identity.pem"
+            return try locked(directory) { () throws(NearbyStoreError) -> Identity in
+                guard let text = try StoredFile.read(path, limit: Self.maximumIdentitySize) else {
+                    let made = try Self.naming(path) { try .generate(hostNames: hostNames, addresses: addresses, at: date) }
+                    try StoredFile.write(Array((made.privateKeyPEM + made.certificatePEM).utf8), to: path)
+                    return made
+                }
+                let pem = String(decoding: text, as: UTF8.self)
+                return try Self.naming(path) {
+                    try Identity(privateKeyPEM: pem, certificatePEM: pem)
+                        .reissued(hostNames: hostNames, addresses: addresses, at: date)
+                }
+            }
+        }
+    }
+
+    /// Whom this machine knows.
+    public func knownPeers() throws(NearbyStoreError) -> KnownPeers {
+        switch place {
+        case .memory(let memory): memory.knownPeers.withLock { $0 }
+        case .directory(let directory): try Self.readPeers(directory)
+        }
+    }
+
+    /// Changes whom this machine knows. A file that cannot be read is left as it is.
+    @discardableResult
+    public func update(_ change: (inout KnownPeers) -> Void) throws(NearbyStoreError) -> KnownPeers {
+        switch place {
+        case .memory(let memory):
+            return memory.knownPeers.withLock {
+                change(&$0)
+                return $0
+            }
+        case .directory(let directory):
+            return try locked(directory) { () throws(NearbyStoreError) -> KnownPeers in
+                var peers = try Self.readPeers(directory)
+                let old = peers
+                change(&peers)
+                if peers != old { try StoredFile.write(peers.file, to: Self.peersPath(directory)) }
+                return peers
+            }
+        }
+    }
+
+    /// Seconds since 1970.
+    public static var now: Int64 { Int64(Date().timeIntervalSince1970) }
+
+    private static func peersPath(_ directory: String) -> String { directory + "/known-peers.json" }
+
+    private static func readPeers(_ directory: String) throws(NearbyStoreError) -> KnownPeers {
+        let path = peersPath(directory)
+        guard let file = try StoredFile.read(path, limit: KnownPeers.maximumFileSize) else { return KnownPeers() }
+        do throws(KnownPeersError) {
+            return try KnownPeers(parsing: file)
+        } catch {
+            throw .knownPeers(path, error)
+        }
+    }
+
+    private static func naming(_ path: String, _ body: () throws -> Identity) throws(NearbyStoreError) -> Identity {
+        do {
+            return try body()
+        } catch {
+            throw .identity(path, "\(error)")
+        }
+    }
+
+    /// One process at a time.
+    private func locked<T>(_ directory: String, _ body: () throws(NearbyStoreError) -> T) throws(NearbyStoreError) -> T {
+        try StoredFile.makeDirectory(directory)
+        let lock = open(directory + "/lock", O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+        guard lock >= 0 else { throw .file(directory + "/lock", code: errno) }
+        defer { close(lock) }
+        while flock(lock, LOCK_EX) != 0 { guard errno == EINTR else { throw .file(directory + "/lock", code: errno) } }
+        return try body()
+    }
+}
+
+/// Why an identity or the known peers cannot be had.
+public enum NearbyStoreError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// What the system says of a file; its `errno`.
+    case file(String, code: Int32)
+    /// A file that is larger than any of its kind.
+    case tooLarge(String)
+    /// A key or a certificate that is none; the library's words.
+    case identity(String, String)
+    /// A file of known peers that cannot be read.
+    case knownPeers(String, KnownPeersError)
+
+    /// One line for the user, with the next step.
+    public var description: String {
+        switch self {
+        case .file(let path, let code):
+            "\(path): \(String(cString: strerror(code))); give $XDG_DATA_HOME a folder that can be written"
+        case .tooLarge(let path): "\(path) is far too large for what it should be; move it away"
+        case .identity(let path, let reason):
+            "\(path): \(reason); move the file away to become somebody new, whom others have to accept again"
+        case .knownPeers(let path, let error): "\(path): \(error)"
+        }
+    }
+}
+
+/// Files that are read whole and replaced whole.
+private enum StoredFile {
+    /// Nil where there is none.
+    static func read(_ path: String, limit: Int) throws(NearbyStoreError) -> [UInt8]? {
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+        guard descriptor >= 0 else {
+            if errno == ENOENT { return nil }
+            throw .file(path, code: errno)
+        }
+        defer { close(descriptor) }
+        var bytes: [UInt8] = []
+        while true {
+            var failure: Int32 = 0
+            let piece = [UInt8](unsafeUninitializedCapacity: 65_536) { buffer, count in
+                let got = Glibc.read(descriptor, buffer.baseAddress, buffer.count)
+                failure = got < 0 ? errno : 0
+                count = max(0, got)
+            }
+            if failure == EINTR { continue }
+            guard failure == 0 else { throw .file(path, code: failure) }
+            if piece.isEmpty { return bytes }
+            bytes += piece
+            guard bytes.count <= limit else { throw .tooLarge(path) }
+        }
+    }
+
+    /// In the place of what is there, at once: a machine that dies has the old or the new.
+    static func write(_ bytes: [UInt8], to path: String) throws(NearbyStoreError) {
+        let part = path + ".new"
+        unlink(part)
+        let descriptor = open(part, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { throw .file(part, code: errno) }
+        var code: Int32 = 0
+        var done = 0
+        while done < bytes.count, code == 0 {
+            let count = bytes.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress! + done, bytes.count - done) }
+            if count < 0, errno != EINTR { code = errno }
+            done += max(0, count)
+        }
+        if code == 0, fsync(descriptor) != 0 { code = errno }
+        if close(descriptor) != 0, code == 0 { code = errno }
+        if code == 0, rename(part, path) != 0 { code = errno }
+        guard code == 0 else {
+            unlink(part)
+            throw .file(path, code: code)
+        }
+    }
+
+    /// With those it lies in.
+    static func makeDirectory(_ path: String) throws(NearbyStoreError) {
+        if mkdir(path, 0o700) == 0 || errno == EEXIST { return }
+        guard errno == ENOENT, let slash = path.lastIndex(of: "/"), slash != path.startIndex else {
+            throw .file(path, code: errno)
+        }
+        try makeDirectory(String(path[..<slash]))
+        guard mkdir(path, 0o700) == 0 || errno == EEXIST else { throw .file(path, code: errno) }
+    }
+}

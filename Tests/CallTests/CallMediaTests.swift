@@ -1,0 +1,120 @@
+import AudioBase
+import AudioCodecs
+import MediaTransport
+import Playout
+import TestSupport
+import Testing
+
+@testable import Call
+
+/// A port's client, called as the port's thread calls it.
+@Suite struct CallMediaTests {
+    private final class Rig {
+        let configuration = CallConfiguration(
+            codec: .pcm, streamRate: 48_000, channelCount: 1, framesPerPacket: 128, bitRate: 0, payloadType: 98,
+            deviceRate: 48_000, deviceBlock: 128)
+        let ring = AudioRing(channelCount: 1, capacity: 24_000)
+        let block = AudioBuffer(channelCount: 1, frameCapacity: 128)
+        let media: CallMedia
+        var now = HostTime(nanoseconds: 1_000_000_000)
+        /// Source numbers of what was sent to each, and whether it was a goodbye.
+        var sent: [(peer: PeerID, ssrc: UInt32, isGoodbye: Bool)] = []
+
+        init() {
+            media = CallMedia(
+                core: MediaCore(captured: ring.reader, channelCount: 1, deviceRate: 48_000, deviceBlock: 128),
+                wakeup: Wakeup())
+        }
+
+        func add(_ ssrc: UInt32, as peer: PeerID) throws {
+            let session = RTPSession(
+                ssrc: ssrc, cname: "end", payloadType: 98, clockRate: 48_000, firstSequenceNumber: 1,
+                firstTimestamp: 0)
+            media.add(
+                try MediaPeer(
+                    configuration, stream: StreamEncoder(configuration), playout: Playout(configuration.playout),
+                    session: session), as: peer)
+        }
+
+        /// A turn of the thread after the next block of the microphone; what was sent in it.
+        func turn() -> [(peer: PeerID, ssrc: UInt32, isGoodbye: Bool)] {
+            now = now.advanced(bySeconds: 128 / 48_000)
+            ring.writer.write(block.channels, frameCount: 128)
+            sent = []
+            media.sendMedia(at: now) { self.take($0, $1) }
+            return sent
+        }
+
+        func leave(_ peer: PeerID) -> [(peer: PeerID, ssrc: UInt32, isGoodbye: Bool)] {
+            sent = []
+            media.leave(peer, at: now) { self.take($0, $1) }
+            return sent
+        }
+
+        private func take(_ packet: UnsafeRawBufferPointer, _ peer: PeerID) {
+            let isReport = (192...223).contains(packet[1])
+            let at = isReport ? 4 : 8
+            let ssrc = packet[at..<at + 4].reduce(0) { $0 << 8 | UInt32($1) }
+            sent.append((peer, ssrc, isReport))
+        }
+    }
+
+    private let peer = PeerID(3)
+
+    @Test func `a far side is sent to while there is a way, and hears goodbye when it is let go of`() throws {
+        let rig = Rig()
+        try rig.add(1, as: peer)
+        #expect(rig.turn().isEmpty)
+        rig.media.setOpen(true, to: peer)
+        #expect(rig.turn().map(\.ssrc) == [1])
+        let last = rig.leave(peer)
+        #expect(last.count == 3 && last.allSatisfy { $0.isGoodbye && $0.ssrc == 1 })
+        #expect(rig.turn().isEmpty)
+        #expect(rig.media.statistics(of: peer)?.rtp.packetsSent == 1)
+        rig.media.end(peer)
+        #expect(rig.turn().isEmpty && rig.leave(peer).isEmpty)
+    }
+
+    /// What the port is asked for and what the call is asked for take different ways to the thread.
+    @Test(arguments: [0, 1, 2, 3]) func `who comes back at once is not let go of with the one it was before`(
+        leaves: Int
+    ) throws {
+        let rig = Rig()
+        try rig.add(1, as: peer)
+        rig.media.setOpen(true, to: peer)
+        _ = rig.turn()
+        // The port lets go before, between or after what the call is asked for.
+        if leaves == 0 { _ = rig.leave(peer) }
+        rig.media.end(peer)
+        if leaves == 1 { _ = rig.leave(peer) }
+        if leaves == 3 { _ = rig.turn() }
+        try rig.add(2, as: peer)
+        if leaves == 2 {
+            let goodbyes = rig.turn().filter(\.isGoodbye)
+            #expect(goodbyes.map(\.ssrc) == [1, 1, 1])
+        }
+        if leaves >= 2 { _ = rig.leave(peer) }
+        #expect(rig.turn().isEmpty)
+        rig.media.setOpen(true, to: peer)
+        #expect(rig.turn().map(\.ssrc) == [2])
+        #expect(rig.turn().map(\.ssrc) == [2])
+    }
+
+    @Test func `what is agreed on anew goes on as the same source, also after a rest`() throws {
+        let rig = Rig()
+        try rig.add(1, as: peer)
+        rig.media.setOpen(true, to: peer)
+        _ = rig.turn()
+        try rig.add(2, as: peer)
+        #expect(rig.turn().map(\.ssrc) == [1])
+        rig.media.rest(peer)
+        #expect(rig.turn().isEmpty)
+        try rig.add(3, as: peer)
+        #expect(rig.turn().map(\.ssrc) == [1])
+        // Who was let go of for good is another when it comes back.
+        rig.media.rest(peer)
+        rig.media.end(peer)
+        try rig.add(4, as: peer)
+        #expect(rig.turn().map(\.ssrc) == [4])
+    }
+}
