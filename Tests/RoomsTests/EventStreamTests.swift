@@ -50,7 +50,9 @@ import Testing
 
     @Test func `comments without end are taken, and kept nowhere`() throws {
         var parser = EventStreamParser()
-        for _ in 0..<100_000 { #expect(try parser.take(ServerSentEvent.keepAlive) == [.comment]) }
+        var count = 0
+        for _ in 0..<100_000 where try parser.take(ServerSentEvent.keepAlive) == [.comment] { count += 1 }
+        #expect(count == 100_000)
         #expect(try parser.take("data: x\n\n".utf8).count == 1)
     }
 

@@ -22,9 +22,9 @@ struct HostileFlood {
         let sockets = (0..<UInt32(250)).map { PlainSocket(0x7F00_0001 + ($0 + 1) * 0x0001_0101) }
         let target = caller.port.localAddress.port
 
-        let quiet = Window(client, caller, target)
+        let quiet = Window(client, caller)
         sleep(1)
-        let between = Window(client, caller, target)
+        let between = Window(client, caller)
         let before = ProcessFootprint.now().anonymousBytes
         var random = SeededRandom(seed: 9)
         let start = HostTime.now()
@@ -40,9 +40,9 @@ struct HostileFlood {
             }
         }
         let took = HostTime.now().seconds(since: start)
-        let after = Window(client, caller, target)
+        let after = Window(client, caller)
         usleep(300_000)
-        let settled = Window(client, caller, target)
+        let settled = Window(client, caller)
         let growth = ProcessFootprint.now().anonymousBytes - before
 
         let calm = between - quiet
@@ -51,16 +51,18 @@ struct HostileFlood {
         let isOpen = client.isOpen.load(ordering: .acquiring)
         let arrived = max(1, count - rest.dropped - refused)
         let own = flood.processor - calm.processor / calm.seconds * flood.seconds
-        let excuse =
-            rest.dropped > 0 ? "the kernel dropped \(rest.dropped) datagrams, the socket's buffer being full" : nil
+        func excuse(_ dropped: Int) -> String? {
+            dropped > 0 ? "the kernel dropped \(dropped) datagrams, the receiving socket's buffer being full" : nil
+        }
         let words = "\(count) datagrams at \(decimal(Double(count) / took / 1_000, 0)) thousand a second"
         return [
             Report(
-                "call's packets to the port that were lost", Double(rest.lostIn), excuse: excuse, "",
+                "call's packets to the port that were lost", Double(rest.lostIn), excuse: excuse(rest.dropped), "",
                 rate == nil ? nil : .atMost(0),
                 against: "\(rest.toPort) sent; \(words); \(rest.dropped) dropped by the kernel"),
             Report(
-                "call's packets from the port that were lost", Double(rest.lostOut), "", .atMost(0),
+                "call's packets from the port that were lost", Double(rest.lostOut),
+                excuse: excuse(rest.droppedAtCaller), "", .atMost(0),
                 against: "\(rest.fromPort) sent"),
             Report("the way stands after the flood", isOpen ? 1 : 0, "", .atLeast(1), against: "open before"),
             Report(
@@ -83,15 +85,17 @@ struct HostileFlood {
         var fromPort: Int
         var atCaller: Int
         var dropped: Int
+        var droppedAtCaller: Int
 
-        init(_ client: BenchClient, _ caller: Caller, _ port: UInt16) {
+        init(_ client: BenchClient, _ caller: Caller) {
             seconds = Double(HostTime.now().nanoseconds) * 1e-9
             processor = Double(client.processorTime.load(ordering: .relaxed)) * 1e-9
             toPort = caller.sent.load(ordering: .relaxed)
             atPort = client.received.load(ordering: .relaxed)
             fromPort = client.sent.load(ordering: .relaxed)
             atCaller = caller.received.load(ordering: .relaxed)
-            dropped = Self.drops(port)
+            dropped = Self.drops(caller.port.localAddress.port)
+            droppedAtCaller = Self.drops(caller.localPort)
         }
 
         static func - (a: Window, b: Window) -> Window {
@@ -103,6 +107,7 @@ struct HostileFlood {
             result.fromPort -= b.fromPort
             result.atCaller -= b.atCaller
             result.dropped -= b.dropped
+            result.droppedAtCaller -= b.droppedAtCaller
             return result
         }
 
@@ -135,6 +140,7 @@ private final class Caller: @unchecked Sendable {  // the thread's own, constant
     private let ended = DispatchSemaphore(value: 0)
 
     var descriptor: CInt { socket.fileDescriptor }
+    var localPort: UInt16 { socket.localAddress.port }
 
     init(_ client: BenchClient) throws {
         let identities = try (0..<2).map { _ in try Identity.generate(at: PortPair.date) }
