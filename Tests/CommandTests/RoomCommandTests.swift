@@ -60,7 +60,7 @@ import Testing
         let stranger = try Person(name: "Cleo").join(port)
         #expect(stranger.wait() == .exit(77), "\(stranger.errors)")
         #expect(theFailure(stranger).contains("lets in only whom it knows"))
-        #expect(again.says("Cleo asked to join and is not known"), "\(again.errors)")
+        #expect(again.says("asked to join and is not known"), "\(again.errors)")
     }
 
     @Test func `no is no, b blocks for good, and peers unblock lifts that`() throws {
@@ -119,7 +119,7 @@ import Testing
         #expect(host.says("waiting for guests") && !host.errors.contains("sesame"))
         let wrong = try Person(name: "Bob").join(port, ["--pin", "simsim"])
         #expect(wrong.wait() == .exit(77) && theFailure(wrong).contains("wrong PIN"), "\(wrong.errors)")
-        #expect(host.says("Bob gave a wrong PIN"), "\(host.errors)")
+        #expect(host.says("gave a wrong PIN"), "\(host.errors)")
         let missing = try Person(name: "Cleo").join(port)
         #expect(missing.wait() == .exit(77) && theFailure(missing).contains("--pin"), "\(missing.errors)")
         let right = try Person(name: "Dan").join(port, ["--pin", "sesame", "--duration", "0.5"])

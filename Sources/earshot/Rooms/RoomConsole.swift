@@ -254,7 +254,8 @@ final class RoomConsole {
         let port = session.port
         Task.detached {
             Terminal.warn(
-                FirewallWords.noMedia(from: member.name.text, Firewall.ofThisMachine(), port: port))
+                FirewallWords.noMedia(
+                    from: member.name.text, Firewall.ofThisMachine(), port: port, farPort: member.port))
         }
     }
 
