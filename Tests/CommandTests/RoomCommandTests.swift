@@ -153,10 +153,10 @@ import Testing
         #expect(host.says("ANOTHER KEY"), "\(host.errors)")
         terminal.type("q")
         #expect(host.wait() == .exit(0))
-        let forgetting = try #require(
-            host.errors.components(separatedBy: "earshot peers ").last?.split(separator: "\r").first)
+        let advice = try #require(host.errors.components(separatedBy: "earshot peers ").last)
+        let forgetting = advice.prefix { $0.isLetter || $0.isNumber || $0 == " " }
         #expect(try ann.peers(forgetting.split(separator: " ").map(String.init)).errors.contains("is forgotten"))
-        #expect(try theReport(try ann.peers())["peers"] as? [String] == [])
+        #expect(try (theReport(try ann.peers())["peers"] as? [Any])?.isEmpty == true)
     }
 
     @Test func `a host under a name that another key has is not joined`() throws {
