@@ -59,11 +59,8 @@ public struct CallPreferences: Sendable {
         to offer: SessionDescription, address: IPAddress, port: UInt16, sessionID: UInt64
     ) throws -> SessionDescription {
         let direction = offer.direction.mirrored.limited(to: self.direction)
-        if direction == .inactive, offer.port != 0, let format = offer.formats.first {
-            var answer = SessionDescription(formats: [format], address: address, port: port, sessionID: sessionID)
-            answer.direction = direction
-            answer.multiplexesRTCP = offer.multiplexesRTCP
-            return answer
+        if direction == .inactive {
+            return try .inactiveAnswer(to: offer, address: address, port: port, sessionID: sessionID)
         }
         var formats: [MediaFormat] = []
         for offered in offer.formats {

@@ -51,6 +51,7 @@ final class CallRoster: Sendable {
             var farSide = farSides.all[peer] ?? FarSide()
             if preferences.direction != .inactive { try Self.expectRoom(farSides, for: peer) }
             var offer = try preferences.offer(address: .any, port: Self.port, sessionID: farSide.sessionID)
+            offer.profile = .dtlsSAVPF
             Self.count(&offer, of: &farSide)
             farSide.offer = offer
             farSides.all[peer] = farSide

@@ -7,8 +7,8 @@ import Synchronization
 /// A call with up to seven far sides: a device, a mix of all voices, and what was agreed on with each.
 ///
 /// It has no network of its own: ``client`` is for a `MediaPort`, whose owner passes the descriptions on. These say what media
-/// there is and no more: their address is unspecified and their port 9, the transport `RTP/AVP`, without ICE's and DTLS's
-/// attributes. All that is the owner's to put in.
+/// there is and no more: offers are of the profile `UDP/TLS/RTP/SAVPF`, answers of their offer's, but the address is
+/// unspecified, the port 9, and ICE's and DTLS's attributes are missing. All that is the owner's to put in.
 ///
 /// Far sides come, change and go while the device runs; nobody else's sound is touched. ``start()``, ``followDevice()`` and
 /// ``stop()`` are for the thread that has the device, all else for any thread but a render thread, which never waits for it.

@@ -6,9 +6,17 @@ import Glibc
 /// It lets in whatever comes; who sent it is for ICE and SRTP to say. One thread sends and one receives, or the same.
 public struct MediaSocket: ~Copyable, Sendable {
     /// For `poll`; not to be closed.
-    public let fileDescriptor: CInt
+    public var fileDescriptor: CInt { descriptor.number }
     /// Where it is bound, the chosen port included. `[::]` stands for every address of both families.
     public let localAddress: SocketAddress
+
+    private let descriptor: Descriptor
+
+    /// Closes itself. Of its own, since swiftc 6.3.1 aligns the stack wrongly in a debug build's `deinit` of what has a UInt128.
+    @usableFromInline struct Descriptor: ~Copyable, Sendable {
+        let number: CInt
+        deinit { close(number) }
+    }
 
     /// Bytes the kernel may queue for us: a second of the fattest call (L16, 2 × 96 kHz) and some.
     private static let receiveBufferSize: CInt = 1 << 19
@@ -18,8 +26,10 @@ public struct MediaSocket: ~Copyable, Sendable {
     ///   - address: nil takes every address of this machine, of IPv4 and IPv6; of IPv4 alone where there is no IPv6.
     ///   - port: 0 lets the system choose.
     public init(address: IPAddress? = nil, port: UInt16) throws(UDPSocketError) {
-        (fileDescriptor, localAddress) =
+        let (number, local) =
             if let address { try Self.open(SocketAddress(address, port: port)) } else { try Self.openToAll(port) }
+        descriptor = Descriptor(number: number)
+        localAddress = local
     }
 
     private static func openToAll(_ port: UInt16) throws(UDPSocketError) -> (CInt, SocketAddress) {
@@ -52,8 +62,6 @@ public struct MediaSocket: ~Copyable, Sendable {
         }
         return (fd, local)
     }
-
-    deinit { close(fileDescriptor) }
 
     /// Options are wishes: a kernel that refuses one still carries the call.
     private static func set(_ fd: CInt, _ level: CInt, _ option: CInt, _ value: CInt) {

@@ -33,19 +33,38 @@ extension SessionDescription {
             guard var format = formats.first(where: { $0.matches(offered) }) else { continue }
             format.payloadType = offered.payloadType
             format.complete(answering: offered)
-            var answer = SessionDescription(
-                formats: [format], address: address, port: port, packetTime: packetTime ?? offer.packetTime,
-                sessionID: sessionID, profile: offer.profile)
-            answer.direction = offer.direction.mirrored
-            answer.multiplexesRTCP = offer.multiplexesRTCP
-            answer.mediaID = offer.mediaID
-            if let id = offer.mediaID, offer.bundle.contains(id) { answer.bundle = [id] }
-            answer.mediaBefore = offer.mediaBefore.map(\.refused)
-            answer.mediaBehind = offer.mediaBehind.map(\.refused)
-            return answer
+            return reply(
+                to: offer, with: format, direction: offer.direction.mirrored, address: address, port: port,
+                packetTime: packetTime ?? offer.packetTime, sessionID: sessionID)
         }
         throw .noCommonFormat(
             offered: offer.formats.map(\.description), supported: formats.map(\.description), required: codec)
+    }
+
+    /// The answer to an offer by which nothing flows: its first format is as good as any.
+    public static func inactiveAnswer(
+        to offer: SessionDescription, address: IPAddress, port: UInt16, sessionID: UInt64
+    ) throws(NegotiationError) -> SessionDescription {
+        guard offer.port != 0, let format = offer.formats.first else { throw .noAudio }
+        return reply(
+            to: offer, with: format, direction: .inactive, address: address, port: port, packetTime: nil,
+            sessionID: sessionID)
+    }
+
+    private static func reply(
+        to offer: SessionDescription, with format: MediaFormat, direction: Direction, address: IPAddress, port: UInt16,
+        packetTime: Double?, sessionID: UInt64
+    ) -> SessionDescription {
+        var answer = SessionDescription(
+            formats: [format], address: address, port: port, packetTime: packetTime, sessionID: sessionID,
+            profile: offer.profile)
+        answer.direction = direction
+        answer.multiplexesRTCP = offer.multiplexesRTCP
+        answer.mediaID = offer.mediaID
+        if let id = offer.mediaID, offer.bundle.contains(id) { answer.bundle = [id] }
+        answer.mediaBefore = offer.mediaBefore.map(\.refused)
+        answer.mediaBehind = offer.mediaBehind.map(\.refused)
+        return answer
     }
 
     /// The format an answer to this offer has chosen, with the answerer's parameters.

@@ -25,7 +25,8 @@ struct EarshotCommand: ParsableCommand {
             """,
         version: CallReport.version,
         subcommands: [
-            HostCommand.self, JoinCommand.self, PeersCommand.self, DevicesCommand.self, LoopbackCommand.self,
+            HostCommand.self, JoinCommand.self, ChatCommand.self, SendCommand.self, PeersCommand.self,
+            DevicesCommand.self, LoopbackCommand.self,
             MonitorCommand.self,
             EffectsCommand.self, RenderCommand.self, ProcessVoiceCommand.self, RecordCommand.self, PlayCommand.self,
             ConvertCommand.self, InfoCommand.self, AnalyzeCommand.self,

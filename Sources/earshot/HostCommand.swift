@@ -72,6 +72,7 @@ struct HostCommand: ParsableCommand {
             let policy = accept ?? (keys == nil ? .known : .ask)
             let name = try room.map { try PeerName($0) } ?? own.ownName
             let console = RoomConsole(nearby, keys: keys, policy: policy)
+            console.receive(into: call.receive)
             introduce(nearby, name, policy, hasPIN: pin != nil, keys: keys)
             let (capacity, isAdvertised) = (capacity, !noAnnounce)
             try waiting {

@@ -20,20 +20,10 @@ struct JoinCommand: ParsableCommand {
     )
     var room: String?
 
-    @Option(help: ArgumentHelp("What ROOM is: name, address or code.", valueName: "form"))
-    var by: JoinTarget.Form?
-
-    @Option(
-        help: ArgumentHelp("What you want, for the host who decides; up to 200 bytes.", valueName: "words"))
-    var purpose: String?
-
     @Flag(help: "List the rooms near, and end.")
     var list = false
 
-    @Option(
-        help: ArgumentHelp(
-            "Seconds to look for a room; default 10, with --list 3.", valueName: "seconds"))
-    var timeout: Double?
+    @OptionGroup var entrance: EntranceOptions
 
     @OptionGroup var own: RoomOptions
 
@@ -46,11 +36,7 @@ struct JoinCommand: ParsableCommand {
     @OptionGroup var call: CallOptions
 
     func validate() throws {
-        if let room { try RoomOptions.check { try JoinTarget(room, as: by) } }
-        if let purpose { try RoomOptions.check { try Purpose(purpose) } }
-        if let timeout, !(timeout > 0 && timeout <= 3_600) {
-            throw ValidationError("--timeout takes a number of seconds above 0")
-        }
+        if let room { try RoomOptions.check { try JoinTarget(room, as: entrance.by) } }
         if list, room != nil { throw ValidationError("--list takes no room; it lists all that are near") }
     }
 
@@ -60,7 +46,7 @@ struct JoinCommand: ParsableCommand {
             if list { return try showList() }
             let keys = Terminal.isInteractive ? Keys() : nil
             var pin = try own.readPIN(keys)
-            let found = try find(keys)
+            let found = try entrance.find(room, keys)
             if found.needsPIN, pin == nil, let keys { pin = try PINPrompt.read(keys, "the PIN of '\(found.name)'") }
             let card = try SoundCard(call)
             let session: CallSession
@@ -77,8 +63,9 @@ struct JoinCommand: ParsableCommand {
                 throw error
             }
             let console = RoomConsole(nearby, keys: keys, policy: keys == nil ? .known : .ask)
+            console.receive(into: call.receive)
             do {
-                try enter(found, pin, console, keys)
+                try entrance.enter(found, pin, own, console, keys)
             } catch {
                 Terminal.live("")
                 waiting { await nearby.close() }
@@ -91,56 +78,13 @@ struct JoinCommand: ParsableCommand {
     }
 
     private func showList() throws {
-        let listing = RoomListing(rooms: try RoomSearch.list(within: timeout ?? 3))
+        let listing = RoomListing(rooms: try RoomSearch.list(within: entrance.timeout ?? 3))
         if call.json { return try Terminal.output(listing.document()) }
         guard !listing.rooms.isEmpty else {
             return Terminal.say(
-                "no room was seen within \(Int((timeout ?? 3).rounded(.up))) s; open one with: earshot host")
+                "no room was seen within \(Int((entrance.timeout ?? 3).rounded(.up))) s; open one with: earshot host")
         }
         try Terminal.output(listing.table(hasColour: Terminal.outputHasColour))
-    }
-
-    private func find(_ keys: Keys?) throws -> RoomSearch.Found {
-        let search = RoomSearch(keys: keys, timeout: timeout ?? 10)
-        guard let room else {
-            Terminal.say("rooms near you; press a number to enter, q to leave")
-            return try search.pick()
-        }
-        switch try JoinTarget(room, as: by) {
-        case .code(let code):
-            return .init(
-                endpoint: Endpoint(code), name: HostCommand.shown(SocketAddress(code.address, port: code.port)))
-        case .address(let address):
-            return .init(endpoint: Endpoint(addresses: [address], key: .any), name: HostCommand.shown(address))
-        case .host(let host, let port):
-            let addresses = try SocketAddress.resolve(host, port: port)
-            return .init(endpoint: Endpoint(addresses: addresses, key: .any), name: host)
-        case .name(let name): return try search.find(name)
-        }
-    }
-
-    /// Asks to be let in, until it is decided. A PIN that is wanted is asked for where somebody can answer.
-    private func enter(_ found: RoomSearch.Found, _ pin: PIN?, _ console: RoomConsole, _ keys: Keys?) throws {
-        let nearby = console.session
-        let purpose = try purpose.map { try Purpose($0) }
-        try waiting { try await nearby.join(found.endpoint, pin: pin, purpose: purpose) }
-        while console.me == nil {
-            guard console.press(within: 0.02) else { throw ExitCodes.done }
-            if Interrupt.isRequested { throw ExitCodes.interrupted }
-            console.take()
-            if console.wantsPIN {
-                console.wantsPIN = false
-                guard let keys else { throw Failure(RoomGuest.Ending.refused(.pinNeeded)) }
-                let pin = try PINPrompt.read(keys, "the room's PIN")
-                waiting { await nearby.provide(pin) }
-            }
-            guard let ending = console.ending else { continue }
-            guard case .refused(.wrongPIN) = ending, let keys, own.pin == nil else { throw Failure(ending) }
-            Terminal.warn("\(ending)")
-            console.ending = nil
-            let pin = try PINPrompt.read(keys, "the room's PIN")
-            try waiting { try await nearby.join(found.endpoint, pin: pin, purpose: purpose) }
-        }
     }
 }
 

@@ -26,6 +26,7 @@ import Testing
         let call = try call()
         let first = try call.offer(to: PeerID(1))
         #expect(first.address == .any && first.port == 9 && first.ice == nil && first.certificateFingerprint == nil)
+        #expect(first.profile == .dtlsSAVPF)
         let second = try call.offer(to: PeerID(1))
         #expect(second.origin.sessionID == first.origin.sessionID && second.origin.version > first.origin.version)
         let answer = try call.answer(offer(), from: PeerID(1))
@@ -60,6 +61,7 @@ import Testing
         offer.direction = .inactive
         let answer = try call.answer(offer, from: PeerID(1))
         #expect(answer.direction == .inactive && answer.formats == [format] && call.peers == [])
+        #expect(answer.profile == offer.profile && answer.port == 9)
         _ = try call.offer(to: PeerID(1))
         try call.accept(answer, from: PeerID(1))
         #expect(call.peers == [])
@@ -90,6 +92,9 @@ import Testing
         var foreign = answer
         foreign.formats = [.pcm(payloadType: 111, sampleRate: 12_345)]
         #expect(throws: NegotiationError.self) { try call.accept(foreign, from: PeerID(1)) }
+        var clear = try guest.answer(to: call.offer(to: PeerID(1)), address: .loopback, port: 5_004, sessionID: 8)
+        clear.profile = .avp
+        #expect(throws: NegotiationError.self) { try call.accept(clear, from: PeerID(1)) }
         var refused = answer
         refused.port = 0
         #expect(throws: NegotiationError.noAudio) { try call.accept(refused, from: PeerID(1)) }

@@ -55,4 +55,28 @@ import TestSupport
         #expect(rig.ends[0].card.monitor.skippedFrameCount > 0)
         for end in rig.ends { #expect(end.heard.allSatisfy { $0.allSatisfy(\.isFinite) }) }
     }
+
+    @Test func `who comes, goes, agrees anew or is muted costs a callback neither a wait nor an allocation`() throws {
+        var rig = try RoomRig(
+            RoomRig.Setup(codec: .opus, count: 4) { end, frame in murmur(frame, voice: UInt64(end)) })
+        for end in 0..<3 { try rig.enter(end) }
+        try rig.run(until: 0.3)
+        try rig.enter(3)
+        try rig.run(until: 0.5)
+        var pcm = rig.configuration
+        (pcm.codec, pcm.payloadType, pcm.framesPerPacket) = (.pcm, 98, 128)
+        try rig.renegotiate(0, 1, pcm)
+        rig.ends[0].processor.isMuted = true
+        try rig.run(until: 0.7)
+        try rig.renegotiate(0, 1, direction: .inactive)
+        try rig.renegotiate(0, 2, direction: .sendOnly)
+        rig.ends[0].setGain(0.5, of: PeerID(3))
+        try rig.run(until: 0.9)
+        rig.ends[0].processor.isMuted = false
+        try rig.renegotiate(0, 1)
+        try rig.leave(3)
+        try rig.run(until: 1.4)
+        #expect(rig.ends[1].level(of: PeerID(0))?.isSpeaking == true)
+        #expect(rig.ends[0].core.statistics(of: PeerID(3)) == nil)
+    }
 }

@@ -77,21 +77,6 @@ func fuzzRules(_ input: UnsafeRawBufferPointer) -> CInt {
     return 0
 }
 
-/// A stream of events read whole and byte by byte is the same, and so is what is written of it again.
-func fuzzEvents(_ input: UnsafeRawBufferPointer) -> CInt {
-    func read(_ bytes: some Sequence<UInt8>, _ size: Int) -> [ServerSentEvent]? {
-        var parser = ServerSentEventParser()
-        let bytes = Array(bytes)
-        return try? stride(from: 0, to: bytes.count, by: size).flatMap {
-            try parser.take(bytes[$0..<min(bytes.count, $0 + size)])
-        }
-    }
-    guard let events = read(input, max(1, input.count)) else { return 0 }
-    precondition(read(input, 1) == events)
-    for event in events { precondition(read(event.bytes, 7)?.first == event) }
-    return 0
-}
-
 /// A path is its components, escaped again, and nothing that is escaped reads as something else.
 func fuzzTarget(_ input: UnsafeRawBufferPointer) -> CInt {
     let text = String(decoding: input, as: UTF8.self)

@@ -9,7 +9,10 @@ extension NearbySession {
     /// Whoever comes offers to those that are there; so nothing is to be done for one who is new.
     func followRoster() {
         guard let roster, let me = memberID else { return }
-        for id in farSides.keys where roster[id] == nil { drop(id) }
+        for id in farSides.keys where roster[id] == nil {
+            drop(id)
+            transfers?.ended(with: id)
+        }
         for member in roster.members where member.id != me {
             if let before = farSides[member.id]?.member {
                 farSides[member.id]?.member = member
@@ -57,6 +60,8 @@ extension NearbySession {
         let peer = PeerID(member.id)
         do {
             var offer = try media?.offer(to: peer) ?? .withoutMedia()
+            offer.mediaID = "0"
+            offer.bundle = ["0"]
             describe(&offer, credentials, setup: .either, toBrowser: !member.isNative)
             guard let id = send(offer, to: member.id) else {
                 far.retry(at: .now())
@@ -108,7 +113,7 @@ extension NearbySession {
             let setup = try said.setup.answer().unwrap(NegotiationFault.noTransport)
             let role = try DTLSRole(ofOffererOf: said.setup, answeredBy: setup).unwrap(NegotiationFault.noTransport)
             let credentials = ICECredentials.random(using: &generator)
-            var answer = try media?.answer(offer, from: peer) ?? .withoutMedia(answering: offer)
+            var answer = try media?.answer(offer, from: peer) ?? offer.answeredWithoutMedia()
             describe(&answer, credentials, setup: setup, toBrowser: !member.isNative)
             let remote = said.remote(role.opposite, also: member)
             mediaPort.add(peer, self.setup(for: member, .controlled, credentials))
@@ -121,9 +126,21 @@ extension NearbySession {
             reply(answer, to: id)
         } catch {
             far.stage = .waiting
+            if error is NegotiationError { refuse(id, from: peer) }
             disagree(member, error)
         }
         schedule()
+    }
+
+    /// Says that nothing comes of an offer, and what this side would take: the stream has port 0 (RFC 3264 §6).
+    private func refuse(_ id: OfferID, from peer: PeerID) {
+        guard let wanted = try? media?.offer(to: peer) else { return }
+        media?.end(peer)
+        reply(
+            SessionDescription(
+                formats: wanted.formats, address: .any, port: 0, sessionID: wanted.origin.sessionID, profile: .dtlsSAVPF
+            ),
+            to: id)
     }
 
     private func reply(_ answer: SessionDescription, to id: OfferID) {
@@ -134,9 +151,13 @@ extension NearbySession {
 
     /// A member has answered our offer.
     func takeAnswer(_ id: OfferID, _ sdp: String, by member: MemberID) {
-        guard var far = farSides[member], case .offering(id, _, _) = far.stage else { return }
+        guard var far = farSides[member], case .offering(id, let offer, _) = far.stage else { return }
         do {
             let answer = try SessionDescription(parsing: sdp)
+            guard answer.port != 0 else {
+                throw NegotiationFault.nothingInCommon(
+                    offered: offer.formats.map(\.description), taken: answer.formats.map(\.description))
+            }
             let said = try RemoteSaid(answer)
             let role = try DTLSRole(ofOffererOf: .either, answeredBy: said.setup).unwrap(NegotiationFault.noTransport)
             try media?.accept(answer, from: PeerID(member))
@@ -219,6 +240,9 @@ extension NearbySession {
             let new = now.map(\.address)
             guard new != addresses else { return }
             addresses = new
+            // What is kept open may come from an address that is gone, and nobody would say so.
+            for client in clients.values { client.http.close() }
+            clients = [:]
             tell(MemberUpdate(addresses: new))
             followHost()
         }
@@ -248,8 +272,9 @@ extension NearbySession {
     private func farSide(_ peer: PeerID) -> FarSide? { farSides.values.first { PeerID($0.member.id) == peer } }
 
     /// Media finds the way to a host that has moved before its signalling does.
-    private func followHost() {
-        guard case .guest(let guest) = role, let roster = guest.roster, let host = roster[roster.host], let key = host.key,
+    func followHost() {
+        guard case .guest(let guest) = role, let roster = guest.roster, let host = roster[roster.host],
+            let key = host.key,
             let report = mediaPort.report(of: PeerID(host.id)), case .open = report.state, let pair = report.pair
         else { return }
         withGuest { $0.located(key, at: SocketAddress(pair.remote.address, port: host.port), time: .now()) }
@@ -276,7 +301,7 @@ private struct RemoteSaid {
     let certificate: CertificateFingerprint
 
     init(_ description: SessionDescription) throws(NegotiationFault) {
-        guard let ice = description.ice, let setup = description.setup,
+        guard description.profile.isSecure, let ice = description.ice, let setup = description.setup,
             let certificate = description.certificateFingerprint
         else { throw .noTransport }
         self.ice = ice
@@ -288,7 +313,8 @@ private struct RemoteSaid {
     func remote(_ role: DTLSRole, also member: Member) -> TransportRemote {
         let known = ice.candidates.map(\.address)
         return TransportRemote(
-            credentials: ice.credentials, candidates: ice.candidates + member.candidates.filter { !known.contains($0.address) },
+            credentials: ice.credentials,
+            candidates: ice.candidates + member.candidates.filter { !known.contains($0.address) },
             certificate: certificate, dtlsRole: role)
     }
 }
@@ -297,9 +323,18 @@ private struct RemoteSaid {
 enum NegotiationFault: Error, CustomStringConvertible {
     /// The description says nothing, or nonsense, of encryption.
     case noTransport
+    /// The other side refuses the stream.
+    case nothingInCommon(offered: [String], taken: [String])
 
     var description: String {
-        "the other side's description has no ICE, setup or fingerprint that is understood; install the same version on both"
+        switch self {
+        case .noTransport:
+            "the other side's description has no ICE, setup or fingerprint that is understood; install the same version on "
+                + "both"
+        case .nothingInCommon(let offered, let taken):
+            "no common format: this side offers \(offered.joined(separator: ", ")), the other takes "
+                + "\(taken.joined(separator: ", ")); give both sides the same --codec, --rate and --channels"
+        }
     }
 }
 
@@ -319,15 +354,16 @@ extension SessionDescription {
     /// A way for messages, and no media on it.
     fileprivate static func withoutMedia() -> SessionDescription {
         var description = SessionDescription.offer(
-            formats: [.opus()], address: .any, port: 9, sessionID: .random(in: 1...(1 << 62)))
+            formats: [.opus()], address: .any, port: 9, sessionID: .random(in: 1...(1 << 62)), profile: .dtlsSAVPF)
         description.direction = .inactive
         return description
     }
 
-    /// The same as an answer: a format of the offer's, whatever it is.
-    fileprivate static func withoutMedia(answering offer: SessionDescription) -> SessionDescription {
-        var description = SessionDescription.withoutMedia()
-        description.formats = Array(offer.formats.prefix(1))
+    /// The same as an answer to this.
+    fileprivate func answeredWithoutMedia() throws(NegotiationError) -> SessionDescription {
+        var description = try SessionDescription.answer(
+            to: self, supporting: formats, address: .any, port: 9, sessionID: .random(in: 1...(1 << 62)))
+        description.direction = .inactive
         return description
     }
 }

@@ -14,11 +14,12 @@ final class RoomConsole {
     }
 
     let session: NearbySession
-    let keys: Keys?
+    private(set) var keys: Keys?
     /// Whom to let in once this machine admits.
     private let policy: AdmissionPolicy
     private let inbox = Inbox()
     private var listener: Task<Void, Never>?
+    private var receiver: Task<Void, Never>?
     private var pressed = RoomKeys()
     private var questions: [(id: AskID, question: RoomHost.Question)] = []
 
@@ -38,8 +39,12 @@ final class RoomConsole {
     private(set) var left: [Member] = []
     /// What a call with a member is like, for the line that tells of it.
     var describe: (MemberID) -> String? = { _ in nil }
+    /// Whether there is to be sound, and not messages alone.
+    var hasSound = false
     /// Mutes, or no longer.
     var mute: (Bool) -> Void = { _ in }
+    /// Why there is no sound with somebody, as it was told.
+    private var disagreements: [MemberID: String] = [:]
     /// Since when the host is looked for, and whether that was told.
     private var lostHost: (since: HostTime, isTold: Bool)?
     private static let lossPatience = 0.7
@@ -59,7 +64,38 @@ final class RoomConsole {
         }
     }
 
-    deinit { listener?.cancel() }
+    deinit {
+        listener?.cancel()
+        receiver?.cancel()
+    }
+
+    /// Shows messages, and takes files into a folder, or declines them.
+    /// - Parameter printsMessages: on standard output, rather than on the terminal.
+    func receive(into folder: String?, printsMessages: Bool = false) {
+        let arrivals = RoomArrivals(into: folder) { [session] id in
+            await session.roster?[id]?.name.text ?? "somebody who left"
+        } show: { name, text in
+            guard printsMessages else { return Terminal.say("\(name): \(text)") }
+            try? Terminal.output(Terminal.printable("\(name): \(text)") + "\n")
+        }
+        receiver = Task { [session] in await arrivals.take(from: session.arrivals) }
+    }
+
+    /// From now on standard input is somebody else's.
+    func giveUpKeys() { keys = nil }
+
+    /// Answers who asks: `y` lets in, `n` declines, `b` blocks; by name where several ask.
+    func answer(_ letter: String, _ name: String?) {
+        let asked = questions.filter { name == nil || $0.question.name.text == name }
+        guard asked.count == 1, let id = asked.first?.id else {
+            let names = questions.map { "'\($0.question.name)'" }.joined(separator: ", ")
+            return Terminal.say(
+                questions.isEmpty
+                    ? "nobody asks to join" : asked.isEmpty ? "these ask: \(names)" : "several ask: \(names); say which"
+            )
+        }
+        act(letter == "y" ? .welcome(id) : letter == "n" ? .decline(id) : .bar(id))
+    }
 
     /// The other members, in the order of their coming.
     var others: [Member] { roster?.members.filter { $0.id != me } ?? [] }
@@ -110,8 +146,8 @@ final class RoomConsole {
                 "what the host passed on as \(member.name)'s was not signed by them, and was not used: somebody may be between"
             )
         case .transport(let member, let state): moved(member, state)
-        case .noMedia(let member): missing(member)
-        case .disagreed(let member, let words): Terminal.warn("no sound with \(member.name): \(words)")
+        case .noMedia(let member): if hasSound { missing(member) }
+        case .disagreed(let member, let words): disagreed(member, words)
         case .discovery(let state): if roster?.members.count != 1 || isFounder { tell(state) }
         case .store(let error): Terminal.warn("\(error)")
         case .ended(let ending): self.ending = ending
@@ -130,7 +166,10 @@ final class RoomConsole {
         let standing = question.isKnown ? "let in before" : question.key == nil ? "cannot prove who it is" : "not known"
         let purpose = question.purpose.map { ": \"\($0)\"" } ?? ""
         Terminal.warn("\(question.name) (\(key), \(standing), \(question.address)) asks to join\(purpose)")
-        guard keys != nil else { return }
+        guard keys != nil else {
+            if isatty(STDIN_FILENO) == 1 { Terminal.say("/y lets in, /n declines, /b blocks") }
+            return
+        }
         let list = questions.prefix(9).enumerated().map { "\($0 + 1) \($1.question.name)" }.joined(separator: ", ")
         Terminal.say(
             questions.count > 1
@@ -179,6 +218,7 @@ final class RoomConsole {
         case .left(let member):
             guard !left.contains(where: { $0.id == member.id }) else { return }
             ways[member.id] = nil
+            disagreements[member.id] = nil
             told.remove(member.id)
             left.append(member)
             vanished = member.isAway ? member : nil
@@ -204,11 +244,18 @@ final class RoomConsole {
         ways[member.id] = state
         switch state {
         case .open:
-            let words = describe(member.id).map { ", \($0)" } ?? ""
-            if told.insert(member.id).inserted { Terminal.say("in a call with \(member.name)\(words)") }
-        case .failed(let error): Terminal.warn("no sound with \(member.name): \(error)")
-        case .connecting, .securing, .silent, .suspended, .closed: break
+            // One that only writes has a way, and no call.
+            guard let words = describe(member.id), told.insert(member.id).inserted else { return }
+            Terminal.say("in a call with \(member.name), \(words)")
+        case .failed(let error) where hasSound: Terminal.warn("no sound with \(member.name): \(error)")
+        case .failed, .connecting, .securing, .silent, .suspended, .closed: break
         }
+    }
+
+    /// It is tried again and again, and told once.
+    private func disagreed(_ member: Member, _ words: String) {
+        guard hasSound, disagreements.updateValue(words, forKey: member.id) != words else { return }
+        Terminal.warn("no sound with \(member.name): \(words)")
     }
 
     /// In the background: a look at the firewall may take a second.

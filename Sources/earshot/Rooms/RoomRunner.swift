@@ -52,6 +52,7 @@ final class RoomRunner {
         voice = VoiceWatch(
             call.voice, mode: options.voice.voiceProcessing, card: card, channelCount: options.channels)
         console.describe = { [call] in call.statistics(of: PeerID(Int($0.number))).map { $0.configuration.words } }
+        console.hasSound = true
         console.mute = { [call] in call.isMuted = $0 }
     }
 
