@@ -166,7 +166,7 @@ if !core {
             dependencies: [
                 "AudioBase", "AudioCodecs", "AudioContainers", "AudioDSP", "AudioDevices", "AudioEngine", "AudioFiles",
                 "AudioPlugIns", "AudioQueues", "AudioSession", "AudioStreams", "VoiceProcessing", "MediaTransport",
-                "Nearby", "Call", "Diagnostics", "TOMLReader",
+                "Rooms", "Nearby", "Call", "Diagnostics", "TOMLReader",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: settings, linkerSettings: linker))
@@ -174,8 +174,9 @@ if !core {
         .testTarget(
             name: "CommandTests",
             dependencies: [
-                "earshot", "AudioBase", "AudioContainers", "AudioDSP", "AudioFiles", "TestSupport", "TestTraits",
-                "TOMLReader",
+                "earshot", "AudioBase", "AudioContainers", "AudioDSP", "AudioFiles", "MediaTransport", "Rooms",
+                "Nearby",
+                "TestSupport", "TestTraits", "TOMLReader",
             ],
             swiftSettings: settings, linkerSettings: linker))
 }

@@ -9,6 +9,9 @@ let package = Package(
         .systemLibrary(name: "CJACKRing", pkgConfig: "jack"),
         .systemLibrary(name: "CEBUR128", pkgConfig: "libebur128"),
         .systemLibrary(name: "CCrypto", pkgConfig: "libcrypto"),
+        .systemLibrary(name: "CSRTPAlone"),
+        // Counts allocations in the program that links it.
+        .target(name: "CAllocations"),
         .executableTarget(
             name: "earshot-bench",
             dependencies: [
@@ -69,11 +72,13 @@ let package = Package(
                 .product(name: "AudioDevices", package: "Earshot"), .product(name: "AudioEngine", package: "Earshot"),
                 .product(name: "AudioFiles", package: "Earshot"),
             ]),
-        // What protecting media costs beside the ciphers and signatures alone.
+        // What protecting and carrying media costs beside the ciphers, signatures and sockets alone, and what a flood does.
         .executableTarget(
             name: "transport-bench",
             dependencies: [
-                "BenchReports", "CCrypto", "PairedTimes", .product(name: "AudioBase", package: "Earshot"),
+                "BenchReports", "CAllocations", "CCrypto", "CSRTPAlone", "PairedTimes", "TestSupport",
+                .product(name: "AudioBase", package: "Earshot"), .product(name: "AudioCodecs", package: "Earshot"),
+                .product(name: "AudioDevices", package: "Earshot"), .product(name: "Call", package: "Earshot"),
                 .product(name: "MediaTransport", package: "Earshot"),
             ]),
     ],

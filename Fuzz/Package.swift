@@ -15,11 +15,11 @@ let package = Package(
                 .product(name: "MediaTransport", package: "Earshot"), .product(name: "Rooms", package: "Earshot"),
             ]),
         .target(name: "HTTPParsing"),
-        .target(name: "Signalling"),
+        .target(name: "PacketRules"),
         .executableTarget(
             name: "fuzz",
             dependencies: [
-                "Announcements", "HTTPParsing", "Signalling", "TOMLReader",
+                "Announcements", "HTTPParsing", "PacketRules", "TOMLReader",
                 .product(name: "AudioContainers", package: "Earshot"), .product(name: "AudioFiles", package: "Earshot"),
                 .product(name: "MediaTransport", package: "Earshot"), .product(name: "Rooms", package: "Earshot"),
                 .product(name: "AudioStreams", package: "Earshot"),

@@ -469,9 +469,9 @@ def peer_earshot(P, o, ip, period):
         if k in o:
             base += ["--" + k, o[k]]
     out = {s: open(f"{SCR}/earshot{s}.json", "w") for s in "AB"}
-    a = P.start("earshotA", [prog, "host", "--insecure-lan", "--jack-name", "eA"] + base, "A", True, stdout=out["A"])
+    a = P.start("earshotA", [prog, "host", "--accept", "all", "--no-announce", "--ephemeral", "--client-name", "eA"] + base, "A", True, stdout=out["A"])
     time.sleep(0.7)
-    b = P.start("earshotB", [prog, "join", ip["A"], "--jack-name", "eB"] + base, "B", True, stdout=out["B"])
+    b = P.start("earshotB", [prog, "join", ip["A"], "--ephemeral", "--client-name", "eB"] + base, "B", True, stdout=out["B"])
     n = range(1, int(o.get("ports", "2")) + 1)
     return {"procs": {"earshot": [a, b]}, "both": True, "warm": float(o.get("warm", 6)),
             "in": {"A": [f"eA:input_{i}" for i in n], "B": [f"eB:input_{i}" for i in n]},

@@ -31,7 +31,9 @@ struct PacketSender: ~Copyable {
             guard let count = try? AACPayload.write(payload, into: unit) else { return }
             body = UnsafeRawBufferPointer(rebasing: unit[..<count])
         }
-        let count = session.packetize(body, position: position, marker: afterGap || !hasSent, at: now, into: datagram)
+        // With AAC the marker says that a unit ends here, as each does (RFC 3640 §3.1): GStreamer waits for it.
+        let marker = isAAC || afterGap || !hasSent
+        let count = session.packetize(body, position: position, marker: marker, at: now, into: datagram)
         hasSent = true
         transmit(UnsafeRawBufferPointer(rebasing: datagram[..<count]))
     }

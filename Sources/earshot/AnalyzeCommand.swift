@@ -55,7 +55,8 @@ struct AnalyzeCommand: ParsableCommand {
                     status: Failure.data)
             }
             if let picture {
-                let title = "\(ends[0].codec), \(ends[0].rate / 1000) kHz, blocks of \(ends[0].device.block) frames"
+                let format = ends[0].peers.first.map { "\($0.codec), \($0.rate / 1000) kHz, " } ?? ""
+                let title = "\(format)blocks of \(ends[0].device.block) frames"
                 try Failure.creating { try CallPicture(title: title, directions: directions).write(to: picture) }
             }
             try show(results, ends: ends)
@@ -82,13 +83,14 @@ struct AnalyzeCommand: ParsableCommand {
     }
 
     private func show(_ end: CallReport) {
-        let sent = end.sent
-        let received = end.received
         let callback = end.callback
-        print(
-            Self.pad(end.role)
-                + "\(sent.packets) packets sent, \(received.packets) received, \(received.lost) lost, "
-                + String(format: "%.0f ms concealed", received.concealedMs))
+        for (index, peer) in end.peers.enumerated() {
+            let name = end.peers.count > 1 ? ", \(DeviceWords.printable(peer.name))" : ""
+            print(
+                Self.pad(index == 0 ? end.role : "")
+                    + "\(peer.sent.packets) packets sent, \(peer.received.packets) received, \(peer.received.lost) lost, "
+                    + String(format: "%.0f ms concealed", peer.received.concealedMs) + name)
+        }
         print(
             Self.pad("")
                 + String(

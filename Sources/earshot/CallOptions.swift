@@ -40,6 +40,11 @@ struct CallOptions: ParsableArguments {
         completion: .file(extensions: ["wav"]))
     var hear: String?
 
+    @Option(
+        help: ArgumentHelp("Take files that others send, into this folder.", valueName: "folder"),
+        completion: .directory)
+    var receive: String?
+
     @Option(help: ArgumentHelp("End the call after this many seconds.", valueName: "seconds"))
     var duration: Double?
 

@@ -55,11 +55,49 @@ struct CallReport: Codable {
         var lostFrames: Int
     }
 
+    /// The room that the call was in.
+    struct Room: Codable {
+        var name: String
+        /// Its identity, which stays while hosts change.
+        var id: String
+        /// How often it had changed hands, from 1.
+        var epoch: Int
+    }
+
+    /// One of the others: what was agreed on with it, and what went to and fro.
+    struct Peer: Codable {
+        var name: String
+        /// The fingerprint of its key; nil for a browser.
+        var key: String?
+        /// Where its sound came from, with the port; nil where none ever came.
+        var address: String?
+        /// Where it left, or was given up: seconds from the beginning of the call.
+        var leftAfterSeconds: Double?
+        var codec: String
+        var rate: Double
+        var channels: Int
+        var packetFrames: Int
+        var bitRate: Int?
+        var sent: Sent
+        var received: Received
+        var delay: Delay
+        var transport: Transport?
+    }
+
+    /// The encrypted way to one of the others.
+    struct Transport: Codable {
+        /// Packets refused since they were not its own, or were changed.
+        var unauthentic: Int
+        /// Packets refused since they had come before.
+        var replayed: Int
+        /// Times that sound went another way from then on.
+        var moves: Int
+    }
+
     struct Sent: Codable {
         var packets: Int
         var bytes: Int
         var lostBeforeEncoding: Int
-        var failures: Int
     }
 
     struct Received: Codable {
@@ -126,14 +164,13 @@ struct CallReport: Codable {
     }
 
     var earshot = CallReport.version
+    /// `host` or `guest`, as this end began.
     var role: String
-    var codec: String
-    var rate: Double
-    var channels: Int
-    var packetFrames: Int
-    var bitRate: Int?
-    var encrypted = false
-    var peer: String
+    /// One's own name.
+    var name: String
+    /// The fingerprint of one's own key.
+    var key: String
+    var room: Room?
     var seconds: Double
     var ended: String
     var device: Device
@@ -147,9 +184,8 @@ struct CallReport: Codable {
     var voice: Voice?
     var spoken: Tape?
     var heard: Tape?
-    var sent: Sent
-    var received: Received
-    var delay: Delay
+    /// Everybody that was agreed with, in the order of their coming.
+    var peers: [Peer]
     var callback: Callback
     var memoryAnonymousKiB: Int?
 

@@ -20,12 +20,14 @@ struct EarshotCommand: ParsableCommand {
         commandName: "earshot",
         abstract: "Talk and sing with people near you, live, over the network you share.",
         discussion: """
-            Two machines on one network: `earshot host --insecure-lan` on one, `earshot join ADDRESS` on the other.
+            Two machines on one network: `earshot host` on one, `earshot join` on the other. Up to eight can be in a room.
             Without sound hardware: `--device simulated --speak FILE --hear FILE`.
             """,
         version: CallReport.version,
         subcommands: [
-            HostCommand.self, JoinCommand.self, DevicesCommand.self, LoopbackCommand.self, MonitorCommand.self,
+            HostCommand.self, JoinCommand.self, ChatCommand.self, SendCommand.self, PeersCommand.self,
+            DevicesCommand.self, LoopbackCommand.self,
+            MonitorCommand.self,
             EffectsCommand.self, RenderCommand.self, ProcessVoiceCommand.self, RecordCommand.self, PlayCommand.self,
             ConvertCommand.self, InfoCommand.self, AnalyzeCommand.self,
         ])

@@ -9,6 +9,7 @@ import Diagnostics
 import Foundation
 import MediaTransport
 import Nearby
+import Rooms
 
 /// What ends the program early: one line for the person, a status for the script. Statuses are those of sysexits(3).
 struct Failure: Error {
@@ -22,6 +23,7 @@ struct Failure: Error {
     static let unavailable: Int32 = 69
     static let cannotCreate: Int32 = 73
     static let lost: Int32 = 75
+    static let refused: Int32 = 77
 
     init(_ line: String, status: Int32) {
         self.line = line
@@ -42,7 +44,10 @@ struct Failure: Error {
         case AudioPlayerError.stream(let error): self.init(error)
         case let error as AudioStreamError: self.init(error.description, status: Self.status(of: error))
         case let error as GraphFileError: self.init(error.description, status: Self.data)
-        case let error as SignallingError: self.init(error.description, status: Self.status(of: error))
+        case let ending as RoomGuest.Ending: self.init(ending.description, status: Self.status(of: ending))
+        case let error as ResolutionError: self.init(error.description, status: Self.noHost)
+        case NearbyError.store(let error): self.init(error)
+        case let error as NearbyStoreError: self.init(error.description, status: Self.status(of: error))
         case let error as any CustomStringConvertible & Error: self.init(error.description, status: Self.unavailable)
         default: self.init("\(error)", status: Self.unavailable)
         }
@@ -67,9 +72,31 @@ struct Failure: Error {
         }
     }
 
-    private static func status(of error: SignallingError) -> Int32 {
-        if case .unknownHost = error { return noHost }
-        return unavailable
+    private static func status(of ending: RoomGuest.Ending) -> Int32 {
+        switch ending {
+        case .refused(let error): status(of: error)
+        case .changedKey, .blockedHost, .noPINWanted, .impostor, .removed, .replaced: refused
+        case .unreached(.wrongKey, _): refused
+        case .unreached, .closed: unavailable
+        case .dropped, .lost: lost
+        case .becameHost, .left: unavailable
+        }
+    }
+
+    private static func status(of error: RoomError) -> Int32 {
+        switch error {
+        case .declined, .unanswered, .replaced, .blocked, .unknownKey, .keyNeeded, .changedKey, .ownKey, .pinNeeded,
+            .wrongPIN, .tooManyAttempts:
+            refused
+        default: unavailable
+        }
+    }
+
+    private static func status(of error: NearbyStoreError) -> Int32 {
+        switch error {
+        case .file: cannotCreate
+        case .tooLarge, .identity, .knownPeers: data
+        }
     }
 
     /// Makes a file; whatever is in its way, the status says that it could not be created.
@@ -87,12 +114,18 @@ struct Failure: Error {
             try work()
         } catch let exit as ExitCode {
             throw exit
-        } catch SignallingError.cancelled {
-            throw ExitCodes.interrupted
         } catch {
             let failure = Failure(error)
             Terminal.say("earshot: \(failure.line)")
             throw ExitCode(failure.status)
         }
     }
+}
+
+enum ExitCodes {
+    static var interrupted: ExitCode { ExitCode(Interrupt.exitStatus) }
+    /// The person has had enough.
+    static let done = ExitCode.success
+    /// Of what was told already.
+    static func failed(_ failure: Failure) -> ExitCode { ExitCode(failure.status) }
 }

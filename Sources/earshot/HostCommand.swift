@@ -3,115 +3,136 @@ import Call
 import Foundation
 import MediaTransport
 import Nearby
+import Rooms
 
 struct HostCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "host", abstract: "Wait for one guest and hold a call with it.",
+        commandName: "host", abstract: "Open a room, let people near in, and talk with them.",
         discussion: """
-            Listens on the loopback address, for a guest on this machine, unless --insecure-lan is given: the call is not
-            encrypted yet. One port is used, TCP to set up the call and UDP for its sound.
+            Others find the room by its name (earshot join NAME, or earshot join and a number), by this machine's address, or
+            by the join code that is shown. All is encrypted; who is let in is known by the key from then on. One port is
+            used, TCP to set up the call and UDP for its sound. When the host leaves the room goes on with those who are in.
             """)
 
-    @OptionGroup var call: CallOptions
-
-    @Option(help: "The port to listen on, TCP and UDP.")
-    var port = Signalling.defaultPort
+    @Argument(help: "The room's name, up to 63 bytes of UTF-8. Default: your own.")
+    var room: String?
 
     @Option(
         help: ArgumentHelp(
-            "The address to listen on; default 127.0.0.1, with --insecure-lan all.", valueName: "address"))
+            "Whom to let in: all, known (whom you let in before), ask. Default: ask on a terminal, else known.",
+            valueName: "whom"))
+    var accept: AdmissionPolicy?
+
+    @Option(help: ArgumentHelp("Earshots in the room at most, yours among them: 2 to 8.", valueName: "count"))
+    var capacity = Roster.maximumNativeCount
+
+    @Flag(help: "Do not announce the room: guests need the address or the join code.")
+    var noAnnounce = false
+
+    @OptionGroup var own: RoomOptions
+
+    @Option(help: "The port to listen on, TCP and UDP.")
+    var port = JoinCode.usualPort
+
+    @Option(help: ArgumentHelp("The address of this machine to listen on; default all.", valueName: "address"))
     var address: String?
 
-    @Flag(help: "Let machines on the network in. Not encrypted: anybody on the way can listen, anybody can join.")
-    var insecureLan = false
+    @OptionGroup var call: CallOptions
 
     func validate() throws {
-        guard let address else { return }
-        guard let parsed = IPAddress(address) else {
-            throw ValidationError("--address takes an IP address of this machine")
+        if let room { try RoomOptions.check { try PeerName(room) } }
+        guard (2...Roster.maximumNativeCount).contains(capacity) else {
+            throw ValidationError("--capacity takes 2 to \(Roster.maximumNativeCount)")
         }
-        guard parsed.isLoopback || insecureLan else {
-            throw ValidationError(
-                "--address \(address) can be reached from the network and the call is not encrypted; add --insecure-lan to do so all the same"
-            )
+        guard port > 0 else { throw ValidationError("--port takes 1 to 65535") }
+        if let address, IPAddress(address) == nil {
+            throw ValidationError("--address takes an IP address of this machine")
         }
     }
 
     func run() throws {
         try Failure.reporting {
             Interrupt.watch()
+            let keys = Terminal.isInteractive ? Keys() : nil
+            let pin = try own.readPIN(keys)
             let card = try SoundCard(call)
-            let voice = try call.voice.makeVoice(card, channelCount: call.channels)
-            let listening = address.flatMap { IPAddress($0) } ?? (insecureLan ? .any : .loopback)
-            let server = try SignallingServer(address: listening, port: port)
-            Terminal.say("waiting for a guest: earshot join \(Signalling.hint(server.localAddress))")
-            Terminal.warn(Signalling.notEncrypted)
-            // The sound's port, taken when a guest comes: whether it is free is known now.
-            _ = try UDPSocket(address: listening, port: port)
-            while true {
-                guard let incoming = try server.accept(timeout: 1e9, isCancelled: { Interrupt.isRequested }) else {
-                    throw ExitCodes.interrupted
-                }
-                let peer = incoming.peerAddress.address
-                guard let session = try admit(incoming, card: card, voice: voice) else { continue }
-                Terminal.say("in a call with \(peer), \(Signalling.describe(session.configuration))")
-                try CallRunner(
-                    options: call, role: "host", peer: peer.description, card: card, session: session
-                ).run()
-                return
+            let session: CallSession
+            let nearby: NearbySession
+            do {
+                session = try call.makeCall(card)
+                var configuration = NearbySession.Configuration(name: own.ownName, store: own.store)
+                configuration.port = port
+                configuration.address = address.flatMap { IPAddress($0) }
+                configuration.media = session
+                nearby = try NearbySession.opened(configuration)
+            } catch {
+                card.close()
+                throw error
             }
+            let policy = accept ?? (keys == nil ? .known : .ask)
+            let name = try room.map { try PeerName($0) } ?? own.ownName
+            let console = RoomConsole(nearby, keys: keys, policy: policy)
+            console.receive(into: call.receive)
+            introduce(nearby, name, policy, hasPIN: pin != nil, keys: keys)
+            let (capacity, isAdvertised) = (capacity, !noAnnounce)
+            try waiting {
+                try await nearby.host(name, policy: policy, pin: pin, capacity: capacity, isAdvertised: isAdvertised)
+            }
+            Terminal.say("waiting for guests")
+            try RoomRunner(call, isHost: true, console: console, card: card, call: session).run()
         }
     }
 
-    /// Answers an offer; nil where no call comes of it. Nothing a guest says or does ends the host: what cannot be is refused,
-    /// one that hangs up is forgotten, and the host waits on. Only this side's own files end it.
-    private func admit(
-        _ incoming: consuming IncomingOffer, card: SoundCard, voice: CallVoice?
-    ) throws -> CallSession? {
-        let (answer, session): (SessionDescription, CallSession)
-        do {
-            (answer, session) = try prepare(for: incoming, card: card, voice: voice)
-        } catch {
-            let failure = Failure(error)
-            incoming.refuse(failure.line)
-            Terminal.say("refused a guest: \(failure.line)")
-            return nil
+    /// How others come in, and who is let in.
+    private func introduce(
+        _ nearby: NearbySession, _ name: PeerName, _ policy: AdmissionPolicy, hasPIN: Bool, keys: Keys?
+    ) {
+        let codes = waiting { await nearby.joinCodes }
+        let secret = hasPIN ? " (with the PIN)" : ""
+        var lines = ["room '\(name)', open for guests\(secret):"]
+        if !noAnnounce { lines.append("    earshot join \(Self.quoted(name.text))") }
+        if let code = codes.first {
+            lines.append("    earshot join \(Self.shown(SocketAddress(code.address, port: nearby.port)))")
+            lines.append("    earshot join \(code)")
+        } else if let address = address.flatMap({ IPAddress($0) }) {
+            lines.append("    earshot join \(Self.shown(SocketAddress(address, port: nearby.port)))")
+        } else {
+            lines.append("    earshot join \(Self.shown(SocketAddress(.loopback, port: nearby.port))), on this machine")
+            lines.append("this machine has no address in a network: connect it, others can join then")
         }
-        do {
-            try card.prepare()
-        } catch {
-            let failure = Failure(error)
-            incoming.refuse(failure.line)
-            throw failure
+        lines.append("you are '\(own.ownName)'; your key: \(nearby.fingerprint)")
+        switch policy {
+        case .all: lines.append("everybody is let in\(hasPIN ? " who has the PIN" : "")")
+        case .known: lines.append("only whom you have let in before is let in; see who: earshot peers")
+        case .ask: lines.append("you are asked about each guest")
         }
-        do throws(SignallingError) {
-            try incoming.answer(answer)
-        } catch {
-            Terminal.say("lost a guest before the call began: \(error)")
-            return nil
+        Terminal.say(lines.joined(separator: "\n"))
+        if policy == .ask, keys == nil {
+            Terminal.warn("there is no terminal to answer on: nobody is let in; use --accept known or all")
         }
-        return session
+        if keys != nil { Terminal.say(RoomKeys.hint(isHost: true)) }
+        let port = nearby.port
+        // In the background: the look may take a second.
+        Task.detached {
+            if let words = FirewallWords.atStart(Firewall.ofThisMachine(), port: port) { Terminal.warn(words) }
+        }
     }
 
-    private func prepare(
-        for incoming: borrowing IncomingOffer, card: SoundCard, voice: CallVoice?
-    ) throws -> (SessionDescription, CallSession) {
-        let offer = incoming.offer
-        let local = incoming.localAddress ?? .loopback
-        var socket = try UDPSocket(address: local, port: port)
-        // Sound goes to the machine that asked, whatever address its offer names.
-        try socket.connect(to: SocketAddress(incoming.peerAddress.address, port: offer.port))
-        let preferences = call.preferences(
-            deviceRate: card.device.sampleRate, deviceBlock: card.device.blockFrameCount)
-        let answer = try preferences.answer(
-            to: offer, address: local, port: socket.localAddress.port, sessionID: Signalling.newSessionID())
-        guard let mine = answer.formats.first,
-            let theirs = offer.formats.first(where: { $0.payloadType == mine.payloadType })
-        else { throw NegotiationError.noAudio }
-        let configuration = try preferences.configuration(mine: mine, remote: offer, format: theirs)
-        let session = try CallSession(
-            configuration, device: card.device, socket: socket, cname: Signalling.newCanonicalName(),
-            voice: voice)
-        return (answer, session)
+    /// As an argument of a shell.
+    static func quoted(_ text: String) -> String {
+        let isPlain = text.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "-_.".contains($0)) }
+        return isPlain && !text.hasPrefix("-") ? text : "'" + text.replacing("'", with: "'\\''") + "'"
+    }
+
+    /// As `join` takes it.
+    static func shown(_ address: SocketAddress) -> String {
+        address.port == JoinCode.usualPort ? address.address.description : address.description
+    }
+}
+
+extension NearbySession {
+    /// Opens the ports, while the command's own thread waits.
+    static func opened(_ configuration: Configuration) throws -> NearbySession {
+        try waiting { try await NearbySession(configuration) }
     }
 }

@@ -3,54 +3,98 @@ import Call
 import Foundation
 import MediaTransport
 import Nearby
+import Rooms
 
 struct JoinCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "join", abstract: "Join the call that a host waits with.",
-        discussion:
-            "ADDRESS is a name or an IP address, with :PORT behind it where the host uses another than \(Signalling.defaultPort)."
-    )
+        commandName: "join", abstract: "Enter a room near you, and talk with those who are in.",
+        discussion: """
+            Without ROOM the rooms near are shown as they come and go, and a number enters one. What ROOM is, its form tells:
+            a number with dots or colons is an address, a join code has its length and check character, a machine's name has
+            a dot or a port; all else is a room's name. --by says it where that is wrong.
+            """)
 
-    @Argument(help: "The host: NAME, ADDRESS, ADDRESS:PORT or [IPv6]:PORT.")
-    var address: String
+    @Argument(
+        help:
+            "A room's NAME, ADDRESS, ADDRESS:PORT, [IPv6]:PORT, HOST, HOST:PORT, or a join code. Default: shows which there are."
+    )
+    var room: String?
+
+    @Flag(help: "List the rooms near, and end.")
+    var list = false
+
+    @OptionGroup var entrance: EntranceOptions
+
+    @OptionGroup var own: RoomOptions
+
+    @Option(
+        help: ArgumentHelp(
+            "The port for signalling (TCP) and sound (UDP); another where it is taken. Default: 47400.",
+            valueName: "port"))
+    var port: UInt16?
 
     @OptionGroup var call: CallOptions
 
     func validate() throws {
-        if Signalling.parse(address) == nil {
-            throw ValidationError("'\(address)' is no address; give NAME, ADDRESS, ADDRESS:PORT or [IPv6]:PORT")
-        }
+        if let room { try RoomOptions.check { try JoinTarget(room, as: entrance.by) } }
+        if list, room != nil { throw ValidationError("--list takes no room; it lists all that are near") }
     }
 
     func run() throws {
         try Failure.reporting {
             Interrupt.watch()
-            guard let host = Signalling.parse(address) else { return }
+            if list { return try showList() }
+            let keys = Terminal.isInteractive ? Keys() : nil
+            var pin = try own.readPIN(keys)
+            let found = try entrance.find(room, keys)
+            if found.needsPIN, pin == nil, let keys { pin = try PINPrompt.read(keys, "the PIN of '\(found.name)'") }
             let card = try SoundCard(call)
-            let voice = try call.voice.makeVoice(card, channelCount: call.channels)
-            let client = try SignallingClient(
-                connectingTo: host.name, port: host.port, isCancelled: { Interrupt.isRequested })
-            let local = client.localAddress ?? .any
-            var socket = try UDPSocket(address: local, port: 0)
-            let preferences = call.preferences(
-                deviceRate: card.device.sampleRate, deviceBlock: card.device.blockFrameCount)
-            let offer = try preferences.offer(
-                address: local, port: socket.localAddress.port, sessionID: Signalling.newSessionID())
-            let answer = try client.exchange(offer, isCancelled: { Interrupt.isRequested })
-            let chosen = try offer.format(chosenBy: answer)
-            guard let mine = offer.formats.first(where: { $0.payloadType == chosen.payloadType }) else {
-                throw NegotiationError.noAudio
+            let session: CallSession
+            let nearby: NearbySession
+            do {
+                session = try call.makeCall(card)
+                var configuration = NearbySession.Configuration(name: own.ownName, store: own.store)
+                configuration.port = port ?? JoinCode.usualPort
+                configuration.takesAnyPort = true
+                configuration.media = session
+                nearby = try NearbySession.opened(configuration)
+            } catch {
+                card.close()
+                throw error
             }
-            try socket.connect(to: SocketAddress(client.peerAddress.address, port: answer.port))
-            let configuration = try preferences.configuration(mine: mine, remote: answer, format: chosen)
-            let session = try CallSession(
-                configuration, device: card.device, socket: socket, cname: Signalling.newCanonicalName(),
-                voice: voice)
-            let peer = client.peerAddress.address.description
-            try card.prepare()
-            Terminal.say("in a call with \(peer), \(Signalling.describe(configuration))")
-            Terminal.warn(Signalling.notEncrypted)
-            try CallRunner(options: call, role: "guest", peer: peer, card: card, session: session).run()
+            let console = RoomConsole(nearby, keys: keys, policy: keys == nil ? .known : .ask)
+            console.receive(into: call.receive)
+            do {
+                try entrance.enter(found, pin, own, console, keys)
+            } catch {
+                Terminal.live("")
+                waiting { await nearby.close() }
+                card.close()
+                throw error
+            }
+            if keys != nil { Terminal.say(RoomKeys.hint(isHost: false)) }
+            try RoomRunner(call, isHost: false, console: console, card: card, call: session).run()
         }
+    }
+
+    private func showList() throws {
+        let listing = RoomListing(rooms: try RoomSearch.list(within: entrance.timeout ?? 3))
+        if call.json { return try Terminal.output(listing.document()) }
+        guard !listing.rooms.isEmpty else {
+            return Terminal.say(
+                "no room was seen within \(Int((entrance.timeout ?? 3).rounded(.up))) s; open one with: earshot host")
+        }
+        try Terminal.output(listing.table(hasColour: Terminal.outputHasColour))
+    }
+}
+
+extension CallOptions {
+    /// The call on a card, before there is anybody to talk with.
+    func makeCall(_ card: SoundCard) throws -> CallSession {
+        // RFC 7022: it names this end of this call, and nothing else.
+        let name = String(UInt64.random(in: .min ... .max), radix: 36)
+        return CallSession(
+            preferences(deviceRate: card.device.sampleRate, deviceBlock: card.device.blockFrameCount),
+            device: card.device, cname: name, voice: try voice.makeVoice(card, channelCount: channels))
     }
 }

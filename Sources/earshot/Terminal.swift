@@ -57,7 +57,7 @@ enum Terminal {
     }
 
     /// Names of devices and peers come from outside: they must not command the terminal.
-    private static func printable(_ text: String) -> String {
+    static func printable(_ text: String) -> String {
         text.split(separator: "\n", omittingEmptySubsequences: false).map { DeviceWords.printable(String($0)) }
             .joined(separator: "\n")
     }

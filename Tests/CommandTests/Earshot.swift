@@ -1,5 +1,6 @@
 import AudioFiles
 import Foundation
+import Synchronization
 import Testing
 import TestSupport
 
@@ -15,35 +16,19 @@ enum Earshot {
         _ arguments: [String], environment: [String: String?] = [:], standardOutput: String? = nil,
         terminal: PseudoTerminal? = nil
     ) throws -> ChildProcess {
-        var all: [String: String?] = ["JACK_DEFAULT_SERVER": nil, "XDG_RUNTIME_DIR": nil]
+        var all: [String: String?] = [
+            "JACK_DEFAULT_SERVER": nil, "XDG_RUNTIME_DIR": nil, "XDG_DATA_HOME": TestFolders.next("data"),
+        ]
         all.merge(environment) { $1 }
         return try ChildProcess(
             [program] + arguments, environment: all, standardOutput: standardOutput, terminal: terminal)
     }
 
-    /// Says something to a TCP port of this machine and returns what it answers until it hangs up.
-    static func sayOnce(_ text: String, to port: Int) throws -> String {
-        let socket = Foundation.socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-        defer { close(socket) }
-        var address = sockaddr_in()
-        address.sin_family = sa_family_t(AF_INET)
-        address.sin_port = UInt16(port).bigEndian
-        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
-        let size = socklen_t(MemoryLayout<sockaddr_in>.size)
-        let isConnected = withUnsafePointer(to: &address) { pointer in
-            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { connect(socket, $0, size) == 0 }
-        }
-        try #require(isConnected)
-        let bytes = Array(text.utf8)
-        _ = send(socket, bytes, bytes.count, Int32(MSG_NOSIGNAL))
-        var reply: [UInt8] = []
-        var chunk = [UInt8](repeating: 0, count: 1_024)
-        while case let count = recv(socket, &chunk, chunk.count, 0), count > 0 { reply += chunk[..<count] }
-        return String(decoding: reply, as: UTF8.self)
-    }
-
     /// Speech of the distribution's, 48 kHz.
     static let speech = "/usr/share/sounds/alsa/Front_Center.wav"
+
+    /// A room that lets everybody in, on this machine and told to nobody.
+    static func host(_ port: Int) -> [String] { ["host", "--port", "\(port)", "--accept", "all", "--no-announce"] }
 
     /// A port nobody has.
     static func freePort() throws -> Int {
@@ -61,6 +46,17 @@ enum Earshot {
         try #require(port)
         return Int(UInt16(bigEndian: address.sin_port))
     }
+}
+
+/// Folders for programs to make where they need one: each process is somebody else. They go with the tests.
+enum TestFolders {
+    private static let root = "\(NSTemporaryDirectory())earshot-people-\(getpid())"
+    private static let count: Atomic<Int> = {
+        atexit { try? FileManager.default.removeItem(atPath: TestFolders.root) }
+        return Atomic(0)
+    }()
+
+    static func next(_ name: String) -> String { "\(root)/\(name)-\(count.add(1, ordering: .relaxed).newValue)" }
 }
 
 /// A folder that goes with the test.
@@ -87,8 +83,8 @@ struct SimulatedCall {
         port = try Earshot.freePort()
         let common = ["--device", "simulated", "--speak", Earshot.speech, "--json"] + more
         host = try Earshot.start(
-            ["host", "--port", "\(port)", "--hear", scratch("host.wav")] + common + hostMore)
-        try #require(host.says("waiting for a guest"), "\(host.errors)")
+            Earshot.host(port) + ["--hear", scratch("host.wav")] + common + hostMore)
+        try #require(host.says("waiting for guests"), "\(host.errors)")
         guest = try Earshot.start(
             ["join", "127.0.0.1:\(port)", "--hear", scratch("guest.wav")] + common + guestMore)
         try #require(guest.says("in a call with"), "\(guest.errors)")
@@ -116,4 +112,11 @@ func playableFrames(_ path: String, sourceLocation: SourceLocation = #_sourceLoc
 func theReport(_ process: ChildProcess, sourceLocation: SourceLocation = #_sourceLocation) throws -> [String: Any] {
     let object = try JSONSerialization.jsonObject(with: Data(process.output.utf8))
     return try #require(object as? [String: Any], sourceLocation: sourceLocation)
+}
+
+/// The only one of the others in a report.
+func thePeer(_ report: [String: Any], sourceLocation: SourceLocation = #_sourceLocation) throws -> [String: Any] {
+    let peers = try #require(report["peers"] as? [[String: Any]], sourceLocation: sourceLocation)
+    #expect(peers.count == 1, sourceLocation: sourceLocation)
+    return try #require(peers.first, sourceLocation: sourceLocation)
 }

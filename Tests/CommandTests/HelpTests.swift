@@ -8,7 +8,7 @@ import TestSupport
         ["loopback", "--help"], ["monitor", "--help"], ["effects", "--help"], ["render", "--help"],
         ["analyze", "--help"], ["process-voice", "--help"], ["record", "--help"],
         ["play", "--help"], ["convert", "--help"], ["info", "--help"],
-        ["help", "host"],
+        ["help", "host"], ["peers", "--help"], ["chat", "--help"], ["send", "--help"], ["peers", "forget", "--help"],
     ])
     func `each command explains itself`(arguments: [String]) throws {
         let program = try Earshot.start(arguments)
@@ -27,7 +27,8 @@ import TestSupport
         #expect(program.wait() == .exit(0))
         for word in [
             "host", "join", "devices", "loopback", "monitor", "effects", "render", "analyze", "process-voice",
-            "record", "trim-silence", "play", "shuffle", "convert", "normalize", "info", "insecure-lan", "watch",
+            "record", "trim-silence", "play", "shuffle", "convert", "normalize", "info", "peers", "accept",
+            "no-announce", "purpose", "watch", "chat", "send", "receive", "stay",
             "pipewire",
             "alsa", "simulated",
         ] {

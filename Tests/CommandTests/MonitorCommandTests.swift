@@ -226,9 +226,9 @@ import TestTraits
             let environment = server.environment.mapValues(Optional.some)
             let port = try Earshot.freePort()
             let host = try Earshot.start(
-                ["host", "--port", "\(port)", "--device", "pipewire", "--block", "256", "--codec", "pcm", "--json"],
+                Earshot.host(port) + ["--device", "pipewire", "--block", "256", "--codec", "pcm", "--json"],
                 environment: environment)
-            #expect(host.says("waiting for a guest"), "\(host.errors)")
+            #expect(host.says("waiting for guests"), "\(host.errors)")
             let guest = try Earshot.start([
                 "join", "127.0.0.1:\(port)", "--device", "simulated", "--speak", Earshot.speech, "--json",
             ])

@@ -34,11 +34,13 @@ def call(earshot, folder, options, host, guest):
     """Holds a call; returns both reports and what `earshot analyze` measured."""
     port = str(free_port())
     common = ["--device", "simulated", "--speak", f"{folder}/speech.wav", "--json"] + options
-    a = subprocess.Popen([earshot, "host", "--port", port, "--hear", f"{folder}/host.wav", "--duration",
+    alone = ["--accept", "all", "--no-announce", "--ephemeral"]
+    a = subprocess.Popen([earshot, "host", "--port", port] + alone + ["--hear", f"{folder}/host.wav", "--duration",
                           str(SECONDS - 1)] + common + host, stdout=open(f"{folder}/host.json", "w"),
                          stderr=subprocess.PIPE, text=True)
-    a.stderr.readline()
-    b = subprocess.Popen([earshot, "join", "127.0.0.1:" + port, "--hear", f"{folder}/guest.wav"] + common + guest,
+    while (line := a.stderr.readline()) and not line.startswith("waiting"):
+        pass
+    b = subprocess.Popen([earshot, "join", "127.0.0.1:" + port, "--ephemeral", "--hear", f"{folder}/guest.wav"] + common + guest,
                          stdout=open(f"{folder}/guest.json", "w"), stderr=subprocess.DEVNULL)
     try:
         said = a.communicate(timeout=30)[1]
@@ -76,7 +78,7 @@ def attempt(earshot, folder, case, spans):
     worst = min(min(w[1][1]) for w in ways)
     delay = max(w[0]["milliseconds"] for w in ways)
     spread = max(w[0]["p95"] - w[0]["p50"] for w in ways)
-    concealed, after = (reports[role]["received"]["concealedMs"] for role in ("host", "guest"))
+    concealed, after = (reports[role]["peers"][0]["received"]["concealedMs"] for role in ("host", "guest"))
     memory = max(r["memoryAnonymousKiB"] for r in reports.values()) / 1024
     stalled = any(r["callback"]["xruns"] or r["callback"]["latenessMaxMicroseconds"] > 2000 for r in reports.values())
     # What is made up before the network is known is no fault; nor is what the guest makes up at the end, until it has

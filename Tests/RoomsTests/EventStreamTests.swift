@@ -35,6 +35,27 @@ import Testing
         #expect(try items(text, piece: piece) == expected)
     }
 
+    @Test func `the standard's examples are read as it says`() throws {
+        let first = ": test stream\n\ndata: first event\nid: 1\n\ndata:second event\nid\n\ndata:  third\n"
+        #expect(
+            try items(first) == [
+                .comment, .event(ServerSentEvent(id: "1", data: "first event")),
+                .event(ServerSentEvent(id: "", data: "second event")),
+            ])
+        let empty = try items("data\n\ndata\ndata\n\ndata:")
+        #expect(empty == [.event(ServerSentEvent(data: "")), .event(ServerSentEvent(data: "\n"))])
+        let same = try items("data:test\n\ndata: test\n\n")
+        #expect(same == [.event(ServerSentEvent(data: "test")), .event(ServerSentEvent(data: "test"))])
+    }
+
+    @Test func `comments without end are taken, and kept nowhere`() throws {
+        var parser = EventStreamParser()
+        var count = 0
+        for _ in 0..<100_000 where try parser.take(ServerSentEvent.keepAlive) == [.comment] { count += 1 }
+        #expect(count == 100_000)
+        #expect(try parser.take("data: x\n\n".utf8).count == 1)
+    }
+
     @Test func `what is written is read`() throws {
         var random = SeededRandom(seed: 1)
         for _ in 0..<2_000 {

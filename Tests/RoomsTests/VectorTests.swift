@@ -1,5 +1,5 @@
-import Foundation
 import MediaTransport
+import TestSupport
 import Testing
 
 @testable import Rooms
@@ -12,9 +12,7 @@ import Testing
 
     /// The lines of the document, single blanks between words.
     private func document() throws -> Set<String> {
-        let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-            .deletingLastPathComponent()
-        let text = try String(contentsOf: root.appending(path: "docs/wire.md"), encoding: .utf8)
+        let text = try TestSupport.document("wire.md")
         return Set(text.split(separator: "\n").map { $0.split(separator: " ").joined(separator: " ") })
     }
 

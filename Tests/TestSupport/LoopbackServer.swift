@@ -32,6 +32,22 @@ public final class LoopbackServer: Sendable {
         @discardableResult
         public func send(_ text: String) -> Bool { send(Array(text.utf8)) }
 
+        /// What follows the head: as many bytes as `Content-Length` says.
+        public func readBody() -> [UInt8] {
+            let length = request.lowercased().components(separatedBy: "content-length:").dropFirst().first
+                .flatMap { Int($0.prefix { $0 != "\r\n" }.trimmingCharacters(in: .whitespaces)) }
+            var body = [UInt8](repeating: 0, count: length ?? 0)
+            var read = 0
+            while read < body.count {
+                let count = body.withUnsafeMutableBytes { body in
+                    body.baseAddress.map { recv(descriptor, $0 + read, body.count - read, 0) } ?? -1
+                }
+                guard count > 0 else { return Array(body[..<read]) }
+                read += count
+            }
+            return body
+        }
+
         /// Ends it with a reset, as a network that is gone does.
         public func reset() {
             var option = linger(l_onoff: 1, l_linger: 0)

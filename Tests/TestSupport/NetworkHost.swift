@@ -58,10 +58,18 @@ public final class NetworkHost: Sendable {
     public func path(_ path: String) -> String { "/proc/\(processID)/root\(path)" }
 
     /// Starts a program on the host. It ends with the object that is returned, and by itself after two minutes.
-    public func start(_ arguments: [String]) throws -> ChildProcess {
-        try ChildProcess(
-            ["timeout", "-k", "2", "\(ServerLifetime.seconds)", "nsenter", "-t", "\(processID)", "-n", "-m", "--"]
-                + arguments, environment: ["DBUS_SYSTEM_BUS_ADDRESS": nil])
+    ///
+    /// - Parameters:
+    ///   - environment: what differs from this process's; nil removes.
+    ///   - terminal: what it runs in; then signals go to it and not to a program that watches its time.
+    public func start(
+        _ arguments: [String], environment: [String: String?] = [:], terminal: PseudoTerminal? = nil
+    ) throws -> ChildProcess {
+        let limit = terminal == nil ? ["timeout", "-k", "2", "\(ServerLifetime.seconds)"] : []
+        let variables = ["DBUS_SYSTEM_BUS_ADDRESS": nil].merging(environment) { $1 }
+        return try ChildProcess(
+            limit + ["nsenter", "-t", "\(processID)", "-n", "-m", "--"] + arguments, environment: variables,
+            terminal: terminal)
     }
 
     /// Runs a program on the host to its end, which must be a good one.

@@ -1,19 +1,23 @@
 import BenchReports
 import Foundation
-import MediaTransport
 
-// transport-bench [--check] [TOPIC…]: what protecting media costs. Topics: packets, handshake.
+// transport-bench [--check] [--long] [TOPIC…]: what protecting and carrying media costs. Topics: packets, handshake, delay,
+// hostile, room.
 do {
-    let topics = try Topics(Array(CommandLine.arguments.dropFirst()), topics: ["packets", "handshake"])
-    let identities = (
-        try Identity.generate(at: Int64(Date.now.timeIntervalSince1970)),
-        try Identity.generate(at: Int64(Date.now.timeIntervalSince1970))
-    )
+    let topics = try Topics(
+        Array(CommandLine.arguments.dropFirst()), topics: ["packets", "handshake", "delay", "hostile", "room"])
     let isFine = try topics.run { topic in
-        guard topic == "packets" else { return try HandshakeCost.reports() }
-        let peers = try Peers(identities.0, identities.1)
-        peers.shakeHands()
-        return try [100, 300, 1_172].flatMap { try PacketCost(size: $0).reports(peers) }
+        switch topic {
+        case "handshake": try HandshakeCost.reports()
+        case "delay": try AddedDelay(seconds: topics.isLong ? 30 : 3).reports()
+        case "room": try RoomCost(seconds: topics.isLong ? 10 : 1).reports()
+        case "hostile":
+            try HostileCost.reports() + HostileFlood(count: topics.isLong ? 1_000_000 : 150_000).reports()
+                + (topics.isLong ? HostileFlood(count: 1_000_000, rate: nil).reports() : [])
+        default:
+            try [20, 100, 300, 600, 1_200].flatMap { try PacketCost(size: $0).reports() }
+                + [100, 300, 1_200].flatMap { try SocketCost(size: $0).reports() }
+        }
     }
     exit(isFine ? 0 : 1)
 } catch {

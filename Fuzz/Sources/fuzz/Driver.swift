@@ -29,7 +29,7 @@ func runFuzzer(_ target: Target, arguments: [String]) -> Never {
         case .dtls: { fuzzDTLS(UnsafeRawBufferPointer(start: $0, count: $1)) }
         case .srtp: { fuzzSRTP(UnsafeRawBufferPointer(start: $0, count: $1)) }
         case .tags: { fuzzTags(UnsafeRawBufferPointer(start: $0, count: $1)) }
-        case .signalling: { fuzzSignalling(UnsafeRawBufferPointer(start: $0, count: $1)) }
+        case .rules: { fuzzRules(UnsafeRawBufferPointer(start: $0, count: $1)) }
         case .announcement: { fuzzAnnouncement(UnsafeRawBufferPointer(start: $0, count: $1)) }
         case .netlink: { fuzzNetlink(UnsafeRawBufferPointer(start: $0, count: $1)) }
         case .rooms: { fuzzRooms(UnsafeRawBufferPointer(start: $0, count: $1)) }

@@ -1,7 +1,6 @@
 import AudioBase
 import Glibc
 import MediaTransport
-import Signalling
 
 /// A few inputs that reach into each parser, so that libFuzzer need not find the formats by itself.
 func seeds(of target: Target) -> [[UInt8]] {
@@ -37,14 +36,17 @@ func seeds(of target: Target) -> [[UInt8]] {
     case .srtp: srtpSeeds()
     case .announcement: announcementSeeds()
     case .netlink: netlinkSeeds()
-    case .signalling:
+    case .rules:
         [
-            SignallingMessage(.offer, body: Array(offer.description.utf8)).bytes,
-            SignallingMessage(.refused, body: Array("busy".utf8)).bytes,
-        ]
-    case .rooms: roomSeeds()
+            "table inet a {\n chain b {\n type filter hook input priority 0; policy drop;\n tcp dport { 22, 8-9 } accept\n }\n}\n",
+            "table c { set d { elements = { 1 } }\nchain e { type filter hook input priority 0\n th dport 5 accept; counter drop } }",
+        ].map { Array($0.utf8) }
+    case .rooms: roomSeeds().rooms
     case .events:
-        ["\u{FEFF}: x\nid: 7\nevent: roster\ndata: {}\ndata\n\n", "data:a\r\ndata: b\r\r\n:\n\n"].map { Array($0.utf8) }
+        roomSeeds().events
+            + ["\u{FEFF}: x\nid: 7\nevent: roster\ndata: {}\ndata\n\n", "data:a\r\ndata: b\r\r\n:\n\n"].map {
+                Array($0.utf8)
+            }
     case .target: [Array("/room/members/a%2Fb?epoch=2&a=%C3%A9".utf8)]
     case .toml:
         [

@@ -2,12 +2,12 @@ import AudioBase
 import AudioFiles
 @testable import HTTPParsing
 import MediaTransport
-import Signalling
+@testable import PacketRules
 import TOMLReader
 
 /// What can be fuzzed. Each is a parser and the invariants its results must keep; a broken one traps.
 enum Target: String, CaseIterable {
-    case session, aac, opus, stun, description, signalling, rooms, toml, container, file, stream, titles, playlist, tags
+    case session, aac, opus, stun, description, rules, rooms, toml, container, file, stream, titles, playlist, tags
     case dtls, srtp, announcement, netlink, events, target
 }
 
@@ -67,40 +67,13 @@ func fuzzDescription(_ input: UnsafeRawBufferPointer) -> CInt {
     return 0
 }
 
-/// A message read whole and byte by byte is the same message or the same error.
-func fuzzSignalling(_ input: UnsafeRawBufferPointer) -> CInt {
-    func read(_ size: Int) -> Result<SignallingMessage?, any Error> {
-        var parser = SignallingParser()
-        return Result {
-            var rest = input[...]
-            while !rest.isEmpty {
-                let piece = UnsafeRawBufferPointer(rebasing: rest.prefix(size))
-                rest = rest.dropFirst(size)
-                if let message = try parser.take(piece) { return message }
-            }
-            return nil
-        }
-    }
-    switch (read(.max), read(1)) {
-    case (.success(let a), .success(let b)): precondition(a == b)
-    case (.failure(let a as SignallingParserError), .failure(let b as SignallingParserError)): precondition(a == b)
-    default: preconditionFailure("cut differently, read differently")
-    }
-    return 0
-}
-
-/// A stream of events read whole and byte by byte is the same, and so is what is written of it again.
-func fuzzEvents(_ input: UnsafeRawBufferPointer) -> CInt {
-    func read(_ bytes: some Sequence<UInt8>, _ size: Int) -> [ServerSentEvent]? {
-        var parser = ServerSentEventParser()
-        let bytes = Array(bytes)
-        return try? stride(from: 0, to: bytes.count, by: size).flatMap {
-            try parser.take(bytes[$0..<min(bytes.count, $0 + size)])
-        }
-    }
-    guard let events = read(input, max(1, input.count)) else { return 0 }
-    precondition(read(input, 1) == events)
-    for event in events { precondition(read(event.bytes, 7)?.first == event) }
+/// Rules of a packet filter, whatever they are: a chain that lets nothing in says what it lets in.
+func fuzzRules(_ input: UnsafeRawBufferPointer) -> CInt {
+    let rules = PacketRules(String(decoding: input, as: UTF8.self))
+    let closed = rules.chains.filter(\.isClosed)
+    precondition(closed.allSatisfy { $0.hook == "input" && !$0.place.name.isEmpty })
+    precondition((PacketRules.commonOpenings(closed) == nil) == (closed.count != 1))
+    for ports in PacketRules.openings(rules.chains).values { _ = ports.contains(47_400) }
     return 0
 }
 

@@ -1,13 +1,15 @@
 import COpenSSL
 
-/// The 32 bytes of a SHA-256, which both kinds of fingerprint are.
-struct SHA256Digest: Hashable, Sendable {
-    static let size = 32
+/// The 32 bytes of a SHA-256 (FIPS 180-4): what both kinds of fingerprint are, and what a file is known by.
+public struct SHA256Digest: Hashable, Sendable {
+    /// Bytes of a digest.
+    public static let size = 32
 
-    let bytes: [UInt8]
+    /// The 32 bytes.
+    public let bytes: [UInt8]
 
     /// Of these bytes.
-    init(of input: [UInt8]) {
+    public init(of input: [UInt8]) {
         bytes = [UInt8](unsafeUninitializedCapacity: Self.size) { buffer, count in
             _ = SHA256(input, input.count, buffer.baseAddress)
             count = Self.size
@@ -20,8 +22,14 @@ struct SHA256Digest: Hashable, Sendable {
         self.bytes = bytes
     }
 
+    /// Of 64 hexadecimal digits in either case; nil for anything else.
+    public init?(hex: String) { self.init(hex: hex, separator: nil) }
+
+    /// 64 hexadecimal digits, lower case.
+    public var hex: String { hex() }
+
     /// Reads hexadecimal digits, upper or lower case, with `separator` between bytes where there is one.
-    init?(hex text: some StringProtocol, separator: UInt8? = nil) {
+    init?(hex text: some StringProtocol, separator: UInt8?) {
         var bytes: [UInt8] = []
         var rest = Array(text.utf8)[...]
         while bytes.count < Self.size {

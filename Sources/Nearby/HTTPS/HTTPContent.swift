@@ -1,5 +1,6 @@
 import NIOCore
 import NIOHTTP1
+import Rooms
 import Synchronization
 
 /// What is sent behind a head.

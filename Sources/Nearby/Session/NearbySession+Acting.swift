@@ -16,6 +16,7 @@ extension NearbySession {
         for action in actions { act(action, roster) }
         if isOver, case .host(let host) = role, host.isClosed {
             endMedia()
+            endTransfers()
             stopDiscovery()
             role = .none
         } else if isChanged {
@@ -37,6 +38,7 @@ extension NearbySession {
         for action in actions { act(action, roster) }
         if isOver, case .guest(let guest) = role, let ending = guest.ending {
             endMedia()
+            endTransfers()
             stopDiscovery()
             role = .none
             news.yield(.ended(ending))
@@ -87,6 +89,7 @@ extension NearbySession {
         case .asking(let info): news.yield(.asking(info))
         case .admitted(let roster, let me):
             endMedia()  // of an earlier stay
+            beginTransfers()
             prepareToHost(roster)
             news.yield(.joined(roster, as: me))
             lookForParts()

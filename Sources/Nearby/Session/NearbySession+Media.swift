@@ -9,7 +9,10 @@ extension NearbySession {
     /// Whoever comes offers to those that are there; so nothing is to be done for one who is new.
     func followRoster() {
         guard let roster, let me = memberID else { return }
-        for id in farSides.keys where roster[id] == nil { drop(id) }
+        for id in farSides.keys where roster[id] == nil {
+            drop(id)
+            transfers?.ended(with: id)
+        }
         for member in roster.members where member.id != me {
             if let before = farSides[member.id]?.member {
                 farSides[member.id]?.member = member
@@ -57,6 +60,8 @@ extension NearbySession {
         let peer = PeerID(member.id)
         do {
             var offer = try media?.offer(to: peer) ?? .withoutMedia()
+            offer.mediaID = "0"
+            offer.bundle = ["0"]
             describe(&offer, credentials, setup: .either, toBrowser: !member.isNative)
             guard let id = send(offer, to: member.id) else {
                 far.retry(at: .now())
@@ -108,7 +113,7 @@ extension NearbySession {
             let setup = try said.setup.answer().unwrap(NegotiationFault.noTransport)
             let role = try DTLSRole(ofOffererOf: said.setup, answeredBy: setup).unwrap(NegotiationFault.noTransport)
             let credentials = ICECredentials.random(using: &generator)
-            var answer = try media?.answer(offer, from: peer) ?? .withoutMedia(answering: offer)
+            var answer = try media?.answer(offer, from: peer) ?? offer.answeredWithoutMedia()
             describe(&answer, credentials, setup: setup, toBrowser: !member.isNative)
             let remote = said.remote(role.opposite, also: member)
             mediaPort.add(peer, self.setup(for: member, .controlled, credentials))
@@ -219,6 +224,9 @@ extension NearbySession {
             let new = now.map(\.address)
             guard new != addresses else { return }
             addresses = new
+            // What is kept open may come from an address that is gone, and nobody would say so.
+            for client in clients.values { client.http.close() }
+            clients = [:]
             tell(MemberUpdate(addresses: new))
             followHost()
         }
@@ -248,8 +256,9 @@ extension NearbySession {
     private func farSide(_ peer: PeerID) -> FarSide? { farSides.values.first { PeerID($0.member.id) == peer } }
 
     /// Media finds the way to a host that has moved before its signalling does.
-    private func followHost() {
-        guard case .guest(let guest) = role, let roster = guest.roster, let host = roster[roster.host], let key = host.key,
+    func followHost() {
+        guard case .guest(let guest) = role, let roster = guest.roster, let host = roster[roster.host],
+            let key = host.key,
             let report = mediaPort.report(of: PeerID(host.id)), case .open = report.state, let pair = report.pair
         else { return }
         withGuest { $0.located(key, at: SocketAddress(pair.remote.address, port: host.port), time: .now()) }
@@ -276,7 +285,7 @@ private struct RemoteSaid {
     let certificate: CertificateFingerprint
 
     init(_ description: SessionDescription) throws(NegotiationFault) {
-        guard let ice = description.ice, let setup = description.setup,
+        guard description.profile.isSecure, let ice = description.ice, let setup = description.setup,
             let certificate = description.certificateFingerprint
         else { throw .noTransport }
         self.ice = ice
@@ -288,7 +297,8 @@ private struct RemoteSaid {
     func remote(_ role: DTLSRole, also member: Member) -> TransportRemote {
         let known = ice.candidates.map(\.address)
         return TransportRemote(
-            credentials: ice.credentials, candidates: ice.candidates + member.candidates.filter { !known.contains($0.address) },
+            credentials: ice.credentials,
+            candidates: ice.candidates + member.candidates.filter { !known.contains($0.address) },
             certificate: certificate, dtlsRole: role)
     }
 }
@@ -319,15 +329,16 @@ extension SessionDescription {
     /// A way for messages, and no media on it.
     fileprivate static func withoutMedia() -> SessionDescription {
         var description = SessionDescription.offer(
-            formats: [.opus()], address: .any, port: 9, sessionID: .random(in: 1...(1 << 62)))
+            formats: [.opus()], address: .any, port: 9, sessionID: .random(in: 1...(1 << 62)), profile: .dtlsSAVPF)
         description.direction = .inactive
         return description
     }
 
-    /// The same as an answer: a format of the offer's, whatever it is.
-    fileprivate static func withoutMedia(answering offer: SessionDescription) -> SessionDescription {
-        var description = SessionDescription.withoutMedia()
-        description.formats = Array(offer.formats.prefix(1))
+    /// The same as an answer to this.
+    fileprivate func answeredWithoutMedia() throws(NegotiationError) -> SessionDescription {
+        var description = try SessionDescription.answer(
+            to: self, supporting: formats, address: .any, port: 9, sessionID: .random(in: 1...(1 << 62)))
+        description.direction = .inactive
         return description
     }
 }

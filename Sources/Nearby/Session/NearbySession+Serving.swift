@@ -7,7 +7,9 @@ import Synchronization
 extension NearbySession {
     /// Answers one, now or when it is decided.
     func handle(_ request: HTTPRequest) async throws -> HTTPResponse {
-        guard request.target.components.first == "room" else { return RoomReply.refused(.notFound).response }
+        guard request.target.components.first == "room" else {
+            return try await transfers?.incoming(request) ?? RoomReply.refused(.notFound).response
+        }
         let body = try await request.body.collect(upTo: WireLimit.body)
         let parts = HTTPParts(request.headers, body: body)
         let asked: RoomRequest

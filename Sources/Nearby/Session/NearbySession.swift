@@ -44,6 +44,9 @@ public actor NearbySession {
     public nonisolated let events: AsyncStream<NearbyEvent>
     /// Unreliable messages that members send, for one reader: the oldest of more than 256 that wait are dropped.
     public nonisolated let datagrams: AsyncStream<NearbyDatagram>
+    /// Reliable messages, streams and files that members send. Whoever does not read them holds up their senders, and nothing
+    /// else.
+    public nonisolated let arrivals = Mailbox<Arrival>(capacity: 32)
     /// One's own key: what others pin.
     public nonisolated let fingerprint: KeyFingerprint
     /// TCP and UDP.
@@ -90,6 +93,9 @@ public actor NearbySession {
     // Our requests of others.
     var calls: [CallID: Task<Void, Never>] = [:]
     var clients: [Endpoint: PeerClient] = [:]
+
+    // What goes from member to member beside media; of the present stay in a room.
+    var transfers: Transfers?
 
     // Media.
     var farSides: [MemberID: FarSide] = [:]
@@ -194,6 +200,7 @@ public actor NearbySession {
             room: id, name: room, key: fingerprint, secret: randomBytes(32), configuration: hostConfiguration(key),
             knownPeers: try readKnownPeers())
         role = .host(host)
+        beginTransfers()
         news.yield(.joined(host.roster, as: host.member.id))
         advertise()
         schedule()
@@ -310,6 +317,7 @@ public actor NearbySession {
         for task in tasks { _ = await task.value }
         for client in clients.values { client.http.close() }
         clients = [:]
+        arrivals.finish()
         news.finish()
         datagramNews.finish()
     }
@@ -353,6 +361,7 @@ public actor NearbySession {
 
     private func tick() {
         timerDeadline = nil
+        followHost()
         switch role {
         case .none: break
         case .host: withHost { $0.tick(at: .now()) }

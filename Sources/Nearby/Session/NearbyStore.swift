@@ -64,7 +64,9 @@ public struct NearbyStore: Sendable {
             let path = directory + "/identity.pem"
             return try locked(directory) { () throws(NearbyStoreError) -> Identity in
                 guard let text = try StoredFile.read(path, limit: Self.maximumIdentitySize) else {
-                    let made = try Self.naming(path) { try .generate(hostNames: hostNames, addresses: addresses, at: date) }
+                    let made = try Self.naming(path) {
+                        try .generate(hostNames: hostNames, addresses: addresses, at: date)
+                    }
                     try StoredFile.write(Array((made.privateKeyPEM + made.certificatePEM).utf8), to: path)
                     return made
                 }
@@ -129,7 +131,8 @@ public struct NearbyStore: Sendable {
     }
 
     /// One process at a time.
-    private func locked<T>(_ directory: String, _ body: () throws(NearbyStoreError) -> T) throws(NearbyStoreError) -> T {
+    private func locked<T>(_ directory: String, _ body: () throws(NearbyStoreError) -> T) throws(NearbyStoreError) -> T
+    {
         try StoredFile.makeDirectory(directory)
         let lock = open(directory + "/lock", O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
         guard lock >= 0 else { throw .file(directory + "/lock", code: errno) }

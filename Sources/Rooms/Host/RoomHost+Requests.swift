@@ -28,7 +28,8 @@ extension RoomHost {
             {
                 return [.reply(id, .done)] + endAsk(index, .cancelled)
             }
-            return [.reply(id, .refused(.notMember))]
+            let isBarred = caller.key.map(barredKeys.contains) ?? false
+            return [.reply(id, .refused(isBarred ? .blocked : .notMember))]
         }
         if case .leave = request { return [.reply(id, .done)] + drop(member, now) }
         let heard = hear(member, now)

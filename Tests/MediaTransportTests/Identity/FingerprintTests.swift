@@ -19,7 +19,7 @@ import Testing
     @Test(arguments: [
         "", "00", String(repeating: "0", count: 63), String(repeating: "0", count: 65),
         String(repeating: "0", count: 63) + "g", String(repeating: "é", count: 32),
-        String(repeating: "0", count: 64) + "\n",
+        String(repeating: "0", count: 64) + "\n", "0x" + String(repeating: "0", count: 62),
     ])
     func `what has not 64 digits is none`(text: String) throws {
         #expect(KeyFingerprint(hex: text) == nil)

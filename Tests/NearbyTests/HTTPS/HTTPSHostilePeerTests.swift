@@ -1,6 +1,7 @@
 import Foundation
 import MediaTransport
 import NIOHTTP1
+import Rooms
 import TestSupport
 import Testing
 
@@ -90,7 +91,7 @@ import Testing
         try await withServer(limits: limits) { request in
             guard request.target.path == "/hold" else { return HTTPResponse() }
             return .events {
-                try await $0.write(ServerSentEvent.heartbeat)
+                try await $0.write(ServerSentEvent.keepAlive)
                 try await Task.sleep(for: .seconds(600))
             }
         } _: { server async throws in

@@ -1,6 +1,7 @@
 import MediaTransport
 import NIOCore
 import NIOHTTP1
+import Rooms
 import Synchronization
 import Testing
 
@@ -13,19 +14,19 @@ import Testing
             .events { writer in
                 for number in 0..<1_000 {
                     try await writer.write(
-                        ServerSentEvent(name: "roster", id: "\(number)", data: "{\n\"n\": \(number)\n}"))
+                        ServerSentEvent(id: "\(number)", name: "roster", data: "{\n\"n\": \(number)\n}"))
                 }
             }
         } _: { server async throws in
-            let events = try await client(of: server).send(.GET, "/room/events", timeout: nil) { answer in
+            let items = try await client(of: server).send(.GET, "/room/events", timeout: nil) { answer in
                 #expect(answer.headers.first(name: "content-type") == "text/event-stream")
-                var parser = ServerSentEventParser()
-                var events: [ServerSentEvent] = []
-                for try await piece in answer.body { events += try parser.take(piece.readableBytesView) }
-                return events
+                var parser = EventStreamParser()
+                var items: [EventStreamParser.Item] = []
+                for try await piece in answer.body { items += try parser.take(piece.readableBytesView) }
+                return items
             }
-            #expect(events.map(\.id) == (0..<1_000).map { "\($0)" })
-            #expect(events.allSatisfy { $0.name == "roster" && $0.data == "{\n\"n\": \($0.id ?? "")\n}" })
+            let sent = (0..<1_000).map { ServerSentEvent(id: "\($0)", name: "roster", data: "{\n\"n\": \($0)\n}") }
+            #expect(items == sent.map { .event($0) })
         }
     }
 
@@ -129,7 +130,7 @@ import Testing
             .events { writer in
                 do {
                     while true {
-                        try await writer.write(ServerSentEvent.heartbeat)
+                        try await writer.write(ServerSentEvent.keepAlive)
                         try await Task.sleep(for: .milliseconds(1))
                     }
                 } catch {
@@ -221,7 +222,7 @@ import Testing
         try await withServer { request in
             if request.target.path == "/silent" {
                 return .events {
-                    try await $0.write(ServerSentEvent.heartbeat)
+                    try await $0.write(ServerSentEvent.keepAlive)
                     try await Task.sleep(for: .seconds(600))
                 }
             }

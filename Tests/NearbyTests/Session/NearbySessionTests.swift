@@ -1,3 +1,4 @@
+import Foundation
 import MediaTransport
 import Rooms
 import Testing
@@ -147,8 +148,9 @@ import Testing
         try await guest.session.join(host.endpoint)
         #expect(await happens { await guest.session.memberID != nil })
         #expect(await happens { await guest.hasWays(1) })
+        #expect(await happens { await host.hasWays(1) })
         await host.session.block(try #require(await guest.session.memberID))
-        #expect(await happens { guest.ending == .removed(isBlocked: true) })
+        #expect(await happens { guest.ending == .removed(isBlocked: true) }, "\(guest.events)")
         try await guest.session.join(host.endpoint)
         #expect(await happens { guest.ending == .refused(.blocked) })
         await guest.session.close()
@@ -161,7 +163,9 @@ import Testing
         try await guest.enter(host)
         await guest.session.update(name: try PeerName("Gus"), isMuted: true)
         #expect(
-            await happens { await host.session.roster?.members.last.map { $0.name.text == "Gus" && $0.isMuted } == true })
+            await happens {
+                await host.session.roster?.members.last.map { $0.name.text == "Gus" && $0.isMuted } == true
+            })
         await host.session.update(isMuted: true)
         #expect(await happens { await guest.session.roster?.members.first?.isMuted == true })
         await guest.session.close()
@@ -194,5 +198,53 @@ import Testing
         try await twin.session.join(mine.endpoint)
         #expect(await happens { twin.ending == .refused(.ownKey) })
         for peer in [guest, mine, twin] { await peer.session.close() }
+    }
+
+    @Test func `members send each other messages, streams and files`() async throws {
+        let scratch = try Scratch()
+        let (host, guest) = (try await Peer("Hanna"), try await Peer("Gustav"))
+        try await host.host()
+        try await guest.enter(host)
+        let (here, there) = (try #require(await host.session.memberID), try #require(await guest.session.memberID))
+        #expect(await happens { await host.session.roster?.members.count == 2 })
+        let arrivals = guest.session.arrivals
+
+        try await host.session.send(Array("hello".utf8), to: [there])
+        guard case .message(let bytes, from: here) = try await arrivals.next() else {
+            Issue.record("no message of the host's")
+            return
+        }
+        #expect(bytes == Array("hello".utf8))
+
+        let outgoing = try await host.session.openStream(named: try PeerName("notes"), to: there)
+        async let writing: Void = {
+            for n in 0..<100 { try await outgoing.write([UInt8](repeating: UInt8(n), count: 1_000)) }
+            try await outgoing.finish()
+        }()
+        guard case .stream(let incoming, from: here) = try await arrivals.next() else {
+            Issue.record("no stream of the host's")
+            return
+        }
+        var received: [UInt8] = []
+        for try await piece in incoming { received += piece }
+        try await writing
+        #expect(received == (0..<100).flatMap { [UInt8](repeating: UInt8($0), count: 1_000) })
+
+        try Data(received).write(to: URL(fileURLWithPath: scratch("take.wav")))
+        let file = try await host.session.sendFile(at: scratch("take.wav"), to: [there])
+        guard case .file(let offered, from: here) = try await arrivals.next() else {
+            Issue.record("no file of the host's")
+            return
+        }
+        try FileManager.default.createDirectory(atPath: scratch("in"), withIntermediateDirectories: true)
+        try await offered.accept(into: scratch("in"))
+        let path = try await offered.finished()
+        try await file.finished()
+        #expect(try Data(contentsOf: URL(fileURLWithPath: path)) == Data(received))
+
+        await guest.session.close()
+        await #expect(throws: TransferFailure.self) { try await host.session.send([1], to: [there]) }
+        await host.session.close()
+        await #expect(throws: TransferFailure.self) { try await host.session.send([1], to: [there]) }
     }
 }

@@ -34,7 +34,8 @@ final class Peer: Sendable {
     }
 
     func host(_ policy: AdmissionPolicy = .all, pin: PIN? = nil, capacity: Int = 8) async throws {
-        try await session.host(try PeerName("Studio"), policy: policy, pin: pin, capacity: capacity, isAdvertised: false)
+        try await session.host(
+            try PeerName("Studio"), policy: policy, pin: pin, capacity: capacity, isAdvertised: false)
     }
 
     /// Joins, and returns when it is in.
@@ -59,7 +60,8 @@ final class Peer: Sendable {
 
     /// Whether media can go to so many others.
     func hasWays(_ count: Int) async -> Bool {
-        guard let roster = await session.roster, roster.members.count == count + 1, let me = await session.memberID else {
+        guard let roster = await session.roster, roster.members.count == count + 1, let me = await session.memberID
+        else {
             return false
         }
         return roster.members.allSatisfy {

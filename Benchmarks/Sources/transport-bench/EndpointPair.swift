@@ -1,0 +1,147 @@
+import AudioBase
+import Foundation
+import MediaTransport
+
+/// Two endpoints with a session between them, in memory: what one sends is in its outbox until somebody hands it over.
+final class EndpointPair {
+    final class End {
+        var endpoint: MediaEndpoint
+        let address: SocketAddress
+        /// What it has sent.
+        var outbox: [[UInt8]] = []
+
+        init(_ identity: Identity, _ address: SocketAddress, at now: HostTime) {
+            endpoint = MediaEndpoint(identity: identity)
+            self.address = address
+            endpoint.setLocalAddresses([address.address], at: now)
+        }
+    }
+
+    /// What two ends are to each other.
+    static let peer = PeerID(1)
+    let ends: [End]
+    /// All that went either way until the session stood, with what came before it.
+    private(set) var record: [(from: Int, bytes: [UInt8])] = []
+    private(set) var now = HostTime(nanoseconds: 1_000_000_000)
+
+    init() throws {
+        let date = Int64(Date.now.timeIntervalSince1970)
+        let identities = try (0..<2).map { _ in try Identity.generate(at: date) }
+        let start = now
+        let ends = (0..<2).map {
+            End(identities[$0], SocketAddress(.v4(0x0A00_0001 + UInt32($0)), port: 47_400), at: start)
+        }
+        self.ends = ends
+        var generator = SystemRandomNumberGenerator()
+        let credentials = (0..<2).map { _ in ICECredentials.random(using: &generator) }
+        for (end, role) in [(0, ICEAgent.Role.controlling), (1, .controlled)] {
+            _ = ends[end].endpoint.add(
+                Self.peer, TransportSetup(role: role, credentials: credentials[end]), at: now, using: &generator)
+            let other = ends[1 - end]
+            try ends[end].endpoint.setRemote(
+                TransportRemote(
+                    credentials: credentials[1 - end],
+                    candidates: ICECandidate.hosts([other.address.address], port: other.address.port),
+                    certificate: identities[1 - end].certificateFingerprint, dtlsRole: end == 0 ? .client : .server),
+                of: Self.peer, at: now)
+        }
+        connect()
+    }
+
+    private func connect() {
+        for _ in 0..<1_000 where !isOpen {
+            now.nanoseconds += 1_000_000
+            for (index, end) in ends.enumerated() {
+                end.endpoint.tick(
+                    at: now, transmit: { bytes, _, _ in end.outbox.append(Array(bytes)) }, deliver: { _, _ in })
+                let sent = end.outbox
+                end.outbox = []
+                for bytes in sent { hand(bytes, from: index) }
+            }
+        }
+        precondition(isOpen, "no session")
+        for end in ends { end.outbox = [] }
+    }
+
+    private func hand(_ bytes: [UInt8], from index: Int) {
+        record.append((index, bytes))
+        let (source, other) = (ends[index].address, ends[1 - index])
+        var bytes = bytes
+        bytes.withUnsafeMutableBytes {
+            other.endpoint.receive(
+                $0, from: source, to: other.address.address, at: now,
+                transmit: { bytes, _, _ in other.outbox.append(Array(bytes)) }, deliver: { _, _ in })
+        }
+    }
+
+    private var isOpen: Bool {
+        ends.allSatisfy { if case .open? = $0.endpoint.state(of: Self.peer) { true } else { false } }
+    }
+}
+
+/// Packets of one size, each in a place of its own: as they were made, and as they went over the wire.
+final class PacketRow {
+    static let stride = 2_048
+    let count: Int
+    let bytes: UnsafeMutableRawBufferPointer
+    var sizes: [Int]
+
+    init(count: Int) {
+        self.count = count
+        bytes = .allocate(byteCount: count * Self.stride, alignment: 64)
+        bytes.initializeMemory(as: UInt8.self, repeating: 0x5A)
+        sizes = Array(repeating: 0, count: count)
+    }
+
+    deinit { bytes.deallocate() }
+
+    subscript(index: Int) -> UnsafeMutableRawBufferPointer {
+        UnsafeMutableRawBufferPointer(rebasing: bytes[index * Self.stride..<(index + 1) * Self.stride])
+    }
+
+    /// What is in a place.
+    func datagram(_ index: Int) -> UnsafeMutableRawBufferPointer {
+        UnsafeMutableRawBufferPointer(rebasing: self[index][..<sizes[index]])
+    }
+}
+
+/// An RTP packet whose number can be changed.
+final class NumberedPacket {
+    let bytes: UnsafeMutableRawBufferPointer
+    private(set) var number: UInt16 = 0
+
+    /// - Parameter size: bytes, the header's included.
+    init(size: Int, ssrc: UInt32 = 1) {
+        bytes = .allocate(byteCount: size, alignment: 16)
+        bytes.initializeMemory(as: UInt8.self, repeating: 7)
+        RTPPacket(
+            payloadType: 96, marker: false, sequenceNumber: 0, timestamp: 0, ssrc: ssrc,
+            payloadSize: size - RTPPacket.headerSize
+        ).writeHeader(into: bytes)
+    }
+
+    deinit { bytes.deallocate() }
+
+    /// The next of its source.
+    func next() -> UnsafeRawBufferPointer {
+        number &+= 1
+        bytes.storeBytes(of: number.bigEndian, toByteOffset: 2, as: UInt16.self)
+        return UnsafeRawBufferPointer(bytes)
+    }
+}
+
+/// The middle and the least of what repetitions took, in microseconds.
+struct Times {
+    private var list: [Double] = []
+
+    /// Times so many operations at once.
+    mutating func add(_ operations: Int, _ body: () -> Void) {
+        let start = HostTime.now()
+        body()
+        list.append(HostTime.now().seconds(since: start) * 1e6 / Double(operations))
+    }
+
+    var median: Double { list.sorted()[list.count / 2] }
+    var least: Double { list.min() ?? 0 }
+    var all: [Double] { list }
+}

@@ -1,0 +1,1 @@
+../../../Sources/Nearby/Firewall/Firewall.swift

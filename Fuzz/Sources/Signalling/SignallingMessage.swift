@@ -1,1 +1,0 @@
-../../../Sources/Nearby/SignallingMessage.swift

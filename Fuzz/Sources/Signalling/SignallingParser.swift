@@ -1,1 +1,0 @@
-../../../Sources/Nearby/SignallingParser.swift

@@ -1,0 +1,92 @@
+import Foundation
+
+extension Firewall {
+    /// Where to look, for tests on a machine of their own.
+    struct Places {
+        /// What stands before `/etc` and `/proc`.
+        var root = ""
+        /// The program that tells the kernel's rules, to whom may know them.
+        var nft: String? = Self.programs.first { access($0, X_OK) == 0 }
+        /// Whether this process may ask for the kernel's rules.
+        var isAdministrator = geteuid() == 0
+
+        private static let programs = ["/usr/sbin/nft", "/sbin/nft", "/usr/bin/nft"]
+    }
+
+    /// Looks at this machine: reads files, and as the administrator asks `nft`, for a second at most. Nil where nothing is seen
+    /// that keeps packets out.
+    public static func ofThisMachine() -> Firewall? { look(Places()) }
+
+    static func look(_ places: Places) -> Firewall? {
+        let listed = places.isAdministrator ? places.nft.flatMap { listing(of: $0) } : nil
+        let rules = listed.map { PacketRules($0) }
+        if let ufw = ufw(places) { return ufw }
+        if isRunning("firewalld", places) {
+            let own = rules?.chains.filter { $0.place.table == "firewalld" }
+            return Firewall(.firewalld, openings: own.map(PacketRules.openings))
+        }
+        guard let rules = rules ?? configured(places) else { return nil }
+        let closed = rules.chains.filter(\.isClosed)
+        guard !closed.isEmpty else { return nil }
+        return Firewall(.nftables(closed.map(\.place)), openings: PacketRules.commonOpenings(closed))
+    }
+
+    private static func text(_ path: String, _ places: Places) -> String? {
+        guard let bytes = FileManager.default.contents(atPath: places.root + path), bytes.count < 4 << 20 else {
+            return nil
+        }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    /// What a shell's assignment in a file gives a name.
+    private static func value(of name: String, in text: String) -> String? {
+        let lines = text.split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) }
+        return lines.last { $0.hasPrefix("\(name)=") }.map {
+            $0.dropFirst(name.count + 1).trimmingCharacters(in: CharacterSet(charactersIn: "\"' \t"))
+        }
+    }
+
+    private static func ufw(_ places: Places) -> Firewall? {
+        guard let text = text("/etc/ufw/ufw.conf", places), value(of: "ENABLED", in: text)?.lowercased() == "yes" else {
+            return nil
+        }
+        let defaults = self.text("/etc/default/ufw", places) ?? ""
+        guard value(of: "DEFAULT_INPUT_POLICY", in: defaults)?.uppercased() != "ACCEPT" else { return nil }
+        return Firewall(.ufw, openings: self.text("/etc/ufw/user.rules", places).map(ufwOpenings))
+    }
+
+    /// Its rules are kept as comments: `### tuple ### allow udp 47400 0.0.0.0/0 any 0.0.0.0/0 in`.
+    private static func ufwOpenings(_ text: String) -> [TransportProtocol: PortSet] {
+        var openings: [TransportProtocol: PortSet] = [:]
+        for line in text.split(separator: "\n") where line.hasPrefix("### tuple ###") {
+            let words = line.split(separator: " ").dropFirst(3).map(String.init)
+            guard words.count >= 6, words[0] == "allow", words[5].hasPrefix("in") else { continue }
+            let ports = words[2] == "any" ? PortSet.all : PortSet(words[2])
+            for transport in TransportProtocol.allCases where words[1] == "any" || words[1] == transport.rawValue {
+                openings[transport, default: PortSet()].formUnion(ports)
+            }
+        }
+        return openings
+    }
+
+    /// Whether a process of that name is there; anybody may see that.
+    private static func isRunning(_ name: String, _ places: Places) -> Bool {
+        let folders = (try? FileManager.default.contentsOfDirectory(atPath: places.root + "/proc")) ?? []
+        return folders.contains { folder in
+            folder.allSatisfy(\.isNumber) && text("/proc/\(folder)/comm", places) == "\(name)\n"
+        }
+    }
+
+    /// The file that the system loads at its start, where it does: what the kernel has now only the administrator may see.
+    private static func configured(_ places: Places) -> PacketRules? {
+        let wants = ["sysinit", "multi-user"].map { "/etc/systemd/system/\($0).target.wants/nftables.service" }
+        var status = stat()
+        guard wants.contains(where: { lstat(places.root + $0, &status) == 0 }) else { return nil }
+        return text("/etc/nftables.conf", places).map { PacketRules($0) }
+    }
+
+    private static func listing(of nft: String) -> String? {
+        let program = ShortProgram([nft, "list", "ruleset"])
+        return program.output(within: 1)
+    }
+}

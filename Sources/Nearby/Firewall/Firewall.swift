@@ -1,0 +1,109 @@
+/// What filters packets on this machine, as far as it lets itself be seen, and the command that opens a port in it.
+public struct Firewall: Hashable, Sendable {
+    /// What is sent to a port.
+    public enum TransportProtocol: String, Hashable, Sendable, CaseIterable {
+        /// Signalling.
+        case tcp
+        /// Media.
+        case udp
+    }
+
+    /// Which program keeps the rules.
+    public enum Kind: Hashable, Sendable {
+        /// Ubuntu's "uncomplicated firewall".
+        case ufw
+        /// Fedora's, which other distributions have too.
+        case firewalld
+        /// Rules of the administrator's own: the chains that let nothing in but what they name.
+        case nftables([Chain])
+    }
+
+    /// Where packets for this machine pass.
+    public struct Chain: Hashable, Sendable {
+        /// `inet`, `ip` or `ip6`.
+        public var family: String
+        /// The table's name.
+        public var table: String
+        /// The chain's name.
+        public var name: String
+    }
+
+    /// Which it is.
+    public let kind: Kind
+    /// What it lets through, where that may be read.
+    let openings: [TransportProtocol: PortSet]?
+
+    init(_ kind: Kind, openings: [TransportProtocol: PortSet]?) {
+        self.kind = kind
+        self.openings = openings
+    }
+
+    /// Whether it lets packets to a port through; nil where only the administrator may know.
+    public func isOpen(_ port: UInt16, _ transport: TransportProtocol) -> Bool? {
+        openings.map { $0[transport]?.contains(port) ?? false }
+    }
+
+    /// What the administrator types to open a port, until the machine starts again at least.
+    public func command(opening port: UInt16, _ transports: [TransportProtocol]) -> String {
+        switch kind {
+        case .ufw:
+            let isAll = Set(transports) == Set(TransportProtocol.allCases)
+            return isAll ? "sudo ufw allow \(port)" : commands(transports) { "sudo ufw allow \(port)/\($0)" }
+        case .firewalld:
+            return "sudo firewall-cmd " + transports.map { "--add-port=\(port)/\($0)" }.joined(separator: " ")
+        case .nftables(let chains):
+            // At the front: what is added behind a rule that drops the rest is never asked.
+            return chains.map { chain in
+                commands(transports) {
+                    "sudo nft insert rule \(chain.family) \(chain.table) \(chain.name) \($0) dport \(port) accept"
+                }
+            }.joined(separator: " && ")
+        }
+    }
+
+    private func commands(_ transports: [TransportProtocol], _ body: (TransportProtocol) -> String) -> String {
+        transports.map(body).joined(separator: " && ")
+    }
+}
+
+extension Firewall: CustomStringConvertible {
+    /// Its name: `ufw`, `firewalld` or `nftables`.
+    public var description: String {
+        switch kind {
+        case .ufw: "ufw"
+        case .firewalld: "firewalld"
+        case .nftables: "nftables"
+        }
+    }
+}
+
+extension Firewall.TransportProtocol: CustomStringConvertible {
+    /// `tcp` or `udp`.
+    public var description: String { rawValue }
+}
+
+/// Ports that rules name.
+struct PortSet: Hashable, Sendable {
+    private var ranges: [ClosedRange<UInt16>] = []
+
+    static let all = PortSet(ranges: [0...UInt16.max])
+
+    init() {}
+
+    private init(ranges: [ClosedRange<UInt16>]) { self.ranges = ranges }
+
+    func contains(_ port: UInt16) -> Bool { ranges.contains { $0.contains(port) } }
+
+    mutating func formUnion(_ other: PortSet) { ranges += other.ranges }
+
+    /// Numbers and ranges with commas between, as `22`, `8000-8100` or, of ufw, `8000:8100`. What is none is left out.
+    init(_ list: some StringProtocol) {
+        for item in list.split(whereSeparator: { $0 == "," || $0 == " " }) {
+            let ends = item.split(whereSeparator: { $0 == "-" || $0 == ":" }).map { UInt16($0) }
+            guard let first = ends.first.flatMap(\.self), let last = ends.last.flatMap(\.self), first <= last else {
+                continue
+            }
+            ranges.append(first...last)
+        }
+    }
+}

@@ -1,0 +1,151 @@
+/// Rules in nftables' language, as `nft list ruleset` writes them and `/etc/nftables.conf` has them: as much of them as tells
+/// what comes in.
+struct PacketRules {
+    /// A chain with what it does.
+    struct Chain {
+        var place: Firewall.Chain
+        var hook: String?
+        var dropsByDefault = false
+        var rules: [[String]] = []
+
+        /// Whether it lets nothing in but what it names.
+        var isClosed: Bool {
+            guard hook == "input", ["inet", "ip", "ip6"].contains(place.family) else { return false }
+            return dropsByDefault || (rules.last.map { Self.isRefusal($0) } ?? false)
+        }
+
+        /// Of everything: nothing stands before it but a counter.
+        private static func isRefusal(_ rule: [String]) -> Bool {
+            let rest = PacketRules.withoutCounter(rule)
+            return rest.first == "drop" || rest.first == "reject"
+        }
+    }
+
+    private(set) var chains: [Chain] = []
+
+    init(_ text: String) {
+        var reader = Reader()
+        for line in text.split(separator: "\n", omittingEmptySubsequences: false) {
+            for character in line.prefix(while: { $0 != "#" }) { reader.take(character) }
+            reader.take("\n")
+        }
+        chains = reader.chains
+    }
+
+    /// What chains let through, one or another.
+    static func openings(_ chains: [Chain]) -> [Firewall.TransportProtocol: PortSet] {
+        var openings: [Firewall.TransportProtocol: PortSet] = [:]
+        for chain in chains {
+            for (transport, ports) in self.openings(chain) {
+                openings[transport, default: PortSet()].formUnion(ports)
+            }
+        }
+        return openings
+    }
+
+    /// What several chains, which packets pass one after the other, all let through: told for one; unknown for more, as those
+    /// of one family ask nothing of the other.
+    static func commonOpenings(_ chains: [Chain]) -> [Firewall.TransportProtocol: PortSet]? {
+        guard let chain = chains.first, chains.count == 1 else { return nil }
+        return openings(chain)
+    }
+
+    private static func openings(_ chain: Chain) -> [Firewall.TransportProtocol: PortSet] {
+        var openings: [Firewall.TransportProtocol: PortSet] = [:]
+        for rule in chain.rules where rule.contains("accept") {
+            if withoutCounter(rule).first == "accept" {
+                return [.tcp: .all, .udp: .all]
+            }
+            for (word, following) in zip(rule, rule.indices.dropFirst()) where rule[following] == "dport" {
+                guard following + 1 < rule.count else { continue }
+                let transports = Firewall.TransportProtocol.allCases.filter { $0.rawValue == word || word == "th" }
+                for transport in transports {
+                    openings[transport, default: PortSet()].formUnion(PortSet(rule[following + 1]))
+                }
+            }
+        }
+        return openings
+    }
+
+    private static func withoutCounter(_ rule: [String]) -> ArraySlice<String> {
+        guard rule.first == "counter" else { return rule[...] }
+        let rest = rule.dropFirst()
+        return rest.first == "packets" ? rest.dropFirst(4) : rest
+    }
+}
+
+extension PacketRules {
+    /// Takes the text character by character: blocks in braces, statements that end with a line or a semicolon, and sets, whose
+    /// braces belong to a statement.
+    private struct Reader {
+        var chains: [Chain] = []
+        private var words: [String] = []
+        private var word = ""
+        private var set: String?
+        private var table: (family: String, name: String)?
+        private var isInChain = false
+        /// Blocks that are open.
+        private var depth = 0
+
+        mutating func take(_ character: Character) {
+            if set != nil { return takeInSet(character) }
+            switch character {
+            case "{":
+                endWord()
+                if depth >= 2 { set = "" } else { open() }
+            case "}":
+                endStatement()
+                close()
+            case ";", "\n": endStatement()
+            case " ", "\t": endWord()
+            default: word.append(character)
+            }
+        }
+
+        private mutating func takeInSet(_ character: Character) {
+            switch character {
+            case "}":
+                words.append(set ?? "")
+                set = nil
+            case "\n", "\t": set?.append(" ")
+            default: set?.append(character)
+            }
+        }
+
+        private mutating func endWord() {
+            if !word.isEmpty { words.append(word) }
+            word = ""
+        }
+
+        private mutating func open() {
+            if words.first == "add" { words.removeFirst() }
+            if depth == 0, words.first == "table", words.count >= 2 {
+                table = words.count == 2 ? ("ip", words[1]) : (words[1], words[2])
+            } else if depth == 1, words.first == "chain", words.count == 2, let table {
+                chains.append(Chain(place: .init(family: table.family, table: table.name, name: words[1])))
+                isInChain = true
+            }
+            depth += 1
+            words = []
+        }
+
+        private mutating func close() {
+            depth = max(0, depth - 1)
+            if depth < 2 { isInChain = false }
+            if depth == 0 { table = nil }
+        }
+
+        private mutating func endStatement() {
+            endWord()
+            defer { words = [] }
+            guard isInChain, let first = words.first, let last = chains.indices.last else { return }
+            switch first {
+            case "type":
+                if let at = words.firstIndex(of: "hook"), at + 1 < words.count { chains[last].hook = words[at + 1] }
+            case "policy": chains[last].dropsByDefault = words.dropFirst().first == "drop"
+            case "comment", "devices": break
+            default: chains[last].rules.append(words)
+            }
+        }
+    }
+}

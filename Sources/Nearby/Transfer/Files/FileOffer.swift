@@ -1,0 +1,58 @@
+import Foundation
+import MediaTransport
+
+/// What a file is offered by: the body of `POST /files/{hash}`.
+struct FileOffer: Codable, Hashable, Sendable {
+    /// Bytes of the body.
+    static let maximumSize = 4_096
+
+    var version = 1
+    /// As the sender calls it.
+    var name: String
+    /// Bytes of the file; below 2⁵³.
+    var size: Int64
+
+    init(name: String, size: Int64) {
+        self.name = name
+        self.size = size
+    }
+
+    /// Reads one.
+    init(parsing bytes: [UInt8]) throws(TransferError) {
+        guard bytes.count <= Self.maximumSize, let offer = try? JSONDecoder().decode(Self.self, from: Data(bytes))
+        else {
+            throw .malformed("the offer is no JSON with version, name and size")
+        }
+        guard offer.version == 1 else {
+            throw .refused(code: "version", message: "version 1 of transfers is spoken here")
+        }
+        guard (0..<Int64(TransferNumber.limit)).contains(offer.size) else { throw .malformed("no file has this size") }
+        self = offer
+    }
+
+    var bytes: [UInt8] { (try? JSONEncoder().encode(self)).map(Array.init) ?? [] }
+}
+
+/// The answer to an offer that was accepted.
+struct FileState: Codable, Hashable, Sendable {
+    /// How many bytes the receiver has: the sender goes on from there.
+    var have: Int64
+    /// Whether it is there as a whole, and verified.
+    var done: Bool?
+
+    init(have: Int64, done: Bool = false) {
+        self.have = have
+        self.done = done ? true : nil
+    }
+
+    /// Reads one, for a file of this size.
+    init(parsing bytes: [UInt8], size: Int64) throws(TransferError) {
+        guard let state = try? JSONDecoder().decode(Self.self, from: Data(bytes)), (0...size).contains(state.have)
+        else {
+            throw .malformed("their answer to the offer cannot be read")
+        }
+        self = state
+    }
+
+    var bytes: [UInt8] { (try? JSONEncoder().encode(self)).map(Array.init) ?? [] }
+}

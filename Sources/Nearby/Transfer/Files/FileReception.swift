@@ -1,0 +1,267 @@
+import MediaTransport
+import NIOCore
+import NIOHTTP1
+import NIOPosix
+import Rooms
+import Synchronization
+
+/// One file that comes, over as many requests as it takes.
+final class FileReception: Sendable {
+    /// Bytes that are written together.
+    private static let batchSize = 262_144
+    private static let tick = Duration.milliseconds(100)
+
+    let member: MemberID
+    let name: String
+    let size: Int64
+    let digest: SHA256Digest
+    let progress: AsyncStream<FileProgress>
+    private let shown: AsyncStream<FileProgress>.Continuation
+    /// Whether it is to come.
+    private let decision = Outcome<Bool>()
+    private let outcome = Outcome<Result<String, TransferError>>()
+    private let latest = Latest()
+    private let limits: TransferLimits
+    /// Ends others that wait for more of the same file.
+    private let makeRoom: @Sendable (FileReception) async -> Void
+    private let state: Mutex<State>
+
+    private struct State {
+        var part: PartFile?
+        /// Whether what was found on the disk may be what is wrong.
+        var mayBeginAnew = false
+        var isDelivered = false
+        var isLetGo = false
+        var requests = 0
+        var heard = ContinuousClock.now
+        var meter: ProgressMeter
+        var lastShown: FileProgress?
+    }
+
+    init(
+        _ offer: FileOffer, _ digest: SHA256Digest, from member: MemberID, _ limits: TransferLimits,
+        makeRoom: @escaping @Sendable (FileReception) async -> Void
+    ) {
+        self.makeRoom = makeRoom
+        self.member = member
+        self.digest = digest
+        self.limits = limits
+        size = offer.size
+        name = FileName.safe(offer.name)
+        state = Mutex(State(meter: ProgressMeter(FileProgress(member, size: offer.size, phase: .offered))))
+        (progress, shown) = AsyncStream.makeStream(of: FileProgress.self, bufferingPolicy: .bufferingNewest(1))
+        Task {
+            while self.outcome.value == nil {
+                self.show()
+                try? await Task.sleep(for: Self.tick)
+                self.giveUpIfSilent()
+            }
+            self.show()
+            self.shown.finish()
+        }
+    }
+
+    var isOver: Bool { outcome.value != nil }
+
+    /// Whether it waits for its sender to go on.
+    var isWaiting: Bool { state.withLock { $0.part != nil && $0.requests == 0 } }
+
+    /// Another sender, or another process of the same, goes on with the file.
+    func giveWay() async {
+        fail(.withdrawn)
+        // Who writes has to end first.
+        try? await latest.run {}
+    }
+
+    // MARK: The application
+
+    func accept(into folder: String) async throws(TransferError) {
+        do {
+            await makeRoom(self)
+            let (name, digest, size) = (name, digest, size)
+            let part = try await NIOThreadPool.singleton.runIfActive {
+                try PartFile(in: folder, name: name, digest: digest, size: size)
+            }
+            let isFirst = state.withLock { state in
+                guard state.part == nil, !isOver else { return false }
+                state.part = part
+                state.mayBeginAnew = part.count > 0
+                state.heard = .now
+                state.meter.begin(.reconnecting, at: part.count, .now)
+                return true
+            }
+            if case .failure(let error)? = outcome.value { throw error }
+            guard isFirst else { throw TransferError.alreadyArriving(folder) }
+            decision.set(true)
+        } catch {
+            throw TransferError(error)
+        }
+    }
+
+    func decline() {
+        let part = state.withLock { $0.part }
+        fail(.declined)
+        Task {
+            try? await latest.run {}
+            part?.discard()
+        }
+    }
+
+    func finished() async throws(TransferError) -> String {
+        let result: Result<String, TransferError>
+        do { result = try await outcome.get() } catch { throw TransferError(error) }
+        return try result.get()
+    }
+
+    /// The application has no more interest.
+    func letGo() {
+        state.withLock { $0.isLetGo = true }
+        declineIfUnwanted()
+    }
+
+    /// The application has been told.
+    func delivered() {
+        state.withLock { $0.isDelivered = true }
+        declineIfUnwanted()
+    }
+
+    private func declineIfUnwanted() {
+        let isUnwanted = state.withLock { $0.isDelivered && $0.isLetGo }
+        if isUnwanted, decision.value == nil { fail(.declined) }
+    }
+
+    /// Nothing more comes.
+    func fail(_ error: TransferError) { end(.failure(error)) }
+
+    private func end(_ result: Result<String, TransferError>) {
+        state.withLock { state in
+            state.part = nil
+            guard !isOver else { return }
+            switch result {
+            case .success: state.meter.begin(.done, at: size, .now)
+            case .failure: state.meter.begin(.failed, at: state.meter.progress.bytes, .now)
+            }
+        }
+        outcome.set(result)
+        decision.set(false)
+        latest.cancel()
+    }
+
+    // MARK: The sender
+
+    /// The answer to the offer, when there is one, or after a while.
+    func answer() async throws -> HTTPResponse {
+        try await heard {
+            let isDecided: Bool? = try await within(self.limits.offerHold) { try await self.decision.get() }
+            switch self.outcome.value {
+            case .success?: return .json(FileState(have: self.size, done: true).bytes)
+            case .failure(let error)?: throw error
+            case nil: break
+            }
+            guard isDecided != nil else { return HTTPResponse(status: .accepted) }
+            let have = self.state.withLock { $0.part?.count ?? 0 }
+            return .json(FileState(have: have).bytes)
+        }
+    }
+
+    /// Takes the bytes of a request.
+    func receive(_ request: HTTPRequest) async throws -> HTTPResponse {
+        guard
+            let offset = request.headers.first(name: "earshot-offset").flatMap({ TransferNumber.number(Array($0.utf8)) }
+            )
+        else { throw TransferError.malformed("it has no field 'Earshot-Offset' with a number") }
+        return try await heard {
+            try await self.latest.run {
+                if case .failure(let error)? = self.outcome.value { throw error }
+                if self.isOver { return HTTPResponse(status: .noContent) }
+                guard let part = self.state.withLock({ $0.part }) else { throw TransferError.withdrawn }
+                guard offset == part.count else {
+                    throw HTTPProblem(status: .conflict, code: "wrong-offset", message: "\(part.count) bytes are here")
+                }
+                return try await self.take(request.body, into: part)
+            }
+        }
+    }
+
+    private func take(_ body: HTTPBody, into part: PartFile) async throws -> HTTPResponse {
+        state.withLock { $0.meter.begin(.moving, at: part.count, .now) }
+        do {
+            var batch = ByteBuffer()
+            for try await var piece in body {
+                guard part.count + Int64(batch.readableBytes + piece.readableBytes) <= size else {
+                    throw TransferError.malformed("there are more bytes than the offer says")
+                }
+                batch.writeBuffer(&piece)
+                guard batch.readableBytes >= Self.batchSize else { continue }
+                try await write(batch, to: part)
+                batch.clear()
+            }
+            if batch.readableBytes > 0 { try await write(batch, to: part) }
+            guard part.count == size else { throw TransferError.cut }
+            let name = name
+            let path = try await NIOThreadPool.singleton.runIfActive { try part.finish(as: name) }
+            end(.success(path))
+            return HTTPResponse(status: .noContent)
+        } catch let error as TransferError {
+            try taken(error, part)
+        } catch {
+            state.withLock { $0.meter.begin(.reconnecting, at: part.count, .now) }
+            throw error
+        }
+    }
+
+    /// Ends it, unless it can go on.
+    private func taken(_ error: TransferError, _ part: PartFile) throws -> Never {
+        let goesOn = state.withLock { state in
+            switch error {
+            case .cut: break
+            case .damaged where state.mayBeginAnew: state.mayBeginAnew = false
+            default: return false
+            }
+            state.meter.begin(.reconnecting, at: part.count, .now)
+            return true
+        }
+        if !goesOn {
+            if error == .damaged { part.discard() }
+            fail(error)
+        }
+        throw error
+    }
+
+    private func write(_ batch: ByteBuffer, to part: PartFile) async throws {
+        try await NIOThreadPool.singleton.runIfActive { try part.append(batch) }
+        state.withLock { $0.meter.set(part.count) }
+    }
+
+    private func heard<Result>(_ body: () async throws -> Result) async throws -> Result {
+        state.withLock { $0.requests += 1 }
+        defer {
+            state.withLock { state in
+                state.requests -= 1
+                state.heard = .now
+            }
+        }
+        return try await body()
+    }
+
+    private func giveUpIfSilent() {
+        let isSilent = state.withLock { $0.requests == 0 && ContinuousClock.now - $0.heard > limits.fileSilence }
+        if isSilent { fail(decision.value == nil ? .withdrawn : .cut) }
+    }
+
+    private func show() {
+        let news = state.withLock { state -> FileProgress? in
+            let reading = state.meter.reading(at: .now)
+            guard reading != state.lastShown else { return nil }
+            state.lastShown = reading
+            return reading
+        }
+        if let news { shown.yield(news) }
+    }
+}
+
+extension HTTPResponse {
+    fileprivate static func json(_ body: [UInt8]) -> HTTPResponse {
+        HTTPResponse(headers: ["Content-Type": "application/json"], content: .bytes(body))
+    }
+}

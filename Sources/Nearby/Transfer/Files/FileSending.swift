@@ -1,0 +1,168 @@
+import MediaTransport
+import NIOCore
+import NIOHTTP1
+import Rooms
+import Synchronization
+
+/// A file on its way to one member, over as many requests as it takes.
+struct FileSending: Sendable {
+    private static let pieceSize = 262_144
+    /// Requests in a row that bring nothing.
+    private static let maximumFruitless = 10
+
+    private let source: SourceFile
+    private let digest: SHA256Digest
+    private let member: MemberID
+    private let transfers: Transfers
+    private let board: ProgressBoard
+    private let number: TransferNumber
+
+    /// The far side takes nothing, or says nothing.
+    private struct Stalled: Error {}
+    /// What the far side has is not what we thought; it is asked.
+    private struct AskAgain: Error {}
+
+    init(
+        _ source: SourceFile, _ digest: SHA256Digest, to member: MemberID, by transfers: Transfers,
+        _ board: ProgressBoard
+    ) {
+        self.source = source
+        self.digest = digest
+        self.member = member
+        self.transfers = transfers
+        self.board = board
+        number = transfers.nextNumber()
+    }
+
+    /// Until the member has it; or why it has not.
+    func run() async -> TransferError? {
+        do {
+            try await transfers.undertakings.run(with: member) { try await self.send() }
+            board.begin(.done, at: source.size, for: member)
+            return nil
+        } catch {
+            let reason = TransferError(error)
+            board.begin(.failed, for: member)
+            switch reason {
+            case .cancelled, .changed, .unreadable: await withdraw()
+            default: break
+            }
+            return reason
+        }
+    }
+
+    private func send() async throws {
+        board.begin(.offered, at: 0, for: member)
+        var patience = Patience(transfers.limits.patience)
+        var fruitless = 0
+        var best: Int64 = -1
+        while true {
+            let state: FileState?
+            do {
+                state = try await offer()
+                patience.succeeded()
+            } catch {
+                if let final = TransferError(final: error) { throw final }
+                board.begin(.reconnecting, for: member)
+                try await patience.wait(after: error)
+                continue
+            }
+            guard let state else { continue }
+            if state.done == true { return }
+            if state.have > best { (best, fruitless) = (state.have, 0) }
+            do {
+                return try await put(from: state.have)
+            } catch {
+                if !(error is AskAgain), let final = TransferError(final: error) { throw final }
+                fruitless += 1
+                guard fruitless < Self.maximumFruitless else {
+                    throw error is AskAgain ? TransferError.damaged : TransferError(error)
+                }
+                board.begin(.reconnecting, for: member)
+                try await Task.sleep(for: .milliseconds(50 * fruitless * fruitless))
+            }
+        }
+    }
+
+    /// What the receiver has of it; nil where nothing is decided yet.
+    private func offer() async throws -> FileState? {
+        let offer = FileOffer(name: source.name, size: source.size)
+        let limits = transfers.limits
+        do {
+            let (head, body) = try await transfers.client(of: member).send(
+                .POST, path, headers: ["Content-Type": "application/json", "Earshot-Number": "\(number)"],
+                content: .bytes(offer.bytes), timeout: limits.offerHold + limits.answer)
+            switch head.status {
+            case .ok: return try FileState(parsing: body, size: source.size)
+            case .accepted: return nil  // the person has not decided
+            default: throw TransferError(status: head.status, body: body)
+            }
+        } catch TransferError.busy {
+            try await Task.sleep(for: .milliseconds(500))
+            return nil
+        }
+    }
+
+    /// Sends the rest, and has it verified.
+    private func put(from offset: Int64) async throws {
+        board.begin(.moving, at: offset, for: member)
+        let movement = Movement()
+        let limit = transfers.limits.stall
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { try await self.request(from: offset) { movement.note() } }
+            group.addTask {
+                while movement.age < limit { try await Task.sleep(for: limit / 10) }
+                throw Stalled()
+            }
+            defer { group.cancelAll() }
+            try await group.next()
+        }
+    }
+
+    private func request(from offset: Int64, _ hasMoved: @escaping @Sendable () -> Void) async throws {
+        let content = HTTPContent.stream { writer in
+            try source.checkUnchanged()
+            var position = offset
+            while position < source.size {
+                let piece = try await source.bytes(at: position, count: Self.pieceSize)
+                try await writer.write(piece)
+                position += Int64(piece.readableBytes)
+                board.set(position, for: [member])
+                hasMoved()
+            }
+            try source.checkUnchanged()
+        }
+        let (head, body) = try await transfers.client(of: member).send(
+            .PUT, path,
+            headers: [
+                "Content-Type": "application/octet-stream", "Earshot-Number": "\(number)",
+                "Earshot-Offset": "\(offset)",
+            ], content: content, timeout: nil)
+        guard head.status != .noContent else { return }
+        let error = TransferError(status: head.status, body: body)
+        switch error {
+        case .withdrawn, .damaged, .cut, .busy, .refused("wrong-offset", _): throw AskAgain()
+        default: throw error
+        }
+    }
+
+    /// Tells the receiver that nothing more comes, where it can be told at once.
+    private func withdraw() async {
+        let (transfers, member, path, number) = (transfers, member, path, number)
+        // The task may be cancelled.
+        await Task {
+            _ = try? await transfers.client(of: member).send(
+                .DELETE, path, headers: ["Earshot-Number": "\(number)"], timeout: .seconds(2))
+        }.value
+    }
+
+    private var path: String { "/files/\(digest.hex)" }
+}
+
+/// When bytes were last taken.
+private final class Movement: Sendable {
+    private let last = Mutex(ContinuousClock.now)
+
+    var age: Duration { ContinuousClock.now - last.withLock { $0 } }
+    func note() { last.withLock { $0 = .now } }
+}

@@ -1,0 +1,82 @@
+import MediaTransport
+import Rooms
+import Synchronization
+
+/// The files that come, and the last ones that came.
+final class FileTable: Sendable {
+    /// What a file is known by.
+    struct Key: Hashable {
+        let sender: KeyFingerprint
+        let number: TransferNumber
+        let digest: SHA256Digest
+    }
+    /// Those that are over and still answered about.
+    private static let memory = 64
+
+    fileprivate struct State {
+        var files: [Key: FileReception] = [:]
+        var order: [Key] = []
+        var isOver = false
+    }
+    private let state = Mutex(State())
+
+    func file(_ key: Key) -> FileReception? { state.withLock { $0.files[key] } }
+
+    /// The file of this key, and whether it is new.
+    /// - Throws: ``TransferError/busy``.
+    func file(
+        _ key: Key, from member: MemberID, atMost limit: Int, _ make: () -> FileReception
+    ) throws -> (file: FileReception, isNew: Bool) {
+        try state.withLock { state in
+            guard !state.isOver else { throw TransferError.ended }
+            if let file = state.files[key] { return (file, false) }
+            guard state.files.values.count(where: { $0.member == member && !$0.isOver }) < limit else {
+                throw TransferError.busy
+            }
+            let over = state.order.filter { state.files[$0]?.isOver ?? true }
+            for old in over.prefix(max(0, over.count - Self.memory)) { state.forget(old) }
+            let file = make()
+            state.files[key] = file
+            state.order.append(key)
+            return (file, true)
+        }
+    }
+
+    /// Another process of the sender has taken the place of the one that these came from.
+    func earlier(than key: Key) -> [FileReception] {
+        state.withLock { state in
+            state.files.filter {
+                $0.key.sender == key.sender && $0.key.number.epoch != key.number.epoch && !$0.value.isOver
+            }
+            .map(\.value)
+        }
+    }
+
+    /// Others of the same file, whose senders have stopped.
+    func waiting(for digest: SHA256Digest, besides file: FileReception) -> [FileReception] {
+        state.withLock {
+            $0.files.filter { $0.key.digest == digest && $0.value !== file && $0.value.isWaiting }.map(\.value)
+        }
+    }
+
+    func forget(_ key: Key) { state.withLock { $0.forget(key) } }
+
+    func end(with member: MemberID) {
+        for file in state.withLock({ $0.files.values.filter { $0.member == member } }) { file.fail(.gone) }
+    }
+
+    func endAll() {
+        let files = state.withLock { state in
+            state.isOver = true
+            return Array(state.files.values)
+        }
+        for file in files { file.fail(.ended) }
+    }
+}
+
+extension FileTable.State {
+    fileprivate mutating func forget(_ key: FileTable.Key) {
+        files[key] = nil
+        order.removeAll { $0 == key }
+    }
+}

@@ -1,0 +1,132 @@
+import MediaTransport
+import Rooms
+import Synchronization
+
+/// A file on its way to members of the room. It goes on without anybody looking at it. Any task.
+public final class OutgoingFile: Sendable {
+    private static let tick = Duration.milliseconds(100)
+
+    /// What the receivers are told.
+    public let name: String
+    /// Bytes.
+    public let size: Int64
+    /// How far it has come with each member, in the order of their numbers; ten times a second at most; for one reader. It ends
+    /// when there is no more to be done.
+    public let progress: AsyncStream<[FileProgress]>
+    private let members: [MemberID]
+    private let outcome: Outcome<[MemberID: TransferError]>
+    private let task: Task<Void, Never>
+
+    init(_ source: SourceFile, to members: [MemberID], by transfers: Transfers) {
+        name = source.name
+        size = source.size
+        self.members = members
+        let outcome = Outcome<[MemberID: TransferError]>()
+        self.outcome = outcome
+        let (progress, shown) = AsyncStream.makeStream(of: [FileProgress].self, bufferingPolicy: .bufferingNewest(1))
+        self.progress = progress
+        let board = ProgressBoard(members, size: source.size)
+        task = Task {
+            let ticker = Task {
+                while !Task.isCancelled {
+                    if let news = board.news(at: .now) { shown.yield(news) }
+                    try? await Task.sleep(for: Self.tick)
+                }
+            }
+            let reasons = await Self.send(source, to: members, by: transfers, board)
+            ticker.cancel()
+            await ticker.value
+            if let news = board.news(at: .now) { shown.yield(news) }
+            shown.finish()
+            outcome.set(reasons)
+        }
+    }
+
+    /// Waits until each member has it, verified. Where the task is cancelled the file is, too.
+    /// - Throws: who has not, and why.
+    public func finished() async throws(TransferFailure) {
+        let reasons: [MemberID: TransferError]
+        do {
+            reasons = try await withTaskCancellationHandler {
+                try await self.outcome.get()
+            } onCancel: {
+                self.cancel()
+            }
+        } catch {
+            reasons = Dictionary(uniqueKeysWithValues: members.map { ($0, .cancelled) })
+        }
+        if !reasons.isEmpty { throw TransferFailure(reasons) }
+    }
+
+    /// Takes it back from those who do not have it yet.
+    public func cancel() { task.cancel() }
+
+    private static func send(
+        _ source: SourceFile, to members: [MemberID], by transfers: Transfers, _ board: ProgressBoard
+    ) async -> [MemberID: TransferError] {
+        let digest: SHA256Digest
+        do {
+            digest = try await source.hash { board.set($0, for: members) }
+        } catch {
+            for member in members { board.begin(.failed, at: 0, for: member) }
+            return Dictionary(uniqueKeysWithValues: members.map { ($0, TransferError(error)) })
+        }
+        return await withTaskGroup(of: (MemberID, TransferError?).self) { group in
+            for member in members {
+                group.addTask {
+                    let sending = FileSending(source, digest, to: member, by: transfers, board)
+                    return (member, await sending.run())
+                }
+            }
+            var reasons: [MemberID: TransferError] = [:]
+            for await (member, error) in group { reasons[member] = error }
+            return reasons
+        }
+    }
+}
+
+/// What is shown of a file that goes to several members.
+final class ProgressBoard: Sendable {
+    private struct State {
+        var meters: [MemberID: ProgressMeter]
+        var last: [FileProgress] = []
+    }
+    private let members: [MemberID]
+    private let state: Mutex<State>
+
+    init(_ members: [MemberID], size: Int64) {
+        self.members = members
+        let now = ContinuousClock.now
+        state = Mutex(
+            State(
+                meters: Dictionary(
+                    uniqueKeysWithValues: members.map { member in
+                        var meter = ProgressMeter(FileProgress(member, size: size, phase: .hashing))
+                        meter.begin(.hashing, at: 0, now)
+                        return (member, meter)
+                    })))
+    }
+
+    func begin(_ phase: FileProgress.Phase, at bytes: Int64? = nil, for member: MemberID) {
+        state.withLock { state in
+            let bytes = bytes ?? state.meters[member]?.progress.bytes ?? 0
+            state.meters[member]?.begin(phase, at: bytes, .now)
+        }
+    }
+
+    func set(_ bytes: Int64, for members: [MemberID]) {
+        state.withLock { state in
+            for member in members { state.meters[member]?.set(bytes) }
+        }
+    }
+
+    /// Nil where nothing has changed.
+    func news(at time: ContinuousClock.Instant) -> [FileProgress]? {
+        state.withLock { state in
+            let now = members.compactMap { state.meters[$0]?.reading(at: time) }
+            guard now != state.last else { return nil }
+            state.last = now
+            return now
+        }
+    }
+}

@@ -1,0 +1,158 @@
+import Glibc
+import MediaTransport
+import NIOCore
+
+/// A file that is on its way, as `.NAME.HASH.part` in the folder where it will be. What is in it is kept when the way is cut,
+/// or the process ends, and is found again by the hash, whatever the name.
+///
+/// Waits for the disk. One task at a time.
+final class PartFile: @unchecked Sendable {
+    let folder: String
+    let size: Int64
+    private let digest: SHA256Digest
+    private let directory: CInt
+    private var descriptor: CInt = -1
+    private var partName = ""
+    private var hasher = SHA256Hasher()
+    /// Bytes that are in it.
+    private(set) var count: Int64 = 0
+
+    /// Opens what is there of it, or begins it.
+    init(in folder: String, name: String, digest: SHA256Digest, size: Int64) throws {
+        self.folder = folder
+        self.size = size
+        self.digest = digest
+        directory = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard directory >= 0 else {
+            throw [ENOENT, ENOTDIR].contains(errno)
+                ? TransferError.noSuchFolder(folder) : .notWritable(folder, errno)
+        }
+        try openPart(named: name)
+        try readWhatIsThere()
+        var room = statvfs()
+        guard fstatvfs(directory, &room) == 0 else { return }
+        let free = Int64(
+            clamping: UInt64(room.f_bavail).multipliedReportingOverflow(by: UInt64(room.f_frsize)).partialValue)
+        guard size - count <= free else {
+            if count == 0 { discard() }
+            throw TransferError.noSpace(folder, needed: size - count, free: free)
+        }
+    }
+
+    deinit {
+        if descriptor >= 0 { close(descriptor) }
+        if directory >= 0 { close(directory) }
+    }
+
+    /// Goes on with these.
+    /// - Throws: ``TransferError/disk(_:_:)``; nothing of them is in it then.
+    func append(_ bytes: ByteBuffer) throws {
+        try bytes.withUnsafeReadableBytes { bytes in
+            var done = 0
+            while done < bytes.count {
+                let written = pwrite(
+                    descriptor, bytes.baseAddress.map { $0 + done }, bytes.count - done, off_t(count) + off_t(done))
+                if written > 0 {
+                    done += written
+                } else if written == 0 || errno != EINTR {
+                    let code = written == 0 ? ENOSPC : errno
+                    ftruncate(descriptor, off_t(count))
+                    throw TransferError.disk(folder, code)
+                }
+            }
+            hasher.update(bytes)
+            count += Int64(bytes.count)
+        }
+    }
+
+    /// Verifies it and gives it its name, or that with a number where there is one of the name. Where the hash is wrong it is
+    /// emptied.
+    /// - Returns: its path.
+    /// - Throws: ``TransferError/damaged``, ``TransferError/disk(_:_:)``.
+    func finish(as name: String) throws -> String {
+        precondition(count == size)
+        guard hasher.finish() == digest else {
+            count = 0
+            ftruncate(descriptor, 0)
+            throw TransferError.damaged
+        }
+        guard fdatasync(descriptor) == 0 else { throw TransferError.disk(folder, errno) }
+        for number in 1...9_999 {
+            let candidate = FileName.numbered(name, number)
+            // An empty file holds the name, and the rename replaces that one only.
+            let holder = openat(directory, candidate, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
+            if holder < 0, errno == EEXIST { continue }
+            guard holder >= 0 else { throw TransferError.notWritable(folder, errno) }
+            close(holder)
+            guard renameat(directory, partName, directory, candidate) == 0 else {
+                let code = errno
+                unlinkat(directory, candidate, 0)
+                throw TransferError.disk(folder, code)
+            }
+            return folder.hasSuffix("/") ? folder + candidate : "\(folder)/\(candidate)"
+        }
+        throw TransferError.notWritable(folder, EEXIST)
+    }
+
+    /// Takes it away.
+    func discard() { unlinkat(directory, partName, 0) }
+
+    private func openPart(named name: String) throws {
+        let ending = ".\(digest.hex).part"
+        // Another process may give it its name while it is opened here.
+        for _ in 0..<10 {
+            partName = existing(ending) ?? ".\(name)\(ending)"
+            descriptor = openat(
+                directory, partName, O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0o600)
+            guard descriptor >= 0 else { throw TransferError.notWritable(folder, errno) }
+            guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else { throw TransferError.alreadyArriving(folder) }
+            var ours = stat()
+            var named = stat()
+            guard fstat(descriptor, &ours) == 0 else { throw TransferError.notWritable(folder, errno) }
+            guard ours.st_mode & S_IFMT == S_IFREG else { throw TransferError.notWritable(folder, EEXIST) }
+            if fstatat(directory, partName, &named, AT_SYMLINK_NOFOLLOW) == 0, named.st_ino == ours.st_ino {
+                fchmod(descriptor, 0o600)
+                return
+            }
+            close(descriptor)
+            descriptor = -1
+        }
+        throw TransferError.alreadyArriving(folder)
+    }
+
+    /// The name of a file in the folder that ends so and is hidden.
+    private func existing(_ ending: String) -> String? {
+        let own = openat(directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard own >= 0 else { return nil }
+        guard let listing = fdopendir(own) else {
+            close(own)
+            return nil
+        }
+        defer { closedir(listing) }
+        while let entry = readdir(listing) {
+            let name = withUnsafePointer(to: &entry.pointee.d_name) {
+                $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+            }
+            if name.hasPrefix("."), name.hasSuffix(ending), name.utf8.count > ending.utf8.count { return name }
+        }
+        return nil
+    }
+
+    private func readWhatIsThere() throws {
+        var status = stat()
+        guard fstat(descriptor, &status) == 0, status.st_size > 0 else { return }
+        guard status.st_size <= size else {
+            ftruncate(descriptor, 0)
+            return
+        }
+        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 20, alignment: 16)
+        defer { buffer.deallocate() }
+        while count < status.st_size {
+            let read = pread(descriptor, buffer.baseAddress, buffer.count, off_t(count))
+            if read < 0, errno == EINTR { continue }
+            guard read > 0 else { throw TransferError.disk(folder, read == 0 ? EIO : errno) }
+            hasher.update(UnsafeRawBufferPointer(rebasing: buffer[..<read]))
+            count += Int64(read)
+        }
+    }
+}

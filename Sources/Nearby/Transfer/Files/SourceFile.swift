@@ -1,0 +1,116 @@
+import Glibc
+import MediaTransport
+import NIOCore
+import NIOPosix
+
+/// A file to be sent. Its reading waits for the disk on a thread of its own.
+final class SourceFile: Sendable {
+    let path: String
+    let name: String
+    let size: Int64
+    private let descriptor: CInt
+    private let stamp: Stamp
+
+    /// What changes when the file does.
+    private struct Stamp: Hashable {
+        let size: Int64
+        let seconds: Int
+        let nanoseconds: Int
+
+        init(_ status: stat) {
+            size = Int64(status.st_size)
+            (seconds, nanoseconds) = (status.st_mtim.tv_sec, status.st_mtim.tv_nsec)
+        }
+    }
+
+    /// Opens it.
+    static func open(_ path: String) async throws -> SourceFile {
+        try await NIOThreadPool.singleton.runIfActive { try SourceFile(path) }
+    }
+
+    private init(_ path: String) throws {
+        self.path = path
+        // Not to wait for a pipe's other end.
+        descriptor = Glibc.open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
+        guard descriptor >= 0 else {
+            let code = errno
+            var status = stat()
+            if code == EACCES || code == ENXIO, stat(path, &status) == 0 {
+                if status.st_mode & S_IFMT == S_IFDIR { throw TransferError.isDirectory(path) }
+                if status.st_mode & S_IFMT != S_IFREG { throw TransferError.notRegular(path) }
+            }
+            throw code == ENOENT || code == ENOTDIR ? TransferError.noSuchFile(path) : .unreadable(path, code)
+        }
+        var status = stat()
+        let code = fstat(descriptor, &status) == 0 ? 0 : errno
+        let kind = status.st_mode & S_IFMT
+        name = FileName.safe(path.split(separator: "/").last.map(String.init) ?? "")
+        stamp = Stamp(status)
+        size = stamp.size
+        guard code == 0, kind == S_IFREG else {
+            close(descriptor)
+            throw code != 0
+                ? TransferError.unreadable(path, code) : kind == S_IFDIR ? .isDirectory(path) : .notRegular(path)
+        }
+        posix_fadvise(descriptor, 0, 0, POSIX_FADV_SEQUENTIAL)
+    }
+
+    deinit { close(descriptor) }
+
+    /// Its hash. - Parameter progress: gets the bytes that were read, each mebibyte.
+    func hash(_ progress: @escaping @Sendable (Int64) -> Void) async throws -> SHA256Digest {
+        let isCancelled = Outcome<Bool>()
+        return try await withTaskCancellationHandler {
+            try await NIOThreadPool.singleton.runIfActive {
+                var hasher = SHA256Hasher()
+                let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 20, alignment: 16)
+                defer { buffer.deallocate() }
+                var done: Int64 = 0
+                while done < self.size {
+                    if isCancelled.value != nil { throw CancellationError() }
+                    let count = try self.read(at: done, into: buffer)
+                    hasher.update(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
+                    done += Int64(count)
+                    progress(done)
+                }
+                try self.checkUnchanged()
+                return hasher.finish()
+            }
+        } onCancel: {
+            isCancelled.set(true)
+        }
+    }
+
+    /// The bytes from there on, `count` or as many as there are.
+    func bytes(at offset: Int64, count: Int) async throws -> ByteBuffer {
+        try await NIOThreadPool.singleton.runIfActive {
+            var buffer = ByteBufferAllocator().buffer(capacity: count)
+            let wanted = Int(min(Int64(count), self.size - offset))
+            while buffer.readableBytes < wanted {
+                let done = buffer.readableBytes
+                try buffer.writeWithUnsafeMutableBytes(minimumWritableBytes: wanted - done) {
+                    try self.read(
+                        at: offset + Int64(done), into: UnsafeMutableRawBufferPointer(rebasing: $0[..<(wanted - done)]))
+                }
+            }
+            return buffer
+        }
+    }
+
+    /// That it is as it was when it was opened.
+    /// - Throws: ``TransferError/changed(_:)``.
+    func checkUnchanged() throws {
+        var status = stat()
+        guard fstat(descriptor, &status) == 0, Stamp(status) == stamp else { throw TransferError.changed(path) }
+    }
+
+    /// At least one byte.
+    private func read(at offset: Int64, into buffer: UnsafeMutableRawBufferPointer) throws -> Int {
+        while true {
+            let count = pread(descriptor, buffer.baseAddress, buffer.count, off_t(offset))
+            if count > 0 { return count }
+            if count == 0 { throw TransferError.changed(path) }
+            guard errno == EINTR else { throw TransferError.unreadable(path, errno) }
+        }
+    }
+}

@@ -1,0 +1,58 @@
+import MediaTransport
+import NIOHTTP1
+import Rooms
+
+extension Transfers {
+    /// Begins to send a file: its hash is made, it is offered to each of the members, and sent to those who accept.
+    /// - Throws: why the file cannot be read; what is between the two sides is told by what it returns.
+    func sendFile(at path: String, to members: some Sequence<MemberID>) async throws(TransferError) -> OutgoingFile {
+        do {
+            return OutgoingFile(try await SourceFile.open(path), to: Array(Set(members)).sorted(), by: self)
+        } catch {
+            throw TransferError(error)
+        }
+    }
+
+    /// `POST`, `PUT` and `DELETE /files/{hash}`.
+    func takeFile(_ request: HTTPRequest, from member: MemberID, with key: KeyFingerprint) async throws -> HTTPResponse
+    {
+        try request.require(.POST, .PUT, .DELETE)
+        guard let digest = SHA256Digest(hex: request.target.components[1]) else {
+            throw TransferError.malformed("a file is named by the 64 hexadecimal digits of its SHA-256")
+        }
+        let name = FileTable.Key(sender: key, number: try request.number(), digest: digest)
+        if request.method == .POST { return try await takeOffer(request, name, from: member) }
+        guard let file = files.file(name) else { throw TransferError.withdrawn }
+        guard request.method == .DELETE else { return try await file.receive(request) }
+        file.fail(.withdrawn)
+        return HTTPResponse(status: .noContent)
+    }
+
+    private func takeOffer(_ request: HTTPRequest, _ name: FileTable.Key, from member: MemberID) async throws
+        -> HTTPResponse
+    {
+        let offer = try FileOffer(parsing: try await request.body.collect(upTo: FileOffer.maximumSize))
+        let files = files
+        for old in files.earlier(than: name) { await old.giveWay() }
+        let (file, isNew) = try files.file(name, from: member, atMost: limits.filesPerMember) {
+            FileReception(offer, name.digest, from: member, limits) { file in
+                for other in files.waiting(for: name.digest, besides: file) { await other.giveWay() }
+            }
+        }
+        if isNew {
+            do {
+                let isTaken: Void? = try await within(limits.offerHold) {
+                    try await self.deliver(.file(IncomingFile(file), from: member))
+                }
+                guard isTaken != nil else { throw TransferError.busy }
+                file.delivered()
+            } catch {
+                // It never was: the sender offers it again.
+                files.forget(name)
+                file.fail(.busy)
+                throw error
+            }
+        }
+        return try await file.answer()
+    }
+}

@@ -1,0 +1,91 @@
+import MediaTransport
+import NIOHTTP1
+import Rooms
+
+extension Transfers {
+    /// Sends a message to each of the members, in the order of the calls; it returns when each has it, once.
+    /// - Parameter bytes: 1 to 65,536.
+    /// - Throws: who did not get it. One whose connection was cut at the last moment may have got it all the same.
+    func send(_ bytes: [UInt8], to members: some Sequence<MemberID>) async throws(TransferFailure) {
+        let members = Set(members)
+        let reasons = await withTaskGroup(of: (MemberID, TransferError?).self) { group in
+            for member in members {
+                group.addTask { (member, await self.send(bytes, to: member)) }
+            }
+            var reasons: [MemberID: TransferError] = [:]
+            for await (member, error) in group { reasons[member] = error }
+            return reasons
+        }
+        if !reasons.isEmpty { throw TransferFailure(reasons) }
+    }
+
+    private func send(_ bytes: [UInt8], to member: MemberID) async -> TransferError? {
+        guard !bytes.isEmpty else { return .empty }
+        guard bytes.count <= TransferLimits.messageSize else { return .tooLong(limit: TransferLimits.messageSize) }
+        do {
+            try await lane(of: member).run {
+                let number = self.nextNumber()
+                try await self.undertakings.run(with: member) { try await self.post(bytes, number, to: member) }
+            }
+            return nil
+        } catch {
+            return TransferError(error)
+        }
+    }
+
+    /// Until it is there; a repetition is dropped by the receiver.
+    private func post(_ bytes: [UInt8], _ number: TransferNumber, to member: MemberID) async throws {
+        var patience = Patience(limits.patience)
+        while true {
+            do {
+                let (head, body) = try await client(of: member).send(
+                    .POST, "/messages",
+                    headers: ["Content-Type": "application/octet-stream", "Earshot-Number": "\(number)"],
+                    content: .bytes(bytes), timeout: limits.answer)
+                if head.status == .noContent { return }
+                throw TransferError(status: head.status, body: body)
+            } catch TransferError.busy {
+                // Its application does not read: we wait with it.
+                patience.succeeded()
+                try await Task.sleep(for: .milliseconds(250))
+            } catch {
+                if let final = TransferError(final: error) { throw final }
+                try await patience.wait(after: error)
+            }
+        }
+    }
+
+    /// `POST /messages`.
+    func takeMessage(_ request: HTTPRequest, from member: MemberID, with key: KeyFingerprint) async throws
+        -> HTTPResponse
+    {
+        try request.require(.POST)
+        let number = try request.number()
+        let bytes = try await request.body.collect(upTo: TransferLimits.messageSize)
+        guard !bytes.isEmpty else { throw TransferError.empty }
+        try await inbox.take(number, from: key) {
+            let isTaken: Void? = try await within(self.limits.messageHold) {
+                try await self.deliver(.message(bytes, from: member))
+            }
+            guard isTaken != nil else { throw TransferError.busy }
+        }
+        return HTTPResponse(status: .noContent)
+    }
+}
+
+extension HTTPRequest {
+    func require(_ methods: HTTPMethod...) throws {
+        guard methods.contains(method) else {
+            throw HTTPProblem(
+                status: .methodNotAllowed, code: "wrong-method", message: "this path does not take \(method)")
+        }
+    }
+
+    /// Of the field `Earshot-Number`.
+    func number() throws -> TransferNumber {
+        guard let number = headers.first(name: "earshot-number").flatMap(TransferNumber.init) else {
+            throw TransferError.malformed("it has no field 'Earshot-Number' with EPOCH-NUMBER")
+        }
+        return number
+    }
+}

@@ -1,0 +1,50 @@
+import Rooms
+import Synchronization
+
+/// What goes through a stream from one task to another.
+enum StreamPiece: Sendable {
+    case bytes([UInt8])
+    case end
+}
+
+/// Bytes that a member of the room sends by and by. Whoever does not read holds up the sender; nothing piles up.
+///
+/// It ends when the sender has said that it ends, and throws where it was cut. Let go of it, or ``cancel()``, and the sender
+/// is told that nothing more is wanted. Any task; one loop at a time.
+public final class IncomingStream: AsyncSequence, Sendable {
+    /// What the sender calls it.
+    public let name: PeerName
+    private let pieces: Mailbox<StreamPiece>
+    private let hasEnded = Atomic(false)
+
+    init(_ name: PeerName, _ pieces: Mailbox<StreamPiece>) {
+        self.name = name
+        self.pieces = pieces
+    }
+
+    deinit { cancel() }
+
+    /// Nothing more is wanted of it.
+    public func cancel() { pieces.fail(TransferError.closed) }
+
+    /// Pieces of 1 byte to some tens of thousands, as the network made them.
+    public struct AsyncIterator: AsyncIteratorProtocol {
+        fileprivate let stream: IncomingStream
+
+        /// The next piece; nil at the end.
+        /// - Throws: ``TransferError``, or `CancellationError`: then nothing is lost, and it can be read on.
+        public mutating func next() async throws -> [UInt8]? { try await stream.next() }
+    }
+
+    /// Reads from where the last reader left it.
+    public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(stream: self) }
+
+    private func next() async throws -> [UInt8]? {
+        guard !hasEnded.load(ordering: .relaxed) else { return nil }
+        guard case .bytes(let bytes)? = try await pieces.next() else {
+            hasEnded.store(true, ordering: .relaxed)
+            return nil
+        }
+        return bytes
+    }
+}

@@ -1,0 +1,140 @@
+import Rooms
+import Synchronization
+
+/// Runs one thing at a time, the latest: who comes ends the one before, and begins when that has ended.
+final class Latest: Sendable {
+    private struct Before: Sendable {
+        let cancel: @Sendable () -> Void
+        let ended: @Sendable () async -> Void
+    }
+    private let last = Mutex<Before?>(nil)
+
+    func run<Result: Sendable>(_ body: @escaping @Sendable () async throws -> Result) async throws -> Result {
+        let task = last.withLock { last in
+            let before = last
+            let task = Task {
+                before?.cancel()
+                await before?.ended()
+                try Task.checkCancellation()
+                return try await body()
+            }
+            last = Before(cancel: { task.cancel() }, ended: { _ = await task.result })
+            return task
+        }
+        return try await withTaskCancellationHandler {
+            try await task.value
+        } onCancel: {
+            task.cancel()
+        }
+    }
+
+    /// Ends what runs.
+    func cancel() { last.withLock { $0 }?.cancel() }
+}
+
+/// What is under way with each member, so that it ends when the member leaves.
+final class Undertakings: Sendable {
+    private final class Entry: Sendable {
+        let member: MemberID
+        let reason = Mutex<TransferError?>(nil)
+        let task = Mutex<(@Sendable () -> Void)?>(nil)
+        init(_ member: MemberID) { self.member = member }
+
+        func end(_ error: TransferError) {
+            reason.withLock { $0 = error }
+            task.withLock { $0 }?()
+        }
+    }
+    private let state = Mutex<(entries: [ObjectIdentifier: Entry], isOver: Bool)>(([:], false))
+
+    /// - Throws: what `body` throws, or what it was ended with.
+    func run<Result: Sendable>(
+        with member: MemberID, _ body: @escaping @Sendable () async throws -> Result
+    ) async throws -> Result {
+        let entry = Entry(member)
+        try state.withLock { state in
+            guard !state.isOver else { throw TransferError.ended }
+            state.entries[ObjectIdentifier(entry)] = entry
+        }
+        defer { state.withLock { _ = $0.entries.removeValue(forKey: ObjectIdentifier(entry)) } }
+        let task = Task { try await body() }
+        entry.task.withLock { $0 = { task.cancel() } }
+        if entry.reason.withLock({ $0 }) != nil { task.cancel() }
+        do {
+            return try await withTaskCancellationHandler {
+                try await task.value
+            } onCancel: {
+                task.cancel()
+            }
+        } catch {
+            throw entry.reason.withLock { $0 } ?? error
+        }
+    }
+
+    /// Ends what there is with one member.
+    func end(with member: MemberID) {
+        let entries = state.withLock { $0.entries.values.filter { $0.member == member } }
+        for entry in entries { entry.end(.gone) }
+    }
+
+    /// Ends everything, for good.
+    func endAll() {
+        let entries = state.withLock { state in
+            state.isOver = true
+            return Array(state.entries.values)
+        }
+        for entry in entries { entry.end(.ended) }
+    }
+
+    var isOver: Bool { state.withLock { $0.isOver } }
+}
+
+/// What `body` comes to; nil where it has not come to anything in time, and was cancelled. It is not left before it has ended.
+func within<Result: Sendable>(_ limit: Duration, _ body: @escaping @Sendable () async throws -> Result) async throws
+    -> Result?
+{
+    try await withThrowingTaskGroup(of: Result?.self) { group in
+        group.addTask { try await body() }
+        group.addTask {
+            try? await Task.sleep(for: limit)
+            return nil
+        }
+        let first = try await group.next() ?? nil
+        group.cancelAll()
+        if let first { return first }
+        do {
+            return try await group.next() ?? nil
+        } catch is CancellationError {
+            try Task.checkCancellation()
+            return nil
+        }
+    }
+}
+
+/// Something that is known once, for all who wait for it.
+final class Outcome<Value: Sendable>: Sendable {
+    private let mailbox = Mailbox<Bool>(capacity: 0)
+    private let state = Mutex<Value?>(nil)
+
+    /// The first counts; whether this was it.
+    @discardableResult func set(_ value: Value) -> Bool {
+        let isFirst = state.withLock { state in
+            guard state == nil else { return false }
+            state = value
+            return true
+        }
+        if isFirst { mailbox.finish() }
+        return isFirst
+    }
+
+    /// Nil while it is not known.
+    var value: Value? { state.withLock { $0 } }
+
+    /// Waits for it.
+    func get() async throws -> Value {
+        if let value { return value }
+        _ = try await mailbox.next()
+        guard let value else { preconditionFailure("known and not there") }
+        return value
+    }
+}

@@ -1,0 +1,82 @@
+import Foundation
+import MediaTransport
+import NIOHTTP1
+
+/// What errors are on the wire.
+extension TransferError {
+    /// What a request is answered by; its words are for the person at the far side.
+    var problem: HTTPProblem {
+        func problem(_ status: HTTPResponseStatus, _ code: String, _ message: String) -> HTTPProblem {
+            HTTPProblem(status: status, code: code, message: message)
+        }
+        return switch self {
+        case .gone, .ended: problem(.forbidden, "not-member", "you are not in this room; join it first")
+        case .declined: problem(.forbidden, "declined", "it was not wanted")
+        case .closed: problem(.gone, "closed", "nothing more of it is wanted")
+        case .busy: problem(.tooManyRequests, "busy", "too much is waiting; try again in a second")
+        case .tooLong(let limit): problem(.payloadTooLarge, "too-large", "it has \(limit) bytes at most")
+        case .damaged: problem(.unprocessableEntity, "wrong-hash", "what arrived has another hash")
+        case .noSpace: problem(.insufficientStorage, "disk-full", "the disk is full")
+        case .disk(_, ENOSPC), .disk(_, EDQUOT): problem(.insufficientStorage, "disk-full", "the disk is full")
+        case .disk, .notWritable, .noSuchFolder: problem(.internalServerError, "disk", "it could not be written down")
+        case .withdrawn: problem(.notFound, "no-such-offer", "no such file was offered")
+        case .cut: problem(.badRequest, "incomplete", "it ended too soon")
+        case .empty: problem(.badRequest, "malformed", "an empty message")
+        case .refused(let code, let message): problem(.badRequest, code, message)
+        default: problem(.internalServerError, "internal", "something went wrong here")
+        }
+    }
+
+    static func malformed(_ what: String) -> TransferError { .refused(code: "malformed", message: what) }
+
+    /// Longer bodies of errors are not read.
+    static let maximumProblemSize = 4_096
+
+    /// What the far side answered.
+    init(status: HTTPResponseStatus, body: [UInt8]) {
+        struct Problem: Decodable {
+            let error: String
+            let message: String?
+        }
+        let problem = try? JSONDecoder().decode(Problem.self, from: Data(body.prefix(Self.maximumProblemSize)))
+        self =
+            switch problem?.error {
+            case "not-member": .gone
+            case "declined": .declined
+            case "closed": .closed
+            case "busy": .busy
+            case "wrong-hash": .damaged
+            case "incomplete": .cut
+            case "disk-full": .theirDiskFull
+            case "disk": .theirDisk
+            case "no-such-offer": .withdrawn
+            case let code?:
+                .refused(
+                    code: AnnouncedText.printable(code),
+                    message: AnnouncedText.printable(problem?.message ?? code, limit: 200))
+            case nil: .refused(code: "unreadable", message: "HTTP status \(status.code)")
+            }
+    }
+
+    /// What a client's request came to, of which no answer tells; nil where another try may help.
+    init?(final error: any Error) {
+        switch error {
+        case let error as TransferError: self = error
+        case is CancellationError: self = .cancelled
+        case let error as HTTPSError:
+            guard case .wrongKey = error else { return nil }
+            self = .wrongKey(error.description)
+        default: return nil
+        }
+    }
+
+    /// The same where there is no other try.
+    init(_ error: any Error) {
+        self =
+            switch error {
+            case HTTPSError.cut, is MailboxClosed, is ConnectionFailure: .cut
+            case let error as HTTPSError: TransferError(final: error) ?? .unreachable(error.description)
+            default: TransferError(final: error) ?? .cut
+            }
+    }
+}

@@ -1,0 +1,144 @@
+import Glibc
+import MediaTransport
+import NIOHTTP1
+import Rooms
+
+/// Why a message, a stream or a file does not arrive, on either side.
+public enum TransferError: Error, Hashable, Sendable {
+    // What is to be sent.
+
+    /// There is nothing in it.
+    case empty
+    /// A message has more bytes than so many.
+    case tooLong(limit: Int)
+    /// There is no such file.
+    case noSuchFile(String)
+    /// It is a directory.
+    case isDirectory(String)
+    /// It is a pipe, a device or a socket.
+    case notRegular(String)
+    /// The system does not let it be read; `errno`.
+    case unreadable(String, CInt)
+    /// The file was changed while it was sent.
+    case changed(String)
+
+    // Where it is to be put.
+
+    /// There is no such folder.
+    case noSuchFolder(String)
+    /// Nothing can be put into the folder; `errno`.
+    case notWritable(String, CInt)
+    /// The folder's disk has less room than is needed; in bytes.
+    case noSpace(String, needed: Int64, free: Int64)
+    /// The disk took no more; `errno`.
+    case disk(String, CInt)
+    /// The same file is coming already into the same folder.
+    case alreadyArriving(String)
+
+    // Between the two.
+
+    /// The member is no native one of this room, or has left it.
+    case gone
+    /// This side has left the room.
+    case ended
+    /// The member could not be reached for a minute; what was wrong at last.
+    case unreachable(String)
+    /// What answers at the member's address has another key.
+    case wrongKey(String)
+    /// The connection was cut.
+    case cut
+    /// The far side said no, or has had enough of a file.
+    case declined
+    /// The far side takes nothing more of a stream.
+    case closed
+    /// The sender took it back.
+    case withdrawn
+    /// The task was cancelled.
+    case cancelled
+    /// So many are open already.
+    case busy
+    /// What arrived is not what was sent.
+    case damaged
+    /// The receiver's disk is full.
+    case theirDiskFull
+    /// The receiver could not write it down.
+    case theirDisk
+    /// Another code, or one that the other side should not have sent.
+    case refused(code: String, message: String)
+}
+
+extension TransferError: CustomStringConvertible {
+    /// One line for the user, with the next step.
+    public var description: String {
+        switch self {
+        case .empty: "there is nothing to send; write something"
+        case .tooLong(let limit): "a message has \(limit) bytes at most; send it as a file"
+        case .noSuchFile(let path): "there is no file \(path); check its name"
+        case .isDirectory(let path): "\(path) is a directory; pack it first: tar -czf \(Self.archive(of: path))"
+        case .notRegular(let path): "\(path) is no ordinary file; write what is in it to one, and send that"
+        case .unreadable(let path, let code): "\(path) cannot be read: \(Self.words(code)); see: ls -l \(path)"
+        case .changed(let path): "\(path) was changed while it was sent; send it again when nothing writes to it"
+        case .noSuchFolder(let path): "there is no folder \(path); make it with: mkdir -p \(path)"
+        case .notWritable(let path, let code):
+            "nothing can be put into \(path): \(Self.words(code)); choose another folder"
+        case .noSpace(let path, let needed, let free):
+            "\(path) has \(ByteCount(free)) of room and the file needs \(ByteCount(needed)); make room, or choose another folder"
+        case .disk(let path, let code):
+            "\(path) takes no more: \(Self.words(code)); what has come is kept, and the file goes on from there when it is sent"
+                + " again"
+        case .alreadyArriving(let path): "the same file is coming into \(path) already; wait for it"
+        case .gone: "that member is not in the room; see who is, and send it again when they are back"
+        case .ended: "you have left the room; join it again first"
+        case .unreachable(let why): "that member could not be reached: \(why)"
+        case .wrongKey(let why): why
+        case .cut: "the connection was cut; send it again"
+        case .declined: "they did not take it; ask them, and send it again"
+        case .closed: "they take nothing more of it"
+        case .withdrawn: "the sender took it back, or is gone; ask them to send it again"
+        case .cancelled: "it was cancelled; send it again if you want"
+        case .busy: "too many are open at once with that member; wait until one has ended"
+        case .damaged: "what arrived is not what was sent; send it again, and check that machine's disk if it stays so"
+        case .theirDiskFull:
+            "their disk is full; have them make room, and send it again: it goes on from where it was"
+        case .theirDisk: "they could not write it down; ask them what their Earshot says, and send it again"
+        case .refused(_, let message): "they say: \(message)"
+        }
+    }
+
+    private static func words(_ code: CInt) -> String { String(cString: strerror(code)) }
+
+    private static func archive(of path: String) -> String {
+        let name = path.split(separator: "/").last.map(String.init) ?? "folder"
+        return "\(name).tar.gz \(path)"
+    }
+}
+
+/// Who did not get what was sent, and why.
+public struct TransferFailure: Error, Hashable, Sendable, CustomStringConvertible {
+    /// Never empty.
+    public let reasons: [MemberID: TransferError]
+
+    init(_ reasons: [MemberID: TransferError]) { self.reasons = reasons }
+
+    /// One line for each member.
+    public var description: String {
+        reasons.sorted { $0.key < $1.key }.map { "member \($0): \($1)" }.joined(separator: "\n")
+    }
+}
+
+/// A number of bytes for people: `512 bytes`, `3.2 MB`.
+struct ByteCount: CustomStringConvertible {
+    let bytes: Int64
+
+    init(_ bytes: Int64) { self.bytes = bytes }
+
+    var description: String {
+        guard bytes >= 1_000 else { return bytes == 1 ? "1 byte" : "\(bytes) bytes" }
+        var tenths = (bytes + 50) / 100
+        for unit in ["kB", "MB", "GB"] {
+            if tenths < 10_000 { return "\(tenths / 10).\(tenths % 10) \(unit)" }
+            tenths = (tenths + 500) / 1_000
+        }
+        return "\(tenths / 10).\(tenths % 10) TB"
+    }
+}

@@ -1,0 +1,207 @@
+import MediaTransport
+import NIOHTTP1
+import Rooms
+import Synchronization
+
+/// The room, as far as what goes from member to member asks of it.
+protocol TransferRoom: Sendable {
+    /// The native member of the roster that has this key; nil where there is none.
+    func member(with key: KeyFingerprint) async -> MemberID?
+    /// Where a native member is to be called, and its key; nil for oneself, for a browser, and for who has left.
+    func endpoint(of member: MemberID) async -> Endpoint?
+}
+
+/// What a member sent.
+public enum Arrival: Sendable {
+    /// 1 to 65,536 bytes.
+    case message([UInt8], from: MemberID)
+    /// A stream of bytes, which begins.
+    case stream(IncomingStream, from: MemberID)
+    /// A file, to be accepted or declined.
+    case file(IncomingFile, from: MemberID)
+}
+
+/// What one member puts up with from another, and how patient it is.
+struct TransferLimits: Sendable {
+    /// Bytes of a message.
+    static let messageSize = 65_536
+
+    /// That a message waits for the application before its sender is asked to send it again.
+    var messageHold = Duration.seconds(10)
+    /// Streams at once from one member.
+    var streamsPerMember = 8
+    /// Files at once from one member, those offered included.
+    var filesPerMember = 8
+    /// That an offer of a file waits for the application before its sender is asked to offer it again.
+    var offerHold = Duration.seconds(25)
+    /// That nothing is heard of a file before it is given up, by the receiver.
+    var fileSilence = Duration.seconds(90)
+    /// That a member is tried which does not answer.
+    var patience = Duration.seconds(60)
+    /// That a far side takes nothing of a file before it is tried anew.
+    var stall = Duration.seconds(15)
+    /// For an answer to a message.
+    var answer = Duration.seconds(20)
+}
+
+/// Messages, byte streams and files between the members of a room, each directly, over the receiver's HTTPS server.
+///
+/// Only native members of the roster are served, by the key that their connection has proved. Any task.
+final class Transfers: Sendable {
+    let room: any TransferRoom
+    let limits: TransferLimits
+    /// Takes what arrived. It may wait for as long as the application does, and holds up the sender by it; where it throws, it
+    /// has not taken it.
+    let deliver: @Sendable (Arrival) async throws -> Void
+    let undertakings = Undertakings()
+    let inbox = MessageInbox()
+    let files = FileTable()
+    let openStreams = Mutex<[MemberID: Int]>([:])
+    private let lanes = Mutex<[MemberID: Lane]>([:])
+    private let clients: Mutex<Clients>
+    private let epoch = UInt64.random(in: 1..<TransferNumber.limit)
+    private let lastNumber = Atomic<UInt64>(0)
+
+    private struct Clients {
+        var identity: TLSIdentity
+        var made: [MemberID: (endpoint: Endpoint, client: HTTPSClient)] = [:]
+    }
+
+    /// - Parameter identity: what this side shows to others.
+    init(
+        room: any TransferRoom, identity: TLSIdentity, limits: TransferLimits = TransferLimits(),
+        deliver: @escaping @Sendable (Arrival) async throws -> Void
+    ) {
+        self.room = room
+        self.limits = limits
+        self.deliver = deliver
+        clients = Mutex(Clients(identity: identity))
+    }
+
+    /// Shows another certificate from now on.
+    func use(_ identity: TLSIdentity) {
+        clients.withLock { clients in
+            clients.identity = identity
+            clients.made = [:]
+        }
+    }
+
+    /// A member has left the roster: what is under way with it ends, on this side at once.
+    func ended(with member: MemberID) {
+        undertakings.end(with: member)
+        files.end(with: member)
+        lanes.withLock { _ = $0.removeValue(forKey: member) }
+        clients.withLock { _ = $0.made.removeValue(forKey: member) }
+    }
+
+    /// Ends everything; nothing is sent or taken after it.
+    func close() {
+        undertakings.endAll()
+        files.endAll()
+        clients.withLock { $0.made = [:] }
+    }
+
+    /// Answers a request; nil where it asks for nothing of this.
+    func incoming(_ request: HTTPRequest) async throws -> HTTPResponse? {
+        let way = request.target.components
+        guard let first = way.first, ["messages", "streams", "files"].contains(first) else { return nil }
+        do {
+            guard !undertakings.isOver, let key = request.clientKey,
+                let fingerprint = try? PublicKey(spki: key).fingerprint,
+                let member = await room.member(with: fingerprint)
+            else { throw TransferError.gone }
+            return try await undertakings.run(with: member) {
+                switch (first, way.count) {
+                case ("messages", 1): try await self.takeMessage(request, from: member, with: fingerprint)
+                case ("streams", 2): try await self.takeStream(request, from: member)
+                case ("files", 2): try await self.takeFile(request, from: member, with: fingerprint)
+                default:
+                    throw HTTPProblem(status: .notFound, code: "not-found", message: "there is nothing at this path")
+                }
+            }
+        } catch let error as TransferError {
+            throw error.problem
+        }
+    }
+
+    /// The next number of this process.
+    func nextNumber() -> TransferNumber {
+        TransferNumber(epoch: epoch, number: lastNumber.add(1, ordering: .relaxed).newValue)
+    }
+
+    /// What messages to a member go through, one by one.
+    func lane(of member: MemberID) -> Lane {
+        lanes.withLock { lanes in
+            if let lane = lanes[member] { return lane }
+            let lane = Lane()
+            lanes[member] = lane
+            return lane
+        }
+    }
+
+    /// For requests to a member.
+    /// - Throws: ``TransferError/gone``, ``TransferError/ended``.
+    func client(of member: MemberID) async throws -> HTTPSClient {
+        guard !undertakings.isOver else { throw TransferError.ended }
+        guard let endpoint = await room.endpoint(of: member), !endpoint.addresses.isEmpty else {
+            throw TransferError.gone
+        }
+        return try clients.withLock { clients in
+            if let (known, client) = clients.made[member], known == endpoint { return client }
+            let client = try HTTPSClient(addresses: endpoint.addresses, identity: clients.identity) { spki in
+                guard let found = try? PublicKey(spki: spki).fingerprint else {
+                    return .refused(expected: "its own", found: "one of another kind")
+                }
+                guard !endpoint.key.accepts(found) else { return .trusted }
+                return .refused(expected: endpoint.key.name, found: found.description)
+            }
+            clients.made[member] = (endpoint, client)
+            return client
+        }
+    }
+}
+
+extension Endpoint.ExpectedKey {
+    fileprivate var name: String {
+        switch self {
+        case .any: "any"
+        case .matching(let code): "that of the code \(code)"
+        case .exactly(let key): key.description
+        }
+    }
+}
+
+/// Lets tasks through one by one, in their order.
+final class Lane: Sendable {
+    private let turn = Mailbox<Bool>(capacity: 1)
+
+    func run<Result>(_ body: () async throws -> Result) async throws -> Result {
+        try await turn.send(true)
+        defer { turn.drop() }
+        return try await body()
+    }
+}
+
+/// For how long something is tried again, and how often.
+struct Patience {
+    private let limit: Duration
+    private var failingSince: ContinuousClock.Instant?
+    private var pause = Duration.zero
+
+    init(_ limit: Duration) { self.limit = limit }
+
+    /// It went on.
+    mutating func succeeded() { self = Patience(limit) }
+
+    /// Waits a little, longer each time.
+    /// - Throws: ``TransferError/unreachable(_:)`` when it has failed for too long.
+    mutating func wait(after error: any Error) async throws {
+        let since = failingSince ?? .now
+        failingSince = since
+        guard ContinuousClock.now - since + pause < limit else {
+            throw TransferError.unreachable((error as? HTTPSError)?.description ?? "\(error)")
+        }
+        try await Task.sleep(for: pause)
+        pause = min(max(.milliseconds(100), pause * 2), .seconds(2))
+    }
+}

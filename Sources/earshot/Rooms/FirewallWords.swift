@@ -1,0 +1,40 @@
+import Nearby
+
+/// What a person should know of packet filters: which port, which protocol, and the command that opens it.
+enum FirewallWords {
+    /// At a host's start; nil where guests get in as far as can be seen.
+    static func atStart(_ firewall: Firewall?, port: UInt16) -> String? {
+        guard let firewall else { return nil }
+        let closed = Firewall.TransportProtocol.allCases.filter { firewall.isOpen(port, $0) == false }
+        if !closed.isEmpty {
+            return
+                "\(firewall) keeps guests out: port \(port) is closed for \(names(closed)); open it with: "
+                + firewall.command(opening: port, closed)
+        }
+        let unknown = Firewall.TransportProtocol.allCases.filter { firewall.isOpen(port, $0) == nil }
+        guard !unknown.isEmpty else { return nil }
+        return
+            "\(firewall) runs here and may keep guests out of port \(port) (\(names(unknown))); it is opened with: "
+            + firewall.command(opening: port, unknown)
+    }
+
+    /// Signalling works, and media does not come from somebody.
+    static func noMedia(from name: String, _ firewall: Firewall?, port: UInt16) -> String {
+        let begin =
+            "no sound comes from \(name), though you reach each other: UDP does not get through to port \(port). "
+        if let firewall, firewall.isOpen(port, .udp) != true {
+            return begin + "\(firewall) runs here; let it in with: \(firewall.command(opening: port, [.udp]))"
+        }
+        let here =
+            firewall == nil
+            ? "No firewall is seen here" : "The firewall here (\(firewall?.description ?? "")) lets it in"
+        return
+            begin
+            + "\(here): most likely the Wi-Fi keeps its devices apart (\"client isolation\", guest networks do), or a firewall "
+            + "runs on \(name)'s machine, where Earshot names the command; try a cable or another network"
+    }
+
+    private static func names(_ transports: [Firewall.TransportProtocol]) -> String {
+        transports.map { $0.rawValue.uppercased() }.joined(separator: " and ")
+    }
+}

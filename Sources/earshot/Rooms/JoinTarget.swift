@@ -1,0 +1,123 @@
+import ArgumentParser
+import Foundation
+import MediaTransport
+import Rooms
+
+/// What a person types to say which room is meant.
+enum JoinTarget: Equatable {
+    /// Which of them it is to be, where its form would say another.
+    enum Form: String, ExpressibleByArgument, CaseIterable {
+        case name, address, code
+    }
+
+    case code(JoinCode)
+    case address(SocketAddress)
+    /// A machine's name.
+    case host(String, port: UInt16)
+    /// A room's name; where none is seen that has it, perhaps a machine's.
+    case name(PeerName)
+
+    /// Tells them apart by their form: an address is a number; a code has the right length and check character; a machine's name
+    /// has a dot or a port, or is `localhost`; all else is a room's name.
+    init(_ text: String, as form: Form? = nil) throws(Failure) {
+        let text = text.trimmingCharacters(in: .whitespacesAndNewlines)
+        switch form {
+        case .name: self = try .name(Self.name(text))
+        case .code: self = try .code(Self.code(text))
+        case .address:
+            guard let place = Self.place(text) else { throw Self.noAddress(text) }
+            self = place
+        case nil: self = try Self.guess(text)
+        }
+    }
+
+    private static func guess(_ text: String) throws(Failure) -> JoinTarget {
+        if case .address(let address)? = place(text) { return .address(address) }
+        if let code = try? JoinCode(text) { return .code(code) }
+        if looksLikeCode(text) {
+            do throws(JoinCodeError) {
+                return .code(try JoinCode(text))
+            } catch {
+                throw Failure("'\(text)': \(error); if it is a room's name add: --by name", status: Failure.usage)
+            }
+        }
+        if let place = place(text), case .host(let name, _) = place,
+            name != text || name.contains(".") || name.lowercased() == "localhost"
+        {
+            return place
+        }
+        if text.hasPrefix("[") { throw noAddress(text) }
+        return .name(try name(text))
+    }
+
+    private static func name(_ text: String) throws(Failure) -> PeerName {
+        do throws(TextError) {
+            return try PeerName(text)
+        } catch {
+            throw Failure("no room is called that: \(error)", status: Failure.usage)
+        }
+    }
+
+    private static func code(_ text: String) throws(Failure) -> JoinCode {
+        do throws(JoinCodeError) {
+            return try JoinCode(text)
+        } catch {
+            throw Failure("\(error)", status: Failure.usage)
+        }
+    }
+
+    private static func noAddress(_ text: String) -> Failure {
+        Failure("'\(text)' is no address; give ADDRESS, ADDRESS:PORT, [IPv6]:PORT or HOST:PORT", status: Failure.usage)
+    }
+
+    /// Groups of four with digits among them, as a code is written out.
+    private static func looksLikeCode(_ text: String) -> Bool {
+        let groups = text.split(whereSeparator: { $0 == "-" || $0 == " " }).map(String.init)
+        guard groups.count >= 3, groups.dropLast().allSatisfy({ $0.count == 4 }),
+            (1...4).contains(groups.last?.count ?? 0)
+        else { return false }
+        let characters = groups.joined()
+        return characters.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber) }
+            && characters.contains(where: \.isNumber)
+    }
+
+    /// ADDRESS, ADDRESS:PORT, [IPv6], [IPv6]:PORT, HOST or HOST:PORT.
+    static func place(_ text: String) -> JoinTarget? {
+        if let address = IPAddress(text) { return .address(SocketAddress(address, port: JoinCode.usualPort)) }
+        if text.hasPrefix("[") {
+            guard let end = text.firstIndex(of: "]"), let address = IPAddress(String(text[..<end].dropFirst())),
+                address.isV6
+            else { return nil }
+            let rest = text[text.index(after: end)...]
+            if rest.isEmpty { return .address(SocketAddress(address, port: JoinCode.usualPort)) }
+            guard rest.hasPrefix(":"), let port = port(rest.dropFirst()) else { return nil }
+            return .address(SocketAddress(address, port: port))
+        }
+        let parts = text.split(separator: ":", omittingEmptySubsequences: false)
+        guard parts.count <= 2, let first = parts.first else { return nil }
+        var wanted = JoinCode.usualPort
+        if parts.count == 2 {
+            guard let given = port(parts[1]) else { return nil }
+            wanted = given
+        }
+        if let address = IPAddress(String(first)) { return .address(SocketAddress(address, port: wanted)) }
+        return isHostName(first) ? .host(String(first), port: wanted) : nil
+    }
+
+    private static func port(_ text: some StringProtocol) -> UInt16? {
+        guard text.allSatisfy({ $0.isASCII && $0.isNumber }), let port = UInt16(text), port > 0 else { return nil }
+        return port
+    }
+
+    /// Labels of letters, digits, hyphens and underscores, the last of them not a number (RFC 1123 §2.1).
+    private static func isHostName(_ text: some StringProtocol) -> Bool {
+        let labels = text.split(separator: ".", omittingEmptySubsequences: false)
+        guard (1...253).contains(text.utf8.count), let last = labels.last, !last.allSatisfy(\.isNumber) else {
+            return false
+        }
+        return labels.allSatisfy { label in
+            (1...63).contains(label.utf8.count) && label.first != "-"
+                && label.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "-" || $0 == "_") }
+        }
+    }
+}

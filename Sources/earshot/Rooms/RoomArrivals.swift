@@ -1,0 +1,63 @@
+import Foundation
+import Nearby
+import Rooms
+
+/// What members send beside sound, as it comes: messages are shown, files taken or declined.
+///
+/// Of any task; what it has to say goes to the terminal at once.
+final class RoomArrivals: Sendable {
+    /// Who a member is.
+    private let name: @Sendable (MemberID) async -> String
+    /// Where files go; nil where none is taken.
+    private let folder: String?
+    /// Gets a message that is text.
+    private let show: @Sendable (_ name: String, _ text: String) -> Void
+
+    init(
+        into folder: String?, name: @escaping @Sendable (MemberID) async -> String,
+        show: @escaping @Sendable (String, String) -> Void
+    ) {
+        self.folder = folder
+        self.name = name
+        self.show = show
+    }
+
+    /// Until the session is closed.
+    func take(from arrivals: Mailbox<Arrival>) async {
+        await withDiscardingTaskGroup { group in
+            while let arrival = try? await arrivals.next() {
+                switch arrival {
+                case .message(let bytes, from: let member):
+                    let name = await name(member)
+                    if let text = String(validating: bytes, as: UTF8.self) {
+                        show(name, text)
+                    } else {
+                        Terminal.say("\(name) sent \(FileWords.size(bytes.count)) that are no text")
+                    }
+                case .stream(let stream, from: let member):
+                    stream.cancel()
+                    Terminal.say(
+                        "\(await name(member)) opened a stream, '\(stream.name)', for which there is no use here")
+                case .file(let file, from: let member):
+                    group.addTask { await self.take(file, await self.name(member)) }
+                }
+            }
+        }
+    }
+
+    private func take(_ file: IncomingFile, _ name: String) async {
+        let what = "'\(file.name)' (\(FileWords.size(Int(file.size))))"
+        guard let folder else {
+            file.decline()
+            return Terminal.say("\(name) wanted to send \(what); to take files add: --receive FOLDER")
+        }
+        do {
+            try await file.accept(into: folder)
+            Terminal.say("\(name) sends \(what)")
+            let path = try await file.finished()
+            Terminal.say("\(name) has sent \(path)")
+        } catch {
+            Terminal.warn("\(what) of \(name) did not arrive: \(error)")
+        }
+    }
+}

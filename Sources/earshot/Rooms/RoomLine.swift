@@ -1,0 +1,75 @@
+import Foundation
+
+/// How a room stands, in one line: oneself, and each other with its level and delay.
+struct RoomLine {
+    /// One of the others.
+    struct Other {
+        var name: String
+        /// Of what it sends, as a peak; nil where nothing comes.
+        var peak: Float?
+        var isSpeaking = false
+        var isMuted = false
+        var isAway = false
+        /// Seconds from its microphone to this loudspeaker, estimated.
+        var delay: Double?
+        var lost = 0
+        var isConnected = false
+    }
+
+    var elapsed: Double?
+    var duration: Double?
+    var peak: Float = 0
+    var isMuted = false
+    var others: [Other] = []
+    /// Who asks to be let in.
+    var questionCount = 0
+
+    /// For a terminal so wide: names give way first, then those who come last.
+    func text(width: Int, hasColour: Bool) -> String {
+        for limit in [24, 12, 6] {
+            let line = words(nameLimit: limit)
+            if line.count < width || limit == 6 { return coloured(PlayLine.fit(line, width - 1), hasColour) }
+        }
+        return ""
+    }
+
+    /// For who reads line by line.
+    var plain: String { words(nameLimit: 63) }
+
+    private func words(nameLimit: Int) -> String {
+        var parts: [String] = []
+        if let elapsed {
+            parts.append(
+                duration.map { String(format: "%3.0f/%.0f s", elapsed, $0) } ?? String(format: "%3.0f s", elapsed))
+        }
+        parts.append("me \(isMuted ? "[  muted   ]" : LiveLine.meter(peak))")
+        parts += others.map { Self.words($0, nameLimit) }
+        if others.isEmpty { parts.append("nobody else is here") }
+        if questionCount > 0 { parts.append("\(questionCount) at the door") }
+        return parts.joined(separator: "  ")
+    }
+
+    private static func words(_ other: Other, _ limit: Int) -> String {
+        let name = PlayLine.fit(DeviceWords.printable(other.name), limit)
+        if other.isAway { return "\(name) (out of reach)" }
+        guard other.isConnected else { return "\(name) (connecting)" }
+        var text = "\(name) \(other.isMuted ? "(muted)" : LiveLine.meter(other.peak ?? 0))"
+        if let delay = other.delay { text += String(format: " %.0f ms", delay * 1e3) }
+        if other.lost > 0 { text += " lost \(other.lost)" }
+        return text
+    }
+
+    /// The names of those who speak stand out.
+    private func coloured(_ line: String, _ hasColour: Bool) -> String {
+        guard hasColour else { return line }
+        var line = line
+        if isMuted {
+            line = line.replacing("[  muted   ]", with: "\u{1B}[33m[  muted   ]\u{1B}[0m", maxReplacements: 1)
+        }
+        for other in others where other.isSpeaking && !other.isMuted {
+            let name = DeviceWords.printable(other.name) + " ["
+            line = line.replacing(name, with: "\u{1B}[32m\(name.dropLast(2))\u{1B}[0m [", maxReplacements: 1)
+        }
+        return line
+    }
+}

@@ -1,0 +1,68 @@
+import Foundation
+import Nearby
+
+/// Rooms that are seen: as a table, or as JSON.
+struct RoomListing {
+    let rooms: [NearbyRoom]
+
+    private struct Room: Encodable {
+        var name: String
+        var host: String
+        var members: Int
+        var pin: Bool
+        var key: String
+        var room: String
+        var version: Int
+        var addresses: [String]
+        var isOnThisMachine: Bool
+    }
+
+    /// One JSON document.
+    func document() throws -> String {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+        let list = rooms.map {
+            Room(
+                name: $0.name, host: $0.hostName, members: $0.announcement.memberCount, pin: $0.announcement.needsPIN,
+                key: $0.id.hostKey.hex, room: $0.id.roomID.description, version: $0.announcement.version,
+                addresses: $0.endpoints.map(\.description), isOnThisMachine: $0.isOnThisMachine)
+        }
+        return String(decoding: try encoder.encode(["rooms": list]), as: UTF8.self) + "\n"
+    }
+
+    /// For people.
+    func table(hasColour: Bool) -> String {
+        let rows = rooms.map { room in
+            [
+                room.name, room.hostName, "\(room.announcement.memberCount)", room.announcement.needsPIN ? "yes" : "no",
+                room.endpoints.first?.description ?? "", room.id.hostKey.description,
+            ]
+        }
+        return TextTable(["NAME", "HOST", "IN IT", "PIN", "ADDRESS", "KEY"], rows).text(hasColour: hasColour)
+    }
+}
+
+/// Rows under heads, each column as wide as it must be.
+struct TextTable {
+    private let heads: [String]
+    private let rows: [[String]]
+
+    init(_ heads: [String], _ rows: [[String]]) {
+        self.heads = heads
+        self.rows = rows.map { $0.map(DeviceWords.printable) }
+    }
+
+    func text(hasColour: Bool) -> String {
+        let widths = heads.indices.map { column in
+            (rows.map { $0[column].count } + [heads[column].count]).max() ?? 0
+        }
+        func line(_ cells: [String]) -> String {
+            var line = zip(cells, widths).map { $0 + String(repeating: " ", count: $1 - $0.count) }
+                .joined(separator: "  ")
+            while line.last == " " { line.removeLast() }
+            return line
+        }
+        let head = hasColour ? "\u{1B}[2m\(line(heads))\u{1B}[0m" : line(heads)
+        return ([head] + rows.map(line)).joined(separator: "\n") + "\n"
+    }
+}

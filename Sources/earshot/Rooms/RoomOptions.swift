@@ -1,0 +1,108 @@
+import ArgumentParser
+import Foundation
+import Nearby
+import Rooms
+
+extension AdmissionPolicy: ExpressibleByArgument {}
+
+/// Who one is in a room: what `host`, `join` and others share.
+struct RoomOptions: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            "Your name, as the others read it. Default: your account's and the machine's.", valueName: "name"))
+    var name: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "The room's PIN, 4 to 32 characters; - asks for it, or reads it from standard input.",
+            valueName: "pin"))
+    var pin: String?
+
+    @Flag(help: "Be somebody new for this time: a key that nobody knows, nobody known, and nothing kept.")
+    var ephemeral = false
+
+    func validate() throws {
+        if let name { try Self.check { try PeerName(name) } }
+        if let pin, pin != "-" { try Self.check { try PIN(pin) } }
+    }
+
+    static func check<T>(_ make: () throws -> T) throws {
+        do { _ = try make() } catch { throw ValidationError((error as? Failure)?.line ?? "\(error)") }
+    }
+
+    var ownName: PeerName { name.flatMap { try? PeerName($0) } ?? OwnName.standard }
+
+    var store: NearbyStore { ephemeral ? .inMemory() : .standard }
+
+    /// The PIN that was given, or is given now; nil where none is wanted.
+    func readPIN(_ keys: Keys?) throws -> PIN? {
+        guard let pin else { return nil }
+        if pin != "-" { return try PIN(pin) }
+        if let keys { return try PINPrompt.read(keys, "the room's PIN") }
+        guard let line = readLine() else {
+            throw Failure(
+                "--pin - found no PIN on standard input; write it there, in one line", status: Failure.noInput)
+        }
+        do throws(TextError) {
+            return try PIN(line)
+        } catch {
+            throw Failure(error.description, status: Failure.usage)
+        }
+    }
+}
+
+/// Asks for a PIN on the terminal, where dots stand for it.
+enum PINPrompt {
+    /// Until there is one. Escape and Ctrl-C give up.
+    static func read(_ keys: Keys, _ what: String) throws -> PIN {
+        var text = ""
+        defer { Terminal.live("") }
+        while true {
+            Terminal.live("\(what): " + String(repeating: "•", count: text.count))
+            guard !Interrupt.isRequested else { throw ExitCodes.interrupted }
+            switch keys.next(within: 0.1) {
+            case .character(let character): if text.count < 2 * PIN.lengths.upperBound { text.append(character) }
+            case .backspace, .delete: if !text.isEmpty { text.removeLast() }
+            case .escape: throw Failure("no PIN was given", status: Failure.refused)
+            case .enter:
+                do throws(TextError) {
+                    return try PIN(text)
+                } catch {
+                    Terminal.warn(error.description)
+                    text = ""
+                }
+            default: break
+            }
+        }
+    }
+}
+
+/// Has the command's own thread wait for what is done elsewhere.
+func waiting<T: Sendable>(_ work: @escaping @Sendable () async throws -> T) throws -> T {
+    let result = WaitResult<T>()
+    let done = DispatchSemaphore(value: 0)
+    Task.detached {
+        do { result.value = .success(try await work()) } catch { result.value = .failure(error) }
+        done.signal()
+    }
+    done.wait()
+    guard let value = result.value else { preconditionFailure("the task has ended") }
+    return try value.get()
+}
+
+/// The same of what cannot fail.
+func waiting<T: Sendable>(_ work: @escaping @Sendable () async -> T) -> T {
+    let result = WaitResult<T>()
+    let done = DispatchSemaphore(value: 0)
+    Task.detached {
+        result.value = .success(await work())
+        done.signal()
+    }
+    done.wait()
+    guard case .success(let value)? = result.value else { preconditionFailure("the task has ended") }
+    return value
+}
+
+private final class WaitResult<T>: @unchecked Sendable {  // written before the semaphore is signalled, read after
+    var value: Result<T, any Error>?
+}

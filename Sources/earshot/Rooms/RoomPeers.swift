@@ -1,0 +1,66 @@
+import Call
+import MediaTransport
+import Rooms
+
+/// What the report says of each of the others, those who have left too.
+struct RoomPeers {
+    private var all: [MemberID: CallReport.Peer] = [:]
+
+    /// How the call with a member stands now.
+    mutating func update(_ member: Member, _ statistics: CallStatistics, _ way: MediaPortReport?) {
+        var peer = CallReport.Peer(member, statistics)
+        peer.address = way?.pair.map { $0.remote.description } ?? all[member.id]?.address
+        peer.transport =
+            way.map {
+                CallReport.Transport(
+                    unauthentic: $0.statistics.unauthentic, replayed: $0.statistics.replayed,
+                    moves: $0.statistics.moves)
+            } ?? all[member.id]?.transport
+        all[member.id] = peer
+    }
+
+    /// A member is gone. Said again it changes nothing.
+    mutating func left(_ member: MemberID, after seconds: Double) {
+        if all[member]?.leftAfterSeconds == nil { all[member]?.leftAfterSeconds = seconds }
+    }
+
+    /// In the order of their coming.
+    var report: [CallReport.Peer] { all.sorted { $0.key < $1.key }.map(\.value) }
+}
+
+extension CallReport.Peer {
+    fileprivate init(_ member: Member, _ statistics: CallStatistics) {
+        let configuration = statistics.configuration
+        let (rtp, media, playout) = (statistics.media.rtp, statistics.media, statistics.playout)
+        self.init(
+            name: member.name.text, key: member.key?.hex, codec: configuration.codec.rawValue,
+            rate: configuration.streamRate, channels: configuration.channelCount,
+            packetFrames: configuration.framesPerPacket,
+            bitRate: configuration.codec == .pcm ? nil : configuration.bitRate,
+            sent: CallReport.Sent(
+                packets: rtp.packetsSent, bytes: rtp.bytesSent, lostBeforeEncoding: media.captureLostFrames),
+            received: CallReport.Received(
+                packets: rtp.packetsReceived, bytes: rtp.bytesReceived, lost: max(0, rtp.packetsMissing),
+                late: playout.latePackets + media.lateUnits, missing: playout.missingPackets,
+                duplicates: rtp.packetsDuplicate, reordered: rtp.packetsReordered, corrupt: media.corruptPackets,
+                rejected: media.rejectedPackets, restarts: playout.restarts,
+                concealedFrames: playout.concealedFrames,
+                concealedMs: Double(playout.concealedFrames) / configuration.streamRate * 1e3, skips: playout.skips,
+                droppedFrames: playout.droppedFrames, insertedFrames: playout.insertedFrames),
+            delay: CallReport.Delay(
+                mouthToEarEstimateMs: statistics.mouthToEar.map { $0 * 1e3 }, playoutMs: playout.delay * 1e3,
+                depthMs: playout.depth * 1e3, roundTripMs: rtp.roundTrip.map { $0 * 1e3 }, jitterMs: rtp.jitter * 1e3,
+                driftPPM: playout.driftPPM))
+    }
+}
+
+extension CallConfiguration {
+    /// `opus 48 kHz mono, 10 ms a packet`.
+    var words: String {
+        let kilohertz = streamRate / 1000
+        let rate = kilohertz == kilohertz.rounded() ? String(Int(kilohertz)) : String(kilohertz)
+        let packet = Double(framesPerPacket) / streamRate * 1e3
+        let length = (packet * 10).rounded() / 10
+        return "\(codec) \(rate) kHz \(channelCount == 1 ? "mono" : "stereo"), \(length) ms a packet"
+    }
+}

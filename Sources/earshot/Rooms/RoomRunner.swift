@@ -1,0 +1,224 @@
+import AudioBase
+import AudioDevices
+import AudioSession
+import Call
+import Foundation
+import MediaTransport
+import Nearby
+import Rooms
+
+/// A call in a room, from the first block to the report: shows how it stands, does what keys say, ends for the right reason.
+final class RoomRunner {
+    /// Why a call came to its end.
+    enum Ending {
+        case duration, interrupted, quit
+        /// All others have left a guest.
+        case alone
+        case failed(Failure)
+
+        var word: String {
+            switch self {
+            case .duration: "duration"
+            case .interrupted: "interrupted"
+            case .quit: "left"
+            case .alone: "everybody left"
+            case .failed(let failure): failure.line
+            }
+        }
+    }
+
+    private let options: CallOptions
+    private let isHost: Bool
+    private let console: RoomConsole
+    private let card: SoundCard
+    private let call: CallSession
+    private var voice: VoiceWatch
+    private var peers = RoomPeers()
+    /// When sound began; nil while nobody else has come.
+    private var began: HostTime?
+    private let opened = HostTime.now()
+    private var shown = -1.0
+    private var microphone = MicrophoneCheck.Finding.fine
+    private static let isPlain = !Terminal.isInteractive
+    /// Seconds without a sound card after which the call ends.
+    private static let devicePatience = 30.0
+
+    init(_ options: CallOptions, isHost: Bool, console: RoomConsole, card: SoundCard, call: CallSession) {
+        self.options = options
+        self.isHost = isHost
+        self.console = console
+        self.card = card
+        self.call = call
+        voice = VoiceWatch(
+            call.voice, mode: options.voice.voiceProcessing, card: card, channelCount: options.channels)
+        console.describe = { [call] in call.statistics(of: PeerID(Int($0.number))).map { $0.configuration.words } }
+        console.hasSound = true
+        console.mute = { [call] in call.isMuted = $0 }
+    }
+
+    /// In the room, as a host or as a guest that was let in.
+    func run() throws {
+        let ending: Ending
+        do {
+            ending = try watch()
+        } catch {
+            leave()
+            throw error
+        }
+        Terminal.live("")
+        // While it runs: a stopped device has neither a real-time priority nor a latency.
+        let device = card.report
+        follow()
+        leave()
+        let seconds = began.map { HostTime.now().seconds(since: $0) } ?? 0
+        let report = report(ending, seconds: seconds, device: device)
+        if options.json { try Self.print(report) } else { Terminal.say(summary(report)) }
+        switch ending {
+        case .failed(let failure): throw failure
+        case .interrupted: throw ExitCodes.interrupted
+        case .duration, .quit, .alone: break
+        }
+    }
+
+    /// Says goodbye, hands over, and closes what was opened.
+    private func leave() {
+        Terminal.live("")
+        let session = console.session
+        if began != nil { call.stop() }
+        waiting { await session.close() }
+        card.close()
+    }
+
+    private func watch() throws -> Ending {
+        while true {
+            // Sound begins as soon as somebody comes.
+            guard console.press(within: began == nil ? 0.01 : 0.05) else { return .quit }
+            console.take()
+            if began == nil, !console.others.isEmpty { try start() }
+            let now = HostTime.now()
+            if began != nil { lookAfterSound() }
+            follow()
+            if let ending = ending(now) { return ending }
+            show(now)
+        }
+    }
+
+    /// Somebody else is there.
+    private func start() throws {
+        try card.prepare()
+        try call.start()
+        began = .now()
+        Terminal.say(card.summary)
+        voice.tellEffects()
+    }
+
+    private func lookAfterSound() {
+        card.watchdog.gather()
+        call.followDevice()
+        voice.look()
+        let finding = call.levels.microphone
+        guard finding != microphone else { return }
+        microphone = finding
+        if let advice = finding.advice { Terminal.warn(advice) }
+    }
+
+    /// Keeps what the report will say of each.
+    private func follow() {
+        for member in console.others {
+            let id = PeerID(Int(member.id.number))
+            guard let statistics = call.statistics(of: id) else { continue }
+            peers.update(member, statistics, console.session.report(of: member.id))
+        }
+        if let began {
+            for member in console.left { peers.left(member.id, after: HostTime.now().seconds(since: began)) }
+        }
+    }
+
+    private func ending(_ now: HostTime) -> Ending? {
+        if Interrupt.isRequested { return .interrupted }
+        if let ending = console.ending { return .failed(Failure(ending)) }
+        if let error = call.failure { return .failed(Failure(error)) }
+        if let error = card.fileError { return .failed(Failure(error)) }
+        guard let began else { return nil }
+        if let (why, since) = card.session.interruption, case let seconds = now.seconds(since: max(since, began)),
+            seconds > Self.devicePatience
+        {
+            return .failed(Failure("no sound for \(Int(seconds)) s: \(why)", status: Failure.unavailable))
+        }
+        if let duration = options.duration, now.seconds(since: began) >= duration { return .duration }
+        guard !isHost, console.others.isEmpty else { return nil }
+        guard let member = console.vanished else { return .alone }
+        return .failed(Failure("\(member.name) vanished, and nobody else is here; join again", status: Failure.lost))
+    }
+
+    // MARK: Words
+
+    private func show(_ now: HostTime) {
+        let elapsed = now.seconds(since: began ?? opened)
+        guard elapsed - shown >= (Self.isPlain ? 5 : 0.2) || elapsed < shown else { return }
+        if Self.isPlain, began == nil { return }
+        shown = elapsed
+        let levels = call.levels
+        let line = RoomLine(
+            elapsed: began == nil ? nil : elapsed, duration: options.duration, peak: levels.spokenPeak,
+            isMuted: console.isMuted, others: console.others.map(line), questionCount: console.questionCount)
+        if Self.isPlain {
+            Terminal.say(line.plain)
+        } else {
+            Terminal.live(line.text(width: PlayLine.terminalWidth, hasColour: Terminal.hasColour))
+        }
+    }
+
+    private func line(_ member: Member) -> RoomLine.Other {
+        let statistics = call.statistics(of: PeerID(Int(member.id.number)))
+        return RoomLine.Other(
+            name: member.name.text, peak: statistics?.level.peak, isSpeaking: statistics?.level.isSpeaking ?? false,
+            isMuted: member.isMuted, isAway: member.isAway, delay: statistics?.mouthToEar,
+            lost: max(0, statistics?.media.rtp.packetsMissing ?? 0),
+            isConnected: console.ways[member.id]?.carriesMedia ?? false)
+    }
+
+    private static func print(_ report: CallReport) throws {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+        try Terminal.output(String(decoding: encoder.encode(report), as: UTF8.self) + "\n")
+    }
+
+    private func summary(_ report: CallReport) -> String {
+        var lines = ["call ended (\(report.ended)) after \(Int(report.seconds)) s"]
+        for peer in report.peers {
+            let delay =
+                peer.delay.mouthToEarEstimateMs.map { String(format: "about %.0f ms mouth to ear", $0) }
+                ?? "delay unknown"
+            lines.append(
+                "\(peer.name): \(peer.sent.packets) packets sent, \(peer.received.packets) received, "
+                    + "\(peer.received.lost) lost, \(String(format: "%.0f", peer.received.concealedMs)) ms concealed, \(delay)"
+            )
+        }
+        if let voice = report.voice?.summary { lines.append(voice) }
+        if let heard = report.heard { lines.append("heard: \(heard.file)") }
+        return lines.joined(separator: "\n")
+    }
+
+    private func report(_ ending: Ending, seconds: Double, device: CallReport.Device) -> CallReport {
+        let (roster, me) = (console.roster, console.me)
+        var report = CallReport(
+            role: isHost ? "host" : "guest", name: me.flatMap { roster?[$0]?.name.text } ?? "",
+            key: console.session.fingerprint.hex,
+            room: roster.map {
+                CallReport.Room(name: $0.name.text, id: $0.room.description, epoch: Int($0.epoch.number))
+            }, seconds: seconds, ended: ending.word, device: device, routeChanges: card.session.routeChanges,
+            interruptions: card.session.interruptions, routeLostFrames: card.session.lostFrameCount,
+            microphone: "\(call.levels.microphone)", spoken: card.spoken, heard: card.heard, peers: peers.report,
+            callback: CallReport.Callback(card.watchdog.snapshot), memoryAnonymousKiB: Self.anonymousMemory())
+        report.voice = voice.report
+        return report
+    }
+
+    /// What the kernel counts as this process's own memory, in KiB.
+    private static func anonymousMemory() -> Int? {
+        guard let text = try? String(contentsOfFile: "/proc/self/status", encoding: .utf8) else { return nil }
+        return text.split(separator: "\n").first { $0.hasPrefix("RssAnon:") }?.split(separator: " ").dropFirst().first
+            .flatMap { Int($0) }
+    }
+}

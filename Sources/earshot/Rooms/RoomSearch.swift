@@ -1,0 +1,177 @@
+import AudioBase
+import Foundation
+import MediaTransport
+import Nearby
+import Rooms
+
+/// Looks for a room: by its name, or has the person pick one of those that are seen.
+struct RoomSearch {
+    let keys: Keys?
+    /// Seconds for a name to be seen.
+    let timeout: Double
+
+    /// What was found.
+    struct Found {
+        var endpoint: Endpoint
+        /// For the person.
+        var name: String
+        var needsPIN = false
+    }
+
+    private static let patienceForTwins = 0.5
+
+    // MARK: By name
+
+    /// The room of that name; a machine's where there is no such room.
+    func find(_ name: PeerName) throws -> Found {
+        let browser = RoomBrowser()
+        defer { browser.stop() }
+        let began = HostTime.now()
+        var shown = -1
+        var missing: DiscoveryError?
+        var firstSight: HostTime?
+        while true {
+            if Interrupt.isRequested { throw ExitCodes.interrupted }
+            let snapshot = browser.snapshot
+            let elapsed = HostTime.now().seconds(since: began)
+            let rooms = Self.rooms(snapshot.rooms, called: name.text)
+            // Names that differ in letter case alone: a twin may follow.
+            let isExact = rooms.contains { $0.name == name.text }
+            if firstSight == nil, !rooms.isEmpty { firstSight = .now() }
+            let isSettled = firstSight.map { HostTime.now().seconds(since: $0) > Self.patienceForTwins } ?? false
+            if rooms.count == 1, isExact || isSettled, let room = rooms.first { return try found(room) }
+            if rooms.count > 1, isSettled { return try choose(among: rooms, name.text) }
+            if case .unavailable(let reason) = snapshot.state {
+                missing = reason
+                // A daemon that is being started again gets a moment.
+                if elapsed > 1 { return try look(up: name, seen: [], reason) }
+            } else {
+                missing = nil
+            }
+            if elapsed > timeout { return try look(up: name, seen: snapshot.rooms.map(\.name), missing) }
+            if Int(elapsed) > shown {
+                shown = Int(elapsed)
+                let words = "looking for '\(name)', \(shown) of \(Int(timeout)) s"
+                if Terminal.isInteractive { Terminal.live(words) } else if shown == 2 { Terminal.say(words) }
+            }
+            Thread.sleep(forTimeInterval: 0.02)
+        }
+    }
+
+    static func rooms(_ rooms: [NearbyRoom], called name: String) -> [NearbyRoom] {
+        let exact = rooms.filter { $0.name == name }
+        return exact.isEmpty ? rooms.filter { $0.name.lowercased() == name.lowercased() } : exact
+    }
+
+    private func found(_ room: NearbyRoom) throws(Failure) -> Found {
+        Terminal.live("")
+        guard room.announcement.isOfKnownVersion else {
+            throw Failure(
+                "'\(room.name)' speaks version \(room.announcement.version) of the signalling, this Earshot "
+                    + "\(RoomAnnouncement.currentVersion); install the same Earshot on both",
+                status: Failure.unavailable)
+        }
+        return Found(
+            endpoint: Endpoint(addresses: room.endpoints, key: .exactly(room.id.hostKey)), name: room.name,
+            needsPIN: room.announcement.needsPIN)
+    }
+
+    /// Several of one name: the person says which, by their keys.
+    private func choose(among rooms: [NearbyRoom], _ name: String) throws -> Found {
+        Terminal.live("")
+        guard keys != nil else {
+            let list = rooms.map { "\($0.hostName) (key \($0.id.hostKey), \($0.endpoints[0]))" }.joined(separator: ", ")
+            throw Failure(
+                "\(rooms.count) rooms are called '\(name)': \(list); join by an address or a join code",
+                status: Failure.usage)
+        }
+        Terminal.say("\(rooms.count) rooms are called '\(name)'; press a number to enter, q to leave")
+        return try pick { Self.rooms($0, called: name) }
+    }
+
+    /// No room has the name: a machine may.
+    private func look(up name: PeerName, seen: [String], _ reason: DiscoveryError?) throws -> Found {
+        Terminal.live("")
+        if case .host(let host, let port)? = JoinTarget.place(name.text),
+            let addresses = try? SocketAddress.resolve(host, port: port)
+        {
+            Terminal.say("no room is called '\(name)'; going to the machine of that name")
+            return Found(endpoint: Endpoint(addresses: addresses, key: .any), name: host, needsPIN: false)
+        }
+        if let reason {
+            throw Failure("no room '\(name)' can be looked for: \(reason)", status: Failure.unavailable)
+        }
+        let near = nearestNames(name.text, in: seen)
+        let hint =
+            near.isEmpty
+            ? "see which there are with: earshot join --list, or take the host's address or join code"
+            : "did you mean \(near.map { "'\($0)'" }.joined(separator: " or "))?"
+        throw Failure(
+            "no room called '\(name)' was seen within \(Int(timeout)) s; \(hint)", status: Failure.noHost)
+    }
+
+    // MARK: By the list
+
+    /// Shows rooms as they come and go, until one is picked.
+    func pick(_ filter: ([NearbyRoom]) -> [NearbyRoom] = { $0 }) throws -> Found {
+        guard let keys else {
+            throw Failure(
+                "say which room: earshot join NAME, ADDRESS or CODE; see which there are with: earshot join --list",
+                status: Failure.usage)
+        }
+        let browser = RoomBrowser()
+        defer { browser.stop() }
+        var numbers = RoomNumbers()
+        var typed = 0
+        var told: DiscoveryError?
+        while true {
+            if Interrupt.isRequested { throw ExitCodes.interrupted }
+            let snapshot = browser.snapshot
+            if case .unavailable(let reason) = snapshot.state {
+                if told != reason { Terminal.warn("\(reason)") }
+                told = reason
+            }
+            for change in numbers.take(filter(snapshot.rooms)) { Terminal.say(Self.line(change)) }
+            let count = numbers.rooms.count
+            let wait = count == 0 ? "looking for rooms" : count == 1 ? "one room" : "\(count) rooms"
+            Terminal.live("\(wait); a number enters, q leaves\(typed > 0 ? ": \(typed)" : "")")
+            switch keys.next(within: 0.05) {
+            case .character("q"), .character("Q"): throw ExitCodes.done
+            case .escape, .backspace: typed = 0
+            case .enter: if let room = numbers.rooms[typed] { return try found(room) }
+            case .character(let digit):
+                guard digit.isASCII, let value = digit.wholeNumberValue, typed < 1_000 else { continue }
+                typed = typed * 10 + value
+                guard !numbers.isAmbiguous(typed) else { continue }
+                if let room = numbers.rooms[typed] { return try found(room) }
+                Terminal.say("there is no room \(typed)")
+                typed = 0
+            default: break
+            }
+        }
+    }
+
+    private static func line(_ change: RoomNumbers.Change) -> String {
+        switch change {
+        case .came(let number, let room): "\(number)  \(room.words)"
+        case .went(let number, let room): "\(number)  \(room.name) is gone"
+        case .changed(let number, let room): "\(number)  \(room.words)"
+        }
+    }
+
+    // MARK: The list alone
+
+    /// What is seen within the time.
+    static func list(within seconds: Double) throws -> [NearbyRoom] {
+        let browser = RoomBrowser()
+        defer { browser.stop() }
+        let began = HostTime.now()
+        while HostTime.now().seconds(since: began) < seconds {
+            if Interrupt.isRequested { throw ExitCodes.interrupted }
+            Thread.sleep(forTimeInterval: 0.02)
+        }
+        let snapshot = browser.snapshot
+        if case .unavailable(let reason) = snapshot.state { throw Failure("\(reason)", status: Failure.unavailable) }
+        return snapshot.rooms
+    }
+}

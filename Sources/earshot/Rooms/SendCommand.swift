@@ -1,0 +1,157 @@
+import ArgumentParser
+import AudioBase
+import Foundation
+import Nearby
+import Rooms
+
+struct SendCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "send", abstract: "Send files to those in a room.",
+        discussion: """
+            They go to each member directly, encrypted, are checked by their hash when they have come, and go on where they
+            stopped after a cut, or when the command is given again. Who is in the room takes them with --receive FOLDER.
+            """)
+
+    @Argument(help: "The files.", completion: .file())
+    var files: [String]
+
+    @Option(help: ArgumentHelp("The room: as for join. Default: shows which there are.", valueName: "room"))
+    var to: String?
+
+    @Option(help: ArgumentHelp("Only to this member, by name; may be given several times.", valueName: "name"))
+    var only: [String] = []
+
+    @OptionGroup var entrance: EntranceOptions
+    @OptionGroup var own: RoomOptions
+
+    @Flag(help: "Print one JSON report on standard output at the end.")
+    var json = false
+
+    func validate() throws {
+        if let to { try RoomOptions.check { try JoinTarget(to, as: entrance.by) } }
+    }
+
+    func run() throws {
+        try Failure.reporting {
+            Interrupt.watch()
+            for path in files {
+                var status = stat()
+                guard stat(path, &status) == 0 else {
+                    throw Failure("\(path): \(String(cString: strerror(errno)))", status: Failure.noInput)
+                }
+            }
+            let console = try entrance.enter(to, own, receivingInto: nil)
+            defer { waiting { [session = console.session] in await session.close() } }
+            let receivers = try receivers(console)
+            var report = Report(room: console.roster?.name.text ?? "", files: [])
+            for path in files { report.files.append(try send(path, to: receivers, console)) }
+            if json {
+                let encoder = JSONEncoder()
+                encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+                try Terminal.output(String(decoding: encoder.encode(report), as: UTF8.self) + "\n")
+            }
+            if report.files.contains(where: { $0.members.contains { $0.error != nil } }) {
+                throw ExitCodes.failed(Failure("not all was sent", status: Failure.lost))
+            }
+        }
+    }
+
+    /// How far it is, and in the end who does not have it.
+    private final class Sending: Sendable {
+        let latest = Guarded<[FileProgress]>([])
+        let reasons = Guarded<[MemberID: TransferError]?>(nil)
+    }
+
+    private struct Report: Encodable {
+        struct File: Encodable {
+            var file: String
+            var bytes: Int64
+            var seconds: Double
+            var members: [Receiver]
+        }
+
+        struct Receiver: Encodable {
+            var name: String
+            /// Nil where it has the file.
+            var error: String?
+        }
+
+        var room: String
+        var files: [File]
+    }
+
+    private func receivers(_ console: RoomConsole) throws -> [Member] {
+        let others = console.others.filter { $0.isNative && !$0.isAway }
+        let chosen = only.isEmpty ? others : others.filter { only.contains($0.name.text) }
+        for name in only where !chosen.contains(where: { $0.name.text == name }) {
+            let names = others.map { "'\($0.name)'" }.joined(separator: ", ")
+            throw Failure("nobody in the room is called '\(name)'; there are \(names)", status: Failure.noHost)
+        }
+        guard !chosen.isEmpty else { throw Failure("nobody is in the room who could take it", status: Failure.noHost) }
+        return chosen
+    }
+
+    private func send(_ path: String, to members: [Member], _ console: RoomConsole) throws -> Report.File {
+        let session = console.session
+        let began = ContinuousClock.now
+        let file = try waiting { try await session.sendFile(at: path, to: members.map(\.id)) }
+        let state = Sending()
+        Task { for await progress in file.progress { state.latest.withLock { $0 = progress } } }
+        Task {
+            do throws(TransferFailure) {
+                try await file.finished()
+                state.reasons.withLock { $0 = [:] }
+            } catch {
+                state.reasons.withLock { $0 = error.reasons }
+            }
+        }
+        var told = ContinuousClock.now
+        while state.reasons.withLock({ $0 == nil }) {
+            if Interrupt.isRequested {
+                file.cancel()
+                throw ExitCodes.interrupted
+            }
+            console.take()
+            let line = Self.line(file.name, state.latest.withLock { $0 }, members)
+            if Terminal.isInteractive {
+                Terminal.live(PlayLine.fit(line, PlayLine.terminalWidth - 1))
+            } else if ContinuousClock.now - told > .seconds(5) {
+                Terminal.say(line)
+                told = .now
+            }
+            usleep(50_000)
+        }
+        Terminal.live("")
+        let seconds = (ContinuousClock.now - began) / .seconds(1)
+        let reasons = state.reasons.withLock { $0 } ?? [:]
+        for member in members {
+            if let reason = reasons[member.id] {
+                Terminal.warn("\(member.name) does not have \(file.name): \(reason)")
+            } else {
+                let rate = FileWords.size(Int(Double(file.size) / max(seconds, 0.001)))
+                Terminal.say("\(member.name) has \(file.name) (\(FileWords.size(Int(file.size))), \(rate)/s)")
+            }
+        }
+        return Report.File(
+            file: path, bytes: file.size, seconds: seconds,
+            members: members.map { .init(name: $0.name.text, error: reasons[$0.id]?.description) })
+    }
+
+    private static func line(_ name: String, _ progress: [FileProgress], _ members: [Member]) -> String {
+        let parts = progress.map { one in
+            let who = members.first { $0.id == one.member }?.name.text ?? ""
+            let share = one.size == 0 ? 100 : Int(one.bytes * 100 / one.size)
+            switch one.phase {
+            case .hashing: return "reading \(share) %"
+            case .offered: return "\(who) is asked"
+            case .reconnecting: return "\(who) \(share) %, connecting again"
+            case .done: return "\(who) has it"
+            case .failed: return "\(who) failed"
+            case .moving:
+                let left = one.remaining.map { ", \(Int(($0 / .seconds(1)).rounded(.up))) s" } ?? ""
+                return "\(who) \(share) % \(FileWords.size(Int(one.rate)))/s\(left)"
+            }
+        }
+        return "\(name)  \(parts.joined(separator: "  "))"
+    }
+}

@@ -1,0 +1,98 @@
+import AudioBase
+import Diagnostics
+import Foundation
+import MediaTransport
+import TestSupport
+import TestTraits
+import Testing
+
+@testable import Call
+
+/// Plain RTP with ffmpeg and GStreamer, both ways at once: they are told by our session description what comes, we by theirs;
+/// what they hear, and what we hear of them, is compared with what was said.
+@Suite(.serialized) struct PlainRTPTests {
+    private static let seconds = 4
+    private static let (listener, speaker) = (PeerID(1), PeerID(2))
+
+    @Test(.realTime, arguments: OtherProgram.allCases, Codec.allCases)
+    func `another program hears us, and we it`(program: OtherProgram, codec: Codec) throws {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "earshot-rtp-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        func path(_ name: String) -> String { folder.appending(path: name).path }
+
+        let end = try SpeakingEnd(says: babble(seconds: Self.seconds, voice: 3), seconds: 8) { $0.codec = codec }
+        let client = try #require(end.session.client)
+        let port = try PlainPort(client)
+        defer { port.stop() }
+
+        // It listens: our offer says what comes, and where it is to be awaited.
+        let place = try Self.freePort()
+        var ours = try end.session.offer(to: Self.listener)
+        ours.address = .loopback
+        ours.port = place
+        try ours.description.write(toFile: path("ours.sdp"), atomically: true, encoding: .utf8)
+        let hearing = try program.listener(path("ours.sdp"), output: path("heard.f32"))
+        var answer = ours
+        answer.direction = .receiveOnly
+        try end.session.accept(SessionDescription(parsing: answer.description), from: Self.listener)
+
+        // It speaks: what it says of it is the offer.
+        let voice = babble(seconds: Self.seconds, voice: 7)
+        try voice.withUnsafeBytes { Data($0) }.write(to: folder.appending(path: "said.f32"))
+        usleep(400_000)  // for the listener to have its port open
+        let speaking = try program.speaker(
+            path("said.f32"), as: codec, to: port.port, description: path("theirs.sdp"))
+        var offer: SessionDescription?
+        #expect(
+            eventually {
+                offer = program.description(from: speaking, path("theirs.sdp"))
+                return offer != nil
+            }, "\(speaking.errors)")
+        var theirs = try #require(offer)
+        #expect(theirs.profile == .avp && theirs.formats.first?.codec == codec)
+        theirs.direction = .sendOnly
+        let reply = try end.session.answer(theirs, from: Self.speaker)
+        #expect(reply.direction == .receiveOnly && reply.formats.first?.payloadType == theirs.formats[0].payloadType)
+
+        port.add(Self.speaker, listensAt: nil)
+        port.add(Self.listener, listensAt: place)
+        try end.session.start()
+        usleep(useconds_t(Self.seconds) * 1_000_000)
+        let statistics = end.session.statistics(of: Self.speaker)
+        end.session.stop()
+        port.stop()
+        speaking.stop()
+        hearing.signal(SIGINT)
+        _ = hearing.wait(seconds: 2)
+
+        let heardByThem = try Data(contentsOf: folder.appending(path: "heard.f32")).withUnsafeBytes {
+            Array($0.bindMemory(to: Float.self))
+        }
+        let least = codec == .pcm ? 0.97 : 0.85
+        let toThem = Likeness(
+            of: TimedSignal(samples: heardByThem, sampleRate: 48_000, firstFrameTime: .now()), with: end.saidSignal,
+            within: 3)
+        print("plain RTP \(codec) to \(program): \(toThem)")
+        #expect(toThem.seconds(above: least) >= 1, "\(heardByThem.count) frames: \(toThem); \(hearing.errors)")
+        let toUs = Likeness(
+            of: end.heardSignal,
+            with: TimedSignal(samples: voice, sampleRate: 48_000, firstFrameTime: .now()), within: 3)
+        print("plain RTP \(codec) from \(program): \(toUs); \(statistics?.playout as Any)")
+        #expect(toUs.seconds(above: least) >= 1, "\(toUs); \(speaking.errors)")
+        #expect(statistics?.media.corruptPackets == 0 && statistics?.media.rtp.packetsLost == 0)
+        #expect((statistics?.media.rtp.packetsReceived ?? 0) > 20)
+    }
+
+    /// One that nobody has now, even, as is the port behind it, which is RTCP's to ffmpeg.
+    private static func freePort() throws -> UInt16 {
+        while true {
+            let port = try MediaSocket(address: .loopback, port: 0).localAddress.port & ~1
+            if (try? MediaSocket(address: .loopback, port: port)) != nil,
+                (try? MediaSocket(address: .loopback, port: port + 1)) != nil
+            {
+                return port
+            }
+        }
+    }
+}

@@ -1,0 +1,95 @@
+import AudioBase
+import AudioDevices
+import Diagnostics
+import MediaTransport
+
+@testable import Call
+
+/// A call's end in life on a simulated card: its microphone hears a sound that is known, what its loudspeaker says is kept.
+final class SpeakingEnd {
+    static let rate = 48_000.0
+
+    let session: CallSession
+    let device: SimulatedDevice
+    /// What the microphone hears from the start on, at 48 kHz.
+    let said: [Float]
+    private let air: AudioRing
+    private let room: AudioRing
+    private(set) var heard: [Float] = []
+
+    /// - Parameter seconds: the call lasts at most.
+    init(says said: [Float], seconds: Int, _ change: (inout CallPreferences) -> Void = { _ in }) throws {
+        let block = 128
+        self.said = said
+        air = AudioRing(channelCount: 1, capacity: seconds * Int(Self.rate))
+        room = AudioRing(channelCount: 1, capacity: seconds * Int(Self.rate))
+        let sound = AudioBuffer(channelCount: 1, frameCapacity: max(1, said.count))
+        for frame in said.indices { sound.channels[0][frame] = said[frame] }
+        air.writer.write(sound.channels, frameCount: said.count)
+        device = try SimulatedDevice(
+            SimulatedCard.Configuration(
+                sampleRate: Self.rate, blockFrameCount: block, source: air.reader, sink: room.writer))
+        var preferences = CallPreferences(deviceRate: Self.rate, deviceBlock: block)
+        change(&preferences)
+        session = CallSession(preferences, device: device, cname: "end", voice: nil)
+    }
+
+    /// Takes what the loudspeaker said since the last time.
+    func listen() {
+        let block = AudioBuffer(channelCount: 1, frameCapacity: 4_800)
+        while case let slice = room.reader.read(block.channels, frameCount: 4_800), slice.frameCount > 0 {
+            heard.append(contentsOf: UnsafeBufferPointer(start: block.channels[0], count: slice.frameCount))
+        }
+    }
+
+    var saidSignal: TimedSignal {
+        TimedSignal(
+            samples: said, sampleRate: Self.rate,
+            firstFrameTime: device.card.firstInputFrameTime ?? HostTime(nanoseconds: 0))
+    }
+    var heardSignal: TimedSignal {
+        listen()
+        return TimedSignal(
+            samples: heard, sampleRate: Self.rate,
+            firstFrameTime: device.card.firstOutputFrameTime ?? HostTime(nanoseconds: 0))
+    }
+}
+
+/// How a sound came over: what of it was found again, and how like it was, by pieces of a fifth of a second: while a playout finds its
+/// delay, it stretches sound a little, which would tell in longer ones.
+struct Likeness: CustomStringConvertible {
+    private static let piece = 0.2
+    /// The correlation of each piece with what was said, 0 to 1, from the first that was found to the last.
+    private(set) var pieces: [Double] = []
+    /// Milliseconds by which a sound lies further behind in what was heard.
+    private(set) var delay = 0.0
+    /// Milliseconds by which the pieces' delays differ.
+    private(set) var spread = 0.0
+
+    /// Seconds that came over at least as well as that. Where a busy machine kept a packet back, playout made something up.
+    func seconds(above least: Double) -> Double { Self.piece * Double(pieces.filter { $0 >= least }.count) }
+
+    var description: String {
+        "pieces alike by \(pieces.map { Double(Int($0 * 1_000)) / 1_000 }), delay \(delay) ms, spread \(spread) ms"
+    }
+
+    /// - Parameter reach: seconds, before or behind its place in `said`, that a sound may have in `heard`.
+    init(of heard: TimedSignal, with said: TimedSignal, within reach: Double) {
+        var (heard, said) = (heard, said)
+        said.firstFrameTime = HostTime(nanoseconds: 100_000_000_000)
+        heard.firstFrameTime = said.firstFrameTime.advanced(bySeconds: reach)
+        var options = DelayMeasurement.Options()
+        options.searchRange = 0...2 * reach
+        options.windowLength = Self.piece
+        guard let found = try? DelayMeasurement(sent: said, heard: heard, options: options) else { return }
+        // Where one has not begun or has ended, a window is cut.
+        var windows = found.windows
+        while let first = windows.first, first.confidence < 0.5 { windows.removeFirst() }
+        while let last = windows.last, last.confidence < 0.5 { windows.removeLast() }
+        windows = Array(windows.dropFirst().dropLast())
+        pieces = windows.map(\.confidence)
+        delay = found.milliseconds - reach * 1e3
+        let delays = windows.map(\.milliseconds)
+        spread = (delays.max() ?? 0) - (delays.min() ?? 0)
+    }
+}

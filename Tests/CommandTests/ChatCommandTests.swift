@@ -1,0 +1,81 @@
+import Foundation
+import TestSupport
+import TestTraits
+import Testing
+
+/// Messages and files by the program as people have it.
+@Suite(.serialized, .realTime) struct ChatCommandTests {
+    /// Runs the program behind a pipe that says this.
+    private func pipe(_ script: String, into arguments: [String]) throws -> ChildProcess {
+        let words = ([Earshot.program] + arguments).map { "'\($0)'" }.joined(separator: " ")
+        return try ChildProcess(
+            ["sh", "-c", "{ \(script); } | \(words)"], environment: ["XDG_DATA_HOME": TestFolders.next("data")])
+    }
+
+    private func host(_ port: Int, _ more: [String] = []) throws -> ChildProcess {
+        let host = try pipe(
+            "sleep 60",
+            into: ["chat", "Studio", "--host", "--port", "\(port)", "--no-announce", "--name", "Ann"] + more)
+        try #require(host.says("open for guests"), "\(host.errors)")
+        return host
+    }
+
+    private func join(_ port: Int) -> [String] { ["127.0.0.1:\(port)", "--name", "Bob"] }
+
+    @Test func `lines go to all, and hostile ones harm no terminal`() throws {
+        let port = try Earshot.freePort()
+        let host = try host(port, ["--accept", "all"])
+        let text = "printf 'hello\\nred \\033[31mred\\n//slash\\n\\n/who\\nlast'"
+        let guest = try pipe(text, into: ["chat"] + join(port))
+        #expect(guest.wait() == .exit(0), "\(guest.errors)")
+        #expect(guest.says("Ann"))
+        #expect(eventually { host.output.contains("Bob: last") })
+        let lines = host.output.split(separator: "\n").map(String.init)
+        #expect(lines.count == 4 && lines[0] == "Bob: hello" && lines[2] == "Bob: /slash", "\(lines)")
+        #expect(!host.output.contains("\u{1B}"))
+        #expect(host.says("Bob has left"))
+    }
+
+    @Test func `who is asked about is let in by a line`() throws {
+        let port = try Earshot.freePort()
+        let host = try pipe(
+            "sleep 1.5; echo /y Bob; sleep 20",
+            into: ["chat", "Studio", "--host", "--port", "\(port)", "--no-announce", "--accept", "ask"])
+        try #require(host.says("open for guests"), "\(host.errors)")
+        let guest = try pipe("echo hi", into: ["chat"] + join(port))
+        #expect(guest.wait() == .exit(0), "\(guest.errors)")
+        #expect(eventually { host.output.contains("Bob: hi") })
+    }
+
+    @Test func `a file arrives whole where files are taken, and beside one of its name`() throws {
+        let scratch = try Scratch()
+        let port = try Earshot.freePort()
+        try FileManager.default.createDirectory(atPath: scratch("in"), withIntermediateDirectories: true)
+        let bytes = Data((0..<3_000_000).map { UInt8(truncatingIfNeeded: $0 &* 31 >> 3) })
+        try bytes.write(to: URL(fileURLWithPath: scratch("take.wav")))
+        try Data("old".utf8).write(to: URL(fileURLWithPath: scratch("in/take.wav")))
+        let host = try host(port, ["--accept", "all", "--receive", scratch("in")])
+        let send = try Earshot.start(["send", scratch("take.wav"), "--json", "--to"] + join(port))
+        #expect(send.wait() == .exit(0), "\(send.errors)")
+        #expect(host.says("Bob has sent"))
+        #expect(try Data(contentsOf: URL(fileURLWithPath: scratch("in/take (2).wav"))) == bytes)
+        #expect(try String(contentsOfFile: scratch("in/take.wav"), encoding: .utf8) == "old")
+        let files = try theReport(send)["files"] as? [[String: Any]] ?? []
+        #expect(files.count == 1 && files[0]["bytes"] as? Int == 3_000_000)
+    }
+
+    @Test func `what cannot be sent, and who does not take it, are told on both sides`() throws {
+        let scratch = try Scratch()
+        let port = try Earshot.freePort()
+        try Data("x".utf8).write(to: URL(fileURLWithPath: scratch("a.txt")))
+        let host = try host(port, ["--accept", "all"])
+        let declined = try Earshot.start(["send", scratch("a.txt"), "--to"] + join(port))
+        #expect(declined.wait() == .exit(75), "\(declined.errors)")
+        #expect(declined.errors.contains("Ann does not have a.txt"), "\(declined.errors)")
+        #expect(host.says("--receive FOLDER"))
+        let nobody = try Earshot.start(["send", scratch("a.txt"), "--only", "Cleo", "--to"] + join(port))
+        #expect(nobody.wait() == .exit(68) && nobody.errors.contains("'Ann'"), "\(nobody.errors)")
+        let missing = try Earshot.start(["send", scratch("b.txt"), "--to"] + join(port))
+        #expect(missing.wait() == .exit(66) && missing.errors.contains("b.txt"), "\(missing.errors)")
+    }
+}

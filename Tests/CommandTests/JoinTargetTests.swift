@@ -1,0 +1,173 @@
+import Foundation
+import MediaTransport
+import Testing
+
+@testable import Rooms
+@testable import earshot
+
+@Suite struct JoinTargetTests {
+    private static let key = KeyFingerprint(hex: String(repeating: "5c", count: 32))
+
+    @Test(arguments: [
+        ("192.168.1.20", "192.168.1.20:47400"), ("192.168.1.20:5000", "192.168.1.20:5000"), ("::1", "[::1]:47400"),
+        ("[::1]", "[::1]:47400"), ("[2001:db8::7]:9", "[2001:db8::7]:9"), (" 10.0.0.1 ", "10.0.0.1:47400"),
+    ]) func `numbers are addresses`(text: String, address: String) throws {
+        guard case .address(let found) = try JoinTarget(text) else {
+            Issue.record("\(text)")
+            return
+        }
+        #expect(found.description == address)
+    }
+
+    @Test(arguments: [
+        ("studio.local", "studio.local", 47_400), ("localhost", "localhost", 47_400), ("studio:5000", "studio", 5_000),
+        ("a.example.org:80", "a.example.org", 80), ("no-such-host.invalid", "no-such-host.invalid", 47_400),
+    ]) func `a dot, a port, or localhost make a machine's name`(text: String, host: String, port: UInt16) throws {
+        #expect(try JoinTarget(text) == .host(host, port: port))
+    }
+
+    @Test(arguments: [
+        "Choir", "Blue Room", "studio", "Ann on studio", "7", "Take: 5", "Bühne 3", "🎻", "ROOM-2024", "1.2.3 go",
+        "a:b:c", "Probe-2024-im-Saal",
+    ]) func `all else is a room's name`(text: String) throws { #expect(try JoinTarget(text) == .name(PeerName(text))) }
+
+    @Test func `a code is one in any case, and with its hyphens left out`() throws {
+        let key = try #require(Self.key)
+        for (address, port) in [("192.168.1.20", 47_400), ("2001:db8::7", 47_400), ("10.1.2.3", 5_000)]
+            as [(String, UInt16)]
+        {
+            let code = try JoinCode(address: try #require(IPAddress(address)), port: port, key: key)
+            for text in [code.description, code.description.lowercased(), code.description.replacing("-", with: " ")] {
+                #expect(try JoinTarget(text) == .code(code))
+            }
+            #expect(try JoinTarget(code.description.replacing("-", with: "")) == .code(code))
+            #expect(try JoinTarget(code.description, as: .name) == .name(PeerName(code.description)))
+            let wrong = code.description.dropLast() + (code.description.last == "0" ? "1" : "0")
+            #expect(throws: Failure.self) { try JoinTarget(String(wrong)) }
+        }
+    }
+
+    @Test func `what cannot be is said with the next step`() throws {
+        func line(_ text: String, _ form: JoinTarget.Form? = nil) -> String {
+            do throws(Failure) {
+                let target = try JoinTarget(text, as: form)
+                return "\(target)"
+            } catch {
+                return error.status == Failure.usage ? error.line : "status"
+            }
+        }
+        #expect(line("1F4A-9Z3Q-7K2M-0000").contains("--by name"))
+        #expect(line("1F4A-9Z3Q-7K2M").contains("codes have 16"))
+        #expect(line("[::1").contains("[IPv6]:PORT") && line("studio", .code).contains("join code"))
+        #expect(line("Blue Room", .address).contains("HOST:PORT") && line("").contains("empty"))
+        #expect(
+            line(String(repeating: "x", count: 64)).contains("limit is 63") && line("a\u{1B}[2J").contains("U+001B"))
+    }
+
+    @Test func `one's own name is that of account and machine, and always one`() throws {
+        #expect(OwnName.make(user: "Ann", machine: "studio").text == "Ann on studio")
+        #expect(OwnName.make(user: "Ann", machine: "").text == "Ann")
+        let long = OwnName.make(user: String(repeating: "é", count: 50), machine: "studio")
+        #expect(long.text.utf8.count <= 63 && long.text.hasSuffix(" on studio"))
+        #expect(OwnName.make(user: "a\u{7}", machine: "studio").text == "studio")
+        #expect(OwnName.make(user: "", machine: "").text == "somebody")
+        #expect(!OwnName.standard.text.isEmpty)
+    }
+
+    @Test func `an argument is quoted as a shell wants it`() {
+        #expect(HostCommand.quoted("Choir") == "Choir" && HostCommand.quoted("Blue Room") == "'Blue Room'")
+        #expect(HostCommand.quoted("Ann's") == "'Ann'\\''s'" && HostCommand.quoted("-x") == "'-x'")
+    }
+}
+
+@Suite struct RoomKeysTests {
+    private static func member(_ number: UInt64, _ name: String) throws -> Member {
+        Member(
+            id: try #require(MemberID(number)), name: try PeerName(name), key: nil, addresses: [], port: 0)
+    }
+    private let asks = [AskID(number: 7), AskID(number: 9)]
+
+    @Test func `one who asks is answered by one key`() {
+        for (key, action) in [("y", RoomKeys.Action.welcome(asks[0])), ("n", .decline(asks[0])), ("b", .bar(asks[0]))] {
+            var keys = RoomKeys()
+            let found = keys.take(.character(Character(key)), questions: [asks[0]], others: [], isHost: true)
+            #expect(found == action)
+        }
+    }
+
+    @Test func `of several the number comes first, and holds for one answer`() {
+        var keys = RoomKeys()
+        func take(_ key: Character, _ questions: [AskID]) -> RoomKeys.Action? {
+            keys.take(.character(key), questions: questions, others: [], isHost: true)
+        }
+        guard case .say? = take("y", asks), case .say? = take("2", asks) else {
+            Issue.record("nobody is let in")
+            return
+        }
+        #expect(take("y", asks) == .welcome(asks[1]))
+        _ = take("2", asks)
+        #expect(take("n", [asks[0]]) == .decline(asks[0]))  // the chosen one has gone: only one is left
+        _ = take("1", asks)
+        guard case .say? = keys.take(.escape, questions: asks, others: [], isHost: true), case .say? = take("y", asks)
+        else {
+            Issue.record("Escape takes the number back")
+            return
+        }
+        #expect(take("5", asks) == .say("there is no number 5") && take("7", []) == nil)
+    }
+
+    @Test func `removing and blocking want a number, and nothing else does it`() throws {
+        let others = [try Self.member(2, "Bob"), try Self.member(5, "Cleo")]
+        for (key, make) in [("r", RoomKeys.Action.remove), ("b", RoomKeys.Action.block)]
+            as [(Character, (MemberID) -> RoomKeys.Action)]
+        {
+            var keys = RoomKeys()
+            guard case .say(let words)? = keys.take(.character(key), questions: [], others: others, isHost: true) else {
+                Issue.record("it asks whom")
+                continue
+            }
+            #expect(words.contains("1 Bob, 2 Cleo"))
+            #expect(keys.take(.character("2"), questions: [], others: others, isHost: true) == make(others[1].id))
+            #expect(keys.take(.character("2"), questions: [], others: others, isHost: true) == nil)
+            _ = keys.take(.character(key), questions: [], others: others, isHost: true)
+            _ = keys.take(.escape, questions: [], others: others, isHost: true)
+            #expect(keys.take(.character("1"), questions: [], others: others, isHost: true) == nil)
+        }
+    }
+
+    @Test func `a guest has no say`() throws {
+        let others = [try Self.member(1, "Ann")]
+        for key in "ynbr1" {
+            var keys = RoomKeys()
+            #expect(keys.take(.character(key), questions: [], others: others, isHost: false) == nil)
+        }
+        var keys = RoomKeys()
+        #expect(keys.take(.character("m"), questions: [], others: others, isHost: false) == .mute)
+        #expect(keys.take(.character("q"), questions: [], others: others, isHost: false) == .quit)
+    }
+}
+
+@Suite struct RoomLineTests {
+    private let others = [
+        RoomLine.Other(name: "Bob", peak: 0.5, isSpeaking: true, delay: 0.0234, isConnected: true),
+        RoomLine.Other(name: "Cleo with a very long name indeed", isMuted: true, lost: 3, isConnected: true),
+        RoomLine.Other(name: "Dan", isAway: true), RoomLine.Other(name: "E\u{1B}[2Jve"),
+    ]
+
+    @Test func `everybody is there with what they do`() {
+        let line = RoomLine(elapsed: 12, peak: 0.1, others: others, questionCount: 1).plain
+        for words in [
+            " 12 s", "me [######----]", "Bob [#########-] 23 ms", "indeed (muted) lost 3", "Dan (out of reach)",
+            "(connecting)", "1 at the door",
+        ] { #expect(line.contains(words), "\(line)") }
+        #expect(!line.unicodeScalars.contains("\u{1B}"))
+    }
+
+    @Test(arguments: [20, 40, 80, 200]) func `it stays in its line`(width: Int) {
+        let line = RoomLine(elapsed: 12, duration: 30, peak: 0.1, isMuted: true, others: others)
+        #expect(line.text(width: width, hasColour: false).count < width)
+        #expect(line.text(width: 200, hasColour: true).contains("\u{1B}[32mBob\u{1B}[0m"))
+    }
+
+    @Test func `alone`() { #expect(RoomLine().plain.contains("nobody else is here")) }
+}

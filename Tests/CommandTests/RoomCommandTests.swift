@@ -1,0 +1,248 @@
+import Foundation
+import TestSupport
+import TestTraits
+import Testing
+
+/// Who is let in, and who is not, by the program as people have it: on one machine, each process somebody else.
+@Suite(.serialized, .realTime) struct AdmissionCommandTests {
+    private static let card = ["--device", "simulated"]
+
+    /// Somebody with a folder of their own, so that the key is the same each time.
+    private struct Person {
+        let name: String
+        let folder = TestFolders.next("person")
+
+        func start(_ arguments: [String], terminal: PseudoTerminal? = nil) throws -> ChildProcess {
+            try Earshot.start(
+                arguments + ["--name", name] + card, environment: ["XDG_DATA_HOME": folder], terminal: terminal)
+        }
+
+        func peers(_ arguments: [String] = ["--json"]) throws -> ChildProcess {
+            let program = try Earshot.start(["peers"] + arguments, environment: ["XDG_DATA_HOME": folder])
+            _ = program.wait()
+            return program
+        }
+
+        func join(_ port: Int, _ more: [String] = []) throws -> ChildProcess {
+            try start(["join", "127.0.0.1:\(port)"] + more)
+        }
+    }
+
+    /// A host with a person at its terminal.
+    private func askingHost(_ person: Person, _ port: Int, _ more: [String] = []) throws -> (
+        ChildProcess, PseudoTerminal
+    ) {
+        let terminal = try PseudoTerminal()
+        let host = try person.start(["host", "--port", "\(port)", "--no-announce"] + more, terminal: terminal)
+        try #require(host.says("waiting for guests"), "\(host.errors)")
+        return (host, terminal)
+    }
+
+    @Test func `asked on a terminal: yes lets in, and who was let in once is known`() throws {
+        let (ann, bob) = (Person(name: "Ann"), Person(name: "Bob"))
+        let port = try Earshot.freePort()
+        let (host, terminal) = try askingHost(ann, port)
+        let guest = try bob.join(port, ["--purpose", "to sing", "--duration", "0.5"])
+        #expect(host.says("Bob (key "), "\(host.errors)")
+        #expect(host.says("asks to join: \"to sing\"") && host.says("not known"), "\(host.errors)")
+        terminal.type("y")
+        #expect(guest.says("in a call with Ann") && host.says("in a call with Bob"), "\(guest.errors) \(host.errors)")
+        #expect(guest.wait() == .exit(0), "\(guest.errors)")
+        terminal.type("q")
+        #expect(host.wait() == .exit(0), "\(host.errors)")
+        let known = try theReport(try ann.peers())["peers"] as? [[String: Any]] ?? []
+        #expect(known.count == 1 && known[0]["names"] as? [String] == ["Bob"] && known[0]["accepted"] as? Bool == true)
+
+        let again = try ann.start(["host", "--port", "\(port)", "--no-announce"])  // known, without a terminal
+        #expect(again.says("waiting for guests"))
+        let friend = try bob.join(port, ["--duration", "0.5"])
+        #expect(friend.wait() == .exit(0), "\(friend.errors)")
+        let stranger = try Person(name: "Cleo").join(port)
+        #expect(stranger.wait() == .exit(77), "\(stranger.errors)")
+        #expect(theFailure(stranger).contains("lets in only whom it knows"))
+        #expect(again.says("Cleo asked to join and is not known"), "\(again.errors)")
+    }
+
+    @Test func `no is no, b blocks for good, and peers unblock lifts that`() throws {
+        let (ann, bob) = (Person(name: "Ann"), Person(name: "Bob"))
+        let port = try Earshot.freePort()
+        let (host, terminal) = try askingHost(ann, port)
+        let first = try bob.join(port)
+        #expect(host.says("asks to join"))
+        terminal.type("n")
+        #expect(first.wait() == .exit(77) && theFailure(first).contains("said no"), "\(first.errors)")
+        let second = try bob.join(port)
+        #expect(second.says("is there; asking its host"), "\(second.errors)")
+        usleep(300_000)
+        terminal.type("b")
+        #expect(second.wait() == .exit(77) && theFailure(second).contains("blocked"), "\(second.errors)")
+        let third = try bob.join(port)
+        #expect(third.wait() == .exit(77) && theFailure(third).contains("blocked"), "\(third.errors)")
+        terminal.type("q")
+        #expect(host.wait() == .exit(0))
+        #expect(try ann.peers(["list"]).output.contains("blocked"))
+        #expect(try ann.peers(["unblock", "bob"]).errors.contains("may ask again"))
+        #expect(try !ann.peers(["list"]).output.contains("blocked"))
+    }
+
+    @Test func `of several who ask a number says whom`() throws {
+        let port = try Earshot.freePort()
+        let (host, terminal) = try askingHost(Person(name: "Ann"), port)
+        let bob = try Person(name: "Bob").join(port)
+        #expect(host.says("Bob ("))
+        let cleo = try Person(name: "Cleo").join(port, ["--duration", "0.5"])
+        #expect(host.says("1 Bob, 2 Cleo ask"), "\(host.errors)")
+        terminal.type("y")
+        #expect(host.says("press 1 to 2 for whom"), "\(host.errors)")
+        terminal.type("2y")
+        #expect(cleo.wait() == .exit(0), "\(cleo.errors)")
+        terminal.type("n")
+        #expect(bob.wait() == .exit(77), "\(bob.errors)")
+        terminal.type("q")
+        #expect(host.wait() == .exit(0))
+    }
+
+    @Test func `a guest that hangs up before the answer is told of at the host`() throws {
+        let port = try Earshot.freePort()
+        let (host, _) = try askingHost(Person(name: "Ann"), port)
+        let guest = try Person(name: "Bob").join(port)
+        #expect(host.says("asks to join"))
+        guest.signal(SIGINT)
+        #expect(guest.wait(seconds: 5) == .exit(130), "\(guest.errors)")
+        #expect(host.says("no longer asks to join"), "\(host.errors)")
+    }
+
+    @Test func `a PIN: wrong, missing, right, and where there is none`() throws {
+        let port = try Earshot.freePort()
+        let host = try Person(name: "Ann").start(
+            ["host", "--port", "\(port)", "--no-announce", "--accept", "all", "--pin", "sesame"])
+        #expect(host.says("waiting for guests") && !host.errors.contains("sesame"))
+        let wrong = try Person(name: "Bob").join(port, ["--pin", "simsim"])
+        #expect(wrong.wait() == .exit(77) && theFailure(wrong).contains("wrong PIN"), "\(wrong.errors)")
+        #expect(host.says("Bob gave a wrong PIN"), "\(host.errors)")
+        let missing = try Person(name: "Cleo").join(port)
+        #expect(missing.wait() == .exit(77) && theFailure(missing).contains("--pin"), "\(missing.errors)")
+        let right = try Person(name: "Dan").join(port, ["--pin", "sesame", "--duration", "0.5"])
+        #expect(right.wait() == .exit(0), "\(right.errors)")
+        let terminal = try PseudoTerminal()
+        let typed = try Person(name: "Eve").start(
+            ["join", "127.0.0.1:\(port)", "--duration", "0.5"], terminal: terminal)
+        #expect(typed.says("the room's PIN"), "\(typed.errors)")
+        terminal.type("sesane\u{7F}\u{7F}me\n")
+        #expect(typed.wait() == .exit(0), "\(typed.errors)")
+        #expect(!typed.errors.contains("sesa"))
+        host.signal(SIGINT)
+        #expect(host.wait() == .exit(130))
+        let open = try Person(name: "Ann").start(
+            ["host", "--port", "\(port)", "--no-announce", "--accept", "all"])
+        #expect(open.says("waiting for guests"))
+        let careful = try Person(name: "Bob").join(port, ["--pin", "sesame"])
+        #expect(careful.wait() == .exit(77) && theFailure(careful).contains("asks for no PIN"), "\(careful.errors)")
+    }
+
+    @Test func `a name under another key is refused, loudly on both sides, until it is forgotten`() throws {
+        let ann = Person(name: "Ann")
+        let port = try Earshot.freePort()
+        let (host, terminal) = try askingHost(ann, port)
+        let bob = try Person(name: "Bob").join(port, ["--duration", "0.3"])
+        #expect(host.says("asks to join"))
+        terminal.type("y")
+        #expect(bob.wait() == .exit(0), "\(bob.errors)")
+        let other = try Person(name: "bob").join(port)
+        #expect(other.wait() == .exit(77) && theFailure(other).contains("by another key"), "\(other.errors)")
+        #expect(host.says("ANOTHER KEY"), "\(host.errors)")
+        terminal.type("q")
+        #expect(host.wait() == .exit(0))
+        let forgetting = try #require(
+            host.errors.components(separatedBy: "earshot peers ").last?.split(separator: "\r").first)
+        #expect(try ann.peers(forgetting.split(separator: " ").map(String.init)).errors.contains("is forgotten"))
+        #expect(try theReport(try ann.peers())["peers"] as? [String] == [])
+    }
+
+    @Test func `a host under a name that another key has is not joined`() throws {
+        let bob = Person(name: "Bob")
+        let port = try Earshot.freePort()
+        let options = ["host", "--port", "\(port)", "--no-announce", "--accept", "all"]
+        let first = try Person(name: "Ann").start(options)
+        #expect(first.says("waiting for guests"))
+        let guest = try bob.join(port, ["--duration", "0.3"])
+        #expect(guest.wait() == .exit(0), "\(guest.errors)")
+        first.signal(SIGINT)
+        #expect(first.wait() == .exit(130))
+        let second = try Person(name: "Ann").start(options)
+        #expect(second.says("waiting for guests"))
+        let again = try bob.join(port)
+        #expect(again.wait() == .exit(77) && theFailure(again).contains("HAS ANOTHER KEY"), "\(again.errors)")
+    }
+
+    @Test func `a full room`() throws {
+        let port = try Earshot.freePort()
+        let host = try Person(name: "Ann").start(
+            ["host", "--port", "\(port)", "--no-announce", "--accept", "all", "--capacity", "2"])
+        #expect(host.says("waiting for guests"))
+        let bob = try Person(name: "Bob").join(port)
+        #expect(bob.says("in a call with Ann"), "\(bob.errors)")
+        let cleo = try Person(name: "Cleo").join(port)
+        #expect(cleo.wait() == .exit(69) && theFailure(cleo).contains("the room is full"), "\(cleo.errors)")
+        #expect(host.says("the room is full"), "\(host.errors)")
+        host.signal(SIGINT)
+        #expect(bob.wait(seconds: 8) == .exit(0), "\(bob.errors)")
+    }
+
+    @Test func `keys remove a guest, mute oneself, and leave`() throws {
+        let port = try Earshot.freePort()
+        let (host, terminal) = try askingHost(Person(name: "Ann"), port, ["--accept", "all"])
+        let bob = try Person(name: "Bob").join(port)
+        #expect(bob.says("in a call with Ann"), "\(bob.errors)")
+        terminal.type("m")
+        #expect(bob.says("Ann is muted"), "\(bob.errors)")
+        terminal.type("m")
+        #expect(bob.says("Ann is not muted any more"), "\(bob.errors)")
+        terminal.type("r")
+        #expect(host.says("remove whom? 1 Bob"), "\(host.errors)")
+        terminal.type("1")
+        #expect(bob.wait() == .exit(77) && theFailure(bob).contains("removed you"), "\(bob.errors)")
+        terminal.type("q")
+        #expect(host.wait() == .exit(0), "\(host.errors)")
+        #expect(terminal.isInLineMode)
+    }
+
+    @Test func `the host leaves, and the one who is longest there takes over`() throws {
+        let port = try Earshot.freePort()
+        let host = try Person(name: "Ann").start(["host", "--port", "\(port)", "--no-announce", "--accept", "all"])
+        #expect(host.says("waiting for guests"))
+        let bob = try Person(name: "Bob").join(port, ["--json"])
+        #expect(bob.says("in a call with Ann"), "\(bob.errors)")
+        let cleo = try Person(name: "Cleo").join(port, ["--json"])
+        #expect(cleo.says("in a call with Ann") && cleo.says("in a call with Bob"), "\(cleo.errors)")
+        usleep(500_000)
+        host.signal(SIGINT)
+        #expect(host.wait(seconds: 5) == .exit(130), "\(host.errors)")
+        #expect(bob.says("you admit to the room now"), "\(bob.errors)")
+        #expect(cleo.says("Bob admits to the room now"), "\(cleo.errors)")
+        usleep(1_500_000)
+        bob.signal(SIGINT)
+        #expect(bob.wait(seconds: 5) == .exit(130), "\(bob.errors)")
+        #expect(cleo.wait(seconds: 8) == .exit(0), "\(cleo.errors)")
+        let report = try theReport(cleo)
+        #expect(report["ended"] as? String == "everybody left")
+        let peers = report["peers"] as? [[String: Any]] ?? []
+        #expect(peers.map { $0["name"] as? String } == ["Ann", "Bob"])
+        #expect((report["room"] as? [String: Any])?["epoch"] as? Int ?? 0 >= 2)
+    }
+
+    @Test func `a key of nobody known is refused by what peers can do with it`() throws {
+        let ann = Person(name: "Ann")
+        let own = try ann.peers()
+        #expect((try theReport(own)["key"] as? String)?.count == 64)
+        #expect(try ann.peers().output == own.output)  // it is kept
+        for word in ["forget", "block", "unblock"] {
+            let program = try ann.peers([word, "nobody"])
+            #expect(program.wait() == .exit(65) && theFailure(program).contains("earshot peers"), "\(program.errors)")
+        }
+        let key = String(repeating: "a1", count: 32)
+        #expect(try ann.peers(["block", key]).errors.contains("is blocked"))
+        #expect(try ann.peers(["list"]).output.contains("blocked"))
+        #expect(try ann.peers(["forget", String(key.prefix(6))]).errors.contains("is forgotten"))
+    }
+}

@@ -1,0 +1,94 @@
+import AudioBase
+import TestSupport
+import Testing
+
+@testable import MediaTransport
+
+/// The vectors of media in docs/wire.md, which were computed by another program.
+@Suite struct WireVectorTests {
+    /// The bytes behind a word at the beginning of a line.
+    private func vector(_ name: String) throws -> [UInt8] {
+        let lines = try document("wire.md").split(separator: "\n", omittingEmptySubsequences: false)
+        let start = try #require(lines.firstIndex { $0.hasPrefix("    \(name) ") })
+        var digits = lines[start].split(separator: " ").last.map(String.init) ?? ""
+        for line in lines[(start + 1)...] {
+            guard line.hasPrefix("          "), let more = line.split(separator: " ").first else { break }
+            digits += more
+        }
+        return bytes(digits)
+    }
+
+    /// The lines of the description that begins as the `number`th.
+    private func description(_ number: Int) throws -> String {
+        let lines = try document("wire.md").split(separator: "\n", omittingEmptySubsequences: false)
+        let starts = lines.indices.filter { lines[$0] == "    v=0" }
+        return lines[starts[number]...].prefix { $0.hasPrefix("    ") }.map { $0.dropFirst(4) + "\r\n" }.joined()
+    }
+
+    private let fragments = (offerer: "AbCdEfGh", answerer: "IjKlMnOp")
+    private let key = Array("ZYXWVUTSRQPONMLKJIHGFEDC".utf8)
+    private let id = STUNTransactionID(high: 0x0001_0203, low: 0x0405_0607_0809_0A0B)
+    private let offerer = SocketAddress(IPAddress("192.168.1.9")!, port: 47_400)
+
+    @Test func `a check is as documented`() throws {
+        let check = stun(.request, id: id) { writer in
+            Array("\(fragments.answerer):\(fragments.offerer)".utf8).withUnsafeBytes { writer.addUsername($0) }
+            writer.addPriority(ICECandidate.priority(.peerReflexive, rank: 0))
+            writer.addControlling(tieBreaker: 0x0102_0304_0506_0708)
+            writer.addUseCandidate()
+            key.withUnsafeBytes { writer.addMessageIntegrity(key: $0) }
+            writer.addFingerprint()
+        }
+        #expect(try check == vector("check"))
+    }
+
+    /// An agent that has the answerer's credentials answers the documented check by the documented answer.
+    @Test func `its answer is as documented`() throws {
+        let (check, answer) = (try vector("check"), try vector("answer"))
+        let now = HostTime.seconds(1)
+        let local = try #require(IPAddress("192.168.1.7"))
+        let credentials = try #require(
+            ICECredentials(usernameFragment: fragments.answerer, password: String(decoding: key, as: UTF8.self)))
+        var random = SystemRandomNumberGenerator()
+        var agent = ICEAgent(.lite, role: .controlled, credentials: credentials, at: now, using: &random)
+        agent.setLocalAddresses([local], at: now)
+        var sent: [[UInt8]] = []
+        let received = check.withUnsafeBytes {
+            agent.receive($0, from: offerer, to: local, at: now) { bytes, _, _ in sent.append(Array(bytes)) }
+        }
+        #expect(received == .check && sent == [answer])
+        #expect(try STUNContents(answer).xorMapped == offerer)
+    }
+
+    @Test func `protected packets are as documented`() throws {
+        let pair = try SRTPPair(clientKey: Array(0..<16), clientSalt: Array(16..<28))
+        #expect(try pair.client.protect(vector("rtp")) == vector("srtp"))
+        #expect(try pair.server.unprotect(vector("srtp")) == vector("rtp"))
+        #expect(try pair.client.protect(vector("rtcp")) == vector("srtcp"))
+        #expect(try pair.server.unprotect(vector("srtcp")) == vector("rtcp"))
+    }
+
+    @Test func `the descriptions are what an offer and its answer are`() throws {
+        let offer = try SessionDescription(parsing: description(0))
+        let answer = try SessionDescription(parsing: description(1))
+        #expect(try offer.description == description(0) && answer.description == description(1))
+        #expect(try offer.format(chosenBy: answer).codec == .opus && offer.profile.isSecure && answer.profile.isSecure)
+        let ours = try #require(offer.setup)
+        let theirs = try #require(answer.setup)
+        #expect(DTLSRole(ofOffererOf: ours, answeredBy: theirs) == .server)
+        #expect(
+            offer.ice?.credentials.usernameFragment == fragments.offerer
+                && answer.ice?.credentials.password.utf8.elementsEqual(key) == true)
+        let addresses = try ["192.168.1.9", "fd00::9"].map { try #require(IPAddress($0)) }
+        #expect(offer.ice?.candidates == ICECandidate.hosts(addresses, port: 47_400))
+        #expect(offer.ice?.hasAllCandidates == true && offer.multiplexesRTCP && offer.direction == .sendReceive)
+    }
+
+    @Test func `fingerprints are as documented`() throws {
+        for (number, who) in ["guest", "host"].enumerated() {
+            let digest = SHA256Digest(of: Array("\(who) certificate".utf8)).bytes
+            let expected = try #require(CertificateFingerprint(bytes: digest))
+            #expect(try description(number).contains("a=fingerprint:\(expected.attribute)\r\n"))
+        }
+    }
+}

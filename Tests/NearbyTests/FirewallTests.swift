@@ -1,0 +1,136 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import Nearby
+
+@Suite struct FirewallTests {
+    /// A machine's files in a folder.
+    private final class Machine {
+        let root = "\(NSTemporaryDirectory())earshot-firewall-\(getpid())-\(UInt32.random(in: 0 ... .max))"
+
+        init(_ files: [String: String]) throws {
+            for (path, text) in files {
+                let url = URL(filePath: root + path)
+                try FileManager.default.createDirectory(
+                    at: url.deletingLastPathComponent(), withIntermediateDirectories: true)
+                try Data(text.utf8).write(to: url)
+            }
+        }
+
+        deinit { try? FileManager.default.removeItem(atPath: root) }
+
+        func firewall() -> Firewall? { Firewall.look(.init(root: root, nft: nil, isAdministrator: false)) }
+    }
+
+    private static let wanted = "/etc/systemd/system/sysinit.target.wants/nftables.service"
+
+    @Test func `a machine without any has none`() throws {
+        #expect(try Machine(["/etc/hostname": "studio\n"]).firewall() == nil)
+        #expect(try Machine(["/etc/ufw/ufw.conf": "ENABLED=no\n"]).firewall() == nil)
+        let open = ["/etc/ufw/ufw.conf": "ENABLED=yes\n", "/etc/default/ufw": "DEFAULT_INPUT_POLICY=\"ACCEPT\"\n"]
+        #expect(try Machine(open).firewall() == nil)
+    }
+
+    @Test func `ufw, and what it lets in where its rules may be read`() throws {
+        let files = [
+            "/etc/ufw/ufw.conf": "# comment\nENABLED=yes\nLOGLEVEL=low\n",
+            "/etc/default/ufw": "DEFAULT_INPUT_POLICY=\"DROP\"\n",
+        ]
+        let hidden = try #require(try Machine(files).firewall())
+        #expect(hidden.kind == .ufw && hidden.isOpen(47_400, .udp) == nil)
+        #expect(hidden.command(opening: 47_400, [.udp]) == "sudo ufw allow 47400/udp")
+        #expect(hidden.command(opening: 47_400, [.tcp, .udp]) == "sudo ufw allow 47400")
+        let rules = """
+            *filter
+            ### RULES ###
+
+            ### tuple ### allow tcp 22 0.0.0.0/0 any 0.0.0.0/0 in
+            -A ufw-user-input -p tcp --dport 22 -j ACCEPT
+
+            ### tuple ### allow udp 47000:47500 0.0.0.0/0 any 0.0.0.0/0 in
+            ### tuple ### deny tcp 47400 0.0.0.0/0 any 0.0.0.0/0 in
+            ### tuple ### allow any 5000,5002 0.0.0.0/0 any 0.0.0.0/0 in
+            """
+        let shown = try #require(try Machine(files.merging(["/etc/ufw/user.rules": rules]) { $1 }).firewall())
+        #expect(shown.isOpen(47_400, .udp) == true && shown.isOpen(47_400, .tcp) == false)
+        #expect(shown.isOpen(5_002, .tcp) == true && shown.isOpen(5_001, .udp) == false)
+    }
+
+    @Test func `firewalld, by its process`() throws {
+        let machine = try Machine([
+            "/proc/812/comm": "firewalld\n", "/proc/1/comm": "systemd\n", "/proc/self/comm": "x\n",
+        ])
+        let firewall = try #require(machine.firewall())
+        #expect(firewall.kind == .firewalld && firewall.isOpen(47_400, .udp) == nil)
+        #expect(firewall.command(opening: 47_400, [.udp]) == "sudo firewall-cmd --add-port=47400/udp")
+        #expect(
+            firewall.command(opening: 47_400, [.tcp, .udp])
+                == "sudo firewall-cmd --add-port=47400/tcp --add-port=47400/udp")
+    }
+
+    @Test(arguments: [
+        "type filter hook input priority 0; policy drop;\n tcp dport ssh accept",
+        "type filter hook input priority filter; policy accept\n ct state established accept\n counter packets 5 bytes 300 drop",
+        "type filter hook input priority 0\n tcp dport { 22,\n 80 } accept; reject with icmpx type admin-prohibited",
+    ]) func `rules of one's own that let nothing else in`(chain: String) throws {
+        let text =
+            "#!/usr/sbin/nft -f\nflush ruleset\ntable inet my_filter {\n set x { type ipv4_addr; elements = { 10.0.0.1,\n 10.0.0.2 } }\n chain incoming {\n \(chain)\n }\n chain forward { type filter hook forward priority 0; policy drop; }\n}\n"
+        let firewall = try #require(try Machine(["/etc/nftables.conf": text, Self.wanted: ""]).firewall())
+        #expect(firewall.isOpen(47_400, .udp) == false && firewall.isOpen(47_400, .tcp) == false)
+        #expect(
+            firewall.command(opening: 47_400, [.udp])
+                == "sudo nft insert rule inet my_filter incoming udp dport 47400 accept")
+        // The file alone says nothing: it is loaded only where the system is told to.
+        #expect(try Machine(["/etc/nftables.conf": text]).firewall() == nil)
+    }
+
+    @Test(arguments: [
+        ("udp dport 47400 accept", true), ("udp dport { 5353, 47000-48000 } accept", true),
+        ("meta l4proto { tcp, udp } th dport 47400 accept", true), ("ip saddr 10.0.0.0/8 udp dport 47400 accept", true),
+        ("tcp dport 47400 accept", false), ("udp dport 47401 accept", false), ("udp dport 47400 drop", false),
+        ("accept", true), ("counter accept", true), ("udp dport", false),
+    ]) func `a rule that names the port opens it`(rule: String, isOpen: Bool) throws {
+        let text = "table ip filter { chain INPUT { type filter hook input priority 0; policy drop; \(rule); } }"
+        let firewall = try #require(try Machine(["/etc/nftables.conf": text, Self.wanted: ""]).firewall())
+        #expect(firewall.isOpen(47_400, .udp) == isOpen)
+    }
+
+    @Test(arguments: [
+        "", "{", "}}}}", "table", "table inet x {", "table inet x { chain", "table inet x { chain y { policy drop",
+        "table inet x { chain y { type filter hook; } }", "chain y { type filter hook input priority 0; policy drop; }",
+        "table inet x { chain y { type filter hook input priority 0; policy accept; udp dport { 1, 2 } drop } }",
+        "table arp x { chain y { type filter hook input priority 0; policy drop; } }", "\u{0}{;{;}\u{FFFD}",
+    ]) func `what is no rule that keeps packets out is none`(text: String) throws {
+        #expect(try Machine(["/etc/nftables.conf": text, Self.wanted: ""]).firewall() == nil)
+    }
+
+    @Test(.enabled(if: NetworkHost.whyNot == nil)) func `the kernel's rules, and the command that opens the port`()
+        throws
+    {
+        let host = try NetworkHost("alpha")
+        try withExtendedLifetime(host) {
+            #expect(try host.inside { Firewall.ofThisMachine() } == nil)
+            let rules =
+                "table inet filter { chain input { type filter hook input priority 0; policy drop; iif lo accept; }; }"
+            try rules.write(toFile: host.path("/run/rules.nft"), atomically: false, encoding: .utf8)
+            try host.run("nft -f /run/rules.nft")
+            let firewall = try #require(try host.inside { Firewall.ofThisMachine() })
+            #expect(firewall.isOpen(47_400, .udp) == false)
+            let command = firewall.command(opening: 47_400, [.udp])
+            #expect(command == "sudo nft insert rule inet filter input udp dport 47400 accept")
+            try host.run(String(command.dropFirst("sudo ".count)))
+            let opened = try #require(try host.inside { Firewall.ofThisMachine() })
+            #expect(opened.isOpen(47_400, .udp) == true && opened.isOpen(47_400, .tcp) == false)
+        }
+    }
+
+    @Test func `a program that hangs is ended`() {
+        let began = ContinuousClock.now
+        #expect(ShortProgram(["/bin/sleep", "20"]).output(within: 0.1) == nil)
+        #expect(ContinuousClock.now - began < .seconds(15))
+        #expect(ShortProgram(["/nonexistent/nft"]).output(within: 0.1) == nil)
+        #expect(ShortProgram(["/bin/sh", "-c", "echo rules"]).output(within: 5) == "rules\n")
+        #expect(ShortProgram(["/bin/false"]).output(within: 5) == nil)
+    }
+}

@@ -1,0 +1,211 @@
+import MediaTransport
+import NIOCore
+import NIOHTTP1
+import Rooms
+import Synchronization
+import Testing
+
+@testable import Nearby
+
+/// Messages from member to member.
+@Suite struct TransferMessageTests {
+    @Test func `messages arrive in their order, once each, of any size`() async throws {
+        try await withPair { _, a, b in
+            let sizes = [1, 2, 1_000, 65_535, 65_536] + (3..<40)
+            async let sending: Void = {
+                for size in sizes { try await a.transfers.send(noise(size), to: [b.id]) }
+            }()
+            for size in sizes { #expect(try await b.message() == noise(size)) }
+            try await sending
+        }
+    }
+
+    @Test func `an empty message, and one that is too long, is refused by the sender and by the receiver`() async throws
+    {
+        try await withPair { _, a, b in
+            await #expect(throws: TransferFailure([b.id: .empty])) { try await a.transfers.send([], to: [b.id]) }
+            await #expect(throws: TransferFailure([b.id: .tooLong(limit: 65_536)])) {
+                try await a.transfers.send(noise(65_537), to: [b.id])
+            }
+            let client = try a.client(of: b)
+            let headers: HTTPHeaders = ["Earshot-Number": "1-1"]
+            #expect(try await client.send(.POST, "/messages", headers: headers).head.status == .badRequest)
+            let long = HTTPContent.bytes(noise(65_537))
+            let status = try await client.send(.POST, "/messages", headers: headers, content: long).head.status
+            #expect(status == .payloadTooLarge)
+            for number in ["", "1", "1-", "-1", "1-2-3", "1-x", "+1-1", "1-99999999999999999", "1 -1"] {
+                let answer = try await client.send(
+                    .POST, "/messages", headers: ["Earshot-Number": number], content: .text("x"))
+                #expect(answer.head.status == .badRequest)
+            }
+            #expect(try await client.send(.PUT, "/messages").head.status == .methodNotAllowed)
+            #expect(try await client.send(.POST, "/messages/x", content: .text("x")).head.status == .notFound)
+            try await a.transfers.send([1], to: [b.id])
+            #expect(try await b.message() == [1])
+        }
+    }
+
+    @Test func `one that goes to several tells who did not get it, and why`() async throws {
+        try await withPair { room, a, b in
+            let third = try await TestMember(3, in: room)
+            let gone = try #require(MemberID(9))
+            await #expect(throws: TransferFailure([gone: .gone])) {
+                try await a.transfers.send([7], to: [b.id, gone, third.id])
+            }
+            #expect(try await b.message() == [7])
+            #expect(try await third.message() == [7])
+            await third.end()
+        }
+    }
+
+    @Test func `a stranger, and who shows no key, gets 403 before anything of a body is read`() async throws {
+        try await withPair { room, _, b in
+            let stranger = try await TestMember(3, in: room, enters: false)
+            let nobody = try HTTPSClient(addresses: [b.server.localAddress], identity: nil) { _ in .trusted }
+            for client in [try stranger.client(of: b), nobody] {
+                for (method, path) in [(HTTPMethod.POST, "/messages"), (.PUT, "/files/ab"), (.POST, "/streams/x")] {
+                    let written = Counter()
+                    let content = HTTPContent.stream { writer in
+                        while true {
+                            try await writer.write([UInt8](repeating: 0, count: 65_536))
+                            written.add(1)
+                        }
+                    }
+                    let (head, body) = try await client.send(method, path, content: content)
+                    #expect(head.status == .forbidden)
+                    #expect(TransferError(status: head.status, body: body) == .gone)
+                    // What the kernels hold, and no more.
+                    #expect(written.value < 256)
+                }
+            }
+            await stranger.end()
+        }
+    }
+
+    @Test func `a member whose key is another is told so, and gets nothing`() async throws {
+        try await withPair { room, a, b in
+            let other = try Identity.generate(at: 0)
+            room.enter(b.id, other.fingerprint, at: b.server.localAddress)
+            let failure = await #expect(throws: TransferFailure.self) { try await a.transfers.send([1], to: [b.id]) }
+            guard case .wrongKey(let words)? = failure?.reasons[b.id] else {
+                Issue.record("\(String(describing: failure))")
+                return
+            }
+            #expect(words.contains(other.fingerprint.description) && words.contains(b.identity.fingerprint.description))
+        }
+    }
+
+    @Test func `an application that does not read holds up the sender, and nothing is lost`() async throws {
+        var limits = TransferLimits()
+        limits.messageHold = .milliseconds(50)
+        try await withPair(capacity: 2, limits: limits) { _, a, b in
+            let sent = Counter()
+            async let sending: Void = {
+                for number in 0..<8 {
+                    try await a.transfers.send([UInt8(number)], to: [b.id])
+                    sent.add(1)
+                }
+            }()
+            #expect(await soon { sent.value == 2 })
+            // Longer than a message is held: it is sent again meanwhile.
+            try await Task.sleep(for: .milliseconds(500))
+            #expect(sent.value == 2)
+            for number in 0..<8 { #expect(try await b.message() == [UInt8(number)]) }
+            try await sending
+        }
+    }
+
+    @Test func `a message whose connection is cut before the answer arrives once`() async throws {
+        try await withPair { room, a, b in
+            let wire = try TestWire(to: b.server.localAddress)
+            defer { wire.end() }
+            room.enter(b.id, b.identity.fingerprint, at: wire.address)
+            try await a.transfers.send([0], to: [b.id])
+            for number in 1..<30 {
+                // Somewhere in the request, or with luck behind it, in the answer.
+                wire.cut(after: number * 17)
+                try await a.transfers.send([UInt8(number)], to: [b.id])
+                wire.cutNow()
+            }
+            for number in 0..<30 { #expect(try await b.message() == [UInt8(number)]) }
+            #expect(wire.connections > 10)
+        }
+    }
+
+    @Test func `a repeated number is dropped, a new process begins anew, and the old one is sent away`() async throws {
+        try await withPair { _, a, b in
+            let client = try a.client(of: b)
+            func post(_ number: String, _ text: String) async throws -> HTTPResponseStatus {
+                try await client.send(.POST, "/messages", headers: ["Earshot-Number": number], content: .text(text))
+                    .head
+                    .status
+            }
+            #expect(try await post("5-1", "a") == .noContent)
+            #expect(try await post("5-1", "a") == .noContent)
+            #expect(try await post("5-4", "b") == .noContent)
+            #expect(try await post("5-3", "late") == .noContent)
+            #expect(try await post("6-1", "c") == .noContent)
+            #expect(try await post("5-5", "old") == .conflict)
+            #expect(try await post("6-2", "d") == .noContent)
+            for text in ["a", "b", "c", "d"] { #expect(try await b.message() == Array(text.utf8)) }
+        }
+    }
+
+    @Test func `the repetition takes the place of one that still waits for the application`() async throws {
+        try await withPair(capacity: 0) { _, a, b in
+            let first = try a.client(of: b)
+            let held = Task {
+                try await first.send(.POST, "/messages", headers: ["Earshot-Number": "1-1"], content: .text("x"))
+            }
+            try await Task.sleep(for: .milliseconds(100))
+            let second = try a.client(of: b)
+            async let again = second.send(.POST, "/messages", headers: ["Earshot-Number": "1-1"], content: .text("x"))
+            try await Task.sleep(for: .milliseconds(100))
+            #expect(try await b.message() == [UInt8(ascii: "x")])
+            #expect(try await again.head.status == .noContent)
+            _ = await held.result
+            async let next = second.send(.POST, "/messages", headers: ["Earshot-Number": "1-2"], content: .text("y"))
+            #expect(try await b.message() == [UInt8(ascii: "y")])
+            _ = try await next
+        }
+    }
+
+    @Test func `who leaves the room ends what waits, on both sides`() async throws {
+        try await withPair(capacity: 0) { room, a, b in
+            async let failure = #expect(throws: TransferFailure.self) { try await a.transfers.send([1], to: [b.id]) }
+            try await Task.sleep(for: .milliseconds(100))
+            room.leave(b.id)
+            a.transfers.ended(with: b.id)
+            #expect(await failure?.reasons == [b.id: .gone])
+            await #expect(throws: TransferFailure([b.id: .gone])) { try await a.transfers.send([1], to: [b.id]) }
+            a.transfers.close()
+            await #expect(throws: TransferFailure([b.id: .ended])) { try await a.transfers.send([1], to: [b.id]) }
+        }
+    }
+
+    @Test func `who cannot be reached is tried for a while, and then named`() async throws {
+        var limits = TransferLimits()
+        limits.patience = .milliseconds(300)
+        try await withPair(limits: limits) { _, a, b in
+            await b.end()
+            let failure = await #expect(throws: TransferFailure.self) { try await a.transfers.send([1], to: [b.id]) }
+            guard case .unreachable? = failure?.reasons[b.id] else {
+                Issue.record("\(String(describing: failure))")
+                return
+            }
+        }
+    }
+
+    @Test func `a sender that is cancelled gives up, and the next message goes through`() async throws {
+        try await withPair(capacity: 0) { _, a, b in
+            let cancelled = Task { try await a.transfers.send([1], to: [b.id]) }
+            try await Task.sleep(for: .milliseconds(100))
+            cancelled.cancel()
+            await #expect(throws: TransferFailure([b.id: .cancelled])) { try await cancelled.value }
+            #expect(await soon { b.server.table.count == 0 })
+            async let sending: Void = a.transfers.send([2], to: [b.id])
+            #expect(try await b.message() == [2])
+            try await sending
+        }
+    }
+}

@@ -1,0 +1,232 @@
+import MediaTransport
+import NIOCore
+import NIOHTTP1
+import Rooms
+import Synchronization
+import Testing
+
+@testable import Nearby
+
+/// Streams of bytes from member to member.
+@Suite struct TransferStreamTests {
+    private static let name = try! PeerName("midi clock / ä")
+
+    private static func all(_ stream: IncomingStream) async throws -> [UInt8] {
+        var bytes: [UInt8] = []
+        for try await piece in stream { bytes += piece }
+        return bytes
+    }
+
+    @Test func `what is written is read, in order, and finish waits until all of it was`() async throws {
+        try await withPair { _, a, b in
+            let stream = try await a.transfers.openStream(named: Self.name, to: b.id)
+            async let incoming = b.stream()
+            let bytes = noise(1_000_000)
+            async let writing: Void = {
+                var rest = bytes[...]
+                for size in [1, 0, 70_000, 65_536, 300_000] {
+                    try await stream.write(Array(rest.prefix(size)))
+                    rest = rest.dropFirst(size)
+                }
+                try await stream.write(Array(rest))
+                try await stream.finish()
+            }()
+            let found = try await incoming
+            #expect(found.name == Self.name)
+            #expect(try await Self.all(found) == bytes)
+            try await writing
+            await #expect(throws: TransferError.closed) { try await stream.write([1]) }
+        }
+    }
+
+    @Test func `a reader that waits before the first byte gets each piece when it is written`() async throws {
+        try await withPair { _, a, b in
+            let stream = try await a.transfers.openStream(named: Self.name, to: b.id)
+            let incoming = try await b.stream()
+            var reader = incoming.makeAsyncIterator()
+            for number in 0..<50 {
+                if number.isMultiple(of: 2) {
+                    async let piece = incoming.makeAsyncIterator().nextPiece()
+                    try await Task.sleep(for: .milliseconds(1))
+                    try await stream.write([UInt8(number)])
+                    #expect(try await piece == [UInt8(number)])
+                } else {
+                    try await stream.write([UInt8(number)])
+                    #expect(try await reader.next() == [UInt8(number)])
+                }
+            }
+            async let finishing: Void = stream.finish()
+            #expect(try await reader.next() == nil)
+            #expect(try await reader.next() == nil)
+            try await finishing
+        }
+    }
+
+    @Test func `a reader that stops holds up the writer, and goes on where it was`() async throws {
+        try await withPair { _, a, b in
+            let stream = try await a.transfers.openStream(named: Self.name, to: b.id)
+            let incoming = try await b.stream()
+            let written = Counter()
+            let piece = noise(65_536)
+            let writing = Task {
+                for _ in 0..<512 {
+                    try await stream.write(piece)
+                    written.add(1)
+                }
+                try await stream.finish()
+            }
+            var last = -1
+            while written.value != last || last == 0 {
+                last = written.value
+                try await Task.sleep(for: .milliseconds(300))
+            }
+            // What the two kernels' sockets hold: 16 MiB at most.
+            #expect(last < 256)
+            let bytes = try await Self.all(incoming)
+            #expect(bytes.count == 512 * 65_536)
+            #expect(Array(bytes.prefix(65_536)) == piece && Array(bytes.suffix(65_536)) == piece)
+            try await writing.value
+        }
+    }
+
+    @Test func `who never reads costs the writer nothing but the waiting, which can be cancelled`() async throws {
+        try await withPair { _, a, b in
+            let stream = try await a.transfers.openStream(named: Self.name, to: b.id)
+            let incoming = try await b.stream()
+            let writing = Task { while true { try await stream.write(noise(65_536)) } }
+            let finishing = Task {
+                try await Task.sleep(for: .milliseconds(200))
+                try await stream.finish()
+            }
+            try await Task.sleep(for: .milliseconds(400))
+            finishing.cancel()
+            await #expect(throws: TransferError.cancelled) { try await finishing.value }
+            await #expect(throws: TransferError.self) { try await writing.value }
+            await #expect(throws: TransferError.cut) { _ = try await Self.all(incoming) }
+        }
+    }
+
+    @Test func `a cut is an error on both sides, not an end`() async throws {
+        try await withPair { room, a, b in
+            let wire = try TestWire(to: b.server.localAddress)
+            defer { wire.end() }
+            room.enter(b.id, b.identity.fingerprint, at: wire.address)
+            let stream = try await a.transfers.openStream(named: Self.name, to: b.id)
+            try await stream.write([1, 2, 3])
+            let incoming = try await b.stream()
+            var reader = incoming.makeAsyncIterator()
+            #expect(try await reader.next() == [1, 2, 3])
+            wire.cutNow()
+            await #expect(throws: TransferError.cut) { try await reader.next() }
+            await #expect(throws: TransferError.cut) { while true { try await stream.write([4]) } }
+            await #expect(throws: TransferError.cut) { try await stream.finish() }
+        }
+    }
+
+    @Test func `a writer that lets go of its stream, or cancels it, cuts it`() async throws {
+        try await withPair { _, a, b in
+            for isCancelled in [false, true] {
+                var stream: OutgoingStream? = try await a.transfers.openStream(named: Self.name, to: b.id)
+                try await stream?.write([1])
+                let incoming = try await b.stream()
+                if isCancelled { stream?.cancel() }
+                stream = nil
+                var reader = incoming.makeAsyncIterator()
+                await #expect(throws: TransferError.cut) { while try await reader.next() != nil {} }
+            }
+        }
+    }
+
+    @Test func `a reader that has had enough, or lets go of its stream, tells the writer`() async throws {
+        try await withPair { _, a, b in
+            for isCancelled in [false, true] {
+                let stream = try await a.transfers.openStream(named: Self.name, to: b.id)
+                var incoming: IncomingStream? = try await b.stream()
+                if isCancelled { incoming?.cancel() }
+                incoming = nil
+                await #expect(throws: TransferError.closed) { while true { try await stream.write(noise(1_000)) } }
+            }
+        }
+    }
+
+    @Test func `many streams go side by side, one of which nobody reads`() async throws {
+        try await withPair { _, a, b in
+            let idle = try await a.transfers.openStream(named: Self.name, to: b.id)
+            let unread = try await b.stream()
+            let stuck = Task { while true { try await idle.write(noise(65_536)) } }
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for number in 0..<6 {
+                    group.addTask {
+                        let stream = try await a.transfers.openStream(named: PeerName("\(number)"), to: b.id)
+                        try await stream.write(noise(500_000, seed: UInt64(number) + 1))
+                        try await stream.finish()
+                    }
+                    group.addTask {
+                        let incoming = try await b.stream()
+                        let number = UInt64(incoming.name.text) ?? 99
+                        let bytes = try await Self.all(incoming)
+                        #expect(bytes == noise(500_000, seed: number + 1))
+                    }
+                }
+                try await group.waitForAll()
+            }
+            unread.cancel()
+            await #expect(throws: TransferError.closed) { try await stuck.value }
+        }
+    }
+
+    @Test func `so many streams at once and no more, and when one ends there is room`() async throws {
+        var limits = TransferLimits()
+        limits.streamsPerMember = 2
+        try await withPair(limits: limits) { _, a, b in
+            var streams: [OutgoingStream] = []
+            var incoming: [IncomingStream] = []
+            for _ in 0..<2 {
+                streams.append(try await a.transfers.openStream(named: Self.name, to: b.id))
+                incoming.append(try await b.stream())
+            }
+            let third = try await a.transfers.openStream(named: Self.name, to: b.id)
+            await #expect(throws: TransferError.busy) { try await third.finish() }
+            streams[0].cancel()
+            #expect(await soon { b.transfers.openStreams.withLock { $0[a.id] } == 1 })
+            let fourth = try await a.transfers.openStream(named: Self.name, to: b.id)
+            let last = try await b.stream()
+            async let finishing: Void = fourth.finish()
+            #expect(try await Self.all(last) == [])
+            try await finishing
+        }
+    }
+
+    @Test func `a name that is none, and a member that is none, are refused`() async throws {
+        try await withPair { room, a, b in
+            let client = try a.client(of: b)
+            for path in [
+                "/streams/%00", "/streams/" + String(repeating: "x", count: 64), "/streams/%20", "/streams/a%0Ab",
+            ] {
+                #expect(try await client.send(.POST, path, content: .text("x")).head.status == .badRequest)
+            }
+            #expect(try await client.send(.GET, "/streams/x").head.status == .methodNotAllowed)
+            #expect(try await client.send(.POST, "/streams", content: .text("x")).head.status == .notFound)
+            room.leave(b.id)
+            await #expect(throws: TransferError.gone) { try await a.transfers.openStream(named: Self.name, to: b.id) }
+        }
+    }
+
+    @Test func `who leaves the room cuts the streams`() async throws {
+        try await withPair { room, a, b in
+            let stream = try await a.transfers.openStream(named: Self.name, to: b.id)
+            let incoming = try await b.stream()
+            room.leave(a.id)
+            b.transfers.ended(with: a.id)
+            await #expect(throws: TransferError.cut) { _ = try await Self.all(incoming) }
+            await #expect(throws: TransferError.self) { while true { try await stream.write([1]) } }
+        }
+    }
+}
+
+extension IncomingStream.AsyncIterator {
+    fileprivate func nextPiece() async throws -> [UInt8]? {
+        var iterator = self
+        return try await iterator.next()
+    }
+}
