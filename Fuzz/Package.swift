@@ -16,10 +16,11 @@ let package = Package(
             ]),
         .target(name: "HTTPParsing"),
         .target(name: "PacketRules"),
+        .target(name: "TransferParsing"),
         .executableTarget(
             name: "fuzz",
             dependencies: [
-                "Announcements", "HTTPParsing", "PacketRules", "TOMLReader",
+                "Announcements", "HTTPParsing", "PacketRules", "TOMLReader", "TransferParsing",
                 .product(name: "AudioContainers", package: "Earshot"), .product(name: "AudioFiles", package: "Earshot"),
                 .product(name: "MediaTransport", package: "Earshot"), .product(name: "Rooms", package: "Earshot"),
                 .product(name: "AudioStreams", package: "Earshot"),

@@ -35,6 +35,7 @@ func runFuzzer(_ target: Target, arguments: [String]) -> Never {
         case .rooms: { fuzzRooms(UnsafeRawBufferPointer(start: $0, count: $1)) }
         case .events: { fuzzEvents(UnsafeRawBufferPointer(start: $0, count: $1)) }
         case .target: { fuzzTarget(UnsafeRawBufferPointer(start: $0, count: $1)) }
+        case .transfer: { fuzzTransfer(UnsafeRawBufferPointer(start: $0, count: $1)) }
         case .toml: { fuzzTOML(UnsafeRawBufferPointer(start: $0, count: $1)) }
         }
     exit(libFuzzerRunDriver(&count, &pointers, body))

@@ -4,11 +4,12 @@ import AudioFiles
 import MediaTransport
 @testable import PacketRules
 import TOMLReader
+@testable import TransferParsing
 
 /// What can be fuzzed. Each is a parser and the invariants its results must keep; a broken one traps.
 enum Target: String, CaseIterable {
     case session, aac, opus, stun, description, rules, rooms, toml, container, file, stream, titles, playlist, tags
-    case dtls, srtp, announcement, netlink, events, target
+    case dtls, srtp, announcement, netlink, events, target, transfer
 }
 
 /// Datagrams, each behind two bytes of length and one of milliseconds since the last, into one session.
@@ -84,6 +85,19 @@ func fuzzTarget(_ input: UnsafeRawBufferPointer) -> CInt {
     guard let target = HTTPTarget(text) else { return 0 }
     let path = "/" + target.components.map(HTTPTarget.escape).joined(separator: "/")
     precondition(HTTPTarget(path)?.components == target.components)
+    return 0
+}
+
+/// A file's name is safe in any folder, and stays as it is; a number is written as it was read.
+func fuzzTransfer(_ input: UnsafeRawBufferPointer) -> CInt {
+    let text = String(decoding: input, as: UTF8.self)
+    let name = FileName.safe(text)
+    precondition((1...FileName.maximumSize).contains(name.utf8.count) && !name.hasPrefix("."))
+    precondition(!name.utf8.contains { $0 < 0x20 || $0 == 0x7F || $0 == UInt8(ascii: "/") })
+    precondition(FileName.safe(name) == name)
+    let (stem, ending) = FileName.parts(name)
+    precondition(stem + ending == name && FileName.numbered(name, 9_999).utf8.count <= 255)
+    if let number = TransferNumber(text) { precondition(TransferNumber("\(number)") == number) }
     return 0
 }
 

@@ -24,6 +24,8 @@ import Testing
             #expect(".\(name).\(String(repeating: "0", count: 64)).part".utf8.count <= 255)
         }
         #expect(FileName.safe(String(repeating: "x.", count: 1_000_000)).utf8.count <= FileName.maximumSize)
+        let blanks = FileName.safe(String(repeating: "x", count: 150) + String(repeating: " ", count: 20) + "y")
+        #expect(blanks == String(repeating: "x", count: 150))
         #expect(FileName.safe("x." + String(repeating: "y", count: 300)).utf8.count <= FileName.maximumSize)
     }
 

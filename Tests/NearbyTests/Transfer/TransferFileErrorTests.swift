@@ -324,6 +324,7 @@ import Testing
         let wire = try TestWire(to: b.server.localAddress)
         defer { wire.end() }
         room.enter(b.id, b.identity.fingerprint, at: wire.address)
+        defer { room.enter(b.id, b.identity.fingerprint, at: b.server.localAddress) }
         let sending = try await a.transfers.sendFile(at: path, to: [b.id])
         let file = try await b.file()
         wire.hold(true)

@@ -111,8 +111,8 @@ func withPair(
 }
 
 /// A folder for the time of `body`.
-func withFolder(_ body: (String) async throws -> Void) async throws {
-    let folder = "\(NSTemporaryDirectory())earshot-transfer-\(getpid())-\(UInt64.random(in: 0 ... .max))"
+func withFolder(in place: String = NSTemporaryDirectory(), _ body: (String) async throws -> Void) async throws {
+    let folder = "\(place)earshot-transfer-\(getpid())-\(UInt64.random(in: 0 ... .max))"
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
     defer {
         chmod(folder, 0o700)

@@ -14,10 +14,8 @@ enum FileName {
             scalars.replaceSubrange(index...index, with: CollectionOfOne("_"))
         }
         let kept = scalars.drop { $0 == "." || $0.properties.isWhitespace }
-        var name = String(kept)
-        while let last = name.unicodeScalars.last, last.properties.isWhitespace { name.unicodeScalars.removeLast() }
-        guard !name.isEmpty else { return "file" }
-        return shortened(name)
+        let name = withoutBlanks(String(kept).unicodeScalars)
+        return name.isEmpty ? "file" : shortened(name)
     }
 
     /// The name and its extension with the dot, or nothing in its place.
@@ -46,6 +44,13 @@ enum FileName {
             guard size <= maximumSize else { break }
             scalars.append(scalar)
         }
-        return String(scalars) + ending
+        return withoutBlanks(scalars) + ending
+    }
+
+    /// Without those at its end.
+    private static func withoutBlanks(_ scalars: String.UnicodeScalarView) -> String {
+        var scalars = scalars
+        while let last = scalars.last, last.properties.isWhitespace { scalars.removeLast() }
+        return String(scalars)
     }
 }

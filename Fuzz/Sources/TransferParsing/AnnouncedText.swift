@@ -1,0 +1,1 @@
+../../../Sources/Nearby/Discovery/Announcements/AnnouncedText.swift

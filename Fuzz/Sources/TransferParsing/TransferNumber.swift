@@ -1,0 +1,1 @@
+../../../Sources/Nearby/Transfer/Parsing/TransferNumber.swift
