@@ -157,7 +157,7 @@ import Testing
     @Test func `everybody is there with what they do`() {
         let line = RoomLine(elapsed: 12, peak: 0.1, others: others, questionCount: 1).plain
         for words in [
-            " 12 s", "me [######----]", "Bob [#########-] 23 ms", "indeed (muted) lost 3", "Dan (out of reach)",
+            " 12 s", "me [######----]", "Bob [########--] 23 ms", "indeed (muted) lost 3", "Dan (out of reach)",
             "(connecting)", "1 at the door",
         ] { #expect(line.contains(words), "\(line)") }
         #expect(!line.unicodeScalars.contains("\u{1B}"))

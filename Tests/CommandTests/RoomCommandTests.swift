@@ -60,7 +60,7 @@ import Testing
         let stranger = try Person(name: "Cleo").join(port)
         #expect(stranger.wait() == .exit(77), "\(stranger.errors)")
         #expect(theFailure(stranger).contains("lets in only whom it knows"))
-        #expect(again.says("Cleo asked to join and is not known"), "\(again.errors)")
+        #expect(again.says("asked to join and is not known"), "\(again.errors)")
     }
 
     @Test func `no is no, b blocks for good, and peers unblock lifts that`() throws {
@@ -119,7 +119,7 @@ import Testing
         #expect(host.says("waiting for guests") && !host.errors.contains("sesame"))
         let wrong = try Person(name: "Bob").join(port, ["--pin", "simsim"])
         #expect(wrong.wait() == .exit(77) && theFailure(wrong).contains("wrong PIN"), "\(wrong.errors)")
-        #expect(host.says("Bob gave a wrong PIN"), "\(host.errors)")
+        #expect(host.says("gave a wrong PIN"), "\(host.errors)")
         let missing = try Person(name: "Cleo").join(port)
         #expect(missing.wait() == .exit(77) && theFailure(missing).contains("--pin"), "\(missing.errors)")
         let right = try Person(name: "Dan").join(port, ["--pin", "sesame", "--duration", "0.5"])
@@ -153,10 +153,10 @@ import Testing
         #expect(host.says("ANOTHER KEY"), "\(host.errors)")
         terminal.type("q")
         #expect(host.wait() == .exit(0))
-        let forgetting = try #require(
-            host.errors.components(separatedBy: "earshot peers ").last?.split(separator: "\r").first)
+        let advice = try #require(host.errors.components(separatedBy: "earshot peers ").last)
+        let forgetting = advice.prefix { $0.isLetter || $0.isNumber || $0 == " " }
         #expect(try ann.peers(forgetting.split(separator: " ").map(String.init)).errors.contains("is forgotten"))
-        #expect(try theReport(try ann.peers())["peers"] as? [String] == [])
+        #expect(try (theReport(try ann.peers())["peers"] as? [Any])?.isEmpty == true)
     }
 
     @Test func `a host under a name that another key has is not joined`() throws {

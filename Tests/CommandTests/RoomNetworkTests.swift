@@ -100,7 +100,7 @@ import Testing
         try withExtendedLifetime(network) {
             let rules = """
                 table inet filter { chain input { type filter hook input priority 0; policy drop; iif lo accept
-                meta l4proto { icmp, ipv6-icmp } accept; tcp dport 47400 accept; meta l4proto tcp ct state established accept; } }
+                meta l4proto { icmp, ipv6-icmp } accept; tcp dport 47400 accept; meta l4proto tcp ct state established accept; }; }
                 """
             try rules.write(toFile: network.hosts[0].path("/run/rules.nft"), atomically: false, encoding: .utf8)
             try network.hosts[0].run("nft -f /run/rules.nft")

@@ -55,12 +55,13 @@ extension Firewall {
         return Firewall(.ufw, openings: self.text("/etc/ufw/user.rules", places).map(ufwOpenings))
     }
 
-    /// Its rules are kept as comments: `### tuple ### allow udp 47400 0.0.0.0/0 any 0.0.0.0/0 in`.
+    /// Its rules are kept as comments: action, protocol, ports, to, the sender's ports, from and direction, as in
+    /// `### tuple ### allow udp 47400 0.0.0.0/0 any 0.0.0.0/0 in`.
     private static func ufwOpenings(_ text: String) -> [TransportProtocol: PortSet] {
         var openings: [TransportProtocol: PortSet] = [:]
         for line in text.split(separator: "\n") where line.hasPrefix("### tuple ###") {
             let words = line.split(separator: " ").dropFirst(3).map(String.init)
-            guard words.count >= 6, words[0] == "allow", words[5].hasPrefix("in") else { continue }
+            guard words.count >= 7, words[0] == "allow", words[6].hasPrefix("in") else { continue }
             let ports = words[2] == "any" ? PortSet.all : PortSet(words[2])
             for transport in TransportProtocol.allCases where words[1] == "any" || words[1] == transport.rawValue {
                 openings[transport, default: PortSet()].formUnion(ports)

@@ -126,9 +126,21 @@ extension NearbySession {
             reply(answer, to: id)
         } catch {
             far.stage = .waiting
+            if error is NegotiationError { refuse(id, from: peer) }
             disagree(member, error)
         }
         schedule()
+    }
+
+    /// Says that nothing comes of an offer, and what this side would take: the stream has port 0 (RFC 3264 §6).
+    private func refuse(_ id: OfferID, from peer: PeerID) {
+        guard let wanted = try? media?.offer(to: peer) else { return }
+        media?.end(peer)
+        reply(
+            SessionDescription(
+                formats: wanted.formats, address: .any, port: 0, sessionID: wanted.origin.sessionID, profile: .dtlsSAVPF
+            ),
+            to: id)
     }
 
     private func reply(_ answer: SessionDescription, to id: OfferID) {
@@ -139,9 +151,13 @@ extension NearbySession {
 
     /// A member has answered our offer.
     func takeAnswer(_ id: OfferID, _ sdp: String, by member: MemberID) {
-        guard var far = farSides[member], case .offering(id, _, _) = far.stage else { return }
+        guard var far = farSides[member], case .offering(id, let offer, _) = far.stage else { return }
         do {
             let answer = try SessionDescription(parsing: sdp)
+            guard answer.port != 0 else {
+                throw NegotiationFault.nothingInCommon(
+                    offered: offer.formats.map(\.description), taken: answer.formats.map(\.description))
+            }
             let said = try RemoteSaid(answer)
             let role = try DTLSRole(ofOffererOf: .either, answeredBy: said.setup).unwrap(NegotiationFault.noTransport)
             try media?.accept(answer, from: PeerID(member))
@@ -195,7 +211,7 @@ extension NearbySession {
     private func setup(for member: Member, _ role: ICEAgent.Role, _ credentials: ICECredentials) -> TransportSetup {
         member.isNative
             ? TransportSetup(role: role, credentials: credentials, expectedKey: member.key)
-            : TransportSetup(mode: .lite, role: .controlled, credentials: credentials, allowsCounterMode: true)
+            : TransportSetup(mode: .lite, role: .controlled, credentials: credentials)
     }
 
     /// Adds how this side is reached.
@@ -307,9 +323,18 @@ private struct RemoteSaid {
 enum NegotiationFault: Error, CustomStringConvertible {
     /// The description says nothing, or nonsense, of encryption.
     case noTransport
+    /// The other side refuses the stream.
+    case nothingInCommon(offered: [String], taken: [String])
 
     var description: String {
-        "the other side's description has no ICE, setup or fingerprint that is understood; install the same version on both"
+        switch self {
+        case .noTransport:
+            "the other side's description has no ICE, setup or fingerprint that is understood; install the same version on "
+                + "both"
+        case .nothingInCommon(let offered, let taken):
+            "no common format: this side offers \(offered.joined(separator: ", ")), the other takes "
+                + "\(taken.joined(separator: ", ")); give both sides the same --codec, --rate and --channels"
+        }
     }
 }
 

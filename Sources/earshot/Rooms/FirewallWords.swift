@@ -19,9 +19,12 @@ enum FirewallWords {
     }
 
     /// Signalling works, and media does not come from somebody.
-    static func noMedia(from name: String, _ firewall: Firewall?, port: UInt16) -> String {
-        let begin =
-            "no sound comes from \(name), though you reach each other: UDP does not get through to port \(port). "
+    /// - Parameters:
+    ///   - port: one's own.
+    ///   - farPort: the other's; 0 where it is not known.
+    static func noMedia(from name: String, _ firewall: Firewall?, port: UInt16, farPort: UInt16) -> String {
+        let ports = farPort == 0 || farPort == port ? "port \(port)" : "port \(port) here or \(farPort) there"
+        let begin = "no sound comes from \(name), though you reach each other: UDP does not get through to \(ports). "
         if let firewall, firewall.isOpen(port, .udp) != true {
             return begin + "\(firewall) runs here; let it in with: \(firewall.command(opening: port, [.udp]))"
         }

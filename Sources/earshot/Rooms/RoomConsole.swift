@@ -43,6 +43,8 @@ final class RoomConsole {
     var hasSound = false
     /// Mutes, or no longer.
     var mute: (Bool) -> Void = { _ in }
+    /// Why there is no sound with somebody, as it was told.
+    private var disagreements: [MemberID: String] = [:]
     /// Since when the host is looked for, and whether that was told.
     private var lostHost: (since: HostTime, isTold: Bool)?
     private static let lossPatience = 0.7
@@ -145,7 +147,7 @@ final class RoomConsole {
             )
         case .transport(let member, let state): moved(member, state)
         case .noMedia(let member): if hasSound { missing(member) }
-        case .disagreed(let member, let words): if hasSound { Terminal.warn("no sound with \(member.name): \(words)") }
+        case .disagreed(let member, let words): disagreed(member, words)
         case .discovery(let state): if roster?.members.count != 1 || isFounder { tell(state) }
         case .store(let error): Terminal.warn("\(error)")
         case .ended(let ending): self.ending = ending
@@ -216,6 +218,7 @@ final class RoomConsole {
         case .left(let member):
             guard !left.contains(where: { $0.id == member.id }) else { return }
             ways[member.id] = nil
+            disagreements[member.id] = nil
             told.remove(member.id)
             left.append(member)
             vanished = member.isAway ? member : nil
@@ -249,12 +252,19 @@ final class RoomConsole {
         }
     }
 
+    /// It is tried again and again, and told once.
+    private func disagreed(_ member: Member, _ words: String) {
+        guard hasSound, disagreements.updateValue(words, forKey: member.id) != words else { return }
+        Terminal.warn("no sound with \(member.name): \(words)")
+    }
+
     /// In the background: a look at the firewall may take a second.
     private func missing(_ member: Member) {
         let port = session.port
         Task.detached {
             Terminal.warn(
-                FirewallWords.noMedia(from: member.name.text, Firewall.ofThisMachine(), port: port))
+                FirewallWords.noMedia(
+                    from: member.name.text, Firewall.ofThisMachine(), port: port, farPort: member.port))
         }
     }
 
