@@ -42,6 +42,9 @@ class Page(http.server.ThreadingHTTPServer):
         with self.lock:
             return np.concatenate(self.remote) if self.remote else np.zeros(0)
 
+    def handle_error(self, *_):
+        pass  # the browser has ended
+
 
 class Handler(http.server.BaseHTTPRequestHandler):
     def log_message(self, *_):
