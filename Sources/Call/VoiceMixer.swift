@@ -19,9 +19,10 @@ final class VoiceMixer: Sendable {
     private let scratch: AudioBuffer
     private let owned: Mutex<Owned>
 
-    /// The callback's, but for the atomics and what `add` writes before it tells.
+    /// The callback's, but for the gains and what `add` writes before it tells.
     private struct Slots: @unchecked Sendable {
         let base: UnsafeMutablePointer<VoiceSlot>
+        let gains: UnsafeMutablePointer<Atomic<UInt32>>
     }
     /// Those threads'.
     private struct Owned {
@@ -35,13 +36,15 @@ final class VoiceMixer: Sendable {
         orders = MessageQueue(capacity: 4 * VoiceMix.capacity)
         released = MessageQueue(capacity: 4 * VoiceMix.capacity)
         let base = UnsafeMutablePointer<VoiceSlot>.allocate(capacity: VoiceMix.capacity)
+        let gains = UnsafeMutablePointer<Atomic<UInt32>>.allocate(capacity: VoiceMix.capacity)
         var levels: [LatestValue<VoiceLevel>] = []
         for index in 0..<VoiceMix.capacity {
             levels.append(LatestValue(VoiceLevel()))
+            (gains + index).initialize(to: Atomic(0))
             (base + index).initialize(
-                to: VoiceSlot(level: levels[index].writer, sampleRate: deviceRate))
+                to: VoiceSlot(level: levels[index].writer, gain: gains + index, sampleRate: deviceRate))
         }
-        slots = Slots(base: base)
+        slots = Slots(base: base, gains: gains)
         owned = Mutex(
             Owned(
                 playouts: Array(repeating: nil, count: VoiceMix.capacity), levels: levels,
@@ -59,6 +62,8 @@ final class VoiceMixer: Sendable {
         renderer.state.deallocate()
         slots.base.deinitialize(count: VoiceMix.capacity)
         slots.base.deallocate()
+        slots.gains.deinitialize(count: VoiceMix.capacity)
+        slots.gains.deallocate()
     }
 
     /// Lets a voice be heard from the next block on.
@@ -68,7 +73,7 @@ final class VoiceMixer: Sendable {
         collect()
         return owned.withLock { owned in
             guard let index = owned.playouts.firstIndex(where: { $0 == nil }) else { return nil }
-            slots.base[index].gain.store(gain.bitPattern, ordering: .relaxed)
+            slots.gains[index].store(gain.bitPattern, ordering: .relaxed)
             slots.base[index].renderer = playout.renderer  // nobody else looks at an empty place
             guard orders.writer.push(VoiceOrder(index: index, isHeard: true)) else { return nil }
             owned.playouts[index] = playout
@@ -78,7 +83,7 @@ final class VoiceMixer: Sendable {
 
     /// How loud a voice is, as a factor; reached within a block.
     func setGain(_ gain: Float, at place: Place) {
-        slots.base[place.index].gain.store(gain.bitPattern, ordering: .relaxed)
+        slots.gains[place.index].store(gain.bitPattern, ordering: .relaxed)
     }
 
     /// What a voice measured up to the last block, before its gain.
@@ -127,7 +132,8 @@ struct VoiceOrder: BitwiseCopyable {
 
 /// A place in the mix.
 struct VoiceSlot: ~Copyable {
-    let gain = Atomic<UInt32>(0)  // a float's bits: where the fader stands
+    /// A float's bits: where the gain stands. Apart from the slot, which is the callback's alone.
+    let gain: UnsafeMutablePointer<Atomic<UInt32>>
     let level: LatestValue<VoiceLevel>.Writer
     var meter: VoiceMeter
     var fader: VoiceFader
@@ -136,8 +142,9 @@ struct VoiceSlot: ~Copyable {
     var isLeaving = false
     var reached: Float = 0
 
-    init(level: LatestValue<VoiceLevel>.Writer, sampleRate: Double) {
+    init(level: LatestValue<VoiceLevel>.Writer, gain: UnsafeMutablePointer<Atomic<UInt32>>, sampleRate: Double) {
         self.level = level
+        self.gain = gain
         meter = VoiceMeter(sampleRate: sampleRate)
         fader = VoiceFader(sampleRate: sampleRate, isHeard: false)
     }
@@ -176,7 +183,7 @@ struct VoiceMix: ~Copyable {
             // A stream begins in the middle of a word.
             slots[index].fader.begin(scratch, frameCount)
             let isLeaving = slots[index].isLeaving
-            let gain = isLeaving ? 0 : Float(bitPattern: slots[index].gain.load(ordering: .relaxed))
+            let gain = isLeaving ? 0 : Float(bitPattern: slots[index].gain.pointee.load(ordering: .relaxed))
             let reached = slots[index].reached
             for c in 0..<mix.count {
                 if gain == reached {

@@ -211,7 +211,7 @@ extension NearbySession {
     private func setup(for member: Member, _ role: ICEAgent.Role, _ credentials: ICECredentials) -> TransportSetup {
         member.isNative
             ? TransportSetup(role: role, credentials: credentials, expectedKey: member.key)
-            : TransportSetup(mode: .lite, role: .controlled, credentials: credentials, allowsCounterMode: true)
+            : TransportSetup(mode: .lite, role: .controlled, credentials: credentials)
     }
 
     /// Adds how this side is reached.

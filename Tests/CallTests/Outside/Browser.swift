@@ -25,6 +25,7 @@ final class Browser: @unchecked Sendable {  // locked, constant, or of the one t
     private let state = Mutex(State())
     private let answering: Mutex<(@Sendable (String, String) throws -> String)?>
     private let folder: URL
+    private let page: [UInt8]
     private let server: LoopbackServer
     private let process: ChildProcess
 
@@ -32,6 +33,9 @@ final class Browser: @unchecked Sendable {  // locked, constant, or of the one t
     ///   - microphone: what its microphone hears, again and again, at 48 kHz.
     ///   - answer: takes the query and the offer of one that joins; any thread.
     init(microphone: [Float], answer: @escaping @Sendable (String, String) throws -> String) throws {
+        let tests = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent()
+        page = Array(try Data(contentsOf: tests.appending(path: "Browser/page.html")))
         folder = FileManager.default.temporaryDirectory.appending(path: "earshot-browser-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         let sound = folder.appending(path: "microphone.wav")
@@ -100,7 +104,7 @@ final class Browser: @unchecked Sendable {  // locked, constant, or of the one t
         let target = connection.request.split(separator: " ").dropFirst().first.map(String.init) ?? "/"
         let (path, query) = target.split(separator: "?", maxSplits: 1).map(String.init).pair
         switch path {
-        case "/": reply(connection, Array(browserPage.utf8), type: "text/html")
+        case "/": reply(connection, page, type: "text/html")
         case "/next":
             for _ in 0..<5_000 {
                 let word = state.withLock { $0.words.isEmpty ? nil : $0.words.removeFirst() }
