@@ -60,6 +60,7 @@ import TestTraits
         #expect(call.host.says("is out of reach", seconds: 12), "\(call.host.errors)")
         call.guest.signal(SIGCONT)
         #expect(call.host.says("is there again", seconds: 12), "\(call.host.errors)")
+        usleep(1_500_000)  // until it listens again, it would not hear the goodbye
         call.host.signal(SIGINT)
         #expect(call.host.wait(seconds: 8) == .exit(130), "\(call.host.errors)")
         #expect(call.guest.wait(seconds: 8) == .exit(0), "\(call.guest.errors)")
