@@ -1,0 +1,139 @@
+import Foundation
+import TestSupport
+import TestTraits
+import Testing
+
+/// Calls between machines whose network changes, or which have none of the usual kind; each machine is a network namespace.
+@Suite(.serialized, .realTime, .enabled(if: NetworkHost.whyNot == nil)) struct RoomStayingTests {
+    private func start(_ arguments: [String], on host: NetworkHost) throws -> ChildProcess {
+        try host.start(
+            [Earshot.program] + arguments + ["--device", "simulated", "--speak", Earshot.speech, "--json"],
+            environment: [
+                "XDG_DATA_HOME": TestFolders.next("machine"), "XDG_RUNTIME_DIR": nil, "JACK_DEFAULT_SERVER": nil,
+                "LC_ALL": "C.UTF-8",
+            ])
+    }
+
+    private func host(on host: NetworkHost) throws -> ChildProcess {
+        let program = try start(
+            ["host", "Blue Room", "--name", "Ann", "--accept", "all", "--no-announce"], on: host)
+        try #require(program.says("waiting for guests"), "\(program.errors)")
+        return program
+    }
+
+    private func join(_ address: String, on host: NetworkHost, _ name: String = "Bob", seconds: Double) throws
+        -> ChildProcess
+    {
+        try start(["join", address, "--name", name, "--duration", "\(seconds)"], on: host)
+    }
+
+    private func received(_ report: [String: Any], _ peer: Int = 0) throws -> [String: Any] {
+        let peers = try #require(report["peers"] as? [[String: Any]])
+        return try #require(peers[peer]["received"] as? [String: Any])
+    }
+
+    @Test func `where there is only IPv6, and where only link-local addresses, there is a call`() throws {
+        let network = try TestNetwork("alpha", "beta")
+        try withExtendedLifetime(network) {
+            for (n, host) in network.hosts.enumerated() {
+                try host.run("ip -4 address flush dev eth0")
+                try host.run("ip -6 address add fd00:77::\(n + 1)/64 dev eth0 nodad")
+            }
+            let room = try host(on: network.hosts[0])
+            let guest = try join("fd00:77::1", on: network.hosts[1], seconds: 0.5)
+            #expect(guest.wait() == .exit(0), "\(guest.errors)")
+            #expect(try received(theReport(guest))["packets"] as? Int ?? 0 > 20)
+
+            for host in network.hosts { try host.run("ip -6 address flush dev eth0 scope global") }
+            let shown = try network.hosts[0].run("ip -6 -o address show dev eth0 scope link")
+            let words = shown.split(separator: " ").map(String.init)
+            let local = try #require(words.first { $0.hasPrefix("fe80") }?.split(separator: "/").first)
+            let near = try join("[\(local)%eth0]", on: network.hosts[1], "Cleo", seconds: 0.5)
+            #expect(near.wait() == .exit(0), "\(near.errors)")
+            #expect(try received(theReport(near))["packets"] as? Int ?? 0 > 20)
+            withExtendedLifetime(room) {}
+        }
+    }
+
+    @Test func `a VPN that takes the default route does not take the call`() throws {
+        let network = try TestNetwork("alpha", "beta")
+        try withExtendedLifetime(network) {
+            for (n, host) in network.hosts.enumerated() {
+                try host.run("ip link add tun0 type dummy")
+                try host.run("ip address add 10.99.0.\(n + 1)/32 dev tun0")
+                try host.run("ip link set tun0 up")
+                try host.run("ip route add default dev tun0")
+            }
+            let room = try host(on: network.hosts[0])
+            #expect(room.errors.contains("earshot join 10.77.0.1\n"), "\(room.errors)")
+            let guest = try join("10.77.0.1", on: network.hosts[1], seconds: 0.5)
+            #expect(guest.wait() == .exit(0), "\(guest.errors)")
+            let report = try theReport(guest)
+            #expect(try thePeer(report)["address"] as? String == "10.77.0.1:47400")
+        }
+    }
+
+    @Test func `from one network to the other the call goes on, and the member stays`() throws {
+        let network = try TestNetwork("alpha", "beta")
+        try withExtendedLifetime(network) {
+            let (alpha, beta) = (network.hosts[0], network.hosts[1])
+            try alpha.link("eth1", to: beta, "eth1")
+            try alpha.run("ip address add 10.78.0.1/24 dev eth1")
+            try beta.run("ip address add 10.78.0.2/24 dev eth1")
+            let room = try host(on: alpha)
+            let guest = try join("10.77.0.1", on: beta, seconds: 6)
+            #expect(guest.says("in a call with Ann"), "\(guest.errors)")
+            usleep(1_500_000)
+            try beta.run("ip link set eth0 down")
+            #expect(guest.wait(seconds: 20) == .exit(0), "\(guest.errors)")
+            #expect(!room.errors.contains("did not come back"), "\(room.errors)")
+            let peer = try thePeer(theReport(guest))
+            #expect((peer["transport"] as? [String: Any])?["moves"] as? Int ?? 0 >= 1, "\(peer)")
+            #expect(peer["address"] as? String == "10.78.0.1:47400")
+            // A packet each 10 ms: a second and what the machine's own pauses add.
+            #expect(try received(theReport(guest))["lost"] as? Int ?? .max < 200, "\(peer)")
+        }
+    }
+
+    @Test func `after a cut of seven seconds everybody is back in the same place`() throws {
+        let network = try TestNetwork("alpha", "beta")
+        try withExtendedLifetime(network) {
+            let room = try host(on: network.hosts[0])
+            let guest = try join("10.77.0.1", on: network.hosts[1], seconds: 10)
+            #expect(guest.says("in a call with Ann"), "\(guest.errors)")
+            usleep(700_000)
+            try network.setCable(of: 1, isConnected: false)
+            #expect(room.says("Bob is out of reach", seconds: 8), "\(room.errors)")
+            usleep(1_000_000)
+            try network.setCable(of: 1, isConnected: true)
+            #expect(room.says("Bob is there again", seconds: 8), "\(room.errors)")
+            #expect(guest.wait(seconds: 20) == .exit(0), "\(guest.errors)")
+            #expect(!room.errors.contains("did not come back"))
+            let report = try theReport(guest)
+            #expect(try received(report)["packets"] as? Int ?? 0 > 100, "\(report)")
+        }
+    }
+
+    @Test func `when the host is killed the next admits, and those who stay hear each other all the time`() throws {
+        let network = try TestNetwork("alpha", "beta", "gamma")
+        try withExtendedLifetime(network) {
+            let room = try host(on: network.hosts[0])
+            let bob = try join("10.77.0.1", on: network.hosts[1], seconds: 8)
+            #expect(bob.says("in a call with Ann"), "\(bob.errors)")
+            let cleo = try join("10.77.0.1", on: network.hosts[2], "Cleo", seconds: 6)
+            #expect(cleo.says("in a call with Ann") && cleo.says("in a call with Bob"), "\(cleo.errors)")
+            room.signalGroup(SIGKILL)
+            #expect(bob.says("you admit to the room now"), "\(bob.errors)")
+            #expect(cleo.says("Bob admits to the room now"), "\(cleo.errors)")
+            #expect(cleo.wait(seconds: 15) == .exit(0), "\(cleo.errors)")
+            let report = try theReport(cleo)
+            let peers = try #require(report["peers"] as? [[String: Any]])
+            let way = try #require(peers.first { $0["name"] as? String == "Bob" })
+            let counts = try #require(way["received"] as? [String: Any])
+            #expect(counts["lost"] as? Int == 0 && counts["packets"] as? Int ?? 0 > 300, "\(way)")
+            // The new host lets in whom its own person would: without a terminal, nobody unknown.
+            let late = try join("10.77.0.2", on: network.hosts[0], "Dan", seconds: 0.3)
+            #expect(late.wait() == .exit(77), "\(late.errors)")
+        }
+    }
+}
