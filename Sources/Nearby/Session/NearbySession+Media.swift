@@ -63,39 +63,45 @@ extension NearbySession {
             offer.mediaID = "0"
             offer.bundle = ["0"]
             describe(&offer, credentials, setup: .either, toBrowser: !member.isNative)
-            guard let id = send(offer, to: member.id) else {
+            let isSent = send(offer, to: member.id) { id in
+                // Before anything can come of it.
+                far.stage = .offering(id, offer, credentials)
+                far.offer = id
+                far.isOnPort = true
+                mediaPort.add(peer, setup(for: member, .controlling, credentials))
+                farSides[member.id] = far
+            }
+            if !isSent {
                 far.retry(at: .now())
                 farSides[member.id] = far
-                return
             }
-            far.stage = .offering(id, offer, credentials)
-            far.offer = id
-            mediaPort.add(peer, setup(for: member, .controlling, credentials))
-            far.isOnPort = true
-            farSides[member.id] = far
         } catch {
             farSides[member.id] = far
             disagree(member, error)
         }
     }
 
-    private func send(_ offer: SessionDescription, to member: MemberID) -> OfferID? {
+    /// - Parameter begin: gets the offer's name before it goes out.
+    /// - Returns: whether it does.
+    private func send(_ offer: SessionDescription, to member: MemberID, begin: (OfferID) -> Void) -> Bool {
         let text = offer.description
+        var isSent = false
         switch role {
-        case .none: return nil
+        case .none: break
         case .host(let host):
             let id = OfferID(from: host.member.id, number: UInt64.random(in: 1..<1 << 52, using: &generator))
+            begin(id)
+            isSent = true
             withHost { $0.offer(SignedDescription(offer: id, sdp: text), to: member, at: .now()) }
-            return id
         case .guest:
-            var id: OfferID?
             withGuest { guest in
-                guard let (offer, actions) = guest.offer(text, to: member, at: .now()) else { return [] }
-                id = offer
+                guard let (id, actions) = guest.offer(text, to: member, at: .now()) else { return [] }
+                begin(id)
+                isSent = true
                 return actions
             }
-            return id
         }
+        return isSent
     }
 
     /// A member offers media.
@@ -105,7 +111,6 @@ extension NearbySession {
         if case .offering = farSides[id.from]?.stage, Roster.offerer(between: me, and: id.from) == me { return }
         if let far = farSides[id.from] { close(far) }
         var far = FarSide(member)
-        defer { farSides[id.from] = far }
         let peer = PeerID(id.from)
         do {
             let offer = try SessionDescription(parsing: sdp)
@@ -123,9 +128,12 @@ extension NearbySession {
             far.offer = id
             far.remote = remote
             far.missingSince = .now()
+            farSides[id.from] = far
             reply(answer, to: id)
         } catch {
             far.stage = .waiting
+            farSides[id.from] = far
+            media?.end(peer)
             if error is NegotiationError { refuse(id, from: peer) }
             disagree(member, error)
         }
@@ -283,8 +291,9 @@ extension NearbySession {
     /// Makes the offers that are due, and says what does not come.
     func lookAfterMedia(at now: HostTime) {
         for (id, far) in farSides {
-            if let due = far.nextOffer, due <= now, case .idle = far.stage, let member = roster?[id] {
-                makeOffer(to: member)
+            if let due = far.nextOffer, due <= now {
+                farSides[id]?.nextOffer = nil
+                if case .idle = far.stage, let member = roster?[id] { makeOffer(to: member) }
             }
             if let since = far.missingSince, now.seconds(since: since) >= FarSide.patience {
                 farSides[id]?.missingSince = nil
