@@ -59,7 +59,9 @@ import Testing
         }
     }
 
-    @Test(arguments: ["", "printf 'GET / HTTP/1.1\\r\\n'; sleep 60", "printf 'GET /'; while printf x; do sleep 0.02; done"])
+    @Test(arguments: [
+        "", "printf 'GET / HTTP/1.1\\r\\n'; sleep 60", "printf 'GET /'; while printf x; do sleep 0.02; done",
+    ])
     func `who does not come to the end of a head is cut off`(script: String) async throws {
         var limits = HTTPSLimits()
         limits.headTimeout = .seconds(1)
