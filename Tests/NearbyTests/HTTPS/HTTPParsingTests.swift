@@ -2,7 +2,7 @@ import Testing
 
 @testable import Nearby
 
-@Suite struct HTTPTargetTests {
+@Suite(.timeLimit(.minutes(1))) struct HTTPTargetTests {
     @Test func `paths and queries are taken apart`() {
         let target = HTTPTarget("/room/members/a%2Fb%20c?epoch=2&flag&name=%C3%A9&epoch=3")
         #expect(target?.path == "/room/members/a%2Fb%20c")

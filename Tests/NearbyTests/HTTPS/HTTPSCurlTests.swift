@@ -5,7 +5,7 @@ import Testing
 @testable import Nearby
 
 /// Our server before curl.
-@Suite struct HTTPSCurlTests {
+@Suite(.timeLimit(.minutes(1))) struct HTTPSCurlTests {
     private static let echo: HTTPSServer.Handler = { request in
         let body = try await request.body.collect(upTo: 2_000_000)
         let key = request.clientKey.map { $0 == TestIdentity.client.publicKey ? "known" : "other" } ?? "none"

@@ -7,7 +7,7 @@ import Testing
 @testable import Nearby
 
 /// Our client before servers of Python, right ones and wrong ones.
-@Suite struct HTTPSForeignServerTests {
+@Suite(.timeLimit(.minutes(1))) struct HTTPSForeignServerTests {
     /// A server on loopback that treats each connection as `mode` says.
     private final class Server: Sendable {
         let address: SocketAddress

@@ -8,7 +8,7 @@ import Testing
 @testable import Nearby
 
 /// Our server before clients that are slow, many, stopped, or no clients at all.
-@Suite struct HTTPSHostilePeerTests {
+@Suite(.timeLimit(.minutes(1))) struct HTTPSHostilePeerTests {
     private static let answer: HTTPSServer.Handler = { request in
         _ = try await request.body.collect(upTo: 1_000)
         return HTTPResponse(content: .text("fine"))

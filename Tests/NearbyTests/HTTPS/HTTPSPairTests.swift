@@ -6,7 +6,7 @@ import Testing
 @testable import Nearby
 
 /// Our client and our server.
-@Suite struct HTTPSPairTests {
+@Suite(.timeLimit(.minutes(1))) struct HTTPSPairTests {
     /// Says back what it was asked.
     static let echo: HTTPSServer.Handler = { request in
         let body = try await request.body.collect(upTo: 1_000_000)

@@ -8,7 +8,7 @@ import Testing
 @testable import Nearby
 
 /// Streams, and who leaves or stops in the midst of one.
-@Suite struct HTTPSStreamTests {
+@Suite(.timeLimit(.minutes(1))) struct HTTPSStreamTests {
     @Test func `a thousand events come in their order`() async throws {
         try await withServer { _ in
             .events { writer in

@@ -6,7 +6,7 @@ import Testing
 @testable import Nearby
 
 /// Sessions with real ports, over loopback.
-@Suite struct NearbySessionTests {
+@Suite(.timeLimit(.minutes(1))) struct NearbySessionTests {
     @Test func `who is let in has a way to the host, and messages go by it`() async throws {
         let (host, guest) = (try await Peer("Hanna"), try await Peer("Gustav"))
         try await host.host()

@@ -4,7 +4,7 @@ import Testing
 @testable import Nearby
 
 /// The queue between tasks, in either order of readiness.
-@Suite struct MailboxTests {
+@Suite(.timeLimit(.minutes(1))) struct MailboxTests {
     @Test(arguments: [0, 1, 5]) func `a reader that is first gets all in order`(capacity: Int) async throws {
         let box = Mailbox<Int>(capacity: capacity)
         async let read: [Int] = {

@@ -4,7 +4,7 @@ import Testing
 @testable import Nearby
 
 /// What is shown of a file's way, on virtual time.
-@Suite struct ProgressMeterTests {
+@Suite(.timeLimit(.minutes(1))) struct ProgressMeterTests {
     private static let start = ContinuousClock.now
     private let member = MemberID(1)!
 

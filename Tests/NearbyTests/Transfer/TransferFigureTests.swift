@@ -6,7 +6,7 @@ import Testing
 @testable import Nearby
 
 /// What a file of 200 MB takes on loopback and in memory, beside what curl and openssl take; printed where EARSHOT_FIGURES is set.
-@Suite struct TransferFigureTests {
+@Suite(.timeLimit(.minutes(1))) struct TransferFigureTests {
     private static let size = 200_000_000
 
     @Test(.enabled(if: ProcessInfo.processInfo.environment["EARSHOT_FIGURES"] != nil))

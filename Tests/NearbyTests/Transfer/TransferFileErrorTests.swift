@@ -9,7 +9,7 @@ import Testing
 @testable import Nearby
 
 /// Files from member to member, when something is wrong.
-@Suite struct TransferFileErrorTests {
+@Suite(.timeLimit(.minutes(1))) struct TransferFileErrorTests {
     @Test func `what cannot be sent is told at once, with the next step`() async throws {
         try await withFolder { folder in
             try await withPair { _, a, b in

@@ -9,7 +9,7 @@ import Testing
 @testable import Nearby
 
 /// Files from member to member, the good ways.
-@Suite struct TransferFileTests {
+@Suite(.timeLimit(.minutes(1))) struct TransferFileTests {
     @Test(arguments: [0, 1, 65_536, 3_000_001])
     func `a file of any size arrives, verified, for nobody else to read`(size: Int) async throws {
         try await withFolder { folder in

@@ -8,7 +8,7 @@ import Testing
 @testable import Nearby
 
 /// Messages from member to member.
-@Suite struct TransferMessageTests {
+@Suite(.timeLimit(.minutes(1))) struct TransferMessageTests {
     @Test func `messages arrive in their order, once each, of any size`() async throws {
         try await withPair { _, a, b in
             let sizes = [1, 2, 1_000, 65_535, 65_536] + (3..<40)

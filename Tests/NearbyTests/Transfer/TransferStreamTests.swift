@@ -8,7 +8,7 @@ import Testing
 @testable import Nearby
 
 /// Streams of bytes from member to member.
-@Suite struct TransferStreamTests {
+@Suite(.timeLimit(.minutes(1))) struct TransferStreamTests {
     private static let name = try! PeerName("midi clock / ä")
 
     private static func all(_ stream: IncomingStream) async throws -> [UInt8] {

@@ -63,12 +63,12 @@ final class TestMember: Sendable {
             certificatePEM: Array(identity.certificatePEM.utf8), privateKeyPEM: Array(identity.privateKeyPEM.utf8))
     }
 
-    /// As when the process ends.
+    /// As when the process ends: nobody is told anything.
     func end() async {
-        transfers.close()
-        arrivals.finish()
         server.stop()
         await running.value
+        transfers.close()
+        arrivals.finish()
     }
 
     /// A client that shows this member's key and takes any server's.
