@@ -59,7 +59,8 @@ import Testing
         let network = try TestNetwork("alpha", "beta")
         try withExtendedLifetime(network) {
             for (n, host) in network.hosts.enumerated() {
-                try host.run("ip link add tun0 type dummy")
+                try host.run("ip link add tun0 type veth peer name tun1")
+                try host.run("ip link set tun1 up")
                 try host.run("ip address add 10.99.0.\(n + 1)/32 dev tun0")
                 try host.run("ip link set tun0 up")
                 try host.run("ip route add default dev tun0")
