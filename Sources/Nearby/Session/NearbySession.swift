@@ -282,14 +282,10 @@ public actor NearbySession {
     /// How the way of media to a member stands; nil where there is none.
     public nonisolated func report(of member: MemberID) -> MediaPortReport? { mediaPort.report(of: PeerID(member)) }
 
-    /// Sends a message that may be lost or overtaken, by the way of media.
-    /// - Returns: whether the member has a way at present.
+    /// Sends a message that may be lost or overtaken, by the way of media; where there is none it is lost.
     /// - Precondition: 1 to ``NearbyDatagram/maximumSize`` bytes.
-    @discardableResult
-    public nonisolated func sendDatagram(_ bytes: [UInt8], to member: MemberID) -> Bool {
-        guard report(of: member)?.state.carriesMedia ?? false else { return false }
+    public nonisolated func sendDatagram(_ bytes: [UInt8], to member: MemberID) {
         mediaPort.send(bytes, to: PeerID(member))
-        return true
     }
 
     /// Leaves the room; where this session hosts, the member that has been there longest takes over. Nothing is sent or read
