@@ -9,6 +9,9 @@ public struct ProcessFootprint: Sendable {
     /// Memory of its own, in bytes: not files', not shared.
     public var anonymousBytes: Int
 
+    /// Whether freed memory is kept, as the address sanitizer does: then what is held says nothing.
+    public static let keepsFreed = dlsym(nil, "__asan_init") != nil
+
     /// As it is at this moment.
     public static func now() -> ProcessFootprint {
         func count(_ folder: String) -> Int {

