@@ -95,7 +95,10 @@ final class RoomCost {
         let codec = try Self.codecShare()
         return [
             Report(
-                "a peer of eight on Opus of 10 ms, of a core", median(shares), least: shares.min(), "%", .atMost(6),
+                "a peer of eight on Opus of 10 ms, of a core", median(shares), least: shares.min(),
+                // The limit is one of a machine at its pace, at which Opus alone takes 2.6 %.
+                excuse: codec > 2.75 ? "at this machine's pace now Opus alone takes \(decimal(codec, 2)) %" : nil, "%",
+                .atMost(6),
                 against: """
                     Opus alone, one encoder and seven decoders: \(decimal(codec, 2)) %; the port's thread, which encodes, \
                     \(decimal(media, 2)) %, the card's, which decodes, \(decimal(cards, 2)) %; all speak
