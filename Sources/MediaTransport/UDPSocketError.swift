@@ -10,10 +10,6 @@ public enum UDPSocketError: Error, Hashable, Sendable, CustomStringConvertible {
     case addressNotAvailable(IPAddress)
     /// No way leads to the peer.
     case unreachable(SocketAddress)
-    /// The peer's machine is there, and nobody listens on the port.
-    case refused(SocketAddress)
-    /// Sending or connecting something the socket cannot do yet or at all.
-    case notConnected
     /// The datagram exceeds what one can hold.
     case tooLarge
     /// Whatever else the system says; the value is its `errno`.
@@ -31,12 +27,11 @@ public enum UDPSocketError: Error, Hashable, Sendable, CustomStringConvertible {
 
     init(_ code: CInt, reaching peer: SocketAddress?) {
         guard let peer else {
-            self = code == EDESTADDRREQ || code == ENOTCONN ? .notConnected : .system(code)
+            self = .system(code)
             return
         }
         self =
             switch code {
-            case ECONNREFUSED: .refused(peer)
             case EHOSTUNREACH, ENETUNREACH, ENETDOWN, EHOSTDOWN, EADDRNOTAVAIL, EINVAL, EAFNOSUPPORT, ENODEV, ENXIO:
                 .unreachable(peer)
             case EACCES, EPERM: .permissionDenied(peer)
@@ -63,8 +58,6 @@ public enum UDPSocketError: Error, Hashable, Sendable, CustomStringConvertible {
             "no permission for UDP on \(address); take a port from 1024 up, and see whether a firewall forbids it"
         case .addressNotAvailable(let address): "\(address) is no address of this machine; see them with: ip address"
         case .unreachable(let peer): "no route to \(peer); check the network with: ip route get \(peer.address)"
-        case .refused(let peer): "nobody listens at \(peer); has the peer left the call?"
-        case .notConnected: "the UDP socket has no peer yet; connect it first"
         case .tooLarge: "the datagram is too large for UDP; send smaller packets"
         case .system(let code): "UDP: \(String(cString: strerror(code))); try again, and report it if it stays"
         }

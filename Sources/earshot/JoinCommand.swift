@@ -45,9 +45,7 @@ struct JoinCommand: ParsableCommand {
             Interrupt.watch()
             if list { return try showList() }
             let keys = Terminal.isInteractive ? Keys() : nil
-            var pin = try own.readPIN(keys)
-            let found = try entrance.find(room, keys)
-            if found.needsPIN, pin == nil, let keys { pin = try PINPrompt.read(keys, "the PIN of '\(found.name)'") }
+            let (found, pin) = try entrance.locate(room, own, keys)
             let card = try SoundCard(call)
             let session: CallSession
             let nearby: NearbySession

@@ -9,7 +9,7 @@ struct FarSide {
         /// An offer is to be made.
         case idle
         /// Ours is under way.
-        case offering(OfferID, SessionDescription, ICECredentials)
+        case offering(OfferID, SessionDescription)
         /// Both descriptions are known.
         case agreed
         /// The other side is to offer, or to come back.

@@ -60,7 +60,9 @@ extension NearbySession {
         case .unanswered(let offer): offerFailed(offer, .offerUnanswered)
         case .ended(let offer): sessionEnded(offer)
         case .probe(let endpoint): probe(endpoint)
-        case .becomeGuest(let endpoint): becomeGuest(at: endpoint)
+        case .becomeGuest(let endpoint):
+            stopDiscovery()
+            begin(makeGuest(knowing: knownPeers), at: endpoint)
         case .note(let key, let name, let isAccepted):
             remember { $0.note(key, as: name, isAccepted: isAccepted, date: NearbyStore.now) }
         case .block(let key, let name): remember { $0.block(key, as: name, date: NearbyStore.now) }
@@ -152,21 +154,23 @@ extension NearbySession {
         let pin = ownPINKey.flatMap { $0.room == succession.roster.room ? $0 : nil }
         var host = RoomHost(
             succeeding: succession, secret: randomBytes(32), configuration: hostConfiguration(pin),
-            knownPeers: (try? readKnownPeers()) ?? KnownPeers(), at: .now())
+            knownPeers: knownPeers, at: .now())
         // A room with a PIN stays shut where its key is not known here.
         if succession.needsPIN, pin == nil { host.policy = .ask }
         role = .host(host)
-        isAdvertised = true
+        isAdvertised = succession.roster.isAnnounced
         news.yield(.becameHost(host.roster))
         advertise()
         followRoster()
     }
 
-    private func becomeGuest(at endpoint: Endpoint) {
-        guard let guest = try? makeGuest() else { return }
-        stopDiscovery()
-        role = .none
-        begin(guest, at: endpoint)
+    /// Whom the core knows that is at work; who is blocked stays so, whatever has become of the file.
+    private var knownPeers: KnownPeers {
+        switch role {
+        case .none: KnownPeers()
+        case .host(let host): host.knownPeers
+        case .guest(let guest): guest.knownPeers
+        }
     }
 
     private func remember(_ change: (inout KnownPeers) -> Void) {

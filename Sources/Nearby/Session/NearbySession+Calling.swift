@@ -2,7 +2,6 @@ import AudioBase
 import MediaTransport
 import NIOHTTP1
 import Rooms
-import Synchronization
 
 import struct MediaTransport.SocketAddress
 
@@ -66,7 +65,7 @@ extension NearbySession {
                     throw CallFailed(reason: .nonsense(.malformed("its key cannot be read")))
                 }
                 let isStream = request.isEventStream && answer.status == .ok
-                let body = isStream ? [] : try await answer.body.collect(upTo: WireLimit.body)
+                let body = isStream ? [] : try await answer.body.collect(upTo: HTTPParts.maximumBodySize)
                 let reply: RoomReply
                 do throws(RoomError) {
                     reply = try RoomReply(
@@ -115,31 +114,6 @@ extension NearbySession {
     }
 }
 
-/// A peer that requests go to.
-final class PeerClient: Sendable {
-    let http: HTTPSClient
-    private let seen: KeySeen
-    /// The key that it has shown last, right or wrong.
-    var found: KeyFingerprint? { seen.key.withLock { $0 } }
-
-    private final class KeySeen: Sendable {
-        let key = Mutex<KeyFingerprint?>(nil)
-    }
-
-    init(_ endpoint: Endpoint, identity: TLSIdentity) throws(HTTPSError) {
-        let seen = KeySeen()
-        let expected = endpoint.key
-        http = try HTTPSClient(addresses: endpoint.addresses, identity: identity) { spki in
-            guard let key = try? PublicKey(spki: spki).fingerprint else {
-                return .refused(expected: expected.words, found: "one that cannot be read")
-            }
-            seen.key.withLock { $0 = key }
-            return expected.accepts(key) ? .trusted : .refused(expected: expected.words, found: key.description)
-        }
-        self.seen = seen
-    }
-}
-
 private struct CallFailed: Error {
     let reason: RoomGuest.CallFailure
 }
@@ -147,16 +121,6 @@ private struct CallFailed: Error {
 extension RoomRequest {
     fileprivate var isEventStream: Bool {
         if case .events = self { true } else { false }
-    }
-}
-
-extension Endpoint.ExpectedKey {
-    fileprivate var words: String {
-        switch self {
-        case .any: "any"
-        case .matching(let code): "that of the code \(code)"
-        case .exactly(let key): key.description
-        }
     }
 }
 

@@ -65,7 +65,7 @@ extension NearbySession {
             describe(&offer, credentials, setup: .either, toBrowser: !member.isNative)
             let isSent = send(offer, to: member.id) { id in
                 // Before anything can come of it.
-                far.stage = .offering(id, offer, credentials)
+                far.stage = .offering(id, offer)
                 far.offer = id
                 far.isOnPort = true
                 mediaPort.add(peer, setup(for: member, .controlling, credentials))
@@ -114,7 +114,7 @@ extension NearbySession {
         let peer = PeerID(id.from)
         do {
             let offer = try SessionDescription(parsing: sdp)
-            let said = try RemoteSaid(offer)
+            let said = try DescribedWay(offer)
             let setup = try said.setup.answer().unwrap(NegotiationFault.noTransport)
             let role = try DTLSRole(ofOffererOf: said.setup, answeredBy: setup).unwrap(NegotiationFault.noTransport)
             let credentials = ICECredentials.random(using: &generator)
@@ -159,14 +159,14 @@ extension NearbySession {
 
     /// A member has answered our offer.
     func takeAnswer(_ id: OfferID, _ sdp: String, by member: MemberID) {
-        guard var far = farSides[member], case .offering(id, let offer, _) = far.stage else { return }
+        guard var far = farSides[member], case .offering(id, let offer) = far.stage else { return }
         do {
             let answer = try SessionDescription(parsing: sdp)
             guard answer.port != 0 else {
                 throw NegotiationFault.nothingInCommon(
                     offered: offer.formats.map(\.description), taken: answer.formats.map(\.description))
             }
-            let said = try RemoteSaid(answer)
+            let said = try DescribedWay(answer)
             let role = try DTLSRole(ofOffererOf: .either, answeredBy: said.setup).unwrap(NegotiationFault.noTransport)
             try media?.accept(answer, from: PeerID(member))
             let remote = said.remote(role, also: far.member)
@@ -303,76 +303,9 @@ extension NearbySession {
     }
 }
 
-/// How a description says that its side is reached.
-private struct RemoteSaid {
-    let ice: SessionDescription.ICE
-    let setup: DTLSSetup
-    let certificate: CertificateFingerprint
-
-    init(_ description: SessionDescription) throws(NegotiationFault) {
-        guard description.profile.isSecure, let ice = description.ice, let setup = description.setup,
-            let certificate = description.certificateFingerprint
-        else { throw .noTransport }
-        self.ice = ice
-        self.setup = setup
-        self.certificate = certificate
-    }
-
-    /// - Parameter role: this side's.
-    func remote(_ role: DTLSRole, also member: Member) -> TransportRemote {
-        let known = ice.candidates.map(\.address)
-        return TransportRemote(
-            credentials: ice.credentials,
-            candidates: ice.candidates + member.candidates.filter { !known.contains($0.address) },
-            certificate: certificate, dtlsRole: role)
-    }
-}
-
-/// Why no way of media is agreed on.
-enum NegotiationFault: Error, CustomStringConvertible {
-    /// The description says nothing, or nonsense, of encryption.
-    case noTransport
-    /// The other side refuses the stream.
-    case nothingInCommon(offered: [String], taken: [String])
-
-    var description: String {
-        switch self {
-        case .noTransport:
-            "the other side's description has no ICE, setup or fingerprint that is understood; install the same version on "
-                + "both"
-        case .nothingInCommon(let offered, let taken):
-            "no common format: this side offers \(offered.joined(separator: ", ")), the other takes "
-                + "\(taken.joined(separator: ", ")); give both sides the same --codec, --rate and --channels"
-        }
-    }
-}
-
 extension Optional {
     fileprivate func unwrap<Failure: Error>(_ failure: Failure) throws(Failure) -> Wrapped {
         guard let self else { throw failure }
         return self
-    }
-}
-
-extension Member {
-    /// Where the roster says that its port is.
-    fileprivate var candidates: [ICECandidate] { ICECandidate.hosts(addresses, port: port) }
-}
-
-extension SessionDescription {
-    /// A way for messages, and no media on it.
-    fileprivate static func withoutMedia() -> SessionDescription {
-        var description = SessionDescription.offer(
-            formats: [.opus()], address: .any, port: 9, sessionID: .random(in: 1...(1 << 62)), profile: .dtlsSAVPF)
-        description.direction = .inactive
-        return description
-    }
-
-    /// The same as an answer to this.
-    fileprivate func answeredWithoutMedia() throws(NegotiationError) -> SessionDescription {
-        var description = try SessionDescription.answer(
-            to: self, supporting: formats, address: .any, port: 9, sessionID: .random(in: 1...(1 << 62)))
-        description.direction = .inactive
-        return description
     }
 }

@@ -102,7 +102,7 @@ public actor NearbySession {
 
     private var timer: Task<Void, Never>?
     private var timerDeadline: HostTime?
-    private var tasks: [Task<Void, Never>] = []
+    var tasks: [Task<Void, Never>] = []
 
     /// Opens the ports. Nothing is announced, and nobody let in, before ``host(_:policy:pin:capacity:isAdvertised:)`` or
     /// ``join(_:pin:purpose:)``.
@@ -134,46 +134,6 @@ public actor NearbySession {
         (datagrams, datagramNews) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(256))
         guard mediaPort.start() else { throw .noThread }
         serve()
-    }
-
-    /// Until ``close(endsRoom:)``, which every session must come to.
-    private func serve() {
-        tasks = [
-            Task { [server] in await server.run { request in try await self.handle(request) } },
-            Task { [mediaPort] in for await event in mediaPort.events { take(event) } },
-        ]
-    }
-
-    /// One number for TCP and UDP.
-    private static func open(
-        _ configuration: Configuration, _ identity: Identity, _ tls: TLSIdentity
-    ) async throws(NearbyError) -> (HTTPSServer, MediaPort) {
-        var port = configuration.port
-        for attempt in 1... {
-            let server: HTTPSServer
-            do throws(HTTPSError) {
-                server = try await HTTPSServer(address: configuration.address, port: port, identity: tls)
-            } catch {
-                guard case .portInUse = error, configuration.takesAnyPort, port != 0 else {
-                    throw .signalling(error.description)
-                }
-                port = 0
-                continue
-            }
-            do throws(UDPSocketError) {
-                let mediaPort = try MediaPort(
-                    identity: identity, address: configuration.address, port: server.localAddress.port,
-                    client: configuration.media?.client)
-                return (server, mediaPort)
-            } catch {
-                server.stop()
-                guard case .portInUse = error, configuration.takesAnyPort || port == 0, attempt < 8 else {
-                    throw .media(error)
-                }
-                port = 0
-            }
-        }
-        preconditionFailure("a loop without an end has ended")
     }
 
     // MARK: What one may ask of it
@@ -211,7 +171,7 @@ public actor NearbySession {
         try requireIdle()
         self.pin = pin
         self.purpose = purpose
-        begin(try makeGuest(), at: endpoint)
+        begin(makeGuest(knowing: try readKnownPeers()), at: endpoint)
     }
 
     /// The room's PIN, after `pinNeeded`.
@@ -389,16 +349,16 @@ public actor NearbySession {
         configuration.policy = policyWish
         configuration.capacity = capacityWish
         configuration.pin = key
+        configuration.isAnnounced = isAdvertised
         return configuration
     }
 
-    func makeGuest() throws(NearbyError) -> RoomGuest {
+    func makeGuest(knowing peers: KnownPeers) -> RoomGuest {
         var configuration = RoomGuest.Configuration(name: name, addresses: addresses, port: port)
         configuration.purpose = purpose
         configuration.isMuted = isMuted
         configuration.hasPIN = pin != nil
-        return RoomGuest(
-            configuration, signer: Signer(identity), knownPeers: try readKnownPeers(), using: &generator)
+        return RoomGuest(configuration, signer: Signer(identity), knownPeers: peers, using: &generator)
     }
 
     /// Computed elsewhere: it takes some 50 ms.
@@ -406,20 +366,4 @@ public actor NearbySession {
         guard let pin else { return nil }
         return await Task.detached { PINKey(pin, room: room, host: host) }.value
     }
-}
-
-/// A message of a member's that may have been overtaken by another.
-public struct NearbyDatagram: Hashable, Sendable {
-    /// Bytes of one at most.
-    public static let maximumSize = DTLSSession.maximumMessageSize
-
-    /// Whose.
-    public var sender: MemberID
-    /// What it says.
-    public var bytes: [UInt8]
-}
-
-extension PeerID {
-    /// A member's number is its number on the port of media.
-    init(_ member: MemberID) { self.init(Int(member.number)) }
 }

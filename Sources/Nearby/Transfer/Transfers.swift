@@ -64,7 +64,7 @@ final class Transfers: Sendable {
 
     private struct Clients {
         var identity: TLSIdentity
-        var made: [MemberID: (endpoint: Endpoint, client: HTTPSClient)] = [:]
+        var made: [MemberID: (endpoint: Endpoint, client: PeerClient)] = [:]
     }
 
     /// - Parameter identity: what this side shows to others.
@@ -147,26 +147,10 @@ final class Transfers: Sendable {
             throw TransferError.gone
         }
         return try clients.withLock { clients in
-            if let (known, client) = clients.made[member], known == endpoint { return client }
-            let client = try HTTPSClient(addresses: endpoint.addresses, identity: clients.identity) { spki in
-                guard let found = try? PublicKey(spki: spki).fingerprint else {
-                    return .refused(expected: "its own", found: "one of another kind")
-                }
-                guard !endpoint.key.accepts(found) else { return .trusted }
-                return .refused(expected: endpoint.key.name, found: found.description)
-            }
+            if let (known, client) = clients.made[member], known == endpoint { return client.http }
+            let client = try PeerClient(endpoint, identity: clients.identity)
             clients.made[member] = (endpoint, client)
-            return client
-        }
-    }
-}
-
-extension Endpoint.ExpectedKey {
-    fileprivate var name: String {
-        switch self {
-        case .any: "any"
-        case .matching(let code): "that of the code \(code)"
-        case .exactly(let key): key.description
+            return client.http
         }
     }
 }

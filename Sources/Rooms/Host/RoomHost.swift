@@ -14,6 +14,8 @@ public struct RoomHost: Sendable {
         public var policy: AdmissionPolicy = .ask
         /// What the room's PIN became; nil for a room without one.
         public var pin: PINKey?
+        /// Whether the room is announced to everybody near: what whoever takes it over keeps to.
+        public var isAnnounced = true
         /// Native members at most, the host among them: 1 to ``Roster/maximumNativeCount``.
         public var capacity = Roster.maximumNativeCount
         /// Where the host is reached.
@@ -90,7 +92,8 @@ public struct RoomHost: Sendable {
             id: .first, name: configuration.name, key: key, addresses: configuration.addresses,
             port: configuration.port)
         let roster = Roster(
-            room: room, name: name, epoch: .first, revision: 1, host: host.id, members: [host])
+            room: room, name: name, epoch: .first, revision: 1, host: host.id, isAnnounced: configuration.isAnnounced,
+            members: [host])
         self.init(roster: roster, nextMember: host.id.next, secret: secret, configuration, knownPeers)
     }
 

@@ -23,9 +23,12 @@ public enum RoomRequest: Hashable, Sendable {
 
 /// A request or a reply of HTTP, as far as signalling uses it. The names of fields are in lower case.
 public struct HTTPParts: Hashable, Sendable {
+    /// Bytes of a body.
+    public static let maximumBodySize = 65_536
+
     /// Such as `content-type`.
     public var fields: [String: String]
-    /// At most 65,536 bytes are read.
+    /// At most ``maximumBodySize`` bytes are read.
     public var body: [UInt8]
 
     /// Fields and a body. - Parameter fields: their names in lower case.

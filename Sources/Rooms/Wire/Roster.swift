@@ -17,15 +17,21 @@ public struct Roster: Hashable, Sendable {
     public internal(set) var revision: UInt64
     /// Who admits: a native member.
     public internal(set) var host: MemberID
+    /// Whether the room is announced to everybody near; a host that takes over keeps to it.
+    public let isAnnounced: Bool
     /// By number; at least the host.
     public internal(set) var members: [Member]
 
-    init(room: RoomID, name: PeerName, epoch: Epoch, revision: UInt64, host: MemberID, members: [Member]) {
+    init(
+        room: RoomID, name: PeerName, epoch: Epoch, revision: UInt64, host: MemberID, isAnnounced: Bool = true,
+        members: [Member]
+    ) {
         self.room = room
         self.name = name
         self.epoch = epoch
         self.revision = revision
         self.host = host
+        self.isAnnounced = isAnnounced
         self.members = members
     }
 
@@ -58,8 +64,9 @@ public struct Roster: Hashable, Sendable {
 }
 
 extension Roster: Codable {
-    private enum CodingKeys: CodingKey {
+    private enum CodingKeys: String, CodingKey {
         case room, name, epoch, revision, host, members
+        case isAnnounced = "announced"
     }
 
     /// From an object, checked.
@@ -71,6 +78,7 @@ extension Roster: Codable {
             epoch: try container.decode(Epoch.self, forKey: .epoch),
             revision: try container.decode(UInt64.self, forKey: .revision),
             host: try container.decode(MemberID.self, forKey: .host),
+            isAnnounced: try container.decode(Bool.self, forKey: .isAnnounced),
             members: try container.decode([Member].self, forKey: .members))
         guard isSound else {
             throw DecodingError.dataCorruptedError(

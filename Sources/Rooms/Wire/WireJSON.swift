@@ -5,7 +5,7 @@ enum WireJSON {
     /// What this Earshot speaks.
     static let version = 1
     /// Bytes of a body.
-    static let maximumBodySize = 65_536
+    static let maximumBodySize = HTTPParts.maximumBodySize
     /// Bytes of a session description within a body, which escapes its line ends.
     static let maximumDescriptionSize = 32_768
 

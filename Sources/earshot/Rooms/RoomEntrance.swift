@@ -12,7 +12,7 @@ struct EntranceOptions: ParsableArguments {
     @Option(help: ArgumentHelp("What you want, for the host who decides; up to 200 bytes.", valueName: "words"))
     var purpose: String?
 
-    @Option(help: ArgumentHelp("Seconds to look for a room; default 10.", valueName: "seconds"))
+    @Option(help: ArgumentHelp("Seconds to look for a room; default 10, of join --list 3.", valueName: "seconds"))
     var timeout: Double?
 
     func validate() throws {
@@ -22,8 +22,16 @@ struct EntranceOptions: ParsableArguments {
         }
     }
 
-    /// Looks for the room; where none is named, the person picks one.
-    func find(_ room: String?, _ keys: Keys?) throws -> RoomSearch.Found {
+    /// Looks for the room, and has the PIN where it announces that it wants one and somebody can answer.
+    func locate(_ room: String?, _ own: RoomOptions, _ keys: Keys?) throws -> (found: RoomSearch.Found, pin: PIN?) {
+        let pin = try own.readPIN(keys)
+        let found = try find(room, keys)
+        guard found.needsPIN, pin == nil, let keys else { return (found, pin) }
+        return (found, try PINPrompt.read(keys, "the PIN of '\(found.name)'"))
+    }
+
+    /// Where none is named, the person picks one.
+    private func find(_ room: String?, _ keys: Keys?) throws -> RoomSearch.Found {
         let search = RoomSearch(keys: keys, timeout: timeout ?? 10)
         guard let room else {
             Terminal.say("rooms near you; press a number to enter, q to leave")
@@ -72,9 +80,7 @@ struct EntranceOptions: ParsableArguments {
         -> RoomConsole
     {
         let keys = Terminal.isInteractive ? Keys() : nil
-        var pin = try own.readPIN(keys)
-        let found = try find(room, keys)
-        if found.needsPIN, pin == nil, let keys { pin = try PINPrompt.read(keys, "the PIN of '\(found.name)'") }
+        let (found, pin) = try locate(room, own, keys)
         var configuration = NearbySession.Configuration(name: own.ownName, store: own.store)
         configuration.takesAnyPort = true
         configuration.isMuted = true

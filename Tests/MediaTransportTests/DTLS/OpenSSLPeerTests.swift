@@ -24,13 +24,14 @@ import Testing
     /// A socket to a port of this machine, and a session on it.
     private final class Line {
         let end: DTLSEnd
-        var socket: UDPSocket
+        let socket: MediaSocket
+        let peer: SocketAddress
         private let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 2_048, alignment: 16)
 
         init(_ end: DTLSEnd, port: UInt16 = 0, peer: UInt16) throws {
             self.end = end
-            socket = try UDPSocket(address: .loopback, port: port)
-            try socket.connect(to: SocketAddress(.loopback, port: peer))
+            socket = try MediaSocket(address: .loopback, port: port)
+            self.peer = SocketAddress(.loopback, port: peer)
         }
 
         deinit { buffer.deallocate() }
@@ -41,9 +42,8 @@ import Testing
             while HostTime.now() < limit, !isDone(end) {
                 var entry = pollfd(fd: socket.fileDescriptor, events: Int16(POLLIN), revents: 0)
                 poll(&entry, 1, 5)
-                // Until the peer listens, its machine refuses.
-                while let count = (try? socket.receive(into: buffer)) ?? nil {
-                    end.take(Array(buffer[..<count]), at: .now())
+                while let datagram = (try? socket.receive(into: buffer)) ?? nil {
+                    end.take(Array(buffer[..<datagram.size]), at: .now())
                 }
                 end.tick(at: .now())
                 flush()
@@ -51,12 +51,12 @@ import Testing
         }
 
         func flush() {
-            for datagram in end.takeSent() { _ = datagram.withUnsafeBytes { try? socket.send($0) } }
+            for datagram in end.takeSent() { _ = datagram.withUnsafeBytes { try? socket.send($0, to: peer) } }
         }
     }
 
     /// A port that nobody has at the moment.
-    private func freePort() throws -> UInt16 { try UDPSocket(address: .loopback, port: 0).localAddress.port }
+    private func freePort() throws -> UInt16 { try MediaSocket(address: .loopback, port: 0).localAddress.port }
 
     private static let exporter = "-keymatexport EXTRACTOR-dtls_srtp -keymatexportlen"
 

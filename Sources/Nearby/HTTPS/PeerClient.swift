@@ -1,0 +1,39 @@
+import MediaTransport
+import Rooms
+import Synchronization
+
+/// HTTPS to one peer, which has to prove the key that is expected of it.
+final class PeerClient: Sendable {
+    private final class KeySeen: Sendable {
+        let key = Mutex<KeyFingerprint?>(nil)
+    }
+
+    let http: HTTPSClient
+    private let seen: KeySeen
+
+    init(_ endpoint: Endpoint, identity: TLSIdentity) throws(HTTPSError) {
+        let seen = KeySeen()
+        let expected = endpoint.key
+        http = try HTTPSClient(addresses: endpoint.addresses, identity: identity) { spki in
+            guard let key = try? PublicKey(spki: spki).fingerprint else {
+                return .refused(expected: expected.words, found: "one that cannot be read")
+            }
+            seen.key.withLock { $0 = key }
+            return expected.accepts(key) ? .trusted : .refused(expected: expected.words, found: key.description)
+        }
+        self.seen = seen
+    }
+
+    /// The key that it has shown last, right or wrong.
+    var found: KeyFingerprint? { seen.key.withLock { $0 } }
+}
+
+extension Endpoint.ExpectedKey {
+    fileprivate var words: String {
+        switch self {
+        case .any: "any"
+        case .matching(let code): "that of the code \(code)"
+        case .exactly(let key): key.description
+        }
+    }
+}

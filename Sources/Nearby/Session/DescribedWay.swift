@@ -1,0 +1,69 @@
+import MediaTransport
+import Rooms
+
+/// How a description says that its side is reached.
+struct DescribedWay {
+    let ice: SessionDescription.ICE
+    let setup: DTLSSetup
+    let certificate: CertificateFingerprint
+
+    init(_ description: SessionDescription) throws(NegotiationFault) {
+        guard description.profile.isSecure, let ice = description.ice, let setup = description.setup,
+            let certificate = description.certificateFingerprint
+        else { throw .noTransport }
+        self.ice = ice
+        self.setup = setup
+        self.certificate = certificate
+    }
+
+    /// - Parameter role: this side's.
+    func remote(_ role: DTLSRole, also member: Member) -> TransportRemote {
+        let known = ice.candidates.map(\.address)
+        return TransportRemote(
+            credentials: ice.credentials,
+            candidates: ice.candidates + member.candidates.filter { !known.contains($0.address) },
+            certificate: certificate, dtlsRole: role)
+    }
+}
+
+/// Why no way of media is agreed on.
+enum NegotiationFault: Error, CustomStringConvertible {
+    /// The description says nothing, or nonsense, of encryption.
+    case noTransport
+    /// The other side refuses the stream.
+    case nothingInCommon(offered: [String], taken: [String])
+
+    var description: String {
+        switch self {
+        case .noTransport:
+            "the other side's description has no ICE, setup or fingerprint that is understood; install the same version on "
+                + "both"
+        case .nothingInCommon(let offered, let taken):
+            "no common format: this side offers \(offered.joined(separator: ", ")), the other takes "
+                + "\(taken.joined(separator: ", ")); give both sides the same --codec, --rate and --channels"
+        }
+    }
+}
+
+extension Member {
+    /// Where the roster says that its port is.
+    var candidates: [ICECandidate] { ICECandidate.hosts(addresses, port: port) }
+}
+
+extension SessionDescription {
+    /// A way for messages, and no media on it.
+    static func withoutMedia() -> SessionDescription {
+        var description = SessionDescription.offer(
+            formats: [.opus()], address: .any, port: 9, sessionID: .random(in: 1...(1 << 62)), profile: .dtlsSAVPF)
+        description.direction = .inactive
+        return description
+    }
+
+    /// The same as an answer to this.
+    func answeredWithoutMedia() throws(NegotiationError) -> SessionDescription {
+        var description = try SessionDescription.answer(
+            to: self, supporting: formats, address: .any, port: 9, sessionID: .random(in: 1...(1 << 62)))
+        description.direction = .inactive
+        return description
+    }
+}

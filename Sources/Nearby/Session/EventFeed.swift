@@ -1,0 +1,43 @@
+import Synchronization
+
+/// What a member is told by and by. Bounded: who does not read loses the stream, and gets what it missed by another.
+final class EventFeed: Sendable {
+    /// Bytes that wait at most.
+    static let capacity = 256 * 1024
+
+    let bytes: AsyncStream<[UInt8]>
+    private let continuation: AsyncStream<[UInt8]>.Continuation
+    private let waiting = Mutex(0)
+    private let overflow: @Sendable () -> Void
+
+    /// - Parameter overflow: called once, where more waits than there may.
+    init(overflow: @escaping @Sendable () -> Void) {
+        (bytes, continuation) = AsyncStream.makeStream()
+        self.overflow = overflow
+    }
+
+    func send(_ piece: [UInt8]) {
+        let isFull = waiting.withLock { count in
+            let isFull = count <= Self.capacity && count + piece.count > Self.capacity
+            count += piece.count
+            return isFull
+        }
+        if isFull {
+            continuation.finish()
+            overflow()
+        } else {
+            continuation.yield(piece)
+        }
+    }
+
+    func sent(_ count: Int) { waiting.withLock { $0 -= count } }
+
+    /// Nothing more comes; what waits still goes out.
+    func finish() { continuation.finish() }
+
+    /// Returns when nothing waits any more, or after a while.
+    func drained(within limit: Duration) async {
+        let end = ContinuousClock.now + limit
+        while waiting.withLock({ $0 > 0 }), ContinuousClock.now < end { try? await Task.sleep(for: .milliseconds(5)) }
+    }
+}

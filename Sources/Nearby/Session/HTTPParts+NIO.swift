@@ -1,0 +1,24 @@
+import NIOHTTP1
+import Rooms
+
+extension HTTPParts {
+    /// Of several fields of a name the first counts.
+    init(_ headers: HTTPHeaders, body: [UInt8]) {
+        var fields: [String: String] = [:]
+        for (name, value) in headers where fields[name.lowercased()] == nil { fields[name.lowercased()] = value }
+        self.init(fields: fields, body: body)
+    }
+}
+
+extension HTTPHeaders {
+    init(_ parts: HTTPParts) { self.init(parts.fields.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }) }
+}
+
+extension RoomReply {
+    /// As HTTP has it.
+    var response: HTTPResponse {
+        let parts = parts
+        return HTTPResponse(
+            status: HTTPResponseStatus(statusCode: status), headers: HTTPHeaders(parts), content: .bytes(parts.body))
+    }
+}

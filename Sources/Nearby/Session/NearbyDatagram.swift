@@ -1,0 +1,18 @@
+import MediaTransport
+import Rooms
+
+/// A message of a member's that may have been overtaken by another.
+public struct NearbyDatagram: Hashable, Sendable {
+    /// Bytes of one at most.
+    public static let maximumSize = DTLSSession.maximumMessageSize
+
+    /// Whose.
+    public var sender: MemberID
+    /// What it says.
+    public var bytes: [UInt8]
+}
+
+extension PeerID {
+    /// A member's number is its number on the port of media.
+    init(_ member: MemberID) { self.init(Int(member.number)) }
+}
