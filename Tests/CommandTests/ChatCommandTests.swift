@@ -36,6 +36,22 @@ import Testing
         #expect(host.says("Bob has left"))
     }
 
+    @Test func `who has something to say is introduced first`() throws {
+        let port = try Earshot.freePort()
+        let program = "'\(Earshot.program)' chat Studio --host --port \(port) --no-announce --accept all --name Ann"
+        let host = try ChildProcess(
+            ["sh", "-c", "sleep 60 | \(program) 2>&1"], environment: ["XDG_DATA_HOME": TestFolders.next("data")])
+        try #require(eventually { host.output.contains("open for guests") })
+        for name in ["Bob", "Cleo", "Dora"] {
+            let guest = try pipe("echo hello", into: ["chat", "127.0.0.1:\(port)", "--name", name])
+            #expect(guest.wait() == .exit(0), "\(guest.errors)")
+            #expect(eventually { host.output.contains("\(name): hello") })
+            let lines = host.output.split(separator: "\n").map(String.init)
+            let (came, said) = (lines.firstIndex(of: "\(name) is in the room"), lines.firstIndex(of: "\(name): hello"))
+            #expect(try #require(came) < #require(said), "\(lines)")
+        }
+    }
+
     @Test func `who is asked about is let in by a line`() throws {
         let port = try Earshot.freePort()
         let host = try pipe(

@@ -93,8 +93,8 @@ def main():
             failed += not good
             print(f"scenario {'passed' if good else 'FAILED'}: browser: {words}, Chromium as DTLS {role}, {told['cipher']}: "
                   f"{len(heard) / RATE:.0f} s, {len(scores)} clips: PESQ-WB {np.mean(pesqs):.2f} (at least {LIMIT}; lowest "
-                  f"{np.min(pesqs):.2f}), eSTOI {np.mean(stois):.3f} (lowest {np.min(stois):.3f}), mouth to ear "
-                  f"{told['delay']:.0f} ms, {told['lost']} of {told['packets']} packets lost", flush=True)
+                  f"{np.min(pesqs):.2f}), eSTOI {np.mean(stois):.3f} (lowest {np.min(stois):.3f}), {told['delay']:.0f} ms by the "
+                  f"page's graph, {told['lost']} of {told['packets']} packets lost", flush=True)
     return 1 if failed else 0
 
 

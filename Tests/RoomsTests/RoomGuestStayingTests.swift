@@ -67,6 +67,17 @@ import Testing
         #expect(guest.guest.tick(at: .seconds(5_000)) == [] && guest.guest.leave(at: .seconds(5_001)) == [])
     }
 
+    @Test func `whoever was removed while its stream was broken off hears it all the same`() throws {
+        var test = TestHost()
+        var guest = TestGuest.inside(&test)
+        let stream = try #require(guest.streams.values.first)
+        guest.actions = guest.guest.failed(stream, .closed, at: guest.now)
+        _ = test.host.remove(MemberID(2)!, at: test.now)
+        guest.wait(0.2)
+        guest.pump(&test)
+        #expect(guest.guest.ending == .removed(isBlocked: false))
+    }
+
     @Test func `a stream that brings nothing is opened anew, though the host answers`() throws {
         var test = TestHost()
         var guest = TestGuest.inside(&test)

@@ -77,6 +77,23 @@ import Testing
         #expect(test.ask(.events(after: nil), caller(1))?.error == .notMember)
     }
 
+    @Test func `whoever is heard by its media asks for nothing and stays`() {
+        var test = TestHost()
+        test.admit(1)
+        test.admit(2)
+        var news: [RoomHost.News] = []
+        for _ in 0..<15 {
+            news += test.wait(4.9, keeping: [2]).news
+            // The session looks at the time that the host has named.
+            test.now = test.now.advanced(bySeconds: 0.2)
+            news += test.host.heard(MemberID(2)!, at: test.now).news
+        }
+        #expect(news.isEmpty && test.host.roster.members.count == 3)
+        #expect(test.wait(6, keeping: [2]).news == [.changed([.away(test.host.roster.members[1], true)])])
+        let back = test.host.heard(MemberID(2)!, at: test.now).news
+        #expect(back == [.changed([.away(test.host.roster.members[1], false)])])
+    }
+
     @Test func `a member that comes back within a minute has its place, and gets what it missed`() throws {
         var test = TestHost()
         test.admit(1)
@@ -122,7 +139,10 @@ import Testing
         let (stream, _) = test.listen(1)
         let removed = test.host.remove(MemberID(2)!, at: test.now)
         #expect(removed.events(on: stream) == [.removed(isBlocked: false)] && removed.contains(.end(stream)))
-        #expect(test.ask(.update(MemberUpdate()), caller(1))?.error == .notMember)
+        // Also where its stream was not open in that moment.
+        #expect(test.ask(.update(MemberUpdate()), caller(1))?.error == .removed)
+        #expect(test.ask(.events(after: nil), caller(1))?.error == .removed)
+        #expect(test.ask(.events(after: nil), caller(2))?.error == .notMember)
         let againMade = test.admit(1)
         let again = try #require(againMade)
         let blocked = test.host.block(again.member, at: test.now)
@@ -130,7 +150,10 @@ import Testing
         #expect(test.ask(.ask(request(1)), caller(1))?.error == .blocked)
         // Without its key it is a browser, which is known by its address.
         guard case .admitted(let browser) = test.ask(.ask(request(1)), Caller(address: address(1))) else { return }
+        let page = Caller(address: address(1), token: try #require(browser.token))
+        #expect(test.ask(.events(after: nil), page)?.error == nil)
         _ = test.host.block(browser.member, at: test.now)
+        #expect(test.ask(.events(after: nil), page)?.error == .removed)
         #expect(test.ask(.ask(request(1)), Caller(address: address(1)))?.error == .blocked)
         #expect(test.host.remove(.first, at: test.now) == [])
     }

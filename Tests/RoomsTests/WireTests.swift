@@ -68,7 +68,7 @@ import Testing
         .unanswered, .cancelled, .replaced, .blocked, .unknownKey, .keyNeeded,
         .changedKey(name: name("Anna"), was: TestKey(1).fingerprint), .ownKey, .pinNeeded, .wrongPIN(attemptsLeft: 3),
         .tooManyAttempts(retryAfter: 500), .busy(retryAfter: 30), .full(limit: 8), .closed, .notHost, .notMember,
-        .noSuchMember, .memberAway, .noSuchOffer, .offerUnanswered,
+        .removed, .noSuchMember, .memberAway, .noSuchOffer, .offerUnanswered,
         .other(code: "novel", status: 418, message: "a teapot"),
     ]
 

@@ -57,13 +57,17 @@ extension MediaPort {
         for order in taken ?? [] {
             let now = HostTime.now()
             switch order {
-            case .add(let peer, let setup):
-                if !endpoint.add(peer, setup, at: now, using: &generator) { news.yield(.state(peer, .closed)) }
+            case .add(let peer, let setup, let way):
+                if endpoint.add(peer, setup, at: now, using: &generator) {
+                    ways[peer] = way
+                } else {
+                    news.yield(.state(peer, .closed, of: way))
+                }
             case .setRemote(let peer, let remote):
                 do throws(TransportError) {
                     try endpoint.setRemote(remote, of: peer, at: now)
                 } catch {
-                    news.yield(.state(peer, .failed(error)))
+                    tell(.failed(error), of: peer)
                 }
             case .remove(let peer): letGo(peer, transmit)
             case .message(let peer, let bytes):
@@ -75,6 +79,11 @@ extension MediaPort {
     private func letGo(_ peer: PeerID, _ transmit: MediaEndpoint.Transmit) {
         client?.leave(peer, at: .now()) { endpoint.send($0, to: $1, transmit: transmit) }
         endpoint.remove(peer, transmit: transmit)
+        ways[peer] = nil
+    }
+
+    private func tell(_ state: TransportState, of peer: PeerID) {
+        if let way = ways[peer] { news.yield(.state(peer, state, of: way)) }
     }
 
     private func receive(into buffer: UnsafeMutableRawBufferPointer, _ transmit: MediaEndpoint.Transmit) {
@@ -96,7 +105,7 @@ extension MediaPort {
             case .message(let message): news.yield(.message(peer, Array(message)))
             case .state(let state):
                 client?.setOpen(state.carriesMedia, to: peer)
-                news.yield(.state(peer, state))
+                tell(state, of: peer)
             }
         }
     }

@@ -21,7 +21,14 @@ public final class MediaPort: @unchecked Sendable {  // the thread's own, consta
     var monitor: NetworkMonitor?
     var generator = SystemRandomNumberGenerator()
     var sendFailures = 0
+    var ways: [PeerID: Way] = [:]
 
+    /// A way to a far side, from its ``add(_:_:)`` to its ``remove(_:)``.
+    public struct Way: Hashable, Sendable {
+        let number: UInt64
+    }
+
+    private let nextWay = Atomic<UInt64>(1)
     let orders = Mutex<[Order]>([])
     let published = Mutex<[PeerID: MediaPortReport]>([:])
     let running = Atomic<Bool>(false)
@@ -29,7 +36,7 @@ public final class MediaPort: @unchecked Sendable {  // the thread's own, consta
     private var thread = pthread_t()
 
     enum Order {
-        case add(PeerID, TransportSetup)
+        case add(PeerID, TransportSetup, Way)
         case setRemote(PeerID, TransportRemote)
         case remove(PeerID)
         case message(PeerID, [UInt8])
@@ -82,7 +89,12 @@ public final class MediaPort: @unchecked Sendable {  // the thread's own, consta
     }
 
     /// Awaits a far side. - Precondition: nobody else has its number or our credentials.
-    public func add(_ peer: PeerID, _ setup: TransportSetup) { ask(.add(peer, setup)) }
+    /// - Returns: what its states are told of by.
+    @discardableResult public func add(_ peer: PeerID, _ setup: TransportSetup) -> Way {
+        let way = Way(number: nextWay.add(1, ordering: .relaxed).oldValue)
+        ask(.add(peer, setup, way))
+        return way
+    }
 
     /// Tells what a far side's description says.
     public func setRemote(_ remote: TransportRemote, of peer: PeerID) { ask(.setRemote(peer, remote)) }

@@ -32,6 +32,8 @@ enum NegotiationFault: Error, CustomStringConvertible {
     case noTransport
     /// The other side refuses the stream.
     case nothingInCommon(offered: [String], taken: [String])
+    /// The other side ends what was offered, and does not say why.
+    case refused
 
     var description: String {
         switch self {
@@ -41,6 +43,7 @@ enum NegotiationFault: Error, CustomStringConvertible {
         case .nothingInCommon(let offered, let taken):
             "no common format: this side offers \(offered.joined(separator: ", ")), the other takes "
                 + "\(taken.joined(separator: ", ")); give both sides the same --codec, --rate and --channels"
+        case .refused: "the other side took no media; what it printed says why"
         }
     }
 }

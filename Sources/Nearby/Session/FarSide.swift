@@ -32,7 +32,8 @@ struct FarSide {
     var missingSince: HostTime?
     /// What the other side has said of itself, to which addresses are added.
     var remote: TransportRemote?
-    var isOnPort = false
+    /// The way that the port keeps; nil where there is none.
+    var way: MediaPort.Way?
 
     init(_ member: Member) { self.member = member }
 

@@ -42,7 +42,7 @@ extension NearbySession {
 
     /// Nothing is sent to it any more, or taken of it.
     private func close(_ far: FarSide) {
-        guard far.isOnPort else { return }
+        guard far.way != nil else { return }
         mediaPort.remove(PeerID(far.member.id))
         media?.end(PeerID(far.member.id))
     }
@@ -55,7 +55,7 @@ extension NearbySession {
         far.member = member
         far.nextOffer = nil
         close(far)
-        far.isOnPort = false
+        far.way = nil
         let credentials = ICECredentials.random(using: &generator)
         let peer = PeerID(member.id)
         do {
@@ -67,8 +67,7 @@ extension NearbySession {
                 // Before anything can come of it.
                 far.stage = .offering(id, offer)
                 far.offer = id
-                far.isOnPort = true
-                mediaPort.add(peer, setup(for: member, .controlling, credentials))
+                far.way = mediaPort.add(peer, setup(for: member, .controlling, credentials))
                 farSides[member.id] = far
             }
             if !isSent {
@@ -121,9 +120,8 @@ extension NearbySession {
             var answer = try media?.answer(offer, from: peer) ?? offer.answeredWithoutMedia()
             describe(&answer, credentials, setup: setup, toBrowser: !member.isNative)
             let remote = said.remote(role.opposite, also: member)
-            mediaPort.add(peer, self.setup(for: member, .controlled, credentials))
+            far.way = mediaPort.add(peer, self.setup(for: member, .controlled, credentials))
             mediaPort.setRemote(remote, of: peer)
-            far.isOnPort = true
             far.stage = .agreed
             far.offer = id
             far.remote = remote
@@ -134,7 +132,7 @@ extension NearbySession {
             far.stage = .waiting
             farSides[id.from] = far
             media?.end(peer)
-            if error is NegotiationError { refuse(id, from: peer) }
+            if error is NegotiationError { refuse(id, from: peer) } else { end(id, answeredBy: me) }
             disagree(member, error)
         }
         schedule()
@@ -149,6 +147,12 @@ extension NearbySession {
                 formats: wanted.formats, address: .any, port: 0, sessionID: wanted.origin.sessionID, profile: .dtlsSAVPF
             ),
             to: id)
+    }
+
+    /// Says that nothing comes of an offer, where there is nothing to answer.
+    private func end(_ id: OfferID, answeredBy me: MemberID) {
+        withHost { $0.endSession(id, with: id.from, at: .now()) }
+        withGuest { $0.endSession(id, answeredBy: me, at: .now()) }
     }
 
     private func reply(_ answer: SessionDescription, to id: OfferID) {
@@ -194,11 +198,12 @@ extension NearbySession {
         schedule()
     }
 
-    /// The other side has ended it.
+    /// The other side has ended it, or does not want it.
     func sessionEnded(_ id: OfferID) {
         guard let (member, far) = farSides.first(where: { $0.value.offer == id }) else { return }
         close(far)
-        farSides[member]?.isOnPort = false
+        if case .offering = far.stage { disagree(far.member, NegotiationFault.refused) }
+        farSides[member]?.way = nil
         farSides[member]?.stage = .waiting
         farSides[member]?.missingSince = nil
     }
@@ -240,7 +245,9 @@ extension NearbySession {
 
     func take(_ event: MediaPortEvent) {
         switch event {
-        case .state(let peer, let state): transportChanged(peer, state)
+        case .state(let peer, let state, let way):
+            // What an earlier way came to says nothing of this one.
+            if let far = farSide(peer), far.way == way { transportChanged(far, state) }
         case .message(let peer, let bytes):
             guard let far = farSide(peer) else { return }
             datagramNews.yield(NearbyDatagram(sender: far.member.id, bytes: bytes))
@@ -256,8 +263,7 @@ extension NearbySession {
         }
     }
 
-    private func transportChanged(_ peer: PeerID, _ state: TransportState) {
-        guard let far = farSide(peer), far.isOnPort else { return }
+    private func transportChanged(_ far: FarSide, _ state: TransportState) {
         let id = far.member.id
         news.yield(.transport(far.member, state))
         switch state {
@@ -267,7 +273,7 @@ extension NearbySession {
         case .closed, .failed:
             // Anew, by whoever is to offer; the other side learns of it by the offer.
             close(far)
-            farSides[id]?.isOnPort = false
+            farSides[id]?.way = nil
             farSides[id]?.stage = .waiting
             farSides[id]?.missingSince = nil
             if let me = memberID, Roster.offerer(between: me, and: id) == me { farSides[id]?.retry(at: .now()) }
@@ -286,6 +292,15 @@ extension NearbySession {
             let report = mediaPort.report(of: PeerID(host.id)), case .open = report.state, let pair = report.pair
         else { return }
         withGuest { $0.located(key, at: SocketAddress(pair.remote.address, port: host.port), time: .now()) }
+    }
+
+    /// A page is heard of by its media: where it has nothing to tell it asks for nothing. (A native member's media may reach us
+    /// when its signalling does not; then it goes on in another part of the room, and is away from this one.)
+    func hearBrowsers() {
+        for far in farSides.values where !far.member.isNative {
+            guard let report = mediaPort.report(of: PeerID(far.member.id)), report.state == .open else { continue }
+            withHost { $0.heard(far.member.id, at: .now()) }
+        }
     }
 
     /// Makes the offers that are due, and says what does not come.

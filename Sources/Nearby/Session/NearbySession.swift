@@ -318,6 +318,7 @@ public actor NearbySession {
     private func tick() {
         timerDeadline = nil
         followHost()
+        hearBrowsers()
         switch role {
         case .none: break
         case .host: withHost { $0.tick(at: .now()) }

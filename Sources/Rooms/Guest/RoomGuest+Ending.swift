@@ -44,7 +44,7 @@ extension RoomGuest {
                 "'\(info.name)' asks for no PIN, so it may not be the room you mean; join without --pin if it is"
             case .impostor(let key):
                 "the host (\(key)) cannot prove that it knows the PIN; somebody may be posing as the host: compare the key"
-            case .removed(false): "the host removed you from the room; ask them, and join again"
+            case .removed(false): RoomError.removed.description
             case .removed(true): RoomError.blocked.description
             case .replaced: RoomError.replaced.description
             case .closed: "the host has closed the room"

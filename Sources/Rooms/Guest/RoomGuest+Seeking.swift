@@ -88,6 +88,7 @@ extension RoomGuest {
         switch error {
         case .notMember where isHost: return finish(.dropped)
         case .notMember: return askAgain(target, now)
+        case .removed: return finish(.removed(isBlocked: false))
         case .blocked: return finish(.removed(isBlocked: true))
         case .closed where isHost: return finish(.closed)
         case .notHost where isHost:

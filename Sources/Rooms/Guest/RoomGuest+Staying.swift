@@ -76,6 +76,7 @@ extension RoomGuest {
         switch error {
         case .notHost: return beginSeeking(hasHostLeft: true, now)
         case .notMember: return finish(.dropped)
+        case .removed: return finish(.removed(isBlocked: false))
         case .closed: return finish(.closed)
         case .blocked: return finish(.removed(isBlocked: true))
         default:

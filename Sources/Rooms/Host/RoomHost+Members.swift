@@ -13,6 +13,7 @@ extension RoomHost {
             isMuted: ask.muted ?? false)
         nextMember = nextMember.next
         roster.members.append(member)
+        if let key = caller.key { removedKeys.remove(key) }
         let token = caller.key == nil ? self.token(of: member.id) : nil
         attendance[member.id] = Attendance(address: caller.address, lastHeard: now, lastSent: now, token: token)
         roster.revision += 1
@@ -108,6 +109,8 @@ extension RoomHost {
         guard !isClosed else { return [] }
         let due = expire(now)
         guard id != roster.host, let member = roster[id], let seat = attendance[id] else { return due }
+        if let key = member.key { removedKeys.insert(key) }
+        if let token = seat.token { removedTokens.insert(token) }
         let barred = isBlocked ? bar(member.key, seat.address, member.name) : []
         return due + barred + closeStream(of: id, with: .removed(isBlocked: isBlocked)) + drop(id, now)
     }

@@ -28,8 +28,7 @@ extension RoomHost {
             {
                 return [.reply(id, .done)] + endAsk(index, .cancelled)
             }
-            let isBarred = caller.key.map(barredKeys.contains) ?? false
-            return [.reply(id, .refused(isBarred ? .blocked : .notMember))]
+            return [.reply(id, .refused(reason(for: caller)))]
         }
         if case .leave = request { return [.reply(id, .done)] + drop(member, now) }
         let heard = hear(member, now)
@@ -41,6 +40,14 @@ extension RoomHost {
         case .answer(let answer): return heard + pass(answer, from: member, id)
         case .end(let offer, let answerer): return heard + end(offer, answeredBy: answerer, from: member, id, now)
         }
+    }
+
+    /// Why somebody is no member.
+    private func reason(for caller: Caller) -> RoomError {
+        if let key = caller.key, barredKeys.contains(key) { return .blocked }
+        let isRemoved =
+            caller.key.map(removedKeys.contains) ?? caller.token.map(removedTokens.contains) ?? false
+        return isRemoved ? .removed : .notMember
     }
 
     /// Which member it is, by what its connection has proved; the host itself is none.
@@ -66,8 +73,7 @@ extension RoomHost {
     public mutating func heard(_ member: MemberID, at time: HostTime) -> [Action] {
         let now = look(at: time)
         guard !isClosed, attendance[member] != nil else { return [] }
-        let due = expire(now)
-        return attendance[member] == nil ? due : due + hear(member, now)
+        return hear(member, now) + expire(now)
     }
 
     /// Does what is due by now.

@@ -76,6 +76,9 @@ public struct RoomHost: Sendable {
     var offers: [PendingOffer] = []
     var barredKeys: Set<KeyFingerprint> = []
     var barredAddresses: Set<IPAddress> = []
+    /// Keys and tokens of those who were sent away, and may not have heard it.
+    var removedKeys: Set<KeyFingerprint> = []
+    var removedTokens: Set<String> = []
     var partsMet = PartsMet()
     var notices = NoticeLimit()
 

@@ -59,7 +59,8 @@ extension RoomError {
     private static let plain = Dictionary(
         uniqueKeysWithValues: [
             RoomError.wrongMediaType, .notFound, .wrongMethod, .declined, .unanswered, .cancelled, .replaced, .blocked,
-            .unknownKey, .keyNeeded, .ownKey, .pinNeeded, .closed, .notHost, .notMember, .noSuchMember, .memberAway,
+            .unknownKey, .keyNeeded, .ownKey, .pinNeeded, .closed, .notHost, .notMember, .removed, .noSuchMember,
+            .memberAway,
             .noSuchOffer, .offerUnanswered,
         ].map { ($0.code, $0) })
 }

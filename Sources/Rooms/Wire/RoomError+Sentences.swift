@@ -31,6 +31,7 @@ extension RoomError: CustomStringConvertible {
         case .full(let limit): "the room is full, with \(limit) members; wait until somebody leaves"
         case .closed: "the room has ended; see which are there with: earshot join"
         case .notHost: "this peer admits nobody at present; see who does with: earshot join"
+        case .removed: "the host removed you from the room; ask them, and join again"
         case .notMember: "the room does not know you any more; join again"
         case .noSuchMember: "that member has left the room"
         case .memberAway: "that member cannot be reached at the moment; try again in some seconds"

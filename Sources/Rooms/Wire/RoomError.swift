@@ -54,8 +54,10 @@ public enum RoomError: Error, Hashable, Sendable {
     case closed
     /// This peer is a guest, or in no room.
     case notHost
-    /// The room does not know the caller: never let in, removed, or away for more than 60 s.
+    /// The room does not know the caller: never let in, or away for more than 60 s.
     case notMember
+    /// The host has removed the caller.
+    case removed
     /// No member has this number.
     case noSuchMember
     /// The member is there, and has not been heard of for some seconds.
@@ -95,6 +97,7 @@ extension RoomError {
         case .closed: "closed"
         case .notHost: "not-host"
         case .notMember: "not-member"
+        case .removed: "removed"
         case .noSuchMember: "no-such-member"
         case .memberAway: "member-away"
         case .noSuchOffer: "no-such-offer"
@@ -107,7 +110,7 @@ extension RoomError {
     public var status: Int {
         switch self {
         case .malformed, .version: 400
-        case .declined, .unanswered, .blocked, .unknownKey, .keyNeeded, .changedKey, .notMember: 403
+        case .declined, .unanswered, .blocked, .unknownKey, .keyNeeded, .changedKey, .notMember, .removed: 403
         case .notFound, .noSuchMember, .noSuchOffer: 404
         case .wrongMethod: 405
         case .cancelled, .replaced, .ownKey, .full: 409

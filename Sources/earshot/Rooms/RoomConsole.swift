@@ -11,6 +11,15 @@ final class RoomConsole {
     /// What has come and is not looked at yet.
     private final class Inbox: Sendable {
         let events = Guarded<[NearbyEvent]>([])
+        /// Those of whom the person knows that they are here.
+        let known = Guarded<Set<MemberID>>([])
+
+        /// Returns once the person knows of a member; at most a second.
+        func introduced(_ member: MemberID) async {
+            for _ in 0..<50 where !known.withLock({ $0.contains(member) }) {
+                try? await Task.sleep(for: .milliseconds(20))
+            }
+        }
     }
 
     let session: NearbySession
@@ -72,8 +81,9 @@ final class RoomConsole {
     /// Shows messages, and takes files into a folder, or declines them.
     /// - Parameter printsMessages: on standard output, rather than on the terminal.
     func receive(into folder: String?, printsMessages: Bool = false) {
-        let arrivals = RoomArrivals(into: folder) { [session] id in
-            await session.roster?[id]?.name.text ?? "somebody who left"
+        let arrivals = RoomArrivals(into: folder) { [session, inbox] id in
+            await inbox.introduced(id)
+            return await session.roster?[id]?.name.text ?? "somebody who left"
         } show: { name, text in
             guard printsMessages else { return Terminal.say("\(name): \(text)") }
             try? Terminal.output(Terminal.printable("\(name): \(text)") + "\n")
@@ -111,6 +121,7 @@ final class RoomConsole {
             return events
         }
         for event in new { take(event) }
+        if !new.isEmpty, let roster { inbox.known.withLock { $0.formUnion(roster.members.map(\.id)) } }
         // A host that leaves as it should is followed within moments: not worth a word.
         if let (since, isTold) = lostHost, !isTold, HostTime.now().seconds(since: since) > Self.lossPatience {
             Terminal.warn("the host is out of reach; looking for it")

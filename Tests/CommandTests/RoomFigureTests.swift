@@ -1,0 +1,167 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// What others notice of somebody who stops, is cut off, or is one of eight; printed where EARSHOT_FIGURES is set, by
+/// `scripts/bench rooms`. Each machine is a network namespace, each peer the program.
+@Suite(
+    .serialized,
+    .enabled(if: NetworkHost.whyNot == nil && ProcessInfo.processInfo.environment["EARSHOT_FIGURES"] != nil))
+struct RoomFigureTests {
+    /// Packets that may go missing between two that nothing happened to.
+    private static let tolerance = 0
+
+    private func start(_ arguments: [String], on host: NetworkHost) throws -> ChildProcess {
+        try host.start(
+            [Earshot.program] + arguments + ["--device", "simulated", "--speak", Earshot.speech, "--json"],
+            environment: [
+                "XDG_DATA_HOME": TestFolders.next("machine"), "XDG_RUNTIME_DIR": nil, "JACK_DEFAULT_SERVER": nil,
+                "LC_ALL": "C.UTF-8",
+            ])
+    }
+
+    private func host(on host: NetworkHost) throws -> ChildProcess {
+        let room = try start(["host", "Blue Room", "--name", "Ann", "--accept", "all", "--no-announce"], on: host)
+        try #require(room.says("waiting for guests"), "\(room.errors)")
+        return room
+    }
+
+    private func join(_ name: String, on host: NetworkHost, seconds: Double) throws -> ChildProcess {
+        try start(["join", TestNetwork.address(0), "--name", name, "--duration", "\(seconds)"], on: host)
+    }
+
+    /// Packets lost of those from somebody, and how many there were.
+    private func losses(_ report: [String: Any], from name: String) throws -> (lost: Int, of: Int) {
+        let peers = try #require(report["peers"] as? [[String: Any]])
+        let peer = try #require(peers.first { $0["name"] as? String == name })
+        let counts = try #require(peer["received"] as? [String: Any])
+        return (try #require(counts["lost"] as? Int), try #require(counts["packets"] as? Int))
+    }
+
+    private func tell(_ words: String, isGood: Bool) {
+        print("room figure: \(words)\(isGood ? "" : "  MISSED")")
+        #expect(isGood, "\(words)")
+    }
+
+    /// The program that `timeout` watches, and what it has used: seconds of processor time, and memory in kB.
+    private func usage(_ child: ChildProcess) throws -> (processor: Double, memory: Int) {
+        let keeper = try #require(child.processID)
+        let children = try String(contentsOfFile: "/proc/\(keeper)/task/\(keeper)/children", encoding: .utf8)
+        let pid = try #require(children.split(separator: " ").first)
+        let stat = try String(contentsOfFile: "/proc/\(pid)/stat", encoding: .utf8)
+        let fields = try #require(stat.split(separator: ")").last).split(separator: " ")
+        let pages = try #require(
+            String(contentsOfFile: "/proc/\(pid)/statm", encoding: .utf8).split(separator: " ").dropFirst().first)
+        let ticks = try #require(Double(fields[11])) + #require(Double(fields[12]))
+        return (ticks / Double(sysconf(Int32(_SC_CLK_TCK))), try #require(Int(pages)) * 4)
+    }
+
+    /// A room of three of which the one at that place stops, as in a debugger. The other two are Cleo and whoever is left.
+    private func stop(_ place: Int, for seconds: Double, _ words: String) throws {
+        let network = try TestNetwork("alpha", "beta", "gamma")
+        try withExtendedLifetime(network) {
+            let ann = try host(on: network.hosts[0])
+            let bob = try join("Bob", on: network.hosts[1], seconds: seconds + 30)
+            #expect(bob.says("in a call with Ann"), "\(bob.errors)")
+            let cleo = try join("Cleo", on: network.hosts[2], seconds: seconds + 14)
+            #expect(cleo.says("in a call with Ann") && cleo.says("in a call with Bob"), "\(cleo.errors)")
+            usleep(1_000_000)
+            let before = try usage(cleo).memory
+            let stopped = place == 0 ? ann : bob
+            let stayed = place == 0 ? "Bob" : "Ann"
+            let stopper = place == 0 ? "Ann" : "Bob"
+            stopped.signalGroup(SIGSTOP)
+            if seconds > 10 {
+                #expect(cleo.says("\(stopper) is out of reach", seconds: 10), "\(cleo.errors)")
+                if place == 0 { #expect(bob.says("you admit to the room now", seconds: 10), "\(bob.errors)") }
+                #expect(cleo.says("\(stopper) did not come back", seconds: seconds), "\(cleo.errors)")
+                usleep(UInt32(max(0, seconds - 66) * 1e6))
+            } else {
+                usleep(UInt32(seconds * 1e6))
+            }
+            let after = try usage(cleo).memory
+            stopped.signalGroup(SIGCONT)
+            if seconds < 60 {
+                // Nobody lost its place, and what was sent meanwhile is not played late.
+                usleep(6_000_000)
+                #expect(!cleo.errors.contains("did not come back"), "\(cleo.errors)")
+            } else {
+                // It hears where it stands, and what to do; or comes back by itself where it may.
+                #expect(
+                    eventually {
+                        stopped.errors.contains("does not know you any more") || cleo.errors.contains("is there again")
+                            || cleo.errors.components(separatedBy: "\(stopper) is in the room").count > 1
+                    }, "\(stopped.errors)")
+            }
+            #expect(cleo.wait(seconds: 40) == .exit(0), "\(cleo.errors)")
+            let (lost, of) = try losses(try theReport(cleo), from: stayed)
+            tell(
+                "\(words) stopped for \(Int(seconds)) s: those who stayed lost \(lost) of each other's \(of) packets; "
+                    + "their memory grew by \(max(0, after - before)) kB",
+                isGood: lost <= Self.tolerance && after - before < 2_000 && of > Int(seconds * 90))
+        }
+    }
+
+    @Test(arguments: [(1, 5.0, "a guest"), (1, 90, "a guest"), (0, 90, "the host")])
+    func `whoever stops harms nobody`(place: Int, seconds: Double, words: String) throws {
+        try stop(place, for: seconds, words)
+    }
+
+    @Test func `after a cut of most of a minute everybody is back by itself`() throws {
+        let network = try TestNetwork("alpha", "beta", "gamma")
+        try withExtendedLifetime(network) {
+            let ann = try host(on: network.hosts[0])
+            let bob = try join("Bob", on: network.hosts[1], seconds: 80)
+            #expect(bob.says("in a call with Ann"), "\(bob.errors)")
+            let cleo = try join("Cleo", on: network.hosts[2], seconds: 76)
+            #expect(cleo.says("in a call with Ann") && cleo.says("in a call with Bob"), "\(cleo.errors)")
+            usleep(1_000_000)
+            try network.setCable(of: 1, isConnected: false)
+            usleep(55_000_000)
+            try network.setCable(of: 1, isConnected: true)
+            let began = Date()
+            #expect(ann.says("Bob is there again", seconds: 15), "\(ann.errors)")
+            let back = Date().timeIntervalSince(began)
+            #expect(cleo.wait(seconds: 40) == .exit(0), "\(cleo.errors)")
+            let report = try theReport(cleo)
+            let (lost, of) = try losses(report, from: "Ann")
+            let again = try losses(report, from: "Bob")
+            tell(
+                String(format: "a guest cut off for 55 s: back in its place %.1f s after the cable, ", back)
+                    + "\(again.of) of its packets heard, \(lost) of \(of) lost between the others",
+                isGood: lost <= Self.tolerance && again.of > 500 && !ann.errors.contains("did not come back"))
+            withExtendedLifetime(bob) {}
+        }
+    }
+
+    @Test func `eight machines sing`() throws {
+        let network = try TestNetwork("a", "b", "c", "d", "e", "f", "g", "h")
+        try withExtendedLifetime(network) {
+            let names = ["Ann", "Bob", "Cleo", "Dan", "Eve", "Flo", "Gil", "Hal"]
+            let ann = try host(on: network.hosts[0])
+            var guests: [ChildProcess] = []
+            for n in 1..<8 {
+                let guest = try join(names[n], on: network.hosts[n], seconds: n == 7 ? 22 : 60)
+                for other in names[..<n] { #expect(guest.says("in a call with \(other)"), "\(guest.errors)") }
+                guests.append(guest)
+            }
+            usleep(1_000_000)
+            let all = [ann] + guests
+            let before = try all.map { try usage($0).processor }
+            usleep(10_000_000)
+            let used = try zip(all, before).map { try usage($0).processor - $1 }
+            let last = try #require(guests.last)
+            #expect(last.wait(seconds: 40) == .exit(0), "\(last.errors)")
+            let report = try theReport(last)
+            let counts = try names.dropLast().map { try losses(report, from: $0) }
+            let (lost, of) = (counts.map(\.lost).reduce(0, +), counts.map(\.of).reduce(0, +))
+            let worst = (used.max() ?? 0) * 10
+            tell(
+                String(
+                    format: "eight machines, each in a call with each other, Opus 10 ms: %.1f %% of a core each "
+                        + "(limit 6), at most %.1f, ", used.reduce(0, +) / 8 * 10, worst)
+                    + "\(lost) of \(of) packets lost",
+                isGood: used.reduce(0, +) / 8 * 10 < 6 && lost <= Self.tolerance && of > 7 * 1_500)
+        }
+    }
+}
