@@ -298,7 +298,7 @@ extension NearbySession {
     /// when its signalling does not; then it goes on in another part of the room, and is away from this one.)
     func hearBrowsers() {
         for far in farSides.values where !far.member.isNative {
-            guard let report = mediaPort.report(of: PeerID(far.member.id)), report.state == .open else { continue }
+            guard let report = mediaPort.report(of: PeerID(far.member.id)), case .open = report.state else { continue }
             withHost { $0.heard(far.member.id, at: .now()) }
         }
     }
