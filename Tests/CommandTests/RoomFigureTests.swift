@@ -13,7 +13,8 @@ struct RoomFigureTests {
 
     private func start(_ arguments: [String], on host: NetworkHost) throws -> ChildProcess {
         try host.start(
-            [Earshot.program] + arguments + ["--device", "simulated", "--speak", Earshot.speech, "--json"],
+            [Earshot.program] + arguments + ["--device", "simulated", "--speak", Earshot.speech, "--rate", "48000"]
+                + ["--json"],
             environment: [
                 "XDG_DATA_HOME": TestFolders.next("machine"), "XDG_RUNTIME_DIR": nil, "JACK_DEFAULT_SERVER": nil,
                 "LC_ALL": "C.UTF-8",
