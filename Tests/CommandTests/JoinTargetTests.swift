@@ -78,6 +78,14 @@ import Testing
         #expect(HostCommand.quoted("Choir") == "Choir" && HostCommand.quoted("Blue Room") == "'Blue Room'")
         #expect(HostCommand.quoted("Ann's") == "'Ann'\\''s'" && HostCommand.quoted("-x") == "'-x'")
     }
+
+    @Test(arguments: [
+        ("Choir", "Choir"), ("Blue Room", "'Blue Room'"), ("take.5", "--by name take.5"),
+        ("localhost", "--by name localhost"), ("10.0.0.1", "--by name 10.0.0.1"), ("-x", "-- '-x'"),
+        ("-x.y", "-- '-x.y'"), ("x:5", "--by name 'x:5'"),
+    ]) func `how to join a room is told so that it is read as its name`(name: String, words: String) throws {
+        #expect(HostCommand.argument(for: try PeerName(name)) == words)
+    }
 }
 
 @Suite struct RoomKeysTests {
