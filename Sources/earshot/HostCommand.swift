@@ -19,7 +19,7 @@ struct HostCommand: ParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Whom to let in: all, known (whom you let in before), ask. Default: ask on a terminal, else known.",
+            "Whom to let in: all, known (whom you let in, or whose room you entered), ask. Default: ask on a terminal, else known.",
             valueName: "whom"))
     var accept: AdmissionPolicy?
 
@@ -73,11 +73,18 @@ struct HostCommand: ParsableCommand {
             let name = try room.map { try PeerName($0) } ?? own.ownName
             let console = RoomConsole(nearby, keys: keys, policy: policy)
             console.receive(into: call.receive)
-            introduce(nearby, name, policy, hasPIN: pin != nil, keys: keys)
             let (capacity, isAdvertised) = (capacity, !noAnnounce)
-            try waiting {
-                try await nearby.host(name, policy: policy, pin: pin, capacity: capacity, isAdvertised: isAdvertised)
+            do {
+                try waiting {
+                    try await nearby.host(
+                        name, policy: policy, pin: pin, capacity: capacity, isAdvertised: isAdvertised)
+                }
+            } catch {
+                waiting { await nearby.close() }
+                card.close()
+                throw error
             }
+            introduce(nearby, name, policy, hasPIN: pin != nil, keys: keys)
             Terminal.say("waiting for guests")
             try RoomRunner(call, isHost: true, console: console, card: card, call: session).run()
         }
@@ -90,7 +97,7 @@ struct HostCommand: ParsableCommand {
         let codes = waiting { await nearby.joinCodes }
         let secret = hasPIN ? " (with the PIN)" : ""
         var lines = ["room '\(name)', open for guests\(secret):"]
-        if !noAnnounce { lines.append("    earshot join \(Self.quoted(name.text))") }
+        if !noAnnounce { lines.append("    earshot join \(Self.argument(for: name))") }
         if let code = codes.first {
             lines.append("    earshot join \(Self.shown(SocketAddress(code.address, port: nearby.port)))")
             lines.append("    earshot join \(code)")
@@ -103,7 +110,8 @@ struct HostCommand: ParsableCommand {
         lines.append("you are '\(own.ownName)'; your key: \(nearby.fingerprint)")
         switch policy {
         case .all: lines.append("everybody is let in\(hasPIN ? " who has the PIN" : "")")
-        case .known: lines.append("only whom you have let in before is let in; see who: earshot peers")
+        case .known:
+            lines.append("only whom you let in before, or whose room you entered, is let in; see who: earshot peers")
         case .ask: lines.append("you are asked about each guest")
         }
         Terminal.say(lines.joined(separator: "\n"))
@@ -112,10 +120,16 @@ struct HostCommand: ParsableCommand {
         }
         if keys != nil { Terminal.say(RoomKeys.hint(isHost: true)) }
         let port = nearby.port
-        // In the background: the look may take a second.
-        Task.detached {
+        // On a thread of its own: the look may take a second.
+        Thread.detachNewThread {
             if let words = FirewallWords.atStart(Firewall.ofThisMachine(), port: port) { Terminal.warn(words) }
         }
+    }
+
+    /// A room's name as `join` and `chat` take it for one, as arguments of a shell.
+    static func argument(for room: PeerName) -> String {
+        let form = (try? JoinTarget(room.text)) == .name(room) ? "" : "--by name "
+        return form + (room.text.hasPrefix("-") ? "-- " : "") + quoted(room.text)
     }
 
     /// As an argument of a shell.

@@ -78,6 +78,14 @@ import Testing
         #expect(HostCommand.quoted("Choir") == "Choir" && HostCommand.quoted("Blue Room") == "'Blue Room'")
         #expect(HostCommand.quoted("Ann's") == "'Ann'\\''s'" && HostCommand.quoted("-x") == "'-x'")
     }
+
+    @Test(arguments: [
+        ("Choir", "Choir"), ("Blue Room", "'Blue Room'"), ("take.5", "--by name take.5"),
+        ("localhost", "--by name localhost"), ("10.0.0.1", "--by name 10.0.0.1"), ("-x", "-- '-x'"),
+        ("-x.y", "-- '-x.y'"), ("x:5", "--by name 'x:5'"),
+    ]) func `how to join a room is told so that it is read as its name`(name: String, words: String) throws {
+        #expect(HostCommand.argument(for: try PeerName(name)) == words)
+    }
 }
 
 @Suite struct RoomKeysTests {
@@ -167,6 +175,10 @@ import Testing
         let line = RoomLine(elapsed: 12, duration: 30, peak: 0.1, isMuted: true, others: others)
         #expect(line.text(width: width, hasColour: false).count < width)
         #expect(line.text(width: 200, hasColour: true).contains("\u{1B}[32mBob\u{1B}[0m"))
+    }
+
+    @Test func `joined emoji stay as they are, and what turns text round does not`() {
+        #expect(DeviceWords.printable("👩‍👧 Ann\u{202E}\u{200B}") == "👩‍👧 Ann??")
     }
 
     @Test func `alone`() { #expect(RoomLine().plain.contains("nobody else is here")) }

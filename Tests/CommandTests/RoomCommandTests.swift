@@ -231,6 +231,16 @@ import Testing
         #expect((report["room"] as? [String: Any])?["epoch"] as? Int ?? 0 >= 2)
     }
 
+    @Test func `a room that cannot be opened is not said to be open`() throws {
+        let ann = Person(name: "Ann")
+        #expect(try ann.peers().wait() == .exit(0))
+        let path = "\(ann.folder)/earshot/known-peers.json"
+        try Data("nonsense".utf8).write(to: URL(fileURLWithPath: path))
+        let host = try ann.start(["host", "--port", "\(Earshot.freePort())", "--no-announce"])
+        #expect(host.wait() == .exit(65), "\(host.errors)")
+        #expect(theFailure(host).contains("known-peers.json") && !host.errors.contains("open for guests"))
+    }
+
     @Test func `a key of nobody known is refused by what peers can do with it`() throws {
         let ann = Person(name: "Ann")
         let own = try ann.peers()

@@ -3,10 +3,11 @@ import Synchronization
 
 /// The connections of a server: counts them by address, and knows which wait for a request.
 final class ConnectionTable: Sendable {
-    private struct State {
+    fileprivate struct State {
         var connections: [ObjectIdentifier: (connection: ServerConnection, address: IPAddress)] = [:]
         var counts: [IPAddress: Int] = [:]
-        var waiting: Set<ObjectIdentifier> = []
+        /// The longest first.
+        var waiting: [ObjectIdentifier] = []
         var isStopping = false
     }
     private let state = Mutex(State())
@@ -14,37 +15,43 @@ final class ConnectionTable: Sendable {
 
     init(_ limits: HTTPSLimits) { self.limits = limits }
 
-    /// Takes a connection in; false where there are too many, or the server stops.
+    /// Takes a connection in, which waits for a request; false where there are too many, or the server stops. Where all places are
+    /// taken, the one that has waited longest for a request gives up its own: who asks for nothing keeps nobody out.
     func admit(_ connection: ServerConnection, from address: IPAddress) -> Bool {
-        state.withLock { state in
-            guard !state.isStopping, state.connections.count < limits.connections,
-                state.counts[address, default: 0] < limits.connectionsPerAddress
-            else { return false }
+        let (isAdmitted, idle) = state.withLock { state -> (Bool, ServerConnection?) in
+            guard !state.isStopping, state.counts[address, default: 0] < limits.connectionsPerAddress else {
+                return (false, nil)
+            }
+            var idle: ServerConnection?
+            if state.connections.count >= limits.connections {
+                guard let id = state.waiting.first else { return (false, nil) }
+                idle = state.connections[id]?.connection
+                state.remove(id)
+            }
             state.connections[ObjectIdentifier(connection)] = (connection, address)
             state.counts[address, default: 0] += 1
-            return true
+            state.waiting.append(ObjectIdentifier(connection))
+            return (true, idle)
         }
+        idle?.abort(ConnectionFailure.closed)
+        return isAdmitted
     }
 
     /// Forgets one that was taken in.
-    func remove(_ connection: ServerConnection) {
-        state.withLock { state in
-            guard let (_, address) = state.connections.removeValue(forKey: ObjectIdentifier(connection)) else { return }
-            state.waiting.remove(ObjectIdentifier(connection))
-            state.counts[address, default: 1] -= 1
-            if state.counts[address] == 0 { state.counts[address] = nil }
-        }
-    }
+    func remove(_ connection: ServerConnection) { state.withLock { $0.remove(ObjectIdentifier(connection)) } }
 
-    /// Says whether the connection waits for a request or has one; false when the server stops, and it shall not wait.
+    /// Says whether the connection waits for a request or has one; false when it shall not wait: the server stops, or another has
+    /// its place.
     func setWaiting(_ isWaiting: Bool, _ connection: ServerConnection) -> Bool {
-        state.withLock { state in
-            if isWaiting {
-                state.waiting.insert(ObjectIdentifier(connection))
-            } else {
-                state.waiting.remove(ObjectIdentifier(connection))
+        let id = ObjectIdentifier(connection)
+        return state.withLock { state in
+            guard !state.isStopping, state.connections[id] != nil else { return false }
+            if !isWaiting {
+                state.waiting.removeAll { $0 == id }
+            } else if !state.waiting.contains(id) {
+                state.waiting.append(id)
             }
-            return !state.isStopping
+            return true
         }
     }
 
@@ -61,5 +68,14 @@ final class ConnectionTable: Sendable {
             return state.waiting.compactMap { state.connections[$0]?.connection }
         }
         for connection in waiting { connection.abort(ConnectionFailure.closed) }
+    }
+}
+
+extension ConnectionTable.State {
+    fileprivate mutating func remove(_ id: ObjectIdentifier) {
+        guard let (_, address) = connections.removeValue(forKey: id) else { return }
+        waiting.removeAll { $0 == id }
+        counts[address, default: 1] -= 1
+        if counts[address] == 0 { counts[address] = nil }
     }
 }

@@ -2,9 +2,10 @@ import NIOPosix
 
 /// What one HTTPS server puts up with. Everything that a stranger can make it hold is bounded here.
 struct HTTPSLimits: Sendable {
-    /// Connections at once, in all; more are closed before a byte of them is read.
+    /// Connections at once, in all. For one more the one that has waited longest for a request is closed; where none waits, the
+    /// new one is, before a byte of it is read.
     var connections = 256
-    /// Connections at once from one address.
+    /// Connections at once from one address; more are closed.
     var connectionsPerAddress = 32
     /// Bytes of a request's line and headers.
     var headSize = 16_384

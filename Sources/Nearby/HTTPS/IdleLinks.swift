@@ -7,7 +7,9 @@ final class IdleLinks: Sendable {
     private static let capacity = 2
 
     private struct State {
-        var links: [HTTPLink] = []
+        var links: [(link: HTTPLink, number: UInt64)] = []
+        /// How often one was put in: its number tells this stay of a link from an earlier one.
+        var lastNumber: UInt64 = 0
         var isClosed = false
     }
     private let state = Mutex(State())
@@ -17,7 +19,7 @@ final class IdleLinks: Sendable {
 
     /// One that still works; nil where there is none.
     func take() async -> HTTPLink? {
-        while let link = state.withLock({ $0.links.popLast() }) {
+        while let link = state.withLock({ $0.links.popLast()?.link }) {
             if await link.connection.isReady() { return link }
             link.connection.abort(ConnectionFailure.closed)
         }
@@ -26,15 +28,15 @@ final class IdleLinks: Sendable {
 
     /// Keeps one for a while.
     func put(_ link: HTTPLink) {
-        let isKept = state.withLock { state in
-            guard !state.isClosed, state.links.count < Self.capacity else { return false }
-            state.links.append(link)
-            return true
+        let number = state.withLock { state -> UInt64? in
+            guard !state.isClosed, state.links.count < Self.capacity else { return nil }
+            state.lastNumber += 1
+            state.links.append((link, state.lastNumber))
+            return state.lastNumber
         }
-        guard isKept else { return link.connection.abort(ConnectionFailure.closed) }
-        link.connection.channel.eventLoop.scheduleTask(in: TimeAmount(lifetime)) { [weak self, weak link] in
-            guard let self, let link else { return }
-            self.discard(link)
+        guard let number else { return link.connection.abort(ConnectionFailure.closed) }
+        link.connection.channel.eventLoop.scheduleTask(in: TimeAmount(lifetime)) { [weak self] in
+            self?.discard(number)
         }
     }
 
@@ -45,15 +47,13 @@ final class IdleLinks: Sendable {
             state.isClosed = true
             return state.links
         }
-        for link in links { link.connection.abort(ConnectionFailure.closed) }
+        for (link, _) in links { link.connection.abort(ConnectionFailure.closed) }
     }
 
-    private func discard(_ link: HTTPLink) {
-        let isFound = state.withLock { state in
-            let count = state.links.count
-            state.links.removeAll { $0 === link }
-            return state.links.count < count
+    private func discard(_ number: UInt64) {
+        let link = state.withLock { state in
+            state.links.firstIndex { $0.number == number }.map { state.links.remove(at: $0).link }
         }
-        if isFound { link.connection.abort(ConnectionFailure.closed) }
+        link?.connection.abort(ConnectionFailure.closed)
     }
 }

@@ -58,6 +58,14 @@ extension TransferError {
             }
     }
 
+    /// Whether the far side says so too where it has not heard yet that we are in its room, or that it is itself.
+    var isOfOlderRoster: Bool {
+        switch self {
+        case .gone, .refused(code: "not-found", _): true
+        default: false
+        }
+    }
+
     /// What a client's request came to, of which no answer tells; nil where another try may help.
     init?(final error: any Error) {
         switch error {

@@ -96,7 +96,7 @@ extension TransferError: CustomStringConvertible {
         case .closed: "they take nothing more of it"
         case .withdrawn: "the sender took it back, or is gone; ask them to send it again"
         case .cancelled: "it was cancelled; send it again if you want"
-        case .busy: "too many are open at once with that member; wait until one has ended"
+        case .busy: "too much waits with that member; send it again later"
         case .damaged: "what arrived is not what was sent; send it again, and check that machine's disk if it stays so"
         case .theirDiskFull:
             "their disk is full; have them make room, and send it again: it goes on from where it was"

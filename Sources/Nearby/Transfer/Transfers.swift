@@ -36,8 +36,11 @@ struct TransferLimits: Sendable {
     var offerHold = Duration.seconds(25)
     /// That nothing is heard of a file before it is given up, by the receiver.
     var fileSilence = Duration.seconds(90)
-    /// That a member is tried which does not answer.
+    /// That a member is tried which does not answer, or whose application takes no message.
     var patience = Duration.seconds(60)
+    /// That a member is asked again which does not find us in its roster, while it is in ours: news of who is there takes a
+    /// moment.
+    var acquaintance = Duration.seconds(5)
     /// That a far side takes nothing of a file before it is tried anew.
     var stall = Duration.seconds(15)
     /// For an answer to a message.
@@ -178,12 +181,12 @@ struct Patience {
     mutating func succeeded() { self = Patience(limit) }
 
     /// Waits a little, longer each time.
-    /// - Throws: ``TransferError/unreachable(_:)`` when it has failed for too long.
+    /// - Throws: when it has failed for too long: what the far side says, or ``TransferError/unreachable(_:)``.
     mutating func wait(after error: any Error) async throws {
         let since = failingSince ?? .now
         failingSince = since
         guard ContinuousClock.now - since + pause < limit else {
-            throw TransferError.unreachable((error as? HTTPSError)?.description ?? "\(error)")
+            throw error as? TransferError ?? .unreachable((error as? HTTPSError)?.description ?? "\(error)")
         }
         try await Task.sleep(for: pause)
         pause = min(max(.milliseconds(100), pause * 2), .seconds(2))

@@ -76,14 +76,14 @@ struct ChatCommand: ParsableCommand {
         let name = try room.map { try PeerName($0) } ?? own.ownName
         let isAdvertised = !noAnnounce
         try waiting { try await nearby.host(name, policy: policy, pin: pin, isAdvertised: isAdvertised) }
-        var lines = ["room '\(name)', open for guests:", "    earshot chat \(HostCommand.quoted(name.text))"]
+        var lines = ["room '\(name)', open for guests:", "    earshot chat \(HostCommand.argument(for: name))"]
         if let code = waiting({ await nearby.joinCodes }).first { lines.append("    earshot chat \(code)") }
         Terminal.say(lines.joined(separator: "\n"))
         return console
     }
 }
 
-/// Messages and files that are under way.
+/// Files that are under way.
 private final class Count: Sendable {
     private let count = Guarded(0)
 
@@ -96,30 +96,13 @@ private final class Chat {
     private let console: RoomConsole
     private let stays: Bool
     private let lines = StandardLines()
-    /// What is written is sent in its order, one by one.
-    private let outbox = Mailbox<(text: String, to: [Member])>(capacity: 16)
-    private let unsent = Count()
-    private var sender: Task<Void, Never>?
+    private var outboxes: [MemberID: ChatOutbox] = [:]
+    private let unsentFiles = Count()
 
     init(_ console: RoomConsole, stays: Bool) {
         self.console = console
         self.stays = stays
-        sender = Task { [session = console.session, outbox, unsent] in
-            while let message = try? await outbox.next() {
-                do throws(TransferFailure) {
-                    try await session.send(Array(message.text.utf8), to: message.to.map(\.id))
-                } catch {
-                    for (id, reason) in error.reasons {
-                        let name = message.to.first { $0.id == id }?.name.text ?? "somebody"
-                        Terminal.warn("\(name) did not get it: \(reason)")
-                    }
-                }
-                unsent.add(-1)
-            }
-        }
     }
-
-    deinit { sender?.cancel() }
 
     func run() throws {
         var hasEnded = false
@@ -130,20 +113,24 @@ private final class Chat {
                 guard ending == .closed else { throw Failure(ending) }
                 return Terminal.say("\(ending)")
             }
+            if outboxes.values.contains(where: { $0.isFull() }) {
+                usleep(20_000)
+                continue
+            }
             switch lines.next(within: 0.05) {
-            case .line(let line): if try !take(line) { return }
+            case .line(let line): if !take(line) { return }
             case .nothing: break
             case .end: hasEnded = true
             }
-            if hasEnded, !stays, unsent.value == 0 { return }
+            if hasEnded, !stays, unsentFiles.value == 0, outboxes.values.allSatisfy(\.isEmpty) { return }
         }
     }
 
     /// - Returns: whether it goes on.
-    private func take(_ line: String) throws -> Bool {
+    private func take(_ line: String) -> Bool {
         guard !line.allSatisfy(\.isWhitespace) else { return true }
         guard line.hasPrefix("/"), !line.hasPrefix("//") else {
-            try send(line.hasPrefix("//") ? String(line.dropFirst()) : line)
+            send(line.hasPrefix("//") ? String(line.dropFirst()) : line)
             return true
         }
         let words = line.dropFirst().split(separator: " ", maxSplits: 1).map(String.init)
@@ -158,29 +145,45 @@ private final class Chat {
             Terminal.say(
                 """
                 /who          who is here        /send FILE   sends a file to all
-                /y /n /b [NAME]  lets in, declines, blocks who asks
+                /y /n /b [NAME or NUMBER]  lets in, declines, blocks who asks
                 /quit         leaves             //           a line that begins with one /
                 """)
         }
         return true
     }
 
-    private func send(_ text: String) throws {
+    private func send(_ text: String) {
         let others = console.others.filter(\.isNative)
         guard !others.isEmpty else { return Terminal.warn("nobody else is here: nobody read that") }
         guard text.utf8.count <= 65_536 else {
             return Terminal.warn("a line of more than 65,536 bytes; send it as a file")
         }
-        unsent.add(1)
-        let outbox = outbox
-        try waiting { try await outbox.send((text, others)) }
+        for member in others { outbox(to: member).put(text) }
+    }
+
+    private func outbox(to member: Member) -> ChatOutbox {
+        if let outbox = outboxes[member.id] { return outbox }
+        let session = console.session
+        let outbox = ChatOutbox { line in
+            do throws(TransferFailure) {
+                try await session.send(Array(line.utf8), to: [member.id])
+                return nil
+            } catch {
+                return error.reasons[member.id].map { "\($0)" } ?? "\(error)"
+            }
+        } complain: { count, reason in
+            let name = await session.roster?[member.id]?.name ?? member.name
+            Terminal.warn("\(name) did not get \(count == 1 ? "a line" : "\(count) lines"): \(reason)")
+        }
+        outboxes[member.id] = outbox
+        return outbox
     }
 
     private func sendFile(_ path: String) {
         let (session, members) = (console.session, console.others.filter(\.isNative))
         guard !members.isEmpty else { return Terminal.warn("nobody else is here to send to") }
-        unsent.add(1)
-        Task { [unsent] in
+        unsentFiles.add(1)
+        Task { [unsentFiles] in
             do {
                 let file = try await session.sendFile(at: path, to: members.map(\.id))
                 try await file.finished()
@@ -192,7 +195,7 @@ private final class Chat {
             } catch {
                 Terminal.warn("\(error)")
             }
-            unsent.add(-1)
+            unsentFiles.add(-1)
         }
     }
 }

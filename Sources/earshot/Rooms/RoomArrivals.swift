@@ -22,6 +22,12 @@ final class RoomArrivals: Sendable {
         self.show = show
     }
 
+    /// A message as it is shown: the name stands before each of its lines, so that none can pass for another's.
+    static func message(_ text: String, of name: String) -> String {
+        let lines = text.split(omittingEmptySubsequences: true, whereSeparator: \.isNewline)
+        return lines.isEmpty ? "\(name): " : lines.map { "\(name): \($0)" }.joined(separator: "\n")
+    }
+
     /// Until the session is closed.
     func take(from arrivals: Mailbox<Arrival>) async {
         await withDiscardingTaskGroup { group in

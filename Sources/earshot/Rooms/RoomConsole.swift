@@ -85,8 +85,9 @@ final class RoomConsole {
             await inbox.introduced(id)
             return await session.roster?[id]?.name.text ?? "somebody who left"
         } show: { name, text in
-            guard printsMessages else { return Terminal.say("\(name): \(text)") }
-            try? Terminal.output(Terminal.printable("\(name): \(text)") + "\n")
+            let message = RoomArrivals.message(text, of: name)
+            guard printsMessages else { return Terminal.say(message) }
+            try? Terminal.output(Terminal.printable(message) + "\n")
         }
         receiver = Task { [session] in await arrivals.take(from: session.arrivals) }
     }
@@ -94,17 +95,27 @@ final class RoomConsole {
     /// From now on standard input is somebody else's.
     func giveUpKeys() { keys = nil }
 
-    /// Answers who asks: `y` lets in, `n` declines, `b` blocks; by name where several ask.
-    func answer(_ letter: String, _ name: String?) {
-        let asked = questions.filter { name == nil || $0.question.name.text == name }
-        guard asked.count == 1, let id = asked.first?.id else {
-            let names = questions.map { "'\($0.question.name)'" }.joined(separator: ", ")
-            return Terminal.say(
-                questions.isEmpty
-                    ? "nobody asks to join" : asked.isEmpty ? "these ask: \(names)" : "several ask: \(names); say which"
-            )
+    /// Answers who asks: `y` lets in, `n` declines, `b` blocks; by name or number where several ask.
+    func answer(_ letter: String, _ which: String?) {
+        guard let at = Self.meant(which, of: questions.map(\.question.name.text)) else {
+            return Terminal.say(questions.isEmpty ? "nobody asks to join" : "\(numbered(questions)) ask; say which")
         }
+        let id = questions[at].id
         act(letter == "y" ? .welcome(id) : letter == "n" ? .decline(id) : .bar(id))
+    }
+
+    /// Whom of those who ask a person means by a number from 1, or by a name; nil where it may be several. The number comes first:
+    /// it is ours, and the name theirs.
+    static func meant(_ which: String?, of names: [String]) -> Int? {
+        guard let which else { return names.count == 1 ? 0 : nil }
+        if let number = Int(which), number > 0, number <= names.count { return number - 1 }
+        let named = names.indices.filter { names[$0] == which }
+        return named.count == 1 ? named[0] : nil
+    }
+
+    /// `1 Ann, 2 Bob`.
+    private func numbered(_ questions: some Collection<(id: AskID, question: RoomHost.Question)>) -> String {
+        questions.enumerated().map { "\($0 + 1) \($1.question.name)" }.joined(separator: ", ")
     }
 
     /// The other members, in the order of their coming.
@@ -174,17 +185,20 @@ final class RoomConsole {
             questions.append((id, question))
         }
         let key = question.key.map { "key \($0)" } ?? "a browser"
-        let standing = question.isKnown ? "let in before" : question.key == nil ? "cannot prove who it is" : "not known"
+        let standing = question.isKnown ? "known" : question.key == nil ? "cannot prove who it is" : "not known"
         let purpose = question.purpose.map { ": \"\($0)\"" } ?? ""
         Terminal.warn("\(question.name) (\(key), \(standing), \(question.address)) asks to join\(purpose)")
         guard keys != nil else {
-            if isatty(STDIN_FILENO) == 1 { Terminal.say("/y lets in, /n declines, /b blocks") }
-            return
+            guard isatty(STDIN_FILENO) == 1 else { return }
+            return Terminal.say(
+                questions.count > 1
+                    ? "\(numbered(questions)) ask: /y and the number lets in, /n declines, /b blocks"
+                    : "/y lets in, /n declines, /b blocks")
         }
-        let list = questions.prefix(9).enumerated().map { "\($0 + 1) \($1.question.name)" }.joined(separator: ", ")
         Terminal.say(
             questions.count > 1
-                ? "\(list) ask: the number, then y lets in, n declines, b blocks" : "y lets in, n declines, b blocks")
+                ? "\(numbered(questions.prefix(9))) ask: the number, then y lets in, n declines, b blocks"
+                : "y lets in, n declines, b blocks")
     }
 
     private func withdraw(_ id: AskID, _ error: RoomError) {
@@ -263,16 +277,16 @@ final class RoomConsole {
         }
     }
 
-    /// It is tried again and again, and told once.
+    /// Told once, however often it is tried again.
     private func disagreed(_ member: Member, _ words: String) {
         guard hasSound, disagreements.updateValue(words, forKey: member.id) != words else { return }
         Terminal.warn("no sound with \(member.name): \(words)")
     }
 
-    /// In the background: a look at the firewall may take a second.
+    /// On a thread of its own: a look at the firewall may take a second.
     private func missing(_ member: Member) {
         let port = session.port
-        Task.detached {
+        Thread.detachNewThread {
             Terminal.warn(
                 FirewallWords.noMedia(
                     from: member.name.text, Firewall.ofThisMachine(), port: port, farPort: member.port))

@@ -122,6 +122,37 @@ import Testing
         }
     }
 
+    @Test func `where all places are taken, who waits longest without a request gives up its own`() async throws {
+        var limits = HTTPSLimits()
+        limits.connections = 4
+        try await withServer(limits: limits) { request in
+            guard request.target.path == "/hold" else { return HTTPResponse() }
+            return .events {
+                try await $0.write(ServerSentEvent.keepAlive.bytes)
+                try await Task.sleep(for: .seconds(600))
+            }
+        } _: { server async throws in
+            let held = Tally()
+            let holding = Task { [client = try client(of: server)] in
+                try await client.send(.GET, "/hold", timeout: nil) { answer in
+                    for try await _ in answer.body { await held.add() }
+                }
+            }
+            #expect(await soon { await held.count == 1 })
+            let idle = try (0..<3).map { _ in
+                try ChildProcess(["sh", "-c", "sleep 60 | curl -s telnet://\(server.localAddress)"])
+            }
+            #expect(await soon { server.table.count == 4 })
+            let member = try client(of: server)
+            for _ in 0..<3 { #expect(try await member.send(.GET, "/").head.status == .ok) }
+            #expect(await held.count == 1 && server.table.count == 4)
+            holding.cancel()
+            for child in idle { child.stop() }
+            member.close()
+            #expect(await soon { server.table.count == 0 })
+        }
+    }
+
     @Test func `a stopped client harms nobody, and is cut off`() async throws {
         var limits = HTTPSLimits()
         limits.writeTimeout = .milliseconds(500)

@@ -91,6 +91,25 @@ import Testing
         }
     }
 
+    @Test func `a connection that is used is kept, and ends when it is not`() async throws {
+        let ports = Tally()
+        try await withServer { request in
+            await ports.note("\(request.remoteAddress.port)")
+            return HTTPResponse()
+        } _: { server async throws in
+            var timeouts = HTTPSClient.Timeouts()
+            timeouts.idle = .seconds(1)
+            let client = try client(of: server, timeouts: timeouts)
+            let begin = ContinuousClock.now
+            while ContinuousClock.now - begin < timeouts.idle * 1.3 {
+                #expect(try await client.send(.GET, "/").head.status == .ok)
+                try await Task.sleep(for: .milliseconds(20))
+            }
+            #expect(Set(await ports.words).count == 1)
+            #expect(await soon { server.table.count == 0 })
+        }
+    }
+
     @Test func `a kept connection that the server has closed is replaced`() async throws {
         var limits = HTTPSLimits()
         limits.idleTimeout = .milliseconds(50)

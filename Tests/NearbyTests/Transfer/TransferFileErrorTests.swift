@@ -187,6 +187,48 @@ import Testing
         }
     }
 
+    @Test func `a receiver that says at once that nobody has decided is not flooded`() async throws {
+        try await withFolder { folder in
+            try await withPair { room, a, _ in
+                let asked = Counter()
+                try await withServer { _ in
+                    asked.add(1)
+                    return HTTPResponse(status: .accepted)
+                } _: { server async throws in
+                    let third = try #require(MemberID(3))
+                    let key = try PublicKey(spki: TestIdentity.server.publicKey).fingerprint
+                    room.enter(third, key, at: server.localAddress)
+                    try write([1], to: "\(folder)/x")
+                    let sending = try await a.transfers.sendFile(at: "\(folder)/x", to: [third])
+                    #expect(await soon { asked.value > 0 })
+                    try await Task.sleep(for: .milliseconds(500))
+                    #expect(asked.value < 20)
+                    sending.cancel()
+                }
+            }
+        }
+    }
+
+    @Test func `a directory is refused, and no descriptor of somebody else's is closed by it`() async throws {
+        try await withFolder { folder in
+            let isOver = Counter()
+            let stolen = Counter()
+            Thread.detachNewThread {
+                while isOver.value == 0 {
+                    let descriptor = open("/dev/null", O_RDONLY | O_CLOEXEC)
+                    if close(descriptor) != 0 { stolen.add(1) }
+                }
+                isOver.add(1)
+            }
+            for _ in 0..<3_000 {
+                await #expect(throws: TransferError.isDirectory(folder)) { try await SourceFile.open(folder) }
+            }
+            isOver.add(1)
+            #expect(await soon { isOver.value == 2 })
+            #expect(stolen.value == 0)
+        }
+    }
+
     @Test func `an application that does not look at offers is offered again later`() async throws {
         var limits = TransferLimits()
         limits.offerHold = .milliseconds(30)

@@ -115,6 +115,57 @@ import Testing
         }
     }
 
+    @Test func `an application that never reads is given up, and the next message has its own chance`() async throws {
+        var limits = TransferLimits()
+        limits.messageHold = .milliseconds(20)
+        limits.patience = .milliseconds(200)
+        try await withPair(capacity: 0, limits: limits) { _, a, b in
+            await #expect(throws: TransferFailure([b.id: .busy])) { try await a.transfers.send([1], to: [b.id]) }
+            async let sending: Void = a.transfers.send([2], to: [b.id])
+            #expect(try await b.message() == [2])
+            try await sending
+        }
+    }
+
+    @Test(arguments: [(HTTPResponseStatus.forbidden, "not-member"), (.notFound, "not-found")])
+    func `a receiver whose roster is a moment older is asked again, for messages and files`(
+        status: HTTPResponseStatus, code: String
+    ) async throws {
+        try await withFolder { folder in
+            try await withPair { room, a, _ in
+                let asked = Counter()
+                try await withServer { request in
+                    guard asked.add(1) > 3 else { throw HTTPProblem(status: status, code: code, message: code) }
+                    guard request.target.components.first == "files" else { return HTTPResponse(status: .noContent) }
+                    return HTTPResponse(content: .text(#"{"have": 1, "done": true}"#))
+                } _: { server async throws in
+                    let third = try #require(MemberID(3))
+                    let key = try PublicKey(spki: TestIdentity.server.publicKey).fingerprint
+                    room.enter(third, key, at: server.localAddress)
+                    try await a.transfers.send([1], to: [third])
+                    #expect(asked.value == 4)
+                    asked.add(-4)
+                    try write([1], to: "\(folder)/x")
+                    try await a.transfers.sendFile(at: "\(folder)/x", to: [third]).finished()
+                    #expect(asked.value == 4)
+                }
+            }
+        }
+    }
+
+    @Test func `a receiver that goes on saying that one is no member is believed`() async throws {
+        var limits = TransferLimits()
+        limits.acquaintance = .milliseconds(200)
+        try await withPair(limits: limits) { room, a, _ in
+            let elsewhere = try await TestMember(3, in: TestRoom(), enters: false)
+            room.enter(elsewhere.id, elsewhere.identity.fingerprint, at: elsewhere.server.localAddress)
+            await #expect(throws: TransferFailure([elsewhere.id: .gone])) {
+                try await a.transfers.send([1], to: [elsewhere.id])
+            }
+            await elsewhere.end()
+        }
+    }
+
     @Test func `a message whose connection is cut before the answer arrives once`() async throws {
         try await withPair { room, a, b in
             let wire = try TestWire(to: b.server.localAddress)

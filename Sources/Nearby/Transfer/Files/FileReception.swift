@@ -159,7 +159,8 @@ final class FileReception: Sendable {
             case nil: break
             }
             guard isDecided != nil else { return HTTPResponse(status: .accepted) }
-            let have = self.state.withLock { $0.part?.count ?? 0 }
+            // The part's own count is its writer's.
+            let have = self.state.withLock { $0.part == nil ? 0 : $0.meter.progress.bytes }
             return .json(FileState(have: have).bytes)
         }
     }

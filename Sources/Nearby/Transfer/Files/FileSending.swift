@@ -54,13 +54,19 @@ struct FileSending: Sendable {
     private func send() async throws {
         board.begin(.offered, at: 0, for: member)
         var patience = Patience(transfers.limits.patience)
+        var acquaintance = Patience(transfers.limits.acquaintance)
         var fruitless = 0
         var best: Int64 = -1
         while true {
+            let client = try await transfers.client(of: member)
             let state: FileState?
             do {
-                state = try await offer()
+                state = try await offer(by: client)
                 patience.succeeded()
+                acquaintance.succeeded()
+            } catch let error as TransferError where error.isOfOlderRoster {
+                try await acquaintance.wait(after: error)
+                continue
             } catch {
                 if let final = TransferError(final: error) { throw final }
                 board.begin(.reconnecting, for: member)
@@ -85,16 +91,19 @@ struct FileSending: Sendable {
     }
 
     /// What the receiver has of it; nil where nothing is decided yet.
-    private func offer() async throws -> FileState? {
+    private func offer(by client: HTTPSClient) async throws -> FileState? {
         let offer = FileOffer(name: source.name, size: source.size)
         let limits = transfers.limits
         do {
-            let (head, body) = try await transfers.client(of: member).send(
+            let (head, body) = try await client.send(
                 .POST, path, headers: ["Content-Type": "application/json", "Earshot-Number": "\(number)"],
                 content: .bytes(offer.bytes), timeout: limits.offerHold + limits.answer)
             switch head.status {
             case .ok: return try FileState(parsing: body, size: source.size)
-            case .accepted: return nil  // the person has not decided
+            case .accepted:
+                // The person has not decided. A receiver that says so at once is not to be flooded.
+                try await Task.sleep(for: .milliseconds(250))
+                return nil
             default: throw TransferError(status: head.status, body: body)
             }
         } catch TransferError.busy {

@@ -47,8 +47,8 @@ final class SourceFile: Sendable {
         name = FileName.safe(path.split(separator: "/").last.map(String.init) ?? "")
         stamp = Stamp(status)
         size = stamp.size
+        // From here on `deinit` closes it, also where this throws.
         guard code == 0, kind == S_IFREG else {
-            close(descriptor)
             throw code != 0
                 ? TransferError.unreadable(path, code) : kind == S_IFDIR ? .isDirectory(path) : .notRegular(path)
         }

@@ -36,9 +36,11 @@ extension Transfers {
     /// Until it is there; a repetition is dropped by the receiver.
     private func post(_ bytes: [UInt8], _ number: TransferNumber, to member: MemberID) async throws {
         var patience = Patience(limits.patience)
+        var acquaintance = Patience(limits.acquaintance)
         while true {
+            let client = try await client(of: member)
             do {
-                let (head, body) = try await client(of: member).send(
+                let (head, body) = try await client.send(
                     .POST, "/messages",
                     headers: ["Content-Type": "application/octet-stream", "Earshot-Number": "\(number)"],
                     content: .bytes(bytes), timeout: limits.answer)
@@ -46,8 +48,10 @@ extension Transfers {
                 throw TransferError(status: head.status, body: body)
             } catch TransferError.busy {
                 // Its application does not read: we wait with it.
-                patience.succeeded()
+                try await patience.wait(after: TransferError.busy)
                 try await Task.sleep(for: .milliseconds(250))
+            } catch let error as TransferError where error.isOfOlderRoster {
+                try await acquaintance.wait(after: error)
             } catch {
                 if let final = TransferError(final: error) { throw final }
                 try await patience.wait(after: error)
