@@ -186,6 +186,19 @@ func wireNumber(_ text: some StringProtocol) -> UInt64? {
     return number
 }
 
+/// A number below 2⁵³ in JSON.
+struct WireNumber: Decodable {
+    let value: UInt64
+
+    init(from decoder: any Decoder) throws {
+        let container = try decoder.singleValueContainer()
+        value = try container.decode(UInt64.self)
+        guard value < 1 << 53 else {
+            throw DecodingError.dataCorruptedError(in: container, debugDescription: "2^53 or more")
+        }
+    }
+}
+
 /// A request that another peer made of us, for as long as it has no answer or its event stream is open. The live layer numbers them.
 public struct RequestID: Hashable, Sendable {
     /// Any number that is not in use.

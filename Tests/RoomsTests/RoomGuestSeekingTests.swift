@@ -65,6 +65,41 @@ import Testing
         #expect(next.admit(5)?.member == MemberID(3) && next.host.roster.epoch == Epoch(2))
     }
 
+    @Test func `a number of who has left is not used again by the next host`() throws {
+        var test = TestHost()
+        var guest = TestGuest.inside(&test)
+        for action in test.send(.ask(request(2)), caller(2)).1 { _ = guest.deliver(action) }
+        for action in test.send(.leave, caller(2)).1 { _ = guest.deliver(action) }
+        #expect(guest.guest.roster?.members.count == 2)
+        guest.actions = []
+        for action in test.host.leave(at: test.now) { guest.actions += guest.deliver(action) }
+        let succession = try #require(successions(guest).first)
+        var next = TestHost()
+        next.host = RoomHost(
+            succeeding: succession, secret: [UInt8](repeating: 3, count: 32),
+            configuration: RoomHost.Configuration(name: name("Guest 1"), addresses: []), at: next.now)
+        next.host.policy = .all
+        #expect(next.admit(5)?.member == MemberID(4))
+    }
+
+    @Test func `what comes unsigned of the old host by a new one is forged`() throws {
+        var (test, guest, _) = try seeking(isFirst: false)
+        try tell(
+            &guest,
+            try answer(&test) {
+                $0.role = .host; $0.epoch = Epoch(2)!
+            })
+        let call = try #require(guest.call { if case .events = $0 { true } else { false } })
+        _ = guest.guest.replied(
+            call, .events, provedBy: TestKey(2).fingerprint, from: SocketAddress(address(2), port: 47_400),
+            at: guest.now)
+        let host = test.host.member
+        let offer = RoomEvent.offer(SignedDescription(offer: OfferID(from: host.id, number: 1), sdp: "x"))
+        guest.actions = guest.guest.received(
+            .event(ServerSentEvent(id: "2-1", name: offer.name, data: offer.data)), on: call, at: guest.now)
+        #expect(guest.news == [.forged(from: host)])
+    }
+
     /// A guest whose host is silent, with another member, which comes after it or before.
     private func seeking(isFirst: Bool) throws -> (TestHost, TestGuest, Member) {
         var test = TestHost()

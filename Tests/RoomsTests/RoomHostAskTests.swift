@@ -84,6 +84,63 @@ import Testing
         #expect(admission.roster.members[1].name == name("Anna 2"))
     }
 
+    @Test func `a known name is not to be had after admission either, by a change or by asking again`() throws {
+        var known = KnownPeers()
+        known.note(TestKey(1).fingerprint, as: name("Anna"), isAccepted: true, date: 1)
+        var test = TestHost(known: known)
+        test.admit(2)
+        _ = test.ask(.update(MemberUpdate(name: name("anna"))), caller(2))
+        #expect(test.host.roster.members[1].name == name("anna 2"))
+        _ = test.ask(.update(MemberUpdate(name: name("Otto"))), caller(2))
+        guard case .admitted(let again) = test.ask(.ask(request(2, name: "Anna")), caller(2)) else {
+            Issue.record("not in")
+            return
+        }
+        #expect(again.roster.members[1].name == name("Anna 2"))
+        // Whose name it is has it.
+        #expect(test.admit(1, name: "Anna")?.roster.members[2].name == name("Anna"))
+    }
+
+    @Test func `a key that is let in has no question left`() throws {
+        var test = TestHost(policy: .ask)
+        let (first, actions) = test.send(.ask(request(1)), caller(1))
+        let question = try #require(actions.questions.first?.0)
+        test.host.policy = .all
+        let (second, entered) = test.send(.ask(request(1)), caller(1))
+        guard case .admitted = entered.reply(to: second) else { Issue.record("not in"); return }
+        #expect(entered.reply(to: first)?.error == .replaced && entered.contains(.withdraw(question, .replaced)))
+        #expect(test.host.decide(question, isWelcome: true, at: test.now) == [])
+        #expect(test.host.roster.members.count == 2)
+    }
+
+    @Test func `who is forgotten or unblocked by another process is judged anew`() {
+        var test = TestHost()
+        test.admit(1)
+        _ = test.host.block(MemberID(2)!, at: test.now)
+        #expect(test.ask(.ask(request(1)), caller(1))?.error == .blocked)
+        test.host.knownPeers.unblock(TestKey(1).fingerprint)
+        #expect(test.admit(1) != nil)
+    }
+
+    @Test func `who asks and hangs up again and again is soon turned away, and others are not`() throws {
+        var test = TestHost(policy: .ask)
+        var questions = 0
+        for number in 0..<1_000 {
+            let (id, actions) = test.send(
+                .ask(request(1 + number % 50)), Caller(address: address(1), key: TestKey(1 + number % 50).fingerprint))
+            questions += actions.questions.count
+            _ = test.host.connectionLost(id, at: test.now)
+        }
+        #expect(questions == RoomHost.maximumQuestionCountPerAddress)
+        // Nor does another name each time help.
+        test.now = test.now.advanced(bySeconds: 31)
+        for number in 0..<100 {
+            questions += test.send(.ask(request(1, name: "Name \(number)")), caller(1)).1.questions.count
+        }
+        #expect(questions == 2 * RoomHost.maximumQuestionCountPerAddress)
+        #expect(test.send(.ask(request(60)), caller(60)).1.questions.count == 1)
+    }
+
     @Test func `the host's own identity is not let in as a guest`() {
         var test = TestHost()
         #expect(test.ask(.ask(request(0)), caller(0))?.error == .ownKey)

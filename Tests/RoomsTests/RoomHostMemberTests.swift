@@ -220,7 +220,11 @@ import Testing
         let endpoint = try #require(Endpoint(test.host.roster.members[1]))
         var guestsWord = info
         guestsWord.role = .guest
-        #expect(test.host.met(guestsWord, provedBy: TestKey(2).fingerprint, at: test.now) == [.probe(endpoint)])
+        // A guest's word moves nothing, nor does that of who claims to be a guest of itself: who is away is asked anyway.
+        for speaker in [1, 2] {
+            #expect(test.host.met(guestsWord, provedBy: TestKey(speaker).fingerprint, at: test.now) == [])
+        }
+        #expect(test.wait(6).contains(.probe(endpoint)))
         // Nobody whom it does not know, and nobody who is not ahead.
         #expect(test.host.met(info, provedBy: TestKey(9).fingerprint, at: test.now).news.count == 1)
         var older = info
@@ -246,12 +250,41 @@ import Testing
         #expect(
             parts.isNews(PartsMet.Part(epoch: .first, host: TestKey(8).fingerprint), roster: roster, at: .seconds(61))
                 == true)
-        for number in 10..<100 {
-            #expect(
-                parts.isNews(
-                    PartsMet.Part(epoch: .first, host: TestKey(number).fingerprint), roster: roster, at: .seconds(62))
-                    == true)
+    }
+
+    @Test func `parts without end are told of a few times`() {
+        let test = TestHost()
+        var parts = PartsMet()
+        var told = 0
+        for round in 0..<50 {
+            for number in 10..<100 {
+                let part = PartsMet.Part(epoch: Epoch(9)!, host: TestKey(number).fingerprint)
+                if parts.isNews(part, roster: test.host.roster, at: .seconds(60 + 5 * Double(round))) { told += 1 }
+            }
         }
+        #expect(told == 4)
+    }
+
+    @Test func `a member that changes all the time is told to wait, and is not passed on`() {
+        var test = TestHost()
+        test.admit(1)
+        test.admit(2)
+        let (stream, _) = test.listen(2)
+        var passed = 0
+        var refused = 0
+        for number in 0..<1_000 {
+            let (id, actions) = test.send(.update(MemberUpdate(isMuted: number % 2 == 0)), caller(1))
+            passed += actions.events(on: stream).count
+            if actions.reply(to: id)?.error == .busy(retryAfter: 1) { refused += 1 }
+        }
+        #expect(passed == 40 && refused > 400)
+        #expect(test.ask(.ask(request(1, name: "New")), caller(1))?.error == .busy(retryAfter: 30))
+        // Signs of life are no changes, and a while later all is well.
+        let before = test.host.roster.members[1].isMuted
+        #expect(test.ask(.update(MemberUpdate()), caller(1))?.error == nil)
+        _ = test.wait(31, keeping: [1, 2])
+        #expect(test.ask(.update(MemberUpdate(isMuted: !before)), caller(1))?.error == nil)
+        #expect(test.host.roster.members[1].isMuted == !before)
     }
 
     @Test func `another part of the room is told of once, and nothing else happens`() throws {

@@ -73,6 +73,16 @@ import Testing
         #expect(test.host.offers.count == 1 && replaced == 999)
     }
 
+    @Test func `an offer that would be too long an event is refused, and the others stay`() {
+        var (test, one, two, stream) = room()
+        let (waiting, _) = test.send(.offer(description(.first, 1, "a"), to: one), caller(2))
+        let (id, actions) = test.send(
+            .offer(description(two, 7, String(repeating: "\u{1}", count: 32_768)), to: one), caller(2))
+        #expect(actions.reply(to: id)?.error == .tooLarge(limit: 65_536))
+        #expect(actions.events(on: stream).isEmpty && actions.reply(to: waiting) == nil)
+        #expect(test.host.offers.count == 1)
+    }
+
     @Test func `an offer that waits is told again to who begins anew`() {
         var (test, one, two, _) = room()
         _ = test.send(.offer(description(two, 7, "offer"), to: one), caller(2))

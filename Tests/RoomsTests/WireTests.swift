@@ -176,7 +176,8 @@ import Testing
         #expect(try read(good) == roster())
         for (what, instead) in [
             ("\"host\":1", "\"host\":9"), ("\"id\":2", "\"id\":1"), ("\"epoch\":1", "\"epoch\":0"),
-            ("\"epoch\":1", "\"epoch\":4000000000"),
+            ("\"epoch\":1", "\"epoch\":4000000000"), ("\"revision\":3", "\"revision\":18446744073709551615"),
+            ("\"revision\":3", "\"revision\":9007199254740992"),
             (TestKey(2).fingerprint.hex, TestKey(1).fingerprint.hex), ("\"id\":3", "\"id\":-3"),
         ] {
             #expect(good.contains(what))

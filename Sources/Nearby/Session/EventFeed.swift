@@ -35,9 +35,8 @@ final class EventFeed: Sendable {
     /// Nothing more comes; what waits still goes out.
     func finish() { continuation.finish() }
 
-    /// Returns when nothing waits any more, or after a while.
-    func drained(within limit: Duration) async {
-        let end = ContinuousClock.now + limit
+    /// Returns when nothing waits any more, or at `end`.
+    func drained(by end: ContinuousClock.Instant) async {
         while waiting.withLock({ $0 > 0 }), ContinuousClock.now < end { try? await Task.sleep(for: .milliseconds(5)) }
     }
 }

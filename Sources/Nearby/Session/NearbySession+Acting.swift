@@ -59,7 +59,7 @@ extension NearbySession {
         case .answered(let description, let member): takeAnswer(description.offer, description.sdp, by: member)
         case .unanswered(let offer): offerFailed(offer, .offerUnanswered)
         case .ended(let offer): sessionEnded(offer)
-        case .probe(let endpoint): probe(endpoint)
+        case .probe(let endpoint): Task { [weak self] in await self?.look(at: endpoint) }
         case .becomeGuest(let endpoint):
             stopDiscovery()
             begin(makeGuest(knowing: knownPeers), at: endpoint)
@@ -164,7 +164,7 @@ extension NearbySession {
         followRoster()
     }
 
-    /// Whom the core knows that is at work; who is blocked stays so, whatever has become of the file.
+    /// Whom the core knows that is at work; who is blocked stays so where the file cannot be written.
     private var knownPeers: KnownPeers {
         switch role {
         case .none: KnownPeers()
@@ -173,22 +173,44 @@ extension NearbySession {
         }
     }
 
-    private func remember(_ change: (inout KnownPeers) -> Void) {
-        do throws(NearbyStoreError) {
-            let peers = try store.update(change)
-            switch role {
-            case .none: break
-            case .host(var host):
-                role = .none
-                host.knownPeers = peers
-                role = .host(host)
-            case .guest(var guest):
-                role = .none
-                guest.knownPeers = peers
-                role = .guest(guest)
+    /// Here at once, in the file by and by.
+    private func remember(_ change: @escaping @Sendable (inout KnownPeers) -> Void) {
+        var peers = knownPeers
+        change(&peers)
+        know(peers)
+        store.later { [news] store in
+            do throws(NearbyStoreError) {
+                try store.update(change)
+            } catch {
+                news.yield(.store(error))
             }
-        } catch {
-            news.yield(.store(error))
+        }
+    }
+
+    /// What `earshot peers` has changed meanwhile counts for whoever asks to be let in.
+    func reviewKnownPeers() async {
+        guard case .host = role else { return }
+        let version = knownPeersVersion
+        guard
+            let (peers, now) = try? await store.elsewhere({ (store) throws(NearbyStoreError) in
+                try store.knownPeers(unless: version)
+            })
+        else { return }
+        knownPeersVersion = now
+        know(peers)
+    }
+
+    private func know(_ peers: KnownPeers) {
+        switch role {
+        case .none: break
+        case .host(var host):
+            role = .none
+            host.knownPeers = peers
+            role = .host(host)
+        case .guest(var guest):
+            role = .none
+            guest.knownPeers = peers
+            role = .guest(guest)
         }
     }
 }

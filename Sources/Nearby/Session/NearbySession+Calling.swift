@@ -35,14 +35,12 @@ extension NearbySession {
     }
 
     /// Sees what room a peer is in; where it answers, the room's core hears of it.
-    func probe(_ endpoint: Endpoint) {
-        Task { [weak self] in
-            try? await self?.exchange(.describe, endpoint, timeout: .seconds(3)) { session, reply, key, _ in
-                guard case .room(let info) = reply else { return }
-                session.withHost { $0.met(info, provedBy: key, at: .now()) }
-                session.withGuest { $0.met(info, provedBy: key, at: .now()) }
-            } event: { _, _ in
-            }
+    func look(at endpoint: Endpoint) async {
+        try? await exchange(.describe, endpoint, timeout: .seconds(3)) { session, reply, key, _ in
+            guard case .room(let info) = reply else { return }
+            session.withHost { $0.met(info, provedBy: key, at: .now()) }
+            session.withGuest { $0.met(info, provedBy: key, at: .now()) }
+        } event: { _, _ in
         }
     }
 

@@ -1,4 +1,5 @@
 import AudioBase
+import Foundation
 import MediaTransport
 import Rooms
 
@@ -43,17 +44,32 @@ extension NearbySession {
             })
     }
 
-    private func saw(_ rooms: [NearbyRoom]) {
+    /// Anybody can announce any number of parts: a few are looked at at once, first those that were not before.
+    func saw(_ rooms: [NearbyRoom]) {
         guard let roster else { return }
         let now = HostTime.now()
-        for room in rooms where room.id.roomID == roster.room && room.id.hostKey != roster.hostKey {
-            let key = room.id.hostKey
-            guard key != fingerprint, partsProbed[key].map({ now.seconds(since: $0) > 5 }) ?? true else { continue }
+        let parts = rooms.filter {
+            let key = $0.id.hostKey
+            return $0.id.roomID == roster.room && key != roster.hostKey && key != fingerprint
+                && partsProbed[key].map { now.seconds(since: $0) > 5 } ?? true
+        }.sorted { (partsProbed[$0.id.hostKey]?.nanoseconds ?? 0) < (partsProbed[$1.id.hostKey]?.nanoseconds ?? 0) }
+        for part in parts.prefix(Self.partProbeLimit - partProbes) {
+            let key = part.id.hostKey
             partsProbed[key] = now
-            probe(Endpoint(addresses: room.endpoints, key: .exactly(key)))
+            partProbes += 1
+            Task { [weak self] in
+                await self?.look(at: Endpoint(addresses: part.endpoints, key: .exactly(key)))
+                await self?.partProbed()
+            }
         }
-        if partsProbed.count > 64 { partsProbed = [:] }
+        while partsProbed.count > 64, let oldest = partsProbed.min(by: { $0.value < $1.value }) {
+            partsProbed[oldest.key] = nil
+        }
     }
+
+    static var partProbeLimit: Int { 8 }
+
+    private func partProbed() { partProbes -= 1 }
 
     /// The room is not announced any more. In the background: Avahi's daemon may take its time.
     func stopDiscovery() {
@@ -63,7 +79,7 @@ extension NearbySession {
         self.advertiser = nil
         self.browser = nil
         guard advertiser != nil || browser != nil else { return }
-        Task.detached {
+        Thread.detachNewThread {
             advertiser?.stop()
             browser?.stop()
         }

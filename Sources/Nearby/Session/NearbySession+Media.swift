@@ -193,8 +193,8 @@ extension NearbySession {
             return
         }
         farSides[member]?.retry(at: .now())
-        // Whoever is away is offered to when it is back.
-        if case .memberAway = error { farSides[member]?.nextOffer = nil }
+        // Whoever is away is offered to when it is back. (With the host gone all offers end so, also those to who is there.)
+        if case .memberAway = error, far.member.isAway { farSides[member]?.nextOffer = nil }
         schedule()
     }
 

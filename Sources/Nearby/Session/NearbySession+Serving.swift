@@ -19,6 +19,11 @@ extension NearbySession {
         }
         let key = request.clientKey.flatMap { try? PublicKey(spki: $0) }?.fingerprint
         let caller = Caller(address: request.remoteAddress.address, key: key, parts: parts)
+        if case .ask = asked { await reviewKnownPeers() }
+        return await respond(to: asked, caller)
+    }
+
+    func respond(to asked: RoomRequest, _ caller: Caller) async -> HTTPResponse {
         let id = RequestID(nextRequest)
         nextRequest += 1
         let reply = await withTaskCancellationHandler {
@@ -30,17 +35,14 @@ extension NearbySession {
             Task { await self.connectionLost(id) }
         }
         guard reply == .events, let feed = feeds[id] else { return reply.response }
-        var response = HTTPResponse.events { [weak self] writer in
-            do {
-                for await bytes in feed.bytes {
-                    try await writer.write(bytes)
-                    feed.sent(bytes.count)
-                }
-            } catch {
-                await self?.connectionLost(id)
-                throw error
+        // Also where the connection ends before a byte was asked for.
+        let listener = Listener { [weak self] in Task { await self?.connectionLost(id) } }
+        var response = HTTPResponse.events { writer in
+            defer { withExtendedLifetime(listener) {} }
+            for await bytes in feed.bytes {
+                try await writer.write(bytes)
+                feed.sent(bytes.count)
             }
-            await self?.connectionLost(id)
         }
         response.headers = HTTPHeaders(reply.parts)
         return response
@@ -71,4 +73,13 @@ extension NearbySession {
         withHost { $0.connectionLost(id, at: .now()) }
         continuation?.resume(returning: .refused(.cancelled))
     }
+}
+
+/// Says when nothing holds it any more.
+private final class Listener: Sendable {
+    private let isGone: @Sendable () -> Void
+
+    init(isGone: @escaping @Sendable () -> Void) { self.isGone = isGone }
+
+    deinit { isGone() }
 }

@@ -67,6 +67,8 @@ public actor NearbySession {
     var addresses: [IPAddress]
     var generator = SystemRandomNumberGenerator()
     var isClosed = false
+    /// Of the file that the role's known peers came from.
+    var knownPeersVersion: NearbyStore.Version?
 
     // Hosting.
     var policyWish = AdmissionPolicy.ask
@@ -76,6 +78,7 @@ public actor NearbySession {
     var browser: RoomBrowser?
     var discoveryTasks: [Task<Void, Never>] = []
     var partsProbed: [KeyFingerprint: HostTime] = [:]
+    var partProbes = 0
 
     // Joining.
     var pin: PIN?
@@ -109,10 +112,12 @@ public actor NearbySession {
     public init(_ configuration: Configuration) async throws(NearbyError) {
         let hostName = ProcessInfo.processInfo.hostName.split(separator: ".").first.map { "\($0).local" } ?? "earshot"
         do throws(NearbyStoreError) {
-            identity = try configuration.store.identity(
-                hostNames: hostName.allSatisfy(\.isASCII) ? [hostName] : [],
-                addresses: configuration.address.map { [$0] }
-                    ?? Array((try? NetworkAddress.current())?.map(\.address).prefix(32) ?? []))
+            identity = try await configuration.store.elsewhere { (store) throws(NearbyStoreError) in
+                try store.identity(
+                    hostNames: hostName.allSatisfy(\.isASCII) ? [hostName] : [],
+                    addresses: configuration.address.map { [$0] }
+                        ?? Array((try? NetworkAddress.current())?.map(\.address).prefix(32) ?? []))
+            }
         } catch {
             throw .store(error)
         }
@@ -151,6 +156,7 @@ public actor NearbySession {
         try requireIdle()
         let id = RoomID(using: &generator)
         let key = await Self.key(of: pin, room: id, host: fingerprint)
+        let peers = try await readKnownPeers()
         try requireIdle()
         self.pin = pin
         self.isAdvertised = isAdvertised
@@ -158,7 +164,7 @@ public actor NearbySession {
         capacityWish = capacity
         let host = RoomHost(
             room: id, name: room, key: fingerprint, secret: randomBytes(32), configuration: hostConfiguration(key),
-            knownPeers: try readKnownPeers())
+            knownPeers: peers)
         role = .host(host)
         beginTransfers()
         news.yield(.joined(host.roster, as: host.member.id))
@@ -167,11 +173,13 @@ public actor NearbySession {
     }
 
     /// Asks to be let in. How it goes on is told by ``events``: `asking`, then `joined` or `ended`.
-    public func join(_ endpoint: Endpoint, pin: PIN? = nil, purpose: Purpose? = nil) throws(NearbyError) {
+    public func join(_ endpoint: Endpoint, pin: PIN? = nil, purpose: Purpose? = nil) async throws(NearbyError) {
+        try requireIdle()
+        let peers = try await readKnownPeers()
         try requireIdle()
         self.pin = pin
         self.purpose = purpose
-        begin(makeGuest(knowing: try readKnownPeers()), at: endpoint)
+        begin(makeGuest(knowing: peers), at: endpoint)
     }
 
     /// The room's PIN, after `pinNeeded`.
@@ -267,6 +275,7 @@ public actor NearbySession {
         if endsRoom { withHost { $0.close(at: .now()) } }
         await leave()
         stopDiscovery()
+        await store.elsewhere { _ in }  // what was last noted is written
         timer?.cancel()
         server.stop()
         mediaPort.stop()
@@ -280,14 +289,15 @@ public actor NearbySession {
 
     /// What was said last gets a moment to be heard: goodbyes to the host, or the host's to all.
     private func settle() async {
-        for feed in feeds.values { await feed.drained(within: .milliseconds(300)) }
+        let end = ContinuousClock.now + .milliseconds(300)
+        for feed in feeds.values { await feed.drained(by: end) }
         let leaving = Array(calls.values)
-        await withTaskGroup(of: Void.self) { group in
-            group.addTask { for call in leaving { await call.value } }
-            group.addTask { try? await Task.sleep(for: .milliseconds(500)) }
-            await group.next()
-            group.cancelAll()
+        let patience = Task {
+            try await Task.sleep(for: .milliseconds(500))
+            for call in leaving { call.cancel() }
         }
+        for call in leaving { await call.value }
+        patience.cancel()
     }
 
     // MARK: Time
@@ -337,9 +347,13 @@ public actor NearbySession {
 
     func randomBytes(_ count: Int) -> [UInt8] { (0..<count).map { _ in .random(in: 0...255, using: &generator) } }
 
-    func readKnownPeers() throws(NearbyError) -> KnownPeers {
+    private func readKnownPeers() async throws(NearbyError) -> KnownPeers {
         do throws(NearbyStoreError) {
-            return try store.knownPeers()
+            let read = try await store.elsewhere { (store) throws(NearbyStoreError) in
+                try store.knownPeers(unless: nil)
+            }
+            knownPeersVersion = read?.1
+            return read?.0 ?? KnownPeers()
         } catch {
             throw .store(error)
         }

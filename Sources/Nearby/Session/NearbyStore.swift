@@ -17,7 +17,19 @@ public struct NearbyStore: Sendable {
         let knownPeers = Mutex(KnownPeers())
     }
 
+    /// Which version of the known peers' file was read.
+    struct Version: Hashable, Sendable {
+        var inode: UInt64 = 0
+        var size = 0
+        var seconds = 0
+        var nanoseconds = 0
+    }
+
     private let place: Place
+    /// Where files are waited for, one thing after the other.
+    private static let queue = DispatchQueue(label: "earshot.store")
+    /// Seconds for another process to let go of the folder.
+    private static let patience = 10.0
     /// Bytes of an identity's file at most.
     private static let maximumIdentitySize = 65_536
 
@@ -87,6 +99,34 @@ public struct NearbyStore: Sendable {
         }
     }
 
+    /// Whom this machine knows, where that is another version than the one named.
+    func knownPeers(unless version: Version?) throws(NearbyStoreError) -> (KnownPeers, Version?)? {
+        guard case .directory(let directory) = place else { return (try knownPeers(), nil) }
+        var status = stat()
+        let isThere = stat(Self.peersPath(directory), &status) == 0
+        let now =
+            isThere
+            ? Version(
+                inode: UInt64(status.st_ino), size: Int(status.st_size), seconds: status.st_mtim.tv_sec,
+                nanoseconds: status.st_mtim.tv_nsec) : Version()
+        return now == version ? nil : (try knownPeers(), now)
+    }
+
+    /// Does something on the store's own thread, after all that was asked of it before.
+    func later(_ body: @escaping @Sendable (NearbyStore) -> Void) { Self.queue.async { body(self) } }
+
+    /// The same, and waits for it without keeping a thread that tasks share.
+    func elsewhere<Result: Sendable, Failure: Error>(
+        _ body: @escaping @Sendable (NearbyStore) throws(Failure) -> Result
+    ) async throws(Failure) -> Result {
+        let result = await withCheckedContinuation { continuation in
+            later { store in
+                continuation.resume(returning: Swift.Result { () throws(Failure) in try body(store) })
+            }
+        }
+        return try result.get()
+    }
+
     /// Changes whom this machine knows. A file that cannot be read is left as it is.
     @discardableResult
     public func update(_ change: (inout KnownPeers) -> Void) throws(NearbyStoreError) -> KnownPeers {
@@ -137,7 +177,13 @@ public struct NearbyStore: Sendable {
         let lock = open(directory + "/lock", O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
         guard lock >= 0 else { throw .file(directory + "/lock", code: errno) }
         defer { close(lock) }
-        while flock(lock, LOCK_EX) != 0 { guard errno == EINTR else { throw .file(directory + "/lock", code: errno) } }
+        let end = ContinuousClock.now + .seconds(Self.patience)
+        while flock(lock, LOCK_EX | LOCK_NB) != 0 {
+            guard errno == EINTR || errno == EWOULDBLOCK && ContinuousClock.now < end else {
+                throw .file(directory + "/lock", code: errno)
+            }
+            usleep(5_000)
+        }
         return try body()
     }
 }
@@ -156,6 +202,8 @@ public enum NearbyStoreError: Error, Hashable, Sendable, CustomStringConvertible
     /// One line for the user, with the next step.
     public var description: String {
         switch self {
+        case .file(let path, EWOULDBLOCK):
+            "\(path) is held by another Earshot; see which is stopped with: ps -C earshot -o pid,stat,args"
         case .file(let path, let code):
             "\(path): \(String(cString: strerror(code))); give $XDG_DATA_HOME a folder that can be written"
         case .tooLarge(let path): "\(path) is far too large for what it should be; move it away"

@@ -88,7 +88,11 @@ extension RoomGuest {
     /// A guest that is in.
     struct Membership: Sendable {
         let me: MemberID
-        var roster: Roster
+        var roster: Roster {
+            didSet { lastMember = max(lastMember, roster.members.last?.id ?? me) }
+        }
+        /// The greatest number that a member had.
+        var lastMember: MemberID
         var host: Endpoint
         var hostKey: KeyFingerprint
         let needsPIN: Bool

@@ -61,7 +61,8 @@ extension RoomGuest {
         }
         self.joining = nil
         membership = Membership(
-            me: admission.member, roster: roster, host: joining.endpoint, hostKey: key, needsPIN: info.needsPIN,
+            me: admission.member, roster: roster, lastMember: roster.members.last?.id ?? admission.member,
+            host: joining.endpoint, hostKey: key, needsPIN: info.needsPIN,
             lastHeard: now, isInStep: true, nextStream: now, nextUpdate: now.advanced(bySeconds: Limit.update))
         return [.note(key, as: info.hostName), .tell(.admitted(roster, as: admission.member))] + stayIn(now)
     }

@@ -71,7 +71,7 @@ extension RoomGuest {
     /// The host's own need no signature: the TLS handshake has proved its key.
     private func isGenuine(_ description: SignedDescription, as kind: SignedContent.Kind, from maker: Member) -> Bool {
         guard let membership else { return false }
-        return maker.id == membership.roster.host
+        return maker.key == membership.hostKey
             || signer.isGenuine(description, as: kind, in: membership.roster, from: maker)
     }
 }

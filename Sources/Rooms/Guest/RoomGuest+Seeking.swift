@@ -141,7 +141,7 @@ extension RoomGuest {
         roster.revision += 1
         roster.host = membership.me
         if let own = roster.index(of: membership.me) { roster.members[own].isAway = false }
-        let succession = Succession(roster: roster, needsPIN: membership.needsPIN)
+        let succession = Succession(roster: roster, lastMember: membership.lastMember, needsPIN: membership.needsPIN)
         return finish(.becameHost) + [.becomeHost(succession)]
     }
 }

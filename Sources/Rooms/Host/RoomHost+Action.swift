@@ -83,6 +83,14 @@ extension RoomHost {
         var stream: RequestID?
         var queue = EventQueue()
         var nextProbe: HostTime?
+        /// What it may change of itself, which all are told.
+        var changes = Ration(40, inSeconds: 30)
+    }
+
+    /// A question that was put to the person, whatever has become of it.
+    struct PutQuestion: Sendable {
+        let address: IPAddress
+        let time: HostTime
     }
 
     /// An offer on its way.
@@ -92,25 +100,5 @@ extension RoomHost {
         /// Nil for the host's own.
         let request: RequestID?
         let deadline: HostTime
-    }
-
-    /// Keeps the person's attention from being used up by whoever is turned away.
-    struct NoticeLimit: Sendable {
-        private static let window = 30.0
-        private static let limit = 8
-        private var start: HostTime?
-        private var used = 0
-
-        func isUsedUp(at now: HostTime) -> Bool { isRunning(at: now) && used >= Self.limit }
-
-        mutating func count(at now: HostTime) {
-            if !isRunning(at: now) {
-                start = now
-                used = 0
-            }
-            used += 1
-        }
-
-        private func isRunning(at now: HostTime) -> Bool { start.map { now.seconds(since: $0) < Self.window } ?? false }
     }
 }

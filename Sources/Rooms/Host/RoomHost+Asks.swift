@@ -43,7 +43,7 @@ extension RoomHost {
 
     private func isBarred(_ caller: Caller, _ name: PeerName) -> Bool {
         guard let key = caller.key else { return barredAddresses.contains(caller.address) }
-        return barredKeys.contains(key) || knownPeers.standing(of: key, as: name) == .blocked
+        return knownPeers.standing(of: key, as: name) == .blocked
     }
 
     private func isKnown(_ caller: Caller) -> Bool {
@@ -86,16 +86,18 @@ extension RoomHost {
         let deadline = now.advanced(bySeconds: Limit.decision)
         if let key = caller.key, let index = asks.firstIndex(where: { $0.caller.key == key }) {
             let older = asks[index]
+            let isNew = older.question != question
+            if isNew { try countQuestion(from: caller.address, now) }
             asks[index] = PendingAsk(
                 id: older.id, request: id, ask: ask, caller: caller, hostProof: hostProof, question: question,
                 deadline: deadline)
-            let isNew = older.question != question
             return [.reply(older.request, .refused(.replaced))] + (isNew ? [.question(older.id, question)] : [])
         }
         let fromThere = asks.count { $0.caller.address == caller.address }
         guard asks.count < Self.maximumAskCount, fromThere < Self.maximumAskCountPerAddress else {
             throw .busy(retryAfter: Int(Limit.decision))
         }
+        try countQuestion(from: caller.address, now)
         let askID = AskID(number: nextAsk)
         nextAsk += 1
         asks.append(
@@ -105,6 +107,15 @@ extension RoomHost {
         return [.question(askID, question)]
     }
 
+    /// Whoever asks and hangs up, or asks otherwise each time, does not go on at the person for ever.
+    private mutating func countQuestion(from address: IPAddress, _ now: HostTime) throws(RoomError) {
+        putQuestions.removeAll { now.seconds(since: $0.time) >= Limit.decision }
+        guard putQuestions.count(where: { $0.address == address }) < Self.maximumQuestionCountPerAddress else {
+            throw .busy(retryAfter: Int(Limit.decision))
+        }
+        putQuestions = putQuestions.suffix(255) + [PutQuestion(address: address, time: now)]
+    }
+
     /// Answers a guest that waits, and takes the question from the person.
     mutating func endAsk(_ index: Int, _ error: RoomError) -> [Action] {
         let ask = asks.remove(at: index)
@@ -112,10 +123,8 @@ extension RoomHost {
     }
 
     private mutating func notice(_ error: RoomError, _ name: PeerName, _ caller: Caller, _ now: HostTime) -> [Action] {
-        guard !notices.isUsedUp(at: now) else { return [] }
         let guest = "'\(name)' at \(caller.address)"
-        guard error.hostSentence(about: guest) != nil else { return [] }
-        notices.count(at: now)
+        guard error.hostSentence(about: guest) != nil, notices.take(at: now) else { return [] }
         return [.tell(.refused(error, guest: guest))]
     }
 }

@@ -7,6 +7,10 @@ extension RoomHost {
         _ ask: Ask, _ id: RequestID, _ caller: Caller, hostProof: [UInt8]?, isAccepted: Bool, _ now: HostTime
     ) -> [Action] {
         let old = roster
+        var ended: [Action] = []
+        while let key = caller.key, let index = asks.firstIndex(where: { $0.caller.key == key }) {
+            ended += endAsk(index, .replaced)
+        }
         let member = Member(
             id: nextMember, name: name(ask.name, for: caller.key, besides: nil), key: caller.key,
             addresses: [caller.address] + ask.reachableAddresses, port: caller.key == nil ? 0 : ask.port,
@@ -20,13 +24,16 @@ extension RoomHost {
         let admission = Admission(
             member: member.id, token: token, hostProof: hostProof.map(Base64.init), roster: roster)
         let note: [Action] = caller.key.map { [.note($0, as: member.name, isAccepted: isAccepted)] } ?? []
-        return [.reply(id, .admitted(admission))] + note + publish(since: old, now)
+        return ended + [.reply(id, .admitted(admission))] + note + publish(since: old, now)
     }
 
     /// A member's process began anew, or came back from where it lost us: its place is still there.
     mutating func readmit(
         _ id: MemberID, _ ask: Ask, _ request: RequestID, _ caller: Caller, hostProof: [UInt8]?, _ now: HostTime
     ) -> [Action] {
+        guard attendance[id]?.changes.take(at: now) == true, let changes = attendance[id]?.changes else {
+            return [.reply(request, .refused(.busy(retryAfter: 30)))]
+        }
         let old = roster
         let replaced = closeStream(of: id, with: .replaced)
         if let index = roster.index(of: id) {
@@ -36,17 +43,17 @@ extension RoomHost {
             roster.members[index].isMuted = ask.muted ?? false
             roster.members[index].isAway = false
         }
-        attendance[id] = Attendance(address: caller.address, lastHeard: now, lastSent: now, token: nil)
+        attendance[id] = Attendance(
+            address: caller.address, lastHeard: now, lastSent: now, token: nil, changes: changes)
         if roster != old { roster.revision += 1 }
         let admission = Admission(member: id, token: nil, hostProof: hostProof.map(Base64.init), roster: roster)
         return replaced + [.reply(request, .admitted(admission))] + publish(since: old, now)
     }
 
-    /// A name like no other member's. Whoever proves no key does not get that of somebody known either.
+    /// A name like no other member's, and not that of somebody known who has another key. (The host takes what it likes.)
     private func name(_ wanted: PeerName, for key: KeyFingerprint?, besides member: MemberID?) -> PeerName {
-        var taken = roster.members.filter { $0.id != member }.map(\.name)
-        if key == nil, knownPeers.owner(of: wanted) != nil { taken.append(wanted) }
-        return wanted.distinct(from: taken)
+        let others = roster.members.filter { $0.id != member }.map(\.name)
+        return wanted.distinct(from: others) { member != roster.host && knownPeers.isOthers($0, than: key) }
     }
 
     private func token(of member: MemberID) -> String {
@@ -61,7 +68,13 @@ extension RoomHost {
         let old = roster
         attendance[id]?.address = caller.address
         change(id, update, seenAt: caller.address)
-        if roster != old { roster.revision += 1 }
+        if roster != old {
+            guard attendance[id]?.changes.take(at: now) == true else {
+                roster = old
+                return [.reply(request, .refused(.busy(retryAfter: 1)))]
+            }
+            roster.revision += 1
+        }
         let status = MemberStatus(epoch: roster.epoch, revision: roster.revision)
         return [.reply(request, .status(status))] + publish(since: old, now)
     }
@@ -117,7 +130,8 @@ extension RoomHost {
 
     private mutating func bar(_ key: KeyFingerprint?, _ address: IPAddress, _ name: PeerName) -> [Action] {
         if let key {
-            barredKeys.insert(key)
+            // Until the owner has noted it, and where it cannot.
+            knownPeers.block(key, as: name, date: 0)
             return [.block(key, as: name)]
         }
         barredAddresses.insert(address)

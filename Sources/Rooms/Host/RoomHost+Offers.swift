@@ -10,6 +10,10 @@ extension RoomHost {
         guard !receiver.isAway else { return [.reply(request, .refused(.memberAway))] }
         var offer = description
         offer.offer = OfferID(from: from, number: description.offer.number)
+        // A description that needs many escapes in JSON: the receiver would not read its event.
+        guard RoomEvent.offer(offer).data.utf8.count <= WireJSON.maximumBodySize else {
+            return [.reply(request, .refused(.tooLarge(limit: WireJSON.maximumBodySize)))]
+        }
         // A newer offer to the same member takes the older's place, so that there is one for each pair at most.
         var actions = dropOffers { $0.description.offer.from == from && $0.to == to }
         hold(offer, to: to, request, now)

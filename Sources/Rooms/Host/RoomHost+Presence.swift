@@ -78,9 +78,8 @@ extension RoomHost {
         if isAlone, info.epoch > roster.epoch, let successor = roster.member(with: part.host),
             let endpoint = Endpoint(successor)
         {
-            // A guest's word for it is not enough.
-            return info.role == .host
-                ? due + end(next: successor.id, now) + [.becomeGuest(endpoint)] : due + [.probe(endpoint)]
+            // A guest's word for it is not enough: who is away is asked itself, each few seconds.
+            return info.role == .host ? due + end(next: successor.id, now) + [.becomeGuest(endpoint)] : due
         }
         guard partsMet.isNews(part, roster: roster, at: now) else { return due }
         var info = info

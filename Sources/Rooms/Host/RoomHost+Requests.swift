@@ -44,7 +44,7 @@ extension RoomHost {
 
     /// Why somebody is no member.
     private func reason(for caller: Caller) -> RoomError {
-        if let key = caller.key, barredKeys.contains(key) { return .blocked }
+        if let key = caller.key, knownPeers.peers[key]?.isBlocked == true { return .blocked }
         let isRemoved =
             caller.key.map(removedKeys.contains) ?? caller.token.map(removedTokens.contains) ?? false
         return isRemoved ? .removed : .notMember

@@ -51,6 +51,8 @@ public struct RoomHost: Sendable {
     public static let maximumAskCount = 16
     /// Of them, without a key or with different keys, from one address.
     public static let maximumAskCountPerAddress = 4
+    /// Questions that one address may put to the person within ``Limit/decision``, those taken back among them.
+    public static let maximumQuestionCountPerAddress = 8
 
     /// Who is in the room.
     public internal(set) var roster: Roster
@@ -74,13 +76,13 @@ public struct RoomHost: Sendable {
     var asks: [PendingAsk] = []
     var attendance: [MemberID: Attendance] = [:]
     var offers: [PendingOffer] = []
-    var barredKeys: Set<KeyFingerprint> = []
     var barredAddresses: Set<IPAddress> = []
     /// Keys and tokens of those who were sent away, and may not have heard it.
     var removedKeys: Set<KeyFingerprint> = []
     var removedTokens: Set<String> = []
     var partsMet = PartsMet()
-    var notices = NoticeLimit()
+    var notices = Ration(8, inSeconds: 30)
+    var putQuestions: [PutQuestion] = []
 
     /// A new room.
     /// - Parameters:
@@ -106,9 +108,9 @@ public struct RoomHost: Sendable {
         succeeding succession: Succession, secret: [UInt8], configuration: Configuration,
         knownPeers: KnownPeers = KnownPeers(), at time: HostTime
     ) {
-        let last = succession.roster.members.last?.id ?? succession.roster.host
         self.init(
-            roster: succession.roster, nextMember: last.next, secret: secret, configuration, knownPeers)
+            roster: succession.roster, nextMember: succession.lastMember.next, secret: secret, configuration, knownPeers
+        )
         let now = clock.time(at: time, due: nil)
         for member in roster.members where member.id != roster.host {
             attendance[member.id] = Attendance(
@@ -179,6 +181,8 @@ public enum AdmissionPolicy: String, Hashable, Sendable, CaseIterable {
 public struct Succession: Hashable, Sendable {
     /// One epoch on, with the member that takes over as its host.
     public let roster: Roster
+    /// The greatest number that a member had, of those too who have left.
+    let lastMember: MemberID
     /// Whether the room had a PIN. The new host sets its own ``PINKey`` from the same PIN.
     public let needsPIN: Bool
 }

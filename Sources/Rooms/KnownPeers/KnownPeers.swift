@@ -49,9 +49,14 @@ public struct KnownPeers: Hashable, Sendable {
     public func standing(of key: KeyFingerprint, as name: PeerName) -> Standing {
         let peer = peers[key]
         if peer?.isBlocked == true { return .blocked }
-        let owners = owners[name.folded] ?? []
-        if !owners.isEmpty, !owners.contains(key), let owner = owner(of: name) { return .changed(was: owner) }
+        if isOthers(name, than: key), let owner = owner(of: name) { return .changed(was: owner) }
         return peer?.isAccepted == true ? .known : .unknown
+    }
+
+    /// Whether a name belongs to keys that this one is not among.
+    func isOthers(_ name: PeerName, than key: KeyFingerprint?) -> Bool {
+        guard let owners = owners[name.folded] else { return false }
+        return key.map { !owners.contains($0) } ?? true
     }
 
     /// Whose name it is: the key that a person let in under it, the longest known where there are several.

@@ -25,11 +25,13 @@ public struct PeerName: Hashable, Sendable, CustomStringConvertible {
     }
 
     /// The name itself where no other reads like it, else with the first number behind that makes it differ.
-    func distinct(from others: some Sequence<PeerName>) -> PeerName {
+    func distinct(from others: some Sequence<PeerName>, orWhere isTaken: (PeerName) -> Bool = { _ in false })
+        -> PeerName
+    {
         let taken = Set(others.map(\.folded))
         var candidate = self
         var number = 2
-        while taken.contains(candidate.folded) {
+        while taken.contains(candidate.folded) || isTaken(candidate) {
             let suffix = " \(number)"
             var stem = text
             while stem.utf8.count + suffix.utf8.count > Self.maximumSize { stem.removeLast() }

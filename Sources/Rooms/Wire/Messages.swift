@@ -117,4 +117,16 @@ public struct MemberStatus: Hashable, Sendable, Codable {
     public var epoch: Epoch
     /// The roster's.
     public var revision: UInt64
+
+    init(epoch: Epoch, revision: UInt64) {
+        self.epoch = epoch
+        self.revision = revision
+    }
+
+    /// From an object.
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        epoch = try container.decode(Epoch.self, forKey: .epoch)
+        revision = try container.decode(WireNumber.self, forKey: .revision).value
+    }
 }

@@ -76,7 +76,7 @@ extension Roster: Codable {
             room: try container.decode(RoomID.self, forKey: .room),
             name: try container.decode(PeerName.self, forKey: .name),
             epoch: try container.decode(Epoch.self, forKey: .epoch),
-            revision: try container.decode(UInt64.self, forKey: .revision),
+            revision: try container.decode(WireNumber.self, forKey: .revision).value,
             host: try container.decode(MemberID.self, forKey: .host),
             isAnnounced: try container.decode(Bool.self, forKey: .isAnnounced),
             members: try container.decode([Member].self, forKey: .members))

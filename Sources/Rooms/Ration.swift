@@ -1,0 +1,26 @@
+import AudioBase
+
+/// So much in a while, and no more: what others may ask of a person's attention, or make a host pass on to all.
+struct Ration: Sendable {
+    let limit: Int
+    /// Seconds.
+    let window: Double
+    private var start: HostTime?
+    private var used = 0
+
+    init(_ limit: Int, inSeconds window: Double) {
+        self.limit = limit
+        self.window = window
+    }
+
+    /// Uses one. - Returns: false where none is left.
+    mutating func take(at now: HostTime) -> Bool {
+        if start.map({ now.seconds(since: $0) >= window }) ?? true {
+            start = now
+            used = 0
+        }
+        guard used < limit else { return false }
+        used += 1
+        return true
+    }
+}

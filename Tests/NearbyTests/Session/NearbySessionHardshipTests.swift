@@ -1,0 +1,203 @@
+import Foundation
+import MediaTransport
+import Rooms
+import Testing
+
+@testable import Nearby
+
+/// What a session does where others, or files, do not do as they should.
+@Suite(.timeLimit(.minutes(1))) struct NearbySessionHardshipTests {
+    @Test func `an offer that the host's end cut off is made again`() async throws {
+        let (host, guest) = (try await Peer("Hanna"), try await Peer("Gustav"))
+        try await host.host()
+        // A page that answers nothing; so the guest's offer to it waits.
+        await host.session.admitPage()
+        try await guest.enter(host)
+        let page = try #require(await guest.member("Page"))
+        #expect(await happens { await guest.session.isOffering(to: page) })
+        let first = await guest.session.farSides[page]?.offer
+        await host.session.leave()
+        #expect(await happens { await guest.session.isHost })
+        #expect(
+            await happens {
+                let now = await guest.session.farSides[page]?.offer
+                let isOffering = await guest.session.isOffering(to: page)
+                return now != first && isOffering
+            })
+        for peer in [guest, host] { await peer.session.close() }
+    }
+
+    @Test func `who leaves a host that answers nothing any more does not wait for it`() async throws {
+        // A host as others see it, which stops when it is asked to let somebody in.
+        let identity = try NearbyStore.inMemory().identity()
+        let tls = try TLSIdentity(
+            certificatePEM: Array(identity.certificatePEM.utf8), privateKeyPEM: Array(identity.privateKeyPEM.utf8))
+        let server = try await HTTPSServer(address: .loopback, port: 0, identity: tls)
+        let room = try await Peer("Hanna")
+        try await room.host()
+        var info = try #require(await room.session.description())
+        info.hostKey = identity.fingerprint
+        let (hasLeft, leaving) = AsyncStream<Void>.makeStream()
+        let serving = Task { [info] in
+            await server.run { request in
+                if request.method == .GET { return RoomReply.room(info).response }
+                for await _ in hasLeft {}
+                return RoomReply.refused(.closed).response
+            }
+        }
+        let guest = try await Peer("Gustav")
+        try await guest.session.join(Endpoint(addresses: [server.localAddress], key: .any))
+        #expect(await happens { guest.events.contains { if case .asking = $0 { true } else { false } } })
+        // It would never come back, were it to wait for an answer.
+        await guest.session.close()
+        #expect(guest.ending == .left)
+        leaving.finish()
+        server.stop()
+        await serving.value
+        await room.session.close()
+    }
+
+    @Test(arguments: [true, false]) func `what is changed in the list of known peers counts in a room that is open`(
+        isInFolder: Bool
+    ) async throws {
+        let scratch = try Scratch()
+        let store = isInFolder ? NearbyStore(directory: scratch("earshot")) : .inMemory()
+        // As `earshot peers` does in a process of its own.
+        let elsewhere = isInFolder ? NearbyStore(directory: scratch("earshot")) : store
+        let (host, guest) = (try await Peer("Hanna", store: store), try await Peer("Gustav"))
+        try await host.host()
+        try await guest.enter(host)
+        await host.session.block(try #require(await guest.session.memberID))
+        #expect(await happens { guest.ending == .removed(isBlocked: true) })
+        try await guest.session.join(host.endpoint)
+        #expect(await happens { guest.ending == .refused(.blocked) })
+        try elsewhere.update { $0.unblock(guest.session.fingerprint) }
+        try await guest.session.join(host.endpoint)
+        #expect(await happens { await guest.session.memberID != nil })
+        try elsewhere.update { $0.block(guest.session.fingerprint, as: try! PeerName("Gustav"), date: 1) }
+        await guest.session.leave()
+        #expect(await happens { await host.session.roster?.members.count == 1 })
+        try await guest.session.join(host.endpoint)
+        #expect(await happens { guest.ending == .refused(.blocked) })
+        for peer in [guest, host] { await peer.session.close() }
+    }
+
+    @Test func `what was noted last is in the file when the session is closed`() async throws {
+        let scratch = try Scratch()
+        let store = NearbyStore(directory: scratch("earshot"))
+        let (host, guest) = (try await Peer("Hanna", store: store), try await Peer("Gustav"))
+        try await host.host()
+        try await guest.enter(host)
+        await host.session.close()
+        #expect(try store.knownPeers().peers[guest.session.fingerprint] != nil)
+        await guest.session.close()
+    }
+
+    @Test func `who is blocked stays so where the file cannot be written`() async throws {
+        let scratch = try Scratch()
+        let store = NearbyStore(directory: scratch("earshot"))
+        let (host, guest) = (try await Peer("Hanna", store: store), try await Peer("Gustav"))
+        try await host.host()
+        try await guest.enter(host)
+        #expect(await happens { (try? store.knownPeers().peers.count) == 1 })
+        try Data("nonsense".utf8).write(to: URL(fileURLWithPath: scratch("earshot/known-peers.json")))
+        await host.session.block(try #require(await guest.session.memberID))
+        #expect(await happens { host.events.contains { if case .store = $0 { true } else { false } } })
+        #expect(await happens { guest.ending == .removed(isBlocked: true) })
+        try await guest.session.join(host.endpoint)
+        #expect(await happens { guest.ending == .refused(.blocked) })
+        for peer in [guest, host] { await peer.session.close() }
+    }
+
+    @Test func `a listener that hangs up before its stream begins is not kept`() async throws {
+        let (host, guest) = (try await Peer("Hanna"), try await Peer("Gustav"))
+        try await host.host()
+        try await guest.enter(host)
+        await guest.session.close()
+        #expect(await happens { await host.session.feeds.isEmpty })
+        let key = try NearbyStore.inMemory().identity().fingerprint
+        await host.session.admit(key)
+        let caller = Caller(address: .loopback, key: key)
+        let status = await host.session.respond(to: .events(after: nil), caller).status
+        #expect(status == .ok)
+        #expect(await happens { await host.session.feeds.isEmpty })
+        await host.session.close()
+    }
+
+    @Test func `of parts without number a few are looked at at once`() async throws {
+        let host = try await Peer("Hanna")
+        try await host.host()
+        let room = try #require(await host.session.roster?.room)
+        // A machine that takes connections, and says nothing.
+        let listener = try SilentListener()
+        let rooms = try (0..<100).map { _ in
+            let key = try NearbyStore.inMemory().identity().fingerprint
+            return NearbyRoom(
+                id: NearbyRoom.ID(roomID: room, hostKey: key, announcedName: "Studio"), name: "Studio",
+                hostName: "alpha.local", endpoints: [listener.address],
+                announcement: RoomAnnouncement(roomID: room, hostKey: key, needsPIN: false, memberCount: 1),
+                isOnThisMachine: false)
+        }
+        await host.session.saw(rooms)
+        await host.session.saw(rooms)
+        #expect(await host.session.partProbes == NearbySession.partProbeLimit)
+        #expect(await host.session.partsProbed.count == NearbySession.partProbeLimit)
+        await host.session.close()
+    }
+}
+
+extension NearbySession {
+    /// Somebody comes that is no session: only what the room's core makes of it counts.
+    fileprivate func admitPage() {
+        guard let name = try? PeerName("Page") else { return }
+        let ask = Ask(name: name, addresses: [], port: 0)
+        withHost { $0.received(.ask(ask), as: RequestID(1 << 40), from: Caller(address: .loopback), at: .now()) }
+    }
+
+    fileprivate func admit(_ key: KeyFingerprint) {
+        guard let name = try? PeerName("Nobody") else { return }
+        let ask = Ask(name: name, addresses: [], port: 47_400)
+        withHost {
+            $0.received(.ask(ask), as: RequestID(1 << 40), from: Caller(address: .loopback, key: key), at: .now())
+        }
+    }
+
+    fileprivate func isOffering(to member: MemberID) -> Bool {
+        if case .offering? = farSides[member]?.stage { true } else { false }
+    }
+
+    /// What it says of its room.
+    fileprivate func description() async -> RoomInfo? {
+        let response = await respond(to: .describe, Caller(address: .loopback))
+        guard case .bytes(let body) = response.content,
+            case .room(let info) = try? RoomReply(to: .describe, status: 200, parts: HTTPParts(body: body))
+        else { return nil }
+        return info
+    }
+}
+
+/// A port where connections are made, and nothing is said.
+private final class SilentListener {
+    let address: SocketAddress
+    private let descriptor: Int32
+
+    init() throws {
+        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        var place = sockaddr_in()
+        place.sin_family = sa_family_t(AF_INET)
+        place.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+        var size = socklen_t(MemoryLayout<sockaddr_in>.size)
+        let port = try withUnsafeMutablePointer(to: &place) { pointer in
+            try pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { generic in
+                guard bind(descriptor, generic, size) == 0, listen(descriptor, 128) == 0,
+                    getsockname(descriptor, generic, &size) == 0
+                else { throw POSIXError(.EADDRINUSE) }
+            }
+            return UInt16(bigEndian: pointer.pointee.sin_port)
+        }
+        self.descriptor = descriptor
+        address = SocketAddress(.loopback, port: port)
+    }
+
+    deinit { close(descriptor) }
+}
