@@ -128,7 +128,7 @@ import Testing
         try await withServer(limits: limits) { request in
             guard request.target.path == "/hold" else { return HTTPResponse() }
             return .events {
-                try await $0.write(ServerSentEvent.keepAlive.bytes)
+                try await $0.write(ServerSentEvent.keepAlive)
                 try await Task.sleep(for: .seconds(600))
             }
         } _: { server async throws in
