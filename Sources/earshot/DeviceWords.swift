@@ -6,10 +6,12 @@ import Foundation
 enum DeviceWords {
     static func name(_ device: AudioDeviceDescription) -> String { printable(device.name) }
 
+    /// Joiners stay: emoji and several scripts need them.
     static func printable(_ text: String) -> String {
         var result = String.UnicodeScalarView()
         for scalar in text.unicodeScalars {
             switch scalar.properties.generalCategory {
+            case .format where scalar == "\u{200C}" || scalar == "\u{200D}": result.append(scalar)
             case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate: result.append("?")
             default: result.append(scalar)
             }

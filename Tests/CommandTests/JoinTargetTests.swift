@@ -177,5 +177,9 @@ import Testing
         #expect(line.text(width: 200, hasColour: true).contains("\u{1B}[32mBob\u{1B}[0m"))
     }
 
+    @Test func `joined emoji stay as they are, and what turns text round does not`() {
+        #expect(DeviceWords.printable("👩‍👧 Ann\u{202E}\u{200B}") == "👩‍👧 Ann??")
+    }
+
     @Test func `alone`() { #expect(RoomLine().plain.contains("nobody else is here")) }
 }
