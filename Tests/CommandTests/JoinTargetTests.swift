@@ -80,7 +80,7 @@ import Testing
     }
 
     @Test(arguments: [
-        ("Choir", "Choir"), ("Blue Room", "'Blue Room'"), ("take.5", "--by name take.5"),
+        ("Choir", "Choir"), ("Blue Room", "'Blue Room'"), ("take.5", "take.5"), ("take.v5", "--by name take.v5"),
         ("localhost", "--by name localhost"), ("10.0.0.1", "--by name 10.0.0.1"), ("-x", "-- '-x'"),
         ("-x.y", "-- '-x.y'"), ("x:5", "--by name 'x:5'"),
     ]) func `how to join a room is told so that it is read as its name`(name: String, words: String) throws {

@@ -55,16 +55,13 @@ final class HTTPBodyReader: Sendable {
     private let begin: @Sendable () async throws -> Void
     private let piece: @Sendable (Duration?) async throws -> ByteBuffer?
 
-    /// - Parameters:
-    ///   - begin: called before the first piece is asked for.
-    ///   - silence: how long the peer may send nothing.
+    /// - Parameter begin: called before the first piece is asked for.
     init<InboundHead, OutboundHead>(
-        _ connection: HTTPConnection<InboundHead, OutboundHead>, silence: Duration?,
+        _ connection: HTTPConnection<InboundHead, OutboundHead>,
         begin: @escaping @Sendable () async throws -> Void = {}
     ) {
         self.begin = begin
         piece = { limit in
-            let limit = [limit, silence].compactMap { $0 }.min()
             switch try await connection.next(within: limit) {
             case .body(let bytes): return bytes
             case .end: return nil

@@ -1,6 +1,5 @@
 import NIOCore
 import NIOHTTP1
-import Rooms
 import Synchronization
 
 /// What is sent behind a head.
@@ -36,8 +35,6 @@ final class HTTPContentWriter: Sendable {
     }
 
     func write(_ bytes: some Sequence<UInt8> & Sendable) async throws { try await write(ByteBuffer(bytes: bytes)) }
-
-    func write(_ event: ServerSentEvent) async throws { try await write(event.bytes) }
 
     /// Nothing more is taken.
     func finish() { isOver.store(true, ordering: .relaxed) }

@@ -11,7 +11,6 @@ struct HTTPExchange {
 
     let link: HTTPLink
     let deadline: NIODeadline?
-    let silence: Duration?
     private var connection: ClientConnection { link.connection }
 
     /// - Parameter keep: called where the connection can carry another request; else it is closed.
@@ -31,7 +30,7 @@ struct HTTPExchange {
         let failure: any Error
         do {
             let answer = try await firstOfAnswer()
-            let reader = HTTPBodyReader(connection, silence: silence)
+            let reader = HTTPBodyReader(connection)
             let length = answer.headers.first(name: "content-length").flatMap { Int($0) }
             let result = try await read(
                 HTTPAnswer(

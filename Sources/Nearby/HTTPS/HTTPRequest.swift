@@ -9,8 +9,6 @@ struct HTTPRequest: Sendable {
     let target: HTTPTarget
     let headers: HTTPHeaders
     let remoteAddress: SocketAddress
-    /// The address of ours that the client reached.
-    let localAddress: SocketAddress
     /// The public key that the client has proven by its certificate, as SPKI in DER; nil for browsers, who have none.
     let clientKey: [UInt8]?
     let body: HTTPBody

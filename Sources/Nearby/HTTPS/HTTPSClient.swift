@@ -59,17 +59,16 @@ final class HTTPSClient: Sendable {
     /// - Parameters:
     ///   - target: a path with its query; names in it by ``HTTPTarget/escape(_:)``.
     ///   - timeout: for all of it, or nil; a stream of events has none.
-    ///   - silence: how long the server may send nothing within its answer.
     /// - Throws: ``HTTPSError``, `CancellationError`, or what `read` or a streamed content throws.
     func send<Result>(
         _ method: HTTPMethod, _ target: String, headers: HTTPHeaders = [:], content: HTTPContent = .none,
-        timeout: Duration? = .seconds(10), silence: Duration? = nil, isolation: isolated (any Actor)? = #isolation,
+        timeout: Duration? = .seconds(10), isolation: isolated (any Actor)? = #isolation,
         _ read: (HTTPAnswer) async throws -> Result
     ) async throws -> Result {
         let deadline = timeout.map { NIODeadline.now() + TimeAmount($0) }
         while true {
             let (link, isUsed) = try await link(by: deadline)
-            let exchange = HTTPExchange(link: link, deadline: deadline, silence: silence)
+            let exchange = HTTPExchange(link: link, deadline: deadline)
             do {
                 return try await exchange.run(method, target, headers, content, isolation: isolation, read) {
                     self.idle.put(link)

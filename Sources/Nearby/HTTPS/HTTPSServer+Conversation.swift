@@ -7,7 +7,7 @@ import struct MediaTransport.SocketAddress
 extension HTTPSServer {
     /// Reads requests and answers them, one after the other, until one side has had enough.
     func converse(
-        on connection: ServerConnection, from remote: SocketAddress, to local: SocketAddress, _ handler: Handler
+        on connection: ServerConnection, from remote: SocketAddress, _ handler: Handler
     ) async {
         do {
             var isFirst = true
@@ -18,7 +18,7 @@ extension HTTPSServer {
                         onceBegun: isFirst ? nil : limits.headTimeout)
                 else { return }
                 _ = table.setWaiting(false, connection)
-                guard try await answer(head, on: connection, from: remote, to: local, handler) else { return }
+                guard try await answer(head, on: connection, from: remote, handler) else { return }
                 isFirst = false
             }
         } catch let error as HTTPParserError {
@@ -30,10 +30,10 @@ extension HTTPSServer {
 
     /// Whether another request may follow.
     private func answer(
-        _ head: HTTPRequestHead, on connection: ServerConnection, from remote: SocketAddress, to local: SocketAddress,
+        _ head: HTTPRequestHead, on connection: ServerConnection, from remote: SocketAddress,
         _ handler: Handler
     ) async throws -> Bool {
-        let reader = HTTPBodyReader(connection, silence: nil) {
+        let reader = HTTPBodyReader(connection) {
             guard !head.isOld, head.headers[canonicalForm: "expect"].contains("100-continue") else {
                 return
             }
@@ -41,7 +41,7 @@ extension HTTPSServer {
                 [.head(HTTPResponseHead(version: .http1_1, status: .continue))], within: self.limits.writeTimeout)
         }
         defer { reader.finish() }
-        let response = try await handle(head, reader, connection, from: remote, to: local, handler)
+        let response = try await handle(head, reader, connection, from: remote, handler)
         let isWhole = await connection.isInboundWhole()
         let keepsAlive =
             isWhole && head.isKeepAlive && !head.isOld && head.method != .CONNECT
@@ -69,7 +69,7 @@ extension HTTPSServer {
     /// What the handler says, or what there is to say in its place.
     private func handle(
         _ head: HTTPRequestHead, _ reader: HTTPBodyReader, _ connection: ServerConnection, from remote: SocketAddress,
-        to local: SocketAddress, _ handler: Handler
+        _ handler: Handler
     ) async throws -> HTTPResponse {
         guard let target = HTTPTarget(head.uri) else {
             return HTTPProblem(
@@ -80,7 +80,7 @@ extension HTTPSServer {
             length: head.headers.first(name: "content-length").flatMap { Int($0) }, reader: reader,
             timeout: limits.bodyTimeout)
         let request = HTTPRequest(
-            method: head.method, target: target, headers: head.headers, remoteAddress: remote, localAddress: local,
+            method: head.method, target: target, headers: head.headers, remoteAddress: remote,
             clientKey: await connection.peerKey(), body: body)
         do {
             return try await handler(request)

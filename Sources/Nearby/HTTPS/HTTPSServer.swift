@@ -21,7 +21,6 @@ final class HTTPSServer: Sendable {
     let limits: HTTPSLimits
     let table: ConnectionTable
     private let listener: NIOAsyncChannel<ServerConnection, Never>
-    private let context: TLSContextBox
 
     /// Begins to listen; nobody is answered before ``run(_:)``.
     /// - Parameters:
@@ -32,7 +31,7 @@ final class HTTPSServer: Sendable {
     ) async throws(HTTPSError) {
         self.limits = limits
         table = ConnectionTable(limits)
-        context = TLSContextBox(try identity.serverContext())
+        let context = try identity.serverContext()
         if let address {
             listener = try await Self.listen(.init(address, port: port), context, limits)
         } else {
@@ -48,9 +47,6 @@ final class HTTPSServer: Sendable {
     }
 
     deinit { listener.channel.close(promise: nil) }
-
-    /// Presents another certificate to who connects from now on. Connections that are there stay.
-    func use(_ identity: TLSIdentity) throws(HTTPSError) { context.set(try identity.serverContext()) }
 
     /// Answers requests until ``stop()``, or until the task is cancelled. Once.
     func run(_ handler: @escaping Handler) async {
@@ -86,12 +82,11 @@ final class HTTPSServer: Sendable {
     /// One connection: a task that converses and one that sees the client leave, each of which ends the other.
     private func serve(_ connection: ServerConnection, _ handler: @escaping Handler) async {
         guard let remote = SocketAddress(connection.channel.remoteAddress),
-            let local = SocketAddress(connection.channel.localAddress),
             table.admit(connection, from: remote.address)
         else { return connection.abort(ConnectionFailure.closed) }
         defer { table.remove(connection) }
         await withTaskGroup(of: Void.self) { group in
-            group.addTask { await self.converse(on: connection, from: remote, to: local, handler) }
+            group.addTask { await self.converse(on: connection, from: remote, handler) }
             group.addTask { await connection.closed() }
             await group.next()
             group.cancelAll()
@@ -99,7 +94,7 @@ final class HTTPSServer: Sendable {
     }
 
     private static func listen(
-        _ address: SocketAddress, _ context: TLSContextBox, _ limits: HTTPSLimits
+        _ address: SocketAddress, _ context: NIOSSLContext, _ limits: HTTPSLimits
     ) async throws(HTTPSError) -> NIOAsyncChannel<ServerConnection, Never> {
         var bootstrap = ServerBootstrap(group: HTTPSEventLoop.group)
             .serverChannelOption(.backlog, value: 256)
@@ -117,7 +112,7 @@ final class HTTPSServer: Sendable {
         }
         do {
             return try await bootstrap.bind(to: address.forNIO) { channel in
-                channel.eventLoop.makeCompletedFuture { try configure(channel, context.get(), limits) }
+                channel.eventLoop.makeCompletedFuture { try configure(channel, context, limits) }
             }
         } catch {
             throw HTTPSError(binding: error, to: address)
@@ -139,15 +134,4 @@ final class HTTPSServer: Sendable {
             NIOHTTPResponseHeadersValidator())
         return try ServerConnection(on: channel)
     }
-}
-
-/// What new connections are encrypted with.
-private final class TLSContextBox: Sendable {
-    private let context: Mutex<NIOSSLContext>
-
-    init(_ context: NIOSSLContext) { self.context = Mutex(context) }
-
-    func get() -> NIOSSLContext { context.withLock { $0 } }
-
-    func set(_ new: NIOSSLContext) { context.withLock { $0 = new } }
 }

@@ -50,14 +50,6 @@ public final class Mailbox<Element: Sendable>: AsyncSequence, Sendable {
         }
     }
 
-    /// Puts one in beyond the capacity; for what is bounded otherwise. Nothing happens to one that is ended.
-    public func post(_ element: Element) {
-        state.withLock { state in
-            guard state.end == nil, !state.hand(element) else { return }
-            state.elements.append(element)
-        }
-    }
-
     /// Ends it behind what is in it. Who waits to put something in gets ``MailboxClosed``.
     public func finish() { end(.success(())) }
 

@@ -61,14 +61,10 @@ final class Transfers: Sendable {
     let files = FileTable()
     let openStreams = Mutex<[MemberID: Int]>([:])
     private let lanes = Mutex<[MemberID: Lane]>([:])
-    private let clients: Mutex<Clients>
+    private let identity: TLSIdentity
+    private let clients = Mutex<[MemberID: (endpoint: Endpoint, client: PeerClient)]>([:])
     private let epoch = UInt64.random(in: 1..<TransferNumber.limit)
     private let lastNumber = Atomic<UInt64>(0)
-
-    private struct Clients {
-        var identity: TLSIdentity
-        var made: [MemberID: (endpoint: Endpoint, client: PeerClient)] = [:]
-    }
 
     /// - Parameter identity: what this side shows to others.
     init(
@@ -78,15 +74,7 @@ final class Transfers: Sendable {
         self.room = room
         self.limits = limits
         self.deliver = deliver
-        clients = Mutex(Clients(identity: identity))
-    }
-
-    /// Shows another certificate from now on.
-    func use(_ identity: TLSIdentity) {
-        clients.withLock { clients in
-            clients.identity = identity
-            clients.made = [:]
-        }
+        self.identity = identity
     }
 
     /// A member has left the roster: what is under way with it ends, on this side at once.
@@ -94,14 +82,14 @@ final class Transfers: Sendable {
         undertakings.end(with: member)
         files.end(with: member)
         lanes.withLock { _ = $0.removeValue(forKey: member) }
-        clients.withLock { _ = $0.made.removeValue(forKey: member) }
+        clients.withLock { _ = $0.removeValue(forKey: member) }
     }
 
     /// Ends everything; nothing is sent or taken after it.
     func close() {
         undertakings.endAll()
         files.endAll()
-        clients.withLock { $0.made = [:] }
+        clients.withLock { $0 = [:] }
     }
 
     /// Answers a request; nil where it asks for nothing of this.
@@ -150,9 +138,9 @@ final class Transfers: Sendable {
             throw TransferError.gone
         }
         return try clients.withLock { clients in
-            if let (known, client) = clients.made[member], known == endpoint { return client.http }
-            let client = try PeerClient(endpoint, identity: clients.identity)
-            clients.made[member] = (endpoint, client)
+            if let (known, client) = clients[member], known == endpoint { return client.http }
+            let client = try PeerClient(endpoint, identity: identity)
+            clients[member] = (endpoint, client)
             return client.http
         }
     }

@@ -10,21 +10,20 @@ import Testing
     /// Says back what it was asked.
     static let echo: HTTPSServer.Handler = { request in
         let body = try await request.body.collect(upTo: 1_000_000)
-        let query = request.target.query.sorted { $0.key < $1.key }.map { "\($0)=\($1)" }.joined(separator: ",")
         return HTTPResponse(
-            headers: ["X-Said": "\(request.method) \(request.target.components) \(query)"], content: .bytes(body))
+            headers: ["X-Said": "\(request.method) \(request.target.components)"], content: .bytes(body))
     }
 
     @Test func `a request is answered, and each side knows the other's key`() async throws {
         try await withServer { request in
             #expect(request.clientKey == TestIdentity.client.publicKey)
-            #expect(request.remoteAddress.address == .loopback && request.localAddress.address == .loopback)
+            #expect(request.remoteAddress.address == .loopback)
             return try await Self.echo(request)
         } _: { server async throws in
             let (head, body) = try await client(of: server).send(
                 .POST, "/room/a%2Fb?x=1&y=%C3%A9", content: .text("hello"))
             #expect(head.status == .ok && String(decoding: body, as: UTF8.self) == "hello")
-            #expect(head.headers.first(name: "x-said") == #"POST ["room", "a/b"] x=1,y=é"#)
+            #expect(head.headers.first(name: "x-said") == #"POST ["room", "a/b"]"#)
             #expect(head.serverKey == TestIdentity.server.publicKey && head.address == server.localAddress)
         }
     }
@@ -171,28 +170,15 @@ import Testing
 
     @Test func `headers and targets cannot be split`() async throws {
         try await withServer { request in
-            HTTPResponse(headers: ["X-Name": request.target.query["name"] ?? ""])
+            HTTPResponse(headers: ["X-Name": request.target.components.last ?? ""])
         } _: { server async throws in
             let client = try client(of: server)
-            await #expect(throws: (any Error).self) { try await client.send(.GET, "/?name=a%0D%0AX-Evil:%20b") }
+            await #expect(throws: (any Error).self) { try await client.send(.GET, "/a%0D%0AX-Evil:%20b") }
             await #expect(throws: (any Error).self) { try await client.send(.GET, "/ HTTP/1.1\r\nX-Evil: b") }
             await #expect(throws: (any Error).self) {
                 try await client.send(.GET, "/", headers: ["A": "b\r\nX-Evil: c"])
             }
-            #expect(try await client.send(.GET, "/?name=a").head.headers.first(name: "x-name") == "a")
-        }
-    }
-
-    @Test func `a new certificate is shown to new connections only`() async throws {
-        try await withServer(answering: Self.echo) { server async throws in
-            let first = try client(of: server)
-            _ = try await first.send(.GET, "/")
-            try server.use(TestIdentity.other.identity)
-            #expect(try await first.send(.GET, "/").head.serverKey == TestIdentity.server.publicKey)
-            let second = try client(of: server, pinning: .other)
-            #expect(try await second.send(.GET, "/").head.status == .ok)
-            try server.use(TestIdentity.reissued.identity)
-            #expect(try await client(of: server).send(.GET, "/").head.status == .ok)
+            #expect(try await client.send(.GET, "/a").head.headers.first(name: "x-name") == "a")
         }
     }
 

@@ -16,9 +16,6 @@ struct TestIdentity: Sendable {
     static let other = make("other")
     static let rsa = make("rsa", ["rsa:2048"])
 
-    /// The same key with another certificate.
-    static let reissued = make("reissued", ["-key", server.key])
-
     var identity: TLSIdentity {
         get throws { try TLSIdentity(certificatePEM: Self.read(certificate), privateKeyPEM: Self.read(key)) }
     }
@@ -31,10 +28,9 @@ struct TestIdentity: Sendable {
 
     private static func make(_ name: String, _ options: [String] = ["ec"]) -> TestIdentity {
         let certificate = "\(folder)/\(name).crt"
-        let key = options[0] == "-key" ? options[1] : "\(folder)/\(name).key"
+        let key = "\(folder)/\(name).key"
         let kind =
             switch options[0] {
-            case "-key": options
             case "ec": ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-keyout", key]
             default: ["-newkey", options[0], "-nodes", "-keyout", key]
             }

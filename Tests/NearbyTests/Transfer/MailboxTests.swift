@@ -59,10 +59,8 @@ import Testing
     }
 
     @Test func `what is in it is read before the end, and the first end counts`() async throws {
-        let box = Mailbox<Int>(capacity: 2)
-        try await box.send(1)
-        box.post(2)
-        box.post(3)
+        let box = Mailbox<Int>(capacity: 3)
+        for number in 1...3 { try await box.send(number) }
         box.fail(TransferError.cut)
         box.finish()
         await #expect(throws: TransferError.cut) { try await box.send(4) }

@@ -1,11 +1,9 @@
-/// What a request asks for: `/room/members/7?epoch=2`.
+/// What a request asks for: `/room/members/7`. A query has no meaning here, and is passed over.
 struct HTTPTarget: Hashable, Sendable {
     /// As it was sent, without the query: `/room/members/7`.
     let path: String
     /// Its parts, with what was escaped put back: `["room", "members", "7"]`. A `/` in a name cannot be taken for a divider.
     let components: [String]
-    /// Names and values, with what was escaped put back; of several with one name the first.
-    let query: [String: String]
 
     /// - Parameter text: the target of the request line. One with a scheme and a host is nobody's of ours: nil, as for any
     ///   that does not begin with `/` or has an escape that is none.
@@ -13,26 +11,16 @@ struct HTTPTarget: Hashable, Sendable {
         guard text.utf8.first == UInt8(ascii: "/"), text.utf8.allSatisfy({ (33...126).contains($0) }) else {
             return nil
         }
-        let parts = text.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
-        path = String(parts[0])
+        path = String(text.prefix { $0 != "?" })
         var components: [String] = []
-        for part in parts[0].split(separator: "/") {
+        for part in path.split(separator: "/") {
             guard let component = Self.unescape(part) else { return nil }
             components.append(component)
         }
         self.components = components
-        var query: [String: String] = [:]
-        for pair in (parts.count > 1 ? parts[1] : "").split(separator: "&") {
-            let sides = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-            guard let name = Self.unescape(sides[0]), let value = Self.unescape(sides.count > 1 ? sides[1] : "") else {
-                return nil
-            }
-            if query[name] == nil { query[name] = value }
-        }
-        self.query = query
     }
 
-    /// A path's component, or a name or value of a query, with everything escaped that is not a letter, a digit or `-._~`.
+    /// A path's component, with everything escaped that is not a letter, a digit or `-._~`.
     static func escape(_ text: String) -> String {
         let digits = Array("0123456789ABCDEF".utf8)
         var bytes: [UInt8] = []
