@@ -44,7 +44,7 @@ final class CallMedia: MediaClient, @unchecked Sendable {
         self.core = core
     }
 
-    /// What was counted of a far side a twentieth of a second ago or less; nil where it takes no part yet. Any thread.
+    /// What was counted of a far side 0.15 s ago or less; nil where it takes no part yet. Any thread.
     func statistics(of peer: PeerID) -> MediaStatistics? { published.withLock { $0.statistics[peer] } }
 
     /// Why nothing is sent any more; nil where it is. Any thread.
@@ -77,7 +77,7 @@ final class CallMedia: MediaClient, @unchecked Sendable {
         return value > 0 ? value : nil
     }
     /// Who holds the lock wakes the thread next.
-    var hasMedia: Bool { core.hasCaptured || !(orders.withLockIfAvailable(\.isEmpty) ?? true) }
+    var hasMedia: Bool { error == nil && core.hasCaptured || !(orders.withLockIfAvailable(\.isEmpty) ?? true) }
     var nextDeadline: HostTime? { core.nextDeadline }
 
     func receive(_ packet: UnsafeRawBufferPointer, from peer: PeerID, at now: HostTime) {

@@ -117,7 +117,8 @@ public struct CallPreferences: Sendable {
             throw .noCommonFormat(offered: [format.description], supported: [mine.description], required: self.codec)
         }
         let rate = Double(mine.clockRate)
-        let frames = framesPerPacket(codec, rate: rate, wanted: remote.packetTime)
+        let frames = framesPerPacket(
+            codec, rate: rate, wanted: remote.packetTime, longest: remote.maximumPacketTime ?? .infinity)
         return CallConfiguration(
             codec: codec, streamRate: rate, channelCount: channelCount, framesPerPacket: frames,
             bitRate: min(bitRate(codec, framesPerPacket: frames), Self.limit(format)), payloadType: mine.payloadType,
@@ -153,12 +154,16 @@ public struct CallPreferences: Sendable {
             * channelCount
     }
 
-    private func framesPerPacket(_ codec: Codec, rate: Double, wanted: Double?) -> Int {
+    /// - Parameter longest: milliseconds that the far side takes at most. AAC has no shorter packets, and those of PCM are a
+    ///   block of the device's.
+    private func framesPerPacket(_ codec: Codec, rate: Double, wanted: Double?, longest: Double) -> Int {
         switch codec {
         case .aac: AACEncoder.blockFrameCount
         case .opus:
-            (opusFrameMilliseconds ?? wanted).flatMap { OpusFrameDuration(milliseconds: $0) }?.frameCount
-                ?? OpusFrameDuration.milliseconds10.frameCount
+            OpusFrameDuration.allCases.last {
+                let wish = (opusFrameMilliseconds ?? wanted).flatMap { OpusFrameDuration(milliseconds: $0) }
+                return $0.milliseconds <= min(longest, (wish ?? .milliseconds10).milliseconds)
+            }?.frameCount ?? OpusFrameDuration.microseconds2500.frameCount
         case .pcm: Int((Double(deviceBlock) * rate / deviceRate).rounded())
         }
     }

@@ -25,6 +25,7 @@ final class CallRoster: Sendable {
         var version: UInt64 = 0
         var offer: SessionDescription?
         var seat: Seat?
+        var gain: Float = 1
     }
 
     private struct Seat {
@@ -89,6 +90,13 @@ final class CallRoster: Sendable {
         }
     }
 
+    func setGain(_ gain: Float, of peer: PeerID) {
+        farSides.withLock { farSides in
+            farSides.all[peer]?.gain = gain
+            if let heard = farSides.all[peer]?.seat?.heard { mixer.setGain(gain, at: heard.place) }
+        }
+    }
+
     /// The discard service's: what stands in a description until somebody knows better.
     private static let port: UInt16 = 9
 
@@ -129,7 +137,7 @@ final class CallRoster: Sendable {
                 firstTimestamp: .random(in: 0 ... .max)))
         var heard: (Playout, VoiceMixer.Place)?
         if let playout {
-            guard let place = mixer.add(playout) else { throw CallError.full }
+            guard let place = mixer.add(playout, gain: farSide.gain) else { throw CallError.full }
             heard = (playout, place)
         }
         farSide.seat = Seat(agreement: agreement, heard: heard, stream: stream)

@@ -43,9 +43,10 @@ public final class CallSession: MediaNegotiator {
             channelCount: preferences.channelCount, deviceRate: preferences.deviceRate, wakeup: wakeup, voice: voice)
         media = CallMedia(
             core: MediaCore(
-                captured: processor.captured.reader, channelCount: preferences.channelCount,
+                captured: processor.captured, channelCount: preferences.channelCount,
                 deviceRate: preferences.deviceRate, deviceBlock: preferences.deviceBlock), wakeup: wakeup)
         roster = CallRoster(preferences, cname: cname, mixer: processor.mixer, media: media)
+        processor.mixer.setPulled(false)
     }
 
     /// For the port that carries the call; it may live longer than the call.
@@ -54,9 +55,11 @@ public final class CallSession: MediaNegotiator {
     /// Starts the device: from now on there is sound for those who are in.
     public func start() throws(AudioDeviceError) {
         voice?.start(on: device)
+        processor.mixer.setPulled(true)
         do throws(AudioDeviceError) {
             try device.start(processor.callback)
         } catch {
+            processor.mixer.setPulled(false)
             voice?.stop()
             throw error
         }
@@ -76,6 +79,7 @@ public final class CallSession: MediaNegotiator {
     /// it.
     public func stop() {
         device.stop()
+        processor.mixer.setPulled(false)
         voice?.stop()
         media.follow(device)
     }
@@ -114,6 +118,10 @@ public final class CallSession: MediaNegotiator {
     public func accept(_ answer: SessionDescription, from peer: PeerID) throws {
         try roster.accept(answer, from: peer)
     }
+
+    /// How loud a far side is heard here, as a factor from 0 on, 1 at first; reached within a block, and kept until it is
+    /// forgotten. Harmless where there is none.
+    public func setGain(_ gain: Float, of peer: PeerID) { roster.setGain(gain, of: peer) }
 
     /// Forgets a far side: it fades out within a block. Harmless where there is none.
     public func end(_ peer: PeerID) { roster.end(peer) }

@@ -7,7 +7,7 @@ public struct CallStatistics: Sendable {
     public var configuration: CallConfiguration
     /// Which way sound goes, as this end sees it.
     public var direction: SessionDescription.Direction
-    /// What went over the wire, up to a twentieth of a second ago.
+    /// What went over the wire, up to 0.15 s ago.
     public var media: MediaStatistics
     /// What was made of it.
     public var playout = PlayoutStatistics()

@@ -10,7 +10,7 @@ struct CapturedBlock {
 
 /// Reads what the callback captured, a block at a time, on the media thread.
 struct CaptureReader: ~Copyable {
-    private let ring: AudioRing.Reader
+    private let ring: AudioRing
     private let deviceRate: Double
     private let readLimit: Int  // frames one block has at most
     private let raw: AudioBuffer
@@ -22,7 +22,7 @@ struct CaptureReader: ~Copyable {
     /// Frames that the device now calls with; another route may have other blocks than the call began with.
     var deviceBlock: Int
 
-    init(_ ring: AudioRing.Reader, channelCount: Int, deviceRate: Double, deviceBlock: Int) {
+    init(_ ring: AudioRing, channelCount: Int, deviceRate: Double, deviceBlock: Int) {
         self.ring = ring
         self.deviceRate = deviceRate
         self.deviceBlock = deviceBlock
@@ -34,16 +34,16 @@ struct CaptureReader: ~Copyable {
     static func readLimit(deviceBlock: Int) -> Int { deviceBlock * 3 / 2 }
 
     /// Whether ``next()`` has something.
-    var hasFrames: Bool { ring.heldFrames > 0 }
+    var hasFrames: Bool { ring.reader.heldFrames > 0 }
 
     /// The next frames, valid until the next call; nil when there are none. What waited longer than 50 ms is no longer live:
     /// the oldest goes, and the far side hears a gap, not a delay.
     mutating func next() -> CapturedBlock? {
-        let held = ring.heldFrames
+        let held = ring.reader.heldFrames
         guard held > 0 else { return nil }
         // A block of the device's where it can be: PCM goes out as it comes, a packet a block.
         let wanted = held <= readLimit ? held : min(deviceBlock, readLimit)
-        let slice = ring.read(
+        let slice = ring.reader.read(
             raw.channels, frameCount: wanted, holdingAtMost: max(Int(deviceRate * 0.05), 4 * deviceBlock))
         gap += slice.position - expected
         lostFrames += slice.position - expected

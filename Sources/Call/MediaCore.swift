@@ -6,9 +6,9 @@ import MediaTransport
 /// datagrams in, packets for their playouts out. Time is an argument, so that a whole call runs in a test on virtual time.
 ///
 /// What several far sides take in the same form is encoded once.
-public struct MediaCore: ~Copyable {
+struct MediaCore: ~Copyable {
     /// Gets each datagram and whom it is for; valid during the call.
-    public typealias Transmit = (UnsafeRawBufferPointer, PeerID) -> Void
+    typealias Transmit = (UnsafeRawBufferPointer, PeerID) -> Void
 
     private struct Member {
         let id: PeerID
@@ -29,9 +29,9 @@ public struct MediaCore: ~Copyable {
     private var streams: [StreamEncoder] = []
 
     /// - Parameters:
-    ///   - captured: what the device's callback records, at the device's rate.
+    ///   - captured: what the device's callback records, at the device's rate; read here alone.
     ///   - deviceBlock: frames that the device calls with.
-    public init(captured: AudioRing.Reader, channelCount: Int, deviceRate: Double, deviceBlock: Int) {
+    init(captured: AudioRing, channelCount: Int, deviceRate: Double, deviceBlock: Int) {
         capture = CaptureReader(
             captured, channelCount: channelCount, deviceRate: deviceRate, deviceBlock: deviceBlock)
     }
@@ -39,7 +39,7 @@ public struct MediaCore: ~Copyable {
     /// From now on this far side is sent what is captured. Where it takes part already, or rests, something else was agreed
     /// on with it: it goes on as the same source, others do not notice.
     /// - Parameter isOpen: whether there is a way to it already; else ``setOpen(_:to:)`` says when.
-    public mutating func add(_ peer: MediaPeer, as id: PeerID, isOpen: Bool = true) {
+    mutating func add(_ peer: MediaPeer, as id: PeerID, isOpen: Bool = true) {
         rest(id)
         let rested = resting.removeValue(forKey: id)
         if let rested { peer.follow(rested.past) }
@@ -49,7 +49,7 @@ public struct MediaCore: ~Copyable {
     }
 
     /// Nothing is agreed on with this far side any more, for now: nothing is sent to it, nothing of it taken.
-    public mutating func rest(_ id: PeerID) {
+    mutating func rest(_ id: PeerID) {
         guard let index = index(of: id) else { return }
         let member = take(index)
         resting[id] = Resting(past: member.media.past, lostBefore: member.lostBefore)
@@ -65,7 +65,7 @@ public struct MediaCore: ~Copyable {
 
     /// Whether packets for this far side can be sent now. What cannot is not numbered, so that it is a gap of time and not
     /// of numbers.
-    public mutating func setOpen(_ isOpen: Bool, to id: PeerID) {
+    mutating func setOpen(_ isOpen: Bool, to id: PeerID) {
         guard let index = index(of: id), members[index].isOpen != isOpen else { return }
         members[index].isOpen = isOpen
         if !isOpen { members[index].media.interrupt() }
@@ -74,7 +74,7 @@ public struct MediaCore: ~Copyable {
     /// Says goodbye to this far side, where there is a way, and forgets it.
     /// - Returns: who it was; nil where nobody has the number.
     @discardableResult
-    public mutating func remove(_ id: PeerID, at now: HostTime, transmit: Transmit) -> MediaPeer? {
+    mutating func remove(_ id: PeerID, at now: HostTime, transmit: Transmit) -> MediaPeer? {
         resting[id] = nil
         guard let index = index(of: id) else { return nil }
         let member = take(index)
@@ -83,7 +83,7 @@ public struct MediaCore: ~Copyable {
     }
 
     /// Encodes and packetises what was captured since the last call.
-    public mutating func sendCaptured(at now: HostTime, transmit: Transmit) throws(CodecError) {
+    mutating func sendCaptured(at now: HostTime, transmit: Transmit) throws(CodecError) {
         while let block = capture.next() {
             for stream in streams {
                 try stream.encode(block) { (payload: UnsafeRawBufferPointer, position: Int, isAfterGap: Bool) in
@@ -98,41 +98,36 @@ public struct MediaCore: ~Copyable {
     }
 
     /// Takes one datagram of a far side's. Whose number nobody has is ignored.
-    public mutating func receive(_ datagram: UnsafeRawBufferPointer, from id: PeerID, at now: HostTime) {
+    mutating func receive(_ datagram: UnsafeRawBufferPointer, from id: PeerID, at now: HostTime) {
         guard let index = index(of: id) else { return }
         members[index].media.receive(datagram, at: now)
     }
 
     /// Does what is due: reports to the far sides, frames that have waited long enough for the ones before them.
-    public mutating func tick(at now: HostTime, transmit: Transmit) {
+    mutating func tick(at now: HostTime, transmit: Transmit) {
         for member in members { member.media.tick(at: now, isOpen: member.isOpen) { transmit($0, member.id) } }
     }
 
     /// Says goodbye to a far side, which stays.
-    public mutating func leave(_ id: PeerID, at now: HostTime, transmit: Transmit) {
+    mutating func leave(_ id: PeerID, at now: HostTime, transmit: Transmit) {
         guard let index = index(of: id), members[index].isOpen else { return }
         members[index].media.leave(at: now) { transmit($0, id) }
     }
 
-    /// Says goodbye to everybody.
-    public mutating func leave(at now: HostTime, transmit: Transmit) {
-        for member in members where member.isOpen { member.media.leave(at: now) { transmit($0, member.id) } }
-    }
-
     /// When ``tick(at:transmit:)`` has something to do next; nil when only a packet can change that.
-    public var nextDeadline: HostTime? { members.lazy.compactMap(\.media.nextDeadline).min() }
+    var nextDeadline: HostTime? { members.lazy.compactMap(\.media.nextDeadline).min() }
 
     /// Frames that the device calls with at present; what is captured waits no longer than four of them.
-    public var deviceBlock: Int {
+    var deviceBlock: Int {
         get { capture.deviceBlock }
         set { capture.deviceBlock = newValue }
     }
 
     /// Whether ``sendCaptured(at:transmit:)`` has something to do.
-    public var hasCaptured: Bool { capture.hasFrames }
+    var hasCaptured: Bool { capture.hasFrames }
 
     /// What went over the wire to and from a far side, and what did not; nil where nobody has the number.
-    public func statistics(of id: PeerID) -> MediaStatistics? {
+    func statistics(of id: PeerID) -> MediaStatistics? {
         guard let index = index(of: id) else { return nil }
         var statistics = members[index].media.statistics
         statistics.captureLostFrames = capture.lostFrames - members[index].lostBefore

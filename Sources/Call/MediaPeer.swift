@@ -5,9 +5,9 @@ import Playout
 
 /// One far side's media, without socket, thread and clock: payloads in, datagrams out; datagrams in, packets for its playout
 /// out. Made on the control thread; the media thread's from ``MediaCore/add(_:as:)`` on.
-public final class MediaPeer {
+final class MediaPeer {
     /// What was agreed on with it.
-    public let configuration: CallConfiguration
+    let configuration: CallConfiguration
     /// What makes the payloads it is sent, and others that take the same; nil where it is sent nothing but reports.
     let stream: StreamEncoder?
     private let packets: PacketQueue?

@@ -14,14 +14,14 @@ final class StreamEncoder {
         let bitRate: Int
     }
 
-    private enum Engine {
+    enum Engine {
         case pcm
         case opus(OpusEncoder)
         case aac(AACEncoder)
     }
 
     private let configuration: CallConfiguration
-    private let engine: Engine
+    let engine: Engine
     private let resamples: Bool
     private let readLimit: Int
     private var resampler: Resampler

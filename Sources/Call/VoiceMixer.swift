@@ -30,6 +30,7 @@ final class VoiceMixer: Sendable {
         var levels: [LatestValue<VoiceLevel>]
         /// Whether a place was asked to be empty, and the callback has not said that it is.
         var isLeaving: [Bool]
+        var isPulled = true
     }
 
     init(channelCount: Int, deviceRate: Double) {
@@ -98,9 +99,16 @@ final class VoiceMixer: Sendable {
         collect()
     }
 
+    /// Whether a callback may pull; while none does, voices come and go at once.
+    func setPulled(_ isPulled: Bool) {
+        owned.withLock { $0.isPulled = isPulled }
+        collect()
+    }
+
     /// Frees what the callback has let go.
     func collect() {
         owned.withLock { owned in
+            if !owned.isPulled { renderer.state.pointee.settle() }
             while let index = released.pop() {
                 owned.playouts[index] = nil
                 owned.isLeaving[index] = false
@@ -164,15 +172,7 @@ struct VoiceMix: ~Copyable {
 
     @_noLocks
     mutating func pull(_ mix: Channels, _ frameCount: Int, _ sampleTime: Int64, _ hostTime: HostTime) {
-        while let order = orders.pop() {
-            slots[order.index].isHeard = true
-            slots[order.index].isLeaving = !order.isHeard
-            if order.isHeard {
-                slots[order.index].reached = 0
-                slots[order.index].meter = VoiceMeter(sampleRate: sampleRate)
-                slots[order.index].fader = VoiceFader(sampleRate: sampleRate, isHeard: false)
-            }
-        }
+        takeOrders()
         for c in 0..<mix.count { clearSamples(mix[c], frameCount) }
         guard frameCount > 0 else { return }
         for index in 0..<VoiceMix.capacity where slots[index].isHeard {
@@ -194,13 +194,35 @@ struct VoiceMix: ~Copyable {
                 }
             }
             slots[index].reached = gain
-            if isLeaving {
-                slots[index].isHeard = false
-                slots[index].renderer = nil
-                slots[index].level.store(VoiceLevel())
-                released.push(index)
-            }
+            if isLeaving { release(index) }
         }
         peakGuard.process(mix, frameCount)
+    }
+
+    /// Does what it was told where nobody pulls.
+    mutating func settle() {
+        takeOrders()
+        for index in 0..<VoiceMix.capacity where slots[index].isHeard && slots[index].isLeaving { release(index) }
+    }
+
+    @_noLocks
+    private mutating func takeOrders() {
+        while let order = orders.pop() {
+            slots[order.index].isHeard = true
+            slots[order.index].isLeaving = !order.isHeard
+            if order.isHeard {
+                slots[order.index].reached = 0
+                slots[order.index].meter = VoiceMeter(sampleRate: sampleRate)
+                slots[order.index].fader = VoiceFader(sampleRate: sampleRate, isHeard: false)
+            }
+        }
+    }
+
+    @_noLocks
+    private mutating func release(_ index: Int) {
+        slots[index].isHeard = false
+        slots[index].renderer = nil
+        slots[index].level.store(VoiceLevel())
+        released.push(index)
     }
 }

@@ -103,11 +103,6 @@ public struct MediaFormat: Hashable, Sendable, CustomStringConvertible {
         return bytes
     }
 
-    /// Channels the peer sends: for Opus what `sprop-stereo` says (RFC 7587 §6.1), else ``channelCount``.
-    public var sentChannelCount: Int {
-        codec == .opus ? (parameter("sprop-stereo") == "1" ? 2 : 1) : channelCount
-    }
-
     /// Whether both formats name the same encoding, rate and channels.
     public func matches(_ other: MediaFormat) -> Bool {
         encodingName.lowercased() == other.encodingName.lowercased() && clockRate == other.clockRate

@@ -7,6 +7,12 @@ struct RTCPCompound {
         static let goodbye: UInt8 = 203
     }
 
+    /// Whether a packet is RTCP and not RTP: packet types 192 to 223 lie where RTP has the payload types 64 to 95 with the
+    /// marker set (RFC 5761 §4).
+    static func isOne(_ packet: UnsafeRawBufferPointer) -> Bool {
+        packet.count >= 2 && (192...223).contains(packet.byte(1))
+    }
+
     struct Packet {
         var kind: UInt8
         var count: Int

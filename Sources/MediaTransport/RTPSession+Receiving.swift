@@ -7,13 +7,8 @@ extension RTPSession {
     /// two packets in a row is ignored as a jump and the second starts the source anew (RFC 3550 A.1). Another source is
     /// taken for the peer once its own has been silent for 1.5 s.
     public mutating func receive(_ datagram: UnsafeRawBufferPointer, at: HostTime) -> Received {
-        // RFC 5761 §4: RTCP packet types 192 to 223 lie where RTP has the payload types 64 to 95 with the marker set.
-        let received: Received =
-            if datagram.count >= 2, (192...223).contains(datagram.byte(1)) {
-                receiveReport(datagram, at: at)
-            } else {
-                receiveMedia(datagram, at: at)
-            }
+        let received =
+            RTCPCompound.isOne(datagram) ? receiveReport(datagram, at: at) : receiveMedia(datagram, at: at)
         if case .ignored = received { totals.packetsIgnored &+= 1 } else { lastHeard = at }
         return received
     }

@@ -73,7 +73,7 @@ private struct SDPParser {
     private mutating func takeOrigin(_ value: Substring, _ number: Int) throws(SDPError) {
         let words = value.words
         guard words.count == 6, words[3] == "IN", let id = UInt64(words[1]), let version = UInt64(words[2]),
-            words[1].isDigits, words[2].isDigits, let address = address(type: words[4], words[5])
+            words[1].isDigits, words[2].isDigits, let address = origin(type: words[4], words[5])
         else { throw SDPError(.badValue("'o=NAME ID VERSION IN IP4|IP6 ADDRESS'"), line: number) }
         origin = .init(username: String(words[0]), sessionID: id, version: version, address: address)
     }
@@ -84,6 +84,19 @@ private struct SDPParser {
             let address = address(type: words[1], words[2].prefix { $0 != "/" })
         else { throw SDPError(.badValue("'c=IN IP4|IP6 ADDRESS', the address a number"), line: number) }
         if media == nil { sessionAddress = address } else { mediaAddress = address }
+    }
+
+    /// A host's name will do here (RFC 8866 §5.2): nothing is sent there. It is read as an unspecified address.
+    private func origin(type: Substring, _ text: Substring) -> IPAddress? {
+        if let address = address(type: type, text) { return address }
+        guard text.utf8.allSatisfy({ $0 == 45 || $0 == 46 || $0 == 95 || Self.isLetterOrDigit($0) }),
+            IPAddress(String(text)) == nil, !text.utf8.allSatisfy({ $0 == 46 || (48...57).contains($0) })
+        else { return nil }
+        return type == "IP4" ? .any : type == "IP6" ? .v6(0, scope: 0) : nil
+    }
+
+    private static func isLetterOrDigit(_ byte: UInt8) -> Bool {
+        (48...57).contains(byte) || (65...90).contains(byte) || (97...122).contains(byte)
     }
 
     private func address(type: Substring, _ text: Substring) -> IPAddress? {
@@ -114,16 +127,16 @@ private struct SDPParser {
         var types: [UInt8] = []
         for word in words.dropFirst(3) {
             guard let type = payloadType(word), !types.contains(type) else {
-                throw SDPError(.badValue("payload types of 0 to 63 or 96 to 127, each once"), line: number)
+                throw SDPError(.badValue("payload types of 0 to 127, each once"), line: number)
             }
-            types.append(type)
+            // 64 to 95 would be taken for RTCP on the same port (RFC 5761 §4).
+            if !(64...95).contains(type) { types.append(type) }
         }
         media = (port, types, number)
     }
 
-    /// 64 to 95 would be taken for RTCP on the same port (RFC 5761 §4).
     private func payloadType(_ word: Substring) -> UInt8? {
-        guard word.isDigits, let type = UInt8(word), type < 128, !(64...95).contains(type) else { return nil }
+        guard word.isDigits, let type = UInt8(word), type < 128 else { return nil }
         return type
     }
 

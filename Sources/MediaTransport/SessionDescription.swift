@@ -12,7 +12,7 @@ public struct SessionDescription: Hashable, Sendable {
         public var sessionID: UInt64
         /// Grows when the description changes.
         public var version: UInt64
-        /// Of the describing machine.
+        /// Of the describing machine; unspecified where it has said its name.
         public var address: IPAddress
     }
 

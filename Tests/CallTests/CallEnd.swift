@@ -63,7 +63,7 @@ final class CallEnd {
         processor = CallProcessor(
             channelCount: channels, deviceRate: configuration.deviceRate, wakeup: wakeup, voice: voice)
         core = MediaCore(
-            captured: processor.captured.reader, channelCount: channels, deviceRate: configuration.deviceRate,
+            captured: processor.captured, channelCount: channels, deviceRate: configuration.deviceRate,
             deviceBlock: configuration.deviceBlock)
         heard = Array(repeating: [], count: channels)
         if let session { try add(Self.other, session: session) }
@@ -129,7 +129,9 @@ final class CallEnd {
     struct NoPlace: Error {}
 
     /// Says goodbye to everybody.
-    func leave(at now: HostTime, transmit: MediaCore.Transmit) { core.leave(at: now, transmit: transmit) }
+    func leave(at now: HostTime, transmit: MediaCore.Transmit) {
+        for peer in voices.keys { core.leave(peer, at: now, transmit: transmit) }
+    }
 
     /// From now on the card does not call until so many seconds have passed; it then says that it skipped them.
     func skipCycles(for seconds: Double) { held = card.renderer.nextCallTime.advanced(bySeconds: seconds) }

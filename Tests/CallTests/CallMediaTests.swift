@@ -22,7 +22,7 @@ import Testing
 
         init() {
             media = CallMedia(
-                core: MediaCore(captured: ring.reader, channelCount: 1, deviceRate: 48_000, deviceBlock: 128),
+                core: MediaCore(captured: ring, channelCount: 1, deviceRate: 48_000, deviceBlock: 128),
                 wakeup: Wakeup())
         }
 
@@ -116,5 +116,44 @@ import Testing
         rig.media.end(peer)
         try rig.add(4, as: peer)
         #expect(rig.turn().map(\.ssrc) == [4])
+    }
+
+    @Test func `when an encoder has failed the thread may sleep, and the failure is told`() throws {
+        let ring = AudioRing(channelCount: 1, capacity: 24_000)
+        let media = CallMedia(
+            core: MediaCore(captured: ring, channelCount: 1, deviceRate: 44_100, deviceBlock: 1_024),
+            wakeup: Wakeup())
+        let configuration = CallConfiguration(
+            codec: .aac, streamRate: 44_100, channelCount: 1, framesPerPacket: 1_024, bitRate: 64_000, payloadType: 96,
+            deviceRate: 44_100, deviceBlock: 1_024)
+        let session = RTPSession(
+            ssrc: 1, cname: "end", payloadType: 96, clockRate: 44_100, firstSequenceNumber: 1, firstTimestamp: 0)
+        let stream = try StreamEncoder(configuration)
+        media.add(try MediaPeer(configuration, stream: stream, playout: nil, session: session), as: peer)
+        // From here on it takes no sound.
+        guard case .aac(let encoder) = stream.engine else { return }
+        _ = try encoder.flush()
+        let block = AudioBuffer(channelCount: 1, frameCapacity: 1_024)
+        var now = HostTime(nanoseconds: 1_000_000_000)
+        for _ in 0..<4 {
+            ring.writer.write(block.channels, frameCount: 1_024)
+            now = now.advanced(bySeconds: 0.06)
+            media.sendMedia(at: now) { _, _ in }
+        }
+        #expect(media.failure != nil)
+        #expect(ring.reader.heldFrames > 0 && !media.hasMedia)
+    }
+
+    @Test func `what was captured is there for the port's thread when the call has gone`() {
+        weak var ring: AudioRing?
+        var owner: AudioRing? = AudioRing(channelCount: 1, capacity: 24_000)
+        ring = owner
+        let media = owner.map {
+            CallMedia(
+                core: MediaCore(captured: $0, channelCount: 1, deviceRate: 48_000, deviceBlock: 128), wakeup: Wakeup())
+        }
+        owner = nil
+        #expect(ring != nil)
+        #expect(media?.hasMedia == false)
     }
 }

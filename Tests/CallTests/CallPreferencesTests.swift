@@ -31,6 +31,16 @@ import Testing
         #expect(a.remoteAudioSpecificConfig == b.remoteAudioSpecificConfig)
     }
 
+    @Test(arguments: [(60.0, 960), (20, 960), (19, 480), (10, 480), (5, 240), (3, 120), (1, 120)])
+    func `Opus packets are no longer than the far side takes`(longest: Double, frames: Int) throws {
+        var remote = SessionDescription.offer(
+            formats: [.opus(channelCount: 1)], address: .loopback, port: 9, packetTime: nil, sessionID: 1)
+        remote.maximumPacketTime = longest
+        let mine = remote.formats[0]
+        let configuration = try preferences(.opus, frame: 20).configuration(mine: mine, remote: remote, format: mine)
+        #expect(configuration.framesPerPacket == frames)
+    }
+
     @Test func `the reason for no common codec names both sides' and what to do`() {
         let error = #expect(throws: NegotiationError.self) {
             try CallRig.negotiate(host: preferences(.pcm), guest: preferences(.opus))

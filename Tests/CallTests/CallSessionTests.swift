@@ -94,6 +94,39 @@ import Testing
         #expect(c.steepest() < 0.006)  // the tone's own slope is 0.004
     }
 
+    @Test func `far sides agree anew as often as they like while no card calls`() throws {
+        let (a, b) = (try LiveCall(0), try LiveCall(1))
+        for n in 0..<40 {
+            try a.describe(b) { $0.direction = n % 2 == 0 ? .sendOnly : .sendReceive }
+        }
+        // Those that begin now are heard.
+        for call in [a, b] { try call.start() }
+        defer { for call in [a, b] { call.stop() } }
+        try a.call(b)
+        #expect(eventually { a.hears(b) && b.hears(a) })
+        b.session.stop()
+        for n in 0..<40 {
+            try a.describe(b) { $0.direction = n % 2 == 0 ? .sendOnly : .sendReceive }
+        }
+    }
+
+    @Test func `a far side is as loud as one wants it, also after both agreed anew`() throws {
+        let calls = try started(2)
+        defer { for call in calls { call.stop() } }
+        let (a, b) = (calls[0], calls[1])
+        try a.call(b)
+        #expect(eventually { a.hears(b) && b.hears(a) })
+        a.session.setGain(0, of: b.id)
+        #expect(eventually { a.misses(b) })
+        try a.describe(b) { $0.direction = .sendOnly }
+        try a.describe(b)
+        #expect(eventually { a.statistics(of: b)?.level.isSpeaking == true })
+        #expect(eventually { b.hears(a) } && a.misses(b))
+        a.session.setGain(1, of: b.id)
+        #expect(eventually { a.hears(b) })
+        a.session.setGain(0, of: PeerID(77))
+    }
+
     @Test func `who is muted is silent for all, and does not speak`() throws {
         let calls = try started(3)
         defer { for call in calls { call.stop() } }

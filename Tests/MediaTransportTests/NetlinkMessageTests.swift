@@ -70,9 +70,6 @@ import Testing
         #expect(outward.map(\.interface.kind) == [.wired, .wireless, .pointToPoint, .pointToPoint, .wired])
         #expect(outward.map(\.isDeprecated) == [false, false, false, false, true])
         #expect(table.reachable(includingLoopback: true) { _ in false }.contains { $0.address == .v4(0x0A00_0001) })
-        table.take(.linkGone(index: 2))
-        table.take(.addressGone(entry(3, 0x0A00_0003)))
-        #expect(table.reachable(includingLoopback: false) { _ in false }.map(\.interface.name) == ["ppp0", "wg0"])
     }
 
     @Test func `any bytes are messages or none`() {

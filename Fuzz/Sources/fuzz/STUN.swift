@@ -28,7 +28,7 @@ private func read(_ message: STUNMessage) {
     precondition(message.errorCode.map { (300..<700).contains($0) } ?? true)
     precondition(message.username.map { $0.count <= STUNMessage.maximumSize } ?? true)
     precondition(message.unknownAttributes.map { $0.count <= STUNMessage.maximumSize / 2 } ?? true)
-    _ = (message.software, message.errorReason, message.priority, message.usesCandidate, message.mappedAddress)
+    _ = (message.software, message.errorReason, message.priority, message.usesCandidate)
     _ = (message.xorMappedAddress, message.controlledTieBreaker, message.controllingTieBreaker)
 }
 

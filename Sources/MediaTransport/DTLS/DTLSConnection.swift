@@ -19,7 +19,7 @@ final class DTLSConnection {
     private let ssl: OpaquePointer
     private let link: DTLSLink
     private let expected: CertificateFingerprint
-    private let content = UnsafeMutableRawBufferPointer.allocate(byteCount: recordCapacity, alignment: 16)
+    private let content: UnsafeMutableRawBufferPointer
     /// The peer's, once its certificate was found to be the right one.
     private(set) var peerKey: PublicKey?
     private var refusal: DTLSError?
@@ -32,9 +32,8 @@ final class DTLSConnection {
         ERR_clear_error()
         let link = DTLSLink()
         guard let ssl = SSL_new(context) else { throw .system(OpenSSL.takeReason()) }
-        self.ssl = ssl
-        self.link = link
-        self.expected = expected
+        (self.ssl, self.link, self.expected) = (ssl, link, expected)
+        content = .allocate(byteCount: Self.recordCapacity, alignment: 16)
         guard let bio = link.makeBIO() else { throw .system(OpenSSL.takeReason()) }
         SSL_set_bio(ssl, bio, bio)
         SSL_set_ex_data(ssl, 0, Unmanaged.passUnretained(self).toOpaque())

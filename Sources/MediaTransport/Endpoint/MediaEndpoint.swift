@@ -24,15 +24,14 @@ public struct MediaEndpoint: ~Copyable {
     private var routes: [Route] = []
     private var locals: [IPAddress] = []
     private let scratch: UnsafeMutableRawBufferPointer
-    /// Datagrams that fitted nobody.
-    public private(set) var strayCount = 0
 
-    /// Where a far side has proven, by a check, to send from. The newest are first.
+    /// Where a far side has proven, by a check, to send from. Those that last did so are first.
     private struct Route {
         let source: SocketAddress
         let peer: PeerTransport
     }
-    private static let routesPerPeer = 4
+    /// As many as it may be known to have: each of them sends checks.
+    private static let routesPerPeer = ICEAgent.maximumRemotes
 
     /// Nobody's yet.
     /// - Parameter identity: whose certificate the far sides were told of.
@@ -47,6 +46,11 @@ public struct MediaEndpoint: ~Copyable {
     public mutating func setLocalAddresses(_ addresses: [IPAddress], at now: HostTime) {
         locals = addresses
         for peer in peers { peer.setLocalAddresses(addresses, at: now) }
+    }
+
+    /// Tells that this machine has slept, of which ``HostTime`` knows nothing: consent grew older by that.
+    public mutating func slept(for seconds: Double, at now: HostTime) {
+        for peer in peers { peer.slept(for: seconds, at: now) }
     }
 
     /// Awaits a far side that was offered a way or has offered one.
@@ -92,19 +96,23 @@ public struct MediaEndpoint: ~Copyable {
         switch first {
         case 0...3: receiveCheck(bytes, from: source, to: local, at: now, transmit, deliver)
         case 20...63:
-            guard let peer = peer(at: source) else { return strayCount &+= 1 }
+            guard let peer = peer(at: source) else { return }
             peer.receiveHandshake(bytes, at: now, transmit) { deliver(peer.id, .message($0)) }
             follow(peer, at: now, transmit, deliver)
         case 128...191: receivePacket(datagram, from: source, to: local, at: now, transmit, deliver)
-        default: strayCount &+= 1
+        default: break
         }
     }
 
     /// Protects and sends a packet, RTP or RTCP.
-    /// - Returns: whether it went out; it is dropped and counted where there is no way, or no consent.
+    /// - Returns: whether it went out; it is dropped and counted where there is no way, or no consent, or it is too large.
     @discardableResult
     public mutating func send(_ packet: UnsafeRawBufferPointer, to id: PeerID, transmit: Transmit) -> Bool {
-        guard let peer = peer(id), packet.count <= Self.maximumPacketSize else { return false }
+        guard let peer = peer(id) else { return false }
+        guard packet.count <= Self.maximumPacketSize else {
+            peer.countUnsent()
+            return false
+        }
         scratch.copyMemory(from: packet)
         return peer.send(scratch, count: packet.count, transmit)
     }
@@ -156,15 +164,11 @@ public struct MediaEndpoint: ~Copyable {
         _ datagram: UnsafeRawBufferPointer, from source: SocketAddress, to local: IPAddress, at now: HostTime,
         _ transmit: Transmit, _ deliver: Deliver
     ) {
-        for peer in peers {
-            switch peer.receiveCheck(datagram, from: source, to: local, at: now, transmit) {
-            case .foreign: continue
-            case .refused: break
-            case .authentic: learn(source, peer)
-            }
-            return follow(peer, at: now, transmit, deliver)
-        }
-        strayCount &+= 1
+        guard let message = try? STUNMessage(parsing: datagram),
+            let peer = peers.first(where: { $0.isAddressed(by: message) })
+        else { return }
+        if peer.receiveCheck(message, from: source, to: local, at: now, transmit) { learn(source, peer) }
+        follow(peer, at: now, transmit, deliver)
     }
 
     private mutating func receivePacket(
@@ -174,7 +178,7 @@ public struct MediaEndpoint: ~Copyable {
         let number = Self.source(UnsafeRawBufferPointer(packet))
         // Who moves is known by its number until a check tells where it is now.
         guard let peer = peer(at: source) ?? peers.first(where: { number != nil && $0.source == number }) else {
-            return strayCount &+= 1
+            return
         }
         guard let opened = peer.open(packet, from: source, to: local, at: now) else { return }
         deliver(peer.id, .packet(opened))
@@ -182,13 +186,10 @@ public struct MediaEndpoint: ~Copyable {
     }
 
     private mutating func learn(_ source: SocketAddress, _ peer: PeerTransport) {
-        if let index = routes.firstIndex(where: { $0.source == source }) {
-            if routes[index].peer === peer { return }
-            routes.remove(at: index)
-        }
+        if let index = routes.firstIndex(where: { $0.source == source }) { routes.remove(at: index) }
         routes.insert(Route(source: source, peer: peer), at: 0)
-        let own = routes.indices.filter { routes[$0].peer === peer }
-        if own.count > Self.routesPerPeer, let oldest = own.last { routes.remove(at: oldest) }
+        guard routes.count(where: { $0.peer === peer }) > Self.routesPerPeer else { return }
+        if let oldest = routes.lastIndex(where: { $0.peer === peer }) { routes.remove(at: oldest) }
     }
 
     private func follow(_ peer: PeerTransport, at now: HostTime, _ transmit: Transmit, _ deliver: Deliver) {
@@ -198,6 +199,6 @@ public struct MediaEndpoint: ~Copyable {
     /// The source number of RTP or RTCP (RFC 5761 §4); nil where it is too short to have one.
     static func source(_ packet: UnsafeRawBufferPointer) -> UInt32? {
         guard packet.count >= RTPPacket.headerSize else { return nil }
-        return packet.bigEndian32((192...223).contains(packet.byte(1)) ? 4 : 8)
+        return packet.bigEndian32(RTCPCompound.isOne(packet) ? 4 : 8)
     }
 }

@@ -66,8 +66,11 @@ final class PeerTransport {
     private var remote: TransportRemote?
     private var dtls: DTLSSession?
     private var srtp: SRTPSession?
-    /// Handshake datagrams that came before our own check was answered: nothing may be sent to where they came from yet.
+    /// Handshake datagrams that came before the answer, or before our own check was answered: nothing may be sent to where
+    /// they came from yet.
     private var early: [[UInt8]] = []
+    /// Messages that came with the end of the handshake, before its key was looked at.
+    private var unproven: [[UInt8]] = []
     private var pair: ICEPair?
     private static let maximumEarly = 4
 
@@ -88,6 +91,8 @@ final class PeerTransport {
         agent.setLocalAddresses(addresses, at: now)
     }
 
+    func slept(for seconds: Double, at now: HostTime) { agent.slept(for: seconds, at: now) }
+
     /// The answer has come. The second time only its candidates count.
     func setRemote(_ remote: TransportRemote, at now: HostTime) throws(TransportError) {
         guard self.remote == nil else { return agent.add(remote.candidates, at: now) }
@@ -104,18 +109,16 @@ final class PeerTransport {
 
     // MARK: What comes
 
-    /// What a check was to this far side.
-    enum Check { case foreign, refused, authentic }
+    /// Whether a check, or an answer to one, says that it is for this far side's agent.
+    func isAddressed(by message: STUNMessage) -> Bool { !state.isOver && agent.isAddressed(by: message) }
 
+    /// - Returns: whether it is the far side's.
     func receiveCheck(
-        _ datagram: UnsafeRawBufferPointer, from source: SocketAddress, to local: IPAddress, at now: HostTime,
-        _ transmit: Transmit
-    ) -> Check {
-        guard !state.isOver else { return .foreign }
-        switch agent.receive(datagram, from: source, to: local, at: now, transmit: transmit) {
-        case .check, .answer: return .authentic
-        case .ignored(.otherUser), .ignored(.noTransaction), .ignored(.malformed), .ignored(.notACheck): return .foreign
-        case .ignored: return .refused
+        _ message: STUNMessage, from source: SocketAddress, to local: IPAddress, at now: HostTime, _ transmit: Transmit
+    ) -> Bool {
+        switch agent.receive(message, from: source, to: local, at: now, transmit: transmit) {
+        case .check, .answer: true
+        case .ignored: false
         }
     }
 
@@ -123,12 +126,16 @@ final class PeerTransport {
         _ datagram: UnsafeRawBufferPointer, at now: HostTime, _ transmit: Transmit,
         _ message: (UnsafeRawBufferPointer) -> Void
     ) {
-        guard let dtls, !state.isOver else { return }
-        guard let pair = agent.mediaPair else {
+        guard !state.isOver else { return }
+        guard let dtls, let pair = agent.mediaPair else {
             if early.count < Self.maximumEarly { early.append(Array(datagram)) }
             return
         }
-        dtls.receive(datagram, at: now, transmit: { transmit($0, pair.local, pair.remote) }, message: message)
+        dtls.receive(datagram, at: now) {
+            transmit($0, pair.local, pair.remote)
+        } message: {
+            if key == nil { unproven.append(Array($0)) } else { message($0) }
+        }
     }
 
     /// Opens a packet in place.
@@ -161,13 +168,15 @@ final class PeerTransport {
     func send(_ packet: UnsafeMutableRawBufferPointer, count: Int, _ transmit: Transmit) -> Bool {
         guard !state.isOver, let srtp, let pair = agent.mediaPair, let size = try? srtp.protect(packet, count: count)
         else {
-            statistics.unsent += 1
+            countUnsent()
             return false
         }
         statistics.sent += 1
         transmit(UnsafeRawBufferPointer(rebasing: packet[..<size]), pair.local, pair.remote)
         return true
     }
+
+    func countUnsent() { statistics.unsent += 1 }
 
     func sendMessage(_ message: UnsafeRawBufferPointer, _ transmit: Transmit) throws(DTLSError) {
         guard let dtls, let pair = agent.mediaPair, !state.isOver else { throw .notEstablished }
@@ -185,7 +194,9 @@ final class PeerTransport {
     func tick(at now: HostTime, _ transmit: Transmit) {
         guard !state.isOver else { return }
         agent.tick(at: now, transmit: transmit)
-        if let dtls, let pair = agent.mediaPair { dtls.tick(at: now) { transmit($0, pair.local, pair.remote) } }
+        let pair = agent.mediaPair
+        // Its time runs on while there is no way: what it has to say then is lost.
+        dtls?.tick(at: now) { if let pair { transmit($0, pair.local, pair.remote) } }
     }
 
     /// Looks at what has become of it after any call.
@@ -199,6 +210,10 @@ final class PeerTransport {
             startHandshake(by: pair, at: now, transmit, message)
         }
         state = next(at: now, transmit)
+        if key != nil, !unproven.isEmpty {
+            for bytes in unproven { bytes.withUnsafeBytes(message) }
+            unproven = []
+        }
         return state != before
     }
 
@@ -206,7 +221,8 @@ final class PeerTransport {
         by pair: ICEPair, at now: HostTime, _ transmit: Transmit, _ message: (UnsafeRawBufferPointer) -> Void
     ) {
         guard let dtls else { return }
-        if dtls.state == .new, dtls.role == .client { dtls.start(at: now) { transmit($0, pair.local, pair.remote) } }
+        // The server sends nothing, but waits no longer than the client would.
+        if dtls.state == .new { dtls.start(at: now) { transmit($0, pair.local, pair.remote) } }
         guard !early.isEmpty else { return }
         let held = early
         early = []
@@ -258,6 +274,7 @@ final class PeerTransport {
         agent.close()
         srtp = nil
         early = []
+        unproven = []
         state = last
         return last
     }

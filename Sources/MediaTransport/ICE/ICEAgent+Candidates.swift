@@ -1,7 +1,7 @@
 import AudioBase
 
 extension ICEAgent {
-    /// Addresses that the peer tells of at most; the others of ``maximumRemotes`` are for those it moves to.
+    /// Addresses that the peer tells of at most; the others of ``maximumRemotes`` are for those that checks reveal.
     static let maximumTold = 24
     /// Seconds that an address is kept which a check revealed and which does not answer, while there is another way.
     static let revealedDuration = 10.0
@@ -38,22 +38,27 @@ extension ICEAgent {
         add(candidates, at: at)
     }
 
-    /// Tells of more addresses of the peer's.
+    /// Tells of more addresses of the peer's: 24 at a time at most. Where too many are known they take the place of those
+    /// that have not answered for the longest.
     public mutating func add(_ candidates: [ICECandidate], at: HostTime) {
         guard state != .closed, mode == .full else { return }
-        for candidate in candidates { addTold(candidate) }
+        for candidate in candidates.prefix(Self.maximumTold) { addTold(candidate, at: at) }
         pairsChanged(at: at)
         updateState(at: at)
     }
 
-    private mutating func addTold(_ candidate: ICECandidate) {
+    private mutating func addTold(_ candidate: ICECandidate, at: HostTime) {
         if let i = remotes.firstIndex(where: { $0.address == candidate.address }) {
-            remotes[i].revealedAt = nil
+            remotes[i].isTold = true
             return
         }
-        guard remotes.count(where: { $0.revealedAt == nil }) < Self.maximumTold else { return }
-        if remotes.count == Self.maximumRemotes { removeOldestRevealed() }
-        remotes.append(RemoteAddress(address: candidate.address, priority: candidate.priority))
+        if remotes.count(where: \.isTold) >= Self.maximumTold {
+            removeOldest(isTold: true)
+        } else if remotes.count == Self.maximumRemotes {
+            removeOldest(isTold: false)
+        }
+        remotes.append(
+            RemoteAddress(address: candidate.address, priority: candidate.priority, isTold: true, since: at))
     }
 
     /// Takes in the address that an authentic datagram came from: a peer-reflexive candidate (RFC 8445 §7.3.1.3).
@@ -63,16 +68,20 @@ extension ICEAgent {
         // A peer moves to a few places at a time. One that would keep us busy has to wait.
         if let last = lastRevealed, at < last.advanced(bySeconds: Self.pace) { return }
         lastRevealed = at
-        if remotes.count == Self.maximumRemotes { removeOldestRevealed() }
+        // All may be told: what a check has revealed may be told later.
+        if remotes.count == Self.maximumRemotes {
+            removeOldest(isTold: !remotes.contains { !$0.isTold && !isSelected($0) })
+        }
         remotes.append(
             RemoteAddress(
-                address: address, priority: priority ?? ICECandidate.priority(.peerReflexive, rank: 0), revealedAt: at))
+                address: address, priority: priority ?? ICECandidate.priority(.peerReflexive, rank: 0), isTold: false,
+                since: at))
         pairsChanged(at: at)
     }
 
-    /// There is one, as the peer cannot tell of so many.
-    private mutating func removeOldestRevealed() {
-        let oldest = remotes.indices.filter { remotes[$0].revealedAt != nil && !isSelected(remotes[$0]) }
+    /// Makes room: of those not in use that with the oldest sign of life goes.
+    private mutating func removeOldest(isTold: Bool) {
+        let oldest = remotes.indices.filter { remotes[$0].isTold == isTold && !isSelected(remotes[$0]) }
             .min { lastSign(of: remotes[$0]) < lastSign(of: remotes[$1]) }
         if let oldest { remotes.remove(at: oldest) }
     }
@@ -82,7 +91,7 @@ extension ICEAgent {
         guard case .connected = state else { return }
         let count = remotes.count
         let silent = remotes.indices.filter {
-            remotes[$0].revealedAt != nil && !isSelected(remotes[$0])
+            !remotes[$0].isTold && !isSelected(remotes[$0])
                 && at.seconds(since: lastSign(of: remotes[$0])) > Self.revealedDuration
         }
         for i in silent.reversed() { remotes.remove(at: i) }
@@ -95,7 +104,7 @@ extension ICEAgent {
 
     private func lastSign(of remote: RemoteAddress) -> HostTime {
         let answers = pairs.lazy.filter { remote.isReached(by: $0.addresses) }.compactMap(\.lastAnswer)
-        return max(answers.max() ?? HostTime(nanoseconds: .min), remote.revealedAt ?? HostTime(nanoseconds: .min))
+        return max(answers.max() ?? remote.since, remote.since)
     }
 
     /// Addresses have come or gone.

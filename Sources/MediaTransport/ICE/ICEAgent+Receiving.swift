@@ -24,12 +24,19 @@ extension ICEAgent {
         transmit: (UnsafeRawBufferPointer, _ from: IPAddress, _ to: SocketAddress) -> Void
     ) -> Received {
         guard state != .closed else { return .ignored(.closed) }
-        let message: STUNMessage
         do throws(STUNError) {
-            message = try STUNMessage(parsing: datagram)
+            return receive(try STUNMessage(parsing: datagram), from: source, to: local, at: at, transmit: transmit)
         } catch {
             return .ignored(.malformed(error))
         }
+    }
+
+    /// Takes a message that was read already.
+    mutating func receive(
+        _ message: STUNMessage, from source: SocketAddress, to local: IPAddress, at: HostTime,
+        transmit: (UnsafeRawBufferPointer, _ from: IPAddress, _ to: SocketAddress) -> Void
+    ) -> Received {
+        guard state != .closed else { return .ignored(.closed) }
         guard message.method == STUNMessage.binding, message.hasFingerprint, source.isOneMachines else {
             return .ignored(.notACheck)
         }

@@ -12,7 +12,8 @@ extension ICEAgent {
     mutating func select(_ i: Int, at: HostTime) {
         pairs[i].isWanted = false
         if let answer = pairs[i].lastAnswer {
-            lastContact = answer
+            // A way that was not asked for a while is no silence of the peer's.
+            lastContact = max(answer, lastContact ?? answer)
             lastConsent = answer
         }
         guard selected != pairs[i].addresses else { return }
@@ -41,6 +42,16 @@ extension ICEAgent {
         if let best = better.min(by: { pairs[$0].roundTrip ?? .infinity < pairs[$1].roundTrip ?? .infinity }) {
             select(best, at: at)
         }
+    }
+
+    /// Tells that this machine has slept, of which ``HostTime`` knows nothing: contact and consent grew older by that
+    /// (RFC 7675 §5.1), and all pairs are checked at once: ``tick(at:transmit:)`` is due.
+    public mutating func slept(for seconds: Double, at: HostTime) {
+        guard state != .closed else { return }
+        lastContact = lastContact?.advanced(bySeconds: -seconds)
+        lastConsent = lastConsent?.advanced(bySeconds: -seconds)
+        if mode == .full { startProbing(at: at) }
+        updateState(at: at)
     }
 
     /// Brings ``state`` up to `at`.

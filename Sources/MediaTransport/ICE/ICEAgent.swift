@@ -93,8 +93,10 @@ public struct ICEAgent: Sendable {
     struct RemoteAddress: Sendable {
         let address: SocketAddress
         let priority: UInt32
-        /// When a check revealed it; nil when the peer has told it.
-        var revealedAt: HostTime?
+        /// Whether the peer has told it; else a check has revealed it.
+        var isTold: Bool
+        /// When it was first told or revealed.
+        let since: HostTime
     }
 
     /// An agent that knows nothing of its peer.

@@ -66,19 +66,6 @@ extension SocketAddress {
 }
 
 extension IPAddress {
-    /// Whether it means something only together with an interface: fe80::/10.
-    var isLinkLocalV6: Bool {
-        if case .v6(let bits, _) = self { bits >> 118 == 0x3FA } else { false }
-    }
-
-    /// The same address whatever the interface.
-    var withoutScope: IPAddress {
-        if case .v6(let bits, _) = self { .v6(bits, scope: 0) } else { self }
-    }
-
-    /// With a scope where one belongs, and none where it does not: the kernel gives some to addresses that need none.
-    var withNeededScope: IPAddress { isLinkLocalV6 ? self : withoutScope }
-
     /// This, an address of the peer's, as it is reached from `local`; nil when it is not: of the other family, or one that
     /// only the machine, or only the link, itself can mean (RFC 8445 §6.1.2.2).
     func reached(from local: IPAddress) -> IPAddress? {

@@ -73,12 +73,15 @@ extension CertificateHandle {
         guard let names = GENERAL_NAMES_new() else { throw .system(OpenSSL.takeReason()) }
         defer { GENERAL_NAMES_free(names) }
         for field in fields {
+            guard let name = GENERAL_NAME_new() else { throw .system(OpenSSL.takeReason()) }
             let text = field.kind == GEN_DNS ? ASN1_IA5STRING_new() : ASN1_OCTET_STRING_new()
-            guard let text, let name = GENERAL_NAME_new(),
-                ASN1_STRING_set(text, field.bytes, CInt(field.bytes.count)) == 1
-            else { throw .system(OpenSSL.takeReason()) }
-            GENERAL_NAME_set0_value(name, field.kind, text)
-            guard earshot_add_name(names, name) > 0 else { throw .system(OpenSSL.takeReason()) }
+            if let text { GENERAL_NAME_set0_value(name, field.kind, text) }  // which owns it from here on
+            guard let text, ASN1_STRING_set(text, field.bytes, CInt(field.bytes.count)) == 1,
+                earshot_add_name(names, name) > 0
+            else {
+                GENERAL_NAME_free(name)
+                throw .system(OpenSSL.takeReason())
+            }
         }
         guard X509_add1_ext_i2d(certificate, NID_subject_alt_name, UnsafeMutableRawPointer(names), 0, 0) == 1 else {
             throw .system(OpenSSL.takeReason())

@@ -13,6 +13,15 @@ extension IPAddress {
         return .v6(bits, scope: isLinkLocal ? interface : 0)
     }
 
+    /// Whether it means something only together with an interface: fe80::/10.
+    var isLinkLocalV6: Bool { isV6 && isLinkLocal }
+
+    /// The same address whatever the interface.
+    var withoutScope: IPAddress { scoped(to: 0) }
+
+    /// With a scope where one belongs, and none where it does not: the kernel gives some to addresses that need none.
+    var withNeededScope: IPAddress { isLinkLocalV6 ? self : withoutScope }
+
     /// `::ffff:1.2.3.4` as 1.2.3.4, which it stands for on a socket of both families; others as they are.
     public var unmapped: IPAddress {
         guard case .v6(let bits, _) = self, bits >> 32 == 0xFFFF else { return self }

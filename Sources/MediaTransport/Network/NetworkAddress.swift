@@ -48,10 +48,8 @@ struct NetworkTable {
     mutating func take(_ message: NetlinkMessage) {
         switch message {
         case .link(let link): links[link.index] = link
-        case .linkGone(let index): links[index] = nil
         case .address(let address): addresses.insert(address)
-        case .addressGone(let address): addresses = addresses.filter { $0.address != address.address }
-        case .done, .error, .other: break
+        case .linkGone, .addressGone, .done, .error, .other: break  // news; what is there is asked for as a whole
         }
     }
 

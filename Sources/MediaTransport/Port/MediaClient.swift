@@ -30,8 +30,6 @@ public typealias MediaSend = (UnsafeRawBufferPointer, PeerID) -> Void
 public enum MediaPortEvent: Sendable {
     /// The way to a far side stands otherwise now; which way, since it may be another by the time that this is read.
     case state(PeerID, TransportState, of: MediaPort.Way)
-    /// A far side's message.
-    case message(PeerID, [UInt8])
     /// This machine's addresses are others now: far sides want to know.
     case addresses([NetworkAddress])
 }

@@ -15,17 +15,16 @@ extension MediaPort {
         let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: Self.datagramCapacity, alignment: 16)
         defer { buffer.deallocate() }
         let transmit: MediaEndpoint.Transmit = { [self] datagram, local, peer in
-            do throws(UDPSocketError) {
-                if try !socket.send(datagram, to: peer, from: local) { sendFailures += 1 }
-            } catch {
-                sendFailures += 1  // an address that has gone, a network without a way: checks find another
-            }
+            // An address that has gone, a network without a way: checks find another.
+            _ = try? socket.send(datagram, to: peer, from: local)
         }
         var lastReport = HostTime(nanoseconds: 0)
         var priority: Int?
+        var slept = earshot_slept_ns()
         while running.load(ordering: .acquiring) {
             sleep()
             takeOrders(transmit)
+            followSleep(&slept)
             receive(into: buffer, transmit)
             followAddresses()
             schedule(&priority)
@@ -51,7 +50,7 @@ extension MediaPort {
     private func takeOrders(_ transmit: MediaEndpoint.Transmit) {
         // Who asks may be held up at a lower priority with the lock in hand: then the next turn takes them.
         let taken: [Order]? = orders.withLockIfAvailable { orders in
-            defer { orders.removeAll(keepingCapacity: true) }
+            defer { orders = [] }
             return orders
         }
         for order in taken ?? [] {
@@ -102,12 +101,21 @@ extension MediaPort {
         { [self] peer, event in
             switch event {
             case .packet(let packet): client?.receive(packet, from: peer, at: now)
-            case .message(let message): news.yield(.message(peer, Array(message)))
+            case .message(let message): messageNews.yield((peer, Array(message)))
             case .state(let state):
                 client?.setOpen(state.carriesMedia, to: peer)
                 tell(state, of: peer)
             }
         }
+    }
+
+    /// The machine's sleep is no time to ``HostTime``, but it is to those who consented to be sent to.
+    private func followSleep(_ slept: inout Int64) {
+        let now = earshot_slept_ns()
+        // The two clocks are not read at one instant.
+        guard now - slept > 100_000_000 else { return }
+        endpoint.slept(for: Double(now - slept) * 1e-9, at: .now())
+        slept = now
     }
 
     private func followAddresses() {
@@ -139,7 +147,9 @@ extension MediaPort {
     private func sleep() {
         wakeup.prepareToSleep()
         // Who holds the lock wakes this thread next: to go on without sleep would keep a lower priority from ever doing so.
-        if client?.hasMedia ?? false || !(orders.withLockIfAvailable(\.isEmpty) ?? true) {
+        if !running.load(ordering: .sequentiallyConsistent) || client?.hasMedia ?? false
+            || !(orders.withLockIfAvailable(\.isEmpty) ?? true)
+        {
             wakeup.wokeUp(isSignalled: false)
             return
         }

@@ -10,9 +10,12 @@ import Synchronization
 public final class MediaPort: @unchecked Sendable {  // the thread's own, constant, atomic or locked
     /// Where it is bound, the chosen port included.
     public let localAddress: SocketAddress
-    /// What happens, for one reader. The oldest of more than 256 that wait are dropped.
+    /// What happens, for one reader. Nothing is dropped.
     public let events: AsyncStream<MediaPortEvent>
     let news: AsyncStream<MediaPortEvent>.Continuation
+    /// Far sides' messages, for one reader. The oldest of more than 256 that wait are dropped.
+    public let messages: AsyncStream<(peer: PeerID, bytes: [UInt8])>
+    let messageNews: AsyncStream<(peer: PeerID, bytes: [UInt8])>.Continuation
     let socket: MediaSocket
     let client: (any MediaClient)?
     let wakeup: Wakeup
@@ -20,7 +23,6 @@ public final class MediaPort: @unchecked Sendable {  // the thread's own, consta
     var endpoint: MediaEndpoint
     var monitor: NetworkMonitor?
     var generator = SystemRandomNumberGenerator()
-    var sendFailures = 0
     var ways: [PeerID: Way] = [:]
 
     /// A way to a far side, from its ``add(_:_:)`` to its ``remove(_:)``.
@@ -57,7 +59,8 @@ public final class MediaPort: @unchecked Sendable {  // the thread's own, consta
         wakeup = client?.wakeup ?? Wakeup()
         endpoint = MediaEndpoint(identity: identity)
         fixed = address.map { [$0] }
-        (events, news) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(256))
+        (events, news) = AsyncStream.makeStream()
+        (messages, messageNews) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(256))
         // Without news of addresses those of now have to do.
         monitor = address == nil ? try? NetworkMonitor(includingLoopback: true) : nil
         endpoint.setLocalAddresses(addresses, at: .now())
@@ -66,26 +69,30 @@ public final class MediaPort: @unchecked Sendable {  // the thread's own, consta
     /// The addresses at which far sides may reach this port, the most useful first. Before ``start()``.
     public var addresses: [IPAddress] { fixed ?? monitor?.addresses.map(\.address) ?? [] }
 
-    /// Begins to serve.
+    /// Begins to serve, until ``stop()``: the thread keeps the port.
     /// - Returns: false where the system has no thread to spare.
     public func start() -> Bool {
         running.store(true, ordering: .releasing)
+        let kept = Unmanaged.passRetained(self)
         let code = earshot_start_thread(
             &thread,
             { context in
-                if let context { Unmanaged<MediaPort>.fromOpaque(context).takeUnretainedValue().run() }
+                if let context { Unmanaged<MediaPort>.fromOpaque(context).takeRetainedValue().run() }
                 return nil
-            }, Unmanaged.passUnretained(self).toOpaque())
-        if code != 0 { running.store(false, ordering: .releasing) }
-        return code == 0
+            }, kept.toOpaque())
+        if code == 0 { return true }
+        running.store(false, ordering: .releasing)
+        kept.release()
+        return false
     }
 
     /// Lets go of every far side, which are told, and ends the thread; returns once it has ended.
     public func stop() {
-        guard running.exchange(false, ordering: .acquiringAndReleasing) else { return }
+        guard running.exchange(false, ordering: .sequentiallyConsistent) else { return }
         wakeup.handle.wake()
         pthread_join(thread, nil)
         news.finish()
+        messageNews.finish()
     }
 
     /// Awaits a far side. - Precondition: nobody else has its number or our credentials.
@@ -109,7 +116,7 @@ public final class MediaPort: @unchecked Sendable {  // the thread's own, consta
         ask(.message(peer, message))
     }
 
-    /// How the way to a far side stood a twentieth of a second ago or less; nil where nobody has the number.
+    /// How the way to a far side stood 0.15 s ago or less; nil where nobody has the number.
     public func report(of peer: PeerID) -> MediaPortReport? { published.withLock { $0[peer] } }
 
     private func ask(_ order: Order) {

@@ -72,7 +72,7 @@ public final class SRTPSession {
     ) throws(SRTPError) -> Bool {
         let bytes = UnsafeRawBufferPointer(packet)
         guard count >= 8, bytes.byte(0) >> 6 == 2 else { throw .malformed(count) }
-        let isControl = (192...223).contains(bytes.byte(1))
+        let isControl = RTCPCompound.isOne(bytes)
         guard count >= (isControl ? 8 + trailer.control : RTPPacket.headerSize + trailer.media) else {
             throw .malformed(count)
         }

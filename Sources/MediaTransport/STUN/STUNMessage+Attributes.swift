@@ -20,9 +20,6 @@ extension STUNMessage {
     /// ICE-CONTROLLING: the sender takes itself for the controlling side; its tie-breaker.
     public var controllingTieBreaker: UInt64? { tieBreaker(STUNAttribute.iceControlling) }
 
-    /// MAPPED-ADDRESS: where the request came from, in the clear (§14.1).
-    public var mappedAddress: SocketAddress? { value(of: STUNAttribute.mappedAddress).flatMap(address) }
-
     /// XOR-MAPPED-ADDRESS: where the request came from, hidden from routers that rewrite addresses (§14.2).
     public var xorMappedAddress: SocketAddress? {
         guard let masked = value(of: STUNAttribute.xorMappedAddress).flatMap(address) else { return nil }

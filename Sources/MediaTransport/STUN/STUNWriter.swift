@@ -64,9 +64,6 @@ public struct STUNWriter {
         add(STUNAttribute.xorMappedAddress, address.masked(by: transactionID))
     }
 
-    /// MAPPED-ADDRESS.
-    public mutating func addMappedAddress(_ address: SocketAddress) { add(STUNAttribute.mappedAddress, address) }
-
     /// ERROR-CODE. - Precondition: the code is 300 to 699.
     public mutating func addErrorCode(_ code: Int, reason: String) {
         precondition((300..<700).contains(code))

@@ -248,9 +248,6 @@ extension NearbySession {
         case .state(let peer, let state, let way):
             // What an earlier way came to says nothing of this one.
             if let far = farSide(peer), far.way == way { transportChanged(far, state) }
-        case .message(let peer, let bytes):
-            guard let far = farSide(peer) else { return }
-            datagramNews.yield(NearbyDatagram(sender: far.member.id, bytes: bytes))
         case .addresses(let now):
             let new = now.map(\.address)
             guard new != addresses else { return }
@@ -261,6 +258,11 @@ extension NearbySession {
             tell(MemberUpdate(addresses: new))
             followHost()
         }
+    }
+
+    func takeDatagram(_ bytes: [UInt8], from peer: PeerID) {
+        guard let far = farSide(peer) else { return }
+        datagramNews.yield(NearbyDatagram(sender: far.member.id, bytes: bytes))
     }
 
     private func transportChanged(_ far: FarSide, _ state: TransportState) {

@@ -8,6 +8,9 @@ extension NearbySession {
         tasks = [
             Task { [server] in await server.run { request in try await self.handle(request) } },
             Task { [mediaPort] in for await event in mediaPort.events { take(event) } },
+            Task { [mediaPort] in
+                for await message in mediaPort.messages { takeDatagram(message.bytes, from: message.peer) }
+            },
         ]
     }
 

@@ -1,5 +1,6 @@
 import AudioBase
 import TestSupport
+import Testing
 
 @testable import MediaTransport
 
@@ -48,17 +49,18 @@ final class EndpointRig {
         try! Identity.generate(hostNames: [], addresses: [], at: 1_800_000_000)
     }
 
-    init(seed: UInt64, count: Int = 2) {
+    init(seed: UInt64, count: Int = 2, addressCount: Int = 1) {
         random = SeededRandom(seed: seed)
         let now = now
         ends = (0..<count).map { end in
-            End(Self.identities[end], [IPAddress.v4(0x0A00_0001 + UInt32(end))], at: now)
+            let addresses = (0..<addressCount).map { IPAddress.v4(0x0A00_0001 + UInt32(end) + UInt32($0) << 8) }
+            return End(Self.identities[end], addresses, at: now)
         }
     }
 
     /// All ends in one room.
-    static func room(seed: UInt64, count: Int = 2) throws -> EndpointRig {
-        let rig = EndpointRig(seed: seed, count: count)
+    static func room(seed: UInt64, count: Int = 2, addressCount: Int = 1) throws -> EndpointRig {
+        let rig = EndpointRig(seed: seed, count: count, addressCount: addressCount)
         for a in 0..<count { for b in (a + 1)..<count { try rig.connect(a, b) } }
         return rig
     }
@@ -113,6 +115,8 @@ final class EndpointRig {
         ends[end].endpoint.setLocalAddresses(addresses, at: now)
     }
 
+    func sleep(_ end: Int, for seconds: Double) { ends[end].endpoint.slept(for: seconds, at: now) }
+
     func state(_ other: Int, at end: Int) -> TransportState? { ends[end].endpoint.state(of: PeerID(other)) }
 
     func isOpen(_ other: Int, at end: Int) -> Bool {
@@ -131,12 +135,18 @@ final class EndpointRig {
         let start = now
         let limit = now.advanced(bySeconds: seconds)
         for end in ends.indices { tick(end) }
+        var idle = 0
         while !holds(self) {
             let deadlines = ends.compactMap { $0.endpoint.nextDeadline } + (flying.first.map { [$0.at] } ?? [])
             guard let next = deadlines.min(), next <= limit else {
                 now = limit
                 for end in ends.indices { tick(end) }
                 return holds(self) ? seconds : nil
+            }
+            idle = next <= now ? idle + 1 : 0
+            guard idle < 1_000 else {
+                Issue.record("the thread would spin")
+                return nil
             }
             now = max(now, next)
             while let datagram = flying.first, datagram.at <= now {

@@ -208,4 +208,90 @@ import Testing
             try rig.connect(0, 1)
         }
     }
+
+    @Test func `ends of six addresses each keep their way through every round of checks`() throws {
+        let rig = try EndpointRig.room(seed: 11, addressCount: 6)
+        let took = rig.run(until: { $0.isAllOpen }, within: 2)
+        #expect(took ?? 9 < 0.05)
+        for n in 0..<60 {
+            try rig.sendMessage([UInt8(n)], from: 0, to: 1)
+            try rig.sendMessage([UInt8(n)], from: 1, to: 0)
+            rig.run(0.2)
+        }
+        #expect(rig.ends[0].messages.map(\.bytes) == (0..<60).map { [UInt8($0)] })
+        #expect(rig.ends[1].messages.map(\.bytes) == (0..<60).map { [UInt8($0)] })
+        #expect(rig.ends[0].endpoint.statistics(of: PeerID(1))?.moves == 0)
+    }
+
+    @Test(arguments: [0, 1]) func `a handshake whose address goes neither spins nor waits for ever`(mover: Int) throws {
+        let rig = EndpointRig(seed: 12)
+        // Nothing of the handshake arrives.
+        rig.tamper = { if (20...63).contains($0.bytes[0]) { $0.bytes = [] } }
+        try rig.connect(0, 1)
+        rig.run(1)
+        guard case .securing? = rig.state(1 - mover, at: mover) else {
+            Issue.record("\(String(describing: rig.state(1 - mover, at: mover)))")
+            return
+        }
+        rig.move(mover, to: [])
+        rig.run(12)
+        #expect(rig.state(1 - mover, at: mover) == .failed(.handshake(.timedOut(nil))))
+    }
+
+    @Test func `a server whose client says nothing gives up as the client does`() throws {
+        let rig = EndpointRig(seed: 13)
+        rig.tamper = { if (20...63).contains($0.bytes[0]) { $0.bytes = [] } }
+        try rig.connect(0, 1)
+        rig.run(11)
+        #expect(rig.state(0, at: 1) == .failed(.handshake(.timedOut(nil))))
+        #expect(rig.state(1, at: 0) == .failed(.handshake(.timedOut(nil))))
+    }
+
+    @Test func `a handshake that begins before its answer has come is not begun anew`() throws {
+        let rig = EndpointRig(seed: 14)
+        let offer = rig.expect(1, at: 0, role: .controlling, key: nil)
+        let answer = rig.expect(0, at: 1, role: .controlled, key: nil)
+        try rig.tell(1, of: 0, offer, certificate: nil, dtlsRole: .client)
+        rig.run(0.02)
+        try rig.tell(0, of: 1, answer, certificate: nil, dtlsRole: .server)
+        let took = rig.run(until: { $0.isAllOpen }, within: 2)
+        #expect(took ?? 9 < 0.02, "the client sends again after 0.05 s")
+    }
+
+    @Test(arguments: [false, true])
+    func `a message that comes with the end of the handshake is read from the right key only`(
+        isPinned: Bool
+    ) throws {
+        let rig = EndpointRig(seed: 15, count: 3)
+        let pinned = rig.ends[isPinned ? 0 : 2].identity.fingerprint
+        let offer = rig.expect(1, at: 0, role: .controlling, key: nil)
+        let answer = rig.expect(0, at: 1, role: .controlled, key: pinned)
+        try rig.tell(1, of: 0, offer, certificate: nil, dtlsRole: .client)
+        try rig.tell(0, of: 1, answer, certificate: nil, dtlsRole: .server)
+        rig.run(until: { $0.isOpen(1, at: 0) }, within: 2)
+        // It overtakes the server's last flight.
+        rig.delay = 0.0005
+        try rig.sendMessage([7], from: 0, to: 1)
+        rig.run(0.1)
+        #expect(rig.isOpen(0, at: 1) == isPinned)
+        #expect(rig.ends[1].messages.map(\.bytes) == (isPinned ? [[7]] : []))
+    }
+
+    @Test func `a packet that is too large is counted as one that was not sent`() throws {
+        let rig = try EndpointRig.room(seed: 16)
+        rig.run(until: { $0.isAllOpen }, within: 2)
+        #expect(!rig.send([UInt8](repeating: 0x80, count: MediaEndpoint.maximumPacketSize + 1), from: 0, to: 1))
+        #expect(rig.ends[0].endpoint.statistics(of: PeerID(1))?.unsent == 1)
+    }
+
+    @Test func `who has slept through the far side's consent asks for it before it sends`() throws {
+        let rig = try EndpointRig.room(seed: 17)
+        rig.run(until: { $0.isAllOpen }, within: 2)
+        rig.run(3)
+        rig.sleep(0, for: 40)
+        #expect(!rig.send(rtp(1), from: 0, to: 1))
+        #expect(rig.run(until: { $0.isAllOpen && $0.send(rtp(2), from: 0, to: 1) }, within: 1) != nil)
+        rig.sleep(0, for: 10)
+        #expect(rig.send(rtp(3), from: 0, to: 1), "a short sleep takes nothing away")
+    }
 }

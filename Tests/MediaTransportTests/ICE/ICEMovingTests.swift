@@ -163,4 +163,36 @@ import Testing
         #expect(seconds < 0.4, "\(seconds) s")
         #expect(network[1].trusts(wanted, at: network.now))
     }
+
+    @Test func `of ten thousand addresses that are told the newest are known, and the one in use`() throws {
+        let network = ICENetwork.pair(seed: 31)
+        network.run(5)
+        #expect(network.areConnected)
+        for n in 0..<10_000 {
+            let candidate = ICECandidate.hosts([.v4(0x0B00_0000 + UInt32(n))], port: 9)
+            network.nodes[0].agent.add(candidate, at: network.now)
+            #expect(network[0].remotes.count <= ICEAgent.maximumRemotes)
+        }
+        #expect(network[0].remotes.contains { $0.address.address == .v4(0x0B00_0000 + 9_999) })
+        #expect(network.areConnected)
+        // The peer moves, and says where to.
+        network.move(1, to: ["10.0.0.9"])
+        network.nodes[0].agent.add(ICECandidate.hosts(network.nodes[1].addresses, port: 50_000), at: network.now)
+        #expect(network.run(until: { $0.areConnected("10.0.0.1", "10.0.0.9") }, within: 2) != nil)
+    }
+
+    @Test func `addresses that were revealed and then told leave room for another`() {
+        let network = ICENetwork.pair(seed: 32)
+        network.run(5)
+        // As an agent does whose every address sends media.
+        for n in 0..<200 {
+            let source = SocketAddress(.v4(0x0A00_0010 + UInt32(n)), port: 50_000)
+            network.nodes[0].agent.heard(from: source, to: network.nodes[0].addresses[0], at: network.now)
+            network.nodes[0].agent.add(ICECandidate.hosts([source.address], port: 50_000), at: network.now)
+            network.run(0.01)
+            #expect(network[0].remotes.count <= ICEAgent.maximumRemotes)
+            #expect(network[0].remotes.contains { $0.address == source })
+        }
+        #expect(network.areConnected)
+    }
 }

@@ -188,4 +188,33 @@ import Testing
         network.move(0, to: ["10.0.0.44"])
         #expect(network.run(until: { $0.areConnected("10.0.0.44", "10.0.0.2") }, within: 1) != nil)
     }
+
+    @Test func `a nomination of a way that was not checked for seconds is no silence`() throws {
+        let network = ICENetwork.pair(seed: 21, ["10.0.0.1", "10.0.1.1"], ["10.0.0.2", "10.0.1.2"])
+        network.run(9)
+        let used = try #require(network.connection(1))
+        let other = try #require(network[1].pairs.first { $0.addresses != used && $0.lastAnswer != nil })
+        // Its last answer is to be old, and yet of the last rounds.
+        let age = network.run(
+            until: { network in
+                network[1].pairs.contains {
+                    $0.addresses == other.addresses && network.now.seconds(since: $0.lastAnswer!) > 3.5
+                }
+            }, within: 12)
+        try #require(age != nil)
+        let nomination = stun(.request) { writer in
+            writer.addUsername("\(network[1].credentials.usernameFragment):\(network[0].credentials.usernameFragment)")
+            writer.addPriority(1)
+            writer.addControlling(tieBreaker: 5)
+            writer.addUseCandidate()
+            writer.seal(network[1].credentials.password)
+        }
+        network.inject(
+            .init(
+                at: network.now, from: other.addresses.remote, to: SocketAddress(other.addresses.local, port: 50_000),
+                bytes: nomination))
+        network.run(0.0015)
+        #expect(network[1].mediaPair == other.addresses)
+        #expect(network.state(1) == "connected")
+    }
 }

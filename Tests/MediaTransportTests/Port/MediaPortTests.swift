@@ -80,11 +80,10 @@ import Testing
         #expect(b.client.received.withLock { $0.map(\.1) } == (0..<50).map { rtp(UInt16($0)) })
         b.port.send([1, 2, 3], to: PeerID(1))
         var message: [UInt8]?
-        for await event in a.port.events {
-            if case .message(_, let bytes) = event {
-                message = bytes
-                break
-            }
+        for await (peer, bytes) in a.port.messages {
+            #expect(peer == PeerID(2))
+            message = bytes
+            break
         }
         #expect(message == [1, 2, 3])
         a.port.remove(PeerID(2))
@@ -92,6 +91,41 @@ import Testing
         #expect(a.client.left.withLock { $0.contains(PeerID(2)) })
         a.port.stop()
         b.port.stop()
+    }
+
+    @Test func `a flood of messages takes no news of the way away`() async throws {
+        let (a, b) = try connected(.loopback)
+        #expect(eventually { isOpen(a, 2) && isOpen(b, 1) })
+        for n in 0..<600 {
+            b.port.send([UInt8(n % 256), UInt8(n / 256)], to: PeerID(1))
+            // Not faster than a socket's buffer takes them.
+            if n % 50 == 49 { #expect(eventually { b.port.orders.withLock(\.isEmpty) }) }
+        }
+        b.port.remove(PeerID(1))
+        #expect(eventually { a.port.report(of: PeerID(2))?.state == .closed })
+        a.port.stop()
+        b.port.stop()
+        var states: [TransportState] = []
+        for await case .state(PeerID(2), let state, _) in a.port.events { states.append(state) }
+        #expect(states.contains { if case .open = $0 { true } else { false } } && states.last == .closed)
+        var count = 0
+        for await (_, bytes) in a.port.messages {
+            count += 1
+            #expect(bytes.count == 2)
+        }
+        #expect(count == 256)
+    }
+
+    @Test func `a port lives as long as its thread`() throws {
+        weak var port: MediaPort?
+        do {
+            let side = try Side(.loopback)
+            #expect(side.port.start())
+            port = side.port
+        }
+        #expect(port != nil)
+        port?.stop()
+        #expect(eventually { port == nil })
     }
 
     @Test func `a port that stops tells the far side`() throws {

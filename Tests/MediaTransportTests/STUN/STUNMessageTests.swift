@@ -82,7 +82,7 @@ import Testing
         let (v4, v6) = (
             SocketAddress(IPAddress("10.1.2.3")!, port: 1), SocketAddress(IPAddress("fe80::1")!, port: 65_535)
         )
-        for (first, second) in [(v4, v6), (v6, v4)] {
+        for address in [v4, v6] {
             let contents = try STUNContents(
                 stun(.error) { writer in
                     writer.addUsername("a:b")
@@ -90,14 +90,13 @@ import Testing
                     writer.addPriority(7)
                     writer.addUseCandidate()
                     writer.addControlling(tieBreaker: .max)
-                    writer.addMappedAddress(first)
-                    writer.addXORMappedAddress(second)
+                    writer.addXORMappedAddress(address)
                     writer.addErrorCode(487, reason: "Role Conflict")
                     writer.seal("p")
                 })
             #expect(contents.username == "a:b" && contents.software == "12345" && contents.priority == 7)
             #expect(contents.usesCandidate && contents.controlling == .max && contents.controlled == nil)
-            #expect(contents.mapped == first && contents.xorMapped == second)
+            #expect(contents.xorMapped == address)
             #expect(contents.errorCode == 487 && contents.errorReason == "Role Conflict")
         }
     }
@@ -153,7 +152,7 @@ import Testing
         #expect(try value(STUNAttribute.iceControlled, [1, 2, 3, 4]).controlled == nil)
         #expect(try value(STUNAttribute.xorMappedAddress, [0, 1, 0, 1, 1, 2, 3]).xorMapped == nil)
         #expect(try value(STUNAttribute.xorMappedAddress, [0, 2, 0, 1, 1, 2, 3, 4]).xorMapped == nil)
-        #expect(try value(STUNAttribute.mappedAddress, [0, 3, 0, 1, 1, 2, 3, 4]).mapped == nil)
+        #expect(try value(STUNAttribute.xorMappedAddress, [0, 3, 0, 1, 1, 2, 3, 4]).xorMapped == nil)
         #expect(try value(STUNAttribute.errorCode, [0, 0, 4]).errorCode == nil)
         #expect(try value(STUNAttribute.errorCode, [0, 0, 2, 0]).errorCode == nil)
         #expect(try value(STUNAttribute.errorCode, [0, 0, 4, 100]).errorCode == nil)

@@ -12,7 +12,6 @@ struct STUNContents: Hashable {
     var usesCandidate: Bool
     var controlled: UInt64?
     var controlling: UInt64?
-    var mapped: SocketAddress?
     var xorMapped: SocketAddress?
     var errorCode: Int?
     var errorReason: String?
@@ -33,7 +32,6 @@ struct STUNContents: Hashable {
         usesCandidate = message.usesCandidate
         controlled = message.controlledTieBreaker
         controlling = message.controllingTieBreaker
-        mapped = message.mappedAddress
         xorMapped = message.xorMappedAddress
         errorCode = message.errorCode
         errorReason = message.errorReason
