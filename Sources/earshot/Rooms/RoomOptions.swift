@@ -14,11 +14,14 @@ struct RoomOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "The room's PIN, 4 to 32 characters; - asks for it, or reads it from standard input.",
+            "The room's PIN, 4 to 32 characters; guests need it beside what --accept says. - asks for it, or reads it from standard input.",
             valueName: "pin"))
     var pin: String?
 
-    @Flag(help: "Be somebody new for this time: a key that nobody knows, nobody known, and nothing kept.")
+    @Flag(
+        help:
+            "Be somebody new for this time: a key that nobody knows, nobody known, and nothing kept. Who knows your name by another key refuses it."
+    )
     var ephemeral = false
 
     func validate() throws {
