@@ -185,6 +185,7 @@ final class RoomRunner {
     }
 
     private func summary(_ report: CallReport) -> String {
+        guard began != nil else { return "nobody came; there was no call (\(report.ended))" }
         var lines = ["call ended (\(report.ended)) after \(Int(report.seconds)) s"]
         for peer in report.peers {
             let delay =
