@@ -135,6 +135,7 @@ private final class Chat {
             case .end: hasEnded = true
             }
             if hasEnded, !stays, unsentFiles.value == 0, outboxes.values.allSatisfy(\.isEmpty) {
+                console.take()
                 if console.isHost { Terminal.say("standard input has ended, and so this chat; --stay keeps it open") }
                 return
             }
