@@ -254,8 +254,8 @@ import Testing
         guest.signal(SIGINT)
         #expect(guest.wait(seconds: 5) == .exit(130), "\(guest.errors)")
         host.signal(SIGINT)
+        #expect(host.says("nobody came"), "\(host.errors)")
         #expect(host.wait(seconds: 5) == .exit(130), "\(host.errors)")
-        #expect(host.errors.contains("nobody came"))
     }
 
     @Test func `a room that cannot be opened is not said to be open`() throws {
