@@ -35,7 +35,15 @@ struct RoomOptions: ParsableArguments {
 
     var ownName: PeerName { name.flatMap { try? PeerName($0) } ?? OwnName.standard }
 
-    var store: NearbyStore { ephemeral ? .inMemory() : .standard }
+    /// Where one's key is kept; a folder that was meant and does not count is told of.
+    var store: NearbyStore {
+        guard !ephemeral else { return .inMemory() }
+        let data = ProcessInfo.processInfo.environment["XDG_DATA_HOME"] ?? ""
+        if !data.isEmpty, !data.hasPrefix("/") {
+            Terminal.warn("XDG_DATA_HOME is '\(data)', which begins with no / and so does not count; your key is elsewhere")
+        }
+        return .standard
+    }
 
     /// The PIN that was given, or is given now; nil where none is wanted.
     func readPIN(_ keys: Keys?) throws -> PIN? {
