@@ -40,7 +40,7 @@ struct RoomOptions: ParsableArguments {
         guard !ephemeral else { return .inMemory() }
         let data = ProcessInfo.processInfo.environment["XDG_DATA_HOME"] ?? ""
         if !data.isEmpty, !data.hasPrefix("/") {
-            Terminal.warn("XDG_DATA_HOME is '\(data)', which begins with no / and so does not count; your key is elsewhere")
+            Terminal.warn("XDG_DATA_HOME is '\(data)', no absolute path, and does not count; your key is elsewhere")
         }
         return .standard
     }
