@@ -53,7 +53,7 @@ public struct VoiceProcessingChoice: Hashable, Sendable {
             // Two channels of a voice are music, or a room: it would make them one.
             return channelCount == 1
                 ? (true, "a loudspeaker and an open microphone") : (false, "it would make two channels one")
-        default: return (false, "what kind of loudspeaker \(output.name) is, is not known")
+        default: return (false, "it is not known what kind of loudspeaker '\(output.name)' is")
         }
     }
 }

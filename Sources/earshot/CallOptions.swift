@@ -45,7 +45,7 @@ struct CallOptions: ParsableArguments {
         completion: .directory)
     var receive: String?
 
-    @Option(help: ArgumentHelp("End the call after this many seconds.", valueName: "seconds"))
+    @Option(help: ArgumentHelp("End this many seconds after the first of the others came.", valueName: "seconds"))
     var duration: Double?
 
     @Flag(help: "Print one JSON report on standard output when the call has ended.")

@@ -10,8 +10,9 @@ struct HostCommand: ParsableCommand {
         commandName: "host", abstract: "Open a room, let people near in, and talk with them.",
         discussion: """
             Others find the room by its name (earshot join NAME, or earshot join and a number), by this machine's address, or
-            by the join code that is shown. All is encrypted; who is let in is known by the key from then on. One port is
-            used, TCP to set up the call and UDP for its sound. When the host leaves the room goes on with those who are in.
+            by the join code that is shown. All is encrypted; whom you let in when you are asked is known by the key from
+            then on. One port is used, TCP to set up the call and UDP for its sound. When the host leaves the room goes on
+            with those who are in.
             """)
 
     @Argument(help: "The room's name, up to 63 bytes of UTF-8. Default: your own.")
@@ -19,7 +20,7 @@ struct HostCommand: ParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Whom to let in: all, known (whom you let in, or whose room you entered), ask. Default: ask on a terminal, else known.",
+            "Whom to let in: all, known (whom you let in when you were asked, or whose room you entered), ask. Default: ask on a terminal, else known.",
             valueName: "whom"))
     var accept: AdmissionPolicy?
 
@@ -53,6 +54,7 @@ struct HostCommand: ParsableCommand {
     func run() throws {
         try Failure.reporting {
             Interrupt.watch()
+            try RoomArrivals.check(call.receive)
             let keys = Terminal.isInteractive ? Keys() : nil
             let pin = try own.readPIN(keys)
             let card = try SoundCard(call)
@@ -94,26 +96,9 @@ struct HostCommand: ParsableCommand {
     private func introduce(
         _ nearby: NearbySession, _ name: PeerName, _ policy: AdmissionPolicy, hasPIN: Bool, keys: Keys?
     ) {
-        let codes = waiting { await nearby.joinCodes }
-        let secret = hasPIN ? " (with the PIN)" : ""
-        var lines = ["room '\(name)', open for guests\(secret):"]
-        if !noAnnounce { lines.append("    earshot join \(Self.argument(for: name))") }
-        if let code = codes.first {
-            lines.append("    earshot join \(Self.shown(SocketAddress(code.address, port: nearby.port)))")
-            lines.append("    earshot join \(code)")
-        } else if let address = address.flatMap({ IPAddress($0) }) {
-            lines.append("    earshot join \(Self.shown(SocketAddress(address, port: nearby.port)))")
-        } else {
-            lines.append("    earshot join \(Self.shown(SocketAddress(.loopback, port: nearby.port))), on this machine")
-            lines.append("this machine has no address in a network: connect it, others can join then")
-        }
-        lines.append("you are '\(own.ownName)'; your key: \(nearby.fingerprint)")
-        switch policy {
-        case .all: lines.append("everybody is let in\(hasPIN ? " who has the PIN" : "")")
-        case .known:
-            lines.append("only whom you let in before, or whose room you entered, is let in; see who: earshot peers")
-        case .ask: lines.append("you are asked about each guest")
-        }
+        let lines = RoomIntroduction.lines(
+            of: name, nearby, own: own.ownName, policy, hasPIN: hasPIN, at: address.flatMap { IPAddress($0) },
+            command: "join")
         Terminal.say(lines.joined(separator: "\n"))
         if policy == .ask, keys == nil {
             Terminal.warn("there is no terminal to answer on: nobody is let in; use --accept known or all")

@@ -44,6 +44,7 @@ struct JoinCommand: ParsableCommand {
         try Failure.reporting {
             Interrupt.watch()
             if list { return try showList() }
+            try RoomArrivals.check(call.receive)
             let keys = Terminal.isInteractive ? Keys() : nil
             let (found, pin) = try entrance.locate(room, own, keys)
             let card = try SoundCard(call)

@@ -36,6 +36,30 @@ import Testing
         #expect(host.says("Bob has left"))
     }
 
+    @Test func `a room without a word says who is let in; where standard input is closed it has ended`() throws {
+        for input in ["</dev/null", "<&-"] {
+            let port = try Earshot.freePort()
+            let host = try ChildProcess(
+                ["sh", "-c", "'\(Earshot.program)' chat --host --no-announce --port \(port) \(input)"],
+                environment: ["XDG_DATA_HOME": TestFolders.next("data")])
+            #expect(host.wait() == .exit(0), "\(host.errors)")
+            for words in ["your key: ", "only those are let in", "--stay keeps it open"] {
+                #expect(host.errors.contains(words), "\(host.errors)")
+            }
+        }
+    }
+
+    @Test func `the one who stays after the host says how others come in`() throws {
+        let port = try Earshot.freePort()
+        let host = try host(port, ["--accept", "all"])
+        let heir = try pipe("true", into: ["chat", "--stay"] + join(port))
+        #expect(heir.says("in 'Studio'"), "\(heir.errors)")
+        host.signalGroup(SIGTERM)
+        #expect(heir.says("you admit to the room now"), "\(heir.errors)")
+        #expect(heir.says("only those are let in"), "\(heir.errors)")
+        heir.signalGroup(SIGTERM)
+    }
+
     @Test func `who has something to say is introduced first`() throws {
         let port = try Earshot.freePort()
         let program = "'\(Earshot.program)' chat Studio --host --port \(port) --no-announce --accept all --name Ann"
@@ -58,6 +82,7 @@ import Testing
             "sleep 1.5; echo /y Bob; sleep 20",
             into: ["chat", "Studio", "--host", "--port", "\(port)", "--no-announce", "--accept", "ask"])
         try #require(host.says("open for guests"), "\(host.errors)")
+        #expect(host.says("nobody is let in but by /y"), "\(host.errors)")
         let guest = try pipe("echo hi", into: ["chat"] + join(port))
         #expect(guest.wait() == .exit(0), "\(guest.errors)")
         #expect(eventually { host.output.contains("Bob: hi") })

@@ -28,7 +28,7 @@ import Testing
 
     @Test(arguments: [
         "Choir", "Blue Room", "studio", "Ann on studio", "7", "Take: 5", "Bühne 3", "🎻", "ROOM-2024", "1.2.3 go",
-        "a:b:c", "Probe-2024-im-Saal",
+        "a:b:c", "Probe-2024-im-Saal", "1.2.3", "10:30",
     ]) func `all else is a room's name`(text: String) throws { #expect(try JoinTarget(text) == .name(PeerName(text))) }
 
     @Test func `a code is one in any case, and with its hyphens left out`() throws {
@@ -57,6 +57,13 @@ import Testing
             }
         }
         #expect(line("1F4A-9Z3Q-7K2M-0000").contains("--by name"))
+        for text in ["127.0.0.1:99999", "127.0.0.1:0", "[::1]:65536", "studio:70000", "studio.local:9999999999999"] {
+            #expect(line(text).contains("port goes from 1 to 65535"), "\(text)")
+        }
+        for text in ["999.1.1.1", "1.2.3.256", "999.1.1.1:80"] {
+            #expect(line(text).contains("is no address"), "\(text)")
+        }
+        #expect(line("127.0.0.1:99999", .address).contains("65535"))
         #expect(line("1F4A-9Z3Q-7K2M").contains("codes have 16"))
         #expect(line("[::1").contains("[IPv6]:PORT") && line("studio", .code).contains("join code"))
         #expect(line("Blue Room", .address).contains("HOST:PORT") && line("").contains("empty"))
@@ -82,7 +89,7 @@ import Testing
     @Test(arguments: [
         ("Choir", "Choir"), ("Blue Room", "'Blue Room'"), ("take.5", "take.5"), ("take.v5", "--by name take.v5"),
         ("localhost", "--by name localhost"), ("10.0.0.1", "--by name 10.0.0.1"), ("-x", "-- '-x'"),
-        ("-x.y", "-- '-x.y'"), ("x:5", "--by name 'x:5'"),
+        ("-x.y", "-- '-x.y'"), ("x:5", "--by name 'x:5'"), ("20.11.2026.1", "--by name 20.11.2026.1"),
     ]) func `how to join a room is told so that it is read as its name`(name: String, words: String) throws {
         #expect(HostCommand.argument(for: try PeerName(name)) == words)
     }

@@ -1,4 +1,6 @@
 import Foundation
+import MediaTransport
+import Rooms
 import TestSupport
 import TestTraits
 import Testing
@@ -219,6 +221,7 @@ import Testing
         host.signal(SIGINT)
         #expect(host.wait(seconds: 5) == .exit(130), "\(host.errors)")
         #expect(bob.says("you admit to the room now"), "\(bob.errors)")
+        #expect(bob.says("only those are let in whom you let in"), "\(bob.errors)")
         #expect(cleo.says("Bob admits to the room now"), "\(cleo.errors)")
         usleep(1_500_000)
         bob.signal(SIGINT)
@@ -229,6 +232,30 @@ import Testing
         let peers = report["peers"] as? [[String: Any]] ?? []
         #expect(peers.map { $0["name"] as? String } == ["Ann", "Bob"])
         #expect((report["room"] as? [String: Any])?["epoch"] as? Int ?? 0 >= 2)
+    }
+
+    @Test func `where nobody hosts a guest does not reach itself, by address or by code`() throws {
+        let (bob, port) = (Person(name: "Bob"), try Earshot.freePort())
+        let key = try #require(KeyFingerprint(hex: String(repeating: "5c", count: 32)))
+        let address = try #require(IPAddress("127.0.0.1"))
+        let code = try JoinCode(address: address, port: UInt16(port), key: key)
+        for target in ["127.0.0.1:\(port)", code.description] {
+            let guest = try bob.start(["join", target, "--port", "\(port)"])
+            #expect(guest.wait() == .exit(69), "\(guest.errors)")
+            #expect(theFailure(guest).contains("is 'earshot host' running there"), "\(guest.errors)")
+        }
+    }
+
+    @Test func `a guest is told that the host takes its time, and ends with Ctrl-C`() throws {
+        let port = try Earshot.freePort()
+        let (host, _) = try askingHost(Person(name: "Ann"), port)
+        let guest = try Person(name: "Bob").join(port)
+        #expect(guest.says("waiting for the host to answer; Ctrl-C gives up"), "\(guest.errors)")
+        guest.signal(SIGINT)
+        #expect(guest.wait(seconds: 5) == .exit(130), "\(guest.errors)")
+        host.signal(SIGINT)
+        #expect(host.says("nobody came"), "\(host.errors)")
+        #expect(host.wait(seconds: 5) == .exit(130), "\(host.errors)")
     }
 
     @Test func `a room that cannot be opened is not said to be open`() throws {
@@ -253,6 +280,7 @@ import Testing
         let key = String(repeating: "a1", count: 32)
         #expect(try ann.peers(["block", key]).errors.contains("is blocked"))
         #expect(try ann.peers(["list"]).output.contains("blocked"))
-        #expect(try ann.peers(["forget", String(key.prefix(6))]).errors.contains("is forgotten"))
+        let forgotten = try ann.peers(["forget", String(key.prefix(6))]).errors
+        #expect(forgotten.contains("is forgotten") && forgotten.contains("the block is lifted"))
     }
 }

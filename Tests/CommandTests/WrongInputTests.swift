@@ -23,6 +23,13 @@ import TestTraits
         Case(
             testDescription: "a folder that is not there to hear into",
             arguments: ["--hear", "/nonexistent/folder/heard.wav"], status: 73, words: ["/nonexistent/folder"]),
+        Case(
+            testDescription: "a folder that is not there for what is sent",
+            arguments: ["--receive", "/nonexistent/in"],
+            status: 73, words: ["/nonexistent/in", "create it first"]),
+        Case(
+            testDescription: "a file for what is sent", arguments: ["--receive", "/etc/passwd"], status: 73,
+            words: ["/etc/passwd", "no folder"]),
     ]
 
     @Test(arguments: wrongFiles) func `files that cannot be`(wrong: Case) throws {
@@ -32,6 +39,22 @@ import TestTraits
             let line = theFailure(program)
             for word in wrong.words { #expect(line.contains(word)) }
             #expect(program.output.isEmpty)
+        }
+    }
+
+    @Test(arguments: ["127.0.0.1:99999", "999.1.1.1"]) func `addresses that cannot be`(target: String) throws {
+        for command in [["join", "--device", "simulated"], ["chat"], ["send", "/etc/passwd", "--to"]] {
+            let program = try Earshot.start(command + [target])
+            #expect(program.wait() == .exit(64), "\(program.errors)")
+            #expect(theFailure(program).contains(target))
+        }
+    }
+
+    @Test func `a chat takes files into a folder that is there, or does not begin`() throws {
+        for more in [["--host", "--no-announce", "--port", "\(try Earshot.freePort())"], ["127.0.0.1:9"]] {
+            let program = try Earshot.start(["chat", "--receive", "/nonexistent/in"] + more)
+            #expect(program.wait() == .exit(73), "\(program.errors)")
+            #expect(theFailure(program).contains("create it first"))
         }
     }
 

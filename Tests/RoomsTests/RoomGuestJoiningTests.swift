@@ -44,6 +44,31 @@ import Testing
         #expect(ending.description.contains("10.0.0.100:47400") && !ending.description.contains("\n"))
     }
 
+    @Test func `where only this peer itself answers nobody hosts`() throws {
+        let own = TestKey(1).fingerprint
+        var guest = TestGuest()
+        guest.join()
+        let call = try #require(guest.call { $0 == .describe })
+        guest.actions = guest.guest.replied(
+            call, .refused(.notHost), provedBy: own, from: guest.hostAddress, at: guest.now)
+        guard case .unreached(.refused, _)? = guest.guest.ending else { Issue.record("by address"); return }
+        // A code of this machine's that is of another day's key.
+        guest = TestGuest()
+        guest.join(.exactly(TestKey(9).fingerprint))
+        let second = try #require(guest.call { $0 == .describe })
+        guest.actions = guest.guest.failed(second, .wrongKey(own), at: guest.now)
+        guard case .unreached(.refused, _)? = guest.guest.ending else { Issue.record("by code"); return }
+    }
+
+    @Test func `another that is no host is not taken for nobody`() throws {
+        var guest = TestGuest()
+        guest.join()
+        let call = try #require(guest.call { $0 == .describe })
+        guest.actions = guest.guest.replied(
+            call, .refused(.notHost), provedBy: TestKey(0).fingerprint, from: guest.hostAddress, at: guest.now)
+        #expect(guest.guest.ending == .refused(.notHost))
+    }
+
     @Test func `a host that never answers is given up after seconds, a person after half a minute`() {
         var guest = TestGuest()
         guest.join()

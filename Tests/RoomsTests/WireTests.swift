@@ -67,6 +67,7 @@ import Testing
         .malformed("no 'name'"), .version(1), .tooLarge(limit: 5), .wrongMediaType, .notFound, .wrongMethod, .declined,
         .unanswered, .cancelled, .replaced, .blocked, .unknownKey, .keyNeeded,
         .changedKey(name: name("Anna"), was: TestKey(1).fingerprint), .ownKey, .pinNeeded, .wrongPIN(attemptsLeft: 3),
+        .wrongPIN(attemptsLeft: 1), .wrongPIN(attemptsLeft: 0),
         .tooManyAttempts(retryAfter: 500), .busy(retryAfter: 30), .full(limit: 8), .closed, .notHost, .notMember,
         .removed, .noSuchMember, .memberAway, .noSuchOffer, .offerUnanswered,
         .other(code: "novel", status: 418, message: "a teapot"),

@@ -208,7 +208,7 @@ public enum NearbyStoreError: Error, Hashable, Sendable, CustomStringConvertible
             "\(path): \(String(cString: strerror(code))); give $XDG_DATA_HOME a folder that can be written"
         case .tooLarge(let path): "\(path) is far too large for what it should be; move it away"
         case .identity(let path, let reason):
-            "\(path): \(reason); move the file away to become somebody new, whom others have to accept again"
+            "\(path): \(reason) (without the file you are somebody new, whom others have to accept again)"
         case .knownPeers(let path, let error): "\(path): \(error)"
         }
     }

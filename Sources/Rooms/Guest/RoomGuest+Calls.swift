@@ -25,6 +25,8 @@ extension RoomGuest {
         switch (purpose, reply) {
         case (.describe, .room(let info)): return described(info, by: key, at: address, now)
         case (.ask, .admitted(let admission)): return admitted(admission, by: key, now)
+        case (.describe, .refused(.notHost)) where key == signer.key:
+            return failure(.refused, of: purpose, now)  // nobody hosts there: it was this peer, or one as idle
         case (.describe, .refused(let error)), (.ask, .refused(let error)): return finish(.refused(error))
         case (.stream, .events): return streamOpened(id, now)
         case (.stream, .refused(let error)): return streamRefused(error, now)
@@ -50,7 +52,11 @@ extension RoomGuest {
         switch purpose {
         case .describe, .ask:
             guard let joining else { return [] }
-            return finish(.unreached(failure, joining.endpoint))
+            // Its own key at its own port is its own answer: nobody else is there.
+            let isOwn =
+                failure == .wrongKey(signer.key)
+                && joining.endpoint.addresses.contains { $0.port == configuration.port }
+            return finish(.unreached(isOwn ? .refused : failure, joining.endpoint))
         case .stream: return streamFailed(failure, now)
         case .update:
             membership?.updateFailed(now)

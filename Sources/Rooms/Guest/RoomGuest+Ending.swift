@@ -37,7 +37,8 @@ extension RoomGuest {
             case .unreached(let failure, let endpoint): Self.sentence(failure, endpoint)
             case .changedKey(let name, let was, let now):
                 "'\(name)' HAS ANOTHER KEY (\(now)) than before (\(was)). Somebody may be posing as them: nothing was sent. If "
-                    + "they have a new machine, ask them for the key and type: earshot peers forget \(was.hex.prefix(16))"
+                    + "they have a new machine, or host with --ephemeral (each time a new key), ask them for the key and type: "
+                    + "earshot peers forget \(was.hex.prefix(16))"
             case .blockedHost(let name, let key):
                 "you have blocked '\(name)'; to lift that: earshot peers unblock \(key.hex.prefix(16))"
             case .noPINWanted(let info):

@@ -22,9 +22,11 @@ extension RoomError: CustomStringConvertible {
             "the host knows '\(name)' by another key (\(was)); take another name, or have the host type: "
                 + Self.forgetting(was)
         case .ownKey:
-            "this Earshot has the host's own identity; join from another user's account or machine"
+            "this Earshot has the host's own identity; join from another user's account or machine, or with --ephemeral"
         case .pinNeeded: "the room has a PIN; ask the host for it and give it with --pin"
-        case .wrongPIN(let left): "wrong PIN, \(left) more tries; ask the host for it"
+        case .wrongPIN(attemptsLeft: 0):
+            "wrong PIN, and no more tries; ask the host for it, and try again in \(Self.time(Int(PINAttempts.window)))"
+        case .wrongPIN(let left): "wrong PIN, \(left) more \(left == 1 ? "try" : "tries"); ask the host for it"
         case .tooManyAttempts(let seconds):
             "too many wrong PINs; ask the host for the right one, and try again in \(Self.time(seconds))"
         case .busy(let seconds): "too many are asking at once; try again in \(Self.time(seconds))"
@@ -54,7 +56,7 @@ extension RoomError: CustomStringConvertible {
             "\(guest) asked to join and is not known; to let in somebody new, host with --accept ask"
         case .changedKey(let name, let was):
             "\(guest) says to be '\(name)' and has ANOTHER KEY than '\(name)' had; it was refused. Somebody may be posing as "
-                + "them. If they have a new machine, type: \(Self.forgetting(was))"
+                + "them. If they have a new machine, or came with --ephemeral, type: \(Self.forgetting(was))"
         case .wrongPIN: "\(guest) gave a wrong PIN"
         case .tooManyAttempts: "\(guest) gave too many wrong PINs and has to wait"
         case .busy: "too many are asking to join at once; some were turned away"

@@ -57,28 +57,40 @@ struct ChatCommand: ParsableCommand {
     func run() throws {
         try Failure.reporting {
             Interrupt.watch()
+            try RoomArrivals.check(receive)
             let console =
-                host ? try open() : try entrance.enter(room, own, receivingInto: receive, printsMessages: true)
+                host
+                ? try open()
+                : try entrance.enter(
+                    room, own, receivingInto: receive, printsMessages: true, policy: Self.usualPolicy)
+            console.staysAlone = true
             let chat = Chat(console, stays: stay)
             defer { waiting { [session = console.session] in await session.close() } }
             try chat.run()
         }
     }
 
+    private static var usualPolicy: AdmissionPolicy { isatty(STDIN_FILENO) == 1 ? .ask : .known }
+
     private func open() throws -> RoomConsole {
         let pin = try own.readPIN(nil)
         var configuration = NearbySession.Configuration(name: own.ownName, store: own.store)
         configuration.port = port ?? JoinCode.usualPort
         let nearby = try NearbySession.opened(configuration)
-        let policy = accept ?? (isatty(STDIN_FILENO) == 1 ? .ask : .known)
+        let policy = accept ?? Self.usualPolicy
         let console = RoomConsole(nearby, keys: nil, policy: policy)
         console.receive(into: receive, printsMessages: true)
         let name = try room.map { try PeerName($0) } ?? own.ownName
         let isAdvertised = !noAnnounce
         try waiting { try await nearby.host(name, policy: policy, pin: pin, isAdvertised: isAdvertised) }
-        var lines = ["room '\(name)', open for guests:", "    earshot chat \(HostCommand.argument(for: name))"]
-        if let code = waiting({ await nearby.joinCodes }).first { lines.append("    earshot chat \(code)") }
+        let lines = RoomIntroduction.lines(
+            of: name, nearby, own: own.ownName, policy, hasPIN: pin != nil, command: "chat")
         Terminal.say(lines.joined(separator: "\n"))
+        if policy == .ask, isatty(STDIN_FILENO) != 1 {
+            Terminal.warn(
+                "there is no terminal to answer on: nobody is let in but by /y on standard input; or use --accept known or all"
+            )
+        }
         return console
     }
 }
@@ -122,7 +134,11 @@ private final class Chat {
             case .nothing: break
             case .end: hasEnded = true
             }
-            if hasEnded, !stays, unsentFiles.value == 0, outboxes.values.allSatisfy(\.isEmpty) { return }
+            if hasEnded, !stays, unsentFiles.value == 0, outboxes.values.allSatisfy(\.isEmpty) {
+                console.take()
+                if console.isHost { Terminal.say("standard input has ended, and so this chat; --stay keeps it open") }
+                return
+            }
         }
     }
 
@@ -138,10 +154,11 @@ private final class Chat {
         case "quit", "q": return false
         case "who":
             let names = console.others.map { "\($0.name)\($0.isAway ? " (out of reach)" : "")" }
-            Terminal.say(names.isEmpty ? "nobody else is here" : names.joined(separator: ", "))
+            Terminal.say(names.isEmpty ? "nobody else is here" : (names + ["you"]).joined(separator: ", "))
         case "y", "n", "b": console.answer(words[0], words.count > 1 ? words[1] : nil)
         case "send" where words.count > 1: sendFile(words[1])
         default:
+            if let word = words.first, word != "help" { Terminal.say("/\(word) is not understood; there are:") }
             Terminal.say(
                 """
                 /who          who is here        /send FILE   sends a file to all

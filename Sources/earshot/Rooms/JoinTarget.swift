@@ -21,6 +21,7 @@ enum JoinTarget: Equatable {
     /// has a dot or a port, or is `localhost`; all else is a room's name.
     init(_ text: String, as form: Form? = nil) throws(Failure) {
         let text = text.trimmingCharacters(in: .whitespacesAndNewlines)
+        if form == nil || form == .address, let failure = Self.wrongNumber(text) { throw failure }
         switch form {
         case .name: self = try .name(Self.name(text))
         case .code: self = try .code(Self.code(text))
@@ -68,6 +69,25 @@ enum JoinTarget: Equatable {
 
     private static func noAddress(_ text: String) -> Failure {
         Failure("'\(text)' is no address; give ADDRESS, ADDRESS:PORT, [IPv6]:PORT or HOST:PORT", status: Failure.usage)
+    }
+
+    /// What has the form of an address, or of a port behind one, and has a number in it that cannot be.
+    private static func wrongNumber(_ text: String) -> Failure? {
+        guard place(text) == nil else { return nil }
+        let colon = text.lastIndex(of: ":") ?? text.endIndex
+        let (front, digits) = (String(text[..<colon]), text[colon...].dropFirst())
+        guard digits.allSatisfy({ $0.isASCII && $0.isNumber }) else { return nil }
+        if place(front) != nil, !digits.isEmpty {
+            return Failure(
+                "'\(text)': the port goes from 1 to 65535; if it is a room's name add: --by name", status: Failure.usage
+            )
+        }
+        let numbers = front.split(separator: ".", omittingEmptySubsequences: false)
+        guard numbers.count == 4, numbers.allSatisfy({ !$0.isEmpty && $0.allSatisfy { $0.isASCII && $0.isNumber } })
+        else { return nil }
+        return Failure(
+            "'\(text)' is no address: its numbers go from 0 to 255; if it is a room's name add: --by name",
+            status: Failure.usage)
     }
 
     /// Groups of four with digits among them, as a code is written out.

@@ -10,6 +10,8 @@ struct PeersCommand: ParsableCommand {
         discussion: """
             Somebody is known by the key, under the names that came with it. A name belongs to the first key that was let in
             under it: another key under the same name is refused. WHO is a name, or the first digits of a key, four or more.
+            Standing: known, whom you let in when you were asked, or whose room you entered; seen, who came in by --accept
+            all, which is no answer of yours, so that --accept known refuses them; blocked.
             """,
         subcommands: [ListPeers.self, ForgetPeer.self, BlockPeer.self, UnblockPeer.self],
         defaultSubcommand: ListPeers.self)
@@ -100,28 +102,34 @@ struct PeerArgument: ParsableArguments {
             status: Failure.data)
     }
 
-    /// Changes what is known of the one that is meant. - Parameter words: what was done, of its name.
-    func change(_ words: (String) -> String, _ body: (inout KnownPeers, KeyFingerprint) -> Void) throws {
+    /// Changes what is known of the one that is meant.
+    /// - Parameter words: what was done, of its name and what was known of it.
+    func change(
+        _ words: (String, KnownPeers.Peer?) -> String, _ body: (inout KnownPeers, KeyFingerprint) -> Void
+    ) throws {
         let store = NearbyStore.standard
         let known = try store.knownPeers()
         let key = try self.key(in: known)
         try store.update { body(&$0, key) }
         let name = known.peers[key]?.names.first?.text ?? "\(key)"
-        Terminal.say(words("\(name) (\(key))"))
+        Terminal.say(words("\(name) (\(key))", known.peers[key]))
     }
 }
 
 struct ForgetPeer: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "forget", abstract: "Know no more of somebody; the names are free for another key.")
+        commandName: "forget", abstract: "Know no more of somebody; the names are free for another key.",
+        discussion: "Where they were blocked, the block is lifted with it.")
 
     @OptionGroup var peer: PeerArgument
 
     func run() throws {
         try Failure.reporting {
-            try peer.change({ "\($0) is forgotten: whoever comes under the name is asked about anew" }) {
-                $0.forget($1)
-            }
+            try peer.change(
+                { name, was in
+                    let block = was?.isBlocked == true ? "; the block is lifted with it" : ""
+                    return "\(name) is forgotten: whoever comes under the name is asked about anew\(block)"
+                }, { $0.forget($1) })
         }
     }
 }
@@ -157,6 +165,6 @@ struct UnblockPeer: ParsableCommand {
     @OptionGroup var peer: PeerArgument
 
     func run() throws {
-        try Failure.reporting { try peer.change({ "\($0) may ask again" }) { $0.unblock($1) } }
+        try Failure.reporting { try peer.change({ name, _ in "\(name) may ask again" }) { $0.unblock($1) } }
     }
 }

@@ -22,6 +22,21 @@ final class RoomArrivals: Sendable {
         self.show = show
     }
 
+    /// Whether files can go there, before anybody sends one.
+    static func check(_ folder: String?) throws(Failure) {
+        guard let folder else { return }
+        func failure(_ words: String) -> Failure {
+            Failure("--receive \(folder): \(words)", status: Failure.cannotCreate)
+        }
+        var status = stat()
+        guard stat(folder, &status) == 0 else {
+            let isMissing = errno == ENOENT
+            throw failure(isMissing ? "there is no such folder; create it first" : String(cString: strerror(errno)))
+        }
+        guard status.st_mode & S_IFMT == S_IFDIR else { throw failure("it is no folder; give one") }
+        guard access(folder, W_OK | X_OK) == 0 else { throw failure(String(cString: strerror(errno))) }
+    }
+
     /// A message as it is shown: the name stands before each of its lines, so that none can pass for another's.
     static func message(_ text: String, of name: String) -> String {
         let lines = text.split(omittingEmptySubsequences: true, whereSeparator: \.isNewline)

@@ -50,6 +50,8 @@ final class RoomConsole {
     var describe: (MemberID) -> String? = { _ in nil }
     /// Whether there is to be sound, and not messages alone.
     var hasSound = false
+    /// Whether it goes on where nobody else is in the room.
+    var staysAlone = false
     /// Mutes, or no longer.
     var mute: (Bool) -> Void = { _ in }
     /// Why there is no sound with somebody, as it was told.
@@ -57,6 +59,9 @@ final class RoomConsole {
     /// Since when the host is looked for, and whether that was told.
     private var lostHost: (since: HostTime, isTold: Bool)?
     private static let lossPatience = 0.7
+    /// Since when the host is asked, and whether it was told that this takes its time.
+    private var asking: (since: HostTime, isTold: Bool)?
+    private static let askingPatience = 2.0
     /// Whether the room was opened here.
     private var isFounder = false
     /// Of whom it was told that they admit.
@@ -138,6 +143,10 @@ final class RoomConsole {
             Terminal.warn("the host is out of reach; looking for it")
             lostHost = (since, true)
         }
+        if let (since, isTold) = asking, !isTold, HostTime.now().seconds(since: since) > Self.askingPatience {
+            Terminal.say("waiting for the host to answer; Ctrl-C gives up")
+            asking = (since, true)
+        }
     }
 
     private func take(_ event: NearbyEvent) {
@@ -146,6 +155,7 @@ final class RoomConsole {
         case .withdrawn(let id, let error): withdraw(id, error)
         case .refused(let error, let guest): if let words = error.hostSentence(about: guest) { Terminal.warn(words) }
         case .asking(let info):
+            asking = (.now(), false)
             Terminal.say("'\(info.name)' is there; asking its host, \(info.hostName), to be let in")
         case .pinNeeded: wantsPIN = true
         case .joined(let roster, let me): joined(roster, me)
@@ -170,9 +180,11 @@ final class RoomConsole {
         case .transport(let member, let state): moved(member, state)
         case .noMedia(let member): if hasSound { missing(member) }
         case .disagreed(let member, let words): disagreed(member, words)
-        case .discovery(let state): if roster?.members.count != 1 || isFounder { tell(state) }
+        case .discovery(let state): if roster?.members.count != 1 || isFounder || staysAlone { tell(state) }
         case .store(let error): Terminal.warn("\(error)")
-        case .ended(let ending): self.ending = ending
+        case .ended(let ending):
+            asking = nil
+            self.ending = ending
         }
     }
 
@@ -212,6 +224,7 @@ final class RoomConsole {
     private func joined(_ roster: Roster, _ me: MemberID) {
         (self.roster, self.me) = (roster, me)
         lostHost = nil
+        asking = nil
         guard roster.host != me else {
             isFounder = true
             return
@@ -232,8 +245,10 @@ final class RoomConsole {
         self.roster = roster
         let (session, policy) = (session, policy)
         waiting { await session.setPolicy(policy) }
-        guard !others.isEmpty else { return }
-        Terminal.say("you admit to the room now")
+        guard staysAlone || !others.isEmpty else { return }
+        let ways = RoomIntroduction.waysIn(session).joined(separator: " or ")
+        Terminal.say("you admit to the room now\(ways.isEmpty ? "" : "; others join with: earshot \(command) \(ways)")")
+        Terminal.say(RoomIntroduction.admission(policy))
         if keys != nil { Terminal.say(RoomKeys.hint(isHost: true)) }
     }
 
@@ -253,8 +268,13 @@ final class RoomConsole {
             if member.id != me {
                 Terminal.say(isMuted ? "\(member.name) is muted" : "\(member.name) is not muted any more")
             }
-        case .away(let member, true): Terminal.warn("\(member.name) is out of reach; the place is kept for a minute")
-        case .away(let member, false): Terminal.say("\(member.name) is there again")
+        case .away(let member, let isAway):
+            guard member.id != me else { return }
+            if isAway {
+                Terminal.warn("\(member.name) is out of reach; the place is kept for a minute")
+            } else {
+                Terminal.say("\(member.name) is there again")
+            }
         case .moved: break
         case .host(let member):
             guard member.id != toldHost else { return }
@@ -293,10 +313,15 @@ final class RoomConsole {
         }
     }
 
+    /// What others come in with.
+    private var command: String { hasSound ? "join" : "chat" }
+
     private func tell(_ state: RoomAdvertiser.State) {
         switch state {
         case .starting, .stopped: break
-        case .advertising: Terminal.say("\(state)")
+        case .advertising(let name):
+            let how = (try? PeerName(name)).map { ": earshot \(command) \(HostCommand.argument(for: $0))" } ?? ""
+            Terminal.say("\(state)\(how)")
         case .collision, .unavailable: Terminal.warn("\(state)")
         }
     }

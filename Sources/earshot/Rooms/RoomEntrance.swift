@@ -34,7 +34,7 @@ struct EntranceOptions: ParsableArguments {
     private func find(_ room: String?, _ keys: Keys?) throws -> RoomSearch.Found {
         let search = RoomSearch(keys: keys, timeout: timeout ?? 10)
         guard let room else {
-            Terminal.say("rooms near you; press a number to enter, q to leave")
+            if keys != nil { Terminal.say("rooms near you; press a number to enter, q to leave") }
             return try search.pick()
         }
         switch try JoinTarget(room, as: by) {
@@ -75,17 +75,20 @@ struct EntranceOptions: ParsableArguments {
         }
     }
 
-    /// Finds the room and enters it without sound; the keys are read until then. - Returns: in it.
-    func enter(_ room: String?, _ own: RoomOptions, receivingInto folder: String?, printsMessages: Bool = false) throws
-        -> RoomConsole
-    {
+    /// Finds the room and enters it without sound; the keys are read until then.
+    /// - Parameter policy: whom to let in once this machine admits.
+    /// - Returns: in it.
+    func enter(
+        _ room: String?, _ own: RoomOptions, receivingInto folder: String?, printsMessages: Bool = false,
+        policy: AdmissionPolicy = .known
+    ) throws -> RoomConsole {
         let keys = Terminal.isInteractive ? Keys() : nil
         let (found, pin) = try locate(room, own, keys)
         var configuration = NearbySession.Configuration(name: own.ownName, store: own.store)
         configuration.takesAnyPort = true
         configuration.isMuted = true
         let nearby = try NearbySession.opened(configuration)
-        let console = RoomConsole(nearby, keys: keys, policy: .known)
+        let console = RoomConsole(nearby, keys: keys, policy: policy)
         console.receive(into: folder, printsMessages: printsMessages)
         do {
             try enter(found, pin, own, console, keys)

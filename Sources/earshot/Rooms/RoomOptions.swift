@@ -14,11 +14,14 @@ struct RoomOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "The room's PIN, 4 to 32 characters; - asks for it, or reads it from standard input.",
+            "The room's PIN, 4 to 32 characters; guests need it beside what --accept says. - asks for it, or reads it from standard input.",
             valueName: "pin"))
     var pin: String?
 
-    @Flag(help: "Be somebody new for this time: a key that nobody knows, nobody known, and nothing kept.")
+    @Flag(
+        help:
+            "Be somebody new for this time: a key that nobody knows, nobody known, and nothing kept. Who knows your name by another key refuses it."
+    )
     var ephemeral = false
 
     func validate() throws {
@@ -32,7 +35,15 @@ struct RoomOptions: ParsableArguments {
 
     var ownName: PeerName { name.flatMap { try? PeerName($0) } ?? OwnName.standard }
 
-    var store: NearbyStore { ephemeral ? .inMemory() : .standard }
+    /// Where one's key is kept; a folder that was meant and does not count is told of.
+    var store: NearbyStore {
+        guard !ephemeral else { return .inMemory() }
+        let data = ProcessInfo.processInfo.environment["XDG_DATA_HOME"] ?? ""
+        if !data.isEmpty, !data.hasPrefix("/") {
+            Terminal.warn("XDG_DATA_HOME is '\(data)', no absolute path, and does not count; your key is elsewhere")
+        }
+        return .standard
+    }
 
     /// The PIN that was given, or is given now; nil where none is wanted.
     func readPIN(_ keys: Keys?) throws -> PIN? {

@@ -119,7 +119,8 @@ final class RoomRunner {
         let finding = call.levels.microphone
         guard finding != microphone else { return }
         microphone = finding
-        if let advice = finding.advice { Terminal.warn(advice) }
+        // A simulated microphone says what its file says, and nothing when that has ended.
+        if options.card.device != .simulated, let advice = finding.advice { Terminal.warn(advice) }
     }
 
     /// Keeps what the report will say of each.
@@ -185,6 +186,7 @@ final class RoomRunner {
     }
 
     private func summary(_ report: CallReport) -> String {
+        guard began != nil else { return "nobody came; there was no call (\(report.ended))" }
         var lines = ["call ended (\(report.ended)) after \(Int(report.seconds)) s"]
         for peer in report.peers {
             let delay =

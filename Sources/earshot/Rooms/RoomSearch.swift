@@ -116,7 +116,7 @@ struct RoomSearch {
     func pick(_ filter: ([NearbyRoom]) -> [NearbyRoom] = { $0 }) throws -> Found {
         guard let keys else {
             throw Failure(
-                "say which room: earshot join NAME, ADDRESS or CODE; see which there are with: earshot join --list",
+                "say which room: its NAME, ADDRESS or CODE (send: behind --to); see which there are with: earshot join --list",
                 status: Failure.usage)
         }
         let browser = RoomBrowser()

@@ -39,6 +39,9 @@ struct SendCommand: ParsableCommand {
                 guard stat(path, &status) == 0 else {
                     throw Failure("\(path): \(String(cString: strerror(errno)))", status: Failure.noInput)
                 }
+                guard status.st_mode & S_IFMT != S_IFDIR else {
+                    throw Failure("\(path): it is a folder; name the files in it", status: Failure.noInput)
+                }
             }
             let console = try entrance.enter(to, own, receivingInto: nil)
             defer { waiting { [session = console.session] in await session.close() } }
