@@ -11,7 +11,7 @@ import Testing
 /// Plain RTP with ffmpeg and GStreamer, both ways at once: they are told by our session description what comes, we by theirs;
 /// what they hear, and what we hear of them, is compared with what was said.
 @Suite(.serialized) struct PlainRTPTests {
-    private static let seconds = 4
+    private static let seconds = 5
     private static let (listener, speaker) = (PeerID(1), PeerID(2))
 
     @Test(.realTime, arguments: OtherProgram.allCases, Codec.allCases)
