@@ -1,6 +1,7 @@
 import Foundation
 import MediaTransport
 import Rooms
+import Synchronization
 import Testing
 
 @testable import Nearby
@@ -37,11 +38,11 @@ import Testing
         try await room.host()
         var info = try #require(await room.session.description())
         info.hostKey = identity.fingerprint
-        let (hasLeft, leaving) = AsyncStream<Void>.makeStream()
+        let hasLeft = Atomic(false)
         let serving = Task { [info] in
             await server.run { request in
                 if request.method == .GET { return RoomReply.room(info).response }
-                for await _ in hasLeft {}
+                while !hasLeft.load(ordering: .relaxed) { try await Task.sleep(for: .milliseconds(5)) }
                 return RoomReply.refused(.closed).response
             }
         }
@@ -51,7 +52,7 @@ import Testing
         // It would never come back, were it to wait for an answer.
         await guest.session.close()
         #expect(guest.ending == .left)
-        leaving.finish()
+        hasLeft.store(true, ordering: .relaxed)
         server.stop()
         await serving.value
         await room.session.close()
