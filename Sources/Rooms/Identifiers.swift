@@ -179,7 +179,7 @@ private func pair(_ text: some StringProtocol) -> (UInt64, UInt64)? {
 }
 
 /// A number below 2⁵³ in decimal digits.
-package func wireNumber(_ text: some StringProtocol) -> UInt64? {
+func wireNumber(_ text: some StringProtocol) -> UInt64? {
     guard (1...16).contains(text.utf8.count), text.utf8.allSatisfy({ (48...57).contains($0) }),
         let number = UInt64(text), number < 1 << 53
     else { return nil }

@@ -167,9 +167,10 @@ final class FileReception: Sendable {
 
     /// Takes the bytes of a request.
     func receive(_ request: HTTPRequest) async throws -> HTTPResponse {
-        guard let offset = request.headers.first(name: "earshot-offset").flatMap(wireNumber) else {
-            throw TransferError.malformed("it has no field 'Earshot-Offset' with a number")
-        }
+        guard
+            let offset = request.headers.first(name: "earshot-offset").flatMap({ TransferNumber.number(Array($0.utf8)) }
+            )
+        else { throw TransferError.malformed("it has no field 'Earshot-Offset' with a number") }
         return try await heard {
             try await self.latest.run {
                 if case .failure(let error)? = self.outcome.value { throw error }

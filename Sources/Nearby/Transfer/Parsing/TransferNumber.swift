@@ -1,5 +1,3 @@
-import Rooms
-
 /// What a sender knows a message or a file by: a random number of its process, and one that counts up. `EPOCH-NUMBER`, both
 /// below 2⁵³, in the field `Earshot-Number`.
 struct TransferNumber: Hashable, Sendable, CustomStringConvertible {
@@ -19,10 +17,23 @@ struct TransferNumber: Hashable, Sendable, CustomStringConvertible {
 
     /// Reads `EPOCH-NUMBER`.
     init?(_ text: String) {
-        let parts = text.split(separator: "-", maxSplits: 2, omittingEmptySubsequences: false)
-        guard parts.count == 2, let epoch = wireNumber(parts[0]), let number = wireNumber(parts[1]) else { return nil }
+        let parts = text.utf8.split(separator: UInt8(ascii: "-"), maxSplits: 2, omittingEmptySubsequences: false)
+        guard parts.count == 2, let epoch = Self.number(parts[0]), let number = Self.number(parts[1]) else {
+            return nil
+        }
         self.init(epoch: epoch, number: number)
     }
 
     var description: String { "\(epoch)-\(number)" }
+
+    /// A number below ``limit`` in decimal digits.
+    static func number(_ digits: some Collection<UInt8>) -> UInt64? {
+        guard (1...16).contains(digits.count) else { return nil }
+        var number: UInt64 = 0
+        for digit in digits {
+            guard (48...57).contains(digit) else { return nil }
+            number = number * 10 + UInt64(digit - 48)
+        }
+        return number < limit ? number : nil
+    }
 }
