@@ -15,6 +15,8 @@ struct MediaCore: ~Copyable {
         let media: MediaPeer
         let lostBefore: Int
         var isOpen: Bool
+        /// Whether nothing was sent since it was opened: what had been captured by then is old.
+        var isFresh = false
     }
 
     /// A far side that nothing is agreed on with for now.
@@ -68,6 +70,7 @@ struct MediaCore: ~Copyable {
     mutating func setOpen(_ isOpen: Bool, to id: PeerID) {
         guard let index = index(of: id), members[index].isOpen != isOpen else { return }
         members[index].isOpen = isOpen
+        members[index].isFresh = isOpen
         if !isOpen { members[index].media.interrupt() }
     }
 
@@ -85,9 +88,15 @@ struct MediaCore: ~Copyable {
     /// Encodes and packetises what was captured since the last call.
     mutating func sendCaptured(at now: HostTime, transmit: Transmit) throws(CodecError) {
         while let block = capture.next() {
+            // A far side takes what comes first for the delay of the way.
+            let isOld = capture.hasFrames
             for stream in streams {
                 try stream.encode(block) { (payload: UnsafeRawBufferPointer, position: Int, isAfterGap: Bool) in
-                    for member in members where member.isOpen && member.media.stream === stream {
+                    for (index, member) in members.enumerated() where member.isOpen && member.media.stream === stream {
+                        if member.isFresh {
+                            if isOld { continue }
+                            members[index].isFresh = false
+                        }
                         member.media.send(payload, position: position, isAfterGap: isAfterGap, at: now) {
                             transmit($0, member.id)
                         }

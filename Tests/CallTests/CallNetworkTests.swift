@@ -41,6 +41,19 @@ import TestSupport
         }
     }
 
+    @Test(arguments: codecs) func `what was captured before there was a way does not make the call late`(
+        codec: Codec
+    ) throws {
+        var rig = try CallRig(setup(codec))
+        rig.ends[0].core.setOpen(false, to: CallEnd.other)
+        // The thread was busy with keys while the way opened.
+        rig.ends[0].stalls = [0.1..<0.145]
+        rig.events = [(at: 0.12, action: { $0.ends[0].core.setOpen(true, to: CallEnd.other) })]
+        try rig.run(until: 1.5)
+        let late = rig.ends[1].playout.statistics
+        #expect(late.isStarted && late.depth < 0.008 && late.skips == 0, "\(late)")
+    }
+
     @Test(arguments: codecs) func `copies and packets that were overtaken harm nothing`(codec: Codec) throws {
         var rig = try CallRig(setup(codec))
         rig.network.duplication = 0.05

@@ -56,6 +56,7 @@ public final class MediaPort: @unchecked Sendable {  // the thread's own, consta
         socket = try MediaSocket(address: address, port: port)
         localAddress = socket.localAddress
         self.client = client
+        SRTPSession.prepare()
         wakeup = client?.wakeup ?? Wakeup()
         endpoint = MediaEndpoint(identity: identity)
         fixed = address.map { [$0] }

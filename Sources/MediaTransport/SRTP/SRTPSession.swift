@@ -33,6 +33,25 @@ public final class SRTPSession {
         inbound = try SRTPContext(keys: keys, sender: role.opposite, isOutbound: false)
     }
 
+    /// Makes the libraries below ready, where time does not matter yet: Debian's libsrtp loads NSS with its first key, which
+    /// takes some 40 ms, once in a process. Any thread.
+    public static func prepare() { _ = prepared }
+
+    /// Held, so that what is loaded stays.
+    private nonisolated(unsafe) static let prepared: SRTPSession? = {  // nobody calls it again
+        let keys = SRTPKeys(profile: .aeadAES128GCM) { material in
+            material.initializeMemory(as: UInt8.self, repeating: 0)
+            return true
+        }
+        guard let keys, let session = try? SRTPSession(keys: keys, role: .client) else { return nil }
+        withUnsafeTemporaryAllocation(byteCount: 12 + maximumOverhead, alignment: 16) { packet in
+            packet.initializeMemory(as: UInt8.self, repeating: 0)
+            packet[0] = 0x80
+            _ = try? session.protect(packet, count: 12)
+        }
+        return session
+    }()
+
     /// Encrypts and signs a packet, RTP or RTCP (told apart by RFC 5761 §4).
     /// - Parameters:
     ///   - packet: the packet, and behind it room for ``maximumOverhead`` bytes.
