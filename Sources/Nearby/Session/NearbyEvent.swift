@@ -37,7 +37,8 @@ public enum NearbyEvent: Sendable {
     case transport(Member, TransportState)
     /// Signalling works, and for two seconds no media has come from this member. Told once for each time.
     case noMedia(Member)
-    /// Media with a member was not agreed on; in words for the user. It is tried again.
+    /// Media with a member was not agreed on; in words for the user. It is tried again, unless the other
+    /// side has ended it.
     case disagreed(Member, String)
 
     /// How the room is announced.

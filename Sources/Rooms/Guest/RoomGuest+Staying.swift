@@ -121,7 +121,7 @@ extension RoomGuest {
         return actions
     }
 
-    /// The host was seen at another address: its media comes from there, or it was discovered there under its key.
+    /// The host was seen at another address: its media comes from there.
     public mutating func located(_ key: KeyFingerprint, at address: SocketAddress, time: HostTime) -> [Action] {
         let now = look(at: time)
         guard membership?.hostKey == key, membership?.host.addresses.first != address else { return expire(now) }
