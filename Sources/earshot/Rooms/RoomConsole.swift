@@ -138,6 +138,7 @@ final class RoomConsole {
         }
         for event in new { take(event) }
         if !new.isEmpty, let roster { inbox.known.withLock { $0.formUnion(roster.members.map(\.id)) } }
+        tellOfCalls()
         // A host that leaves as it should is followed within moments: not worth a word.
         if let (since, isTold) = lostHost, !isTold, HostTime.now().seconds(since: since) > Self.lossPatience {
             Terminal.warn("the host is out of reach; looking for it")
@@ -288,12 +289,18 @@ final class RoomConsole {
     private func moved(_ member: Member, _ state: TransportState) {
         ways[member.id] = state
         switch state {
-        case .open:
-            // One that only writes has a way, and no call.
-            guard let words = describe(member.id), told.insert(member.id).inserted else { return }
-            Terminal.say("in a call with \(member.name), \(words)")
         case .failed(let error) where hasSound: Terminal.warn("no sound with \(member.name): \(error)")
-        case .failed, .connecting, .securing, .silent, .suspended, .closed: break
+        case .failed, .connecting, .securing, .open, .silent, .suspended, .closed: break
+        }
+    }
+
+    /// Tells of calls that have begun. A way may be there before there is anybody to say what goes by it; and one that only
+    /// writes has a way, and no call.
+    private func tellOfCalls() {
+        for member in others where !told.contains(member.id) {
+            guard case .open? = ways[member.id], let words = describe(member.id) else { continue }
+            told.insert(member.id)
+            Terminal.say("in a call with \(member.name), \(words)")
         }
     }
 
