@@ -142,6 +142,8 @@ public struct Resampler: ~Copyable {
         if halfLength == 0 {
             for c in 0..<input.count { copySamples(output[c] + offset, input[c] + whole, frameCount) }
             whole = whole &+ frameCount
+        } else if filter.isSteerable {
+            renderBetween(output, frameCount, offset)
         } else {
             renderFiltered(output, frameCount, offset)
         }
@@ -172,12 +174,34 @@ public struct Resampler: ~Copyable {
                     output[c][i] = earshot_dot_by(vectorWidth, row, input[c] + at, taps)
                 }
             }
-            whole = whole &+ wholeStep
-            fraction = fraction &+ fractionStep
-            if fraction >= denominator {
-                fraction = fraction &- denominator
-                whole = whole &+ 1
+            advance(wholeStep, fractionStep)
+        }
+    }
+
+    /// Interpolates between the products with two rows: to make a row that lies between both would cost as much as a channel.
+    @_noLocks
+    private mutating func renderBetween(_ output: Channels, _ frameCount: Int, _ offset: Int) {
+        let taps = 2 &* halfLength
+        let wholeStep = stride / denominator
+        let fractionStep = stride % denominator
+        for i in offset..<offset &+ frameCount {
+            let (row, part) = filter.rows(at: fraction)
+            let at = whole &- before
+            for c in 0..<input.count {
+                let sums = earshot_dots_by(vectorWidth, input[c] + at, row, row + taps, taps)
+                output[c][i] = sums.x + (sums.y - sums.x) * part
             }
+            advance(wholeStep, fractionStep)
+        }
+    }
+
+    @_noLocks @inline(__always)
+    private mutating func advance(_ wholeStep: Int, _ fractionStep: Int) {
+        whole = whole &+ wholeStep
+        fraction = fraction &+ fractionStep
+        if fraction >= denominator {
+            fraction = fraction &- denominator
+            whole = whole &+ 1
         }
     }
 }

@@ -20,16 +20,13 @@ extension Resampler {
 ///
 /// The Kaiser window and its β: J. F. Kaiser, "Nonrecursive digital filter design using the I0-sinh window function", 1974.
 struct ResamplerFilter: ~Copyable {
-    /// How a row between two is had.
-    private enum Interpolation { case none, linear, cubic }
-
     /// Taps on each side; 0 where samples pass unchanged.
     let halfLength: Int
     /// Parts of a frame that positions are counted in.
     let denominator: Int
     /// Whether the step may be moved.
     let isSteerable: Bool
-    private let interpolation: Interpolation
+    private let isCubic: Bool
     private let table: UnsafeMutablePointer<Float>  // rows of 2 * halfLength
     private let scratch: UnsafeMutablePointer<Float>  // the row interpolated for one output frame
 
@@ -50,7 +47,7 @@ struct ResamplerFilter: ~Copyable {
             halfLength = (Int((Double(length) * stretch).rounded(.up)) + 3) / 4 * 4
             denominator = fine
             isSteerable = true
-            interpolation = .linear
+            isCubic = false
             let phases = 1 << Self.linearBits
             table = Self.makeTable(halfLength, cutoff: 1 / stretch, beta: 8, 0...phases, phases)
         case .transparent:
@@ -61,11 +58,11 @@ struct ResamplerFilter: ~Copyable {
             let beta = 11.5  // 113 dB
             if let ratio, ratio * halfLength * 2 <= Self.largestTable {
                 denominator = ratio
-                interpolation = .none
+                isCubic = false
                 table = Self.makeTable(halfLength, cutoff: cutoff, beta: beta, 0...ratio - 1, ratio)
             } else {
                 denominator = fine
-                interpolation = .cubic
+                isCubic = true
                 let phases = 1 << Self.cubicBits
                 table = Self.makeTable(halfLength, cutoff: cutoff, beta: beta, -1...phases + 1, phases)
             }
@@ -79,19 +76,21 @@ struct ResamplerFilter: ~Copyable {
         scratch.deallocate()
     }
 
+    /// The two rows between which those of a steerable filter lie, the second behind the first, and how far from the first.
+    @_noLocks @inline(__always)
+    func rows(at fraction: Int) -> (first: UnsafePointer<Float>, part: Float) {
+        let below = Self.fineBits &- Self.linearBits
+        return (UnsafePointer(table + (fraction >> below) &* (2 &* halfLength)), part(fraction, below))
+    }
+
     /// The taps for an output frame `fraction` / ``denominator`` of a frame behind an input frame; valid until the next call.
+    /// Not of a steerable filter.
     @_noLocks @inline(__always)
     func row(at fraction: Int) -> UnsafePointer<Float> {
         let taps = 2 &* halfLength
-        switch interpolation {
-        case .none: return UnsafePointer(table + fraction &* taps)
-        case .linear:
-            let below = Self.fineBits &- Self.linearBits
-            interpolateLinear(table + (fraction >> below) &* taps, part(fraction, below), taps)
-        case .cubic:
-            let below = Self.fineBits &- Self.cubicBits
-            interpolateCubic(table + (fraction >> below) &* taps, part(fraction, below), taps)
-        }
+        guard isCubic else { return UnsafePointer(table + fraction &* taps) }
+        let below = Self.fineBits &- Self.cubicBits
+        interpolateCubic(table + (fraction >> below) &* taps, part(fraction, below), taps)
         return UnsafePointer(scratch)
     }
 
@@ -99,17 +98,6 @@ struct ResamplerFilter: ~Copyable {
     @_noLocks @inline(__always)
     private func part(_ fraction: Int, _ bits: Int) -> Float {
         Float(fraction & ((1 << bits) &- 1)) / Float(1 << bits)
-    }
-
-    @_noLocks @inline(__always)
-    private func interpolateLinear(_ from: UnsafeMutablePointer<Float>, _ x: Float, _ taps: Int) {
-        var k = 0
-        while k < taps {
-            let a = load4(from + k)
-            let b = load4(from + taps + k)
-            store4(a + (b - a) * x, scratch + k)
-            k &+= 4
-        }
     }
 
     /// Lagrange's polynomial through four rows, of which the table's first lies before phase 0.
