@@ -11,9 +11,7 @@ struct Concealer: ~Copyable {
 
     private let channelCount: Int
     private let predictors: UnsafeMutablePointer<LinearPredictor>
-    private let history: AudioBuffer
-    private let past: Channels  // of `history`: the last `historyCount` frames played
-    private let historyCount: Int
+    private var past: History
     private let holdFrames: Int
     private let fadeFrames: Int
     private let blendFrames: Int
@@ -22,11 +20,9 @@ struct Concealer: ~Copyable {
 
     init(channelCount: Int, sampleRate: Double) {
         self.channelCount = channelCount
-        historyCount = 768
-        history = AudioBuffer(channelCount: channelCount, frameCapacity: historyCount)
-        past = history.channels
+        past = History(channelCount: channelCount, frameCount: 768)
         predictors = .allocate(capacity: channelCount)
-        for c in 0..<channelCount { (predictors + c).initialize(to: LinearPredictor(historyCount: historyCount)) }
+        for c in 0..<channelCount { (predictors + c).initialize(to: LinearPredictor(historyCount: past.frameCount)) }
         holdFrames = Int(0.010 * sampleRate)
         fadeFrames = Int(0.050 * sampleRate)
         blendFrames = Int(0.0025 * sampleRate)
@@ -59,7 +55,7 @@ struct Concealer: ~Copyable {
             }
         }
         elapsed &+= frameCount
-        remember(output, offset: offset, frameCount: frameCount)
+        past.append(output, offset: offset, frameCount: frameCount)
     }
 
     /// Passes frames that did come, blending the first of them with a continuation.
@@ -78,20 +74,11 @@ struct Concealer: ~Copyable {
             blended &+= count
             if blended >= blendFrames { isActive = false }
         }
-        remember(output, offset: offset, frameCount: frameCount)
+        past.append(output, offset: offset, frameCount: frameCount)
     }
 
     @_noLocks @inline(__always)
     private func gain(_ frame: Int) -> Float {
         frame < holdFrames ? 1 : max(0, 1 - Float(frame &- holdFrames) / Float(fadeFrames))
-    }
-
-    @_noLocks
-    private func remember(_ output: Channels, offset: Int, frameCount: Int) {
-        let count = min(frameCount, historyCount)
-        for c in 0..<channelCount {
-            moveSamples(past[c], past[c] + count, historyCount &- count)
-            copySamples(past[c] + (historyCount &- count), output[c] + (offset &+ frameCount &- count), count)
-        }
     }
 }
