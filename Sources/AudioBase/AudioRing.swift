@@ -47,7 +47,10 @@ struct AudioRingMemory: @unchecked Sendable {  // each field has one writing thr
     }
     /// Written by the reader, read by both.
     @usableFromInline
-    struct Take: ~Copyable { @usableFromInline let taken = Atomic<Int>(0) }
+    struct Take: ~Copyable {
+        @usableFromInline let taken = Atomic<Int>(0)
+        @usableFromInline let awaited = Atomic<Int>(1)  // frames held for which the reader wants to be woken
+    }
 
     @usableFromInline let offer: UnsafeMutablePointer<Offer>
     @usableFromInline let take: UnsafeMutablePointer<Take>
@@ -182,6 +185,16 @@ extension AudioRing {
                     &- memory.take.pointee.taken.load(ordering: .acquiring)
             }
         }
+
+        /// Whether as many frames are held as the reader awaits: then it is to be woken. After a write; where one of this and
+        /// the reader's look at what is held comes too early, the other does not.
+        @inlinable
+        public var hasAwaited: Bool {
+            @_noLocks get {
+                atomicMemoryFence(ordering: .sequentiallyConsistent)
+                return heldFrames >= memory.take.pointee.awaited.load(ordering: .relaxed)
+            }
+        }
     }
 
     /// What a read returned.
@@ -248,6 +261,13 @@ extension AudioRing {
             let count = min(refresh(taken), frameCount)
             m.take.pointee.taken.store(taken &+ count, ordering: .releasing)
             return count
+        }
+
+        /// Says from how many held frames on there is something to do; 1 before anything is said. The look at
+        /// ``heldFrames`` before sleep comes after it, and after ``Wakeup/prepareToSleep()``.
+        @_noLocks @inlinable
+        public func await(_ frameCount: Int) {
+            memory.take.pointee.awaited.store(frameCount, ordering: .relaxed)
         }
 
         /// Frames that can be read now without a hole.

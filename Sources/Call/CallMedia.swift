@@ -77,7 +77,7 @@ final class CallMedia: MediaClient, @unchecked Sendable {
         return value > 0 ? value : nil
     }
     /// Who holds the lock wakes the thread next.
-    var hasMedia: Bool { error == nil && core.hasCaptured || !(orders.withLockIfAvailable(\.isEmpty) ?? true) }
+    var hasMedia: Bool { error == nil && core.hasCaptured || !(orders.withLockIfAvailable { $0.isEmpty } ?? true) }
     var nextDeadline: HostTime? { core.nextDeadline }
 
     func receive(_ packet: UnsafeRawBufferPointer, from peer: PeerID, at now: HostTime) {

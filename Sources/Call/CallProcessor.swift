@@ -136,8 +136,8 @@ extension CallProcessor.State {
     private mutating func send(_ cycle: IOCycle, _ frames: Int) {
         voice.process(spoken, cycle, frameCount: frames)
         fader.process(spoken, frames, isHeard: !isMuted.pointee.load(ordering: .relaxed))
-        capture.write(spoken, frameCount: frames)
-        wakeup.wake()
+        // What was rejected is, once the ring is empty, a gap.
+        if !capture.write(spoken, frameCount: frames) || capture.hasAwaited { wakeup.wake() }
     }
 }
 

@@ -36,6 +36,18 @@ struct CaptureReader: ~Copyable {
     /// Whether ``next()`` has something.
     var hasFrames: Bool { ring.reader.heldFrames > 0 }
 
+    /// Whether it has as much as was awaited.
+    var hasAwaited: Bool { ring.reader.heldFrames >= awaited }
+
+    /// Frames, 1 or more, for which the callback is to wake the media thread. It is woken each 20 ms at least, as what waits
+    /// much longer is dropped.
+    var awaited = 1 {
+        didSet {
+            awaited = max(1, min(awaited, Int(deviceRate * 0.02)))
+            ring.reader.await(awaited)
+        }
+    }
+
     /// The next frames, valid until the next call; nil when there are none. What waited longer than 50 ms is no longer live:
     /// the oldest goes, and the far side hears a gap, not a delay.
     mutating func next() -> CapturedBlock? {

@@ -87,6 +87,7 @@ struct MediaCore: ~Copyable {
 
     /// Encodes and packetises what was captured since the last call.
     mutating func sendCaptured(at now: HostTime, transmit: Transmit) throws(CodecError) {
+        defer { capture.awaited = streams.reduce(.max) { min($0, $1.framesAwaited) } }
         while let block = capture.next() {
             // A far side takes what comes first for the delay of the way.
             let isOld = capture.hasFrames
@@ -124,7 +125,13 @@ struct MediaCore: ~Copyable {
     }
 
     /// When ``tick(at:transmit:)`` has something to do next; nil when only a packet can change that.
-    var nextDeadline: HostTime? { members.lazy.compactMap(\.media.nextDeadline).min() }
+    var nextDeadline: HostTime? {
+        var next: HostTime?
+        for member in members {
+            if let due = member.media.nextDeadline { next = min(due, next ?? due) }
+        }
+        return next
+    }
 
     /// Frames that the device calls with at present; what is captured waits no longer than four of them.
     var deviceBlock: Int {
@@ -132,8 +139,8 @@ struct MediaCore: ~Copyable {
         set { capture.deviceBlock = newValue }
     }
 
-    /// Whether ``sendCaptured(at:transmit:)`` has something to do.
-    var hasCaptured: Bool { capture.hasFrames }
+    /// Whether ``sendCaptured(at:transmit:)`` has a packet to send.
+    var hasCaptured: Bool { capture.hasAwaited }
 
     /// What went over the wire to and from a far side, and what did not; nil where nobody has the number.
     func statistics(of id: PeerID) -> MediaStatistics? {

@@ -69,6 +69,13 @@ final class StreamEncoder {
 
     deinit { bytes.deallocate() }
 
+    /// Frames of the microphone until the next packet is complete, 1 or more.
+    var framesAwaited: Int {
+        if case .pcm = engine { return 1 }
+        let missing = configuration.framesPerPacket - filled
+        return max(1, resamples ? resampler.inputNeeded(for: missing) : missing)
+    }
+
     /// Takes the next frames of the microphone.
     /// - Parameter emit: gets each payload that is complete, its place on the stream's timeline, and whether a gap lies before
     ///   it; valid during the call.
