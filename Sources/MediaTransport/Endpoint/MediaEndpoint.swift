@@ -127,14 +127,19 @@ public struct MediaEndpoint: ~Copyable {
 
     /// Does what is due. To be called when ``nextDeadline`` has come, and after the way to a far side was set up.
     public mutating func tick(at now: HostTime, transmit: Transmit, deliver: Deliver) {
-        for peer in peers {
-            peer.tick(at: now, transmit)
+        for peer in peers where peer.tick(at: now, transmit) {
             follow(peer, at: now, transmit, deliver)
         }
     }
 
     /// When ``tick(at:transmit:deliver:)`` has something to do next; nil when only another call can change that.
-    public var nextDeadline: HostTime? { peers.lazy.compactMap(\.nextDeadline).min() }
+    public var nextDeadline: HostTime? {
+        var next: HostTime?
+        for peer in peers {
+            if let due = peer.nextDeadline { next = min(due, next ?? due) }
+        }
+        return next
+    }
 
     /// Whoever has a number.
     public var peerIDs: [PeerID] { peers.map(\.id) }

@@ -73,13 +73,20 @@ final class PeerTransport {
     private var unproven: [[UInt8]] = []
     private var pair: ICEPair?
     private static let maximumEarly = 4
+    /// When ``tick(at:_:)`` has something to do next; nil when only another call can change that. Kept, as it is asked for at
+    /// every turn.
+    private(set) var nextDeadline: HostTime?
+    /// Whether something was told of that ``tick(at:_:)`` and ``follow(at:_:_:)`` have yet to look at.
+    private var isTold = true
+    /// Whether ``nextDeadline`` is to be found anew. A packet does not make it earlier but by another state.
+    private var isMoved = true
 
     init(_ id: PeerID, _ setup: TransportSetup, identity: Identity, agent: ICEAgent, at now: HostTime) {
         (self.id, self.setup, self.identity, self.agent) = (id, setup, identity, agent)
         state = .connecting(since: now)
     }
 
-    var nextDeadline: HostTime? {
+    private var due: HostTime? {
         guard !state.isOver else { return nil }
         guard let a = agent.nextDeadline, let b = dtls?.nextDeadline else {
             return agent.nextDeadline ?? dtls?.nextDeadline
@@ -89,12 +96,22 @@ final class PeerTransport {
 
     func setLocalAddresses(_ addresses: [IPAddress], at now: HostTime) {
         agent.setLocalAddresses(addresses, at: now)
+        told()
     }
 
-    func slept(for seconds: Double, at now: HostTime) { agent.slept(for: seconds, at: now) }
+    func slept(for seconds: Double, at now: HostTime) {
+        agent.slept(for: seconds, at: now)
+        told()
+    }
+
+    private func told() {
+        isTold = true
+        nextDeadline = due
+    }
 
     /// The answer has come. The second time only its candidates count.
     func setRemote(_ remote: TransportRemote, at now: HostTime) throws(TransportError) {
+        defer { told() }
         guard self.remote == nil else { return agent.add(remote.candidates, at: now) }
         do throws(DTLSError) {
             dtls = try DTLSSession(
@@ -116,7 +133,8 @@ final class PeerTransport {
     func receiveCheck(
         _ message: STUNMessage, from source: SocketAddress, to local: IPAddress, at now: HostTime, _ transmit: Transmit
     ) -> Bool {
-        switch agent.receive(message, from: source, to: local, at: now, transmit: transmit) {
+        isMoved = true
+        return switch agent.receive(message, from: source, to: local, at: now, transmit: transmit) {
         case .check, .answer: true
         case .ignored: false
         }
@@ -127,6 +145,7 @@ final class PeerTransport {
         _ message: (UnsafeRawBufferPointer) -> Void
     ) {
         guard !state.isOver else { return }
+        isMoved = true
         guard let dtls, let pair = agent.mediaPair else {
             if early.count < Self.maximumEarly { early.append(Array(datagram)) }
             return
@@ -191,12 +210,17 @@ final class PeerTransport {
 
     // MARK: Time
 
-    func tick(at now: HostTime, _ transmit: Transmit) {
-        guard !state.isOver else { return }
+    /// Does what is due; ``follow(at:_:_:)`` comes next.
+    /// - Returns: whether anything was.
+    func tick(at now: HostTime, _ transmit: Transmit) -> Bool {
+        guard !state.isOver, isTold || nextDeadline.map({ $0 <= now }) ?? false else { return false }
+        isTold = false
+        isMoved = true
         agent.tick(at: now, transmit: transmit)
         let pair = agent.mediaPair
         // Its time runs on while there is no way: what it has to say then is lost.
         dtls?.tick(at: now) { if let pair { transmit($0, pair.local, pair.remote) } }
+        return true
     }
 
     /// Looks at what has become of it after any call.
@@ -213,6 +237,10 @@ final class PeerTransport {
         if key != nil, !unproven.isEmpty {
             for bytes in unproven { bytes.withUnsafeBytes(message) }
             unproven = []
+        }
+        if isMoved || state != before {
+            nextDeadline = due
+            isMoved = false
         }
         return state != before
     }
@@ -276,6 +304,7 @@ final class PeerTransport {
         early = []
         unproven = []
         state = last
+        nextDeadline = nil
         return last
     }
 }

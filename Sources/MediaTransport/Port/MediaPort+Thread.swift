@@ -22,11 +22,11 @@ extension MediaPort {
         var priority: Int?
         var slept = earshot_slept_ns()
         while running.load(ordering: .acquiring) {
-            sleep()
+            let work = sleep()
             takeOrders(transmit)
             followSleep(&slept)
-            receive(into: buffer, transmit)
-            followAddresses()
+            if work.hasDatagrams { receive(into: buffer, transmit) }
+            followAddresses(hasNews: work.hasNews)
             schedule(&priority)
             let now = HostTime.now()
             client?.sendMedia(at: now) { endpoint.send($0, to: $1, transmit: transmit) }
@@ -118,10 +118,10 @@ extension MediaPort {
         slept = now
     }
 
-    private func followAddresses() {
-        guard monitor != nil else { return }
+    private func followAddresses(hasNews: Bool) {
+        guard monitor != nil, hasNews || monitor?.nextDeadline != nil else { return }
         let now = HostTime.now()
-        monitor?.receive(at: now)
+        if hasNews { monitor?.receive(at: now) }
         guard let addresses = monitor?.tick(at: now) else { return }
         endpoint.setLocalAddresses(addresses.map(\.address), at: now)
         news.yield(.addresses(addresses))
@@ -143,18 +143,23 @@ extension MediaPort {
         return isDone ?? false
     }
 
+    /// What a turn has to look at in the kernel: a look in vain costs as much as a datagram.
+    private struct Work {
+        var hasDatagrams = true
+        var hasNews = true
+    }
+
     /// Waits for work. The look at what there is comes after the wish to be woken, so that nothing is missed.
-    private func sleep() {
+    private func sleep() -> Work {
         wakeup.prepareToSleep()
         // Who holds the lock wakes this thread next: to go on without sleep would keep a lower priority from ever doing so.
         if !running.load(ordering: .sequentiallyConsistent) || client?.hasMedia ?? false
-            || !(orders.withLockIfAvailable(\.isEmpty) ?? true)
+            || !(orders.withLockIfAvailable { $0.isEmpty } ?? true)
         {
             wakeup.wokeUp(isSignalled: false)
-            return
+            return Work()
         }
-        let deadlines = [endpoint.nextDeadline, client?.nextDeadline, monitor?.nextDeadline]
-        let due = deadlines.lazy.compactMap(\.self).min().map { $0.nanoseconds - HostTime.now().nanoseconds }
+        let due = nextDeadline.map { $0.nanoseconds - HostTime.now().nanoseconds }
         let milliseconds = CInt(max(0, min(((due ?? 100_000_000) + 999_999) / 1_000_000, 100)))
         var descriptors = (
             pollfd(fd: socket.fileDescriptor, events: Int16(POLLIN), revents: 0),
@@ -165,5 +170,13 @@ extension MediaPort {
             $0.withMemoryRebound(to: pollfd.self, capacity: 3) { _ = poll($0, 3, milliseconds) }
         }
         wakeup.wokeUp(isSignalled: descriptors.1.revents != 0)
+        return Work(hasDatagrams: descriptors.0.revents != 0, hasNews: descriptors.2.revents != 0)
+    }
+
+    private var nextDeadline: HostTime? {
+        var next = endpoint.nextDeadline
+        if let due = client?.nextDeadline { next = min(due, next ?? due) }
+        if let due = monitor?.nextDeadline { next = min(due, next ?? due) }
+        return next
     }
 }
