@@ -174,9 +174,8 @@ if !core {
         .testTarget(
             name: "CommandTests",
             dependencies: [
-                "earshot", "AudioBase", "AudioContainers", "AudioDSP", "AudioFiles", "MediaTransport", "Rooms",
-                "Nearby",
-                "TestSupport", "TestTraits", "TOMLReader",
+                "earshot", "AudioBase", "AudioCodecs", "AudioContainers", "AudioDSP", "AudioFiles", "MediaTransport",
+                "Rooms", "Nearby", "TestSupport", "TestTraits", "TOMLReader",
             ],
             swiftSettings: settings, linkerSettings: linker))
 }

@@ -128,7 +128,8 @@ ensure_python() {
     echo "${test_python_packages[*]}" >"$stamp"
 }
 
-# The one release build that the demo, the installation and the tests share.
-release_options=(-c release --static-swift-stdlib)
+# The one release build that the demo, the installation and the tests share. In the folder of EARSHOT_SCRATCH, where that
+# is set: scripts/test has it in that of the tests, when it runs all, as libraries in C are compiled alike for both.
+release_options=(-c release --static-swift-stdlib --scratch-path "${EARSHOT_SCRATCH:-$root/.build}")
 build_release() { swift build --package-path "$root" "${release_options[@]}" --product earshot "$@"; }
 release_program() { echo "$(swift build --package-path "$root" "${release_options[@]}" --show-bin-path)/earshot"; }

@@ -100,4 +100,18 @@ import Testing
         #expect(ring.writer.write(block.channels, frameCount: 4))
         #expect(ring.reader.heldFrames == 8)
     }
+
+    @Test func `the reader is to be woken from as many frames on as it awaits`() {
+        let ring = AudioRing(channelCount: 1, capacity: 16)
+        let block = MarkedBlock(channelCount: 1, frameCapacity: 16)
+        #expect(!ring.writer.hasAwaited)
+        ring.writer.write(block.channels, frameCount: 4)
+        #expect(ring.writer.hasAwaited)
+        ring.reader.await(6)
+        #expect(!ring.writer.hasAwaited)
+        ring.writer.write(block.channels, frameCount: 2)
+        #expect(ring.writer.hasAwaited)
+        _ = ring.reader.read(block.channels, frameCount: 1)
+        #expect(!ring.writer.hasAwaited)
+    }
 }

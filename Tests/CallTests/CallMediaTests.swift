@@ -156,4 +156,33 @@ import Testing
         #expect(ring != nil)
         #expect(media?.hasMedia == false)
     }
+
+    @Test(arguments: [48_000.0, 44_100])
+    func `the thread is woken when a packet is complete, and by PCM with each block`(rate: Double) throws {
+        func hasMedia(_ codec: Codec, afterBlocks count: Int) throws -> Bool {
+            let configuration = CallConfiguration(
+                codec: codec, streamRate: codec == .pcm ? rate : 48_000, channelCount: 1,
+                framesPerPacket: codec == .pcm ? 128 : 480, bitRate: 64_000, payloadType: 98, deviceRate: rate,
+                deviceBlock: 128)
+            let ring = AudioRing(channelCount: 1, capacity: 24_000)
+            let block = AudioBuffer(channelCount: 1, frameCapacity: 128)
+            let session = RTPSession(
+                ssrc: 1, cname: "end", payloadType: 98, clockRate: 48_000, firstSequenceNumber: 1, firstTimestamp: 0)
+            var core = MediaCore(captured: ring, channelCount: 1, deviceRate: rate, deviceBlock: 128)
+            core.add(
+                try MediaPeer(configuration, stream: StreamEncoder(configuration), playout: nil, session: session),
+                as: PeerID(1))
+            var sent = 0
+            try core.sendCaptured(at: HostTime(nanoseconds: 0)) { _, _ in sent += 1 }
+            for _ in 0..<count { ring.writer.write(block.channels, frameCount: 128) }
+            let isWoken = ring.writer.hasAwaited
+            #expect(core.hasCaptured == isWoken)
+            try core.sendCaptured(at: HostTime(nanoseconds: 0)) { _, _ in sent += 1 }
+            #expect((sent > 0) == isWoken, "woken for what there is to send")
+            return isWoken
+        }
+        #expect(try !hasMedia(.pcm, afterBlocks: 0) && hasMedia(.pcm, afterBlocks: 1))
+        // The resampler's own delay makes up for the shorter packet.
+        #expect(try !hasMedia(.opus, afterBlocks: 3) && hasMedia(.opus, afterBlocks: 4))
+    }
 }

@@ -1,3 +1,5 @@
+import AudioBase
+import AudioCodecs
 import Foundation
 import TestSupport
 import Testing
@@ -135,6 +137,33 @@ struct RoomFigureTests {
         }
     }
 
+    /// Percent of a core that Opus alone takes of a peer of eight here: one encoder, seven decoders, 100 packets a second. A
+    /// machine at its usual pace took 2.6 when the limit was set.
+    private func codecShare() throws -> Double {
+        let frames = OpusFrameDuration.milliseconds10.frameCount
+        let encoder = try OpusEncoder(channelCount: 1, frameDuration: .milliseconds10, bitRate: 64_000)
+        let decoder = try OpusDecoder(channelCount: 1)
+        let sound = AudioBuffer(channelCount: 1, frameCapacity: 48_000)
+        let out = AudioBuffer(channelCount: 1, frameCapacity: frames)
+        for i in 0..<48_000 {
+            let seconds = Double(i) / 48_000
+            let tones = (1...8).map { sin(2 * .pi * 117 * Double($0) * seconds) / Double($0) }
+            sound.channels[0][i] = Float(0.1 * tones.reduce(0, +) * (0.55 + 0.45 * sin(23 * seconds)))
+        }
+        var packet = [UInt8](repeating: 0, count: 2_048)
+        let before = clock()
+        for n in 0..<100 {
+            let count = try packet.withUnsafeMutableBytes {
+                try encoder.encode(sound.channels, offset: n * frames, into: $0)
+            }
+            for _ in 0..<7 {
+                _ = decoder.renderer.decode(
+                    packet, byteCount: count, into: out.channels, offset: 0, frameCount: frames)
+            }
+        }
+        return Double(clock() - before) / Double(CLOCKS_PER_SEC) * 100
+    }
+
     @Test func `eight machines sing`() throws {
         let network = try TestNetwork("a", "b", "c", "d", "e", "f", "g", "h")
         try withExtendedLifetime(network) {
@@ -157,12 +186,15 @@ struct RoomFigureTests {
             let counts = try names.dropLast().map { try losses(report, from: $0) }
             let (lost, of) = (counts.map(\.lost).reduce(0, +), counts.map(\.of).reduce(0, +))
             let worst = (used.max() ?? 0) * 10
+            let codec = try codecShare()
+            let isAtPace = codec < 2.75
             tell(
                 String(
                     format: "eight machines, each in a call with each other, Opus 10 ms: %.1f %% of a core each "
-                        + "(limit 6), at most %.1f, ", used.reduce(0, +) / 8 * 10, worst)
+                        + "(limit 6%@), at most %.1f, of which Opus alone takes %.1f here, ",
+                    used.reduce(0, +) / 8 * 10, isAtPace ? "" : " where Opus alone takes 2.6", worst, codec)
                     + "\(lost) of \(of) packets lost",
-                isGood: used.reduce(0, +) / 8 * 10 < 6 && lost <= Self.tolerance && of > 7 * 1_500)
+                isGood: (used.reduce(0, +) / 8 * 10 < 6 || !isAtPace) && lost <= Self.tolerance && of > 7 * 1_500)
         }
     }
 }
