@@ -7,7 +7,8 @@ import CRealtime
 /// construction; the power of the prediction errors goes on from order to order as N. Andersen has it ("Comments on the
 /// performance of maximum entropy algorithms", Proc. IEEE 66(11), 1978), and is summed anew where little is left of it. The
 /// extrapolated signal feeds itself (I. Kauppinen and K. Roth, "Audio signal extrapolation", DAFx 2002) and never exceeds
-/// the largest magnitude of what was learnt. The same bits on every processor.
+/// the largest magnitude of what was learnt. Noise 80 dB below the signal is learnt with it: without any, the coefficients of
+/// pure tones become so large that floats cannot hold them. The same bits on every processor.
 /// One channel; all but `init` is render-safe; one thread at a time.
 public struct LinearPredictor: ~Copyable {
     /// Coefficients, 1 or more.
@@ -25,6 +26,7 @@ public struct LinearPredictor: ~Copyable {
     // The filter whose output the error is, its last coefficient first and its 1 at `taps`; the same turned round, a frame late.
     private let filter: UnsafeMutablePointer<Float>
     private let reversed: UnsafeMutablePointer<Float>
+    private let noise: UnsafeMutablePointer<Float>  // white, its mean square 1
     private let past: UnsafeMutablePointer<Float>  // the last `taps` frames, the oldest at `oldest`, twice over
     private var oldest = 0
     private var limit: Float = 0
@@ -32,7 +34,7 @@ public struct LinearPredictor: ~Copyable {
     /// - Parameters:
     ///   - order: more follows a richer spectrum at a cost of `order` × `historyCount` each analysis.
     ///   - historyCount: at least twice the order.
-    public init(order: Int = 32, historyCount: Int = 768) {
+    public init(order: Int = 320, historyCount: Int = 768) {
         precondition(order >= 1 && historyCount >= 2 * order)
         self.order = order
         self.historyCount = historyCount
@@ -40,13 +42,19 @@ public struct LinearPredictor: ~Copyable {
         // Each of the first four is read by one vector more than it has.
         let errors = Self.vectors(historyCount) + 16
         let coefficients = Self.vectors(taps + 1) + 16
-        let count = 2 * (errors + coefficients + taps)
+        let count = 2 * (errors + coefficients + taps) + historyCount
         forward = .allocate(capacity: count)
         forward.initialize(repeating: 0, count: count)
         backward = forward + errors
         filter = backward + errors
         reversed = filter + coefficients
         past = reversed + coefficients
+        noise = past + 2 * taps
+        var random: UInt32 = 1
+        for i in 0..<historyCount {
+            random = random &* 1_664_525 &+ 1_013_904_223
+            noise[i] = Float(Int32(bitPattern: random)) / 2_147_483_648 * 1.732_050_8
+        }
     }
 
     deinit { forward.deallocate() }
@@ -103,8 +111,10 @@ public struct LinearPredictor: ~Copyable {
     private mutating func learn(_ history: UnsafePointer<Float>) {
         var count = historyCount &- 1  // pairs of errors
         let room = Self.vectors(historyCount) &+ 16
-        copySamples(forward, history + 1, count)
-        copySamples(backward, history, count)
+        let signal = earshot_dot_by(vectorWidth, history, history, historyCount & ~7)
+        let level = Self.noiseLevel * earshot_sqrtf(signal / Float(historyCount))
+        for i in 0..<historyCount { backward[i] = history[i] + level * noise[i] }
+        copySamples(forward, backward + 1, count)
         clearSamples(forward + count, room &- count)
         clearSamples(backward + count, room &- count)
         let coefficients = Self.vectors(taps &+ 1)
@@ -116,10 +126,9 @@ public struct LinearPredictor: ~Copyable {
         var power = summedPower(count)
         guard power < Double(Self.loudest) else { return }
         var summed = power
-        let least = max(Self.silence, power * Self.nothingLeft)
         var product = Double(earshot_dot_by(vectorWidth, forward, backward, Self.vectors(count)))
         var m = 0
-        while m < order, power > least {
+        while m < order, power > Self.silence {
             let k = Float(max(-0.999_999, min(0.999_999, 2 * product / power)))
             // Levinson's step is that of the lattice, on coefficients. All below `start` are 0, and stay so.
             let start = max(0, taps &- m &- 2) & ~15
@@ -148,12 +157,12 @@ public struct LinearPredictor: ~Copyable {
             + Double(earshot_dot_by(vectorWidth, backward, backward, whole))
     }
 
-    /// Summed power of a past that counts as silence; some -124 dBFS.
+    /// Of the noise that is learnt with a signal, against it.
+    private static var noiseLevel: Float { @_noLocks get { 1e-4 } }
+    /// Summed power of errors below which there is nothing to learn: that of a past of some -124 dBFS.
     private static var silence: Double { @_noLocks get { 1e-9 } }
     /// Summed power, or a magnitude, of what is no sound.
     private static var loudest: Float { @_noLocks get { 1e12 } }
-    /// Share of the signal's power below which errors are those of rounding.
-    private static var nothingLeft: Double { @_noLocks get { 1e-10 } }
     /// Share of the power summed last down to which the recursion is exact enough.
     private static var trusted: Double { @_noLocks get { 0.01 } }
 

@@ -19,6 +19,7 @@ struct Concealer: ~Copyable {
     private let past: Channels  // of `history`: the last `historyCount` frames played
     private let mixture: UnsafeMutablePointer<Float>  // of both channels' past
     private let historyCount: Int
+    private let predictedFrom: Int  // frames
     private let holdFrames: Int
     private let fadeFrames: Int
     private let noiseFrames: Int
@@ -30,14 +31,15 @@ struct Concealer: ~Copyable {
     init(channelCount: Int, sampleRate: Double) {
         self.channelCount = channelCount
         noise = ComfortNoise(channelCount: channelCount, sampleRate: sampleRate)
-        historyCount = max(Self.predictedFrom, Int(0.010 * sampleRate))
+        predictedFrom = LinearPredictor().historyCount
+        historyCount = max(predictedFrom, Int(0.010 * sampleRate))
         history = AudioBuffer(channelCount: channelCount, frameCapacity: historyCount)
         past = history.channels
-        mixture = .allocate(capacity: Self.predictedFrom)
-        mixture.initialize(repeating: 0, count: Self.predictedFrom)
+        mixture = .allocate(capacity: predictedFrom)
+        mixture.initialize(repeating: 0, count: predictedFrom)
         predictors = .allocate(capacity: channelCount)
         for c in 0..<channelCount {
-            (predictors + c).initialize(to: LinearPredictor(order: Self.order, historyCount: Self.predictedFrom))
+            (predictors + c).initialize(to: LinearPredictor())
         }
         holdFrames = Int(0.020 * sampleRate)
         fadeFrames = Int(0.040 * sampleRate)
@@ -51,11 +53,6 @@ struct Concealer: ~Copyable {
         predictors.deallocate()
         mixture.deallocate()
     }
-
-    /// Coefficients, and frames that they are learnt from. Fewer hear less of a voice's pitch, and more frames hear a
-    /// pitch that is over; Tests/Quality/concealment.py has the figures.
-    private static var order: Int { @_noLocks get { 320 } }
-    private static var predictedFrom: Int { @_noLocks get { 768 } }
 
     /// Starts a continuation at the present end of what was played. What is passed next is blended into it.
     @_noLocks
@@ -71,14 +68,14 @@ struct Concealer: ~Copyable {
     /// two, and music that is made up by it is as near to the original.
     @_noLocks
     private mutating func analyze() {
-        let start = historyCount &- Self.predictedFrom
+        let start = historyCount &- predictedFrom
         guard channelCount == 2 else {
             for c in 0..<channelCount { predictors[c].analyze(past[c] + start) }
             return
         }
         let (left, right) = (past[0] + start, past[1] + start)
-        let sign: Float = earshot_dot(left, right, Self.predictedFrom) < 0 ? -1 : 1
-        for i in 0..<Self.predictedFrom { mixture[i] = left[i] + sign * right[i] }
+        let sign: Float = earshot_dot(left, right, predictedFrom) < 0 ? -1 : 1
+        for i in 0..<predictedFrom { mixture[i] = left[i] + sign * right[i] }
         predictors[0].analyze(mixture)
         predictors[0].restart(left)
         predictors[1].restart(right, as: predictors[0])

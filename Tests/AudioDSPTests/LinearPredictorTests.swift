@@ -7,7 +7,7 @@ import TestSupport
 
 /// A vowel: 40 harmonics of a pitch that glides.
 private func vowel(_ n: Int) -> Float {
-    let phase = 140 * Double(n) / 48_000 + 20 * Double(n) * Double(n) / 48_000 / 48_000
+    let phase = 140 * Double(n) / 48_000 + 5 * Double(n) * Double(n) / 48_000 / 48_000
     return (1...40).reduce(0) { $0 + sine(1, frequency: Double($1) * phase, rate: 1, amplitude: 0.3 / Double($1)) }
 }
 
@@ -37,28 +37,35 @@ private func burg(_ x: [Float], order: Int) -> [Double] {
         return (0..<count).map { _ in predictor.next() }
     }
 
-    @Test(arguments: [100.0, 440, 1_043, 6_000], [32, 320])
-    func `a sine is carried on`(frequency: Double, order: Int) {
+    @Test(arguments: [100.0, 440, 1_043, 6_000])
+    func `a sine is carried on`(frequency: Double) {
         let past = (0..<768).map { sine($0, frequency: frequency, rate: 48_000) }
         let expected = (0..<240).map { sine(past.count + $0, frequency: frequency, rate: 48_000) }
-        #expect(errorDecibels(expected, continued(past, order: order, count: 240)) < -20)
+        #expect(errorDecibels(expected, continued(past, order: 320, count: 240)) < -45)
     }
 
-    @Test(arguments: [32, 320])
-    func `two notes are carried on`(order: Int) {
+    @Test func `two notes are carried on`() {
         func chord(_ n: Int) -> Float {
             sine(n, frequency: 330, rate: 48_000, amplitude: 0.3)
                 + sine(n, frequency: 495, rate: 48_000, amplitude: 0.2)
         }
-        let next = continued((0..<768).map(chord), order: order, count: 120)
-        #expect(errorDecibels((0..<120).map { chord(768 + $0) }, next) < -20)
+        let next = continued((0..<768).map(chord), order: 320, count: 120)
+        #expect(errorDecibels((0..<120).map { chord(768 + $0) }, next) < -35)
     }
 
     @Test func `a vowel is carried on by as many coefficients as its pitch has frames`() {
-        let past = (0..<768).map(vowel)
-        let expected = (0..<120).map { vowel(768 + $0) }
-        #expect(errorDecibels(expected, continued(past, order: 320, count: 120)) < -15)
-        #expect(errorDecibels(expected, continued(past, order: 32, count: 120)) > -10)
+        var errors: [(many: Double, few: Double)] = []
+        for start in stride(from: 0, to: 4_000, by: 500) {
+            let past = (0..<768).map { vowel(start + $0) }
+            let expected = (0..<120).map { vowel(start + 768 + $0) }
+            errors.append(
+                (
+                    errorDecibels(expected, continued(past, order: 320, count: 120)),
+                    errorDecibels(expected, continued(past, order: 32, count: 120))
+                ))
+        }
+        #expect(errors.reduce(0) { $0 + $1.many } / 8 < -12, "\(errors)")
+        #expect(errors.reduce(0) { $0 + $1.few } / 8 > -6, "\(errors)")
     }
 
     @Test(arguments: [1, 2, 7, 16, 31, 32, 64, 320])
