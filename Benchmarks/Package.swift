@@ -16,7 +16,8 @@ let package = Package(
             name: "earshot-bench",
             dependencies: [
                 "CJACKRing", "PairedTimes", .product(name: "AudioBase", package: "Earshot"),
-                .product(name: "AudioCodecs", package: "Earshot"),
+                .product(name: "AudioCodecs", package: "Earshot"), .product(name: "AudioDSP", package: "Earshot"),
+                .product(name: "Playout", package: "Earshot"),
             ]),
         .target(name: "PairedTimes", dependencies: [.product(name: "AudioBase", package: "Earshot")]),
         // Kernels as somebody would write them in C, for the comparison of speed.

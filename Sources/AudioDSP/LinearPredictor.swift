@@ -1,107 +1,172 @@
 import AudioBase
+import CRealtime
 
 /// Continues a signal beyond its end by linear prediction, for the concealment of lost audio.
 ///
 /// The coefficients are those of Burg's method (J. P. Burg, "Maximum entropy spectral analysis", 1975), which are stable by
-/// construction; the extrapolated signal feeds itself (I. Kauppinen and K. Roth, "Audio signal extrapolation", DAFx 2002).
+/// construction; the power of the prediction errors goes on from order to order as N. Andersen has it ("Comments on the
+/// performance of maximum entropy algorithms", Proc. IEEE 66(11), 1978), and is summed anew where little is left of it. The
+/// extrapolated signal feeds itself (I. Kauppinen and K. Roth, "Audio signal extrapolation", DAFx 2002) and never exceeds
+/// the largest magnitude of what was learnt. Noise 80 dB below the signal is learnt with it: without any, the coefficients of
+/// pure tones become so large that floats cannot hold them. The same bits on every processor.
 /// One channel; all but `init` is render-safe; one thread at a time.
 public struct LinearPredictor: ~Copyable {
     /// Coefficients, 1 or more.
     public let order: Int
     /// Frames of the past one analysis looks at.
     public let historyCount: Int
-    private let coefficients: UnsafeMutablePointer<Float>
-    private let past: UnsafeMutablePointer<Float>  // the last `order` frames, the newest first, twice over
+    /// What the last analysis could not predict: the root mean square of the errors.
+    public private(set) var residual: Float = 0
+
+    private let vectorWidth = earshot_vector_width()
+    private let taps: Int  // `order`, rounded up to eights
+    // Prediction errors, each beside the backward one that it meets.
     private let forward: UnsafeMutablePointer<Float>
     private let backward: UnsafeMutablePointer<Float>
-    private var newest: Int
+    // The filter whose output the error is, its last coefficient first and its 1 at `taps`; the same turned round, a frame late.
+    private let filter: UnsafeMutablePointer<Float>
+    private let reversed: UnsafeMutablePointer<Float>
+    private let noise: UnsafeMutablePointer<Float>  // white, its mean square 1
+    private let past: UnsafeMutablePointer<Float>  // the last `taps` frames, the oldest at `oldest`, twice over
+    private var oldest = 0
+    private var limit: Float = 0
 
     /// - Parameters:
     ///   - order: more follows a richer spectrum at a cost of `order` × `historyCount` each analysis.
     ///   - historyCount: at least twice the order.
-    public init(order: Int = 32, historyCount: Int = 768) {
+    public init(order: Int = 320, historyCount: Int = 768) {
         precondition(order >= 1 && historyCount >= 2 * order)
         self.order = order
         self.historyCount = historyCount
-        coefficients = .allocate(capacity: 3 * order + 2 * historyCount)
-        coefficients.initialize(repeating: 0, count: 3 * order + 2 * historyCount)
-        past = coefficients + order
-        forward = past + 2 * order
-        backward = forward + historyCount
-        newest = 0
+        taps = (order + 7) & ~7
+        // Each of the first four is read by one vector more than it has.
+        let errors = Self.vectors(historyCount) + 16
+        let coefficients = Self.vectors(taps + 1) + 16
+        let count = 2 * (errors + coefficients + taps) + historyCount
+        forward = .allocate(capacity: count)
+        forward.initialize(repeating: 0, count: count)
+        backward = forward + errors
+        filter = backward + errors
+        reversed = filter + coefficients
+        past = reversed + coefficients
+        noise = past + 2 * taps
+        var random: UInt32 = 1
+        for i in 0..<historyCount {
+            random = random &* 1_664_525 &+ 1_013_904_223
+            noise[i] = Float(Int32(bitPattern: random)) / 2_147_483_648 * 1.732_050_8
+        }
     }
 
-    deinit { coefficients.deallocate() }
+    deinit { forward.deallocate() }
 
-    /// Learns the signal that ends at `history[historyCount - 1]`; the next ``next()`` is the frame behind it.
+    /// Learns the signal that ends at `history[historyCount - 1]`; the next ``next(innovation:)`` is the frame behind it.
     @_noLocks
     public mutating func analyze(_ history: UnsafePointer<Float>) {
-        let n = historyCount
-        copySamples(forward, history, n)
-        copySamples(backward, history, n)
-        clearSamples(coefficients, order)
-        for m in 0..<order {
-            let k = reflection(from: m &+ 1)
-            // Levinson's step: a[i] -= k a[m-1-i], both ends at once.
-            coefficients[m] = k
-            var i = 0
-            while i < m &- 1 &- i {
-                let a = coefficients[i]
-                let b = coefficients[m &- 1 &- i]
-                coefficients[i] = a - k * b
-                coefficients[m &- 1 &- i] = b - k * a
-                i &+= 1
-            }
-            if m > 0, i == m &- 1 &- i { coefficients[i] -= k * coefficients[i] }
-            lattice(k, from: m &+ 1)
+        learn(history)
+        restart(history)
+    }
+
+    /// Goes on from another signal, that ends at `history[historyCount - 1]`, by the coefficients that were learnt.
+    @_noLocks
+    public mutating func restart(_ history: UnsafePointer<Float>) {
+        oldest = 0
+        limit = 0
+        var isSound = true  // not where a frame is NaN
+        for i in 0..<historyCount {
+            let magnitude = abs(history[i])
+            isSound = isSound && magnitude < Self.loudest
+            limit = max(limit, magnitude)
         }
-        newest = 0
-        for i in 0..<order {
-            past[i] = history[n &- 1 &- i]
-            past[i &+ order] = past[i]
+        guard isSound else {
+            limit = 0
+            return
         }
+        copySamples(past, history + (historyCount &- taps), taps)
+        copySamples(past + taps, past, taps)
+    }
+
+    /// Goes on from a signal by the coefficients that another predictor learnt. - Precondition: both have the same order.
+    @_noLocks
+    public mutating func restart(_ history: UnsafePointer<Float>, as other: borrowing LinearPredictor) {
+        copySamples(filter, other.filter, taps)
+        residual = other.residual
+        restart(history)
     }
 
     /// The next frame of the continued signal.
+    /// - Parameter innovation: what is new in it. White noise whose root mean square is ``residual`` makes noise of the
+    ///   spectrum that was learnt.
     @_noLocks
-    public mutating func next() -> Float {
-        var sum: Float = 0
-        for i in 0..<order { sum += coefficients[i] * past[newest &+ i] }
-        sum = max(-2, min(2, sum))
-        newest = newest == 0 ? order &- 1 : newest &- 1
-        past[newest] = sum
-        past[newest &+ order] = sum
-        return sum
+    public mutating func next(innovation: Float = 0) -> Float {
+        let predicted = innovation - earshot_dot_by(vectorWidth, filter, past + oldest, taps)
+        let frame = max(-limit, min(limit, predicted))
+        past[oldest] = frame
+        past[oldest &+ taps] = frame
+        oldest = oldest == taps &- 1 ? 0 : oldest &+ 1
+        return frame
     }
 
-    /// Burg's reflection coefficient: 2 Σ f b / Σ (f² + b²), kept inside the unit circle against rounding.
-    @_noLocks @inline(__always)
-    private func reflection(from start: Int) -> Float {
-        var cross = SIMD4<Float>(repeating: 0)
-        var power = SIMD4<Float>(repeating: 0)
-        var t = start
-        while t &+ 4 <= historyCount {
-            let f = load4(forward + t)
-            let b = load4(backward + (t &- 1))
-            cross += f * b
-            power += f * f + b * b
-            t &+= 4
+    /// Burg's method. What is not finite, or beyond all sense, is learnt as silence.
+    @_noLocks
+    private mutating func learn(_ history: UnsafePointer<Float>) {
+        var count = historyCount &- 1  // pairs of errors
+        let room = Self.vectors(historyCount) &+ 16
+        let signal = earshot_dot_by(vectorWidth, history, history, historyCount & ~7)
+        let level = Self.noiseLevel * earshot_sqrtf(signal / Float(historyCount))
+        for i in 0..<historyCount { backward[i] = history[i] + level * noise[i] }
+        copySamples(forward, backward + 1, count)
+        clearSamples(forward + count, room &- count)
+        clearSamples(backward + count, room &- count)
+        let coefficients = Self.vectors(taps &+ 1)
+        clearSamples(filter, coefficients)
+        clearSamples(reversed, coefficients)
+        filter[taps] = 1
+        reversed[taps &- 1] = 1
+        residual = 0
+        var power = summedPower(count)
+        guard power < Double(Self.loudest) else { return }
+        var summed = power
+        var product = Double(earshot_dot_by(vectorWidth, forward, backward, Self.vectors(count)))
+        var m = 0
+        while m < order, power > Self.silence {
+            let k = Float(max(-0.999_999, min(0.999_999, 2 * product / power)))
+            // Levinson's step is that of the lattice, on coefficients. All below `start` are 0, and stay so.
+            let start = max(0, taps &- m &- 2) & ~15
+            _ = earshot_lattice_by(vectorWidth, reversed + start, filter + start, coefficients &- start, k)
+            let first = forward[0] - k * backward[0]
+            product = Double(earshot_lattice_by(vectorWidth, forward, backward, Self.vectors(count), k))
+            // The first forward error has none to meet any more, nor has the last backward one.
+            count &-= 1
+            let last = backward[count]
+            backward[count] = 0
+            power = (1 - Double(k) * Double(k)) * power - Double(first * first) - Double(last * last)
+            if !(power > summed * Self.trusted) {
+                power = summedPower(count)
+                summed = power
+            }
+            m &+= 1
         }
-        let numerator = cross[0] + cross[1] + cross[2] + cross[3]
-        let denominator = power[0] + power[1] + power[2] + power[3]
-        return denominator > 1e-9 ? max(-0.999_999, min(0.999_999, 2 * numerator / denominator)) : 0
+        residual = earshot_sqrtf(Float(power) / Float(2 &* count))
     }
 
-    /// Both prediction errors, one order on. The backward error is read one frame back, so it is updated from the end.
-    @_noLocks @inline(__always)
-    private func lattice(_ k: Float, from start: Int) {
-        var t = historyCount &- 1
-        while t >= start {
-            let f = forward[t]
-            let b = backward[t &- 1]
-            forward[t] = f - k * b
-            backward[t] = b - k * f
-            t &-= 1
-        }
+    /// The power of all errors that meet, both ways: Burg's denominator.
+    @_noLocks
+    private func summedPower(_ count: Int) -> Double {
+        let whole = Self.vectors(count)
+        return Double(earshot_dot_by(vectorWidth, forward, forward, whole))
+            + Double(earshot_dot_by(vectorWidth, backward, backward, whole))
     }
+
+    /// Of the noise that is learnt with a signal, against it.
+    private static var noiseLevel: Float { @_noLocks get { 1e-4 } }
+    /// Summed power of errors below which there is nothing to learn: that of a past of some -124 dBFS.
+    private static var silence: Double { @_noLocks get { 1e-9 } }
+    /// Summed power, or a magnitude, of what is no sound.
+    private static var loudest: Float { @_noLocks get { 1e12 } }
+    /// Share of the power summed last down to which the recursion is exact enough.
+    private static var trusted: Double { @_noLocks get { 0.01 } }
+
+    /// `count`, rounded up to whole vectors of the lattice.
+    @_noLocks
+    private static func vectors(_ count: Int) -> Int { (count &+ 15) & ~15 }
 }

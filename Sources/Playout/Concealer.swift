@@ -1,46 +1,80 @@
 import AudioBase
 import AudioDSP
+import CRealtime
 
-/// Bridges what is missing: continues the sound by linear prediction, lets it fade, and blends back into what comes.
+/// Bridges what is missing: continues the sound by linear prediction, lets it fade into the stream's background, and
+/// blends back into what comes.
 ///
 /// Everything that is played passes through, so that the past is known when it is needed. The continuation is held for
-/// 10 ms and gone after 60 ms: long enough for a lost packet, too short to buzz.
+/// 20 ms and gone after 60 ms: long enough for lost packets, too short to buzz. What is heard then is ``ComfortNoise``,
+/// for 2 s, which fades to silence within another.
 struct Concealer: ~Copyable {
     /// Whether a continuation is being played, or blended into what follows.
     private(set) var isActive = false
 
     private let channelCount: Int
     private let predictors: UnsafeMutablePointer<LinearPredictor>
+    private var noise: ComfortNoise
     private var past: History
+    private let mixture: UnsafeMutablePointer<Float>  // of both channels' past
+    private let predictedFrom: Int  // frames
     private let holdFrames: Int
     private let fadeFrames: Int
+    private let noiseFrames: Int
+    private let noiseFadeFrames: Int
     private let blendFrames: Int
     private var elapsed = 0  // frames of continuation so far
     private var blended = 0  // of these, frames blended with what followed
 
     init(channelCount: Int, sampleRate: Double) {
         self.channelCount = channelCount
-        past = History(channelCount: channelCount, frameCount: 768)
+        noise = ComfortNoise(channelCount: channelCount, sampleRate: sampleRate)
+        predictedFrom = LinearPredictor().historyCount
+        past = History(channelCount: channelCount, frameCount: max(predictedFrom, Int(0.010 * sampleRate)))
+        mixture = .allocate(capacity: predictedFrom)
+        mixture.initialize(repeating: 0, count: predictedFrom)
         predictors = .allocate(capacity: channelCount)
-        for c in 0..<channelCount { (predictors + c).initialize(to: LinearPredictor(historyCount: past.frameCount)) }
-        holdFrames = Int(0.010 * sampleRate)
-        fadeFrames = Int(0.050 * sampleRate)
-        blendFrames = Int(0.0025 * sampleRate)
+        for c in 0..<channelCount {
+            (predictors + c).initialize(to: LinearPredictor())
+        }
+        holdFrames = Int(0.020 * sampleRate)
+        fadeFrames = Int(0.040 * sampleRate)
+        noiseFrames = Int(2 * sampleRate)
+        noiseFadeFrames = Int(sampleRate)
+        blendFrames = Int(0.00125 * sampleRate)
     }
 
     deinit {
         predictors.deinitialize(count: channelCount)
         predictors.deallocate()
+        mixture.deallocate()
     }
 
     /// Starts a continuation at the present end of what was played. What is passed next is blended into it.
     @_noLocks
     mutating func begin() {
         guard !isActive || blended > 0 else { return }
-        for c in 0..<channelCount { predictors[c].analyze(past[c]) }
+        analyze()
         isActive = true
         elapsed = 0
         blended = 0
+    }
+
+    /// One analysis for both channels, of their sum, or of their difference where that is louder: it costs half as much as
+    /// two, and music that is made up by it is as near to the original.
+    @_noLocks
+    private mutating func analyze() {
+        let start = past.frameCount &- predictedFrom
+        guard channelCount == 2 else {
+            for c in 0..<channelCount { predictors[c].analyze(past[c] + start) }
+            return
+        }
+        let (left, right) = (past[0] + start, past[1] + start)
+        let sign: Float = earshot_dot(left, right, predictedFrom) < 0 ? -1 : 1
+        for i in 0..<predictedFrom { mixture[i] = left[i] + sign * right[i] }
+        predictors[0].analyze(mixture)
+        predictors[0].restart(left)
+        predictors[1].restart(right, as: predictors[0])
     }
 
     /// Writes frames that nothing came for.
@@ -48,10 +82,10 @@ struct Concealer: ~Copyable {
     mutating func conceal(_ output: Channels, offset: Int, frameCount: Int) {
         begin()
         for c in 0..<channelCount {
-            if elapsed >= holdFrames &+ fadeFrames {
+            if elapsed >= lastFrame {
                 clearSamples(output[c] + offset, frameCount)
             } else {
-                for i in 0..<frameCount { output[c][offset &+ i] = gain(elapsed &+ i) * predictors[c].next() }
+                for i in 0..<frameCount { output[c][offset &+ i] = continued(c, elapsed &+ i) }
             }
         }
         elapsed &+= frameCount
@@ -66,8 +100,8 @@ struct Concealer: ~Copyable {
             for c in 0..<channelCount {
                 for i in 0..<count {
                     let weight = (Float(blended &+ i) + 0.5) / Float(blendFrames)
-                    let continued = gain(elapsed &+ i) * predictors[c].next()
-                    output[c][offset &+ i] = continued + (output[c][offset &+ i] - continued) * weight
+                    let made = continued(c, elapsed &+ i)
+                    output[c][offset &+ i] = made + (output[c][offset &+ i] - made) * weight
                 }
             }
             elapsed &+= count
@@ -75,10 +109,23 @@ struct Concealer: ~Copyable {
             if blended >= blendFrames { isActive = false }
         }
         past.append(output, offset: offset, frameCount: frameCount)
+        noise.observe(past, frameCount: frameCount)
     }
 
+    /// A frame of the continuation: prediction, which gives way to the background at equal power, which gives way to nothing.
     @_noLocks @inline(__always)
-    private func gain(_ frame: Int) -> Float {
-        frame < holdFrames ? 1 : max(0, 1 - Float(frame &- holdFrames) / Float(fadeFrames))
+    private mutating func continued(_ channel: Int, _ frame: Int) -> Float {
+        if frame < holdFrames { return predictors[channel].next() }
+        if frame < holdFrames &+ fadeFrames {
+            let gone = Float(frame &- holdFrames) / Float(fadeFrames)
+            return (1 - gone) * predictors[channel].next() + earshot_sqrtf(gone * (2 - gone)) * noise.next(channel)
+        }
+        let left = Float(lastFrame &- frame) / Float(noiseFadeFrames)
+        return left <= 0 ? 0 : min(1, left) * noise.next(channel)
+    }
+
+    /// The first frame of silence.
+    private var lastFrame: Int {
+        @_noLocks get { holdFrames &+ fadeFrames &+ noiseFrames &+ noiseFadeFrames }
     }
 }

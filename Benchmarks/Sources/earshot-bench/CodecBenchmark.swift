@@ -91,7 +91,7 @@ struct CodecBenchmark {
     }
 
     /// A gliding harmonic sound with breath, four times a second.
-    private static func voice(sampleRate: Double) -> AudioBuffer {
+    static func voice(sampleRate: Double) -> AudioBuffer {
         let count = seconds * Int(sampleRate)
         let buffer = AudioBuffer(channelCount: 1, frameCapacity: count)
         var phase = 0.0

@@ -23,6 +23,21 @@ for codec in try CodecBenchmark.all() {
     ratios["codec/\(codec.name)/decode"] = codec.decodeLoad
 }
 
+let predictor = PredictorBenchmark()
+print(
+    "concealment alone, 320 coefficients of 768 frames: "
+        + String(format: "an analysis %.1f µs, a frame %.1f ns", predictor.analysis * 1e6, predictor.frame * 1e9))
+for channelCount in [1, 2] {
+    let concealment = try ConcealmentBenchmark(channelCount: channelCount)
+    let name = "\(ConcealmentBenchmark.peers) peers of \(channelCount == 1 ? "mono" : "stereo")"
+    print(
+        "concealment for \(name) at once, 64 frames: "
+            + String(
+                format: "%.1f %% of the period in the callback that begins it (p90 %.1f %%), %.1f %% without",
+                concealment.begun * 100, concealment.high * 100, concealment.plain * 100))
+    ratios["concealment/\(name)"] = concealment.begun
+}
+
 for clock in ClockBenchmark.all() {
     let name = "clock/\(clock.block) frames, \(clock.jitter.rawValue)"
     print(

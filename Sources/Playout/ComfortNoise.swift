@@ -1,0 +1,68 @@
+import AudioBase
+import AudioDSP
+import CRealtime
+
+/// The background of a stream, for gaps that are too long to be bridged: noise of the level and the spectrum of the
+/// quietest 10 ms of the last seconds. Where even that is louder than -45 dBFS it is no background, and there is none.
+///
+/// What counts as quietest rises by 3 dB a second, so that a background which grows is learnt again. The render thread's.
+struct ComfortNoise: ~Copyable {
+    private let channelCount: Int
+    private let windowCount: Int  // frames
+    private let shapes: UnsafeMutablePointer<LinearPredictor>
+    private let rise: Float  // of the quietest power, each window
+    private var heard = 0  // frames since the last window
+    private var quietest = Float.infinity  // mean square
+    private var isBackground = false
+    private var random: UInt32 = 1
+
+    init(channelCount: Int, sampleRate: Double) {
+        self.channelCount = channelCount
+        windowCount = Int(0.010 * sampleRate)
+        rise = Float(earshot_pow(10, 0.3 * 0.010))
+        shapes = .allocate(capacity: channelCount)
+        for c in 0..<channelCount {
+            (shapes + c).initialize(to: LinearPredictor(order: min(16, windowCount / 2), historyCount: windowCount))
+        }
+    }
+
+    deinit {
+        shapes.deinitialize(count: channelCount)
+        shapes.deallocate()
+    }
+
+    /// Takes note of frames that came.
+    /// - Parameters:
+    ///   - past: with these frames, and 10 ms at least.
+    ///   - frameCount: how many are new.
+    @_noLocks
+    mutating func observe(_ past: borrowing History, frameCount: Int) {
+        heard &+= frameCount
+        guard heard >= windowCount else { return }
+        heard = 0
+        var power: Float = 0
+        let start = past.frameCount &- windowCount
+        for c in 0..<channelCount {
+            for i in start..<past.frameCount { power += past[c][i] * past[c][i] }
+        }
+        power /= Float(windowCount &* channelCount)
+        quietest *= rise
+        guard power <= quietest else { return }
+        quietest = max(power, 1e-10)
+        isBackground = power < Self.loudest
+        for c in 0..<channelCount { shapes[c].analyze(past[c] + start) }
+    }
+
+    /// The next frame of a channel.
+    @_noLocks
+    mutating func next(_ channel: Int) -> Float {
+        guard isBackground else { return 0 }
+        random = random &* 1_664_525 &+ 1_013_904_223
+        // Uniform in -1 ..< 1 has a third of a square in the mean.
+        let white = Float(Int32(bitPattern: random)) * (1 / 2_147_483_648) * 1.732_050_8
+        return shapes[channel].next(innovation: white * shapes[channel].residual)
+    }
+
+    /// Mean square of -45 dBFS.
+    private static var loudest: Float { @_noLocks get { 3.16e-5 } }
+}

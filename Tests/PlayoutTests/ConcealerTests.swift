@@ -1,0 +1,142 @@
+import AudioBase
+import Testing
+import TestSupport
+
+@testable import Playout
+
+/// A vowel: 30 harmonics of a pitch that glides, and breath 30 dB below them.
+private func vowel(_ n: Int) -> Float {
+    let phase = 140 * Double(n) / 48_000 + 5 * Double(n) * Double(n) / 48_000 / 48_000
+    var random = SeededRandom(seed: UInt64(n))
+    let breath = Float(random.unit() - 0.5) * 0.04
+    return (1...30).reduce(breath) { $0 + sine(1, frequency: Double($1) * phase, rate: 1, amplitude: 0.3 / Double($1)) }
+}
+
+/// What a concealer makes of a sound of which some frames do not come.
+/// - Parameter block: frames of one call at most.
+private func heard(_ sound: [[Float]], lost: [Range<Int>], block: Int = 120, rate: Double = 48_000) -> [[Float]] {
+    var concealer = Concealer(channelCount: sound.count, sampleRate: rate)
+    let buffer = AudioBuffer(channelCount: sound.count, frameCapacity: block)
+    var output = sound.map { _ in [Float]() }
+    var at = 0
+    while at < sound[0].count {
+        let isLost = lost.contains { $0.contains(at) }
+        let next = lost.flatMap { [$0.lowerBound, $0.upperBound] }.filter { $0 > at }.min() ?? .max
+        let count = min(block, next - at, sound[0].count - at)
+        for c in sound.indices { for i in 0..<count { buffer.channels[c][i] = isLost ? .nan : sound[c][at + i] } }
+        if isLost {
+            concealer.conceal(buffer.channels, offset: 0, frameCount: count)
+        } else {
+            concealer.pass(buffer.channels, offset: 0, frameCount: count)
+        }
+        for c in sound.indices {
+            output[c].append(contentsOf: UnsafeBufferPointer(start: buffer.channels[c], count: count))
+        }
+        at += count
+    }
+    return output
+}
+
+private func rms(_ x: some Collection<Float>) -> Double {
+    (x.reduce(0) { $0 + Double($1) * Double($1) } / Double(x.count)).squareRoot()
+}
+
+@Suite struct ConcealerTests {
+    /// White noise between plus and minus `peak`.
+    private func noise(_ count: Int, peak: Float, seed: UInt64 = 1) -> [Float] {
+        var random = SeededRandom(seed: seed)
+        return (0..<count).map { _ in peak * Float(random.unit() * 2 - 1) }
+    }
+
+    @Test(arguments: [120, 240, 480])
+    func `a vowel goes on through a gap, and is itself again 1·25 ms after it`(gap: Int) {
+        let sound = (0..<6_000).map(vowel)
+        let output = heard([sound], lost: [4_000..<4_000 + gap])[0]
+        #expect(errorDecibels(Array(sound[4_000..<4_000 + gap]), Array(output[4_000..<4_000 + gap])) < -10)
+        #expect(Array(output[..<4_000]) == Array(sound[..<4_000]))
+        #expect(Array(output[(4_060 + gap)...]) == Array(sound[(4_060 + gap)...]))
+    }
+
+    @Test func `no edge of a gap clicks`() {
+        let sound = (0..<30_000).map { sine($0, frequency: 440, rate: 48_000) }
+        let lost = stride(from: 3_000, to: 27_000, by: 3_000).map { $0..<$0 + 120 }
+        #expect(sineDefect(heard([sound], lost: lost)[0], frequency: 440, rate: 48_000) < -60)
+        // Where the sound has changed in a gap of 40 ms, it is the blend that bridges: a full step would be of 0.5.
+        let other = sound.enumerated().map { $0.offset < 4_000 ? $0.element : 0.5 }
+        let output = heard([other], lost: [4_000..<5_920])[0]
+        let steps = (4_000..<6_100).map { abs(output[$0] - output[$0 - 1]) }
+        #expect(steps.max()! < 0.04)
+    }
+
+    @Test func `samples depend on no block size`() {
+        let sound = (0..<12_000).map { 0.5 * vowel($0) }
+        let lost = [2_000..<2_120, 2_180..<2_300, 2_340..<5_800, 8_000..<8_001]
+        let whole = heard([sound], lost: lost, block: 8_192)
+        for block in [1, 7, 64, 120, 1_023] { #expect(heard([sound], lost: lost, block: block) == whole) }
+    }
+
+    @Test func `both channels of stereo go on, equal, opposite or one alone`() {
+        let sound = (0..<6_000).map(vowel)
+        let gap = 4_000..<4_120
+        for (left, right) in [(1, 1), (1, -1), (0.8, 0), (0, 1), (0.5, -0.4)] as [(Float, Float)] {
+            let pair = [sound.map { left * $0 }, sound.map { right * $0 }]
+            let output = heard(pair, lost: [gap])
+            for (channel, level) in zip(0..<2, [left, right]) {
+                if level == 0 {
+                    #expect(output[channel][gap].allSatisfy { $0 == 0 })
+                } else {
+                    #expect(errorDecibels(Array(pair[channel][gap]), Array(output[channel][gap])) < -10)
+                }
+            }
+        }
+    }
+
+    @Test func `a loud tone fades within 60 ms, and then there is silence`() {
+        let sound = (0..<20_000).map { sine($0, frequency: 440, rate: 48_000) }
+        let output = heard([sound], lost: [4_800..<20_000])[0]
+        #expect(rms(output[4_800..<5_280]) > 0.3)
+        #expect(rms(output[6_500..<7_000]) < 0.2)
+        #expect(output[(4_800 + 2_880)...].allSatisfy { $0 == 0 })
+    }
+
+    @Test func `after speech there is the background, at its level, and silence 3 s later`() {
+        let background = noise(400_000, peak: 0.002)
+        let sound = background.enumerated().map { $0.element + ((5_000..<20_000) ~= $0.offset ? vowel($0.offset) : 0) }
+        let output = heard([sound], lost: [19_000..<400_000])[0]
+        for at in stride(from: 19_000 + 3_000, to: 19_000 + 96_000, by: 9_600) {
+            #expect(abs(decibels(rms(output[at..<at + 4_800]) / rms(background))) < 3)
+        }
+        let silent = 19_000 + 2_880 + 3 * 48_000
+        #expect(output[silent...].allSatisfy { $0 == 0 })
+    }
+
+    @Test func `a background that is loud is none`() {
+        let output = heard([noise(60_000, peak: 0.1)], lost: [30_000..<60_000])[0]
+        #expect(output[(30_000 + 2_880)...].allSatisfy { $0 == 0 })
+    }
+
+    @Test(arguments: 0..<8)
+    func `losses of any length and order never make anything louder than what came`(seed: Int) {
+        var random = SeededRandom(seed: UInt64(seed))
+        let sound = (0..<48_000).map { n in
+            seed.isMultiple(of: 2) ? (n / 4_000 % 2 == 0 ? vowel(n) : 0) : Float(random.unit() * 2 - 1)
+        }
+        var lost: [Range<Int>] = []
+        var at = 500
+        while at < 46_000 {
+            let gap = 1 + Int(random.unit() * random.unit() * 2_000)
+            lost.append(at..<at + gap)
+            at += gap + 1 + Int(random.unit() * random.unit() * 2_000)
+        }
+        let output = heard([sound], lost: lost, block: 64)[0]
+        #expect(output.allSatisfy { abs($0) <= 1 })
+    }
+
+    @Test func `rates from 8 to 192 kHz have their gaps bridged`() {
+        for rate in [8_000.0, 16_000, 44_100, 96_000, 192_000] {
+            let sound = (0..<6_000).map { sine($0, frequency: rate / 100, rate: rate) }
+            let output = heard([sound], lost: [4_000..<4_120], rate: rate)[0]
+            #expect(errorDecibels(Array(sound[4_000..<4_120]), Array(output[4_000..<4_120])) < -20)
+        }
+    }
+}
