@@ -12,7 +12,7 @@ import visqol
 import speech
 
 RATE, PACKET = 48000, 120
-SEEDS = range(1, 9)
+SEEDS = range(1, 5)
 SONGS = "/usr/share/games/fretsonfire/data/songs/sectoid/"
 MUSIC = {"song": ("Feelings/song.ogg", 30), "guitar": ("Escape from chaosland/guitar.ogg", 40)}  # seconds from the start
 SECONDS = 5
