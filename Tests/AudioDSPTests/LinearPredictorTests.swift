@@ -1,5 +1,6 @@
 import AudioBase
 import CRealtime
+import Glibc
 import Testing
 import TestSupport
 
@@ -26,7 +27,7 @@ private func burg(_ x: [Float], order: Int) -> [Double] {
         forward = zip(f, b).dropFirst().map { $0 - k * $1 }
         backward = zip(f, b).dropLast().map { $1 - k * $0 }
     }
-    return a.dropFirst().map { -$0 }
+    return a.indices.dropFirst().map { -a[$0] * pow(0.999_85, Double($0)) }
 }
 
 @Suite struct LinearPredictorTests {
@@ -41,7 +42,7 @@ private func burg(_ x: [Float], order: Int) -> [Double] {
     func `a sine is carried on`(frequency: Double) {
         let past = (0..<768).map { sine($0, frequency: frequency, rate: 48_000) }
         let expected = (0..<240).map { sine(past.count + $0, frequency: frequency, rate: 48_000) }
-        #expect(errorDecibels(expected, continued(past, order: 320, count: 240)) < -45)
+        #expect(errorDecibels(expected, continued(past, order: 320, count: 240)) < -28)
     }
 
     @Test func `two notes are carried on`() {
@@ -50,7 +51,7 @@ private func burg(_ x: [Float], order: Int) -> [Double] {
                 + sine(n, frequency: 495, rate: 48_000, amplitude: 0.2)
         }
         let next = continued((0..<768).map(chord), order: 320, count: 120)
-        #expect(errorDecibels((0..<120).map { chord(768 + $0) }, next) < -35)
+        #expect(errorDecibels((0..<120).map { chord(768 + $0) }, next) < -28)
     }
 
     @Test func `a vowel is carried on by as many coefficients as its pitch has frames`() {
@@ -133,8 +134,8 @@ private func burg(_ x: [Float], order: Int) -> [Double] {
     }
 
     @Test func `coefficients serve another signal of the same spectrum`() {
-        var learnt = LinearPredictor(order: 320)
-        var other = LinearPredictor(order: 320)
+        var learnt = LinearPredictor()
+        var other = LinearPredictor()
         learnt.analyze((0..<768).map(vowel))
         other.restart((0..<768).map { -0.25 * vowel($0) }, as: learnt)
         for _ in 0..<120 { #expect(abs(learnt.next() + 4 * other.next()) < 1e-4) }

@@ -6,7 +6,7 @@ import TestSupport
 
 /// A vowel: 30 harmonics of a pitch that glides, and breath 30 dB below them.
 private func vowel(_ n: Int) -> Float {
-    let phase = 140 * Double(n) / 48_000 + 5 * Double(n) * Double(n) / 48_000 / 48_000
+    let phase = 200 * Double(n) / 48_000 + 5 * Double(n) * Double(n) / 48_000 / 48_000
     var random = SeededRandom(seed: UInt64(n))
     let breath = Float(random.unit() - 0.5) * 0.04
     return (1...30).reduce(breath) { $0 + sine(1, frequency: Double($1) * phase, rate: 1, amplitude: 0.3 / Double($1)) }

@@ -75,7 +75,7 @@ struct PredictorBenchmark {
 
     init() {
         let voice = CodecBenchmark.voice(sampleRate: 48_000)
-        var predictor = LinearPredictor(order: 320)
+        var predictor = LinearPredictor()
         var sum: Float = 0
         var analyses: [Double] = []
         var frames: [Double] = []

@@ -25,7 +25,7 @@ for codec in try CodecBenchmark.all() {
 
 let predictor = PredictorBenchmark()
 print(
-    "concealment alone, 320 coefficients of 768 frames: "
+    "concealment alone, 288 coefficients of 704 frames: "
         + String(format: "an analysis %.1f µs, a frame %.1f ns", predictor.analysis * 1e6, predictor.frame * 1e9))
 for channelCount in [1, 2] {
     let concealment = try ConcealmentBenchmark(channelCount: channelCount)
