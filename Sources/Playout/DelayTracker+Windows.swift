@@ -128,7 +128,6 @@ extension DelayTracker {
         guard count > 0 else { return }
         var (lowest, highest) = (Double.infinity, -Double.infinity)
         var (low, high) = (Int.max, Int.min)
-        var packets = 0
         for i in 0..<Self.windowCount where !windows[i].isEmpty {
             lowest = min(lowest, windows[i].least)
             highest = max(highest, windows[i].most)
@@ -140,8 +139,11 @@ extension DelayTracker {
         least = lowest
         let top = min(highest, least + bound)
         let from = min(high, bin(top))
-        packets = histogram.descend(from: from, to: low, allowed: .max &- 1).above
-        let allowed = Int(dial.lateShare * Double(packets))
+        let packets = histogram.descend(from: from, to: low, allowed: .max &- 1).above
+        let beyond = histogram.descend(from: high, to: from &+ 1, allowed: .max &- 1).above
+        // What is beyond saving has used up the share already; the rest must make do with a quarter.
+        let share = Double(beyond) > dial.lateShare * Double(packets) ? dial.lateShare / 4 : dial.lateShare
+        let allowed = Int(share * Double(packets))
         let found = histogram.descend(from: from, to: low, allowed: allowed).bin
         target = max(least, min(top, zero + Double(found &+ 1) * DelayHistogram.binWidth))
     }

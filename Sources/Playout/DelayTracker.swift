@@ -1,6 +1,6 @@
 /// Learns how late packets come, and says which delay meets the dial.
 ///
-/// A packet's *offset* is its arrival on the receiver's device clock less its place on the sender's timeline, in seconds. A
+/// A packet's *offset* is its arrival on the receiver's device clock less its end on the sender's timeline, in seconds. A
 /// constant of it means nothing (the clocks have different origins), its slope is the drift between the devices, and what
 /// is left is the network. Offsets carried along the drift are *levels*: those of packets that waited nowhere are equal.
 ///
@@ -27,6 +27,7 @@ struct DelayTracker: ~Copyable {
         var high = Int.min
         var count = 0  // packets, with those put aside
         var groups = 0  // of packets that came at once
+        var packetLength = 0.0  // seconds of the longest
         var turned = 0.0  // seconds by which the levels in it are off, as the drift was found to be another
 
         @_noLocks
@@ -52,7 +53,6 @@ struct DelayTracker: ~Copyable {
     private var carriedAt = 0.0
     private var lastArrival = -Double.infinity
     private var beyondSince = Double.infinity
-    private(set) var packetLength = 0.0
     private var hasBegun = false
 
     init(dial: PlayoutDial) {
@@ -85,7 +85,7 @@ struct DelayTracker: ~Copyable {
         windows[newest].count &+= 1
         if now - lastArrival > 0.25 * duration { windows[newest].groups &+= 1 }
         lastArrival = max(lastArrival, now)
-        packetLength = duration
+        windows[newest].packetLength = max(windows[newest].packetLength, duration)
         forecast.add(delay: level - least, at: now)
         if level > target, now - knownSince > Self.beginning {
             if isStall(at: now) { return put(level, in: Self.open, at: now) }
@@ -101,6 +101,14 @@ struct DelayTracker: ~Copyable {
         if isStale { update() }
         let carry = carry(to: now)
         return (least - carry, target - carry)
+    }
+
+    /// Seconds of the longest packet of late: by so much its first frame is older than its offset says.
+    var packetLength: Double {
+        @_noLocks get {
+            let before = (newest &+ Self.windowCount &- 1) % Self.windowCount
+            return max(windows[newest].packetLength, count > 1 ? windows[before].packetLength : 0)
+        }
     }
 
     /// Seconds since the oldest packet that is known of.

@@ -82,7 +82,7 @@ struct DriftEstimator: BitwiseCopyable {
             strayCount = residual > limit || residual < 0 - limit ? strayCount &+ 1 : 0
             if strayCount > 0 {
                 if strayCount < 3 { return false }
-                dropFirst(count &- 3)
+                dropFirst(count &- 1)  // the others may lie on the way from the old line to the new
                 held = drift
                 isLineKnown = false
                 strayCount = 0
@@ -139,11 +139,10 @@ struct DriftEstimator: BitwiseCopyable {
         let shift = 0.0005 / length
         let variance = residual / (n - 2) / timeSquared + shift * shift
         let weight = Self.prior * Self.prior / (Self.prior * Self.prior + variance)
-        let found = held - (slope + held) * weight
-        let isProven = length >= 15 && deviation < 0.005
+        let isProven = length >= 15 && deviation < 0.005 && (slope > Self.usual || slope < 0 - Self.usual)
         let limit = isProven ? Self.greatest : Self.usual
         let old = drift
-        drift = max(0 - limit, min(limit, found))
+        drift = max(0 - limit, min(limit, isProven ? 0 - slope : held - (slope + held) * weight))
         return drift != old
     }
 }

@@ -26,18 +26,18 @@ extension PlayoutState {
     mutating func steer(now: Double, frameCount: Int) {
         let rate = configuration.streamRate
         let range = tracker.range(at: now)
-        let wanted = range.wanted + configuration.margin
+        let wanted = range.wanted + tracker.packetLength + configuration.margin
         var excess = playoutOffset(now: now, frameCount: frameCount) - wanted
         let isMadeUp = scaler.lead == 0 && (concealer.isActive || stageIsConcealment)
         let isGone = isMadeUp && madeUpFrames > Int(0.1 * rate)
-        if isMadeUp && excess < -0.0002 || isGone && excess > 0.0002 || excess > Self.farTooMuch {
+        if isMadeUp && excess < 0 || isGone && excess > 0.0002 || excess > Self.farTooMuch {
             skip(Int(excess * rate) &- (excess < 0 ? 1 : 0))
             excess = 0
         }
         let correction = max(-0.005, min(0.002, excess / Self.timeConstant))
         resampler.step = rate / configuration.deviceRate * (1 + tracker.drift) * (1 + correction)
         plan(excess: excess, now: now, frameCount: frameCount)
-        report(now: now, frameCount: frameCount, least: range.least, wanted: wanted)
+        report(now: now, frameCount: frameCount, least: range.least + tracker.packetLength, wanted: wanted)
     }
 
     /// Excess delay, in seconds, that is left out at once, as it would take long otherwise.
@@ -77,7 +77,7 @@ extension PlayoutState {
         scaler.reserve(needed &+ scaler.longest &+ scaler.fade)
         decode(until: needed)
         if stretchLimit != 0, !concealer.isActive, !stageIsConcealment {
-            stretch()
+            stretch(needed)
             decode(until: needed)
         }
         scaler.read(resampler.input, offset: resampler.inputOffset, frameCount: needed)
@@ -93,11 +93,12 @@ extension PlayoutState {
 
     /// Leaves out or repeats a stretch, as soon as enough has been decoded ahead for the longest that is wanted.
     @_noLocks
-    private mutating func stretch() {
+    private mutating func stretch(_ needed: Int) {
         let isShorter = stretchLimit > 0
         let limit = min(isShorter ? stretchLimit : 0 &- stretchLimit, scaler.longest)
         let wanted = isShorter ? scaler.fade &+ limit : scaler.fade
-        if lookAhead(wanted), scaler.lead < wanted { return }
+        guard isShorter || scaler.lead <= needed &+ 2 &* scaler.longest else { return }
+        if lookAhead(wanted, needed), scaler.lead < wanted { return }
         let likeness: Float = isUrgent ? -1 : Self.voiced
         let count =
             isShorter ? scaler.shorten(by: limit, likeness: likeness) : scaler.lengthen(by: limit, likeness: likeness)
@@ -109,22 +110,22 @@ extension PlayoutState {
         }
     }
 
-    /// Decodes ahead of need, one packet at most, and only what has come.
+    /// Decodes ahead of need, and only what has come; in one block no more than a packet beyond what a block takes.
     /// - Returns: whether there was any.
     @_noLocks
-    private mutating func lookAhead(_ wanted: Int) -> Bool {
-        let missing = wanted &- scaler.lead
-        guard missing > 0 else { return false }
-        var there = 0
-        if staged > 0 {
-            if !stageIsConcealment, stagePosition <= cursor { there = staged &- (cursor &- stagePosition) }
-        } else if let header = buffer.header(of: nextSequence), header.position <= cursor {
-            there = header.position &+ header.frameCount &- cursor
+    private mutating func lookAhead(_ wanted: Int, _ needed: Int) -> Bool {
+        let before = scaler.lead
+        while scaler.lead < wanted, scaler.lead &- before <= needed {
+            var there = 0
+            if staged > 0 {
+                if !stageIsConcealment, stagePosition <= cursor { there = staged &- (cursor &- stagePosition) }
+            } else if let header = buffer.header(of: nextSequence), header.position <= cursor {
+                there = header.position &+ header.frameCount &- cursor
+            }
+            guard there > 0 else { break }
+            decode(until: min(wanted, scaler.lead &+ there))
         }
-        let count = min(missing, there)
-        guard count > 0 else { return false }
-        decode(until: scaler.lead &+ count)
-        return true
+        return scaler.lead > before
     }
 
     @_noLocks

@@ -110,7 +110,9 @@ struct PlayoutState: ~Copyable {
     private mutating func take(_ slot: Int, now: Double, hostTime: HostTime, frameCount: Int) {
         let header = queue.headers[slot]
         let arrival = now + min(0, header.arrival.seconds(since: hostTime))
-        let offset = arrival - Double(header.position) / configuration.streamRate
+        // When a packet comes depends on its end, which must have been said; the frames before it wait the longer for that.
+        let end = header.position &+ header.frameCount
+        let offset = arrival - Double(end) / configuration.streamRate
         statistics.packets &+= 1
         if header.teaches {
             if started, header.startsStream || tracker.isForeign(offset, at: arrival) || isBehind(header, at: arrival) {
@@ -119,7 +121,7 @@ struct PlayoutState: ~Copyable {
                 forget()
             }
             tracker.add(offset: offset, at: arrival, duration: Double(header.frameCount) / configuration.streamRate)
-            if !started { start(at: header, offset: offset, now: now, frameCount: frameCount) }
+            if !started { start(at: header, arrival: arrival, now: now, frameCount: frameCount) }
         } else if !started || header.sequence < nextSequence {
             return  // nothing to go by yet, or rebuilt in vain
         }
@@ -149,11 +151,11 @@ struct PlayoutState: ~Copyable {
     }
 
     @_noLocks
-    private mutating func start(at header: PacketHeader, offset: Double, now: Double, frameCount: Int) {
+    private mutating func start(at header: PacketHeader, arrival: Double, now: Double, frameCount: Int) {
         started = true
         nextSequence = header.sequence
         let inHand = max(configuration.initialMargin, tracker.dial.ceiling / 16)
-        let delay = offset + configuration.margin + inHand
+        let delay = arrival - Double(header.position) / configuration.streamRate + configuration.margin + inHand
         cursor =
             Int((now - delay) * configuration.streamRate) &- resampler.inputNeeded(for: frameCount) &+ scaler.lead
         madeUpFrames = 0

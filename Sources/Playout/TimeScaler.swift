@@ -90,7 +90,7 @@ struct TimeScaler: ~Copyable {
     @_noLocks
     mutating func lengthen(by limit: Int, likeness: Float) -> Int {
         let most = min(limit, longest)
-        guard most >= shortest, lead >= fade, lead <= 2 &* longest, start >= most &+ context else { return 0 }
+        guard most >= shortest, lead >= fade, start >= most &+ context else { return 0 }
         let count = stretch(from: start &- most &- context, to: start &+ fade, forward: false, most, likeness)
         guard count > 0 else { return 0 }
         blend(from: start, to: start &- count, min(fade, count))

@@ -4,17 +4,22 @@ import TestSupport
 @testable import Playout
 
 @Suite struct DelayTrackerTests {
-    /// Adds packets of 2.5 ms from `times.lowerBound` on, each as late as `delay` says, and returns the depth at the end.
+    /// Adds packets of 2.5 ms from `times.lowerBound` on, each as late as `delay` says, in the order in which they come;
+    /// returns the depth at the end.
     private func feed(
         _ tracker: inout DelayTracker, _ times: Range<Double>, every packet: Double = 0.0025, drift: Double = 0,
         _ delay: (Double) -> Double
     ) -> Double {
         var n = Int((times.lowerBound / packet).rounded())
+        var packets: [(sent: Double, arrival: Double)] = []
         while Double(n) * packet < times.upperBound {
             let sent = Double(n) * packet
-            let arrival = sent + delay(sent)
-            tracker.add(offset: arrival - sent * (1 + drift), at: arrival, duration: packet)
+            packets.append((sent, sent + delay(sent)))
             n += 1
+        }
+        for (sent, arrival) in packets.sorted(by: { $0.arrival < $1.arrival }) {
+            _ = tracker.range(at: arrival)
+            tracker.add(offset: arrival - sent * (1 + drift), at: arrival, duration: packet)
         }
         let range = tracker.range(at: times.upperBound)
         return range.wanted - range.least
@@ -102,13 +107,14 @@ import TestSupport
         let unit = 1024 / 44_100.0
         for n in 0..<2_000 {
             let arrival = Double(n / 6 * 6 + 6) * unit
+            _ = tracker.range(at: arrival)
             tracker.add(offset: arrival - Double(n) * unit, at: arrival, duration: unit)
         }
         let range = tracker.range(at: 2_000 * unit)
         #expect(abs(range.wanted - range.least - 5 * unit) < 0.001, "\(range.wanted - range.least)")
     }
 
-    @Test func `a second late by more than half a second is counted at its end`() {
+    @Test func `stalls longer than can be counted are waited for to the ceiling`() {
         var tracker = DelayTracker(dial: .listen)
         let depth = feed(&tracker, 0..<40) { t in max(0, 0.8 - t.truncatingRemainder(dividingBy: 4)) }
         #expect(depth > 0.4 && depth < 0.511, "\(depth)")

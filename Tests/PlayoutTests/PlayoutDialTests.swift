@@ -45,7 +45,7 @@ import Testing
     ) throws {
         var rig = PlayoutRig(configuration: .pcm(dial: .listen), seconds: 60)
         rig.says = says
-        let network = NetworkProfile(name: "", jitter: .gamma(least: 0.005, mean: 0.003, most: 0.060))
+        let network = NetworkProfile(name: "", jitter: .gamma(least: 0.005, mean: 0.006, most: 0.100))
         rig.delay = network.delays(seed: 3)
         rig.before = { playout, now in
             if now >= 30, playout.dial == .listen { playout.dial = .sing }
