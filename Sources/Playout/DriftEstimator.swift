@@ -7,8 +7,8 @@ import CRealtime
 /// what comes covers twice the time: the memory grows with what is known from 16 s to 256 s, and so does the accuracy.
 ///
 /// What is not known yet is not followed: the slope is weighed against what was held before, by its own variance and half a
-/// millisecond that a network may shift by meanwhile. Three points in a row far off the line are a network, or a clock, that
-/// has changed: the line begins anew and the rate stays until more is known.
+/// millisecond that a network may shift by meanwhile. Three points in a row far off the line, or a later half that fits a line of its
+/// own much better, are a network, or a clock, that has changed: the line begins anew and the rate stays until more is known.
 struct DriftEstimator: BitwiseCopyable {
     /// Sender's clock against the receiver's: +10e-6 is a sender 10 ppm fast.
     private(set) var drift = 0.0
@@ -17,6 +17,19 @@ struct DriftEstimator: BitwiseCopyable {
         var time = 0.0  // seconds
         var offset = 0.0
     }
+    private struct Line: BitwiseCopyable {
+        var time = 0.0  // means of the points
+        var offset = 0.0
+        var slope = 0.0
+        var timeSquared = 0.0  // sum, from the mean
+        var variance = 0.0  // of the points from the line
+        var deviation = 0.0
+
+        @_noLocks init() {}
+
+        @_noLocks
+        func at(_ time: Double) -> Double { offset + slope * (time - self.time) }
+    }
     private var points = InlineArray<32, Point>(repeating: Point())
     private var count = 0
     private var span = 0.5
@@ -24,10 +37,7 @@ struct DriftEstimator: BitwiseCopyable {
     private var presentStart = 0.0
     private var isEmpty = true
     private var held = 0.0  // drift when the line began anew
-    // The line, and how far points lie from it.
-    private var line = Point()
-    private var slope = 0.0
-    private var deviation = 0.0
+    private var line = Line()
     private var strayCount = 0
     private var isLineKnown = false
 
@@ -36,8 +46,11 @@ struct DriftEstimator: BitwiseCopyable {
     /// How far off two clocks are believed to be before anything is known, and what is followed without further proof.
     private static var prior: Double { @_noLocks get { 200e-6 } }
     private static var usual: Double { @_noLocks get { 1e-3 } }
-    /// Beyond that is no clock but a sender that does not keep the rate it told. It is followed once it has done so for 15 s.
+    /// Beyond that is no clock but a sender that does not keep the rate it told. It is followed once that is proven.
     private static var greatest: Double { @_noLocks get { 0.09 } }
+
+    /// Seconds for which a line must have held.
+    private static var proof: Double { @_noLocks get { 15 } }
 
     /// Takes a packet's offset, in seconds, at `time` on the receiver's clock. Returns whether ``drift`` changed.
     @_noLocks
@@ -77,19 +90,25 @@ struct DriftEstimator: BitwiseCopyable {
         points[count] = point
         count &+= 1
         if isLineKnown {
-            let residual = point.offset - line.offset - slope * (point.time - line.time)
-            let limit = max(0.002, 5 * deviation)
+            let residual = point.offset - line.at(point.time)
+            let limit = max(0.002, 5 * line.deviation)
             strayCount = residual > limit || residual < 0 - limit ? strayCount &+ 1 : 0
             if strayCount > 0 {
                 if strayCount < 3 { return false }
-                dropFirst(count &- 1)  // the others may lie on the way from the old line to the new
-                held = drift
-                isLineKnown = false
-                strayCount = 0
-                span = 0.5
+                begin(keeping: 1)  // the others may lie on the way from the old line to the new
             }
         }
         return estimate()
+    }
+
+    /// Begins the line anew with its last points. The rate is taken for known where it rested on enough.
+    @_noLocks
+    private mutating func begin(keeping number: Int) {
+        if points[count &- 1].time - points[0].time >= Self.proof { held = drift }
+        dropFirst(count &- number)
+        isLineKnown = false
+        strayCount = 0
+        if number == 1 { span = 0.5 }
     }
 
     @_noLocks
@@ -109,40 +128,49 @@ struct DriftEstimator: BitwiseCopyable {
         count &-= number
     }
 
+    /// The line through the points from `first` on.
+    @_noLocks
+    private func fit(from first: Int) -> Line {
+        let n = Double(count &- first)
+        var found = Line()
+        for i in first..<count {
+            found.time += points[i].time / n
+            found.offset += (points[i].offset - points[first].offset) / n
+        }
+        found.offset += points[first].offset
+        var product = 0.0
+        for i in first..<count {
+            let t = points[i].time - found.time
+            found.timeSquared += t * t
+            product += t * (points[i].offset - found.offset)
+        }
+        found.slope = product / found.timeSquared
+        for i in first..<count {
+            let residual = points[i].offset - found.at(points[i].time)
+            found.variance += residual * residual / (n - 2)
+        }
+        found.deviation = earshot_sqrt(found.variance)
+        return found
+    }
+
     @_noLocks
     private mutating func estimate() -> Bool {
         guard count >= 6 else { return false }
-        let n = Double(count)
-        var mean = Point()
-        for i in 0..<count {
-            mean.time += points[i].time / n
-            mean.offset += (points[i].offset - points[0].offset) / n
+        line = fit(from: 0)
+        if count >= 8, line.deviation > 0.001 + 3 * fit(from: count / 2).deviation {
+            begin(keeping: count &- count / 2)  // something changed meanwhile
+            return false
         }
-        mean.offset += points[0].offset
-        var timeSquared = 0.0
-        var product = 0.0
-        for i in 0..<count {
-            let t = points[i].time - mean.time
-            timeSquared += t * t
-            product += t * (points[i].offset - mean.offset)
-        }
-        line = mean
-        slope = product / timeSquared
-        var residual = 0.0
-        for i in 0..<count {
-            let r = points[i].offset - mean.offset - slope * (points[i].time - mean.time)
-            residual += r * r
-        }
-        deviation = earshot_sqrt(residual / (n - 2))
         isLineKnown = true
         let length = points[count &- 1].time - points[0].time
         let shift = 0.0005 / length
-        let variance = residual / (n - 2) / timeSquared + shift * shift
+        let variance = line.variance / line.timeSquared + shift * shift
         let weight = Self.prior * Self.prior / (Self.prior * Self.prior + variance)
-        let isProven = length >= 15 && deviation < 0.005 && (slope > Self.usual || slope < 0 - Self.usual)
+        let isFar = line.slope > Self.usual || line.slope < 0 - Self.usual
+        let isProven = isFar && length >= Self.proof && line.deviation < 0.005
         let limit = isProven ? Self.greatest : Self.usual
         let old = drift
-        drift = max(0 - limit, min(limit, isProven ? 0 - slope : held - (slope + held) * weight))
+        drift = max(0 - limit, min(limit, isProven ? 0 - line.slope : held - (line.slope + held) * weight))
         return drift != old
     }
 }

@@ -42,7 +42,8 @@ struct PlayoutRig {
         var statistics = PlayoutStatistics()
         var forecast = PlayoutForecast()
         var history: [(time: Double, statistics: PlayoutStatistics)] = []
-        var lost = 0
+        /// When each of the packets that never came was sent.
+        var lost: [Double] = []
 
         /// What was counted from a time on.
         func since(_ time: Double, _ count: KeyPath<PlayoutStatistics, Int>) -> Int {
@@ -98,7 +99,7 @@ struct PlayoutRig {
         var shift = 0
         var restarted = (sequence: 0, position: 0)
         var jumped = false
-        var lost = 0
+        var lost: [Double] = []
         let rate: Double
 
         init(_ rig: PlayoutRig) throws {
@@ -141,8 +142,8 @@ struct PlayoutRig {
                 put(extra, [UInt8](repeating: 0, count: extra.byteCount))
             }
             if rig.silence?.contains(sent) == true { return }
-            guard let late = rig.delay(sequence, sent) else { return lost += 1 }
-            let count = try encode(frames)
+            let count = try encode(frames)  // before it may be lost: an encoder goes on from what it coded
+            guard let late = rig.delay(sequence, sent) else { return lost.append(sent) }
             let header = PacketHeader(
                 sequence: sequence + restarted.sequence, position: position + shift + restarted.position,
                 frameCount: frames, byteCount: count,

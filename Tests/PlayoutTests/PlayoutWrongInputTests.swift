@@ -35,7 +35,7 @@ import TestSupport
 
     @Test(arguments: [(128, 480), (480, 120), (64, 441), (600, 16)])
     func `another frame size in mid-call plays on`(frames: (Int, Int)) throws {
-        var rig = PlayoutRig(configuration: .pcm(frames: frames.0), seconds: 12)
+        var rig = PlayoutRig(configuration: .pcm(frames: frames.0), seconds: 16)
         rig.frameChange = (5, frames.1)
         let r = try rig.run()
         #expect(r.statistics.framesPerPacket == frames.1)
