@@ -23,11 +23,14 @@ public struct CallConfiguration: Hashable, Sendable {
     public var deviceRate: Double
     /// Frames the device hands over at a time.
     public var deviceBlock: Int
+    /// How much delay is paid for how few gaps, at this end.
+    public var dial: PlayoutDial
 
     /// A call of these values; ``CallPreferences`` makes it out of an offer and an answer.
     public init(
         codec: Codec, streamRate: Double, channelCount: Int, framesPerPacket: Int, bitRate: Int, payloadType: UInt8,
-        remoteAudioSpecificConfig: [UInt8] = [], deviceRate: Double, deviceBlock: Int
+        remoteAudioSpecificConfig: [UInt8] = [], deviceRate: Double, deviceBlock: Int,
+        dial: PlayoutDial = .talk
     ) {
         self.codec = codec
         self.streamRate = streamRate
@@ -38,6 +41,7 @@ public struct CallConfiguration: Hashable, Sendable {
         self.remoteAudioSpecificConfig = remoteAudioSpecificConfig
         self.deviceRate = deviceRate
         self.deviceBlock = deviceBlock
+        self.dial = dial
     }
 }
 
@@ -55,7 +59,7 @@ extension CallConfiguration {
     public var playout: PlayoutConfiguration {
         PlayoutConfiguration(
             coding: codec == .aac ? .decoded : codec == .opus ? .opus : .pcm, streamRate: streamRate,
-            deviceRate: deviceRate, channelCount: channelCount, framesPerPacket: framesPerPacket)
+            deviceRate: deviceRate, channelCount: channelCount, framesPerPacket: framesPerPacket, dial: dial)
     }
 
     /// Seconds that framing and the codec cost: a block or a frame must be full before it is coded, and what the coder

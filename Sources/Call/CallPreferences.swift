@@ -1,5 +1,6 @@
 import AudioCodecs
 import MediaTransport
+import Playout
 
 /// What one end of a call can do and would like, turned into an offer, an answer, and what came of them.
 public struct CallPreferences: Sendable {
@@ -18,6 +19,8 @@ public struct CallPreferences: Sendable {
     public var deviceRate: Double
     /// Frames the device hands over at a time.
     public var deviceBlock: Int
+    /// How much delay is paid for how few gaps in what is heard.
+    public var dial = PlayoutDial.talk
 
     /// An end that does all codecs, in mono, unless said otherwise.
     public init(
@@ -122,7 +125,8 @@ public struct CallPreferences: Sendable {
         return CallConfiguration(
             codec: codec, streamRate: rate, channelCount: channelCount, framesPerPacket: frames,
             bitRate: min(bitRate(codec, framesPerPacket: frames), Self.limit(format)), payloadType: mine.payloadType,
-            remoteAudioSpecificConfig: format.configuration ?? [], deviceRate: deviceRate, deviceBlock: deviceBlock)
+            remoteAudioSpecificConfig: format.configuration ?? [], deviceRate: deviceRate, deviceBlock: deviceBlock,
+            dial: dial)
     }
 
     /// What the far side does not want to be exceeded (RFC 7587 §6.1), in bits a second.

@@ -1,112 +1,187 @@
-import AudioBase
-
-/// Learns when packets come: how late the latest of the last seconds was, and how fast the sender's clock runs.
+/// Learns how late packets come, and says which delay meets the dial.
 ///
-/// A packet's *offset* is its arrival on the receiver's device clock less its place on the sender's timeline, both in
-/// seconds. A constant of it means nothing (the clocks have different origins); its spread is the jitter and its slope the
-/// drift between the two devices. The last `windowCount` half seconds are kept, each as its smallest and largest offset.
-/// The slope is the least-squares line through the smallest ones, which queueing disturbs least.
-struct DelayTracker {
-    /// Sender's clock against the receiver's: +10e-6 is a sender 10 ppm fast. 0 until it is known to 50 ppm.
-    private(set) var drift = 0.0
+/// A packet's *offset* is its arrival on the receiver's device clock less its end on the sender's timeline, in seconds. A
+/// constant of it means nothing (the clocks have different origins), its slope is the drift between the devices, and what
+/// is left is the network. Offsets carried along the drift are *levels*: those of packets that waited nowhere are equal.
+///
+/// Levels are counted in a histogram of the last 6 to 60 s (``PlayoutDial/memory``), in sixteen windows of which the oldest
+/// is taken out when the next begins. The delay wanted is the smallest at which the share of later ones is what the dial
+/// allows. What lies beyond the dial's ceiling no delay that is allowed would save, so it is left out of the sum.
+///
+/// A run of packets beyond the delay is a *stall*, and one that is more than twice anything known is put aside: a fault,
+/// and not a reason to be late from now on. Where the like comes again within 12 s, both are counted.
+/// Memory of a fixed size, a small bounded work a packet; all but `init` is render-safe.
+struct DelayTracker: ~Copyable {
+    /// Where the share of late packets and the ceiling come from.
+    private(set) var dial: PlayoutDial
+    /// What each depth would have done here.
+    private(set) var forecast = PlayoutForecast()
+    private(set) var estimator = DriftEstimator()
 
-    private struct Window: BitwiseCopyable {
+    struct Window: BitwiseCopyable {
+        var row = 0
         var start = 0.0
-        var least = 0.0
-        var most = 0.0
+        var least = Double.infinity  // level
+        var most = -Double.infinity
+        var low = Int.max  // bins
+        var high = Int.min
+        var count = 0  // packets, with those put aside
+        var groups = 0  // of packets that came at once
+        var packetLength = 0.0  // seconds of the longest
+        var turned = 0.0  // seconds by which the levels in it are off, as the drift was found to be another
+
+        @_noLocks
+        init(row: Int = 0) { self.row = row }
+
+        var isEmpty: Bool { @_noLocks get { low > high } }
     }
-    private static let windowCount = 24
-    private static let windowLength = 0.5  // seconds
-    private var windows = InlineArray<24, Window>(repeating: Window())
-    private var count = 0
-    private var newest = 0
+    static var windowCount: Int { @_noLocks get { 16 } }
+    /// The run of late packets that is going on, and the stall that was put aside; neither is in the sum.
+    static var open: Int { @_noLocks get { 16 } }
+    static var fault: Int { @_noLocks get { 17 } }
+
+    let histogram = DelayHistogram(rowCount: 18)
+    var windows = InlineArray<18, Window>(repeating: Window())
+    var newest = 0
+    var count = 0
+    var zero = 0.0  // the level at which bin 0 begins
+    var least = 0.0  // level
+    var target = 0.0
+    var isStale = true  // whether packets came since both were found
+    var knownSince = 0.0
+    private var carried = 0.0  // seconds from offsets to levels, at `carriedAt`
+    private var carriedAt = 0.0
+    private var lastArrival = -Double.infinity
+    private var beyondSince = Double.infinity
+    private var hasBegun = false
+
+    init(dial: PlayoutDial) {
+        self.dial = dial
+        for i in 0..<18 { windows[i].row = i }
+    }
+
+    /// Sender's clock against the receiver's: +10e-6 is a sender 10 ppm fast.
+    var drift: Double { @_noLocks get { estimator.drift } }
+
+    /// Another share of late packets and another ceiling, from the next packet on.
+    @_noLocks
+    mutating func set(_ dial: PlayoutDial) {
+        self.dial = dial
+        isStale = true
+    }
 
     /// Takes the offset of one packet.
-    /// - Parameter now: the receiver's device clock, in seconds.
+    /// - Parameters:
+    ///   - now: its arrival on the receiver's device clock, in seconds.
+    ///   - duration: seconds of sound in it.
     @_noLocks
-    mutating func add(offset: Double, at now: Double) {
-        if count == 0 || now - windows[newest].start >= Self.windowLength {
-            newest = count == 0 ? 0 : (newest &+ 1) % Self.windowCount
-            windows[newest] = Window(start: now, least: offset, most: offset)
-            count = min(count &+ 1, Self.windowCount)
-            estimateDrift()
-        } else {
-            if offset < windows[newest].least { windows[newest].least = offset }
-            if offset > windows[newest].most { windows[newest].most = offset }
+    mutating func add(offset: Double, at now: Double, duration: Double) {
+        let before = drift
+        if estimator.add(offset: offset, at: now) { turn(by: drift - before, at: now) }
+        let level = offset + carry(to: now)
+        expire(at: now)
+        if count == 0 || hasLeft(level, at: now) { begin(at: level, now) }
+        if now - windows[newest].start >= dial.memory / Double(Self.windowCount) { beginWindow(at: now) }
+        windows[newest].count &+= 1
+        if now - lastArrival > 0.25 * duration { windows[newest].groups &+= 1 }
+        lastArrival = max(lastArrival, now)
+        windows[newest].packetLength = max(windows[newest].packetLength, duration)
+        forecast.add(delay: level - least, at: now)
+        if level > target, now - knownSince > Self.beginning {
+            if isStall(at: now) { return put(level, in: Self.open, at: now) }
+        } else if !windows[Self.open].isEmpty {
+            judge()
+        }
+        put(level, in: newest, at: now)
+    }
+
+    /// The smallest offset, and the one that the delay must reach, of a packet that comes at `now`.
+    @_noLocks
+    mutating func range(at now: Double) -> (least: Double, wanted: Double) {
+        if isStale { update() }
+        let carry = carry(to: now)
+        return (least - carry, target - carry)
+    }
+
+    /// Seconds of the longest packet of late: by so much its first frame is older than its offset says.
+    var packetLength: Double {
+        @_noLocks get {
+            let before = (newest &+ Self.windowCount &- 1) % Self.windowCount
+            return max(windows[newest].packetLength, count > 1 ? windows[before].packetLength : 0)
         }
     }
 
-    /// The smallest offset of the windows kept, and the largest without the worst second, each carried to `now` along the
-    /// drift. One stall in 12 s is so a fault, not a reason to be late for 12 s; what comes twice is followed.
+    /// Seconds since the oldest packet that is known of.
     @_noLocks
-    func range(at now: Double) -> (least: Double, most: Double) {
-        var least = Double.infinity
-        var worst = -Double.infinity
-        var worstIndex = 0
-        for i in 0..<count {
-            let carried = -drift * (now - windows[i].start)
-            least = min(least, windows[i].least + carried)
-            if windows[i].most + carried > worst {
-                worst = windows[i].most + carried
-                worstIndex = i
-            }
-        }
-        guard count >= Self.forgivingCount else { return (least, worst) }
-        var most = -Double.infinity
-        for i in 0..<count where !isNeighbour(i, of: worstIndex) {
-            most = max(most, windows[i].most - drift * (now - windows[i].start))
-        }
-        return (least, most)
-    }
-
-    /// Windows known before one may be left out: 3 s.
-    private static var forgivingCount: Int { @_noLocks get { 6 } }
-
-    /// Whether two windows are the same or follow on each other.
-    @_noLocks
-    private func isNeighbour(_ a: Int, of b: Int) -> Bool {
-        let distance = windows[a].start - windows[b].start
-        return distance < 1.2 * Self.windowLength && distance > -1.2 * Self.windowLength
-    }
+    func age(at now: Double) -> Double { count == 0 ? 0 : now - knownSince }
 
     /// Whether an offset is so far from all known ones that the sender must have started anew.
     @_noLocks
-    func isForeign(_ offset: Double) -> Bool {
-        guard count > 0 else { return false }
-        let distance = offset - windows[newest].least
+    func isForeign(_ offset: Double, at now: Double) -> Bool {
+        guard hasBegun else { return false }
+        let distance = offset + carry(to: now) - least
         return distance > 2 || distance < -2
     }
 
+    /// Forgets the delays and the line of the drift; the rate and the forecast stay.
     @_noLocks
     mutating func reset() {
-        count = 0
-        drift = 0
+        forget()
+        estimator.restart()
+        lastArrival = -Double.infinity
+        hasBegun = false
+    }
+
+    /// Seconds in which everything counts, as too little is known to tell what is usual.
+    private static var beginning: Double { @_noLocks get { 3 } }
+    /// Seconds without a packet below the ceiling after which the network's way must be another.
+    private static var patience: Double { @_noLocks get { 0.5 } }
+
+    @_noLocks
+    private func carry(to now: Double) -> Double { carried + drift * (now - carriedAt) }
+
+    /// Follows a drift that is found to be another: what was learnt before lies off by it, the more the older it is.
+    @_noLocks
+    private mutating func turn(by change: Double, at now: Double) {
+        carried += (drift - change) * (now - carriedAt)
+        carriedAt = now
+        for i in 0..<Self.windowCount {
+            let shift = change * (now - windows[i].start)
+            windows[i].least -= shift
+            windows[i].most -= shift
+            windows[i].turned += shift
+        }
+        while count > 1, windows[oldest].turned > 0.0005 || windows[oldest].turned < -0.0005 { removeOldest() }
+        isStale = true
+    }
+
+    /// Whether all has come too late for the ceiling for so long that the least that is known is of another way.
+    @_noLocks
+    private mutating func hasLeft(_ level: Double, at now: Double) -> Bool {
+        guard level > least + bound else {
+            beyondSince = .infinity
+            return false
+        }
+        beyondSince = min(beyondSince, now)
+        return now - beyondSince > Self.patience
     }
 
     @_noLocks
-    private mutating func estimateDrift() {
-        guard count >= 8 else { return }
-        let n = Double(count)
-        var meanTime = 0.0
-        var meanOffset = 0.0
-        for i in 0..<count {
-            meanTime += windows[i].start / n
-            meanOffset += windows[i].least / n
-        }
-        var timeSquared = 0.0
-        var product = 0.0
-        for i in 0..<count {
-            let t = windows[i].start - meanTime
-            timeSquared += t * t
-            product += t * (windows[i].least - meanOffset)
-        }
-        let slope = product / timeSquared
-        var residual = 0.0
-        for i in 0..<count {
-            let r = windows[i].least - meanOffset - slope * (windows[i].start - meanTime)
-            residual += r * r
-        }
-        let variance = residual / (n - 2) / timeSquared  // of the slope
-        drift = variance < 50e-6 * 50e-6 ? max(-1e-3, min(1e-3, -slope)) : 0
+    private mutating func begin(at level: Double, _ now: Double) {
+        forget()
+        hasBegun = true
+        knownSince = now
+        zero = level
+        least = level
+        target = level
+        beginWindow(at: now)
+    }
+
+    @_noLocks
+    private mutating func forget() {
+        while count > 0 { removeOldest() }
+        empty(Self.open)
+        empty(Self.fault)
+        beyondSince = .infinity
     }
 }

@@ -17,11 +17,14 @@ public struct PacketHeader: BitwiseCopyable, Sendable {
     public var arrival: HostTime
     /// Whether the sender has begun, or started anew: places before and after do not compare.
     public var startsStream: Bool
+    /// Whether its arrival says how late packets come; not that of one which was rebuilt from others or asked for again.
+    public var teaches: Bool
 
     /// A header of these values.
     @inlinable
     public init(
-        sequence: Int, position: Int, frameCount: Int, byteCount: Int, arrival: HostTime, startsStream: Bool = false
+        sequence: Int, position: Int, frameCount: Int, byteCount: Int, arrival: HostTime, startsStream: Bool = false,
+        teaches: Bool = true
     ) {
         self.sequence = sequence
         self.position = position
@@ -29,6 +32,7 @@ public struct PacketHeader: BitwiseCopyable, Sendable {
         self.byteCount = byteCount
         self.arrival = arrival
         self.startsStream = startsStream
+        self.teaches = teaches
     }
 }
 

@@ -2,14 +2,13 @@ import AudioBase
 import AudioCodecs
 
 /// Plays one received stream: orders its packets, decodes, bridges what is missing, and holds the least delay at which
-/// what the network did in the last seconds would have been in time.
+/// no more of them come too late than the dial allows.
 ///
 /// The media thread hands packets over through ``packets``; the render callback owns the rest and pulls blocks through
-/// ``renderer``. The delay follows the latest packet of the last 12 s but for the worst second of them, so that one stall is a fault
-/// and not a delay (``PlayoutConfiguration/margin`` beyond it), by
-/// playing up to 0.5 % slower or 0.2 % faster, at once where sound is being made up anyway, and by leaving frames out
-/// when it is more than 30 ms too long. The same resampler carries the stream to the device's rate and follows the drift
-/// between the two devices' clocks.
+/// ``renderer``. The delay follows the distribution of the packets' own, as ``dial`` says
+/// (``PlayoutConfiguration/margin`` beyond it): by playing up to 0.5 % slower or 0.2 % faster, by periods of a voice or bits
+/// of silence that are repeated or left out, and at once where sound is being made up anyway. The same resampler carries the
+/// stream to the device's rate and follows the drift between the two devices' clocks.
 public final class Playout: Sendable {
     /// What the playout was made for.
     public let configuration: PlayoutConfiguration
@@ -20,19 +19,38 @@ public final class Playout: Sendable {
 
     private let opus: OpusDecoder?
     private let published: LatestValue<PlayoutStatistics>
+    private let forecasts: LatestValue<PlayoutForecast>
+    private let sharedDial: SharedDial
 
     /// - Throws: when the decoder cannot be made.
     public init(_ configuration: PlayoutConfiguration) throws(CodecError) {
         self.configuration = configuration
-        packets = PacketQueue(capacity: 256, payloadCapacity: configuration.payloadCapacity)
+        packets = PacketQueue(
+            capacity: configuration.packetCapacity, payloadCapacity: configuration.payloadCapacity)
         opus = configuration.coding == .opus ? try OpusDecoder(channelCount: configuration.channelCount) : nil
         published = LatestValue(PlayoutStatistics())
+        forecasts = LatestValue(PlayoutForecast())
+        sharedDial = SharedDial(configuration.dial)
         renderer = Renderer(
-            state: PlayoutState(configuration: configuration, queue: packets.storage, opus: opus?.renderer),
-            statistics: published.writer)
+            state: PlayoutState(
+                configuration: configuration, queue: packets.storage, opus: opus?.renderer, dial: sharedDial),
+            statistics: published.writer, forecast: forecasts.writer)
     }
 
-    deinit { renderer.deallocate() }
+    deinit {
+        renderer.deallocate()
+        sharedDial.deallocate()
+    }
+
+    /// How much delay is paid for how few gaps. A change is followed without a click, within a second as a rule. Any thread
+    /// but the render thread.
+    public var dial: PlayoutDial {
+        get { PlayoutDial(position: sharedDial.value) ?? .talk }
+        set { sharedDial.store(newValue) }
+    }
+
+    /// What each depth would have done here so far; a second old at most. For one thread, not the render thread.
+    public var forecast: PlayoutForecast { forecasts.load() }
 
     /// What playout did so far. For one thread, not the render thread.
     public var statistics: PlayoutStatistics { published.load() }
@@ -41,11 +59,16 @@ public final class Playout: Sendable {
     public struct Renderer: @unchecked Sendable {  // one thread pulls; the owner frees once that has stopped
         private let state: UnsafeMutablePointer<PlayoutState>
         private let statistics: LatestValue<PlayoutStatistics>.Writer
+        private let forecast: LatestValue<PlayoutForecast>.Writer
 
-        init(state: consuming PlayoutState, statistics: LatestValue<PlayoutStatistics>.Writer) {
+        init(
+            state: consuming PlayoutState, statistics: LatestValue<PlayoutStatistics>.Writer,
+            forecast: LatestValue<PlayoutForecast>.Writer
+        ) {
             self.state = .allocate(capacity: 1)
             self.state.initialize(to: state)
             self.statistics = statistics
+            self.forecast = forecast
         }
 
         func deallocate() {
@@ -62,6 +85,7 @@ public final class Playout: Sendable {
         public func pull(_ output: Channels, frameCount: Int, sampleTime: Int64, hostTime: HostTime) {
             state.pointee.pull(output, frameCount: frameCount, sampleTime: sampleTime, hostTime: hostTime)
             statistics.store(state.pointee.statistics)
+            if state.pointee.forecastIsDue(sampleTime) { forecast.store(state.pointee.tracker.forecast) }
         }
     }
 }

@@ -24,18 +24,18 @@ public struct PlayoutConfiguration: Sendable, Equatable {
     public var framesPerPacket: Int
     /// Output frames one pull may ask for.
     public var maximumFrameCount: Int
-    /// Seconds kept in hand beyond the latest packet of the last 12 s, the worst second left out.
+    /// Seconds kept in hand beyond what the dial wants.
     public var margin: Double
-    /// Seconds in hand at the start, when nothing is known of the network.
+    /// Seconds in hand at the start, when nothing is known of the network; a sixteenth of the dial's ceiling if that is more.
     public var initialMargin: Double
-    /// Seconds of jitter followed at most; what comes later than that is lost.
-    public var ceiling: Double
+    /// How much delay is paid for how few gaps; ``Playout/Playout/dial`` changes it while it plays.
+    public var dial: PlayoutDial
 
     /// A playout of these values; the times left out are those of a call on one network.
     public init(
         coding: PlayoutCoding, streamRate: Double, deviceRate: Double, channelCount: Int, framesPerPacket: Int,
         maximumFrameCount: Int = IOCycle.maximumFrameCount, margin: Double = 0.0005, initialMargin: Double = 0.003,
-        ceiling: Double = 0.150
+        dial: PlayoutDial = .talk
     ) {
         self.coding = coding
         self.streamRate = streamRate
@@ -45,7 +45,12 @@ public struct PlayoutConfiguration: Sendable, Equatable {
         self.maximumFrameCount = maximumFrameCount
         self.margin = margin
         self.initialMargin = initialMargin
-        self.ceiling = ceiling
+        self.dial = dial
+    }
+
+    /// Packets that may have come and wait: of 0.75 s, and at least 256.
+    var packetCapacity: Int {
+        max(256, min(2_048, Int(0.75 * streamRate) / max(1, framesPerPacket)))
     }
 
     /// Bytes a packet's payload takes at most on its way to the callback.

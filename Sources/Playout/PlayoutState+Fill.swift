@@ -44,6 +44,12 @@ extension PlayoutState {
         let count = min(staged, frameCount)
         for c in 0..<output.count { copySamples(output[c] + offset, stage[c] + stageOffset, count) }
         concealer.pass(output, offset: offset, frameCount: count)
+        if stageIsConcealment {
+            madeUpFrames &+= count
+        } else {
+            isGlitching = false
+            madeUpFrames = 0
+        }
         staged &-= count
         stageOffset &+= count
         stagePosition &+= count
@@ -61,6 +67,7 @@ extension PlayoutState {
             cursor &+= frameCount
             return frameCount
         }
+        noteGlitch()
         // A packet of known length that is lost is made up whole; otherwise by the least the codec can, 2.5 ms, so that a
         // packet which comes a little late is joined in its middle.
         let step = gap == .max ? 120 : min(gap, framesPerPacket) / 120 &* 120
@@ -75,6 +82,7 @@ extension PlayoutState {
         }
         concealer.conceal(output, offset: offset, frameCount: frameCount)
         statistics.concealedFrames &+= frameCount
+        madeUpFrames &+= frameCount
         cursor &+= frameCount
         return frameCount
     }

@@ -4,7 +4,7 @@ import AudioDSP
 
 /// The render side of playout: everything the callback touches, in one place that no other thread sees.
 ///
-/// `cursor` is the stream's frame that goes into the resampler next. All times are seconds of the receiving device's own
+/// `cursor` is the stream's frame that goes into the time-scaler next. All times are seconds of the receiving device's own
 /// frame counter, so that a device which drifts, or skips in an xrun, needs no case of its own.
 struct PlayoutState: ~Copyable {
     let configuration: PlayoutConfiguration
@@ -13,7 +13,8 @@ struct PlayoutState: ~Copyable {
     var buffer: JitterBuffer
     var resampler: Resampler
     var concealer: Concealer
-    var tracker = DelayTracker()
+    var scaler: TimeScaler
+    var tracker: DelayTracker
     var statistics = PlayoutStatistics()
 
     var cursor = 0
@@ -22,6 +23,20 @@ struct PlayoutState: ~Copyable {
     var framesPerPacket: Int  // of the packet played last
     var sounded = false  // whether any packet was played since the start
     var expectedSampleTime: Int64 = .min
+    private var forecastTime: Int64 = .min  // when the last was published
+
+    // Steering.
+    let sharedDial: SharedDial
+    var stretchLimit = 0  // frames to leave out at most, negative: to repeat
+    var sinceStretch = 0  // device frames since the last
+    var unmet = 0.0  // seconds for which a stretch was wanted
+    var isUrgent = false  // whether any joint will do
+    var isGlitching = false
+    var madeUpFrames = 0  // since the last packet that came was played
+
+    // Packets that are all older than what is played.
+    private var behindCount = 0
+    private var behindSince = 0.0
 
     /// The packet that is being played, decoded: `staged` frames from `stageOffset` on, the first at `stagePosition`.
     let stage: Channels
@@ -33,15 +48,25 @@ struct PlayoutState: ~Copyable {
     var stageIsConcealment = false
     var bridgedFrames = 0  // made up by Opus since the last packet that came
 
-    init(configuration: PlayoutConfiguration, queue: PacketQueue.Storage, opus: OpusDecoder.Renderer?) {
+    init(
+        configuration: PlayoutConfiguration, queue: PacketQueue.Storage, opus: OpusDecoder.Renderer?,
+        dial: SharedDial
+    ) {
         self.configuration = configuration
         self.queue = queue
         self.opus = opus
         framesPerPacket = configuration.framesPerPacket
-        buffer = JitterBuffer(capacity: 512, payloadCapacity: queue.payloadCapacity)
+        sharedDial = dial
+        tracker = DelayTracker(dial: configuration.dial)
+        buffer = JitterBuffer(capacity: 2 * configuration.packetCapacity, payloadCapacity: queue.payloadCapacity)
         resampler = Resampler(
             from: configuration.streamRate, to: configuration.deviceRate, channelCount: configuration.channelCount,
             maximumFrameCount: configuration.maximumFrameCount)
+        scaler = TimeScaler(
+            sampleRate: configuration.streamRate, channelCount: configuration.channelCount,
+            maximumFrameCount: Int(
+                Double(configuration.maximumFrameCount) * configuration.streamRate / configuration.deviceRate * 1.1)
+                + 256)
         concealer = Concealer(channelCount: configuration.channelCount, sampleRate: configuration.streamRate)
         stageCapacity = OpusDecoder.maximumFrameCount
         stageOwner = AudioBuffer(channelCount: configuration.channelCount, frameCapacity: stageCapacity)
@@ -53,6 +78,7 @@ struct PlayoutState: ~Copyable {
     mutating func pull(_ output: Channels, frameCount wanted: Int, sampleTime: Int64, hostTime: HostTime) {
         let frameCount = min(wanted, configuration.maximumFrameCount)
         let now = Double(sampleTime) / configuration.deviceRate
+        followDial()
         followDevice(sampleTime, frameCount)
         while let slot = queue.first {
             take(slot, now: now, hostTime: hostTime, frameCount: frameCount)
@@ -64,7 +90,7 @@ struct PlayoutState: ~Copyable {
         }
         steer(now: now, frameCount: frameCount)
         let needed = resampler.inputNeeded(for: frameCount)
-        fill(resampler.input, offset: resampler.inputOffset, frameCount: needed)
+        feed(needed)
         resampler.render(output, frameCount: frameCount, adding: needed)
     }
 
@@ -84,15 +110,21 @@ struct PlayoutState: ~Copyable {
     private mutating func take(_ slot: Int, now: Double, hostTime: HostTime, frameCount: Int) {
         let header = queue.headers[slot]
         let arrival = now + min(0, header.arrival.seconds(since: hostTime))
-        let offset = arrival - Double(header.position) / configuration.streamRate
+        // When a packet comes depends on its end, which must have been said; the frames before it wait the longer for that.
+        let end = header.position &+ header.frameCount
+        let offset = arrival - Double(end) / configuration.streamRate
         statistics.packets &+= 1
-        if started, header.startsStream || tracker.isForeign(offset) {
-            statistics.restarts &+= 1
-            concealer.begin()
-            forget()
+        if header.teaches {
+            if started, header.startsStream || tracker.isForeign(offset, at: arrival) || isBehind(header, at: arrival) {
+                statistics.restarts &+= 1
+                concealer.begin()
+                forget()
+            }
+            tracker.add(offset: offset, at: arrival, duration: Double(header.frameCount) / configuration.streamRate)
+            if !started { start(at: header, arrival: arrival, now: now, frameCount: frameCount) }
+        } else if !started || header.sequence < nextSequence {
+            return  // nothing to go by yet, or rebuilt in vain
         }
-        tracker.add(offset: offset, at: arrival)
-        if !started { start(at: header, offset: offset, now: now, frameCount: frameCount) }
         if header.sequence < nextSequence {
             statistics.latePackets &+= 1
         } else {
@@ -105,12 +137,28 @@ struct PlayoutState: ~Copyable {
         }
     }
 
+    /// Whether packets have all been older than what is played, for half a second and more: a sender that counts anew
+    /// from a little below, or one packet with a number far too large.
     @_noLocks
-    private mutating func start(at header: PacketHeader, offset: Double, now: Double, frameCount: Int) {
+    private mutating func isBehind(_ header: PacketHeader, at now: Double) -> Bool {
+        guard header.sequence < nextSequence else {
+            behindCount = 0
+            return false
+        }
+        if behindCount == 0 { behindSince = now }
+        behindCount &+= 1
+        return behindCount > 8 && now - behindSince > 0.5
+    }
+
+    @_noLocks
+    private mutating func start(at header: PacketHeader, arrival: Double, now: Double, frameCount: Int) {
         started = true
         nextSequence = header.sequence
-        let delay = offset + configuration.margin + configuration.initialMargin
-        cursor = Int((now - delay) * configuration.streamRate) &- resampler.inputNeeded(for: frameCount)
+        let inHand = max(configuration.initialMargin, tracker.dial.ceiling / 16)
+        let delay = arrival - Double(header.position) / configuration.streamRate + configuration.margin + inHand
+        cursor =
+            Int((now - delay) * configuration.streamRate) &- resampler.inputNeeded(for: frameCount) &+ scaler.lead
+        madeUpFrames = 0
     }
 
     @_noLocks
@@ -118,60 +166,19 @@ struct PlayoutState: ~Copyable {
         buffer.removeAll()
         tracker.reset()
         opus?.reset()
+        behindCount = 0
         staged = 0
         started = false
         sounded = false
     }
 
-    /// The stream's frame that `frameCount` output frames from now reach, on the scale of packet offsets: a packet whose
-    /// offset is smaller is in time, whatever the phase between packets and blocks.
+    /// Whether a second has passed since a forecast was due last.
     @_noLocks
-    private func playoutOffset(now: Double, frameCount: Int) -> Double {
-        now - Double(cursor &+ resampler.inputNeeded(for: frameCount)) / configuration.streamRate
-    }
-
-    /// Brings the delay to where it should be: by the rate, by a step while nothing is heard of it, or by a skip.
-    @_noLocks
-    private mutating func steer(now: Double, frameCount: Int) {
-        let rate = configuration.streamRate
-        let range = tracker.range(at: now)
-        let wanted = min(range.most, range.least + configuration.ceiling) + configuration.margin
-        var excess = playoutOffset(now: now, frameCount: frameCount) - wanted
-        if excess < 0, concealer.isActive || stageIsConcealment {
-            skip(-Int(-excess * rate) &- 1)
-            excess = 0
-        } else if excess > Self.skipThreshold {
-            skip(Int(excess * rate))
-            excess = 0
-        }
-        let correction = max(-0.005, min(0.002, excess / Self.timeConstant))
-        resampler.step = rate / configuration.deviceRate * (1 + tracker.drift) * (1 + correction)
-        report(now: now, frameCount: frameCount, least: range.least, wanted: wanted)
-    }
-
-    /// Excess delay, in seconds, above which frames are left out rather than played faster.
-    private static var skipThreshold: Double { @_noLocks get { 0.030 } }
-    /// Seconds in which a small excess falls to a third.
-    private static var timeConstant: Double { @_noLocks get { 2 } }
-
-    @_noLocks
-    private mutating func report(now: Double, frameCount: Int, least: Double, wanted: Double) {
-        let offset = playoutOffset(now: now, frameCount: frameCount)
-        let needed = Double(resampler.inputNeeded(for: frameCount)) + resampler.heldFrames
-        statistics.isStarted = true
-        statistics.framesPerPacket = framesPerPacket
-        statistics.depth = offset - least
-        statistics.targetDepth = wanted - least
-        statistics.delay = statistics.depth + needed / configuration.streamRate
-        statistics.driftPPM = tracker.drift * 1e6
-    }
-
-    /// Moves the timeline: forwards (frames are left out) or back (frames are made up), blended either way.
-    @_noLocks
-    private mutating func skip(_ frames: Int) {
-        concealer.begin()
-        cursor = cursor &+ frames
-        statistics.skips &+= 1
-        if frames > 0 { statistics.droppedFrames &+= frames } else { statistics.insertedFrames &-= frames }
+    mutating func forecastIsDue(_ sampleTime: Int64) -> Bool {
+        guard started else { return false }
+        let passed = sampleTime &- forecastTime
+        guard forecastTime == .min || passed < 0 || Double(passed) >= configuration.deviceRate else { return false }
+        forecastTime = sampleTime
+        return true
     }
 }

@@ -9,6 +9,10 @@ public struct PlayoutStatistics: BitwiseCopyable, Sendable {
     public var missingPackets = 0
     /// Frames, at the stream's rate, that were made up for missing ones.
     public var concealedFrames = 0
+    /// Runs of made-up sound or skips, each counted once however long: what one may have heard.
+    public var glitches = 0
+    /// Frames, at the stream's rate, by which sound was made longer or shorter unheard: periods of a voice, or silence.
+    public var stretchedFrames = 0
     /// Times the timeline was moved at once, and by how many frames of the stream in all, forwards and back.
     public var skips = 0
     /// Frames of the stream left out to shorten the delay or to follow a device that skipped.

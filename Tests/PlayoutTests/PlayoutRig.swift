@@ -5,7 +5,7 @@ import TestSupport
 @testable import Playout
 
 /// A sender, a network and a receiving device on virtual time: what the media thread and the device would do, without
-/// either. Every frame of the sender is a sine, so that the ear can tell what went missing.
+/// either. Unless told otherwise the sender says a sine, so that the ear can tell what went missing.
 struct PlayoutRig {
     var configuration: PlayoutConfiguration
     var block = 128
@@ -19,26 +19,47 @@ struct PlayoutRig {
     var skip: (at: Double, frames: Int)? = nil
     /// Frames by which the sender's timeline jumps at a time.
     var senderGap: (at: Double, frames: Int)? = nil
-    /// When the sender starts anew, from position and sequence far off.
+    /// When the sender starts anew, from position and sequence so far off.
     var restart: Double? = nil
+    var restartShift = (sequence: 1_000_000, position: 10_000_000)
+    /// Frames of a packet from a time on.
+    var frameChange: (at: Double, frames: Int)? = nil
+    /// When the sender says nothing, without its timeline standing still.
+    var silence: Range<Double>? = nil
+    /// Who sends something besides: packets that the network does not know of.
+    var extra: (_ sequence: Int, _ sent: Double) -> PacketHeader? = { _, _ in nil }
+    /// What the sender says; its frames are counted from 0.
+    var says: ((Int) -> Float)? = nil
+    /// Called before each block.
+    var before: (_ playout: Playout, _ now: Double) -> Void = { _, _ in }
+    var keepsOutput = true
+    /// Seconds between two entries of the history; 0 for each block.
+    var historyInterval = 0.0
     let frequency = 440.0
 
     struct Result {
         var output: [Float] = []
         var statistics = PlayoutStatistics()
+        var forecast = PlayoutForecast()
         var history: [(time: Double, statistics: PlayoutStatistics)] = []
+        /// When each of the packets that never came was sent.
+        var lost: [Double] = []
+
+        /// What was counted from a time on.
+        func since(_ time: Double, _ count: KeyPath<PlayoutStatistics, Int>) -> Int {
+            statistics[keyPath: count] - (history.last { $0.time <= time }?.statistics[keyPath: count] ?? 0)
+        }
     }
 
     func run() throws -> Result {
         let playout = try Playout(configuration)
         let buffer = AudioBuffer(channelCount: configuration.channelCount, frameCapacity: 8192)
-        var packets = try makePackets()
-        packets.sort { $0.header.arrival < $1.header.arrival }
-        var next = 0
+        var sender = try Sender(self)
         var result = Result()
         var sampleTime: Int64 = 0
         let deviceRate = configuration.deviceRate * (1 + receiverPPM * 1e-6)
         var skipped = false
+        var nextEntry = 0.0
         while true {
             let now = Double(sampleTime) / deviceRate
             if now > seconds { break }
@@ -48,78 +69,134 @@ struct PlayoutRig {
                 continue
             }
             let host = HostTime(nanoseconds: 1_000_000_000).advanced(bySeconds: now)
-            while next < packets.count, packets[next].header.arrival <= host {
-                _ = packets[next].payload.withUnsafeBytes { playout.packets.push(packets[next].header, payload: $0) }
-                next += 1
-            }
+            try sender.send(until: now, arrivedBy: host, into: playout.packets)
+            before(playout, now)
             playout.renderer.pull(buffer.channels, frameCount: block, sampleTime: sampleTime, hostTime: host)
-            result.output.append(contentsOf: UnsafeBufferPointer(start: buffer.channels[0], count: block))
-            result.statistics = playout.statistics
-            result.history.append((now, playout.statistics))
+            if keepsOutput {
+                result.output.append(contentsOf: UnsafeBufferPointer(start: buffer.channels[0], count: block))
+            }
+            if now >= nextEntry {
+                result.history.append((now, playout.statistics))
+                nextEntry += historyInterval
+            }
             sampleTime += Int64(block)
         }
+        result.statistics = playout.statistics
+        result.forecast = playout.forecast
+        result.lost = sender.lost
         return result
     }
 
-    private func makePackets() throws -> [(header: PacketHeader, payload: [UInt8])] {
-        let frames = configuration.framesPerPacket
-        let rate = configuration.streamRate * (1 + senderPPM * 1e-6)
-        let encoder =
-            configuration.coding == .opus
-            ? try OpusEncoder(
-                channelCount: configuration.channelCount, frameDuration: OpusFrameDuration(rawValue: frames)!,
-                bitRate: 64_000) : nil
-        let block = AudioBuffer(channelCount: configuration.channelCount, frameCapacity: frames)
-        var packets: [(header: PacketHeader, payload: [UInt8])] = []
+    /// Makes packets as their time comes, and holds them as long as the network does.
+    private struct Sender {
+        let rig: PlayoutRig
+        let encoder: OpusEncoder?
+        let sound: AudioBuffer
+        var payload = [UInt8](repeating: 0, count: 8192)
+        var pending: [(header: PacketHeader, payload: [UInt8])] = []  // the first to arrive at the end
+        var sequence = 0
+        var position = 0
         var shift = 0
+        var restarted = (sequence: 0, position: 0)
         var jumped = false
-        var restarted = 0
-        for sequence in 0..<Int(seconds * rate) / frames {
-            let sent = Double((sequence + 1) * frames) / rate
-            if let senderGap, !jumped, sent >= senderGap.at {
-                shift = senderGap.frames
+        var lost: [Double] = []
+        let rate: Double
+
+        init(_ rig: PlayoutRig) throws {
+            self.rig = rig
+            let configuration = rig.configuration
+            rate = configuration.streamRate * (1 + rig.senderPPM * 1e-6)
+            encoder =
+                configuration.coding == .opus
+                ? try OpusEncoder(
+                    channelCount: configuration.channelCount,
+                    frameDuration: OpusFrameDuration(rawValue: configuration.framesPerPacket)!, bitRate: 64_000) : nil
+            sound = AudioBuffer(channelCount: configuration.channelCount, frameCapacity: 8192)
+        }
+
+        mutating func send(until now: Double, arrivedBy host: HostTime, into queue: PacketQueue) throws {
+            while true {
+                var frames = rig.configuration.framesPerPacket
+                if let change = rig.frameChange, Double(position) / rate >= change.at { frames = change.frames }
+                let sent = Double(position + frames) / rate
+                guard sent <= now, sent <= rig.seconds else { break }
+                try send(frames, at: sent)
+            }
+            while let next = pending.last, next.header.arrival <= host {
+                _ = next.payload.withUnsafeBytes { queue.push(next.header, payload: $0) }
+                pending.removeLast()
+            }
+        }
+
+        private mutating func send(_ frames: Int, at sent: Double) throws {
+            defer {
+                sequence += 1
+                position += frames
+            }
+            if let gap = rig.senderGap, !jumped, sent >= gap.at {
+                shift = gap.frames
                 jumped = true
             }
-            if let restart, restarted == 0, sent >= restart { restarted = 1_000_000 }
+            if let restart = rig.restart, restarted.sequence == 0, sent >= restart { restarted = rig.restartShift }
+            if let extra = rig.extra(sequence, sent) {
+                put(extra, [UInt8](repeating: 0, count: extra.byteCount))
+            }
+            if rig.silence?.contains(sent) == true { return }
+            let count = try encode(frames)  // before it may be lost: an encoder goes on from what it coded
+            guard let late = rig.delay(sequence, sent) else { return lost.append(sent) }
+            let header = PacketHeader(
+                sequence: sequence + restarted.sequence, position: position + shift + restarted.position,
+                frameCount: frames, byteCount: count,
+                arrival: HostTime(nanoseconds: 1_000_000_000).advanced(bySeconds: sent + late))
+            put(header, Array(payload[..<count]))
+        }
+
+        private mutating func put(_ header: PacketHeader, _ payload: [UInt8]) {
+            let at = pending.lastIndex { $0.header.arrival > header.arrival }.map { $0 + 1 } ?? 0
+            pending.insert((header, payload), at: at)
+        }
+
+        private mutating func encode(_ frames: Int) throws -> Int {
+            let configuration = rig.configuration
             for c in 0..<configuration.channelCount {
                 for i in 0..<frames {
-                    block.channels[c][i] = sine(
-                        sequence * frames + shift + i, frequency: frequency, rate: configuration.streamRate)
+                    let n = position + shift + i
+                    sound.channels[c][i] =
+                        rig.says?(n) ?? sine(n, frequency: rig.frequency, rate: configuration.streamRate)
                 }
             }
-            var payload = [UInt8](repeating: 0, count: 8192)
-            let count = try payload.withUnsafeMutableBytes { bytes in
+            let (sound, encoder) = (sound, encoder)
+            return try payload.withUnsafeMutableBytes { bytes in
                 switch configuration.coding {
                 case .pcm:
                     return PCMCodec.encode(
-                        block.channels, offset: 0, frameCount: frames,
+                        sound.channels, offset: 0, frameCount: frames,
                         into: bytes.baseAddress!.assumingMemoryBound(to: UInt8.self))
-                case .opus: return try encoder!.encode(block.channels, offset: 0, into: bytes)
+                case .opus: return try encoder!.encode(sound.channels, offset: 0, into: bytes)
                 case .decoded:
                     for c in 0..<configuration.channelCount {
                         bytes.baseAddress!.advanced(by: c * frames * 4).copyMemory(
-                            from: block.channels[c], byteCount: frames * 4)
+                            from: sound.channels[c], byteCount: frames * 4)
                     }
                     return frames * 4 * configuration.channelCount
                 }
             }
-            guard let late = delay(sequence, sent) else { continue }
-            packets.append(
-                (
-                    PacketHeader(
-                        sequence: sequence + restarted, position: sequence * frames + shift + restarted * 10,
-                        frameCount: frames, byteCount: count,
-                        arrival: HostTime(nanoseconds: 1_000_000_000).advanced(bySeconds: sent + late)),
-                    Array(payload[..<count])
-                ))
         }
-        return packets
     }
 }
 
 extension PlayoutConfiguration {
-    static func pcm(rate: Double = 48_000, device: Double = 48_000, frames: Int = 128, channels: Int = 1) -> Self {
+    static func pcm(
+        rate: Double = 48_000, device: Double = 48_000, frames: Int = 128, channels: Int = 1, dial: PlayoutDial = .talk
+    ) -> Self {
         PlayoutConfiguration(
-            coding: .pcm, streamRate: rate, deviceRate: device, channelCount: channels, framesPerPacket: frames)
+            coding: .pcm, streamRate: rate, deviceRate: device, channelCount: channels, framesPerPacket: frames,
+            dial: dial)
+    }
+
+    static func decoded(frames: Int, dial: PlayoutDial = .talk) -> Self {
+        PlayoutConfiguration(
+            coding: .decoded, streamRate: 48_000, deviceRate: 48_000, channelCount: 1, framesPerPacket: frames,
+            dial: dial)
     }
 }

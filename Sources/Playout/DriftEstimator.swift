@@ -1,0 +1,176 @@
+import CRealtime
+
+/// Learns how fast the sender's clock runs against the receiver's, from when its packets come.
+///
+/// The smallest offset of each half second is one point, as queueing disturbs that least; the least-squares line through
+/// the points gives the slope. 32 points are kept. When they are full neighbours are joined, the smaller of two staying, and
+/// what comes covers twice the time: the memory grows with what is known from 16 s to 256 s, and so does the accuracy.
+///
+/// What is not known yet is not followed: the slope is weighed against what was held before, by its own variance and half a
+/// millisecond that a network may shift by meanwhile. Three points in a row far off the line, or a later half that fits a line of its
+/// own much better, are a network, or a clock, that has changed: the line begins anew and the rate stays until more is known.
+struct DriftEstimator: BitwiseCopyable {
+    /// Sender's clock against the receiver's: +10e-6 is a sender 10 ppm fast.
+    private(set) var drift = 0.0
+
+    private struct Point: BitwiseCopyable {
+        var time = 0.0  // seconds
+        var offset = 0.0
+    }
+    private struct Line: BitwiseCopyable {
+        var time = 0.0  // means of the points
+        var offset = 0.0
+        var slope = 0.0
+        var timeSquared = 0.0  // sum, from the mean
+        var variance = 0.0  // of the points from the line
+        var deviation = 0.0
+
+        @_noLocks init() {}
+
+        @_noLocks
+        func at(_ time: Double) -> Double { offset + slope * (time - self.time) }
+    }
+    private var points = InlineArray<32, Point>(repeating: Point())
+    private var count = 0
+    private var span = 0.5
+    private var present = Point()
+    private var presentStart = 0.0
+    private var isEmpty = true
+    private var held = 0.0  // drift when the line began anew
+    private var line = Line()
+    private var strayCount = 0
+    private var isLineKnown = false
+
+    private static var capacity: Int { @_noLocks get { 32 } }
+    private static var longestSpan: Double { @_noLocks get { 8 } }
+    /// How far off two clocks are believed to be before anything is known, and what is followed without further proof.
+    private static var prior: Double { @_noLocks get { 200e-6 } }
+    private static var usual: Double { @_noLocks get { 1e-3 } }
+    /// Beyond that is no clock but a sender that does not keep the rate it told. It is followed once that is proven.
+    private static var greatest: Double { @_noLocks get { 0.09 } }
+
+    /// Seconds for which a line must have held.
+    private static var proof: Double { @_noLocks get { 15 } }
+
+    /// Takes a packet's offset, in seconds, at `time` on the receiver's clock. Returns whether ``drift`` changed.
+    @_noLocks
+    mutating func add(offset: Double, at time: Double) -> Bool {
+        if isEmpty {
+            isEmpty = false
+            presentStart = time
+            present = Point(time: time, offset: offset)
+            return false
+        }
+        guard time - presentStart >= span else {
+            if offset + drift * time < present.offset + drift * present.time {
+                present = Point(time: time, offset: offset)
+            }
+            return false
+        }
+        let finished = present
+        presentStart = time
+        present = Point(time: time, offset: offset)
+        return keep(finished)
+    }
+
+    /// Forgets the line; the rate stays until there is another.
+    @_noLocks
+    mutating func restart() {
+        let drift = drift
+        self = DriftEstimator()
+        self.drift = drift
+        held = drift
+    }
+
+    @_noLocks
+    private mutating func keep(_ point: Point) -> Bool {
+        if count == Self.capacity {
+            if span < Self.longestSpan { join() } else { dropFirst(1) }
+        }
+        points[count] = point
+        count &+= 1
+        if isLineKnown {
+            let residual = point.offset - line.at(point.time)
+            let limit = max(0.002, 5 * line.deviation)
+            strayCount = residual > limit || residual < 0 - limit ? strayCount &+ 1 : 0
+            if strayCount > 0 {
+                if strayCount < 3 { return false }
+                begin(keeping: 1)  // the others may lie on the way from the old line to the new
+            }
+        }
+        return estimate()
+    }
+
+    /// Begins the line anew with its last points. The rate is taken for known where it rested on enough.
+    @_noLocks
+    private mutating func begin(keeping number: Int) {
+        if points[count &- 1].time - points[0].time >= Self.proof { held = drift }
+        dropFirst(count &- number)
+        isLineKnown = false
+        strayCount = 0
+        if number == 1 { span = 0.5 }
+    }
+
+    @_noLocks
+    private mutating func join() {
+        for i in 0..<Self.capacity / 2 {
+            let a = points[2 &* i]
+            let b = points[2 &* i &+ 1]
+            points[i] = a.offset + drift * a.time <= b.offset + drift * b.time ? a : b
+        }
+        count = Self.capacity / 2
+        span *= 2
+    }
+
+    @_noLocks
+    private mutating func dropFirst(_ number: Int) {
+        for i in number..<count { points[i &- number] = points[i] }
+        count &-= number
+    }
+
+    /// The line through the points from `first` on.
+    @_noLocks
+    private func fit(from first: Int) -> Line {
+        let n = Double(count &- first)
+        var found = Line()
+        for i in first..<count {
+            found.time += points[i].time / n
+            found.offset += (points[i].offset - points[first].offset) / n
+        }
+        found.offset += points[first].offset
+        var product = 0.0
+        for i in first..<count {
+            let t = points[i].time - found.time
+            found.timeSquared += t * t
+            product += t * (points[i].offset - found.offset)
+        }
+        found.slope = product / found.timeSquared
+        for i in first..<count {
+            let residual = points[i].offset - found.at(points[i].time)
+            found.variance += residual * residual / (n - 2)
+        }
+        found.deviation = earshot_sqrt(found.variance)
+        return found
+    }
+
+    @_noLocks
+    private mutating func estimate() -> Bool {
+        guard count >= 6 else { return false }
+        line = fit(from: 0)
+        if count >= 8, line.deviation > 0.001 + 3 * fit(from: count / 2).deviation {
+            begin(keeping: count &- count / 2)  // something changed meanwhile
+            return false
+        }
+        isLineKnown = true
+        let length = points[count &- 1].time - points[0].time
+        let shift = 0.0005 / length
+        let variance = line.variance / line.timeSquared + shift * shift
+        let weight = Self.prior * Self.prior / (Self.prior * Self.prior + variance)
+        let isFar = line.slope > Self.usual || line.slope < 0 - Self.usual
+        let isProven = isFar && length >= Self.proof && line.deviation < 0.005
+        let limit = isProven ? Self.greatest : Self.usual
+        let old = drift
+        drift = max(0 - limit, min(limit, isProven ? 0 - line.slope : held - (line.slope + held) * weight))
+        return drift != old
+    }
+}

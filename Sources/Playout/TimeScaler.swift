@@ -1,0 +1,114 @@
+import AudioBase
+import CRealtime
+
+/// What was decoded and waits for the resampler, with the last 24 ms before it, from which periods can be taken out or
+/// to which they can be added.
+///
+/// A splice takes out, or plays again, a stretch after which the sound goes on most like before: one period of a voice, the
+/// greatest normalised correlation, with a cross-fade of 4 ms (W. Verhelst and M. Roelands, "An overlap-add technique based
+/// on waveform similarity", 1993, one piece at a time). In silence any stretch will do. All but `init` is render-safe.
+struct TimeScaler: ~Copyable {
+    /// Where frames are written: from ``end`` on.
+    let channels: Channels
+    /// Frames decoded and not yet read.
+    var lead: Int { @_noLocks get { end &- start } }
+    /// The first frame not yet written.
+    private(set) var end: Int
+    /// Frames of the shortest and of the longest stretch.
+    let shortest: Int
+    let longest: Int
+    /// Frames of a cross-fade.
+    let fade: Int
+
+    var start: Int  // the next frame to be read
+    let context: Int  // frames before the joint that must match as well
+    let factor: Int  // frames put together for the first search
+    let mono: UnsafeMutablePointer<Float>
+    let coarse: UnsafeMutablePointer<Float>
+    private let buffer: AudioBuffer
+    private let history: Int
+    private let capacity: Int
+
+    /// - Parameter maximumFrameCount: frames that may be read at a time.
+    init(sampleRate: Double, channelCount: Int, maximumFrameCount: Int) {
+        shortest = max(8, Int(0.0025 * sampleRate))
+        longest = max(16, Int(0.015 * sampleRate))
+        fade = max(8, Int(0.004 * sampleRate)) & ~7
+        context = max(8, Int(0.006 * sampleRate)) & ~7
+        factor = max(1, Int(sampleRate / 12_000))
+        history = longest + context + 16
+        capacity = 2 * history + maximumFrameCount + 4 * longest + 4_096
+        buffer = AudioBuffer(channelCount: channelCount, frameCapacity: capacity)
+        channels = buffer.channels
+        let region = longest + context + fade + 64
+        mono = .allocate(capacity: 2 * region)
+        mono.initialize(repeating: 0, count: 2 * region)
+        coarse = mono + region
+        start = history
+        end = history
+    }
+
+    deinit { mono.deallocate() }
+
+    /// Makes room for `frameCount` frames behind what is there.
+    @_noLocks
+    mutating func reserve(_ frameCount: Int) {
+        let kept = start &- history
+        guard end &+ frameCount > capacity, kept > 0 else { return }
+        for c in 0..<channels.count { moveSamples(channels[c], channels[c] + kept, end &- kept) }
+        start &-= kept
+        end &-= kept
+    }
+
+    /// Keeps frames that were written at ``end``.
+    @_noLocks
+    mutating func append(_ frameCount: Int) { end &+= frameCount }
+
+    /// Moves the oldest frames out; there must be as many.
+    @_noLocks
+    mutating func read(_ output: Channels, offset: Int, frameCount: Int) {
+        for c in 0..<channels.count { copySamples(output[c] + offset, channels[c] + start, frameCount) }
+        start &+= frameCount
+    }
+
+    /// Takes a stretch of `shortest ... limit` frames out of what waits.
+    /// - Parameter likeness: correlation, 0 to 1, that is good enough.
+    /// - Returns: its frames; 0 where nothing is alike enough, or too little waits.
+    @_noLocks
+    mutating func shorten(by limit: Int, likeness: Float) -> Int {
+        let most = min(min(limit, longest), lead &- fade)
+        guard most >= shortest else { return 0 }
+        let count = stretch(from: start &- context, to: start &+ fade &+ most, forward: true, most, likeness)
+        guard count > 0 else { return 0 }
+        blend(from: start, to: start &+ count, fade)
+        start &+= count
+        return count
+    }
+
+    /// Plays the last `shortest ... limit` frames once more; 4 ms must wait to be blended with them.
+    /// - Returns: frames added; 0 where nothing is alike enough, or too little waits.
+    @_noLocks
+    mutating func lengthen(by limit: Int, likeness: Float) -> Int {
+        let most = min(limit, longest)
+        guard most >= shortest, lead >= fade, start >= most &+ context else { return 0 }
+        let count = stretch(from: start &- most &- context, to: start &+ fade, forward: false, most, likeness)
+        guard count > 0 else { return 0 }
+        blend(from: start, to: start &- count, min(fade, count))
+        start &-= count
+        return count
+    }
+
+    /// At `to` is heard what is at `from`, and after `count` frames what is at `to`.
+    @_noLocks
+    private func blend(from: Int, to: Int, _ count: Int) {
+        for c in 0..<channels.count {
+            let old = channels[c] + from
+            let new = channels[c] + to
+            for i in 0..<count {
+                let x = (Float(i) + 0.5) / Float(count)
+                let weight = x * x * (3 - 2 * x)
+                new[i] = old[i] + (new[i] - old[i]) * weight
+            }
+        }
+    }
+}

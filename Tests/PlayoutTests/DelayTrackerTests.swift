@@ -1,0 +1,145 @@
+import Testing
+import TestSupport
+
+@testable import Playout
+
+@Suite struct DelayTrackerTests {
+    /// Adds packets of 2.5 ms from `times.lowerBound` on, each as late as `delay` says, in the order in which they come;
+    /// returns the depth at the end.
+    private func feed(
+        _ tracker: inout DelayTracker, _ times: Range<Double>, every packet: Double = 0.0025, drift: Double = 0,
+        _ delay: (Double) -> Double
+    ) -> Double {
+        var n = Int((times.lowerBound / packet).rounded())
+        var packets: [(sent: Double, arrival: Double)] = []
+        while Double(n) * packet < times.upperBound {
+            let sent = Double(n) * packet
+            packets.append((sent, sent + delay(sent)))
+            n += 1
+        }
+        for (sent, arrival) in packets.sorted(by: { $0.arrival < $1.arrival }) {
+            _ = tracker.range(at: arrival)
+            tracker.add(offset: arrival - sent * (1 + drift), at: arrival, duration: packet)
+        }
+        let range = tracker.range(at: times.upperBound)
+        return range.wanted - range.least
+    }
+
+    @Test(arguments: [PlayoutDial.sing, .talk, .listen])
+    func `the depth is the smallest that meets the dial's share`(dial: PlayoutDial) {
+        var tracker = DelayTracker(dial: dial)
+        var random = SeededRandom(seed: 5)
+        // Levels of a packet spread evenly over 10 ms: the share that is late is the share of the 10 ms.
+        let depth = feed(&tracker, 0..<90) { _ in 0.020 + 0.010 * random.unit() }
+        let right = 0.010 * (1 - dial.lateShare)
+        #expect(depth < right + 0.000_3 && depth > right - 0.000_3, "\(depth)")
+    }
+
+    @Test func `a steady line has no depth at all`() {
+        var tracker = DelayTracker(dial: .sing)
+        #expect(feed(&tracker, 0..<20) { _ in 0.001 } < 1e-9)
+    }
+
+    @Test func `one stall is a fault, and not followed`() {
+        var tracker = DelayTracker(dial: .talk)
+        var random = SeededRandom(seed: 1)
+        let before = feed(&tracker, 0..<20) { _ in 0.002 * random.unit() }
+        let after = feed(&tracker, 20..<20.5) { t in max(0.002 * random.unit(), 20.15 - t) }
+        #expect(before < 0.0021 && after < 0.0021, "\(before), then \(after)")
+    }
+
+    @Test func `a stall that comes again is followed at once, and forgotten when it stays away`() {
+        var tracker = DelayTracker(dial: .talk)
+        let stall = { (t: Double) in max(0, 0.060 - t.truncatingRemainder(dividingBy: 5)) }
+        _ = feed(&tracker, 1..<9.9, stall)
+        let depth = feed(&tracker, 9.9..<10.2, stall)
+        #expect(depth > 0.035 && depth <= 0.061, "\(depth)")
+        #expect(feed(&tracker, 10.2..<22.9) { _ in 0 } < 0.002)
+    }
+
+    @Test func `more jitter is followed within a fifth of a second`() {
+        var tracker = DelayTracker(dial: .talk)
+        var random = SeededRandom(seed: 2)
+        _ = feed(&tracker, 0..<20) { _ in 0.001 * random.unit() }
+        let depth = feed(&tracker, 20..<20.2) { _ in 0.020 * random.unit() }
+        #expect(depth > 0.013, "\(depth)")
+    }
+
+    @Test(arguments: [(PlayoutDial.sing, 7.0), (.talk, 13)])
+    func `less jitter is followed within seconds`(dial: PlayoutDial, wait: Double) {
+        var tracker = DelayTracker(dial: dial)
+        var random = SeededRandom(seed: 3)
+        _ = feed(&tracker, 0..<30) { _ in 0.012 * random.unit() }
+        let depth = feed(&tracker, 30..<(30 + wait)) { _ in 0.001 * random.unit() }
+        #expect(depth < 0.0012, "\(depth)")
+    }
+
+    @Test func `nothing beyond the ceiling is waited for`() {
+        var tracker = DelayTracker(dial: .sing)
+        var random = SeededRandom(seed: 4)
+        let depth = feed(&tracker, 0..<30) { _ in 0.050 * random.unit() }
+        #expect(depth > 0.014 && depth <= 0.0151, "\(depth)")
+    }
+
+    @Test func `what the ceiling cannot save does not cost delay`() {
+        var tracker = DelayTracker(dial: .sing)
+        // 4 % come 50 to 90 ms late, which no depth below 15 ms would change.
+        let depth = feed(&tracker, 0..<30) { t in
+            Int(t * 400) % 25 == 0 ? 0.050 + t.truncatingRemainder(dividingBy: 0.04) : 0
+        }
+        #expect(depth < 0.001, "\(depth)")
+    }
+
+    @Test(arguments: [0.030, 0.200, 1.5])
+    func `a way that is longer from now on is followed within a second, a shorter one at once`(step: Double) {
+        var tracker = DelayTracker(dial: .talk)
+        _ = feed(&tracker, 0..<20) { _ in 0 }
+        _ = feed(&tracker, 20..<21) { _ in step }
+        #expect(tracker.range(at: 21).wanted >= step - 0.001)
+        #expect(tracker.range(at: 21).wanted < step + 0.001)
+        _ = feed(&tracker, 21..<40) { _ in 0 }
+        #expect(tracker.range(at: 40).wanted < 0.001)
+    }
+
+    @Test func `what a sender gathers before it sends is waited for, whatever the ceiling`() {
+        var tracker = DelayTracker(dial: .sing)
+        // Six units of AAC in a packet.
+        let unit = 1024 / 44_100.0
+        for n in 0..<2_000 {
+            let arrival = Double(n / 6 * 6 + 6) * unit
+            _ = tracker.range(at: arrival)
+            tracker.add(offset: arrival - Double(n) * unit, at: arrival, duration: unit)
+        }
+        let range = tracker.range(at: 2_000 * unit)
+        #expect(abs(range.wanted - range.least - 5 * unit) < 0.001, "\(range.wanted - range.least)")
+    }
+
+    @Test func `stalls longer than can be counted are waited for to the ceiling`() {
+        var tracker = DelayTracker(dial: .listen)
+        let depth = feed(&tracker, 0..<40) { t in max(0, 0.8 - t.truncatingRemainder(dividingBy: 4)) }
+        #expect(depth > 0.4 && depth < 0.511, "\(depth)")
+    }
+
+    @Test(arguments: [-300.0, 20, 300])
+    func `drift is known within a few parts in a million through jitter of 40 ms`(ppm: Double) {
+        var tracker = DelayTracker(dial: .talk)
+        var random = SeededRandom(seed: 9)
+        _ = feed(&tracker, 0..<300, drift: ppm * 1e-6) { _ in
+            0.020 * (random.unit() + random.unit())
+        }
+        #expect(abs(tracker.drift * 1e6 - ppm) < 6, "\(tracker.drift * 1e6)")
+    }
+
+    @Test func `a network that gets slower for a while is not taken for a clock`() {
+        var tracker = DelayTracker(dial: .talk)
+        var worst = 0.0
+        for n in 0..<100 {
+            _ = feed(&tracker, Double(n)..<Double(n + 1)) { t in
+                t < 60 ? 0 : max(0, min(0.1, (t - 60) / 20, (85 - t) / 20))
+            }
+            worst = max(worst, abs(tracker.drift))
+        }
+        #expect(worst <= 1e-3)
+        #expect(abs(tracker.drift) < 20e-6, "\(tracker.drift * 1e6)")
+    }
+}

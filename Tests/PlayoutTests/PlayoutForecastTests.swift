@@ -1,0 +1,61 @@
+import Testing
+import TestSupport
+
+@testable import Playout
+
+@Suite struct PlayoutForecastTests {
+    @Test func `a run of late packets is one glitch at each depth below it`() {
+        var forecast = PlayoutForecast()
+        // Two minutes; every 6 s a stall of 50 ms, every second one packet 5 ms late.
+        for n in 0..<48_000 {
+            let t = Double(n) * 0.0025
+            let stall = max(0, 0.050 - t.truncatingRemainder(dividingBy: 6))
+            forecast.add(delay: max(stall, n % 400 == 200 ? 0.005 : 0), at: t)
+        }
+        #expect(abs(forecast.glitchesPerMinute(atDepth: 0.004) - 70) < 1.5)
+        #expect(abs(forecast.glitchesPerMinute(atDepth: 0.008) - 10) < 0.6)
+        #expect(abs(forecast.glitchesPerMinute(atDepth: 0.040) - 10) < 0.6)
+        #expect(forecast.glitchesPerMinute(atDepth: 0.060) == 0)
+        // 4 ms of 50 and more of 6 s.
+        #expect(abs(forecast.lateShare(atDepth: 0.010) - 0.040 / 6) < 0.000_5)
+        #expect(forecast.observedSeconds > 100 && forecast.observedSeconds < 121)
+        let text = forecast.text(forDepths: [0.008, 0.060])
+        #expect(text.hasPrefix("8 ms: ") && text.contains(" glitches a minute; 60 ms: fewer than 0.5"), "\(text)")
+    }
+
+    @Test func `a depth that nobody tried is never told too good`() {
+        var forecast = PlayoutForecast()
+        for n in 0..<4_000 { forecast.add(delay: n % 2 == 0 ? 0.011 : 0, at: Double(n) * 0.0025) }
+        #expect(forecast.glitchesPerMinute(atDepth: 0.0115) > 0)
+        #expect(forecast.glitchesPerMinute(atDepth: 0.012) == 0)
+        #expect(forecast.depth(for: .talk) == 0.012)
+        #expect(forecast.depth(for: .sing) == 0.012)
+    }
+
+    @Test func `before anything is known it says so`() {
+        #expect(PlayoutForecast().text(forDepths: [0.008]) == "too little is known yet")
+        #expect(PlayoutForecast().glitchesPerMinute(atDepth: 0.01) == 0)
+    }
+
+    @Test func `what was forecast for a dial is what comes of it`() throws {
+        var network = NetworkProfile.wifiCongested
+        network.loss = 0
+        var rig = PlayoutRig(configuration: .decoded(frames: 480, dial: .listen), seconds: 120)
+        rig.delay = network.delays(seed: 1)
+        rig.keepsOutput = false
+        rig.historyInterval = 1
+        let listened = try rig.run()
+        rig.configuration.dial = .talk
+        rig.delay = network.delays(seed: 2)
+        let talked = try rig.run()
+        let depth =
+            talked.history.filter { $0.time > 30 }.map(\.statistics.depth).reduce(0, +)
+            / Double(talked.history.count { $0.time > 30 })
+        let seen = Double(talked.since(30, \.glitches)) / 90 * 60
+        let foretold = listened.forecast.glitchesPerMinute(atDepth: depth)
+        #expect(seen < 1.6 * foretold + 4 && seen > foretold / 2 - 4, "\(foretold) foretold, \(seen) seen at \(depth)")
+        if printsFigures {
+            print(listened.forecast.text(forDepths: [0.008, 0.015, 0.030, 0.040, 0.060, 0.080, 0.160]))
+        }
+    }
+}

@@ -1,0 +1,89 @@
+import AudioBase
+import Testing
+import TestSupport
+
+@testable import Playout
+
+/// What peers do that they should not: it is counted, bounded, and over soon.
+@Suite struct PlayoutWrongInputTests {
+    /// Whether the last two seconds are a clean sine, at a delay of a clean line.
+    private func expectRecovered(_ r: PlayoutRig.Result, defect: Double = -55) {
+        #expect(r.statistics.depth < 0.002, "\(r.statistics.depth)")
+        #expect(sineDefect(Array(r.output.suffix(48_000 * 2)), frequency: 440, rate: 48_000) < defect)
+    }
+
+    @Test(arguments: [(1 << 16, 1 << 32), ((1 << 32) - 200, (1 << 48) - 25_600)])
+    func `numbers far beyond what the wire counts to are numbers like others`(start: (Int, Int)) throws {
+        var rig = PlayoutRig(configuration: .pcm(), seconds: 8, restart: 0)
+        rig.restartShift = start
+        let r = try rig.run()
+        #expect(r.statistics.restarts == 0 && r.statistics.missingPackets == 0)
+        expectRecovered(r)
+    }
+
+    @Test(arguments: [
+        (1_000_000, 10_000_000), (-1_500, -192_000), (-1_000, 0), (0, -500_000), (700, 0), (-200, -25_600),
+    ])
+    func `a peer that restarts its numbers is heard again within a second`(shift: (Int, Int)) throws {
+        var rig = PlayoutRig(configuration: .pcm(), seconds: 20, restart: 8)
+        rig.restartShift = shift
+        let r = try rig.run()
+        #expect(r.statistics.restarts <= 2)
+        #expect(r.since(9.5, \.concealedFrames) == 0, "\(r.since(9.5, \.concealedFrames))")
+        expectRecovered(r)
+    }
+
+    @Test(arguments: [(128, 480), (480, 120), (64, 441), (600, 16)])
+    func `another frame size in mid-call plays on`(frames: (Int, Int)) throws {
+        var rig = PlayoutRig(configuration: .pcm(frames: frames.0), seconds: 16)
+        rig.frameChange = (5, frames.1)
+        let r = try rig.run()
+        #expect(r.statistics.framesPerPacket == frames.1)
+        #expect(r.statistics.glitches <= 2 && r.statistics.restarts == 0, "\(r.statistics)")
+        expectRecovered(r)
+    }
+
+    @Test(arguments: [44_100.0, 47_000, 49_000, 52_000])
+    func `a peer that lies about its rate is played at the rate it has, within half a minute`(rate: Double) throws {
+        // Its timeline counts frames, of which there are more or fewer in a second than it said.
+        let rig = PlayoutRig(configuration: .pcm(), seconds: 60, senderPPM: (rate / 48_000 - 1) * 1e6)
+        let r = try rig.run()
+        #expect(abs(r.statistics.driftPPM * 1e-6 - (rate / 48_000 - 1)) < 50e-6, "\(r.statistics.driftPPM)")
+        let early = r.history.filter { $0.time < 30 }.map(\.statistics.depth)
+        #expect((early.max() ?? 1) < 0.5 && (early.min() ?? -1) > -0.5)
+        #expect(r.since(30, \.concealedFrames) == 0 && r.since(30, \.skips) == 0)
+        #expect(r.statistics.depth < 0.002, "\(r.statistics.depth)")
+    }
+
+    @Test func `a peer that jumps about in time costs what it is, and no more`() throws {
+        var rig = PlayoutRig(configuration: .pcm(), seconds: 20)
+        // Now and then a packet of a place and number that have nothing to do with the rest.
+        rig.extra = { sequence, sent in
+            guard sequence % 500 == 250, sent < 10 else { return nil }
+            return PacketHeader(
+                sequence: sequence + 40, position: sequence * 128 + 4_000_000 * (sequence / 500), frameCount: 128,
+                byteCount: 256, arrival: HostTime(nanoseconds: 1_000_000_000).advanced(bySeconds: sent + 0.001))
+        }
+        let r = try rig.run()
+        #expect(r.statistics.restarts > 1)
+        #expect(r.since(11.5, \.concealedFrames) == 0)
+        expectRecovered(r)
+    }
+
+    @Test(arguments: [PlayoutDial.sing, .talk, .listen])
+    func `an hour of silence is nothing, and then the peer is heard at once`(dial: PlayoutDial) throws {
+        var rig = PlayoutRig(configuration: .pcm(frames: 480, dial: dial), block: 480, seconds: 3_640, senderPPM: 35)
+        rig.says = tabled()
+        rig.silence = 20..<3_620
+        rig.historyInterval = 0.1
+        rig.keepsOutput = false
+        rig.delay = NetworkProfile.lan.delays(seed: 8)
+        let r = try rig.run()
+        #expect(r.statistics.restarts == 0)
+        let back = try #require(r.history.first { $0.time > 3_621 }?.statistics)
+        #expect(abs(back.depth - back.targetDepth) < 0.001, "\(back)")
+        #expect(back.depth < 0.0045)
+        #expect(r.since(3_621, \.concealedFrames) < 48_000 / 5)
+        #expect(r.statistics.glitches < 60)
+    }
+}
