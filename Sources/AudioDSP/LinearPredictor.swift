@@ -34,7 +34,7 @@ public struct LinearPredictor: ~Copyable {
     /// - Parameters:
     ///   - order: more follows a richer spectrum at a cost of `order` × `historyCount` each analysis.
     ///   - historyCount: at least twice the order.
-    public init(order: Int = 288, historyCount: Int = 704) {
+    public init(order: Int = 256, historyCount: Int = 704) {
         precondition(order >= 1 && historyCount >= 2 * order)
         self.order = order
         self.historyCount = historyCount
