@@ -25,7 +25,8 @@ extension DelayTracker {
     @_noLocks
     mutating func beginWindow(at now: Double) {
         newest = (newest &+ 1) % Self.windowCount
-        if count == Self.windowCount { empty(newest) } else { count &+= 1 }
+        empty(newest)
+        count = min(count &+ 1, Self.windowCount)
         windows[newest].start = now
         isStale = true
     }

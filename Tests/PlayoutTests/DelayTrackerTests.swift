@@ -120,6 +120,16 @@ import TestSupport
         #expect(depth > 0.4 && depth < 0.511, "\(depth)")
     }
 
+    @Test func `what was learnt outlasts a better estimate of the drift`() {
+        var tracker = DelayTracker(dial: .talk)
+        var random = SeededRandom(seed: 6)
+        // The device's counter begins anywhere; the line is 40 ppm better known after some seconds than before.
+        _ = feed(&tracker, 5_000..<5_004, drift: 40e-6) { _ in 0.010 * random.unit() }
+        let depth = feed(&tracker, 5_004..<5_012, drift: 40e-6) { _ in 0.002 * random.unit() }
+        #expect(tracker.drift > 20e-6)
+        #expect(depth > 0.009 && tracker.age(at: 5_012) > 11.9, "\(depth)")
+    }
+
     @Test(arguments: [-300.0, 20, 300])
     func `drift is known within a few parts in a million through jitter of 40 ms`(ppm: Double) {
         var tracker = DelayTracker(dial: .talk)

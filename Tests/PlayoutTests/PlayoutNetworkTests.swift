@@ -38,7 +38,7 @@ import TestSupport
         }
     }
 
-    @Test(arguments: [480, 960], [1, 2, 3] as [UInt64])
+    @Test(arguments: [128, 480, 960], [1, 2, 3] as [UInt64])
     func `good Wi-Fi at talk costs what its slowest hundredth takes, and next to no sound`(
         frames: Int, seed: UInt64
     ) throws {
