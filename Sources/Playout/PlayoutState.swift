@@ -14,6 +14,7 @@ struct PlayoutState: ~Copyable {
     var resampler: Resampler
     var concealer: Concealer
     var tracker = DelayTracker()
+    var recovery = RecoveryTracker()
     var statistics = PlayoutStatistics()
 
     var cursor = 0
@@ -85,6 +86,11 @@ struct PlayoutState: ~Copyable {
         let header = queue.headers[slot]
         let arrival = now + min(0, header.arrival.seconds(since: hostTime))
         let offset = arrival - Double(header.position) / configuration.streamRate
+        if header.isRecovered {
+            if started { takeRecovered(slot, header, offset: offset, at: arrival) }
+            return
+        }
+        recovery.add(at: arrival)
         statistics.packets &+= 1
         if started, header.startsStream || tracker.isForeign(offset) {
             statistics.restarts &+= 1
@@ -105,6 +111,17 @@ struct PlayoutState: ~Copyable {
         }
     }
 
+    /// Stores a packet that came by another, or once more: it may fill a hole, and says nothing of the way.
+    @_noLocks
+    private mutating func takeRecovered(_ slot: Int, _ header: PacketHeader, offset: Double, at arrival: Double) {
+        if !header.wasAskedFor { recovery.add(recovered: offset, at: arrival) }
+        guard header.sequence >= nextSequence, header.sequence < nextSequence &+ buffer.capacity,
+            buffer.header(of: header.sequence) == nil
+        else { return }
+        statistics.recoveredPackets &+= 1
+        buffer.insert(header, payload: queue.payloads + slot &* queue.payloadCapacity)
+    }
+
     @_noLocks
     private mutating func start(at header: PacketHeader, offset: Double, now: Double, frameCount: Int) {
         started = true
@@ -117,6 +134,7 @@ struct PlayoutState: ~Copyable {
     private mutating func forget() {
         buffer.removeAll()
         tracker.reset()
+        recovery.reset()
         opus?.reset()
         staged = 0
         started = false
@@ -135,7 +153,8 @@ struct PlayoutState: ~Copyable {
     private mutating func steer(now: Double, frameCount: Int) {
         let rate = configuration.streamRate
         let range = tracker.range(at: now)
-        let wanted = min(range.most, range.least + configuration.ceiling) + configuration.margin
+        let latest = max(range.most, recovery.offset(at: now, drift: tracker.drift) ?? range.most)
+        let wanted = min(latest, range.least + configuration.ceiling) + configuration.margin
         var excess = playoutOffset(now: now, frameCount: frameCount) - wanted
         if excess < 0, concealer.isActive || stageIsConcealment {
             skip(-Int(-excess * rate) &- 1)
@@ -162,6 +181,8 @@ struct PlayoutState: ~Copyable {
         statistics.framesPerPacket = framesPerPacket
         statistics.depth = offset - least
         statistics.targetDepth = wanted - least
+        statistics.depthLimit = configuration.ceiling
+        queue.publish(hold: statistics.depth, limit: statistics.depthLimit)
         statistics.delay = statistics.depth + needed / configuration.streamRate
         statistics.driftPPM = tracker.drift * 1e6
     }
