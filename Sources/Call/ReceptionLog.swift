@@ -15,13 +15,8 @@ struct ReceptionLog {
     /// How often one packet is asked for.
     static let mostAsks = 2
 
-    enum Arrival: Equatable {
-        case new, had
-    }
-
-    private enum State: UInt8 {
-        case missing, came, recovered
-    }
+    enum Arrival: Equatable { case new, had }
+    private enum State: UInt8 { case missing, came, recovered }
 
     private struct Entry {
         var sequence = -1
@@ -138,7 +133,6 @@ struct ReceptionLog {
 
     /// Whether a packet of this number is missing.
     func isMissing(_ sequence: Int) -> Bool { entry(sequence)?.state == .missing }
-
 
     /// Takes note of a packet that was missing and is there now.
     /// - Returns: whether it was asked for.

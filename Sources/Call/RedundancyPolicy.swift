@@ -21,8 +21,9 @@ public struct RedundancyPolicy: Sendable {
 
     /// What is repeated from now on.
     public private(set) var plan = RedundancyPlan.none
-    /// The share of packets that is lost, and how many in a row, as decided on.
+    /// The share of packets that is lost, as decided on.
     public private(set) var loss = 0.0
+    /// How many packets are lost in a row, on average, as decided on.
     public private(set) var burst = 1.0
     /// Bits a second that sound and redundancy may take together; nil for three times the sound and a fifth.
     public var budget: Double?
@@ -34,7 +35,7 @@ public struct RedundancyPolicy: Sendable {
     /// What is taken for ``delayLimit`` where the far side does not say.
     public static let usualDelayLimit = 0.08
     /// Packets a minute that may stay lost.
-    private static let bearable = 10.0
+    private static let bearable = 20.0
     /// Seconds in which what was seen counts a third: of losses, and of how they lie, which needs more of them.
     private static let (memory, burstMemory) = (5.0, 30.0)
     /// Seconds that less must have been enough before there is less.
@@ -45,8 +46,9 @@ public struct RedundancyPolicy: Sendable {
         var lost = 0.0
     }
     private var counts = Counts()
-    /// Losses and bursts, with two single ones to begin with: a few packets do not make a pattern.
-    private var (burstLost, bursts) = (2.0, 2.0)
+    /// Losses and bursts, with some single ones to begin with: a few packets do not make a pattern.
+    private var (burstLost, bursts) = (RedundancyPolicy.doubt, RedundancyPolicy.doubt)
+    private static let doubt = 4.0
     private var lastTime: Double?
     private var enoughSince: Double?
 
@@ -60,8 +62,8 @@ public struct RedundancyPolicy: Sendable {
         lastTime = now
         counts.expected = fade(counts.expected, elapsed, Self.memory) + Double(max(0, pattern.expected))
         counts.lost = fade(counts.lost, elapsed, Self.memory) + Double(max(0, pattern.lost))
-        burstLost = 2 + fade(burstLost - 2, elapsed, Self.burstMemory) + Double(max(0, pattern.lost))
-        bursts = 2 + fade(bursts - 2, elapsed, Self.burstMemory) + Double(max(0, pattern.bursts))
+        burstLost = Self.doubt + fade(burstLost - Self.doubt, elapsed, Self.burstMemory) + Double(max(0, pattern.lost))
+        bursts = Self.doubt + fade(bursts - Self.doubt, elapsed, Self.burstMemory) + Double(max(0, pattern.bursts))
         loss = counts.expected > 0 ? min(0.5, counts.lost / counts.expected) : 0
         burst = max(1, burstLost / max(1, bursts))
         decide(stream, at: now)
@@ -77,17 +79,15 @@ public struct RedundancyPolicy: Sendable {
 
     private mutating func decide(_ stream: Stream, at now: Double) {
         let wanted = best(stream, bearable: Self.bearable)
-        if wanted.residual(loss: loss, burst: burst) < 0.8 * plan.residual(loss: loss, burst: burst),
-            counts.lost >= 2
-        {
-            plan = wanted
-            enoughSince = nil
-        } else if !isAllowed(plan, stream) {
+        // More bits must save a fifth of what is left, and a longer delay alone a third.
+        let gain = wanted.residual(loss: loss, burst: burst) / max(1e-9, plan.residual(loss: loss, burst: burst))
+        if !isAllowed(plan, stream) || counts.lost >= 2 && gain < (wanted.count > plan.count ? 0.8 : 0.66) {
             plan = wanted
             enoughSince = nil
         } else {
-            // Less only where less would have been more than enough for a while.
-            let less = best(stream, bearable: Self.bearable / 2)
+            // Less only where less would have been enough for a while; of bits, more than enough.
+            let isNearer = wanted.count == plan.count && wanted.reach < plan.reach
+            let less = isNearer ? wanted : best(stream, bearable: 0.7 * Self.bearable)
             guard less.count < plan.count || less.count == plan.count && less.reach < plan.reach else {
                 return enoughSince = nil
             }

@@ -104,7 +104,7 @@ import Testing
             run(&policy, &channel, Self.blocks, 0..<30)
             #expect(policy.plan.count == count)
             let residual = policy.plan.residual(loss: loss, burst: 1)
-            #expect(residual * 60 / Self.blocks.packetDuration < 10)
+            #expect(residual * 60 / Self.blocks.packetDuration < 20)
         }
     }
 

@@ -146,7 +146,8 @@ import Testing
             if round % 5 == 0 { (packet[1], packet[11]) = (100, packet[11] ^ 1) }
             forged += 1
             packet.withUnsafeBytes {
-                rig.ends[1].core.receive($0, from: RepairRig.other, at: HostTime(nanoseconds: 5_000_000_000 + round))
+                rig.ends[1].core.receive(
+                    $0, from: RepairRig.other, at: HostTime(nanoseconds: 5_000_000_000 + Int64(rig.now * 1e9)))
             }
         }
         try rig.run(until: 6)
@@ -171,7 +172,7 @@ import Testing
             }
             nack.withUnsafeBytes {
                 rig.ends[0].core.receive(
-                    $0, from: RepairRig.other, at: HostTime(nanoseconds: 7_000_000_000 + step * 1_000_000))
+                    $0, from: RepairRig.other, at: HostTime(nanoseconds: 5_000_000_000 + Int64(rig.now * 1e9)))
             }
         }
         let after = rig.ends[0].statistics

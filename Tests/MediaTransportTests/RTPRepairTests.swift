@@ -39,10 +39,11 @@ import Testing
         let bytes = nack(b, [104, 105, 120, 121, 65_536 + 3])
         #expect(bytes.prefix(8) == [0x80, 201, 0, 1, 0, 0, 0, 0x20], "an empty report first")
         #expect(bytes[8..<12] == [0x81, 202, 0, 4])
-        #expect(bytes.suffix(24) == [
-            0x81, 205, 0, 5, 0, 0, 0, 0x20, 0, 0, 0, 0x10,
-            0, 104, 0x80, 0x01, 0, 121, 0, 0, 0, 3, 0, 0,
-        ])
+        #expect(
+            bytes.suffix(24) == [
+                0x81, 205, 0, 5, 0, 0, 0, 0x20, 0, 0, 0, 0x10,
+                0, 104, 0x80, 0x01, 0, 121, 0, 0, 0, 3, 0, 0,
+            ])
         #expect(a.take(bytes) == .report && a.statistics.nacksReceived == 1)
         #expect(Array(a.takeAskedFor()) == [104, 105, 120, 121, 3])
         #expect(Array(a.takeAskedFor()).isEmpty, "each is asked for once")
@@ -100,7 +101,8 @@ import Testing
 
     @Test func `what was never sent, or comes from elsewhere, is not taken`() {
         var (a, b) = pair()
-        #expect(b.take(again(&a, [1], sequence: 100, position: 0)) == .ignored(.otherSource(0x11)), "nobody is known yet")
+        let early = again(&a, [1], sequence: 100, position: 0)
+        #expect(b.take(early) == .ignored(.otherSource(0x11)), "nobody is known yet")
         _ = b.take(a.packet(position: 0, at: .seconds(0)))
         #expect(b.take(again(&a, [1], sequence: 101, position: 480)) == .ignored(.sequenceJump), "not sent yet")
         #expect(b.take(rawPacket(sequence: 1, ssrc: 0x11, payloadType: 100, payload: [0])) == .ignored(.sequenceJump))
@@ -136,7 +138,8 @@ import Testing
         }
         b.hold = PlayoutHold(seconds: 0.021, limit: 0.08)
         #expect(a.take(b.report(at: .seconds(2)), at: .seconds(2)) == .report)
-        let pattern = try #require(a.takeLossPattern())
+        let reported = a.takeLossPattern()
+        let pattern = try #require(reported)
         #expect(pattern.lost == 6 && pattern.bursts == 3 && pattern.outages == 0)
         #expect(pattern.expected == 200 - LossRecord.patience)
         #expect(a.takeLossPattern() == nil)
@@ -150,14 +153,15 @@ import Testing
     @Test func `an outage counts for itself, however long`() throws {
         for length in [LossPattern.longestBurst + 1, 900, 2_500] {
             var (a, b) = pair()
-            for n in 0..<3_000 {
+            for n in 0..<1_000 + length {
                 let bytes = a.packet(position: n * 480, at: .seconds(0))
                 if !(100..<100 + length).contains(n) { _ = b.take(bytes) }
             }
             _ = a.take(b.report(at: .seconds(2)), at: .seconds(2))
-            let pattern = try #require(a.takeLossPattern())
+            let reported = a.takeLossPattern()
+            let pattern = try #require(reported)
             #expect(pattern.lost == 0 && pattern.outages == 1)
-            #expect(pattern.expected <= 3_000 - length)
+            #expect(pattern.expected <= 1_000)
         }
     }
 
@@ -170,7 +174,8 @@ import Testing
             if n == 53 { _ = b.take(held ?? []) }
         }
         _ = a.take(b.report(at: .seconds(1)), at: .seconds(1))
-        #expect(try #require(a.takeLossPattern()).lost == 0)
+        let reported = a.takeLossPattern()
+        #expect(reported?.lost == 0)
     }
 
     @Test func `alternating losses fill the report, and the rest comes with the next`() throws {
@@ -182,10 +187,12 @@ import Testing
         let first = b.report(at: .seconds(1))
         #expect(first.count <= RTPSession.maximumReportSize)
         _ = a.take(first)
-        let one = try #require(a.takeLossPattern())
+        let reported = a.takeLossPattern()
+        let one = try #require(reported)
         #expect(one.expected == 15 * ExtendedReport.maximumChunkCount)
         _ = a.take(b.report(at: .seconds(2)))
-        let two = try #require(a.takeLossPattern())
+        let rest = a.takeLossPattern()
+        let two = try #require(rest)
         #expect(one.expected + two.expected == 1_999 - LossRecord.patience)
         #expect(abs(one.lost + two.lost - 997) <= 1 && one.bursts == one.lost)
     }

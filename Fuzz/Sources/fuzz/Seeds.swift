@@ -88,7 +88,9 @@ private func call() -> [UInt8] {
     datagrams.append(written { peer.writeNACK(of: [2, 3, 30], into: $0) })
     datagrams.append(
         written { packet in
-            [7, 7, 7 as UInt8].withUnsafeBytes { peer.packetizeAgain($0, sequence: 65_535, position: 480, into: packet) }
+            [7, 7, 7 as UInt8].withUnsafeBytes {
+                peer.packetizeAgain($0, sequence: 65_535, position: 480, into: packet)
+            }
         })
     datagrams.append(written { peer.writeBye(at: HostTime(nanoseconds: 600_000_000), into: $0) })
     return datagrams.flatMap { [UInt8($0.count >> 8), UInt8($0.count & 255), 200] + $0 }

@@ -96,7 +96,9 @@ extension REDPayload {
         }
 
         /// Whether the format can say its age and length.
-        public var fits: Bool { (0...REDPayload.maximumAge).contains(age) && bytes.count <= REDPayload.maximumBlockSize }
+        public var fits: Bool {
+            (0...REDPayload.maximumAge).contains(age) && bytes.count <= REDPayload.maximumBlockSize
+        }
     }
 
     /// Writes a payload whose blocks are all of one type. Does not allocate.

@@ -95,7 +95,9 @@ import Testing
     }
 
     @Test(
-        arguments: ["a=rtcp-fb:* nack", "a=rtcp-fb:97 nack", "a=rtcp-fb:98 nack", "a=rtcp-fb:97 nack pli", "a=rtcp-fb:x nack"])
+        arguments: [
+            "a=rtcp-fb:* nack", "a=rtcp-fb:97 nack", "a=rtcp-fb:98 nack", "a=rtcp-fb:97 nack pli", "a=rtcp-fb:x nack",
+        ])
     func `only generic NACKs of the format count`(line: String) throws {
         let text = "v=0\nc=IN IP4 1.2.3.4\nm=audio 9 RTP/AVP 97\na=rtpmap:97 opus/48000/2\n\(line)\n"
         let read = try SessionDescription(parsing: text)
