@@ -90,11 +90,15 @@ import Testing
     @Test func `bursts are reached over`() {
         var policy = RedundancyPolicy()
         var channel = Channel(loss: 0.03, burst: 2.5)
-        run(&policy, &channel, Self.speech, 0..<60)
-        #expect(policy.plan.reach >= 3 && abs(policy.burst - 2.5) < 0.7)
+        var far = 0
+        for second in 0..<160 {
+            run(&policy, &channel, Self.speech, second..<second + 1)
+            if second >= 60, policy.plan.reach >= 3 { far += 1 }
+        }
+        #expect(far > 50 && abs(policy.burst - 2.5) < 0.8)
         policy.delayLimit = 0.040
-        run(&policy, &channel, Self.speech, 60..<61)
-        #expect(policy.plan.reach == 2)
+        run(&policy, &channel, Self.speech, 160..<161)
+        #expect((1...2).contains(policy.plan.reach))
     }
 
     @Test func `short packets are repeated until few a minute are lost`() {
