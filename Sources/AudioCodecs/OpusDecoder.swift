@@ -59,6 +59,12 @@ extension OpusDecoder {
                 earshot_opus_decode(
                     decoder, packet, packet == nil ? 0 : Int32(truncatingIfNeeded: byteCount), scratch,
                     Int32(truncatingIfNeeded: room)))
+            return give(frames, to: channels, offset: offset)
+        }
+
+        /// Hands on what the library has decoded.
+        @_noLocks
+        private func give(_ frames: Int, to channels: Channels, offset: Int) -> Int {
             guard frames > 0 else { return frames == 0 ? Int(OPUS_INVALID_PACKET) : frames }
             for c in 0..<min(channelCount, channels.count) {
                 let to = channels[c] + offset
@@ -76,6 +82,38 @@ extension OpusDecoder {
         @_noLocks
         public func conceal(into channels: Channels, offset: Int, frameCount: Int) -> Int {
             decode(nil, byteCount: 0, into: channels, offset: offset, frameCount: frameCount)
+        }
+
+        /// Whether a packet carries the one before it too, coarser: the flag of its first frame (RFC 6716 §4.2.4), whose bits stand
+        /// as they are at the beginning. Of packets of one frame of 10 or 20 ms; others have none that helps.
+        @_noLocks
+        public func carriesEarlier(_ packet: UnsafePointer<UInt8>, byteCount: Int) -> Bool {
+            guard byteCount >= 2, packet[0] & 3 == 0 else { return false }
+            let configuration = packet[0] >> 3
+            guard configuration < 16, configuration >= 12 || configuration & 3 < 2 else { return false }
+            let isStereo = packet[0] & 4 != 0
+            return packet[1] & 0x40 != 0 || isStereo && packet[1] & 0x10 != 0
+        }
+
+        /// Makes up the frames before a packet from what that carries of them (in-band FEC, RFC 6716 §2.1.7); without such
+        /// redundancy in it they are concealed. The packet itself is then decoded as any other.
+        /// - Parameters:
+        ///   - packet: the first that came after those which are missing.
+        ///   - frameCount: of what is missing, a multiple of 120; more than a packet's length is concealed first.
+        /// - Returns: `frameCount`, or, with nothing written, a negative code of the library.
+        @_noLocks
+        public func recover(
+            before packet: UnsafePointer<UInt8>, byteCount: Int, into channels: Channels, offset: Int, frameCount: Int
+        ) -> Int {
+            guard byteCount > 0, byteCount <= 65_536 else { return Int(OPUS_INVALID_PACKET) }
+            guard frameCount > 0, frameCount <= OpusDecoder.maximumFrameCount, frameCount % 120 == 0 else {
+                return Int(OPUS_BAD_ARG)
+            }
+            let frames = Int(
+                earshot_opus_decode_fec(
+                    decoder, packet, Int32(truncatingIfNeeded: byteCount), scratch,
+                    Int32(truncatingIfNeeded: frameCount)))
+            return give(frames, to: channels, offset: offset)
         }
 
         /// Frames that a packet will decode to, or a negative code where it is not Opus. It looks at the first bytes only.

@@ -21,6 +21,7 @@ public final class OpusEncoder {
     /// Frames by which the decoded signal lies behind the encoded one, the collecting of a packet not counted.
     public let lookahead: Int
 
+    private var expectedLoss = 0
     private let encoder: OpaquePointer
     private let scratch: UnsafeMutablePointer<Float>
 
@@ -85,6 +86,18 @@ public final class OpusEncoder {
             Int32(min(packet.count, Self.maximumPacketByteCount)))
         guard count > 0 else { throw .libraryFailure(codec: "Opus", call: "opus_encode_float", code: Int(count)) }
         return Int(count)
+    }
+
+    /// Says what share of the packets is lost on the way: where that is more than nothing, each packet also carries the one
+    /// before it, coarser, at the cost of its own bits (in-band FEC, RFC 6716 §2.1.7). Only frames of 10 and 20 ms have
+    /// it, and only those that the encoder takes for speech.
+    /// - Parameter percent: 0 to 100; 0 for no redundancy.
+    public func setExpectedLoss(percent: Int) {
+        guard percent != expectedLoss else { return }
+        expectedLoss = percent
+        let loss = Int32(max(0, min(100, percent)))
+        _ = earshot_opus_set_loss(encoder, loss)
+        _ = earshot_opus_set_fec(encoder, loss > 0 ? 1 : 0)
     }
 
     /// Forgets the signal so far, as if newly made.

@@ -17,6 +17,10 @@ public struct CallConfiguration: Hashable, Sendable {
     public var bitRate: Int
     /// RTP payload type, both ways.
     public var payloadType: UInt8
+    /// What was agreed on to make up for lost packets, both ways.
+    public var repair = RTPRepair()
+    /// Whether the far side's decoder makes use of what Opus packets can carry of the one before (RFC 7587 §6.1).
+    public var takesCodecRedundancy = false
     /// What the far side's AAC decoder configuration is; empty for other codecs.
     public var remoteAudioSpecificConfig: [UInt8]
     /// Frames a second of the device.

@@ -15,6 +15,8 @@ public struct CallPreferences: Sendable {
     public var bitRate: Int?
     /// Which way sound may go, as this end sees it: one without a microphone, or that only listens, receives only.
     public var direction = SessionDescription.Direction.sendReceive
+    /// Whether lost packets may be made up for, by redundancy and by asking for them, with far sides that know how.
+    public var allowsRepair = true
     /// Frames a second of the device.
     public var deviceRate: Double
     /// Frames the device hands over at a time.
@@ -81,6 +83,7 @@ public struct CallPreferences: Sendable {
             to: offer, supporting: formats, preferring: codec, address: address, port: port,
             packetTime: opusFrameMilliseconds, sessionID: sessionID)
         answer.direction = direction
+        if allowsRepair { answer.answerRepair(to: offer) }
         return answer
     }
 
@@ -93,8 +96,10 @@ public struct CallPreferences: Sendable {
         if direction == .inactive { return nil }
         let chosen = try offer.format(chosenBy: answer)
         guard let mine = offer.formats.first(where: { $0.payloadType == chosen.payloadType }) else { throw .noAudio }
-        return CallAgreement(
-            configuration: try configuration(mine: mine, remote: answer, format: chosen), direction: direction)
+        var configuration = try configuration(mine: mine, remote: answer, format: chosen)
+        configuration.repair = SessionDescription.repair(
+            of: mine.payloadType, mine: offer, theirs: answer)
+        return CallAgreement(configuration: configuration, direction: direction)
     }
 
     /// What came of a far side's offer and this end's answer to it; nil where nothing flows.
@@ -105,8 +110,10 @@ public struct CallPreferences: Sendable {
         guard let mine = answer.formats.first,
             let theirs = offer.formats.first(where: { $0.payloadType == mine.payloadType })
         else { throw .noAudio }
-        return CallAgreement(
-            configuration: try configuration(mine: mine, remote: offer, format: theirs), direction: answer.direction)
+        var configuration = try configuration(mine: mine, remote: offer, format: theirs)
+        configuration.repair = SessionDescription.repair(
+            of: mine.payloadType, mine: answer, theirs: offer)
+        return CallAgreement(configuration: configuration, direction: answer.direction)
     }
 
     /// What was agreed on.
@@ -122,11 +129,13 @@ public struct CallPreferences: Sendable {
         let rate = Double(mine.clockRate)
         let frames = framesPerPacket(
             codec, rate: rate, wanted: remote.packetTime, longest: remote.maximumPacketTime ?? .infinity)
-        return CallConfiguration(
+        var configuration = CallConfiguration(
             codec: codec, streamRate: rate, channelCount: channelCount, framesPerPacket: frames,
             bitRate: min(bitRate(codec, framesPerPacket: frames), Self.limit(format)), payloadType: mine.payloadType,
             remoteAudioSpecificConfig: format.configuration ?? [], deviceRate: deviceRate, deviceBlock: deviceBlock,
             dial: dial)
+        configuration.takesCodecRedundancy = codec == .opus && format.parameter("useinbandfec") == "1"
+        return configuration
     }
 
     /// What the far side does not want to be exceeded (RFC 7587 §6.1), in bits a second.

@@ -53,6 +53,7 @@ final class CallRoster: Sendable {
             if preferences.direction != .inactive { try Self.expectRoom(farSides, for: peer) }
             var offer = try preferences.offer(address: .any, port: Self.port, sessionID: farSide.sessionID)
             offer.profile = .dtlsSAVPF
+            if preferences.allowsRepair, offer.direction != .inactive { offer.offerRepair() }
             Self.count(&offer, of: &farSide)
             farSide.offer = offer
             farSides.all[peer] = farSide

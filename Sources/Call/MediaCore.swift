@@ -92,6 +92,9 @@ struct MediaCore: ~Copyable {
             // A far side takes what comes first for the delay of the way.
             let isOld = capture.hasFrames
             for stream in streams {
+                var loss = 0
+                for member in members where member.media.stream === stream { loss = max(loss, member.media.codecLoss) }
+                stream.setExpectedLoss(percent: loss)
                 try stream.encode(block) { (payload: UnsafeRawBufferPointer, position: Int, isAfterGap: Bool) in
                     for (index, member) in members.enumerated() where member.isOpen && member.media.stream === stream {
                         if member.isFresh {
@@ -148,6 +151,11 @@ struct MediaCore: ~Copyable {
         var statistics = members[index].media.statistics
         statistics.captureLostFrames = capture.lostFrames - members[index].lostBefore
         return statistics
+    }
+
+    /// What sound and redundancy for a far side may take together, in bits a second; nil for what is usual.
+    mutating func setBudget(_ bitRate: Double?, for id: PeerID) {
+        if let index = index(of: id) { members[index].media.budget = bitRate }
     }
 
     /// How many encoders run.

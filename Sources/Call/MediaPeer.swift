@@ -10,10 +10,13 @@ final class MediaPeer {
     let configuration: CallConfiguration
     /// What makes the payloads it is sent, and others that take the same; nil where it is sent nothing but reports.
     let stream: StreamEncoder?
-    private let packets: PacketQueue?
-    private var aac: AACReceiver?
-    private var sender: PacketSender
-    private var counts: MediaStatistics
+    let packets: PacketQueue?
+    var aac: AACReceiver?
+    var sender: PacketSender
+    var counts: MediaStatistics
+    var policy = RedundancyPolicy()
+    var log: ReceptionLog
+    private var missing: [Int] = []
 
     /// - Parameters:
     ///   - stream: of the configuration's form; nil where the far side does not want to be sent to.
@@ -30,8 +33,12 @@ final class MediaPeer {
             ? try AACReceiver(
                 audioSpecificConfig: configuration.remoteAudioSpecificConfig, channelCount: configuration.channelCount)
             : nil
+        var session = session
+        session.repair = configuration.repair
         sender = PacketSender(session: session, isAAC: configuration.codec == .aac)
         counts = MediaStatistics(rtp: session.statistics)
+        log = ReceptionLog(clockRate: Double(configuration.rtpClockRate))
+        missing.reserveCapacity(64)
     }
 
     /// Takes the place of another of the same far side's: as the same source, which goes on, and with its counts.
@@ -39,9 +46,11 @@ final class MediaPeer {
         var session = past.session
         session.renegotiate(
             payloadType: configuration.payloadType, clockRate: configuration.rtpClockRate)
+        session.repair = configuration.repair
         sender.session = session
         counts = past.counts
         counts.peerLeft = false
+        (repeatedBefore, answeredBefore) = (counts.repeatedPackets, counts.retransmittedPackets)
     }
 
     /// What is left of one that another may follow.
@@ -50,6 +59,7 @@ final class MediaPeer {
         fileprivate let counts: MediaStatistics
     }
     var past: Past { Past(session: sender.session, counts: statistics) }
+    private var (repeatedBefore, answeredBefore) = (0, 0)
 
     func send(
         _ payload: UnsafeRawBufferPointer, position: Int, isAfterGap: Bool, at now: HostTime,
@@ -58,38 +68,38 @@ final class MediaPeer {
         sender.send(payload, position: position, afterGap: isAfterGap, at: now, transmit)
     }
 
-    func receive(_ datagram: UnsafeRawBufferPointer, at now: HostTime) {
-        let received = sender.session.receive(datagram, at: now)
-        if case .ignored = received {} else { counts.lastHeard = now }
-        switch received {
-        case .media(let media):
-            counts.lastMedia = now
-            if media.startsSource {
-                counts.peerLeft = false
-                aac?.restart()
-            }
-            deliver(media, UnsafeRawBufferPointer(rebasing: datagram[media.payload]), at: now)
-        case .goodbye: counts.peerLeft = true
-        case .report, .ignored: break
-        }
-    }
-
     /// The next packet comes after a gap.
     func interrupt() { sender.interrupt() }
 
-    /// A report that is due, a frame that has waited long enough for the one before it.
+    /// A report that is due, packets to ask for or that were asked for, a frame that has waited long enough for the one before it.
     func tick(at now: HostTime, isOpen: Bool, transmit: (UnsafeRawBufferPointer) -> Void) {
         if let packets { aac?.tick(at: now, into: packets) }
+        if isOpen {
+            ask(at: now, transmit)
+            sender.answer(at: now, transmit)
+        }
         // One that cannot go out counts as sent: the next is due a second later.
-        if let due = sender.session.nextReportTime, due <= now { sender.report(at: now) { if isOpen { transmit($0) } } }
+        if let due = sender.session.nextReportTime, due <= now {
+            sender.session.hold = packets?.hold.map { PlayoutHold(seconds: $0.seconds, limit: $0.limit) }
+            sender.report(at: now) { if isOpen { transmit($0) } }
+        }
+    }
+
+    private func ask(at now: HostTime, _ transmit: (UnsafeRawBufferPointer) -> Void) {
+        guard sender.session.repair.takesNACK, let due = log.nextAsk, due <= now else { return }
+        log.due(
+            at: now, roundTrip: sender.session.statistics.roundTrip, hold: packets?.hold?.seconds ?? 0, into: &missing)
+        if !missing.isEmpty, sender.ask(for: missing, transmit) { counts.nacksSent += 1 }
     }
 
     func leave(at now: HostTime, transmit: (UnsafeRawBufferPointer) -> Void) { sender.bye(at: now, transmit) }
 
     var nextDeadline: HostTime? {
-        guard let wait = aac?.deadline else { return sender.session.nextReportTime }
-        guard let report = sender.session.nextReportTime else { return wait }
-        return min(wait, report)
+        var next = sender.session.nextReportTime
+        for due in [aac?.deadline, sender.session.repair.takesNACK ? log.nextAsk : nil] {
+            if let due { next = next.map { min($0, due) } ?? due }
+        }
+        return next
     }
 
     var statistics: MediaStatistics {
@@ -98,39 +108,48 @@ final class MediaPeer {
         s.corruptPackets += aac?.corruptUnits ?? 0
         s.lateUnits += aac?.lateUnits ?? 0
         s.rejectedPackets += aac?.rejectedUnits ?? 0
+        s.repeatedPackets = repeatedBefore + sender.repeatedPayloads - sender.answeredPackets
+        s.retransmittedPackets = answeredBefore + sender.answeredPackets
+        s.redundancy = sender.plan
         return s
     }
 
-    private func deliver(_ media: ReceivedMedia, _ payload: UnsafeRawBufferPointer, at now: HostTime) {
-        guard let packets else { return }
-        switch configuration.codec {
-        case .aac:
-            guard let units = try? AACPayload(parsing: payload) else { return counts.corruptPackets += 1 }
-            for unit in units {
-                aac?.receive(
-                    UnsafeRawBufferPointer(rebasing: payload[unit.bytes]), position: media.position + unit.frameOffset,
-                    at: now, into: packets)
-            }
-        case .opus:
-            guard let opus = try? OpusPayload(parsing: payload) else { return counts.corruptPackets += 1 }
-            push(media, payload, frames: opus.ticks, at: now, into: packets)
-        case .pcm:
-            let frames = try? PCMPayload.frameCount(
-                payloadSize: payload.count, channelCount: configuration.channelCount)
-            guard let frames else { return counts.corruptPackets += 1 }
-            push(media, payload, frames: frames, at: now, into: packets)
-        }
+    // MARK: How much is repeated
+
+    /// Bits a second that sound and redundancy may take together; nil for what is usual.
+    var budget: Double? {
+        get { policy.budget }
+        set { policy.budget = newValue }
     }
 
-    private func push(
-        _ media: ReceivedMedia, _ payload: UnsafeRawBufferPointer, frames: Int, at now: HostTime,
-        into packets: PacketQueue
-    ) {
-        // A packet that its source's very first overtook may count from below zero; it is late by any measure.
-        guard media.sequenceNumber >= 0 else { return counts.rejectedPackets += 1 }
-        let header = PacketHeader(
-            sequence: media.sequenceNumber, position: media.position, frameCount: frames, byteCount: payload.count,
-            arrival: now, startsStream: media.startsSource)
-        if !packets.push(header, payload: payload) { counts.rejectedPackets += 1 }
+    /// What Opus's own redundancy is to help against, in percent: where the far side makes use of it and knows no better.
+    var codecLoss: Int {
+        let knowsBetter = configuration.repair.redundant != nil
+        return configuration.takesCodecRedundancy && !knowsBetter ? policy.codecLoss : 0
+    }
+
+    /// Takes what the far side's report says of losses, and decides how much is repeated from now on.
+    func learn(at now: HostTime) {
+        guard let pattern = sender.session.takeLossPattern() else { return }
+        if let hold = sender.session.remoteHold { policy.delayLimit = hold.limit }
+        let duration = packetDuration
+        let bitRate =
+            configuration.codec == .pcm
+            ? configuration.streamRate * Double(16 * configuration.channelCount) : Double(configuration.bitRate)
+        policy.take(
+            pattern, of: RedundancyPolicy.Stream(packetDuration: duration, bitRate: bitRate),
+            at: Double(now.nanoseconds) / 1e9)
+        let canRepeat = configuration.repair.redundant != nil || configuration.repair.repeated != nil
+        sender.plan = canRepeat ? policy.plan : .none
+    }
+
+    /// Seconds of sound in a packet: of PCM's, what is left of a block that is split.
+    private var packetDuration: Double {
+        var frames = configuration.framesPerPacket
+        if configuration.codec == .pcm {
+            frames =
+                PCMPayload.split(frameCount: frames, channelCount: configuration.channelCount).first?.count ?? frames
+        }
+        return Double(frames) / configuration.streamRate
     }
 }

@@ -19,6 +19,18 @@ public struct MediaStatistics: Sendable {
     public var lateUnits = 0
     /// Packets that found the queue to playout full: the device had stopped calling.
     public var rejectedPackets = 0
+    /// Lost packets that came after all: by another packet that carried them too, or once more.
+    public var recoveredPackets = 0
+    /// Packets that came by themselves and by another, or more than once.
+    public var redundantPackets = 0
+    /// Reports that asked the far side for packets; how many of its own asked for ours is in ``rtp``.
+    public var nacksSent = 0
+    /// Packets that went out once more because they were asked for.
+    public var retransmittedPackets = 0
+    /// Packets that went out once more unasked, mostly within others.
+    public var repeatedPackets = 0
+    /// What goes out once more at present.
+    public var redundancy = RedundancyPlan.none
 
     /// Nothing has happened but what `rtp` counts.
     public init(rtp: RTPStatistics) { self.rtp = rtp }

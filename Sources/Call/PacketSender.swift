@@ -1,49 +1,127 @@
 import AudioBase
 import MediaTransport
 
-/// Puts payloads into RTP packets and hands them on, all in one buffer of its own.
+/// Puts payloads into RTP packets and hands them on, all in one buffer of its own. Where that was agreed on it repeats
+/// what it has sent: in later packets (RED), as packets of their own where that has no room for it, and when it is asked to.
 struct PacketSender: ~Copyable {
     var session: RTPSession
+    /// What is repeated with each packet.
+    var plan = RedundancyPlan.none
+    /// Payloads that went out again in a later packet, or in one of their own; and of these, those that were asked for.
+    private(set) var repeatedPayloads = 0
+    private(set) var answeredPackets = 0
     private var hasSent = false
     private let isAAC: Bool
+    private var history: PayloadHistory?
+    private var earlier: [REDPayload.Earlier] = []
     private let datagram: UnsafeMutableRawBufferPointer
-    private let unit: UnsafeMutableRawBufferPointer  // an AAC access unit behind its header
+    private let body: UnsafeMutableRawBufferPointer  // what the codec made, behind its format's header
+
+    /// Bytes of a payload with earlier blocks at most, so that no link fragments it.
+    static let maximumRedundantSize = PCMPayload.maximumSize
 
     init(session: RTPSession, isAAC: Bool) {
         self.session = session
         self.isAAC = isAAC
         datagram = .allocate(byteCount: 8448, alignment: 16)
-        unit = .allocate(byteCount: 8320, alignment: 16)
+        body = .allocate(byteCount: 8320, alignment: 16)
+        history = session.repair.redundant != nil || session.repair.repeated != nil ? PayloadHistory() : nil
+        earlier.reserveCapacity(2)
     }
 
     deinit {
         datagram.deallocate()
-        unit.deallocate()
+        body.deallocate()
     }
 
     mutating func send(
         _ payload: UnsafeRawBufferPointer, position: Int, afterGap: Bool, at now: HostTime,
         _ transmit: (UnsafeRawBufferPointer) -> Void
     ) {
-        var body = payload
+        let number = session.nextSequenceNumber
+        let near = plan.near > 0 ? gather(number &- UInt16(plan.near), position, payload) : nil
+        let far = plan.far > 0 ? gather(number &- UInt16(plan.far), position, payload) : nil
+        var content = payload
+        var isRedundant = false
         if isAAC {
             // A unit too long for the format (8,191 bytes) is none that AAC-LC makes.
-            guard let count = try? AACPayload.write(payload, into: unit) else { return }
-            body = UnsafeRawBufferPointer(rebasing: unit[..<count])
+            guard let count = try? AACPayload.write(payload, into: body) else { return }
+            content = UnsafeRawBufferPointer(rebasing: body[..<count])
+        } else if !earlier.isEmpty {
+            let count = try? REDPayload.write(
+                earlier, own: payload, payloadType: session.payloadType, into: body)
+            if let count {
+                content = UnsafeRawBufferPointer(rebasing: body[..<count])
+                isRedundant = true
+                repeatedPayloads += earlier.count
+            }
+            earlier.removeAll(keepingCapacity: true)
         }
         // With AAC the marker says that a unit ends here, as each does (RFC 3640 §3.1): GStreamer waits for it.
         let marker = isAAC || afterGap || !hasSent
-        let count = session.packetize(body, position: position, marker: marker, at: now, into: datagram)
+        let count = session.packetize(
+            content, position: position, marker: marker, isRedundant: isRedundant, at: now, into: datagram)
         hasSent = true
         transmit(UnsafeRawBufferPointer(rebasing: datagram[..<count]))
+        if let near { sendAgain(near, transmit) }
+        if let far { sendAgain(far, transmit) }
+        history?.store(payload, number: number, position: position)
+    }
+
+    /// Takes an earlier payload along with the next packet, where it fits.
+    /// - Returns: its number where it must go by itself.
+    private mutating func gather(
+        _ number: UInt16, _ position: Int, _ payload: UnsafeRawBufferPointer
+    ) -> UInt16? {
+        guard let (bytes, place) = history?.payload(number) else { return nil }
+        let block = REDPayload.Earlier(age: position - place, bytes: bytes)
+        guard (1...REDPayload.maximumAge).contains(block.age) else { return nil }
+        let held = earlier.reduce(payload.count + REDPayload.ownHeaderSize) {
+            $0 + $1.bytes.count + REDPayload.headerSize
+        }
+        guard session.repair.redundant != nil, block.fits,
+            held + bytes.count + REDPayload.headerSize <= Self.maximumRedundantSize
+        else { return number }
+        earlier.insert(block, at: 0)  // the further back is asked for later, and comes first
+        return nil
+    }
+
+    @discardableResult
+    private mutating func sendAgain(_ number: UInt16, _ transmit: (UnsafeRawBufferPointer) -> Void) -> Bool {
+        guard let (bytes, place) = history?.payload(number) else { return false }
+        let count = session.packetizeAgain(bytes, sequence: number, position: place, into: datagram)
+        guard count > 0 else { return false }
+        repeatedPayloads += 1
+        transmit(UnsafeRawBufferPointer(rebasing: datagram[..<count]))
+        return true
+    }
+
+    /// Sends again what the far side has asked for, where it is known and was not sent again just now.
+    mutating func answer(at now: HostTime, _ transmit: (UnsafeRawBufferPointer) -> Void) {
+        guard history != nil, session.repair.repeated != nil else { return }
+        let pause = session.statistics.roundTrip ?? 0
+        for number in session.takeAskedFor() where history?.answer(number, at: now, pause: pause) == true {
+            if sendAgain(number, transmit) { answeredPackets += 1 }
+        }
     }
 
     /// The next packet comes after a gap.
-    mutating func interrupt() { hasSent = false }
+    mutating func interrupt() {
+        hasSent = false
+        history?.removeAll()
+    }
 
     mutating func report(at now: HostTime, _ transmit: (UnsafeRawBufferPointer) -> Void) {
         let count = session.writeReport(at: now, into: datagram)
         transmit(UnsafeRawBufferPointer(rebasing: datagram[..<count]))
+    }
+
+    /// Asks for packets.
+    /// - Returns: whether the far side takes that.
+    mutating func ask(for missing: [Int], _ transmit: (UnsafeRawBufferPointer) -> Void) -> Bool {
+        let count = session.writeNACK(of: missing, into: datagram)
+        if count > 0 { transmit(UnsafeRawBufferPointer(rebasing: datagram[..<count])) }
+        return count > 0
     }
 
     mutating func bye(at now: HostTime, _ transmit: (UnsafeRawBufferPointer) -> Void) {

@@ -76,6 +76,11 @@ final class StreamEncoder {
         return max(1, resamples ? resampler.inputNeeded(for: missing) : missing)
     }
 
+    /// What Opus's own redundancy is to help against, in percent; 0 for none of it.
+    func setExpectedLoss(percent: Int) {
+        if case .opus(let encoder) = engine { encoder.setExpectedLoss(percent: percent) }
+    }
+
     /// Takes the next frames of the microphone.
     /// - Parameter emit: gets each payload that is complete, its place on the stream's timeline, and whether a gap lies before
     ///   it; valid during the call.

@@ -24,6 +24,8 @@ public struct MediaFormat: Hashable, Sendable, CustomStringConvertible {
     public var channelCount: Int
     /// In the order written.
     public var parameters: [Parameter]
+    /// Whether the describing side takes generic NACKs for it: `a=rtcp-fb` (RFC 4585 §4.2).
+    public var takesNACK = false
 
     /// A format. - Precondition: `payloadType` is at most 127.
     public init(

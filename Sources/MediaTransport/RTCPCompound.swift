@@ -5,6 +5,8 @@ struct RTCPCompound {
         static let receiverReport: UInt8 = 201
         static let sourceDescription: UInt8 = 202
         static let goodbye: UInt8 = 203
+        static let transportFeedback: UInt8 = 205
+        static let extendedReport: UInt8 = 207
     }
 
     /// Whether a packet is RTCP and not RTP: packet types 192 to 223 lie where RTP has the payload types 64 to 95 with the
@@ -69,6 +71,8 @@ struct RTCPCompound {
                 case Kind.senderReport: 24 + ReportBlock.size * Int(flags & 0x1F)
                 case Kind.receiverReport: 4 + ReportBlock.size * Int(flags & 0x1F)
                 case Kind.goodbye: 4 * Int(flags & 0x1F)
+                case Kind.transportFeedback: 8
+                case Kind.extendedReport: 4
                 default: 0
                 }
             guard needed <= end - at - 4 else { throw .badReportLength }

@@ -20,7 +20,10 @@ extension RTPSession {
         } catch {
             return .ignored(.malformed(error))
         }
-        guard packet.payloadType == payloadType else { return .ignored(.payloadType(packet.payloadType)) }
+        if packet.payloadType == repair.repeated { return receiveAgain(packet, datagram) }
+        guard packet.payloadType == payloadType || packet.payloadType == repair.redundant else {
+            return .ignored(.payloadType(packet.payloadType))
+        }
         if let peer, peer != packet.ssrc, packet.ssrc != ssrc, isSilent(at: at) { forgetPeer() }
         if let reason = refusal(of: packet.ssrc) { return .ignored(reason) }
         peer = packet.ssrc
@@ -32,8 +35,10 @@ extension RTPSession {
         case .next(let number):
             sequenceNumber = number
             isNewest = true
+            state.losses.mark(number)
         case .late(let number):
             sequenceNumber = number
+            state.losses.mark(number)
         case .restart:
             totals.add(state.sequence)
             totals.restarts &+= 1
@@ -61,18 +66,19 @@ extension RTPSession {
         return .media(
             ReceivedMedia(
                 sequenceNumber: sequenceNumber, position: position, marker: packet.marker, payload: packet.payload,
-                startsSource: false))
+                startsSource: false, isRedundant: packet.payloadType != payloadType))
     }
 
     private mutating func start(_ packet: RTPPacket, at: HostTime) -> Received {
         source = SourceState(
-            sequence: SequenceTracker(first: packet.sequenceNumber), timestamp: packet.timestamp, lastArrival: at)
+            sequence: SequenceTracker(first: packet.sequenceNumber), timestamp: packet.timestamp,
+            losses: LossRecord(first: Int(packet.sequenceNumber)), lastArrival: at)
         totals.bytesReceived &+= packet.payload.count
         startReporting(at: at)
         return .media(
             ReceivedMedia(
                 sequenceNumber: Int(packet.sequenceNumber), position: 0, marker: packet.marker,
-                payload: packet.payload, startsSource: true))
+                payload: packet.payload, startsSource: true, isRedundant: packet.payloadType != payloadType))
     }
 
     /// Whether the peer's source has not been heard for 1.5 s: another may be the peer's program, begun anew.

@@ -27,6 +27,10 @@ extension RTPSession {
                 }
             case RTCPCompound.Kind.goodbye:
                 for i in 0..<packet.count where datagram.bigEndian32(body + 4 * i) == sender { left = true }
+            case RTCPCompound.Kind.transportFeedback where packet.count == NACKMessage.format:
+                if datagram.bigEndian32(body) == sender { takeNACK(datagram, packet.body) }
+            case RTCPCompound.Kind.extendedReport:
+                if datagram.bigEndian32(body) == sender { takeExtendedReport(datagram, packet.body) }
             default: break  // APP and later kinds: skipped (§6.1)
             }
         }
@@ -46,6 +50,7 @@ extension RTPSession {
             totals.remote = RemoteReport(
                 fractionLost: Double(block.fractionLost) / 256, cumulativeLost: block.cumulativeLost,
                 jitter: Double(block.jitter) / clockRate)
+            if !repair.takesReports { takeCounts(block) }
             guard block.lastReport != 0 else { continue }
             // §6.4.1: now less when the report left less how long the peer held it, modulo 2^16 seconds. The peer's
             // rounding may bring it below zero.
@@ -94,18 +99,22 @@ extension RTPSession {
         datagram.putReportHeader(kind, count: blocks, size: end, at: 0)
         datagram.put(ssrc, at: 4)
 
-        let description = end
-        datagram.put(ssrc, at: end + 4)
-        datagram.put(1 as UInt8, at: end + 8)
-        datagram.put(UInt8(cname.count), at: end + 9)
-        cname.withUnsafeBytes { datagram.put($0, at: description + 10) }
-        end += 10 + cname.count
+        return writeExtendedReport(into: datagram, at: writeDescription(into: datagram, at: end))
+    }
+
+    /// Writes the canonical name behind other packets.
+    /// - Returns: where it ends.
+    func writeDescription(into datagram: UnsafeMutableRawBufferPointer, at start: Int) -> Int {
+        datagram.put(ssrc, at: start + 4)
+        datagram.put(1 as UInt8, at: start + 8)
+        datagram.put(UInt8(cname.count), at: start + 9)
+        cname.withUnsafeBytes { datagram.put($0, at: start + 10) }
+        var end = start + 10 + cname.count
         repeat {
             datagram.put(0 as UInt8, at: end)
             end += 1
         } while end % 4 != 0
-        datagram.putReportHeader(
-            RTCPCompound.Kind.sourceDescription, count: 1, size: end - description, at: description)
+        datagram.putReportHeader(RTCPCompound.Kind.sourceDescription, count: 1, size: end - start, at: start)
         return end
     }
 
@@ -144,7 +153,7 @@ struct NTPTime {
 }
 
 extension UnsafeMutableRawBufferPointer {
-    fileprivate func putReportHeader(_ kind: UInt8, count: Int, size: Int, at offset: Int) {
+    func putReportHeader(_ kind: UInt8, count: Int, size: Int, at offset: Int) {
         put(0x80 | UInt8(count), at: offset)
         put(kind, at: offset + 1)
         put(UInt16(size / 4 - 1), at: offset + 2)

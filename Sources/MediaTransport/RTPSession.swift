@@ -15,14 +15,18 @@ public struct RTPSession: Sendable {
     /// Seconds between reports.
     public static let reportInterval = 1.0
     /// Bytes a report or goodbye takes at most.
-    public static let maximumReportSize = 336
+    public static let maximumReportSize = 336 + 8 + ExtendedReport.maximumSize
 
     let ssrc: UInt32
-    var payloadType: UInt8
+    /// What was agreed on, 0 to 127.
+    public internal(set) var payloadType: UInt8
     var clockRate: Double
     let cname: [UInt8]
 
-    var nextSequenceNumber: UInt16
+    /// The number of the next packet.
+    public internal(set) var nextSequenceNumber: UInt16
+    /// The same of packets that are sent once more.
+    var nextRepeatNumber: UInt16
     var firstTimestamp: UInt32
     /// Where the timestamps were at the last packet before a ``renegotiate(payloadType:clockRate:)``.
     private var resumed: (timestamp: UInt32, at: HostTime)?
@@ -33,6 +37,17 @@ public struct RTPSession: Sendable {
     var lastReport: (middle: UInt32, at: HostTime)?  // the peer's newest sender report
     var peerName: [UInt8] = []
     var totals = RTPStatistics()  // all but what `source` counts
+
+    /// What was agreed on to make up for lost packets.
+    public var repair = RTPRepair()
+    /// What this side's playout holds, for the next report; nil for nothing to tell.
+    public var hold: PlayoutHold?
+    /// What the peer's playout holds, as its last report says; nil until one has.
+    public internal(set) var remoteHold: PlayoutHold?
+    var lossPattern: LossPattern?
+    var askedFor = AskedNumbers()
+    /// What the peer's last report counted, and how often NACKs have told of losses since.
+    var counted: (lost: Int, highest: UInt32, bursts: Int)?
 
     /// When ``writeReport(at:into:)`` is due; nil until a packet has been sent or received.
     public private(set) var nextReportTime: HostTime?
@@ -51,6 +66,7 @@ public struct RTPSession: Sendable {
         var sequence: SequenceTracker
         var timestamp: UInt32  // of the newest packet
         var position = 0
+        var losses: LossRecord
         var lastArrival: HostTime
         var lastPosition = 0  // of the packet that arrived last
         var jitter = 0.0  // in clock-rate units
@@ -75,6 +91,7 @@ public struct RTPSession: Sendable {
         self.clockRate = Double(clockRate)
         self.firstTimestamp = firstTimestamp
         nextSequenceNumber = firstSequenceNumber
+        nextRepeatNumber = firstSequenceNumber
         peerName.reserveCapacity(255)
     }
 
@@ -85,11 +102,12 @@ public struct RTPSession: Sendable {
     /// - Parameters:
     ///   - position: the payload's first frame in clock-rate units, counted from the session's start.
     ///   - marker: whether it is the first after a silence.
+    ///   - isRedundant: whether the payload is a ``REDPayload``; where ``repair`` has no type for that it is none.
     ///   - at: now.
     ///   - datagram: room for ``RTPPacket/headerSize`` bytes more than the payload.
     /// - Returns: the datagram's size in bytes.
     public mutating func packetize(
-        _ payload: UnsafeRawBufferPointer, position: Int, marker: Bool, at: HostTime,
+        _ payload: UnsafeRawBufferPointer, position: Int, marker: Bool, isRedundant: Bool = false, at: HostTime,
         into datagram: UnsafeMutableRawBufferPointer
     ) -> Int {
         if let resumed {
@@ -98,7 +116,8 @@ public struct RTPSession: Sendable {
             self.resumed = nil
         }
         RTPPacket(
-            payloadType: payloadType, marker: marker, sequenceNumber: nextSequenceNumber,
+            payloadType: isRedundant ? repair.redundant ?? payloadType : payloadType, marker: marker,
+            sequenceNumber: nextSequenceNumber,
             timestamp: firstTimestamp &+ UInt32(truncatingIfNeeded: position), ssrc: ssrc, payloadSize: payload.count
         ).writeHeader(into: datagram)
         datagram.put(payload, at: RTPPacket.headerSize)
@@ -124,6 +143,9 @@ public struct RTPSession: Sendable {
         source = nil
         peer = nil
         lastReport = nil
+        repair = RTPRepair()
+        (hold, remoteHold, lossPattern, askedFor) = (nil, nil, nil, AskedNumbers())
+        counted = nil
         self.payloadType = payloadType
         self.clockRate = Double(clockRate)
     }

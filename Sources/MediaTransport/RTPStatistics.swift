@@ -19,6 +19,8 @@ public struct RTPStatistics: Hashable, Sendable {
     public var packetsReordered = 0
     /// Datagrams dropped, for whatever ``IgnoredReason``.
     public var packetsIgnored = 0
+    /// Reports of the peer's that asked for packets.
+    public var nacksReceived = 0
     /// How often the peer's source started over.
     public var restarts = 0
     /// Interarrival jitter in seconds (RFC 3550 A.8).

@@ -2,6 +2,8 @@
 public enum Received: Hashable, Sendable {
     /// Audio.
     case media(ReceivedMedia)
+    /// Audio that was sent before, once more: its numbers are those of the first time, and may have come already.
+    case repeated(ReceivedMedia)
     /// RTCP, taken into ``RTPSession/statistics``.
     case report
     /// RTCP by which the peer says that it leaves.
@@ -26,6 +28,8 @@ public struct ReceivedMedia: Hashable, Sendable {
     /// True on the first packet of a source: the peer's first, or the first after it started over. Counters and
     /// positions of earlier packets do not compare with this one's.
     public var startsSource: Bool
+    /// Whether the payload carries earlier blocks too, a ``REDPayload``.
+    public var isRedundant = false
 }
 
 /// Why a datagram was dropped.

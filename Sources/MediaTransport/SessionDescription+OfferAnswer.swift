@@ -73,8 +73,10 @@ extension SessionDescription {
         guard answer.profile.isSecure == profile.isSecure else {
             throw .otherTransport(answered: answer.profile, offered: profile)
         }
-        for chosen in answer.formats
-        where formats.contains(where: { $0.payloadType == chosen.payloadType && $0.matches(chosen) }) {
+        for chosen in answer.formats where chosen.repair == nil {
+            guard formats.contains(where: { $0.payloadType == chosen.payloadType && $0.matches(chosen) }) else {
+                continue
+            }
             return chosen
         }
         throw .answerNotOffered(answered: answer.formats.map(\.description), offered: formats.map(\.description))

@@ -41,6 +41,9 @@ private struct SDPParser {
     private var packetTime: Double?
     private var maximumPacketTime: Double?
     private var multiplexesRTCP = false
+    private var extendedReports: [String] = []
+    /// Payload types of `a=rtcp-fb:TYPE nack`; nil is all of them.
+    private var nacks: [UInt8?] = []
     private var ice = ICEAttributes()
     private var otherSession: [String] = []
     private var otherMedia: [String] = []
@@ -148,6 +151,8 @@ private struct SDPParser {
         case ("ptime", let text?) where media != nil: packetTime = try milliseconds(text, number)
         case ("maxptime", let text?) where media != nil: maximumPacketTime = try milliseconds(text, number)
         case ("rtcp-mux", nil) where media != nil: multiplexesRTCP = true
+        case ("rtcp-xr", let text?) where media != nil: extendedReports += text.words.map { String($0) }
+        case ("rtcp-fb", let text?) where media != nil && isNACK(text.words): break
         case ("mid", let text?) where media != nil && mediaID == nil && text.isName: mediaID = String(text)
         case ("group", let text?) where media == nil && bundle.isEmpty && text.utf8.starts(with: "BUNDLE ".utf8):
             bundle = text.words.dropFirst().map { String($0) }
@@ -157,6 +162,15 @@ private struct SDPParser {
             if ice.take(name, argument, isMedia: media != nil) { break }
             if media == nil { otherSession.append(String(value)) } else { otherMedia.append(String(value)) }
         }
+    }
+
+    /// Takes note of a wish for generic NACKs; others begin like it and have more words.
+    private mutating func isNACK(_ words: [Substring]) -> Bool {
+        guard words.count == 2, words[1] == "nack" else { return false }
+        let type = payloadType(words[0])
+        guard type != nil || words[0] == "*" else { return false }
+        nacks.append(type)
+        return true
     }
 
     /// Of media other than the stream: what an answer needs to name them.
@@ -207,6 +221,7 @@ private struct SDPParser {
             (maps[type] ?? Self.assigned[type]).map { format in
                 var format = format
                 format.parameters = parameters[type] ?? []
+                format.takesNACK = nacks.contains { $0 == nil || $0 == type }
                 return format
             }
         }
@@ -219,6 +234,7 @@ private struct SDPParser {
         description.direction = direction ?? .sendReceive
         description.maximumPacketTime = maximumPacketTime
         description.multiplexesRTCP = multiplexesRTCP
+        description.extendedReports = extendedReports
         description.mediaID = mediaID
         description.bundle = bundle
         description.mediaBefore = Array(others[..<placeOfStream])

@@ -19,10 +19,12 @@ extension SessionDescription: CustomStringConvertible {
                 let list = format.parameters.map { $0.value.isEmpty ? $0.name : "\($0.name)=\($0.value)" }
                 lines.append("a=fmtp:\(format.payloadType) \(list.joined(separator: "; "))")
             }
+            if format.takesNACK { lines.append("a=rtcp-fb:\(format.payloadType) nack") }
         }
         if let packetTime { lines.append("a=ptime:\(decimal(packetTime))") }
         if let maximumPacketTime { lines.append("a=maxptime:\(decimal(maximumPacketTime))") }
         if multiplexesRTCP { lines.append("a=rtcp-mux") }
+        if !extendedReports.isEmpty { lines.append("a=rtcp-xr:\(extendedReports.joined(separator: " "))") }
         lines.append("a=\(direction.rawValue)")
         lines += (ice?.mediaAttributes ?? []).map { "a=\($0)" }
         lines += otherMediaAttributes.map { "a=\($0)" }

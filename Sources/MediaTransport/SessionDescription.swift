@@ -57,6 +57,8 @@ public struct SessionDescription: Hashable, Sendable {
     public var maximumPacketTime: Double?
     /// Whether it takes RTCP on the port of RTP (RFC 5761). ``RTPSession`` always sends it there.
     public var multiplexesRTCP: Bool
+    /// `a=rtcp-xr` of the media: which extended reports it would like to get (RFC 3611 §5.1); empty for none.
+    public var extendedReports: [String]
     /// `a=mid`, the stream's name in ``bundle`` (RFC 5888); nil for none.
     public var mediaID: String?
     /// `a=group:BUNDLE`: the names of media that share one port (RFC 9143); empty for none.
@@ -93,6 +95,7 @@ public struct SessionDescription: Hashable, Sendable {
         self.packetTime = packetTime
         maximumPacketTime = nil
         multiplexesRTCP = true
+        extendedReports = []
         mediaID = nil
         bundle = []
         ice = nil

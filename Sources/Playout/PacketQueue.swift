@@ -17,14 +17,16 @@ public struct PacketHeader: BitwiseCopyable, Sendable {
     public var arrival: HostTime
     /// Whether the sender has begun, or started anew: places before and after do not compare.
     public var startsStream: Bool
-    /// Whether its arrival says how late packets come; not that of one which was rebuilt from others or asked for again.
-    public var teaches: Bool
+    /// Whether it came by another packet, or once more: when it came says nothing of the way.
+    public var isRecovered: Bool
+    /// Whether it was recovered because this side asked for it: then it is in time, or nobody waits for it.
+    public var wasAskedFor: Bool
 
     /// A header of these values.
     @inlinable
     public init(
         sequence: Int, position: Int, frameCount: Int, byteCount: Int, arrival: HostTime, startsStream: Bool = false,
-        teaches: Bool = true
+        isRecovered: Bool = false, wasAskedFor: Bool = false
     ) {
         self.sequence = sequence
         self.position = position
@@ -32,7 +34,8 @@ public struct PacketHeader: BitwiseCopyable, Sendable {
         self.byteCount = byteCount
         self.arrival = arrival
         self.startsStream = startsStream
-        self.teaches = teaches
+        self.isRecovered = isRecovered
+        self.wasAskedFor = wasAskedFor
     }
 }
 
@@ -53,11 +56,19 @@ public final class PacketQueue: Sendable {
 
     deinit { storage.deallocate() }
 
+    /// Seconds that playout holds, and may come to hold where that saves packets, as its last pull has them; nil until the
+    /// first packet was played. For the media thread, which asks for what can still be in time.
+    public var hold: (seconds: Double, limit: Double)? {
+        let limit = Double(bitPattern: storage.holds[1].load(ordering: .relaxed))
+        return limit > 0 ? (Double(bitPattern: storage.holds[0].load(ordering: .relaxed)), limit) : nil
+    }
+
     struct Storage: @unchecked Sendable {  // `head` has one writing thread, `tail` the other
         let headers: UnsafeMutablePointer<PacketHeader>
         let payloads: UnsafeMutableRawPointer
         let head: UnsafeMutablePointer<Atomic<Int>>
         let tail: UnsafeMutablePointer<Atomic<Int>>
+        let holds: UnsafeMutablePointer<Atomic<UInt64>>  // doubles' bits: what playout holds, and may
         let capacity: Int
         let payloadCapacity: Int
 
@@ -69,6 +80,8 @@ public final class PacketQueue: Sendable {
             payloads.initializeMemory(as: UInt8.self, repeating: 0, count: capacity * self.payloadCapacity)
             head = .allocate(capacity: 17)
             tail = head + 16
+            holds = .allocate(capacity: 2)
+            for i in 0..<2 { (holds + i).initialize(to: Atomic(0)) }
             head.initialize(to: Atomic(0))
             tail.initialize(to: Atomic(0))
         }
@@ -77,6 +90,7 @@ public final class PacketQueue: Sendable {
             headers.deallocate()
             payloads.deallocate()
             head.deallocate()
+            holds.deallocate()
         }
     }
 
@@ -101,6 +115,13 @@ public final class PacketQueue: Sendable {
 }
 
 extension PacketQueue.Storage {
+    /// Tells the media thread what playout holds; each is looked at by itself.
+    @_noLocks
+    func publish(hold seconds: Double, limit: Double) {
+        holds[0].store(seconds.bitPattern, ordering: .relaxed)
+        holds[1].store(limit.bitPattern, ordering: .relaxed)
+    }
+
     /// The oldest packet's slot, or nil; it stays the reader's until ``removeFirst()``.
     var first: Int? {
         @_noLocks get {

@@ -15,6 +15,7 @@ extension PlayoutState {
                     nextSequence &+= 1
                 } else if header.position > cursor {
                     let gap = min(header.position &- cursor, frameCount &- done)
+                    if recover(before: header) { continue }
                     done &+= bridge(output, offset: offset &+ done, frameCount: gap, gap: header.position &- cursor)
                 } else {
                     decode(header)
@@ -85,6 +86,21 @@ extension PlayoutState {
         madeUpFrames &+= frameCount
         cursor &+= frameCount
         return frameCount
+    }
+
+    /// Stages what a packet carries of the one before it, where only that is missing (Opus's in-band FEC).
+    @_noLocks
+    private mutating func recover(before header: PacketHeader) -> Bool {
+        let gap = header.position &- cursor
+        guard let opus, staged == 0, gap == framesPerPacket, gap <= stageCapacity else { return false }
+        let bytes = buffer.payload(of: header.sequence).assumingMemoryBound(to: UInt8.self)
+        guard opus.carriesEarlier(bytes, byteCount: header.byteCount) else { return false }
+        let frames = opus.recover(
+            before: bytes, byteCount: header.byteCount, into: stage, offset: 0, frameCount: gap)
+        guard frames > 0 else { return false }
+        statistics.recoveredPackets &+= 1
+        setStage(position: cursor, frameCount: frames, isConcealment: false)
+        return true
     }
 
     private var opusBridgeLimit: Int { @_noLocks get { Int(0.060 * configuration.streamRate) } }

@@ -26,7 +26,9 @@ extension PlayoutState {
     mutating func steer(now: Double, frameCount: Int) {
         let rate = configuration.streamRate
         let range = tracker.range(at: now)
-        let wanted = range.wanted + tracker.packetLength + configuration.margin
+        let recovered = recovery.offset(at: now, drift: tracker.drift) ?? range.wanted
+        let latest = max(range.wanted, min(recovered, range.least + tracker.bound))
+        let wanted = latest + tracker.packetLength + configuration.margin
         var excess = playoutOffset(now: now, frameCount: frameCount) - wanted
         let isMadeUp = scaler.lead == 0 && (concealer.isActive || stageIsConcealment)
         let isGone = isMadeUp && madeUpFrames > Int(0.1 * rate)
@@ -136,6 +138,8 @@ extension PlayoutState {
         statistics.framesPerPacket = framesPerPacket
         statistics.depth = offset - least
         statistics.targetDepth = wanted - least
+        statistics.depthLimit = tracker.bound
+        queue.publish(hold: statistics.depth, limit: statistics.depthLimit)
         statistics.delay = statistics.depth + needed / configuration.streamRate
         statistics.driftPPM = tracker.drift * 1e6
     }

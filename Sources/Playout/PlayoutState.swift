@@ -15,6 +15,7 @@ struct PlayoutState: ~Copyable {
     var concealer: Concealer
     var scaler: TimeScaler
     var tracker: DelayTracker
+    var recovery = RecoveryTracker()
     var statistics = PlayoutStatistics()
 
     var cursor = 0
@@ -113,18 +114,19 @@ struct PlayoutState: ~Copyable {
         // When a packet comes depends on its end, which must have been said; the frames before it wait the longer for that.
         let end = header.position &+ header.frameCount
         let offset = arrival - Double(end) / configuration.streamRate
-        statistics.packets &+= 1
-        if header.teaches {
-            if started, header.startsStream || tracker.isForeign(offset, at: arrival) || isBehind(header, at: arrival) {
-                statistics.restarts &+= 1
-                concealer.begin()
-                forget()
-            }
-            tracker.add(offset: offset, at: arrival, duration: Double(header.frameCount) / configuration.streamRate)
-            if !started { start(at: header, arrival: arrival, now: now, frameCount: frameCount) }
-        } else if !started || header.sequence < nextSequence {
-            return  // nothing to go by yet, or rebuilt in vain
+        if header.isRecovered {
+            if started { takeRecovered(slot, header, offset: offset, at: arrival) }
+            return
         }
+        recovery.add(at: arrival)
+        statistics.packets &+= 1
+        if started, header.startsStream || tracker.isForeign(offset, at: arrival) || isBehind(header, at: arrival) {
+            statistics.restarts &+= 1
+            concealer.begin()
+            forget()
+        }
+        tracker.add(offset: offset, at: arrival, duration: Double(header.frameCount) / configuration.streamRate)
+        if !started { start(at: header, arrival: arrival, now: now, frameCount: frameCount) }
         if header.sequence < nextSequence {
             statistics.latePackets &+= 1
         } else {
@@ -135,6 +137,17 @@ struct PlayoutState: ~Copyable {
             }
             buffer.insert(header, payload: queue.payloads + slot &* queue.payloadCapacity)
         }
+    }
+
+    /// Stores a packet that came by another, or once more: it may fill a hole, and says nothing of the way.
+    @_noLocks
+    private mutating func takeRecovered(_ slot: Int, _ header: PacketHeader, offset: Double, at arrival: Double) {
+        if !header.wasAskedFor { recovery.add(recovered: offset, at: arrival) }
+        guard header.sequence >= nextSequence, header.sequence < nextSequence &+ buffer.capacity,
+            buffer.header(of: header.sequence) == nil
+        else { return }
+        statistics.recoveredPackets &+= 1
+        buffer.insert(header, payload: queue.payloads + slot &* queue.payloadCapacity)
     }
 
     /// Whether packets have all been older than what is played, for half a second and more: a sender that counts anew
@@ -165,6 +178,7 @@ struct PlayoutState: ~Copyable {
     private mutating func forget() {
         buffer.removeAll()
         tracker.reset()
+        recovery.reset()
         opus?.reset()
         behindCount = 0
         staged = 0

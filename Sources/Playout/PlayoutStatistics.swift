@@ -25,6 +25,10 @@ public struct PlayoutStatistics: BitwiseCopyable, Sendable {
     public var depth = 0.0
     /// The same, as it should be.
     public var targetDepth = 0.0
+    /// Seconds that ``depth`` may come to be.
+    public var depthLimit = 0.0
+    /// Packets that came by another packet, or once more, and were in time.
+    public var recoveredPackets = 0
     /// Seconds from the arrival of the promptest packet to the moment its first frame is rendered.
     public var delay = 0.0
     /// The sender's device clock against this one's; 20 is 20 parts in a million fast.

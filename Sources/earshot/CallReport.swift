@@ -98,6 +98,9 @@ struct CallReport: Codable {
         var packets: Int
         var bytes: Int
         var lostBeforeEncoding: Int
+        /// Packets that went out once more: unasked, mostly within others, and because they were asked for.
+        var repeated: Int
+        var retransmitted: Int
     }
 
     struct Received: Codable {
@@ -112,6 +115,10 @@ struct CallReport: Codable {
         /// Packets that playout had no room for, its callback having stopped.
         var rejected: Int
         var restarts: Int
+        /// Lost packets that came after all; copies that were not needed; reports that asked for packets.
+        var recovered: Int
+        var redundant: Int
+        var nacks: Int
         var concealedFrames: Int
         var concealedMs: Double
         var skips: Int

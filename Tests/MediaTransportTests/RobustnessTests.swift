@@ -23,7 +23,7 @@ import Testing
             let bytes = mutated(bases[n % bases.count], &random)
             let at = HostTime(nanoseconds: Int64(bitPattern: random.next()) >> Int64(n % 40))
             switch other.take(bytes, at: at) {
-            case .media(let media):
+            case .media(let media), .repeated(let media):
                 taken += 1
                 #expect(media.payload.lowerBound >= 12 && media.payload.upperBound <= bytes.count)
             case .report, .goodbye: taken += 1

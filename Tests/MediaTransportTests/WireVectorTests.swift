@@ -68,6 +68,46 @@ import Testing
         #expect(try pair.server.unprotect(vector("srtcp")) == vector("rtcp"))
     }
 
+    @Test func `packets that are repeated, asked for and reported are as documented`() throws {
+        var (a, b) = (session(ssrc: 0x1234_5678, payloadType: 97, sequence: 1, timestamp: 480), session(ssrc: 1))
+        a.repair = .init()
+        (a.repair.redundant, a.repair.repeated) = (99, 100)
+        _ = a.packet(Array("Ear".utf8), position: 0, at: .seconds(0))
+        var (red, again) = ([UInt8](repeating: 0, count: 64), [UInt8](repeating: 0, count: 64))
+        Array("Ear".utf8).withUnsafeBytes { ear in
+            var payload = [UInt8](repeating: 0, count: 32)
+            payload.withUnsafeMutableBytes { payload in
+                let size = Array("shot".utf8).withUnsafeBytes {
+                    try? REDPayload.write([.init(age: 480, bytes: ear)], own: $0, payloadType: 97, into: payload)
+                }
+                let body = UnsafeRawBufferPointer(rebasing: payload[..<(size ?? 0)])
+                let count = red.withUnsafeMutableBytes {
+                    a.packetize(body, position: 480, marker: false, isRedundant: true, at: .seconds(0), into: $0)
+                }
+                red.removeLast(64 - count)
+            }
+            a.nextRepeatNumber = 0
+            let count = again.withUnsafeMutableBytes { a.packetizeAgain(ear, sequence: 1, position: 0, into: $0) }
+            again.removeLast(64 - count)
+        }
+        #expect(try red == vector("red"))
+        #expect(try again == vector("rtx"))
+
+        b = RTPSession(
+            ssrc: 0x8765_4321, cname: "ear", payloadType: 97, clockRate: 48_000, firstSequenceNumber: 1,
+            firstTimestamp: 0)
+        (b.repair.takesNACK, b.repair.takesReports) = (true, true)
+        for n in 0..<21 where n != 5 && n != 6 {
+            let packet = rawPacket(sequence: UInt16(n), ssrc: 0x1234_5678, payloadType: 97)
+            _ = b.take(packet)
+        }
+        var nack = [UInt8](repeating: 0, count: RTPSession.maximumNACKSize)
+        nack.removeLast(nack.count - nack.withUnsafeMutableBytes { b.writeNACK(of: [1, 2, 17], into: $0) })
+        #expect(try nack == vector("nack"))
+        b.hold = PlayoutHold(seconds: 0.021, limit: 0.08)
+        #expect(try b.report(at: .seconds(1)).suffix(40) == vector("xr")[...])
+    }
+
     @Test func `the descriptions are what an offer and its answer are`() throws {
         let offer = try SessionDescription(parsing: description(0))
         let answer = try SessionDescription(parsing: description(1))

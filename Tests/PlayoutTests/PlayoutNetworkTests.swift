@@ -116,7 +116,7 @@ import TestSupport
             guard sequence >= 10, (sequence - 10) % 100 == 50 else { return nil }
             return PacketHeader(
                 sequence: sequence - 10, position: (sequence - 10) * 128, frameCount: 128, byteCount: 256,
-                arrival: HostTime(nanoseconds: 1_000_000_000).advanced(bySeconds: sent + 0.002), teaches: false)
+                arrival: HostTime(nanoseconds: 1_000_000_000).advanced(bySeconds: sent + 0.002), isRecovered: true)
         }
         let r = try rig.run()
         #expect(r.statistics.latePackets == 0)

@@ -8,6 +8,7 @@ func seeds(of target: Target) -> [[UInt8]] {
     case .session: [call()]
     case .aac: [[0, 16, 0, 16, 1, 2], [0, 32, 0, 16, 0, 8, 1, 2, 3]]
     case .opus: [[0xF8, 1], [0xF9, 1, 2], [0xFA, 1, 9, 8], [0xE3, 0xC2, 1, 1, 9, 8, 0]]
+    case .red: [[0x85, 5, 0, 4, 0x85, 2, 0x80, 3, 5, 1, 2, 3, 4, 5, 6, 7, 8, 9], [97, 1]]
     case .stun: stunSeeds()
     case .description:
         [
@@ -65,6 +66,10 @@ private let offer = SessionDescription.offer(
 private func call() -> [UInt8] {
     var peer = RTPSession(
         ssrc: 2, cname: "peer", payloadType: 96, clockRate: 48_000, firstSequenceNumber: 65_534, firstTimestamp: .max)
+    peer.repair.redundant = 99
+    peer.repair.repeated = 100
+    (peer.repair.takesNACK, peer.repair.takesReports) = (true, true)
+    peer.hold = PlayoutHold(seconds: 0.02, limit: 0.08)
     var datagrams: [[UInt8]] = []
     for n in 0..<5 {
         datagrams.append(
@@ -80,6 +85,13 @@ private func call() -> [UInt8] {
     let ours: [UInt8] = [0x80, 96, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1, 5]
     _ = ours.withUnsafeBytes { peer.receive($0, at: HostTime(nanoseconds: 0)) }
     datagrams.append(written { peer.writeReport(at: HostTime(nanoseconds: 500_000_000), into: $0) })
+    datagrams.append(written { peer.writeNACK(of: [2, 3, 30], into: $0) })
+    datagrams.append(
+        written { packet in
+            [7, 7, 7 as UInt8].withUnsafeBytes {
+                peer.packetizeAgain($0, sequence: 65_535, position: 480, into: packet)
+            }
+        })
     datagrams.append(written { peer.writeBye(at: HostTime(nanoseconds: 600_000_000), into: $0) })
     return datagrams.flatMap { [UInt8($0.count >> 8), UInt8($0.count & 255), 200] + $0 }
 }

@@ -8,7 +8,7 @@ import TOMLReader
 
 /// What can be fuzzed. Each is a parser and the invariants its results must keep; a broken one traps.
 enum Target: String, CaseIterable {
-    case session, aac, opus, stun, description, rules, rooms, toml, container, file, stream, titles, playlist, tags
+    case session, aac, opus, red, stun, description, rules, rooms, toml, container, file, stream, titles, playlist, tags
     case dtls, srtp, announcement, netlink, events, target, transfer
 }
 
@@ -16,6 +16,10 @@ enum Target: String, CaseIterable {
 func fuzzSession(_ input: UnsafeRawBufferPointer) -> CInt {
     var session = RTPSession(
         ssrc: 1, cname: "fuzz", payloadType: 96, clockRate: 48_000, firstSequenceNumber: 0, firstTimestamp: 0)
+    session.repair.redundant = 99
+    session.repair.repeated = 100
+    session.repair.takesReports = true
+    session.hold = PlayoutHold(seconds: 0.02, limit: 0.08)
     var time = HostTime(nanoseconds: 1_000_000_000)
     var rest = input[...]
     withUnsafeTemporaryAllocation(byteCount: RTPSession.maximumReportSize, alignment: 8) { report in
@@ -25,9 +29,15 @@ func fuzzSession(_ input: UnsafeRawBufferPointer) -> CInt {
             let size = Int(rest[start]) << 8 | Int(rest[start + 1])
             let datagram = UnsafeRawBufferPointer(rebasing: rest.dropFirst(3).prefix(size))
             rest = rest.dropFirst(3 + size)
-            if case .media(let media) = session.receive(datagram, at: time) {
+            switch session.receive(datagram, at: time) {
+            case .media(let media), .repeated(let media):
                 precondition(media.payload.lowerBound >= 12 && media.payload.upperBound <= datagram.count)
+            default: break
             }
+            if let pattern = session.takeLossPattern() {
+                precondition(pattern.bursts <= pattern.lost && pattern.lost <= pattern.expected)
+            }
+            precondition(session.takeAskedFor().reduce(0) { count, _ in count + 1 } <= 64)
             if let due = session.nextReportTime, due <= time {
                 precondition(session.writeReport(at: time, into: report) % 4 == 0)
             }
@@ -51,6 +61,31 @@ func fuzzAAC(_ input: UnsafeRawBufferPointer) -> CInt {
     return 0
 }
 
+/// Blocks lie one behind the other and fill the payload; written again they are the same.
+func fuzzRED(_ input: UnsafeRawBufferPointer) -> CInt {
+    guard let payload = try? REDPayload(parsing: input) else { return 0 }
+    var end = payload.earlierCount * REDPayload.headerSize + REDPayload.ownHeaderSize
+    var earlier: [REDPayload.Earlier] = []
+    var types: Set<UInt8> = []
+    for block in payload {
+        precondition(block.bytes.lowerBound == end && (0...REDPayload.maximumAge).contains(block.age))
+        end = block.bytes.upperBound
+        types.insert(block.payloadType)
+        let bytes = UnsafeRawBufferPointer(rebasing: input[block.bytes])
+        guard block.isOwn else {
+            earlier.append(REDPayload.Earlier(age: block.age, bytes: bytes))
+            continue
+        }
+        guard types.count == 1 else { continue }
+        withUnsafeTemporaryAllocation(byteCount: input.count, alignment: 1) { written in
+            let count = try? REDPayload.write(earlier, own: bytes, payloadType: block.payloadType, into: written)
+            precondition(count == input.count && written.elementsEqual(input))
+        }
+    }
+    precondition(end == input.count && earlier.count == payload.earlierCount)
+    return 0
+}
+
 func fuzzOpus(_ input: UnsafeRawBufferPointer) -> CInt {
     guard let payload = try? OpusPayload(parsing: input) else { return 0 }
     precondition((120...5_760).contains(payload.ticks) && payload.ticks % 120 == 0)
@@ -64,7 +99,12 @@ func fuzzDescription(_ input: UnsafeRawBufferPointer) -> CInt {
     let answer = try? SessionDescription.answer(
         to: description, supporting: [.opus(), .pcm(sampleRate: 48_000), .aac(configuration: [0x12, 0x08])],
         address: .loopback, port: 1, sessionID: 1)
-    if let answer { precondition((try? description.format(chosenBy: answer)) == answer.formats.first) }
+    if var answer {
+        precondition((try? description.format(chosenBy: answer)) == answer.formats.first)
+        answer.answerRepair(to: description)
+        precondition((try? SessionDescription(parsing: answer.description))?.formats == answer.formats)
+        _ = SessionDescription.repair(of: answer.formats[0].payloadType, mine: answer, theirs: description)
+    }
     return 0
 }
 

@@ -181,10 +181,9 @@ public struct MediaEndpoint: ~Copyable {
         _ transmit: Transmit, _ deliver: Deliver
     ) {
         let number = Self.source(UnsafeRawBufferPointer(packet))
-        // Who moves is known by its number until a check tells where it is now.
-        guard let peer = peer(at: source) ?? peers.first(where: { number != nil && $0.source == number }) else {
-            return
-        }
+        // Who moves is known by its number until a check tells where it is now; what it sends once more has another lowest
+        // bit.
+        guard let peer = peer(at: source) ?? peers.first(where: { Self.isSame($0.source, number) }) else { return }
         guard let opened = peer.open(packet, from: source, to: local, at: now) else { return }
         deliver(peer.id, .packet(opened))
         follow(peer, at: now, transmit, deliver)
@@ -199,6 +198,11 @@ public struct MediaEndpoint: ~Copyable {
 
     private func follow(_ peer: PeerTransport, at now: HostTime, _ transmit: Transmit, _ deliver: Deliver) {
         if peer.follow(at: now, transmit, { deliver(peer.id, .message($0)) }) { deliver(peer.id, .state(peer.state)) }
+    }
+
+    private static func isSame(_ a: UInt32?, _ b: UInt32?) -> Bool {
+        guard let a, let b else { return false }
+        return a ^ b <= 1
     }
 
     /// The source number of RTP or RTCP (RFC 5761 §4); nil where it is too short to have one.

@@ -5,6 +5,8 @@
 
 static inline int earshot_opus_set_bitrate(OpusEncoder *e, opus_int32 v) { return opus_encoder_ctl(e, OPUS_SET_BITRATE(v)); }
 static inline int earshot_opus_set_complexity(OpusEncoder *e, opus_int32 v) { return opus_encoder_ctl(e, OPUS_SET_COMPLEXITY(v)); }
+static inline int earshot_opus_set_fec(OpusEncoder *e, opus_int32 v) { return opus_encoder_ctl(e, OPUS_SET_INBAND_FEC(v)); }
+static inline int earshot_opus_set_loss(OpusEncoder *e, opus_int32 v) { return opus_encoder_ctl(e, OPUS_SET_PACKET_LOSS_PERC(v)); }
 static inline int earshot_opus_get_lookahead(OpusEncoder *e, opus_int32 *v) { return opus_encoder_ctl(e, OPUS_GET_LOOKAHEAD(v)); }
 static inline int earshot_opus_reset_encoder(OpusEncoder *e) { return opus_encoder_ctl(e, OPUS_RESET_STATE); }
 static inline EARSHOT_NO_LOCKS int earshot_opus_reset_decoder(OpusDecoder *d) { return opus_decoder_ctl(d, OPUS_RESET_STATE); }
@@ -12,6 +14,10 @@ static inline int earshot_opus_set_gain(OpusDecoder *d, opus_int32 v) { return o
 static inline EARSHOT_NO_LOCKS int earshot_opus_decode(
     OpusDecoder *d, const unsigned char *data, opus_int32 bytes, float *pcm, int frames) {
     return opus_decode_float(d, data, bytes, pcm, frames, 0);
+}
+static inline EARSHOT_NO_LOCKS int earshot_opus_decode_fec(
+    OpusDecoder *d, const unsigned char *data, opus_int32 bytes, float *pcm, int frames) {
+    return opus_decode_float(d, data, bytes, pcm, frames, 1);
 }
 static inline EARSHOT_NO_LOCKS int earshot_opus_frames(const unsigned char *data, opus_int32 bytes, opus_int32 rate) {
     return opus_packet_get_nb_samples(data, bytes, rate);

@@ -38,12 +38,14 @@ extension CallReport.Peer {
             packetFrames: configuration.framesPerPacket,
             bitRate: configuration.codec == .pcm ? nil : configuration.bitRate,
             sent: CallReport.Sent(
-                packets: rtp.packetsSent, bytes: rtp.bytesSent, lostBeforeEncoding: media.captureLostFrames),
+                packets: rtp.packetsSent, bytes: rtp.bytesSent, lostBeforeEncoding: media.captureLostFrames,
+                repeated: media.repeatedPackets, retransmitted: media.retransmittedPackets),
             received: CallReport.Received(
                 packets: rtp.packetsReceived, bytes: rtp.bytesReceived, lost: max(0, rtp.packetsMissing),
                 late: playout.latePackets + media.lateUnits, missing: playout.missingPackets,
                 duplicates: rtp.packetsDuplicate, reordered: rtp.packetsReordered, corrupt: media.corruptPackets,
                 rejected: media.rejectedPackets, restarts: playout.restarts,
+                recovered: media.recoveredPackets, redundant: media.redundantPackets, nacks: media.nacksSent,
                 concealedFrames: playout.concealedFrames,
                 concealedMs: Double(playout.concealedFrames) / configuration.streamRate * 1e3, skips: playout.skips,
                 droppedFrames: playout.droppedFrames, insertedFrames: playout.insertedFrames),

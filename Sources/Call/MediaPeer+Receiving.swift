@@ -1,0 +1,111 @@
+import AudioBase
+import MediaTransport
+import Playout
+
+extension MediaPeer {
+    func receive(_ datagram: UnsafeRawBufferPointer, at now: HostTime) {
+        let received = sender.session.receive(datagram, at: now)
+        if case .ignored = received {} else { counts.lastHeard = now }
+        switch received {
+        case .media(let media):
+            counts.lastMedia = now
+            if media.startsSource {
+                counts.peerLeft = false
+                aac?.restart()
+                log.restart()
+            }
+            let payload = UnsafeRawBufferPointer(rebasing: datagram[media.payload])
+            if media.isRedundant {
+                deliverBlocks(media, payload, at: now)
+            } else {
+                deliver(media, payload, at: now)
+            }
+        case .repeated(let media):
+            deliverAgain(media, UnsafeRawBufferPointer(rebasing: datagram[media.payload]), at: now)
+        case .goodbye: counts.peerLeft = true
+        case .report: learn(at: now)
+        case .ignored: break
+        }
+    }
+
+    /// A packet as it was sent at first.
+    private func deliver(_ media: ReceivedMedia, _ payload: UnsafeRawBufferPointer, at now: HostTime) {
+        guard let packets else { return }
+        if configuration.codec == .aac {
+            guard let units = try? AACPayload(parsing: payload) else { return counts.corruptPackets += 1 }
+            for unit in units {
+                aac?.receive(
+                    UnsafeRawBufferPointer(rebasing: payload[unit.bytes]), position: media.position + unit.frameOffset,
+                    at: now, into: packets)
+            }
+            return
+        }
+        guard let frames = frameCount(payload) else { return counts.corruptPackets += 1 }
+        push(media, payload, frames: frames, at: now, into: packets)
+    }
+
+    /// A packet that carries earlier ones: those of them that have not come are recovered.
+    private func deliverBlocks(_ media: ReceivedMedia, _ payload: UnsafeRawBufferPointer, at now: HostTime) {
+        guard let packets, configuration.codec != .aac, let blocks = try? REDPayload(parsing: payload),
+            let own = blocks.first(where: \.isOwn), own.payloadType == configuration.payloadType
+        else { return counts.corruptPackets += packets == nil ? 0 : 1 }
+        // The packet itself first: it shows what is missing.
+        let bytes = UnsafeRawBufferPointer(rebasing: payload[own.bytes])
+        guard let frames = frameCount(bytes) else { return counts.corruptPackets += 1 }
+        push(media, bytes, frames: frames, at: now, into: packets)
+        for block in blocks where !block.isOwn && block.payloadType == configuration.payloadType {
+            let bytes = UnsafeRawBufferPointer(rebasing: payload[block.bytes])
+            guard block.age > 0, let count = frameCount(bytes) else { continue }
+            log.sawRepetition(of: (block.age + count / 2) / count, by: media.sequenceNumber)
+            let position = media.position - block.age
+            if let sequence = log.missing(at: position, frameCount: count) {
+                recover(sequence, position, bytes, frames: count, at: now, into: packets)
+            } else {
+                counts.redundantPackets += 1
+            }
+        }
+    }
+
+    /// A packet that was sent once more.
+    private func deliverAgain(_ media: ReceivedMedia, _ payload: UnsafeRawBufferPointer, at now: HostTime) {
+        guard let packets, configuration.codec != .aac else { return }
+        guard let frames = frameCount(payload) else { return counts.corruptPackets += 1 }
+        log.sawUnasked(media.sequenceNumber)
+        guard log.isMissing(media.sequenceNumber) else { return counts.redundantPackets += 1 }
+        recover(media.sequenceNumber, media.position, payload, frames: frames, at: now, into: packets)
+    }
+
+    private func recover(
+        _ sequence: Int, _ position: Int, _ payload: UnsafeRawBufferPointer, frames: Int, at now: HostTime,
+        into packets: PacketQueue
+    ) {
+        let wasAskedFor = log.recover(sequence, position: position, frameCount: frames)
+        counts.recoveredPackets += 1
+        let header = PacketHeader(
+            sequence: sequence, position: position, frameCount: frames, byteCount: payload.count, arrival: now,
+            isRecovered: true, wasAskedFor: wasAskedFor)
+        if !packets.push(header, payload: payload) { counts.rejectedPackets += 1 }
+    }
+
+    private func push(
+        _ media: ReceivedMedia, _ payload: UnsafeRawBufferPointer, frames: Int, at now: HostTime,
+        into packets: PacketQueue
+    ) {
+        // A packet that its source's very first overtook may count from below zero; it is late by any measure.
+        guard media.sequenceNumber >= 0 else { return counts.rejectedPackets += 1 }
+        if log.arrive(media.sequenceNumber, position: media.position, frameCount: frames, at: now) == .had {
+            return counts.redundantPackets += 1
+        }
+        let header = PacketHeader(
+            sequence: media.sequenceNumber, position: media.position, frameCount: frames, byteCount: payload.count,
+            arrival: now, startsStream: media.startsSource)
+        if !packets.push(header, payload: payload) { counts.rejectedPackets += 1 }
+    }
+
+    /// Frames of a payload of Opus or PCM; nil where it is none.
+    private func frameCount(_ payload: UnsafeRawBufferPointer) -> Int? {
+        configuration.codec == .opus
+            ? (try? OpusPayload(parsing: payload))?.ticks
+            : try? PCMPayload.frameCount(payloadSize: payload.count, channelCount: configuration.channelCount)
+    }
+}

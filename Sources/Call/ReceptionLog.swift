@@ -1,0 +1,198 @@
+import AudioBase
+import MediaTransport
+
+/// Which of a far side's last packets have come, and where the missing ones have their place: it finds the number of a block
+/// that another packet carries, drops what comes twice, and says what to ask for. It never grows. For the media thread.
+struct ReceptionLog {
+    /// Packets known of.
+    static let capacity = 256
+    /// Missing packets in a row that are an outage, which nothing repairs.
+    static let longestGap = 64
+    /// Seconds that a missing packet may have been overtaken for, before it is asked for.
+    static let patience = 0.002
+    /// Seconds that must pass between two askings.
+    static let pause = 0.005
+    /// How often one packet is asked for.
+    static let mostAsks = 2
+
+    enum Arrival: Equatable { case new, had }
+    private enum State: UInt8 { case missing, came, recovered }
+
+    private struct Entry {
+        var sequence = -1
+        var position = 0
+        var frameCount = 0
+        var state = State.missing
+        var asks = 0
+        /// When it should have come, and when it was last asked for or found missing.
+        var due = HostTime(nanoseconds: 0)
+        var since = HostTime(nanoseconds: 0)
+    }
+
+    private var entries: [Entry] = Array(repeating: Entry(), count: capacity)
+    private var highest = -1
+    private let clockRate: Double
+    /// How many packets on the far side repeats what it sends, as last seen, and with which packet.
+    private var reach = (packets: 0, seen: -1)
+    private var openCount = 0
+    private var lastAsk: HostTime?
+    /// When ``due(at:roundTrip:hold:into:)`` may find something; nil when only a packet can change that.
+    private(set) var nextAsk: HostTime?
+
+    init(clockRate: Double) { self.clockRate = clockRate }
+
+    private func entry(_ sequence: Int) -> Entry? {
+        guard sequence >= 0 else { return nil }
+        let entry = entries[sequence % Self.capacity]
+        return entry.sequence == sequence ? entry : nil
+    }
+
+    /// Forgets all: another source, whose numbers do not compare.
+    mutating func restart() {
+        for slot in entries.indices { entries[slot].sequence = -1 }
+        highest = -1
+        openCount = 0
+        nextAsk = nil
+        reach = (0, -1)
+    }
+
+    /// Takes note of a packet that came by itself.
+    /// - Returns: ``Arrival/had`` where it was recovered before.
+    mutating func arrive(_ sequence: Int, position: Int, frameCount: Int, at now: HostTime) -> Arrival {
+        guard sequence >= 0 else { return .new }
+        if sequence > highest {
+            noteGap(before: sequence, position: position, at: now)
+            highest = sequence
+        } else if let known = entry(sequence) {
+            if known.state == .missing { openCount -= 1 }
+            let had = known.state != .missing
+            entries[sequence % Self.capacity].state = .came
+            if !had {
+                entries[sequence % Self.capacity].position = position
+                entries[sequence % Self.capacity].frameCount = frameCount
+            }
+            return had ? .had : .new
+        } else {
+            return .new
+        }
+        put(Entry(sequence: sequence, position: position, frameCount: frameCount, state: .came, due: now, since: now))
+        if openCount > 0, nextAsk == nil { nextAsk = now }
+        return .new
+    }
+
+    private mutating func put(_ entry: Entry) {
+        let slot = entry.sequence % Self.capacity
+        if entries[slot].sequence >= 0, entries[slot].state == .missing { openCount -= 1 }
+        entries[slot] = entry
+        if entry.state == .missing { openCount += 1 }
+    }
+
+    private mutating func noteGap(before sequence: Int, position: Int, at now: HostTime) {
+        guard highest >= 0, sequence > highest + 1 else { return }
+        guard sequence - highest <= Self.longestGap, let last = entry(highest) else {
+            let reach = reach
+            restart()
+            return self.reach = reach
+        }
+        for missing in highest + 1..<sequence {
+            let place = min(position, last.position + last.frameCount * (missing - highest))
+            put(
+                Entry(
+                    sequence: missing, position: place,
+                    due: now.advanced(bySeconds: -Double(position - place) / clockRate), since: now))
+        }
+        let then = now.advanced(bySeconds: Self.patience)
+        nextAsk = nextAsk.map { min($0, then) } ?? then
+    }
+
+    // MARK: Recovering
+
+    /// The number of a missing packet whose first frame is at `position`; nil where none is missing there.
+    func missing(at position: Int, frameCount: Int) -> Int? {
+        var above: Entry?
+        var sequence = highest
+        while sequence > highest - Self.capacity, let known = entry(sequence) {
+            sequence -= 1
+            if known.state == .missing { continue }
+            if known.position > position {
+                above = known
+                continue
+            }
+            guard let above, known.position + known.frameCount <= position,
+                position + frameCount <= above.position
+            else { return nil }
+            let candidates = known.sequence + 1..<above.sequence
+            guard let first = candidates.first, let last = candidates.last else { return nil }
+            if known.position + known.frameCount == position { return first }
+            if position + frameCount == above.position { return last }
+            let behind = (position - known.position - known.frameCount + frameCount / 2) / max(1, frameCount)
+            return min(last, first + behind)
+        }
+        return nil
+    }
+
+    /// Whether a packet of this number is missing.
+    func isMissing(_ sequence: Int) -> Bool { entry(sequence)?.state == .missing }
+
+    /// Takes note of a packet that was missing and is there now.
+    /// - Returns: whether it was asked for.
+    mutating func recover(_ sequence: Int, position: Int, frameCount: Int) -> Bool {
+        guard isMissing(sequence) else { return false }
+        openCount -= 1
+        entries[sequence % Self.capacity].state = .recovered
+        entries[sequence % Self.capacity].position = position
+        entries[sequence % Self.capacity].frameCount = frameCount
+        return entries[sequence % Self.capacity].asks > 0
+    }
+
+    /// The far side has repeated, with its packet `sequence`, what it sent so many packets before.
+    mutating func sawRepetition(of packets: Int, by sequence: Int) {
+        guard packets > 0, packets <= Self.longestGap else { return }
+        let isOld = sequence - reach.seen > 32
+        reach = (isOld ? packets : max(reach.packets, packets), sequence)
+    }
+
+    /// The far side has sent a packet once more; where nobody asked, it does so with each, so many packets on.
+    mutating func sawUnasked(_ sequence: Int) {
+        guard let known = entry(sequence), known.asks == 0 else { return }
+        sawRepetition(of: highest - sequence, by: highest)
+    }
+
+    // MARK: Asking
+
+    /// The numbers to ask for now, each once the far side has had its chance to repeat it unasked, and only those that can
+    /// still be in time.
+    /// - Parameters:
+    ///   - roundTrip: seconds to the far side and back.
+    ///   - hold: seconds that playout waits.
+    ///   - numbers: gets them, in ascending order; 64 at most, what it had before is removed.
+    mutating func due(at now: HostTime, roundTrip: Double?, hold: Double, into numbers: inout [Int]) {
+        numbers.removeAll(keepingCapacity: true)
+        nextAsk = nil
+        guard openCount > 0, let roundTrip else { return }
+        if let lastAsk, now.seconds(since: lastAsk) < Self.pause {
+            return nextAsk = lastAsk.advanced(bySeconds: Self.pause)
+        }
+        let wait = highest - reach.seen <= 32 ? reach.packets : 0
+        var later: HostTime?
+        for sequence in max(0, highest - Self.longestGap)..<max(0, highest) {
+            guard let known = entry(sequence), known.state == .missing, known.asks < Self.mostAsks else { continue }
+            guard now.seconds(since: known.due) + roundTrip + Self.patience <= hold else { continue }
+            if sequence + wait > highest { continue }  // a packet will come that carries it
+            let rest = known.asks == 0 ? Self.patience : 1.5 * roundTrip + Self.pause
+            let ripe = known.since.advanced(bySeconds: rest)
+            if ripe > now {
+                later = later.map { min($0, ripe) } ?? ripe
+                continue
+            }
+            guard numbers.count < 64 else { break }
+            entries[sequence % Self.capacity].asks += 1
+            entries[sequence % Self.capacity].since = now
+            let again = now.advanced(bySeconds: 1.5 * roundTrip + Self.pause)
+            later = later.map { min($0, again) } ?? again
+            numbers.append(sequence)
+        }
+        if !numbers.isEmpty { lastAsk = now }
+        nextAsk = later
+    }
+}

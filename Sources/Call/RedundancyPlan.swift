@@ -1,0 +1,43 @@
+/// What a sender repeats of what it has sent: up to two earlier packets with each new one.
+public struct RedundancyPlan: Hashable, Sendable {
+    /// How many packets ago it was sent; 0 for none.
+    public let near: Int
+    /// The same of a second one, which is further back; 0 for none.
+    public let far: Int
+
+    /// Nothing is repeated.
+    public static let none = RedundancyPlan(0, 0)
+    /// The longest way back: further than that hardly any burst reaches, and the delay is that of a bad habit.
+    static let longest = 4
+    /// All that may be chosen, the cheapest first, and of these the one that needs the least delay.
+    static let all: [RedundancyPlan] =
+        [none] + (1...longest).map { RedundancyPlan($0, 0) }
+        + (2...longest).flatMap { far in (1..<far).map { RedundancyPlan($0, far) } }
+
+    init(_ near: Int, _ far: Int) {
+        self.near = near
+        self.far = far
+    }
+
+    /// How many packets are repeated with each new one.
+    public var count: Int { (near > 0 ? 1 : 0) + (far > 0 ? 1 : 0) }
+    /// Packets that a receiver waits at most for one that was lost.
+    public var reach: Int { max(near, far) }
+
+    /// The share of packets that stays lost where `loss` is the share that is, in bursts of `burst` on average: all of a packet's
+    /// copies must meet with a loss. After a loss, the chance of another k packets on is L + (1 − L) λ^k, in the chain of
+    /// two states that Gilbert used for such losses (BSTJ 39, 1960), with λ = 1 − 1/B − L/((1 − L) B).
+    func residual(loss: Double, burst: Double) -> Double {
+        guard loss > 0, loss < 1 else { return loss }
+        let memory = max(0, 1 - 1 / max(1, burst) - loss / (1 - loss) / max(1, burst))
+        func again(_ packets: Int) -> Double {
+            var power = 1.0
+            for _ in 0..<packets { power *= memory }
+            return loss + (1 - loss) * power
+        }
+        var share = loss
+        if near > 0 { share *= again(near) }
+        if far > 0 { share *= again(far - near) }
+        return share
+    }
+}

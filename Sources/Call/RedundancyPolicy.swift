@@ -1,0 +1,121 @@
+import MediaTransport
+
+/// Decides how much a sender repeats: by how packets are lost, how long a packet is, what the far side may wait and what the
+/// link may carry. It turns itself on within seconds of losses, and off some time after the last.
+///
+/// A value without clock or thread: instants come in as seconds of any one clock.
+public struct RedundancyPolicy: Sendable {
+    /// What a stream is like.
+    public struct Stream: Hashable, Sendable {
+        /// Seconds of sound in a packet.
+        public var packetDuration: Double
+        /// Bits a second of its payloads.
+        public var bitRate: Double
+
+        /// A stream of such packets.
+        public init(packetDuration: Double, bitRate: Double) {
+            self.packetDuration = packetDuration
+            self.bitRate = bitRate
+        }
+    }
+
+    /// What is repeated from now on.
+    public private(set) var plan = RedundancyPlan.none
+    /// The share of packets that is lost, as decided on.
+    public private(set) var loss = 0.0
+    /// How many packets are lost in a row, on average, as decided on.
+    public private(set) var burst = 1.0
+    /// Bits a second that sound and redundancy may take together; nil for three times the sound and a fifth.
+    public var budget: Double?
+    /// Seconds that the far side's playout may come to wait.
+    public var delayLimit = RedundancyPolicy.usualDelayLimit
+    /// The share of packets, in percent, against whose loss the codec's own redundancy is worth its bits; 0 for none.
+    public var codecLoss: Int { loss < 0.01 || counts.lost < 3 ? 0 : min(30, Int((loss * 100).rounded(.up))) }
+
+    /// What is taken for ``delayLimit`` where the far side does not say.
+    public static let usualDelayLimit = 0.08
+    /// Packets a minute that may stay lost.
+    private static let bearable = 20.0
+    /// Seconds in which what was seen counts a third: of losses, and of how they lie, which needs more of them.
+    private static let (memory, burstMemory) = (5.0, 30.0)
+    /// Seconds that less must have been enough before there is less.
+    private static let patience = 8.0
+
+    private struct Counts: Sendable {
+        var expected = 0.0
+        var lost = 0.0
+    }
+    private var counts = Counts()
+    /// Losses and bursts, with some single ones to begin with: a few packets do not make a pattern.
+    private var (burstLost, bursts) = (RedundancyPolicy.doubt, RedundancyPolicy.doubt)
+    private static let doubt = 4.0
+    private var lastTime: Double?
+    private var enoughSince: Double?
+
+    /// Nothing is lost, as far as is known.
+    public init() {}
+
+    /// Takes a report of how packets were lost since the one before, and decides.
+    /// - Parameter at: seconds.
+    public mutating func take(_ pattern: LossPattern, of stream: Stream, at now: Double) {
+        let elapsed = lastTime.map { max(0, now - $0) } ?? 0
+        lastTime = now
+        counts.expected = fade(counts.expected, elapsed, Self.memory) + Double(max(0, pattern.expected))
+        counts.lost = fade(counts.lost, elapsed, Self.memory) + Double(max(0, pattern.lost))
+        burstLost = Self.doubt + fade(burstLost - Self.doubt, elapsed, Self.burstMemory) + Double(max(0, pattern.lost))
+        bursts = Self.doubt + fade(bursts - Self.doubt, elapsed, Self.burstMemory) + Double(max(0, pattern.bursts))
+        loss = counts.expected > 0 ? min(0.5, counts.lost / counts.expected) : 0
+        burst = max(1, burstLost / max(1, bursts))
+        decide(stream, at: now)
+    }
+
+    private func fade(_ sum: Double, _ elapsed: Double, _ time: Double) -> Double {
+        // (1 + t/8T)^-8 for e^(-t/T): without a library's help, the same on every machine.
+        let step = 1 + elapsed / (8 * time)
+        let square = step * step
+        let fourth = square * square
+        return sum / (fourth * fourth)
+    }
+
+    private mutating func decide(_ stream: Stream, at now: Double) {
+        let wanted = best(stream, bearable: Self.bearable)
+        // More bits must save a fifth of what is left, and a longer delay alone a third.
+        let gain = wanted.residual(loss: loss, burst: burst) / max(1e-9, plan.residual(loss: loss, burst: burst))
+        if !isAllowed(plan, stream) || counts.lost >= 2 && gain < (wanted.count > plan.count ? 0.8 : 0.66) {
+            plan = wanted
+            enoughSince = nil
+        } else {
+            // Less only where less would have been enough for a while; of bits, more than enough.
+            let isNearer = wanted.count == plan.count && wanted.reach < plan.reach
+            let less = isNearer ? wanted : best(stream, bearable: 0.7 * Self.bearable)
+            guard less.count < plan.count || less.count == plan.count && less.reach < plan.reach else {
+                return enoughSince = nil
+            }
+            guard let since = enoughSince else { return enoughSince = now }
+            if now - since >= Self.patience {
+                plan = less
+                enoughSince = nil
+            }
+        }
+    }
+
+    /// The cheapest plan that leaves few enough lost; else the cheapest of those about as good as the best.
+    private func best(_ stream: Stream, bearable: Double) -> RedundancyPlan {
+        let share = bearable / 60 * stream.packetDuration
+        var least = Double.infinity
+        for plan in RedundancyPlan.all where isAllowed(plan, stream) {
+            let residual = plan.residual(loss: loss, burst: burst)
+            if residual <= share { return plan }
+            least = min(least, residual)
+        }
+        return RedundancyPlan.all.first {
+            isAllowed($0, stream) && $0.residual(loss: loss, burst: burst) <= 1.25 * least
+        } ?? .none
+    }
+
+    private func isAllowed(_ plan: RedundancyPlan, _ stream: Stream) -> Bool {
+        guard plan.count > 0 else { return true }
+        return Double(plan.reach) * stream.packetDuration <= delayLimit + 0.0005
+            && Double(1 + plan.count) * stream.bitRate <= budget ?? 3.2 * stream.bitRate
+    }
+}

@@ -1,0 +1,133 @@
+/// Blocks of RTCP's extended reports (RFC 3611): which packets came, and how much playout holds.
+enum ExtendedReport {
+    enum Kind {
+        /// Loss RLE (RFC 3611 §4.1).
+        static let lossRuns: UInt8 = 1
+        /// De-jitter buffer (RFC 7005 §3.1).
+        static let buffer: UInt8 = 23
+    }
+    /// Two bytes each, of a block of losses; 15 packets each at least.
+    static let maximumChunkCount = 96
+    /// Bytes that both blocks take at most.
+    static let maximumSize = 12 + 2 * maximumChunkCount + 16
+
+    /// Calls `take` for each block that lies in the packet, with its kind and what follows its first four bytes.
+    static func forEachBlock(
+        _ bytes: UnsafeRawBufferPointer, in body: Range<Int>, _ take: (UInt8, Range<Int>) -> Void
+    ) {
+        var at = body.lowerBound
+        while body.upperBound - at >= 4 {
+            let size = 4 * Int(bytes.bigEndian16(at + 2))
+            guard size <= body.upperBound - at - 4 else { return }
+            take(bytes.byte(at), at + 4..<at + 4 + size)
+            at += 4 + size
+        }
+    }
+
+    // MARK: Losses
+
+    /// Reads the pattern of a source's losses; nil where the block is of another's, or none.
+    static func losses(of ssrc: UInt32, _ bytes: UnsafeRawBufferPointer, _ block: Range<Int>) -> LossPattern? {
+        guard block.count >= 8, bytes.bigEndian32(block.lowerBound) == ssrc else { return nil }
+        let from = bytes.bigEndian16(block.lowerBound + 4)
+        var left = Int(bytes.bigEndian16(block.lowerBound + 6) &- from)  // the end is the first that is not in it
+        var pattern = LossPattern()
+        var at = block.lowerBound + 8
+        while block.upperBound - at >= 2, left > 0 {
+            let chunk = bytes.bigEndian16(at)
+            at += 2
+            if chunk == 0 { break }
+            if chunk & 0x8000 == 0 {
+                let count = min(left, Int(chunk & 0x3FFF))
+                pattern.add(count, have: chunk & 0x4000 != 0)
+                left -= count
+            } else {
+                for bit in 0..<min(left, 15) { pattern.add(1, have: chunk & (0x4000 >> UInt16(bit)) != 0) }
+                left -= min(left, 15)
+            }
+        }
+        pattern.finish()
+        return pattern
+    }
+
+    /// Writes what a record has not told yet, as far as there is room for it.
+    /// - Parameter bytes: room for 12 bytes and ``maximumChunkCount`` chunks behind `start`.
+    /// - Returns: where the block ends.
+    static func write(
+        _ record: inout LossRecord, of ssrc: UInt32, into bytes: UnsafeMutableRawBufferPointer, at start: Int
+    ) -> Int {
+        let all = record.unreported
+        var sequence = all.lowerBound
+        var at = start + 12
+        var count = 0
+        while sequence < all.upperBound, count < maximumChunkCount {
+            let isThere = record.has(sequence)
+            var end = sequence + 1
+            while end < all.upperBound, end - sequence < 0x3FFF, record.has(end) == isThere { end += 1 }
+            var chunk: UInt16
+            if end - sequence >= 15 {
+                chunk = (isThere ? 0x4000 : 0) | UInt16(end - sequence)
+            } else {
+                end = min(sequence + 15, all.upperBound)
+                chunk = 0x8000
+                for n in sequence..<end where record.has(n) { chunk |= 0x4000 >> UInt16(n - sequence) }
+            }
+            bytes.put(chunk, at: at)
+            at += 2
+            count += 1
+            sequence = end
+        }
+        if count % 2 == 1 {
+            bytes.put(0 as UInt16, at: at)
+            at += 2
+        }
+        bytes.put(Kind.lossRuns, at: start)
+        bytes.put(0 as UInt8, at: start + 1)
+        bytes.put(UInt16((at - start) / 4 - 1), at: start + 2)
+        bytes.put(ssrc, at: start + 4)
+        bytes.put(UInt16(truncatingIfNeeded: all.lowerBound), at: start + 8)
+        bytes.put(UInt16(truncatingIfNeeded: sequence), at: start + 10)
+        record.report(upTo: sequence)
+        return at
+    }
+
+    // MARK: The buffer
+
+    /// Reads what a far side's playout holds of this source; nil where the block is of another's, or does not say.
+    static func hold(of ssrc: UInt32, _ bytes: UnsafeRawBufferPointer, _ block: Range<Int>) -> PlayoutHold? {
+        guard block.count >= 12, bytes.bigEndian32(block.lowerBound) == ssrc else { return nil }
+        let (held, limit) = (bytes.bigEndian16(block.lowerBound + 4), bytes.bigEndian16(block.lowerBound + 6))
+        guard held < 0xFFFF, limit < 0xFFFF else { return nil }
+        return PlayoutHold(seconds: Double(held) / 1e3, limit: Double(limit) / 1e3)
+    }
+
+    /// Writes what playout holds: sampled, adaptive; what it held at most and at least is not told.
+    /// - Parameter bytes: room for 16 bytes behind `start`.
+    /// - Returns: where the block ends.
+    static func write(
+        _ hold: PlayoutHold, of ssrc: UInt32, into bytes: UnsafeMutableRawBufferPointer, at start: Int
+    ) -> Int {
+        bytes.put(Kind.buffer, at: start)
+        bytes.put(0b0110_0000 as UInt8, at: start + 1)
+        bytes.put(3 as UInt16, at: start + 2)
+        bytes.put(ssrc, at: start + 4)
+        bytes.put(UInt16(Int((hold.seconds * 1e3).rounded(), clampedTo: 0...65_533)), at: start + 8)
+        bytes.put(UInt16(Int((hold.limit * 1e3).rounded(), clampedTo: 0...65_533)), at: start + 10)
+        bytes.put(UInt32.max, at: start + 12)
+        return start + 16
+    }
+}
+
+/// How much a playout holds, so that what is repeated can be in time.
+public struct PlayoutHold: Hashable, Sendable {
+    /// Seconds that the promptest packet waits now.
+    public var seconds: Double
+    /// Seconds that it may come to wait, where that saves packets.
+    public var limit: Double
+
+    /// A playout that holds so much.
+    public init(seconds: Double, limit: Double) {
+        self.seconds = seconds
+        self.limit = limit
+    }
+}

@@ -1,0 +1,58 @@
+/// The sequence numbers that a far side misses, as RTCP's generic NACK has them (RFC 4585 §6.2.1): words of a number and of
+/// a bit for each of the sixteen that follow it.
+enum NACKMessage {
+    /// The format (FMT) of a transport-layer feedback message that is a NACK.
+    static let format = 1
+    /// Numbers that one message asks for at most, and that one is read for.
+    static let maximumCount = 64
+
+    /// Reads the words behind the two sources.
+    /// - Parameter take: gets each number, in the order of the words, ``maximumCount`` at most.
+    static func read(_ bytes: UnsafeRawBufferPointer, at words: Range<Int>, _ take: (UInt16) -> Void) {
+        var count = 0
+        var at = words.lowerBound
+        while words.upperBound - at >= 4, count < maximumCount {
+            let first = bytes.bigEndian16(at)
+            let others = bytes.bigEndian16(at + 2)
+            take(first)
+            count += 1
+            for bit in 0..<16 where others & (1 << UInt16(bit)) != 0 && count < maximumCount {
+                take(first &+ 1 &+ UInt16(bit))
+                count += 1
+            }
+            at += 4
+        }
+    }
+
+    /// Writes the words.
+    /// - Parameters:
+    ///   - missing: extended numbers, in ascending order.
+    ///   - bytes: room for four bytes a number behind `start`.
+    /// - Returns: where the words end.
+    static func write(
+        _ missing: some Sequence<Int>, into bytes: UnsafeMutableRawBufferPointer, at start: Int
+    ) -> Int {
+        var at = start
+        var first: Int?
+        var others: UInt16 = 0
+        for number in missing {
+            if let first, number > first, number - first <= 16 {
+                others |= 1 << UInt16(number - first - 1)
+                continue
+            }
+            if let first { at = put(first, others, into: bytes, at: at) }
+            first = number
+            others = 0
+        }
+        if let first { at = put(first, others, into: bytes, at: at) }
+        return at
+    }
+
+    private static func put(
+        _ first: Int, _ others: UInt16, into bytes: UnsafeMutableRawBufferPointer, at: Int
+    ) -> Int {
+        bytes.put(UInt16(truncatingIfNeeded: first), at: at)
+        bytes.put(others, at: at + 2)
+        return at + 4
+    }
+}

@@ -1,0 +1,157 @@
+/// An RTP payload of several blocks of sound: earlier ones once more, and last the packet's own (RFC 2198 §3).
+///
+/// A view: valid as long as the payload's memory. Does not allocate.
+public struct REDPayload: Sequence {
+    /// One block.
+    @frozen
+    public struct Block: Hashable, Sendable {
+        /// What its bytes are, 0 to 127.
+        public var payloadType: UInt8
+        /// Clock-rate units by which it is older than the packet's timestamp says; 0 for the packet's own.
+        public var age: Int
+        /// Where in the payload it lies; may be empty.
+        public var bytes: Range<Int>
+        /// Whether it is the packet's own, which is the last.
+        public var isOwn: Bool
+    }
+
+    /// Bytes of an earlier block at most, as 10 bits can say.
+    public static let maximumBlockSize = 1_023
+    /// The greatest age of a block, as 14 bits can say.
+    public static let maximumAge = 16_383
+    /// Earlier blocks that are read at most. The format has no such bound; nobody sends as many.
+    public static let maximumBlockCount = 16
+    /// Bytes of the header of an earlier block, and of the packet's own.
+    public static let headerSize = 4, ownHeaderSize = 1
+
+    /// How many earlier blocks; may be none.
+    public let earlierCount: Int
+    private let payload: UnsafeRawBufferPointer
+
+    /// Reads the headers and checks that the blocks lie within the payload.
+    public init(parsing payload: UnsafeRawBufferPointer) throws(REDPayloadError) {
+        self.payload = payload
+        var at = 0
+        var held = 0
+        var count = 0
+        while true {
+            guard at < payload.count else { throw .cutHeader }
+            guard payload.byte(at) & 0x80 != 0 else { break }
+            guard count < Self.maximumBlockCount else { throw .tooManyBlocks }
+            guard payload.count - at >= Self.headerSize else { throw .cutHeader }
+            held += Int(payload.bigEndian16(at + 2) & 0x3FF)
+            at += Self.headerSize
+            count += 1
+        }
+        at += Self.ownHeaderSize
+        guard held <= payload.count - at else { throw .cutBlock(announced: held, present: payload.count - at) }
+        earlierCount = count
+    }
+
+    /// The blocks in their order, the packet's own last.
+    public func makeIterator() -> Iterator { Iterator(payload: payload, earlierCount: earlierCount) }
+
+    /// Walks the blocks.
+    public struct Iterator: IteratorProtocol {
+        private let payload: UnsafeRawBufferPointer
+        private let earlierCount: Int
+        private var index = 0
+        private var offset: Int
+
+        init(payload: UnsafeRawBufferPointer, earlierCount: Int) {
+            self.payload = payload
+            self.earlierCount = earlierCount
+            offset = earlierCount * REDPayload.headerSize + REDPayload.ownHeaderSize
+        }
+
+        /// The next block, or nil behind the last.
+        public mutating func next() -> Block? {
+            guard index <= earlierCount else { return nil }
+            defer { index += 1 }
+            let header = index * REDPayload.headerSize
+            let type = payload.byte(header) & 0x7F
+            guard index < earlierCount else {
+                return Block(payloadType: type, age: 0, bytes: offset..<payload.count, isOwn: true)
+            }
+            let age = Int(payload.bigEndian16(header + 1) >> 2)
+            let start = offset
+            offset += Int(payload.bigEndian16(header + 2) & 0x3FF)
+            return Block(payloadType: type, age: age, bytes: start..<offset, isOwn: false)
+        }
+    }
+}
+
+extension REDPayload {
+    /// An earlier block to write.
+    public struct Earlier {
+        /// Clock-rate units before the packet's own block.
+        public var age: Int
+        /// Valid while it is written.
+        public var bytes: UnsafeRawBufferPointer
+
+        /// A block of this age.
+        public init(age: Int, bytes: UnsafeRawBufferPointer) {
+            self.age = age
+            self.bytes = bytes
+        }
+
+        /// Whether the format can say its age and length.
+        public var fits: Bool {
+            (0...REDPayload.maximumAge).contains(age) && bytes.count <= REDPayload.maximumBlockSize
+        }
+    }
+
+    /// Writes a payload whose blocks are all of one type. Does not allocate.
+    /// - Parameters:
+    ///   - earlier: the oldest first; ``maximumBlockCount`` at most.
+    ///   - own: the packet's own block.
+    /// - Returns: the payload's size in bytes.
+    public static func write(
+        _ earlier: some RandomAccessCollection<Earlier>, own: UnsafeRawBufferPointer, payloadType: UInt8,
+        into payload: UnsafeMutableRawBufferPointer
+    ) throws(REDPayloadError) -> Int {
+        guard earlier.count <= maximumBlockCount else { throw .tooManyBlocks }
+        var size = earlier.count * headerSize + ownHeaderSize + own.count
+        for block in earlier {
+            guard block.fits else { throw .blockDoesNotFit(age: block.age, size: block.bytes.count) }
+            size += block.bytes.count
+        }
+        guard size <= payload.count else { throw .cutBlock(announced: size, present: payload.count) }
+        var header = 0
+        var at = earlier.count * headerSize + ownHeaderSize
+        for block in earlier {
+            let word = 1 << 31 | Int(payloadType & 0x7F) << 24 | block.age << 10 | block.bytes.count
+            payload.put(UInt32(word), at: header)
+            header += headerSize
+            payload.put(block.bytes, at: at)
+            at += block.bytes.count
+        }
+        payload.put(payloadType & 0x7F, at: header)
+        payload.put(own, at: at)
+        return size
+    }
+}
+
+/// Why a payload is no RED, or blocks cannot be written as one.
+public enum REDPayloadError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// The headers reach beyond the payload.
+    case cutHeader
+    /// The blocks reach beyond the payload; in bytes.
+    case cutBlock(announced: Int, present: Int)
+    /// More than ``REDPayload/maximumBlockCount`` earlier blocks.
+    case tooManyBlocks
+    /// A block to write that is too old or too long; in clock-rate units and bytes.
+    case blockDoesNotFit(age: Int, size: Int)
+
+    /// One line for a log.
+    public var description: String {
+        switch self {
+        case .cutHeader: "RED headers that reach beyond the packet; it was cut or is not RED"
+        case .cutBlock(let announced, let present):
+            "RED blocks of \(announced) bytes where there is room for \(present); the packet was cut or is not RED"
+        case .tooManyBlocks: "more than \(REDPayload.maximumBlockCount) RED blocks in a packet; the sender is broken"
+        case .blockDoesNotFit(let age, let size):
+            "a block of \(size) bytes, \(age) ticks old, exceeds RED's 1023 bytes or 16383 ticks; repeat its packet"
+        }
+    }
+}

@@ -1,0 +1,157 @@
+import AudioBase
+
+/// Packets that are sent once more (RFC 4588), and the asking for them (RFC 4585).
+extension RTPSession {
+    /// Bytes that a NACK takes at most.
+    public static let maximumNACKSize = maximumReportSize + 12 + 4 * NACKMessage.maximumCount
+    /// The source of what is sent once more: the stream's, but for the lowest bit.
+    static func repeatedSource(of ssrc: UInt32) -> UInt32 { ssrc ^ 1 }
+
+    /// Writes a packet that was sent before as another of the second source, its own number in front (RFC 4588 §4).
+    /// - Parameters:
+    ///   - sequence: what it was sent under.
+    ///   - position: its first frame, as it was sent.
+    ///   - datagram: room for ``RTPPacket/headerSize`` + 2 bytes more than the payload.
+    /// - Returns: the datagram's size in bytes; 0 where it was not agreed on.
+    public mutating func packetizeAgain(
+        _ payload: UnsafeRawBufferPointer, sequence: UInt16, position: Int,
+        into datagram: UnsafeMutableRawBufferPointer
+    ) -> Int {
+        guard let type = repair.repeated else { return 0 }
+        RTPPacket(
+            payloadType: type, marker: false, sequenceNumber: nextRepeatNumber,
+            timestamp: firstTimestamp &+ UInt32(truncatingIfNeeded: position), ssrc: Self.repeatedSource(of: ssrc),
+            payloadSize: payload.count + 2
+        ).writeHeader(into: datagram)
+        datagram.put(sequence, at: RTPPacket.headerSize)
+        datagram.put(payload, at: RTPPacket.headerSize + 2)
+        nextRepeatNumber &+= 1
+        return RTPPacket.headerSize + 2 + payload.count
+    }
+
+    /// Takes such a packet. It counts for nothing but itself: reports tell of the stream as it came.
+    func receiveAgain(_ packet: RTPPacket, _ datagram: UnsafeRawBufferPointer) -> Received {
+        guard let peer, packet.ssrc == Self.repeatedSource(of: peer) else { return .ignored(.otherSource(packet.ssrc)) }
+        guard let source, packet.payload.count >= 2 else { return .ignored(.sequenceJump) }
+        let number = datagram.bigEndian16(packet.payload.lowerBound)
+        let distance = Int(Int16(bitPattern: number &- UInt16(truncatingIfNeeded: source.sequence.highest)))
+        guard (-LossRecord.capacity...0).contains(distance) else { return .ignored(.sequenceJump) }
+        let position = source.position &+ Int(Int32(bitPattern: packet.timestamp &- source.timestamp))
+        return .repeated(
+            ReceivedMedia(
+                sequenceNumber: source.sequence.highest &+ distance, position: position, marker: false,
+                payload: packet.payload.lowerBound + 2..<packet.payload.upperBound, startsSource: false))
+    }
+
+    /// Asks the peer for packets, in the least report that RTCP allows (RFC 4585 §3.1).
+    /// - Parameters:
+    ///   - missing: extended numbers in ascending order; 64 at most.
+    ///   - datagram: room for ``maximumNACKSize`` bytes.
+    /// - Returns: the datagram's size in bytes; 0 where nothing of the peer's has come, or it takes none.
+    public func writeNACK(of missing: some Collection<Int>, into datagram: UnsafeMutableRawBufferPointer) -> Int {
+        precondition(datagram.count >= Self.maximumNACKSize && missing.count <= NACKMessage.maximumCount)
+        guard let peer, source != nil, repair.takesNACK, !missing.isEmpty else { return 0 }
+        datagram.putReportHeader(RTCPCompound.Kind.receiverReport, count: 0, size: 8, at: 0)
+        datagram.put(ssrc, at: 4)
+        let start = writeDescription(into: datagram, at: 8)
+        datagram.put(ssrc, at: start + 4)
+        datagram.put(peer, at: start + 8)
+        let end = NACKMessage.write(missing, into: datagram, at: start + 12)
+        datagram.putReportHeader(
+            RTCPCompound.Kind.transportFeedback, count: NACKMessage.format, size: end - start, at: start)
+        return end
+    }
+
+    /// Takes what a NACK asks for; what is not fetched before the next is dropped.
+    mutating func takeNACK(_ datagram: UnsafeRawBufferPointer, _ body: Range<Int>) {
+        guard datagram.bigEndian32(body.lowerBound + 4) == ssrc else { return }
+        totals.nacksReceived &+= 1
+        var asked = askedFor
+        var last: UInt16?
+        var bursts = 0
+        NACKMessage.read(datagram, at: body.lowerBound + 8..<body.upperBound) { number in
+            if last.map({ number != $0 &+ 1 }) ?? true { bursts += 1 }
+            last = number
+            if asked.count < NACKMessage.maximumCount { asked.append(number) }
+        }
+        askedFor = asked
+        counted?.bursts += bursts
+    }
+
+    /// The pattern of losses as far as reports of a peer without extended ones tell it: their share; and in how many bursts
+    /// they came where NACKs have told of them, else each by itself.
+    mutating func takeCounts(_ block: RTCPCompound.ReportBlock) {
+        if let counted {
+            let expected = Int(Int32(bitPattern: block.highestSequence &- counted.highest))
+            let lost = max(0, block.cumulativeLost &- counted.lost)
+            if expected > 0, lost <= expected {
+                lossPattern = LossPattern(
+                    expected: expected, lost: lost, bursts: counted.bursts > 0 ? min(lost, counted.bursts) : lost)
+            }
+        }
+        counted = (block.cumulativeLost, block.highestSequence, 0)
+    }
+
+    /// What the peer's last report asked for, each number as often as it was asked for, and 64 at most.
+    public mutating func takeAskedFor() -> some Sequence<UInt16> {
+        defer { askedFor.count = 0 }
+        return askedFor
+    }
+
+    /// What the peer's last report said of how packets were lost; nil where it did not.
+    public mutating func takeLossPattern() -> LossPattern? {
+        defer { lossPattern = nil }
+        return lossPattern
+    }
+
+    mutating func takeExtendedReport(_ datagram: UnsafeRawBufferPointer, _ body: Range<Int>) {
+        ExtendedReport.forEachBlock(datagram, in: body.lowerBound + 4..<body.upperBound) { kind, block in
+            switch kind {
+            case ExtendedReport.Kind.lossRuns:
+                if let losses = ExtendedReport.losses(of: ssrc, datagram, block) { lossPattern = losses }
+            case ExtendedReport.Kind.buffer:
+                if let hold = ExtendedReport.hold(of: ssrc, datagram, block) { remoteHold = hold }
+            default: break
+            }
+        }
+    }
+
+    /// Writes an extended report behind others, where the peer takes it.
+    /// - Returns: where it ends.
+    mutating func writeExtendedReport(into datagram: UnsafeMutableRawBufferPointer, at start: Int) -> Int {
+        guard repair.takesReports, let peer, source != nil else { return start }
+        datagram.put(ssrc, at: start + 4)
+        var end = start + 8
+        if source?.losses.unreported.isEmpty == false {
+            end = ExtendedReport.write(&source!.losses, of: peer, into: datagram, at: end)
+        }
+        if let hold { end = ExtendedReport.write(hold, of: peer, into: datagram, at: end) }
+        guard end > start + 8 else { return start }
+        datagram.putReportHeader(RTCPCompound.Kind.extendedReport, count: 0, size: end - start, at: start)
+        return end
+    }
+}
+
+/// Sequence numbers, 64 at most, without an allocation.
+struct AskedNumbers: Sequence, Sendable {
+    private var numbers = InlineArray<64, UInt16>(repeating: 0)
+    var count = 0
+
+    mutating func append(_ number: UInt16) {
+        numbers[count] = number
+        count += 1
+    }
+
+    func makeIterator() -> Iterator { Iterator(all: self) }
+
+    struct Iterator: IteratorProtocol {
+        let all: AskedNumbers
+        var index = 0
+
+        mutating func next() -> UInt16? {
+            guard index < all.count else { return nil }
+            defer { index += 1 }
+            return all.numbers[index]
+        }
+    }
+}

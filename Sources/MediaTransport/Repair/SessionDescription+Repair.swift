@@ -1,0 +1,62 @@
+extension SessionDescription {
+    /// The extended reports that ``RTPSession`` reads: losses in runs (RFC 3611) and the buffer (RFC 7005).
+    public static let readableReports = ["pkt-loss-rle", "de-jitter-buffer"]
+
+    /// What two sides agreed on to make up for lost packets of a format, by what both of their descriptions name.
+    /// - Parameters:
+    ///   - format: of the stream, by its payload type.
+    ///   - mine: this side's description.
+    ///   - theirs: the far side's.
+    public static func repair(of format: UInt8, mine: SessionDescription, theirs: SessionDescription) -> RTPRepair {
+        func type(_ kind: MediaFormat.Repair) -> UInt8? {
+            let ours = mine.repair(kind, of: format)
+            return ours == theirs.repair(kind, of: format) ? ours : nil
+        }
+        func takesNACK(_ description: SessionDescription) -> Bool {
+            description.formats.contains { $0.payloadType == format && $0.takesNACK }
+        }
+        var repair = RTPRepair()
+        guard theirs.profile.hasFeedback else { return repair }
+        repair.redundant = type(.redundant)
+        repair.repeated = type(.repeated)
+        repair.takesNACK = takesNACK(mine) && takesNACK(theirs)
+        repair.takesReports = mine.readsLosses && theirs.readsLosses
+        return repair
+    }
+
+    private var readsLosses: Bool { extendedReports.contains { $0.split(separator: "=").first == "pkt-loss-rle" } }
+
+    private func repair(_ kind: MediaFormat.Repair, of type: UInt8) -> UInt8? {
+        guard let format = formats.first(where: { $0.payloadType == type }) else { return nil }
+        return formats.first { $0.repair == kind && $0.repairs(format) }?.payloadType
+    }
+
+    /// Adds to an offer what makes up for lost packets of its formats: of Opus and PCM. AAC's frames are too long for it.
+    public mutating func offerRepair() {
+        var free = (99...127).filter { type in !formats.contains { $0.payloadType == type } }.map { UInt8($0) }
+        for index in formats.indices where formats[index].codec == .opus || formats[index].codec == .pcm {
+            guard free.count >= 2 else { break }
+            formats.append(formats[index].redundant(payloadType: free.removeFirst()))
+            formats.append(formats[index].repeated(payloadType: free.removeFirst()))
+            formats[index].takesNACK = true
+        }
+        extendedReports = Self.readableReports
+    }
+
+    /// Adds to an answer what the offer names of that, for the format that the answer has taken.
+    public mutating func answerRepair(to offer: SessionDescription) {
+        guard offer.profile.hasFeedback, let chosen = formats.first, chosen.codec == .opus || chosen.codec == .pcm,
+            let offered = offer.formats.first(where: { $0.payloadType == chosen.payloadType })
+        else { return }
+        formats[0].takesNACK = offered.takesNACK
+        for format in offer.formats where format.repairs(offered) { formats.append(format) }
+        extendedReports = Self.readableReports.filter { name in
+            offer.extendedReports.contains { $0.split(separator: "=").first.map(String.init) == name }
+        }
+    }
+}
+
+extension SessionDescription.Profile {
+    /// Whether the transport has feedback at once (RFC 4585); plain RTP as programs without it speak it is left as it is.
+    var hasFeedback: Bool { self == .dtlsSAVPF || self == .savpf }
+}

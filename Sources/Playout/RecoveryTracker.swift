@@ -1,0 +1,67 @@
+import AudioBase
+
+/// Learns how late packets come that are recovered: by a later packet that carries them too.
+///
+/// They say nothing of the way's jitter, but while there are more of them than may be missing, waiting for
+/// them is worth the delay. The last `windowCount` half seconds are kept, each with its recovered packets and the greatest
+/// offset of these (see ``DelayTracker``).
+struct RecoveryTracker {
+    private struct Window: BitwiseCopyable {
+        var start = 0.0
+        var recovered = 0
+        var most = -Double.infinity
+    }
+    private static var windowCount: Int { @_noLocks get { 24 } }
+    private static var windowLength: Double { @_noLocks get { 0.5 } }  // seconds
+    /// Recovered packets in 12 s that are let go rather than waited for.
+    private static var indifference: Int { @_noLocks get { 2 } }
+    private var windows = InlineArray<24, Window>(repeating: Window())
+    private var count = 0
+    private var newest = 0
+
+    /// Takes note of a packet that came by itself: time has passed.
+    @_noLocks
+    mutating func add(at now: Double) { roll(now) }
+
+    /// Takes note of a packet that was recovered.
+    @_noLocks
+    mutating func add(recovered offset: Double, at now: Double) {
+        roll(now)
+        windows[newest].recovered &+= 1
+        if offset > windows[newest].most { windows[newest].most = offset }
+    }
+
+    /// The offset that lets recovered packets be in time, carried to `now` along the drift; nil where they are too few to
+    /// wait for. The window with the latest is left out where there are four or more: what took long once will not again.
+    /// - Parameter drift: the sender's clock against the receiver's.
+    @_noLocks
+    func offset(at now: Double, drift: Double) -> Double? {
+        var recovered = 0
+        var occupied = 0
+        var (first, second) = (-Double.infinity, -Double.infinity)
+        for i in 0..<count where windows[i].recovered > 0 {
+            recovered &+= windows[i].recovered
+            occupied &+= 1
+            let carried = windows[i].most - drift * (now - windows[i].start)
+            if carried > first {
+                second = first
+                first = carried
+            } else if carried > second {
+                second = carried
+            }
+        }
+        guard recovered > Self.indifference else { return nil }
+        return occupied >= 4 ? second : first
+    }
+
+    @_noLocks
+    mutating func reset() { count = 0 }
+
+    @_noLocks
+    private mutating func roll(_ now: Double) {
+        guard count == 0 || now - windows[newest].start >= Self.windowLength else { return }
+        newest = count == 0 ? 0 : (newest &+ 1) % Self.windowCount
+        windows[newest] = Window(start: now)
+        count = min(count &+ 1, Self.windowCount)
+    }
+}

@@ -1,0 +1,121 @@
+import AudioBase
+import Testing
+
+@testable import Call
+
+@Suite struct ReceptionLogTests {
+    private func at(_ seconds: Double) -> HostTime { HostTime(nanoseconds: Int64(seconds * 1e9)) }
+
+    /// A log after packets of 480 frames each 10 ms, these numbers left out.
+    private func log(_ numbers: Range<Int>, without missing: Set<Int>) -> ReceptionLog {
+        var log = ReceptionLog(clockRate: 48_000)
+        for n in numbers where !missing.contains(n) {
+            #expect(log.arrive(n, position: n * 480, frameCount: 480, at: at(Double(n) / 100)) == .new)
+        }
+        return log
+    }
+
+    private func asked(_ log: inout ReceptionLog, _ seconds: Double, roundTrip: Double? = 0.004, hold: Double = 0.1)
+        -> [Int]
+    {
+        var numbers = [99]
+        log.due(at: at(seconds), roundTrip: roundTrip, hold: hold, into: &numbers)
+        return numbers
+    }
+
+    @Test func `a block's place tells its number`() {
+        let log = log(0..<20, without: [5, 10, 11, 12])
+        #expect(log.missing(at: 5 * 480, frameCount: 480) == 5)
+        #expect([10, 11, 12].map { log.missing(at: $0 * 480, frameCount: 480) } == [10, 11, 12])
+        #expect(log.missing(at: 6 * 480, frameCount: 480) == nil, "it has come")
+        for position in [-480, 20 * 480, 5 * 480 + 1, 5 * 480 - 1, 1 << 40, -1 << 40] {
+            #expect(log.missing(at: position, frameCount: 480) == nil, "\(position)")
+        }
+    }
+
+    @Test func `packets of unequal lengths are told apart by their neighbours`() {
+        var log = ReceptionLog(clockRate: 48_000)
+        let lengths = [300, 301, 300, 301, 300, 301]
+        var position = 0
+        for (n, length) in lengths.enumerated() {
+            if n == 0 || n == 5 { _ = log.arrive(n, position: position, frameCount: length, at: at(0)) }
+            position += length
+        }
+        #expect(log.missing(at: 300, frameCount: 301) == 1)
+        #expect(log.missing(at: 601, frameCount: 300) == 2)
+        #expect(log.missing(at: 901, frameCount: 301) == 3)
+        #expect(log.missing(at: 1_202, frameCount: 300) == 4)
+    }
+
+    @Test func `what was recovered is not taken again, nor what comes late for it`() {
+        var log = log(0..<20, without: [5])
+        let unasked = log.recover(5, position: 5 * 480, frameCount: 480)
+        #expect(!unasked)
+        #expect(log.missing(at: 5 * 480, frameCount: 480) == nil && !log.isMissing(5))
+        #expect(log.arrive(5, position: 5 * 480, frameCount: 480, at: at(0.3)) == .had)
+        var other = self.log(0..<20, without: [5])
+        #expect(other.arrive(5, position: 5 * 480, frameCount: 480, at: at(0.3)) == .new, "overtaken")
+        #expect(!other.isMissing(5))
+    }
+
+    @Test func `a gap is asked for when it may be more than an overtaking, and once more`() {
+        var log = log(0..<7, without: [5])
+        #expect(log.nextAsk == at(0.06 + ReceptionLog.patience))
+        #expect(asked(&log, 0.0605).isEmpty)
+        #expect(asked(&log, 0.062) == [5])
+        #expect(asked(&log, 0.0635).isEmpty, "not at once")
+        #expect(asked(&log, 0.08) == [5])
+        #expect(asked(&log, 0.12).isEmpty && log.nextAsk == nil, "twice is enough")
+        let wasAskedFor = log.recover(5, position: 2_400, frameCount: 480)
+        #expect(wasAskedFor)
+    }
+
+    @Test func `what could not be in time is not asked for`() {
+        var log = log(0..<7, without: [5])
+        #expect(asked(&log, 0.062, hold: 0.017).isEmpty, "12 ms late, and 4 to come")
+        #expect(asked(&log, 0.062, roundTrip: nil).isEmpty)
+        #expect(asked(&log, 0.062, roundTrip: 0.2).isEmpty)
+        #expect(asked(&log, 0.062, hold: 0.019) == [5])
+    }
+
+    @Test func `who repeats unasked is asked only for what that left out`() {
+        var log = log(0..<7, without: [5])
+        log.sawRepetition(of: 2, by: 6)
+        #expect(asked(&log, 0.065).isEmpty, "packet 7 will carry it")
+        _ = log.arrive(7, position: 7 * 480, frameCount: 480, at: at(0.07))
+        #expect(asked(&log, 0.075) == [5])
+    }
+
+    @Test func `askings are never closer than 5 ms, nor of more than 64`() {
+        var log = ReceptionLog(clockRate: 48_000)
+        var count = 0
+        var last = -1.0
+        for step in 0..<4_000 {
+            let now = Double(step) / 1_000
+            // Each other packet is lost.
+            _ = log.arrive(2 * step, position: 2 * step * 24, frameCount: 24, at: at(now))
+            let numbers = asked(&log, now, roundTrip: 0.001, hold: 1)
+            #expect(numbers.count <= 64 && numbers == numbers.sorted())
+            guard !numbers.isEmpty else { continue }
+            count += 1
+            #expect(now - last > 0.0049)
+            last = now
+        }
+        #expect(count > 100)
+    }
+
+    @Test func `an outage, another source and the oldest are forgotten`() {
+        var log = log(0..<7, without: [5])
+        _ = log.arrive(200, position: 200 * 480, frameCount: 480, at: at(2))
+        #expect(!log.isMissing(5) && !log.isMissing(100))
+        var numbers = asked(&log, 2.1)
+        #expect(numbers.isEmpty)
+        log.restart()
+        #expect(log.arrive(3, position: 0, frameCount: 480, at: at(3)) == .new)
+        numbers = asked(&log, 3.1)
+        #expect(numbers.isEmpty)
+        for n in 4..<2_000 where n != 6 { _ = log.arrive(n, position: n * 480, frameCount: 480, at: at(3)) }
+        #expect(!log.isMissing(6) && log.missing(at: 6 * 480 - 3 * 480, frameCount: 480) == nil)
+        #expect(log.arrive(-3, position: 0, frameCount: 480, at: at(3)) == .new, "the playout's affair")
+    }
+}

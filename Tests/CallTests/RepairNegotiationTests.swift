@@ -1,0 +1,50 @@
+import AudioBase
+import AudioDevices
+import MediaTransport
+import Testing
+
+@testable import Call
+
+@Suite struct RepairNegotiationTests {
+    private func call(_ change: (inout CallPreferences) -> Void = { _ in }) throws -> CallSession {
+        var preferences = CallPreferences(deviceRate: 48_000, deviceBlock: 128)
+        change(&preferences)
+        let card = try SimulatedDevice(SimulatedCard.Configuration(sampleRate: 48_000, blockFrameCount: 128))
+        return CallSession(preferences, device: card, cname: "end")
+    }
+
+    private func agree(_ a: CallSession, _ b: CallSession) throws -> (RTPRepair?, RTPRepair?) {
+        let offer = try SessionDescription(parsing: a.offer(to: PeerID(2)).description)
+        let answer = try SessionDescription(parsing: b.answer(offer, from: PeerID(1)).description)
+        try a.accept(answer, from: PeerID(2))
+        return (
+            a.statistics(of: PeerID(2))?.configuration.repair, b.statistics(of: PeerID(1))?.configuration.repair
+        )
+    }
+
+    @Test(arguments: [Codec.opus, .pcm]) func `native peers agree on all of it`(codec: Codec) throws {
+        let (a, b) = try agree(call { $0.codec = codec }, call())
+        let mine = try #require(a)
+        #expect(mine == b && mine.redundant != nil && mine.repeated != nil && mine.takesNACK && mine.takesReports)
+    }
+
+    @Test func `whoever wants none gets none`() throws {
+        for (first, second) in [(true, false), (false, true)] {
+            let (a, b) = try agree(call { $0.allowsRepair = first }, call { $0.allowsRepair = second })
+            #expect(a?.isNone == true && b?.isNone == true)
+        }
+        let (a, b) = try agree(call { $0.codec = .aac }, call())
+        #expect(a?.isNone == true && b?.isNone == true)
+    }
+
+    @Test func `Opus's own redundancy is for who wants it`() throws {
+        let call = try call()
+        var offer = try CallPreferences(deviceRate: 48_000, deviceBlock: 128).offer(
+            address: .loopback, port: 9, sessionID: 1)
+        _ = try call.answer(offer, from: PeerID(1))
+        #expect(call.statistics(of: PeerID(1))?.configuration.takesCodecRedundancy == false)
+        offer.formats[0].parameters.append(.init("useinbandfec", "1"))
+        _ = try call.answer(offer, from: PeerID(2))
+        #expect(call.statistics(of: PeerID(2))?.configuration.takesCodecRedundancy == true)
+    }
+}

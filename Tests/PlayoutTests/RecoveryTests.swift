@@ -1,0 +1,131 @@
+import AudioBase
+import AudioCodecs
+import TestSupport
+import Testing
+
+@testable import Playout
+
+/// Packets that come by another, or once more.
+@Suite struct RecoveryTests {
+    /// Plays packets of 480 frames, each a millisecond after it was sent; of those that `loses` names the copy comes so many
+    /// packets later, or never.
+    private func play(
+        seconds: Double, copies: Int?, wasAskedFor: Bool = false, loses: (Int) -> Bool
+    ) throws -> PlayoutRig.Result {
+        let playout = try Playout(.pcm(frames: 480))
+        let buffer = AudioBuffer(channelCount: 1, frameCapacity: 120)
+        let payload = [UInt8](repeating: 1, count: 960)
+        let start = HostTime(nanoseconds: 1_000_000_000)
+        var result = PlayoutRig.Result()
+        var sent = 0
+        for step in 0..<Int(seconds * 400) {
+            let now = start.advanced(bySeconds: Double(step) / 400)
+            while Double(sent + 1) * 0.010 + 0.001 <= Double(step) / 400 {
+                let arrival = start.advanced(bySeconds: Double(sent + 1) * 0.010 + 0.001)
+                func push(_ n: Int, isRecovered: Bool) {
+                    let header = PacketHeader(
+                        sequence: n, position: n * 480, frameCount: 480, byteCount: 960, arrival: arrival,
+                        isRecovered: isRecovered, wasAskedFor: isRecovered && wasAskedFor)
+                    _ = payload.withUnsafeBytes { playout.packets.push(header, payload: $0) }
+                }
+                if let copies, sent >= copies, loses(sent - copies) { push(sent - copies, isRecovered: true) }
+                if !loses(sent) { push(sent, isRecovered: false) }
+                sent += 1
+            }
+            playout.renderer.pull(
+                buffer.channels, frameCount: 120, sampleTime: Int64(step * 120), hostTime: now)
+            result.history.append((Double(step) / 400, playout.statistics))
+        }
+        result.statistics = playout.statistics
+        #expect(playout.packets.hold?.seconds == result.statistics.depth)
+        #expect(playout.packets.hold?.limit == playout.configuration.ceiling)
+        return result
+    }
+
+    @Test func `playout comes to wait for copies, and they fill the holes`() throws {
+        let r = try play(seconds: 30, copies: 1) { $0 % 20 == 7 }
+        #expect((0.0095...0.0125).contains(r.statistics.depth), "\(r.statistics.depth)")
+        let then = r.history.first { $0.time > 10 }!.statistics
+        #expect(r.statistics.missingPackets == then.missingPackets)
+        #expect(r.statistics.concealedFrames == then.concealedFrames)
+        #expect(r.statistics.recoveredPackets - then.recoveredPackets > 90)
+        #expect(r.statistics.latePackets == 0)
+    }
+
+    @Test func `when nothing is lost any more the delay is short again`() throws {
+        let r = try play(seconds: 60, copies: 1) { $0 % 20 == 7 && $0 < 2_000 }
+        #expect(r.history.first { $0.time > 19 }!.statistics.depth > 0.0095)
+        #expect(r.statistics.depth < 0.001)
+    }
+
+    @Test func `two lost in a dozen seconds are not waited for, nor what was asked for`() throws {
+        let rare = try play(seconds: 30, copies: 1) { $0 % 700 == 7 }
+        #expect(rare.statistics.targetDepth < 0.001)
+        let asked = try play(seconds: 30, copies: 2, wasAskedFor: true) { $0 % 20 == 7 }
+        #expect(asked.statistics.targetDepth < 0.001)
+    }
+
+    @Test func `what comes far too late does not pull the delay beyond the ceiling`() throws {
+        let r = try play(seconds: 20, copies: 30) { $0 % 20 == 7 }
+        #expect(r.statistics.targetDepth <= 0.151 && r.statistics.recoveredPackets == 0)
+    }
+
+    @Test func `one slow copy of many is forgiven`() {
+        var tracker = RecoveryTracker()
+        for n in 0..<20 { tracker.add(recovered: n == 9 ? 0.5 : 0.02, at: Double(n) * 0.5) }
+        #expect(tracker.offset(at: 10, drift: 0) == 0.02)
+        tracker.add(recovered: 0.4, at: 10)
+        #expect(tracker.offset(at: 10, drift: 0) == 0.4, "two are not")
+        for n in 21..<50 { tracker.add(at: Double(n) * 0.5) }
+        #expect(tracker.offset(at: 25, drift: 0) == nil, "12 s later nothing is known of them")
+    }
+
+    @Test func `copies carry the sender's drift along`() throws {
+        var tracker = RecoveryTracker()
+        for n in 0..<3 { tracker.add(recovered: 0.02, at: Double(n) * 0.1) }
+        let offset = try #require(tracker.offset(at: 10, drift: 100e-6))
+        #expect(abs(offset - 0.019) < 1e-9)
+    }
+
+    // MARK: Opus's own redundancy
+
+    @Test func `a lost Opus packet is played from the next one where that is there in time`() throws {
+        let encoder = try OpusEncoder(channelCount: 1, frameDuration: .milliseconds20, bitRate: 24_000)
+        encoder.setExpectedLoss(percent: 20)
+        let configuration = PlayoutConfiguration(
+            coding: .opus, streamRate: 48_000, deviceRate: 48_000, channelCount: 1, framesPerPacket: 960, margin: 0.025)
+        let playout = try Playout(configuration)
+        let block = AudioBuffer(channelCount: 1, frameCapacity: 960)
+        let start = HostTime(nanoseconds: 1_000_000_000)
+        var (lost, a, b): (Int, Float, Float) = (0, 0, 0)
+        for n in 0..<500 {
+            for i in 0..<960 {
+                let frame = n * 960 + i
+                let pulse: Float = frame % 400 == 0 && frame % 12_000 < 9_000 ? 1 : 0
+                let next = pulse + 1.96 * a - 0.968 * b
+                (b, a) = (a, next)
+                block.channels[0][i] = 0.02 * next
+            }
+            var packet = [UInt8](repeating: 0, count: 1_280)
+            let count = try packet.withUnsafeMutableBytes { try encoder.encode(block.channels, into: $0) }
+            let now = start.advanced(bySeconds: Double(n) * 0.020)
+            let header = PacketHeader(
+                sequence: n, position: n * 960, frameCount: 960, byteCount: count, arrival: now)
+            if n % 10 == 7 {
+                lost += 1
+            } else {
+                _ = packet.withUnsafeBytes {
+                    playout.packets.push(header, payload: UnsafeRawBufferPointer(rebasing: $0[..<count]))
+                }
+            }
+            for part in 0..<4 {
+                playout.renderer.pull(
+                    block.channels, frameCount: 240, sampleTime: Int64(n * 960 + part * 240),
+                    hostTime: now.advanced(bySeconds: Double(part) * 0.005))
+            }
+        }
+        let statistics = playout.statistics
+        #expect(lost == 50 && statistics.recoveredPackets > 20)
+        #expect(statistics.concealedFrames < (lost - 20) * 960)
+    }
+}
