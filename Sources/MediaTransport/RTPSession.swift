@@ -23,7 +23,8 @@ public struct RTPSession: Sendable {
     let cname: [UInt8]
 
     var nextSequenceNumber: UInt16
-    var firstTimestamp: UInt32
+    /// The timestamp of the frame that is sent as position 0.
+    package private(set) var firstTimestamp: UInt32
     /// Where the timestamps were at the last packet before a ``renegotiate(payloadType:clockRate:)``.
     private var resumed: (timestamp: UInt32, at: HostTime)?
     var sent = SendingState()
@@ -76,6 +77,11 @@ public struct RTPSession: Sendable {
         self.firstTimestamp = firstTimestamp
         nextSequenceNumber = firstSequenceNumber
         peerName.reserveCapacity(255)
+    }
+
+    /// The timestamp of the frame that is received as position 0; nil until a packet has come.
+    package var receivedFirstTimestamp: UInt32? {
+        source.map { $0.timestamp &- UInt32(truncatingIfNeeded: $0.position) }
     }
 
     /// The peer's canonical name; empty until a report has told.

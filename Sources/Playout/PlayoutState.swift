@@ -63,6 +63,7 @@ struct PlayoutState: ~Copyable {
             return
         }
         steer(now: now, frameCount: frameCount)
+        statistics.position = Double(cursor) - resampler.heldFrames
         let needed = resampler.inputNeeded(for: frameCount)
         fill(resampler.input, offset: resampler.inputOffset, frameCount: needed)
         resampler.render(output, frameCount: frameCount, adding: needed)
