@@ -29,7 +29,9 @@ extension CallSimulation {
             repeating: [CallConfiguration?](repeating: nil, count: all.count), count: all.count)
         for host in all.indices {
             for guest in all.indices where guest > host {
-                (agreed[host][guest], agreed[guest][host]) = try negotiate(host: all[host], guest: all[guest])
+                let both = try negotiate(host: all[host], guest: all[guest])
+                agreed[host][guest] = both.host
+                agreed[guest][host] = both.guest
             }
         }
         return agreed

@@ -1,5 +1,4 @@
 import AudioBase
-import AudioCodecs
 import AudioFiles
 import Call
 import MediaTransport
@@ -44,7 +43,7 @@ public struct CallSimulation {
     private let flights = FlightQueue()
     var random: SeededRandom
     private var protection: [[SRTPSession?]] = []
-    private var buffer = ProtectionBuffer()
+    private let buffer = ProtectionBuffer()
 
     /// - Throws: ``SimulationError``; `AudioDeviceError` where a card cannot be; `NegotiationError` and `CodecError` where the
     ///   peers have no codec in common; `AudioFileError` where the output cannot be written.
@@ -105,7 +104,7 @@ public struct CallSimulation {
 
     private mutating func step(at now: HostTime) throws {
         if linksBefore.isEmpty, elapsed >= configuration.measuresFrom { beginMeasuring() }
-        while let event = events.first, event.at <= elapsed {
+        while let event = events.first, start.advanced(bySeconds: event.at) <= now {
             events.removeFirst()
             try event.action(&self)
         }

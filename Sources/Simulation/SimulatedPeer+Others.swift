@@ -38,7 +38,7 @@ extension SimulatedPeer {
             }
             heard = Heard(playout: playout, place: place)
         }
-        let stream = try streams[configuration.form] ?? (StreamEncoder(configuration), core.capturedFrames)
+        let stream = try streams[configuration.form] ?? (encoder: StreamEncoder(configuration), origin: core.capturedFrames)
         streams[configuration.form] = stream
         let media = try MediaPeer(
             configuration, stream: direction.sends ? stream.encoder : nil, playout: heard?.playout, session: session)

@@ -49,7 +49,7 @@ public struct SimulationReport: Codable, Hashable, Sendable {
         public var from: Int
         /// Who heard it.
         public var to: Int
-        /// `PCM`, `Opus` or `AAC`.
+        /// `pcm`, `opus` or `aac`.
         public var codec: String
         /// Hertz on the wire.
         public var rate: Double

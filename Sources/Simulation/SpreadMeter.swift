@@ -13,7 +13,7 @@ struct SpreadMeter {
         guard seconds.isFinite else { return }
         least = min(least, seconds)
         greatest = max(greatest, seconds)
-        histogram.record(UInt64(max(0, min(1e5, seconds)) * Self.scale + 0.5))
+        _ = histogram.record(UInt64(max(0, min(1e5, seconds)) * Self.scale + 0.5))
     }
 
     /// In milliseconds; nil where there was no value.

@@ -103,7 +103,7 @@ struct SimulateCommand: ParsableCommand {
         configuration.channelCount = coding.channels
         configuration.opusFrameMilliseconds = coding.frame
         configuration.bitRate = coding.bitrate
-        configuration.network = try network.profile()
+        configuration.network = try network.conditions()
         configuration.isEncrypted = encrypt
         configuration.measuresFrom = from
         configuration.seed = seed

@@ -58,7 +58,7 @@ struct SimulatedNetworkOptions: ParsableArguments {
     /// What a person calls it.
     var name: String { trace ?? (profile ?? .lan).rawValue }
 
-    func profile() throws -> NetworkProfile {
+    func conditions() throws -> NetworkProfile {
         var network = NetworkProfile(profile ?? .lan)
         if let trace { network.trace = try Self.read(trace) }
         network.capacity.queueBytes = queue
