@@ -1,17 +1,42 @@
-/// Datagrams on their way, the next to arrive first: a binary heap over memory that is used again, so that nothing is
-/// allocated once the network is as full as it gets.
+/// Datagrams on their way, the next to arrive first.
 final class FlightQueue {
+    /// Bytes behind a datagram that whoever sends or receives it may use.
+    static let tailRoom = 64
+
+    private var flights = Flights()
+
+    deinit { flights.deallocate() }
+
+    /// When the next arrives, in nanoseconds; `.max` where nothing flies.
+    var nextArrival: Int64 { flights.nextArrival }
+    /// Datagrams on their way.
+    var count: Int { flights.count }
+    /// Datagrams that there is memory for.
+    var slotCount: Int { flights.slotCount }
+
+    /// Takes a copy of a datagram that arrives at a time.
+    func insert(_ datagram: UnsafeRawBufferPointer, from: Int, to: Int, at time: Int64) {
+        flights.insert(datagram, from: from, to: to, at: time)
+    }
+
+    /// Takes out what arrives next; nil where nothing does by then.
+    func next(by time: Int64) -> Flights.Arrival? { flights.next(by: time) }
+
+    /// The memory of an arrival may be used again.
+    func recycle(_ arrival: Flights.Arrival) { flights.recycle(arrival) }
+}
+
+/// A binary heap of datagrams over memory that is used again, so that nothing is allocated once the network is as full as it
+/// gets. A value, as each look at a class's property is checked at run time.
+struct Flights {
     /// A datagram that has arrived; its bytes are there until ``recycle(_:)``.
     struct Arrival {
         let from: Int
         let to: Int
-        /// With room for ``tailRoom`` bytes behind it.
+        /// With room for ``FlightQueue/tailRoom`` bytes behind it.
         let bytes: UnsafeMutableRawBufferPointer
         fileprivate let slot: Int
     }
-
-    /// Bytes behind a datagram that whoever sends or receives it may use.
-    static let tailRoom = 64
 
     private struct Flight {
         var at: Int64
@@ -30,19 +55,15 @@ final class FlightQueue {
     private var free: [Int] = []
     private var sent: UInt64 = 0
 
-    deinit { for slot in slots { slot.memory.deallocate() } }
+    func deallocate() { for slot in slots { slot.memory.deallocate() } }
 
-    /// When the next arrives, in nanoseconds; `.max` where nothing flies.
     var nextArrival: Int64 { heap.first?.at ?? .max }
 
-    /// Datagrams on their way.
     var count: Int { heap.count }
-    /// Datagrams that there is memory for.
     var slotCount: Int { slots.count }
 
-    /// Takes a copy of a datagram that arrives at a time.
-    func insert(_ datagram: UnsafeRawBufferPointer, from: Int, to: Int, at time: Int64) {
-        let slot = take(room: datagram.count + Self.tailRoom)
+    mutating func insert(_ datagram: UnsafeRawBufferPointer, from: Int, to: Int, at time: Int64) {
+        let slot = take(room: datagram.count + FlightQueue.tailRoom)
         slots[slot].memory.copyMemory(from: datagram)
         slots[slot].count = datagram.count
         slots[slot].from = from
@@ -52,8 +73,7 @@ final class FlightQueue {
         rise(heap.count - 1)
     }
 
-    /// Takes out what arrives next; nil where nothing does by then.
-    func next(by time: Int64) -> Arrival? {
+    mutating func next(by time: Int64) -> Arrival? {
         guard let first = heap.first, first.at <= time else { return nil }
         let last = heap.removeLast()
         if !heap.isEmpty {
@@ -63,14 +83,13 @@ final class FlightQueue {
         let slot = slots[first.slot]
         return Arrival(
             from: slot.from, to: slot.to,
-            bytes: UnsafeMutableRawBufferPointer(rebasing: slot.memory[..<(slot.count + Self.tailRoom)]),
+            bytes: UnsafeMutableRawBufferPointer(rebasing: slot.memory[..<(slot.count + FlightQueue.tailRoom)]),
             slot: first.slot)
     }
 
-    /// The memory of an arrival may be used again.
-    func recycle(_ arrival: Arrival) { free.append(arrival.slot) }
+    mutating func recycle(_ arrival: Arrival) { free.append(arrival.slot) }
 
-    private func take(room: Int) -> Int {
+    private mutating func take(room: Int) -> Int {
         guard let slot = free.popLast() else {
             let size = max(2_048, room)
             slots.append(Slot(memory: .allocate(byteCount: size, alignment: 16)))
@@ -87,7 +106,7 @@ final class FlightQueue {
         heap[a].at < heap[b].at || (heap[a].at == heap[b].at && heap[a].number < heap[b].number)
     }
 
-    private func rise(_ place: Int) {
+    private mutating func rise(_ place: Int) {
         var at = place
         while at > 0, isBefore(at, (at - 1) / 2) {
             heap.swapAt(at, (at - 1) / 2)
@@ -95,7 +114,7 @@ final class FlightQueue {
         }
     }
 
-    private func sink(_ place: Int) {
+    private mutating func sink(_ place: Int) {
         var at = place
         while true {
             var least = at

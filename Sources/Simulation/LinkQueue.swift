@@ -36,7 +36,8 @@ struct LinkQueue {
         if busyUntil > now {
             let bits = bits(from: now, to: busyUntil)
             let limit = queueBytes ?? max(3_000, Int(min(1e9, 0.2 * steps[current].bitsPerSecond / 8)))
-            if bits / 8 + Double(byteCount) > Double(limit) { return nil }
+            // Half a byte for what the arithmetic is off by.
+            if bits / 8 + Double(byteCount) > Double(limit) + 0.5 { return nil }
         }
         busyUntil = end(of: Double(8 * byteCount), from: max(now, busyUntil))
         return busyUntil

@@ -3,7 +3,7 @@ import AudioBase
 /// Something as uneven as speech: noise below about 4 kHz at 48 kHz, louder and softer each 40 ms. Frame `n`, from 0, is the
 /// same whenever asked, and another `voice` says something else.
 package func murmur(_ n: Int, voice: UInt64 = 0) -> Float {
-    Murmur(voice: voice).value(loudness: n / Murmur.loudnessFrames, of: n, curve: n / Murmur.curveFrames)
+    Murmur(voice: voice).value(at: n)
 }
 
 /// The same by blocks: two lines through random points, of which one is the loudness of the other.
@@ -16,38 +16,44 @@ struct Murmur {
 
     /// Writes frames from `first` on, which is 0 or more.
     func fill(_ samples: UnsafeMutablePointer<Float>, from first: Int, count: Int) {
-        var curve = -1
-        var (a, b) = (Float(0), Float(0))
-        var loud = -1
-        var (c, d) = (Float(0), Float(0))
-        for n in first..<first + count {
-            if n / Self.curveFrames != curve {
-                let next = n / Self.curveFrames
-                a = next == curve + 1 && curve >= 0 ? b : point(next, salt: 2)
-                b = point(next + 1, salt: 2)
-                curve = next
+        var curve = first / Self.curveFrames
+        var place = first - curve * Self.curveFrames
+        var (a, b) = (point(curve, salt: 2), point(curve + 1, salt: 2))
+        var loud = first / Self.loudnessFrames
+        var loudPlace = first - loud * Self.loudnessFrames
+        var (c, d) = (point(loud, salt: 1), point(loud + 1, salt: 1))
+        for i in 0..<count {
+            let loudness = Self.line(loudPlace, Self.loudnessFrames, (c, d))
+            samples[i] = Self.sample(loudness, Self.line(place, Self.curveFrames, (a, b)))
+            place += 1
+            if place == Self.curveFrames {
+                place = 0
+                curve += 1
+                (a, b) = (b, point(curve + 1, salt: 2))
             }
-            if n / Self.loudnessFrames != loud {
-                loud = n / Self.loudnessFrames
-                (c, d) = (point(loud, salt: 1), point(loud + 1, salt: 1))
+            loudPlace += 1
+            if loudPlace == Self.loudnessFrames {
+                loudPlace = 0
+                loud += 1
+                (c, d) = (d, point(loud + 1, salt: 1))
             }
-            samples[n - first] = Self.sample(n, (c, d), (a, b))
         }
     }
 
-    func value(loudness: Int, of n: Int, curve: Int) -> Float {
-        Self.sample(
-            n, (point(loudness, salt: 1), point(loudness + 1, salt: 1)),
-            (point(curve, salt: 2), point(curve + 1, salt: 2)))
+    /// One frame.
+    func value(at n: Int) -> Float {
+        func line(_ length: Int, _ salt: UInt64) -> Float {
+            Self.line(n % length, length, (point(n / length, salt: salt), point(n / length + 1, salt: salt)))
+        }
+        return Self.sample(line(Self.loudnessFrames, 1), line(Self.curveFrames, 2))
     }
 
-    private static func sample(_ n: Int, _ loudness: (Float, Float), _ curve: (Float, Float)) -> Float {
-        let loud = line(n, loudnessFrames, loudness)
-        return 0.6 * loud * loud * (2 * line(n, curveFrames, curve) - 1)
+    private static func sample(_ loudness: Float, _ curve: Float) -> Float {
+        0.6 * loudness * loudness * (2 * curve - 1)
     }
 
-    private static func line(_ n: Int, _ length: Int, _ ends: (Float, Float)) -> Float {
-        let share = Float(n % length) / Float(length)
+    private static func line(_ place: Int, _ length: Int, _ ends: (Float, Float)) -> Float {
+        let share = Float(place) / Float(length)
         return ends.0 * (1 - share) + ends.1 * share
     }
 

@@ -17,9 +17,7 @@ extension SimulatedPeer {
     /// When a frame of a stream to another passed the microphone's converter.
     func captureTime(ofStreamFrame frame: Double, for peer: PeerID) -> HostTime {
         guard let agreement = agreements[peer] else { return HostTime(nanoseconds: 0) }
-        let configuration = agreement.configuration
-        let place =
-            Double(agreement.streamOrigin) + frame * configuration.deviceRate / configuration.streamRate
+        let place = Double(agreement.streamOrigin) + frame * agreement.scale
         let whole = place.rounded(.down)
         let time = card.time(ofFrame: Int64(whole)) ?? HostTime(nanoseconds: 0)
         return time.advanced(bySeconds: (place - whole) / card.configuration.trueSampleRate)

@@ -38,13 +38,14 @@ extension SimulatedPeer {
             }
             heard = Heard(playout: playout, place: place)
         }
-        let stream = try streams[configuration.form] ?? (encoder: StreamEncoder(configuration), origin: core.capturedFrames)
+        let stream =
+            try streams[configuration.form]
+            ?? (encoder: StreamEncoder(configuration), origin: core.capturedFrames)
         streams[configuration.form] = stream
         let media = try MediaPeer(
             configuration, stream: direction.sends ? stream.encoder : nil, playout: heard?.playout, session: session)
         core.add(media, as: peer)
-        agreements[peer] = Agreement(
-            configuration: configuration, media: media, heard: heard, streamOrigin: stream.origin)
+        agreements[peer] = Agreement(configuration, media, heard, streamOrigin: stream.origin)
         meter(of: peer)?.follow()
         if let old { processor.mixer.remove(old.place) }
         updateDeadline()
@@ -52,14 +53,14 @@ extension SimulatedPeer {
 
     /// The far side's program began anew: other numbers, the same address.
     func restart(_ peer: PeerID, session: RTPSession) throws {
-        guard var agreement = agreements[peer] else { return }
+        guard let agreement = agreements[peer] else { return }
         core.remove(peer, at: HostTime(nanoseconds: 0)) { _, _ in }  // nobody is told
         let encoder = try StreamEncoder(agreement.configuration)
-        agreement.streamOrigin = core.capturedFrames
-        agreement.media = try MediaPeer(
+        let media = try MediaPeer(
             agreement.configuration, stream: encoder, playout: agreement.heard?.playout, session: session)
-        core.add(agreement.media, as: peer)
-        agreements[peer] = agreement
+        core.add(media, as: peer)
+        agreements[peer] = Agreement(
+            agreement.configuration, media, agreement.heard, streamOrigin: core.capturedFrames)
         updateDeadline()
     }
 

@@ -33,11 +33,21 @@ package final class SimulatedPeer {
     var tape: PeerTape?
 
     /// What is agreed on with one other.
-    struct Agreement {
-        var configuration: CallConfiguration
-        var media: MediaPeer
-        var heard: Heard?
-        var streamOrigin: Int
+    final class Agreement {
+        let configuration: CallConfiguration
+        let media: MediaPeer
+        let heard: Heard?
+        /// The card's frame that the stream to it began with, and the card's frames for each of the stream.
+        let streamOrigin: Int
+        let scale: Double
+
+        init(_ configuration: CallConfiguration, _ media: MediaPeer, _ heard: Heard?, streamOrigin: Int) {
+            self.configuration = configuration
+            self.media = media
+            self.heard = heard
+            self.streamOrigin = streamOrigin
+            scale = configuration.deviceRate / configuration.streamRate
+        }
     }
     /// One other's voice.
     struct Heard {
