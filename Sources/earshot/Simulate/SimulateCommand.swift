@@ -40,7 +40,7 @@ struct SimulateCommand: ParsableCommand {
     @Option(help: ArgumentHelp("How long the call lasts.", valueName: "minutes"))
     var minutes = 1.0
 
-    @Option(help: ArgumentHelp("Count from this second of the call on. Default: its beginning.", valueName: "seconds"))
+    @Option(help: ArgumentHelp("Count from this second of the call on.", valueName: "seconds"))
     var from = 0.0
 
     @Option(help: ArgumentHelp("Another number is another day of the same network.", valueName: "number"))
@@ -75,7 +75,7 @@ struct SimulateCommand: ParsableCommand {
             try Terminal.output(json ? report.document : report.text)
             Terminal.say(
                 String(
-                    format: "%.0f s in %.2f s: %.0f times real time", simulation.elapsed, elapsed,
+                    format: "%.6g s in %.2f s: %.0f times real time", simulation.elapsed, elapsed,
                     simulation.elapsed / max(elapsed, 1e-9)))
             if Interrupt.isRequested { throw ExitCodes.interrupted }
         }

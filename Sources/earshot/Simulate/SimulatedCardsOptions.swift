@@ -6,18 +6,18 @@ import Simulation
 struct SimulatedCardsOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "Frames a second of the cards, or of each, as 44100,48000. Default: 48000.", valueName: "hertz"))
+            "Frames a second of the cards, or of each, as 44100,48000.", valueName: "hertz"))
     var rate = NumberList(values: [48_000])
 
     @Option(
         help: ArgumentHelp(
-            "Frames that a card hands over at a time, or each of them. Default: 128.", valueName: "frames"))
+            "Frames that a card hands over at a time, or each of them.", valueName: "frames"))
     var block = NumberList(values: [128])
 
     @Option(
         parsing: .unconditional,
         help: ArgumentHelp(
-            "How fast their crystals run, in parts per million: the greatest, with the others spread evenly down to as much too slow; or each, as 40,-25. Default: 0.",
+            "How fast their crystals run, in parts per million: the greatest, with the others spread evenly down to as much too slow; or each, as 40,-25.",
             valueName: "ppm"))
     var drift = NumberList(values: [0])
 
@@ -46,7 +46,7 @@ struct SimulatedCardsOptions: ParsableArguments {
             peer.blockFrameCount = Int(block[index])
             peer.driftPPM =
                 drift.values.count == 1
-                ? drift[0] * (1 - 2 * Double(index) / Double(count - 1)) : drift[index]
+                ? drift[0] * (1 - 2 * Double(index) / Double(count - 1)) + 0 : drift[index]  // no −0
             return peer
         }
     }

@@ -8,7 +8,7 @@ extension NetworkProfile.Name: ExpressibleByArgument {}
 struct SimulatedNetworkOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "What each way between two is like: lan (default), wifi-good, wifi-congested, neteq-burst, iid-2, iid-5, iid-10.",
+            "What each way between two is like. Default: lan.",
             valueName: "name"))
     var profile: NetworkProfile.Name?
 
