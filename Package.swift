@@ -20,7 +20,7 @@ let linker: [LinkerSetting] = rtsan.map { [.unsafeFlags([$0, "-lstdc++", "-lm"])
 
 /// What a layer's tests use besides: a call's delay is measured as `earshot analyze` does it.
 let testDependencies: [String: [Target.Dependency]] = [
-    "Call": ["Diagnostics", "AudioFiles"], "Diagnostics": ["AudioDevices"], "AudioDSP": ["UnitMeasures"],
+    "Call": ["Simulation", "Diagnostics", "AudioFiles"], "Diagnostics": ["AudioDevices"], "AudioDSP": ["UnitMeasures"],
     "AudioPlugIns": ["UnitMeasures"], "AudioCodecs": ["AudioFiles"], "AudioEngine": ["EngineMeasures"],
     "AudioQueues": ["EngineMeasures"], "VoiceProcessing": ["AudioFiles"],
 ]
@@ -86,6 +86,12 @@ let allLayers: [(name: String, dependencies: [Target.Dependency])] = [
         ]
     ),
     ("Diagnostics", ["AudioBase", "AudioDSP", "AudioFiles", "CKissFFT", "CCairo"]),
+    (
+        "Simulation",
+        [
+            "AudioBase", "AudioFiles", "AudioDevices", "Playout", "MediaTransport", "Call", "Diagnostics", histogram,
+        ]
+    ),
 ]
 let chosen = Context.environment["EARSHOT_LAYERS"]?.split(separator: ",").map(String.init)
 let layers = allLayers.filter { chosen?.contains($0.name) ?? !(core && $0.name == "Nearby") }
@@ -166,7 +172,7 @@ if !core {
             dependencies: [
                 "AudioBase", "AudioCodecs", "AudioContainers", "AudioDSP", "AudioDevices", "AudioEngine", "AudioFiles",
                 "AudioPlugIns", "AudioQueues", "AudioSession", "AudioStreams", "VoiceProcessing", "MediaTransport",
-                "Rooms", "Nearby", "Call", "Diagnostics", "TOMLReader",
+                "Rooms", "Nearby", "Call", "Diagnostics", "Simulation", "TOMLReader",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: settings, linkerSettings: linker))

@@ -66,6 +66,19 @@ extension CallConfiguration {
             deviceRate: deviceRate, channelCount: channelCount, framesPerPacket: framesPerPacket, dial: dial)
     }
 
+    /// Frames by which a decoder's sound lies behind the place that its packet names: what the coder looks ahead, and of AAC-LC
+    /// the overlap, too.
+    package var codecShift: Int {
+        switch codec {
+        case .aac: 1024
+        case .opus: Self.opusLookahead(framesPerPacket)
+        case .pcm: 0
+        }
+    }
+
+    /// Frames that libopus looks ahead.
+    private static func opusLookahead(_ framesPerPacket: Int) -> Int { framesPerPacket <= 240 ? 120 : 312 }
+
     /// Seconds that framing and the codec cost: a block or a frame must be full before it is coded, and what the coder
     /// looks ahead. AAC-LC takes three frames (frame, look-ahead, overlap); Opus its frame and 2.5 ms, 6.5 with 10 and 20 ms.
     /// - Parameter framesPerPacket: of the packets that come. PCM blocks above 1,200 bytes come in several; they count as one
@@ -73,7 +86,7 @@ extension CallConfiguration {
     public func codecDelay(framesPerPacket: Int) -> Double {
         switch codec {
         case .aac: 3 * 1024 / streamRate
-        case .opus: (Double(framesPerPacket) + (framesPerPacket <= 240 ? 120 : 312)) / streamRate
+        case .opus: Double(framesPerPacket + Self.opusLookahead(framesPerPacket)) / streamRate
         case .pcm: Double(framesPerPacket) / streamRate
         }
     }

@@ -5,13 +5,13 @@ import Synchronization
 
 /// The call's render callback: captured frames go through the voice path into the ring, silent while muted; the far sides'
 /// voices come out of the mixer. Levels are those of the microphone itself.
-final class CallProcessor: Sendable {
+package final class CallProcessor: Sendable {
     /// Captured frames on their way to the media thread.
-    let captured: AudioRing
+    package let captured: AudioRing
     /// Levels of the last blocks; for the control thread.
-    let levels: LatestValue<CallLevels>
+    package let levels: LatestValue<CallLevels>
     /// The voices that are heard.
-    let mixer: VoiceMixer
+    package let mixer: VoiceMixer
     private let state: StatePointer
 
     struct State: ~Copyable {
@@ -39,7 +39,7 @@ final class CallProcessor: Sendable {
     }
 
     /// - Parameter voice: what the captured voice goes through on its way to the ring; nil for nothing.
-    init(channelCount: Int, deviceRate: Double, wakeup: Wakeup, voice: CallVoice? = nil) {
+    package init(channelCount: Int, deviceRate: Double, wakeup: Wakeup, voice: CallVoice? = nil) {
         // Half a second: the media thread drops what is older than a tenth of that when it comes back from a stall.
         captured = AudioRing(channelCount: channelCount, capacity: Int(deviceRate / 2))
         levels = LatestValue(CallLevels())
@@ -67,13 +67,13 @@ final class CallProcessor: Sendable {
     }
 
     /// Whether one's own voice is silent for the others. Any thread.
-    var isMuted: Bool {
+    package var isMuted: Bool {
         get { state.isMuted.pointee.load(ordering: .relaxed) }
         set { state.isMuted.pointee.store(newValue, ordering: .relaxed) }
     }
 
     /// For the device; valid while this object lives.
-    var callback: RenderCallback {
+    package var callback: RenderCallback {
         RenderCallback(context: UnsafeMutableRawPointer(state.value)) { context, cycle in
             guard let context, let cycle else { return }
             context.assumingMemoryBound(to: State.self).pointee.process(

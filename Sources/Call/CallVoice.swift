@@ -139,6 +139,9 @@ public final class CallVoice: @unchecked Sendable {  // the control thread's; wh
         if isNew { worker.follow(now) }
     }
 
+    /// Does what voice processing's thread would do now, where it does not run: on virtual time.
+    package func runPending() { worker?.runPending() }
+
     /// After the device has stopped.
     func stop() { worker?.stop() }
 }

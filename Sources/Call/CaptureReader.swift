@@ -33,6 +33,9 @@ struct CaptureReader: ~Copyable {
     /// Frames that a block has at most, where the device began with blocks of so many.
     static func readLimit(deviceBlock: Int) -> Int { deviceBlock * 3 / 2 }
 
+    /// The ring's position behind the last block.
+    var position: Int { expected }
+
     /// Whether ``next()`` has something.
     var hasFrames: Bool { ring.reader.heldFrames > 0 }
 

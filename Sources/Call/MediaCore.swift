@@ -6,9 +6,9 @@ import MediaTransport
 /// datagrams in, packets for their playouts out. Time is an argument, so that a whole call runs in a test on virtual time.
 ///
 /// What several far sides take in the same form is encoded once.
-struct MediaCore: ~Copyable {
+package struct MediaCore: ~Copyable {
     /// Gets each datagram and whom it is for; valid during the call.
-    typealias Transmit = (UnsafeRawBufferPointer, PeerID) -> Void
+    package typealias Transmit = (UnsafeRawBufferPointer, PeerID) -> Void
 
     private struct Member {
         let id: PeerID
@@ -33,7 +33,7 @@ struct MediaCore: ~Copyable {
     /// - Parameters:
     ///   - captured: what the device's callback records, at the device's rate; read here alone.
     ///   - deviceBlock: frames that the device calls with.
-    init(captured: AudioRing, channelCount: Int, deviceRate: Double, deviceBlock: Int) {
+    package init(captured: AudioRing, channelCount: Int, deviceRate: Double, deviceBlock: Int) {
         capture = CaptureReader(
             captured, channelCount: channelCount, deviceRate: deviceRate, deviceBlock: deviceBlock)
     }
@@ -41,7 +41,7 @@ struct MediaCore: ~Copyable {
     /// From now on this far side is sent what is captured. Where it takes part already, or rests, something else was agreed
     /// on with it: it goes on as the same source, others do not notice.
     /// - Parameter isOpen: whether there is a way to it already; else ``setOpen(_:to:)`` says when.
-    mutating func add(_ peer: MediaPeer, as id: PeerID, isOpen: Bool = true) {
+    package mutating func add(_ peer: MediaPeer, as id: PeerID, isOpen: Bool = true) {
         rest(id)
         let rested = resting.removeValue(forKey: id)
         if let rested { peer.follow(rested.past) }
@@ -51,7 +51,7 @@ struct MediaCore: ~Copyable {
     }
 
     /// Nothing is agreed on with this far side any more, for now: nothing is sent to it, nothing of it taken.
-    mutating func rest(_ id: PeerID) {
+    package mutating func rest(_ id: PeerID) {
         guard let index = index(of: id) else { return }
         let member = take(index)
         resting[id] = Resting(past: member.media.past, lostBefore: member.lostBefore)
@@ -67,7 +67,7 @@ struct MediaCore: ~Copyable {
 
     /// Whether packets for this far side can be sent now. What cannot is not numbered, so that it is a gap of time and not
     /// of numbers.
-    mutating func setOpen(_ isOpen: Bool, to id: PeerID) {
+    package mutating func setOpen(_ isOpen: Bool, to id: PeerID) {
         guard let index = index(of: id), members[index].isOpen != isOpen else { return }
         members[index].isOpen = isOpen
         members[index].isFresh = isOpen
@@ -77,7 +77,7 @@ struct MediaCore: ~Copyable {
     /// Says goodbye to this far side, where there is a way, and forgets it.
     /// - Returns: who it was; nil where nobody has the number.
     @discardableResult
-    mutating func remove(_ id: PeerID, at now: HostTime, transmit: Transmit) -> MediaPeer? {
+    package mutating func remove(_ id: PeerID, at now: HostTime, transmit: Transmit) -> MediaPeer? {
         resting[id] = nil
         guard let index = index(of: id) else { return nil }
         let member = take(index)
@@ -86,7 +86,7 @@ struct MediaCore: ~Copyable {
     }
 
     /// Encodes and packetises what was captured since the last call.
-    mutating func sendCaptured(at now: HostTime, transmit: Transmit) throws(CodecError) {
+    package mutating func sendCaptured(at now: HostTime, transmit: Transmit) throws(CodecError) {
         defer { capture.awaited = streams.reduce(.max) { min($0, $1.framesAwaited) } }
         while let block = capture.next() {
             // A far side takes what comes first for the delay of the way.
@@ -111,24 +111,24 @@ struct MediaCore: ~Copyable {
     }
 
     /// Takes one datagram of a far side's. Whose number nobody has is ignored.
-    mutating func receive(_ datagram: UnsafeRawBufferPointer, from id: PeerID, at now: HostTime) {
+    package mutating func receive(_ datagram: UnsafeRawBufferPointer, from id: PeerID, at now: HostTime) {
         guard let index = index(of: id) else { return }
         members[index].media.receive(datagram, at: now)
     }
 
     /// Does what is due: reports to the far sides, frames that have waited long enough for the ones before them.
-    mutating func tick(at now: HostTime, transmit: Transmit) {
+    package mutating func tick(at now: HostTime, transmit: Transmit) {
         for member in members { member.media.tick(at: now, isOpen: member.isOpen) { transmit($0, member.id) } }
     }
 
     /// Says goodbye to a far side, which stays.
-    mutating func leave(_ id: PeerID, at now: HostTime, transmit: Transmit) {
+    package mutating func leave(_ id: PeerID, at now: HostTime, transmit: Transmit) {
         guard let index = index(of: id), members[index].isOpen else { return }
         members[index].media.leave(at: now) { transmit($0, id) }
     }
 
     /// When ``tick(at:transmit:)`` has something to do next; nil when only a packet can change that.
-    var nextDeadline: HostTime? {
+    package var nextDeadline: HostTime? {
         var next: HostTime?
         for member in members {
             if let due = member.media.nextDeadline { next = min(due, next ?? due) }
@@ -146,7 +146,7 @@ struct MediaCore: ~Copyable {
     var hasCaptured: Bool { capture.hasAwaited }
 
     /// What went over the wire to and from a far side, and what did not; nil where nobody has the number.
-    func statistics(of id: PeerID) -> MediaStatistics? {
+    package func statistics(of id: PeerID) -> MediaStatistics? {
         guard let index = index(of: id) else { return nil }
         var statistics = members[index].media.statistics
         statistics.captureLostFrames = capture.lostFrames - members[index].lostBefore
@@ -154,12 +154,15 @@ struct MediaCore: ~Copyable {
     }
 
     /// What sound and redundancy for a far side may take together, in bits a second; nil for what is usual.
-    mutating func setBudget(_ bitRate: Double?, for id: PeerID) {
+    package mutating func setBudget(_ bitRate: Double?, for id: PeerID) {
         if let index = index(of: id) { members[index].media.budget = bitRate }
     }
 
+    /// Frames of the device that were read or lost before the next that is encoded.
+    package var capturedFrames: Int { capture.position }
+
     /// How many encoders run.
-    var streamCount: Int { streams.count }
+    package var streamCount: Int { streams.count }
 
     private func index(of id: PeerID) -> Int? { members.firstIndex { $0.id == id } }
 }

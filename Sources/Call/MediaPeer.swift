@@ -5,9 +5,9 @@ import Playout
 
 /// One far side's media, without socket, thread and clock: payloads in, datagrams out; datagrams in, packets for its playout
 /// out. Made on the control thread; the media thread's from ``MediaCore/add(_:as:)`` on.
-final class MediaPeer {
+package final class MediaPeer {
     /// What was agreed on with it.
-    let configuration: CallConfiguration
+    package let configuration: CallConfiguration
     /// What makes the payloads it is sent, and others that take the same; nil where it is sent nothing but reports.
     let stream: StreamEncoder?
     let packets: PacketQueue?
@@ -22,7 +22,7 @@ final class MediaPeer {
     ///   - stream: of the configuration's form; nil where the far side does not want to be sent to.
     ///   - playout: takes what the far side sends; nil where that is nothing but reports.
     ///   - session: numbers and counts the packets.
-    init(
+    package init(
         _ configuration: CallConfiguration, stream: StreamEncoder?, playout: Playout?, session: RTPSession
     ) throws(CodecError) {
         self.configuration = configuration
@@ -39,6 +39,11 @@ final class MediaPeer {
         counts = MediaStatistics(rtp: session.statistics)
         log = ReceptionLog(clockRate: Double(configuration.rtpClockRate))
         missing.reserveCapacity(64)
+    }
+
+    /// RTP timestamps of the first frame, this end's and the far side's; the latter nil until it has sent.
+    package var timestampOrigins: (sent: UInt32, received: UInt32?) {
+        (sender.session.firstTimestamp, sender.session.receivedFirstTimestamp)
     }
 
     /// Takes the place of another of the same far side's: as the same source, which goes on, and with its counts.

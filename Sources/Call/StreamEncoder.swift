@@ -5,9 +5,9 @@ import MediaTransport
 
 /// Turns captured frames into payloads: to the stream's rate, into blocks, through the codec. On the media thread, once for
 /// all far sides that take the same ``Form``.
-final class StreamEncoder {
+package final class StreamEncoder {
     /// What makes payloads the same.
-    struct Form: Hashable {
+    package struct Form: Hashable {
         let codec: Codec
         let streamRate: Double
         let framesPerPacket: Int
@@ -37,7 +37,7 @@ final class StreamEncoder {
 
     var form: Form { configuration.form }
 
-    init(_ configuration: CallConfiguration) throws(CodecError) {
+    package init(_ configuration: CallConfiguration) throws(CodecError) {
         self.configuration = configuration
         let channels = configuration.channelCount
         switch configuration.codec {
@@ -160,7 +160,7 @@ final class StreamEncoder {
 
 extension CallConfiguration {
     /// What an encoder must be like.
-    var form: StreamEncoder.Form {
+    package var form: StreamEncoder.Form {
         StreamEncoder.Form(
             codec: codec, streamRate: streamRate, framesPerPacket: framesPerPacket,
             bitRate: codec == .pcm ? 0 : bitRate)

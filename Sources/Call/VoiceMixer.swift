@@ -7,9 +7,9 @@ import Synchronization
 ///
 /// Added, changed and removed by any thread but the callback's, which never waits for one. What the callback may still read
 /// is freed once it has let go.
-final class VoiceMixer: Sendable {
+package final class VoiceMixer: Sendable {
     /// Where a voice is heard.
-    struct Place: Hashable, Sendable { fileprivate let index: Int }
+    package struct Place: Hashable, Sendable { fileprivate let index: Int }
 
     /// For the callback; must not outlive the mixer.
     let renderer: Renderer
@@ -70,7 +70,7 @@ final class VoiceMixer: Sendable {
     /// Lets a voice be heard from the next block on.
     /// - Parameter gain: a factor.
     /// - Returns: nil where all places are taken.
-    func add(_ playout: Playout, gain: Float = 1) -> Place? {
+    package func add(_ playout: Playout, gain: Float = 1) -> Place? {
         collect()
         return owned.withLock { owned in
             guard let index = owned.playouts.firstIndex(where: { $0 == nil }) else { return nil }
@@ -83,15 +83,15 @@ final class VoiceMixer: Sendable {
     }
 
     /// How loud a voice is, as a factor; reached within a block.
-    func setGain(_ gain: Float, at place: Place) {
+    package func setGain(_ gain: Float, at place: Place) {
         slots.gains[place.index].store(gain.bitPattern, ordering: .relaxed)
     }
 
     /// What a voice measured up to the last block, before its gain.
-    func level(at place: Place) -> VoiceLevel { owned.withLock { $0.levels[place.index].load() } }
+    package func level(at place: Place) -> VoiceLevel { owned.withLock { $0.levels[place.index].load() } }
 
     /// Fades a voice out within a block; then its place is free.
-    func remove(_ place: Place) {
+    package func remove(_ place: Place) {
         owned.withLock { owned in
             guard owned.playouts[place.index] != nil, !owned.isLeaving[place.index] else { return }
             owned.isLeaving[place.index] = orders.writer.push(VoiceOrder(index: place.index, isHeard: false))

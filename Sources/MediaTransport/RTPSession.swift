@@ -27,7 +27,8 @@ public struct RTPSession: Sendable {
     public internal(set) var nextSequenceNumber: UInt16
     /// The same of packets that are sent once more.
     var nextRepeatNumber: UInt16
-    var firstTimestamp: UInt32
+    /// The timestamp of the frame that is sent as position 0.
+    package internal(set) var firstTimestamp: UInt32
     /// Where the timestamps were at the last packet before a ``renegotiate(payloadType:clockRate:)``.
     private var resumed: (timestamp: UInt32, at: HostTime)?
     var sent = SendingState()
@@ -93,6 +94,11 @@ public struct RTPSession: Sendable {
         nextSequenceNumber = firstSequenceNumber
         nextRepeatNumber = firstSequenceNumber
         peerName.reserveCapacity(255)
+    }
+
+    /// The timestamp of the frame that is received as position 0; nil until a packet has come.
+    package var receivedFirstTimestamp: UInt32? {
+        source.map { $0.timestamp &- UInt32(truncatingIfNeeded: $0.position) }
     }
 
     /// The peer's canonical name; empty until a report has told.

@@ -90,6 +90,7 @@ struct PlayoutState: ~Copyable {
             return
         }
         steer(now: now, frameCount: frameCount)
+        statistics.position = Double(cursor) - resampler.heldFrames
         let needed = resampler.inputNeeded(for: frameCount)
         feed(needed)
         resampler.render(output, frameCount: frameCount, adding: needed)

@@ -31,6 +31,8 @@ public struct PlayoutStatistics: BitwiseCopyable, Sendable {
     public var recoveredPackets = 0
     /// Seconds from the arrival of the promptest packet to the moment its first frame is rendered.
     public var delay = 0.0
+    /// The stream's frame, counted as packets' positions are, that the last block began with.
+    public var position = 0.0
     /// The sender's device clock against this one's; 20 is 20 parts in a million fast.
     public var driftPPM = 0.0
     /// Frames of the packet played last.

@@ -32,6 +32,6 @@ struct EarshotCommand: ParsableCommand {
             DevicesCommand.self, LoopbackCommand.self,
             MonitorCommand.self,
             EffectsCommand.self, RenderCommand.self, ProcessVoiceCommand.self, RecordCommand.self, PlayCommand.self,
-            ConvertCommand.self, InfoCommand.self, AnalyzeCommand.self,
+            ConvertCommand.self, InfoCommand.self, AnalyzeCommand.self, SimulateCommand.self,
         ])
 }

@@ -10,6 +10,7 @@ import Foundation
 import MediaTransport
 import Nearby
 import Rooms
+import Simulation
 
 /// What ends the program early: one line for the person, a status for the script. Statuses are those of sysexits(3).
 struct Failure: Error {
@@ -44,6 +45,7 @@ struct Failure: Error {
         case AudioPlayerError.stream(let error): self.init(error)
         case let error as AudioStreamError: self.init(error.description, status: Self.status(of: error))
         case let error as GraphFileError: self.init(error.description, status: Self.data)
+        case let error as SimulationError: self.init(error.description, status: Self.data)
         case let ending as RoomGuest.Ending: self.init(ending.description, status: Self.status(of: ending))
         case let error as ResolutionError: self.init(error.description, status: Self.noHost)
         case NearbyError.store(let error): self.init(error)

@@ -37,7 +37,7 @@ final class SoundCard {
         var configuration: SimulatedCard.Configuration?
         var feeder: FileFeeder?
         if options.card.device == .simulated {
-            let rate = options.card.rate ?? (options.codec == .aac ? 44_100 : 48_000)
+            let rate = options.card.rate ?? (options.coding.codec == .aac ? 44_100 : 48_000)
             let ring = { AudioRing(channelCount: options.channels, capacity: Int(rate)) }
             let source = options.speak == nil ? nil : ring()
             let sink = options.hear == nil ? nil : ring()

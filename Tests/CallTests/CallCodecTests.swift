@@ -1,6 +1,7 @@
 import MediaTransport
-import Testing
+import Simulation
 import TestSupport
+import Testing
 
 @testable import Call
 
@@ -19,8 +20,8 @@ import TestSupport
             "\(codec) \(Int(rate)) Hz ×\(channelCount), \(frame.map { "\($0) ms, " } ?? "")block \(block)"
         }
 
-        var setup: CallRig.Setup {
-            CallRig.Setup(
+        var setup: CallSetup {
+            CallSetup(
                 codec: codec, channelCount: channelCount, opusFrameMilliseconds: frame, rates: (rate, rate),
                 blocks: (block, block), says: { frame, channel in murmur(frame, voice: UInt64(channel)) })
         }
@@ -45,11 +46,11 @@ import TestSupport
     ]
 
     @Test(arguments: forms) func `a clean line carries every frame at the delay of its form`(form: Form) throws {
-        var rig = try CallRig(form.setup)
+        var rig = try CallSimulation(form.setup)
         try rig.run(until: 6)
         for end in 0..<2 {
-            let statistics = rig.ends[end].statistics
-            let playout = rig.ends[end].playout.statistics
+            let statistics = rig.peers[end].statistics
+            let playout = rig.peers[end].playout.statistics
             #expect(statistics.rtp.packetsMissing == 0 && statistics.rtp.packetsIgnored == 0)
             #expect(statistics.captureLostFrames == 0 && statistics.corruptPackets == 0)
             #expect(statistics.rejectedPackets == 0 && statistics.lateUnits == 0)
@@ -65,11 +66,11 @@ import TestSupport
     }
 
     @Test func `two channels stay two`() throws {
-        var setup = CallRig.Setup(codec: .pcm, channelCount: 2)
+        var setup = CallSetup(codec: .pcm, channelCount: 2)
         setup.says = { frame, channel in channel == 0 ? sine(frame, frequency: 440, rate: 48_000) : 0 }
-        var rig = try CallRig(setup)
+        var rig = try CallSimulation(setup)
         try rig.run(until: 3)
-        for end in rig.ends {
+        for end in rig.peers {
             let left = Array(end.heard[0].suffix(48_000))
             #expect(sineDefect(left, frequency: 440, rate: 48_000) < -60)
             #expect(end.heard[1].suffix(48_000).allSatisfy { abs($0) < 1e-4 })
@@ -78,16 +79,16 @@ import TestSupport
 
     @Test func `the same seed gives the same bytes`() throws {
         func call(seed: UInt64) throws -> (UInt64, [UInt32]) {
-            var setup = CallRig.Setup(
+            var setup = CallSetup(
                 codec: .opus, opusFrameMilliseconds: 5, rates: (44_100, 48_000), drifts: (50, -50))
             setup.seed = seed
-            var rig = try CallRig(setup)
-            rig.network.jitter = 0.004
-            rig.network.loss = 0.02
+            var rig = try CallSimulation(setup)
+            rig.network.delay = .uniform(0.001...0.005)
+            rig.network.loss = .independent(0.02)
             rig.network.duplication = 0.02
             rig.network.reordering = 0.02
             try rig.run(until: 5)
-            return (rig.network.digest, rig.ends.flatMap { $0.heard[0].map(\.bitPattern) })
+            return (rig.digest, rig.peers.flatMap { $0.heard[0].map(\.bitPattern) })
         }
         let first = try call(seed: 7)
         let second = try call(seed: 7)

@@ -1,7 +1,8 @@
 import AudioBase
 import MediaTransport
-import Testing
+import Simulation
 import TestSupport
+import Testing
 
 @testable import Call
 
@@ -9,31 +10,31 @@ import TestSupport
 @Suite struct CallNetworkTests {
     static let codecs: [Codec] = [.pcm, .opus, .aac]
 
-    private func setup(_ codec: Codec) -> CallRig.Setup {
-        var setup = CallRig.Setup(codec: codec)
+    private func setup(_ codec: Codec) -> CallSetup {
+        var setup = CallSetup(codec: codec)
         if codec == .aac { setup.rates = (44_100, 44_100) }
         return setup
     }
 
     @Test(arguments: codecs) func `two percent of loss are counted exactly, at both ends`(codec: Codec) throws {
-        var rig = try CallRig(setup(codec))
+        var rig = try CallSimulation(setup(codec))
         try rig.run(until: 2)
-        rig.network.loss = 0.02
+        rig.network.loss = .independent(0.02)
         try rig.run(until: 32)
-        rig.network.loss = 0
+        rig.network.loss = .none
         try rig.run(until: 34)
-        let statistics = rig.ends.map(\.statistics)
-        #expect(rig.network.lostMedia > 20)
-        #expect(statistics.map(\.rtp.packetsMissing).reduce(0, +) == rig.network.lostMedia)
+        let statistics = rig.peers.map(\.statistics)
+        #expect(rig.traffic.lostMedia > 20)
+        #expect(statistics.map(\.rtp.packetsMissing).reduce(0, +) == rig.traffic.lostMedia)
         for end in 0..<2 {
             let sent = statistics[1 - end].rtp.packetsSent
             #expect(abs(statistics[end].rtp.packetsExpected - sent) <= 4)  // on their way
             // What the far side says of it: its reports of the last seconds came through.
             #expect(statistics[1 - end].rtp.remote?.cumulativeLost == statistics[end].rtp.packetsLost)
-            let playout = rig.ends[end].playout.statistics
+            let playout = rig.peers[end].playout.statistics
             #expect(playout.latePackets == 0 && playout.restarts == 0)
             let losses = statistics[end].rtp.packetsMissing
-            let frames = rig.ends[end].configuration.framesPerPacket
+            let frames = rig.peers[end].configuration.framesPerPacket
             // AAC waits a millisecond for a packet that may have been overtaken.
             let wait = codec == .aac ? losses * 60 : losses * 4
             #expect(playout.concealedFrames >= (losses - 1) * frames)
@@ -44,25 +45,25 @@ import TestSupport
     @Test(arguments: codecs) func `what was captured before there was a way does not make the call late`(
         codec: Codec
     ) throws {
-        var rig = try CallRig(setup(codec))
-        rig.ends[0].core.setOpen(false, to: CallEnd.other)
+        var rig = try CallSimulation(setup(codec))
+        rig.peers[0].core.setOpen(false, to: PeerID(1))
         // The thread was busy with keys while the way opened.
-        rig.ends[0].stalls = [0.1..<0.145]
-        rig.events = [(at: 0.12, action: { $0.ends[0].core.setOpen(true, to: CallEnd.other) })]
+        rig.peers[0].stalls = [0.1..<0.145]
+        rig.events = [(at: 0.12, action: { $0.peers[0].core.setOpen(true, to: PeerID(1)) })]
         try rig.run(until: 1.5)
-        let late = rig.ends[1].playout.statistics
+        let late = rig.peers[1].playout.statistics
         #expect(late.isStarted && late.depth < 0.012 && late.skips == 0, "\(late)")
     }
 
     @Test(arguments: codecs) func `copies and packets that were overtaken harm nothing`(codec: Codec) throws {
-        var rig = try CallRig(setup(codec))
+        var rig = try CallSimulation(setup(codec))
         rig.network.duplication = 0.05
         rig.network.reordering = 0.05
         try rig.run(until: 30)
-        let duplicates = rig.ends.map(\.statistics.rtp.packetsDuplicate).reduce(0, +)
-        #expect(rig.network.duplicatedMedia > 20)
-        #expect(abs(duplicates - rig.network.duplicatedMedia) <= 2)
-        for end in rig.ends {
+        let duplicates = rig.peers.map(\.statistics.rtp.packetsDuplicate).reduce(0, +)
+        #expect(rig.traffic.duplicatedMedia > 20)
+        #expect(abs(duplicates - rig.traffic.duplicatedMedia) <= 2)
+        for end in rig.peers {
             #expect(end.statistics.rtp.packetsMissing <= 1)
             // Playout allows for packets 5 ms late once it has seen some.
             let early = end.history.last { $0.elapsed < 12 }?.statistics
@@ -73,10 +74,10 @@ import TestSupport
     }
 
     @Test(arguments: codecs) func `jitter costs delay once and sound seldom`(codec: Codec) throws {
-        var rig = try CallRig(setup(codec))
-        rig.network.jitter = 0.020
+        var rig = try CallSimulation(setup(codec))
+        rig.network.delay = .uniform(0.001...0.021)
         try rig.run(until: 40)
-        for end in rig.ends {
+        for end in rig.peers {
             let early = end.history.last { $0.elapsed < 15 }?.statistics
             let late = end.playout.statistics
             #expect(late.concealedFrames - (early?.concealedFrames ?? 0) < Int(end.configuration.streamRate * 0.1))
@@ -90,10 +91,10 @@ import TestSupport
         var plan = setup(codec)
         let rate = plan.rates.0
         plan.says = { frame, _ in sine(frame, frequency: 440, rate: rate) }
-        var rig = try CallRig(plan)
-        rig.network.outages = [10..<20]
+        var rig = try CallSimulation(plan)
+        rig.network.events = [.outage(10..<20)]
         try rig.run(until: 40)
-        for end in rig.ends {
+        for end in rig.peers {
             let before = try #require(end.history.last { $0.elapsed < 10 }).statistics
             let silent = end.heard(13..<19.9).samples
             let peaks = (11..<20).map { second in
@@ -110,42 +111,42 @@ import TestSupport
     }
 
     @Test(arguments: codecs) func `a peer that starts anew with another source is heard again`(codec: Codec) throws {
-        var rig = try CallRig(setup(codec))
+        var rig = try CallSimulation(setup(codec))
         try rig.run(until: 5)
-        rig.network.outages = [5..<8]
+        rig.network.events = [.outage(5..<8)]
         try rig.run(until: 7.5)
         try rig.restart(1)
         try rig.run(until: 14)
-        let rate = rig.ends[0].configuration.deviceRate
-        for end in rig.ends {
+        let rate = rig.peers[0].configuration.deviceRate
+        for end in rig.peers {
             let heard = end.heard(10..<13).samples
             let level = heard.map { Double($0) * Double($0) }.reduce(0, +) / Double(max(1, heard.count))
             #expect(level > 0.05, "the sine is there again")
             #expect(sineDefect(heard, frequency: 440 * rate / 48_000, rate: rate) < (codec == .pcm ? -50 : -25))
         }
-        #expect(rig.ends[0].playout.statistics.restarts == 1)
+        #expect(rig.peers[0].playout.statistics.restarts == 1)
     }
 
     @Test func `a goodbye is heard`() throws {
-        var rig = try CallRig(CallRig.Setup())
+        var rig = try CallSimulation(CallSetup())
         try rig.run(until: 2)
-        rig.leave(0)
+        rig.sayGoodbye(0)
         try rig.run(until: 2.1)
-        #expect(rig.ends[1].statistics.peerLeft)
-        #expect(!rig.ends[0].statistics.peerLeft)
+        #expect(rig.peers[1].statistics.peerLeft)
+        #expect(!rig.peers[0].statistics.peerLeft)
     }
 
     @Test func `what is no packet of the call is counted and left alone`() throws {
-        var rig = try CallRig(CallRig.Setup())
+        var rig = try CallSimulation(CallSetup())
         try rig.run(until: 1)
         var random = SeededRandom(seed: 3)
         for size in [0, 1, 2, 11, 12, 13, 40, 1_500] {
-            for _ in 0..<50 { rig.ends[0].receive((0..<size).map { _ in UInt8(truncatingIfNeeded: random.next()) }) }
+            for _ in 0..<50 { rig.peers[0].receive((0..<size).map { _ in UInt8(truncatingIfNeeded: random.next()) }) }
         }
         try rig.run(until: 3)
-        let statistics = rig.ends[0].statistics
+        let statistics = rig.peers[0].statistics
         #expect(statistics.rtp.packetsIgnored >= 350)
         #expect(statistics.rtp.packetsMissing == 0)
-        #expect(rig.ends[0].playout.statistics.concealedFrames == 0)
+        #expect(rig.peers[0].playout.statistics.concealedFrames == 0)
     }
 }

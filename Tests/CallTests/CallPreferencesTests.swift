@@ -1,4 +1,5 @@
 import MediaTransport
+import Simulation
 import Testing
 
 @testable import Call
@@ -18,11 +19,11 @@ import Testing
     ) throws {
         if let host, let guest, host != guest {
             #expect(throws: NegotiationError.self) {
-                try CallRig.negotiate(host: preferences(host), guest: preferences(guest))
+                try CallSimulation.negotiate(host: preferences(host), guest: preferences(guest))
             }
             return
         }
-        let (a, b) = try CallRig.negotiate(host: preferences(host), guest: preferences(guest))
+        let (a, b) = try CallSimulation.negotiate(host: preferences(host), guest: preferences(guest))
         #expect(a.codec == host ?? guest ?? .opus)
         #expect(a.codec == b.codec && a.streamRate == b.streamRate && a.payloadType == b.payloadType)
         #expect(a.channelCount == 1 && b.channelCount == 1)
@@ -43,7 +44,7 @@ import Testing
 
     @Test func `the reason for no common codec names both sides' and what to do`() {
         let error = #expect(throws: NegotiationError.self) {
-            try CallRig.negotiate(host: preferences(.pcm), guest: preferences(.opus))
+            try CallSimulation.negotiate(host: preferences(.pcm), guest: preferences(.opus))
         }
         let line = error?.description ?? ""
         #expect(line.lowercased().contains("opus") && line.contains("L16") && line.contains("--codec"))
@@ -52,7 +53,7 @@ import Testing
 
     @Test(arguments: [(44_100.0, 48_000.0), (48_000, 44_100), (96_000, 48_000), (48_000, 8_000), (8_000, 192_000)])
     func `PCM comes and goes at the offer's rate`(host: Double, guest: Double) throws {
-        let (a, b) = try CallRig.negotiate(
+        let (a, b) = try CallSimulation.negotiate(
             host: preferences(.pcm, rate: host, block: 256), guest: preferences(.pcm, rate: guest, block: 256))
         #expect(a.streamRate == guest && b.streamRate == guest)
         #expect(a.deviceRate == host && b.deviceRate == guest)
@@ -64,7 +65,7 @@ import Testing
     @Test(arguments: [8_000.0, 44_100, 48_000, 96_000]) func `AAC travels at 44,100 Hz whatever the cards'`(
         rate: Double
     ) throws {
-        let (a, b) = try CallRig.negotiate(host: preferences(.aac, rate: rate), guest: preferences(.aac))
+        let (a, b) = try CallSimulation.negotiate(host: preferences(.aac, rate: rate), guest: preferences(.aac))
         #expect(a.streamRate == 44_100 && b.streamRate == 44_100)
         #expect(a.framesPerPacket == 1_024 && a.bitRate == 64_000)
         #expect(a.remoteAudioSpecificConfig.starts(with: [0x12, 0x08]))  // AAC-LC, 44,100 Hz, mono
@@ -74,29 +75,29 @@ import Testing
         milliseconds: Double
     ) throws {
         let frames = Int(milliseconds * 48)
-        let (a, b) = try CallRig.negotiate(
+        let (a, b) = try CallSimulation.negotiate(
             host: preferences(.opus), guest: preferences(.opus, frame: milliseconds))
         #expect(a.framesPerPacket == frames && b.framesPerPacket == frames)
-        let (c, d) = try CallRig.negotiate(
+        let (c, d) = try CallSimulation.negotiate(
             host: preferences(.opus, frame: milliseconds), guest: preferences(.opus))
         #expect(c.framesPerPacket == frames && d.framesPerPacket == frames)
     }
 
     @Test func `each end sends the length it was told to`() throws {
-        let (a, b) = try CallRig.negotiate(
+        let (a, b) = try CallSimulation.negotiate(
             host: preferences(.opus, frame: 2.5), guest: preferences(.opus, frame: 20))
         #expect(a.framesPerPacket == 120 && b.framesPerPacket == 960)
     }
 
     @Test(arguments: [Codec.opus, .pcm, .aac]) func `stereo is agreed on`(codec: Codec) throws {
-        let (a, b) = try CallRig.negotiate(
+        let (a, b) = try CallSimulation.negotiate(
             host: preferences(codec, channels: 2), guest: preferences(codec, channels: 2))
         #expect(a.channelCount == 2 && b.channelCount == 2)
     }
 
     @Test(arguments: [Codec.pcm, .aac]) func `mono against stereo is said, not guessed`(codec: Codec) {
         #expect(throws: NegotiationError.self) {
-            try CallRig.negotiate(host: preferences(codec, channels: 1), guest: preferences(codec, channels: 2))
+            try CallSimulation.negotiate(host: preferences(codec, channels: 1), guest: preferences(codec, channels: 2))
         }
     }
 

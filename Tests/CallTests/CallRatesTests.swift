@@ -2,8 +2,9 @@ import AudioBase
 import Foundation
 import MediaTransport
 import Playout
-import Testing
+import Simulation
 import TestSupport
+import Testing
 
 @testable import Call
 
@@ -31,8 +32,8 @@ import TestSupport
     @Test(
         .enabled(if: !_isDebugAssertConfiguration(), "ten minutes of sound want an optimised build"), arguments: clocks)
     func `ten minutes neither pile up nor run dry, and keep pitch and delay`(clocks: Clocks) throws {
-        var setup = CallRig.Setup(codec: clocks.codec, rates: clocks.rates, drifts: clocks.drifts)
-        func says(_ rate: Double) -> CallEnd.Sound {
+        var setup = CallSetup(codec: clocks.codec, rates: clocks.rates, drifts: clocks.drifts)
+        func says(_ rate: Double) -> CallSetup.Sound {
             let second = Int(rate)
             return { frame, _ in
                 frame / second % 10 < 2 ? murmur(frame) : sine(frame, frequency: 440, rate: rate)
@@ -40,13 +41,13 @@ import TestSupport
         }
         setup.says = says(clocks.rates.0)
         setup.guestSays = says(clocks.rates.1)
-        var rig = try CallRig(setup)
+        var rig = try CallSimulation(setup)
         let early = 30.0
         let late = 590.0
         try rig.run(until: 34)
         let firstDelays = try (0..<2).map { try rig.mouthToEar(from: $0, early..<(early + 2)).milliseconds }
         try rig.run(until: 600)
-        for end in rig.ends {
+        for end in rig.peers {
             let playout = end.playout.statistics
             #expect(end.statistics.rtp.packetsMissing == 0 && end.statistics.captureLostFrames == 0)
             let started = end.history.last { $0.elapsed < 2 }?.statistics
@@ -62,8 +63,8 @@ import TestSupport
             let delay = try rig.mouthToEar(from: from, late..<(late + 2)).milliseconds
             #expect(abs(delay - firstDelays[from]) < 2, "\(firstDelays[from]) ms, then \(delay) ms")
             // 440 Hz by the speaker's crystal; what the listener's crystal makes of it is what its ear hears as true time.
-            let sender = rig.ends[from].card.configuration
-            let ear = rig.ends[1 - from]
+            let sender = rig.peers[from].card.configuration
+            let ear = rig.peers[1 - from]
             let heard = ear.heard((late + 3)..<(late + 8)).samples
             let frequency = 440 * sender.trueSampleRate / sender.sampleRate
             let seen = sineFrequency(heard, near: frequency, rate: ear.card.configuration.trueSampleRate)

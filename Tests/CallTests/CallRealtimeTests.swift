@@ -1,7 +1,8 @@
 import AudioBase
 import MediaTransport
-import Testing
+import Simulation
 import TestSupport
+import Testing
 
 @testable import Call
 
@@ -27,56 +28,56 @@ import TestSupport
     @Test(arguments: forms) func `whatever the network and the card do, a callback neither waits nor allocates`(
         form: Form
     ) throws {
-        var setup = CallRig.Setup(
+        var setup = CallSetup(
             codec: form.codec, channelCount: form.channelCount, opusFrameMilliseconds: 5, rates: form.rates,
             blocks: (form.block, form.block), drifts: (300, -300))
         setup.says = { frame, _ in Float(frame % 100) * 0.005 - 0.25 }
-        var rig = try CallRig(setup)
-        rig.network.loss = 0.1
-        rig.network.jitter = 0.008
+        var rig = try CallSimulation(setup)
+        rig.network.loss = .independent(0.1)
+        rig.network.delay = .uniform(0.001...0.009)
         rig.network.duplication = 0.05
         rig.network.reordering = 0.1
         try rig.run(until: 0.8)
-        rig.network.stalls = [0.8..<1.0]
+        rig.network.events = [.stall(0.8..<1.0)]
         try rig.run(until: 1.3)
-        rig.ends[0].stalls = [1.3..<1.9]  // the capture ring overruns, the queue to playout runs dry
+        rig.peers[0].stalls = [1.3..<1.9]  // the capture ring overruns, the queue to playout runs dry
         try rig.run(until: 2.0)
-        rig.network.outages = [2.0..<3.2]
+        rig.network.events = [.outage(2.0..<3.2)]
         try rig.run(until: 3.1)
         try rig.restart(1)
         try rig.run(until: 4.0)
-        rig.network.loss = 0
-        rig.network.jitter = 0
-        rig.ends[0].skipCycles(for: 0.05)
+        rig.network.loss = .none
+        rig.network.delay = .constant(0.001)
+        rig.peers[0].skipCycles(for: 0.05)
         try rig.run(until: 4.6)
-        let host = rig.ends[0].playout.statistics
+        let host = rig.peers[0].playout.statistics
         #expect(host.concealedFrames > 0 && host.restarts >= 1 && host.skips > 0)
         #expect(host.missingPackets + host.latePackets > 0 || form.codec == .aac)
-        #expect(rig.ends[0].card.monitor.skippedFrameCount > 0)
-        for end in rig.ends { #expect(end.heard.allSatisfy { $0.allSatisfy(\.isFinite) }) }
+        #expect(rig.peers[0].card.monitor.skippedFrameCount > 0)
+        for end in rig.peers { #expect(end.heard.allSatisfy { $0.allSatisfy(\.isFinite) }) }
     }
 
     @Test func `who comes, goes, agrees anew or is muted costs a callback neither a wait nor an allocation`() throws {
-        var rig = try RoomRig(
-            RoomRig.Setup(codec: .opus, count: 4) { end, frame in murmur(frame, voice: UInt64(end)) })
+        var rig = try CallSimulation(
+            RoomSetup(codec: .opus, count: 4) { end, frame in murmur(frame, voice: UInt64(end)) })
         for end in 0..<3 { try rig.enter(end) }
         try rig.run(until: 0.3)
         try rig.enter(3)
         try rig.run(until: 0.5)
-        var pcm = rig.configuration
+        var pcm = rig.peers[0].configuration
         (pcm.codec, pcm.payloadType, pcm.framesPerPacket) = (.pcm, 98, 128)
         try rig.renegotiate(0, 1, pcm)
-        rig.ends[0].processor.isMuted = true
+        rig.peers[0].processor.isMuted = true
         try rig.run(until: 0.7)
         try rig.renegotiate(0, 1, direction: .inactive)
         try rig.renegotiate(0, 2, direction: .sendOnly)
-        rig.ends[0].setGain(0.5, of: PeerID(3))
+        rig.peers[0].setGain(0.5, of: PeerID(3))
         try rig.run(until: 0.9)
-        rig.ends[0].processor.isMuted = false
+        rig.peers[0].processor.isMuted = false
         try rig.renegotiate(0, 1)
         try rig.leave(3)
         try rig.run(until: 1.4)
-        #expect(rig.ends[1].level(of: PeerID(0))?.isSpeaking == true)
-        #expect(rig.ends[0].core.statistics(of: PeerID(3)) == nil)
+        #expect(rig.peers[1].level(of: PeerID(0))?.isSpeaking == true)
+        #expect(rig.peers[0].core.statistics(of: PeerID(3)) == nil)
     }
 }

@@ -3,8 +3,9 @@ import AudioDevices
 import AudioEngine
 import AudioFiles
 import Foundation
-import Testing
+import Simulation
 import TestSupport
+import Testing
 
 @testable import Call
 
@@ -13,7 +14,7 @@ import TestSupport
     /// Effects of a call's end, made for its card.
     private func effects(
         _ make: @escaping () throws -> [AudioUnitEffect]
-    ) -> CallRig.VoiceMaker {
+    ) -> CallSetup.VoiceMaker {
         { configuration in
             try CallVoice(
                 effects: make(), canProcess: false, sampleRate: configuration.deviceRate,
@@ -54,30 +55,30 @@ import TestSupport
     @Test(arguments: [1, 2]) func `the far side hears a voice 6 dB softer, and the meter shows it as it was`(
         channels: Int
     ) throws {
-        var setup = CallRig.Setup(channelCount: channels)
-        var plain = try CallRig(setup)
+        var setup = CallSetup(channelCount: channels)
+        var plain = try CallSimulation(setup)
         try plain.run(until: 3)
         setup.voices.0 = effects {
             let gain = AudioUnitEffect(.gain)
             gain["gain"]?.value = -6
             return [gain]
         }
-        var rig = try CallRig(setup)
+        var rig = try CallSimulation(setup)
         try rig.run(until: 3)
         for c in 0..<channels {
-            let before = level(plain.ends[1].heard(1..<3, channel: c).samples)
-            let after = level(rig.ends[1].heard(1..<3, channel: c).samples)
+            let before = level(plain.peers[1].heard(1..<3, channel: c).samples)
+            let after = level(rig.peers[1].heard(1..<3, channel: c).samples)
             #expect(abs(after - before + 6) < 0.01, "\(after - before) dB")
         }
-        #expect(rig.ends[0].voice?.effectsLatency == 0)
-        let levels = rig.ends[0].processor.levels.load()
-        #expect(levels.spokenPeak == plain.ends[0].processor.levels.load().spokenPeak)
+        #expect(rig.peers[0].voice?.effectsLatency == 0)
+        let levels = rig.peers[0].processor.levels.load()
+        #expect(levels.spokenPeak == plain.peers[0].processor.levels.load().spokenPeak)
         // The guest's voice goes out as it is.
-        #expect(rig.ends[0].heard == plain.ends[0].heard)
+        #expect(rig.peers[0].heard == plain.peers[0].heard)
     }
 
     @Test func `a voice changed by an octave has the octave's harmonics alone`() throws {
-        var setup = CallRig.Setup()
+        var setup = CallSetup()
         let harmonics = { (frame: Int, channel: Int) -> Float in
             (1...8).reduce(0) {
                 $0 + sine(frame, frequency: 200 * Double($1), rate: 48_000, amplitude: 0.3 / Double($1))
@@ -89,29 +90,29 @@ import TestSupport
             changer["pitch"]?.value = 12
             return [changer]
         }
-        var rig = try CallRig(setup)
+        var rig = try CallSimulation(setup)
         try rig.run(until: 4)
-        let heard = rig.ends[1].heard(2..<4).samples
+        let heard = rig.peers[1].heard(2..<4).samples
         for even in [400.0, 800, 1200] {
             let left = max(level(heard, at: even - 200), level(heard, at: even + 200))
             #expect(level(heard, at: even) > left + 20, "\(even) Hz: \(level(heard, at: even)), beside it \(left)")
         }
-        let (spoken, other) = (rig.ends[0].heard(2..<4).samples, 200.0)
+        let (spoken, other) = (rig.peers[0].heard(2..<4).samples, 200.0)
         #expect(level(spoken, at: other) > level(heard, at: other) + 20, "the guest's own voice is not changed")
     }
 
     @Test func `delay grows by what is stated, also after a gap`() throws {
-        func delays(_ voice: @escaping CallRig.VoiceMaker) throws -> (before: Double, after: Double, stated: Double) {
-            var setup = CallRig.Setup()
+        func delays(_ voice: @escaping CallSetup.VoiceMaker) throws -> (before: Double, after: Double, stated: Double) {
+            var setup = CallSetup()
             setup.says = { frame, _ in murmur(frame) }
             setup.longestSkip = 0.3
             setup.voices.0 = voice
-            var rig = try CallRig(setup)
-            rig.events = [(4, { $0.ends[0].skipCycles(for: 0.3) })]
+            var rig = try CallSimulation(setup)
+            rig.events = [(4, { $0.peers[0].skipCycles(for: 0.3) })]
             try rig.run(until: 9)
             return (
                 try rig.mouthToEar(from: 0, 2..<3.5).milliseconds, try rig.mouthToEar(from: 0, 6..<8).milliseconds,
-                (rig.ends[0].voice?.effectsLatency ?? 0) * 1e3
+                (rig.peers[0].voice?.effectsLatency ?? 0) * 1e3
             )
         }
         let plain = try delays { _ in nil }
@@ -127,13 +128,15 @@ import TestSupport
     }
 
     /// The host talks, the guest is silent in a room that returns what its loudspeaker says.
-    private func echoRig(_ voice: @escaping CallRig.VoiceMaker, guestSays: @escaping CallEnd.Sound) throws -> CallRig {
-        var setup = CallRig.Setup()
+    private func echoRig(_ voice: @escaping CallSetup.VoiceMaker, guestSays: @escaping CallSetup.Sound) throws
+        -> CallSimulation
+    {
+        var setup = CallSetup()
         setup.says = { frame, _ in murmur(frame) }
         setup.guestSays = guestSays
         setup.voices.1 = voice
-        let rig = try CallRig(setup)
-        rig.ends[1].echo = (0..<12).map { tap in
+        let rig = try CallSimulation(setup)
+        rig.peers[1].echo = (0..<12).map { tap in
             let size = 0.4 * Float(pow(0.75, Double(tap)))
             return (frames: 700 + 97 * tap * tap / 4, gain: tap % 3 == 1 ? -size : size)
         }
@@ -144,32 +147,32 @@ import TestSupport
         var plain = try echoRig({ _ in nil }, guestSays: { _, _ in 0 })
         try plain.run(until: 6)
         var rig = try echoRig(processing, guestSays: { _, _ in 0 })
-        rig.ends[1].voice?.setProcessing(true)
+        rig.peers[1].voice?.setProcessing(true)
         try rig.run(until: 6)
-        let (before, after) = (level(plain.ends[0].heard(3..<6).samples), level(rig.ends[0].heard(3..<6).samples))
+        let (before, after) = (level(plain.peers[0].heard(3..<6).samples), level(rig.peers[0].heard(3..<6).samples))
         #expect(before > -40, "there is an echo")
         #expect(before - after >= 20, "\(before) dB, then \(after)")
-        let voice = try #require(rig.ends[1].voice)
+        let voice = try #require(rig.peers[1].voice)
         #expect(voice.processing == .on && voice.lateFrameCount == 0)
         #expect((voice.statistics?.enhancement ?? 0) >= 20, "\(voice.statistics as Any)")
         // What the guest hears is not touched.
-        #expect(rig.ends[1].heard == plain.ends[1].heard)
+        #expect(rig.peers[1].heard == plain.peers[1].heard)
     }
 
     @Test func `voice processing comes and goes without a click, at the delay that is stated`() throws {
         let speech = try ["Front_Center", "Rear_Left", "Side_Right", "Front_Left", "Rear_Right"].flatMap {
             try read("/usr/share/sounds/alsa/\($0).wav")
         }
-        let says: CallEnd.Sound = { frame, _ in speech[frame % speech.count] }
-        func rig(_ isOn: Bool) throws -> CallRig {
-            var setup = CallRig.Setup()
+        let says: CallSetup.Sound = { frame, _ in speech[frame % speech.count] }
+        func rig(_ isOn: Bool) throws -> CallSimulation {
+            var setup = CallSetup()
             setup.says = says
             setup.guestSays = { _, _ in 0 }
             setup.voices.0 = processing
-            var rig = try CallRig(setup)
+            var rig = try CallSimulation(setup)
             if isOn {
                 rig.events = [
-                    (2, { $0.ends[0].voice?.setProcessing(true) }), (6, { $0.ends[0].voice?.setProcessing(false) }),
+                    (2, { $0.peers[0].voice?.setProcessing(true) }), (6, { $0.peers[0].voice?.setProcessing(false) }),
                 ]
             }
             try rig.run(until: 9)
@@ -179,37 +182,37 @@ import TestSupport
         func steepest(_ samples: [Float]) -> Float {
             zip(samples, samples.dropFirst()).reduce(0) { max($0, abs($1.0 - $1.1)) }
         }
-        let heard = switched.ends[1].heard(1..<8.5).samples
-        #expect(steepest(heard) < 1.1 * steepest(plain.ends[1].heard(1..<8.5).samples))
+        let heard = switched.peers[1].heard(1..<8.5).samples
+        #expect(steepest(heard) < 1.1 * steepest(plain.peers[1].heard(1..<8.5).samples))
         // Playout lets go of what it has in hand at the start: each part is held against the same part of the plain call.
         func added(_ seconds: Range<Double>) throws -> Double {
             try switched.mouthToEar(from: 0, seconds).milliseconds - plain.mouthToEar(from: 0, seconds).milliseconds
         }
-        let stated = (switched.ends[0].voice?.processingLatency ?? 0) * 1e3
+        let stated = (switched.peers[0].voice?.processingLatency ?? 0) * 1e3
         #expect(stated > 10)
         #expect(abs(try added(3..<5.5) - stated) < 0.3, "stated \(stated)")
         #expect(abs(try added(7..<8.5)) < 0.02)
     }
 
     @Test func `voice processing that delivers too late is left, and the voice goes on plain`() throws {
-        var setup = CallRig.Setup()
+        var setup = CallSetup()
         setup.says = { frame, _ in murmur(frame) }
         setup.guestSays = { _, _ in 0 }
         setup.voices.0 = processing
-        var rig = try CallRig(setup)
-        var plain = try CallRig(CallRig.Setup(says: setup.says, guestSays: setup.guestSays))
-        rig.ends[0].voice?.setProcessing(true)
+        var rig = try CallSimulation(setup)
+        var plain = try CallSimulation(CallSetup(says: setup.says, guestSays: setup.guestSays))
+        rig.peers[0].voice?.setProcessing(true)
         // The thread comes for a moment each half second.
-        rig.ends[0].voiceStalls = (0..<20).map { 1 + 0.5 * Double($0)..<(1.48 + 0.5 * Double($0)) }
+        rig.peers[0].voiceStalls = (0..<20).map { 1 + 0.5 * Double($0)..<(1.48 + 0.5 * Double($0)) }
         try rig.run(until: 12)
         try plain.run(until: 12)
-        let voice = try #require(rig.ends[0].voice)
+        let voice = try #require(rig.peers[0].voice)
         guard case .left(let error) = voice.processing else {
             Issue.record("it is \(voice.processing), \(voice.lateFrameCount) frames late")
             return
         }
         #expect("\(error)".contains("too late") && "\(error)".contains("plain sound goes on"))
-        let (heard, want) = (rig.ends[1].heard(10..<12).samples, plain.ends[1].heard(10..<12).samples)
+        let (heard, want) = (rig.peers[1].heard(10..<12).samples, plain.peers[1].heard(10..<12).samples)
         #expect(abs(level(heard) - level(want)) < 0.1, "\(level(heard)) dB, plain \(level(want))")
         let delays = (
             try rig.mouthToEar(from: 0, 10..<11.5).milliseconds, try plain.mouthToEar(from: 0, 10..<11.5).milliseconds
@@ -218,7 +221,7 @@ import TestSupport
     }
 
     @Test func `voice processing that repeats itself is left, and the voice goes on plain`() throws {
-        var setup = CallRig.Setup()
+        var setup = CallSetup()
         // With all its parts off it gives what it gets: 10 ms over and over.
         setup.says = { frame, _ in sine(frame % 480, frequency: 300, rate: 48_000, amplitude: 0.2) }
         setup.guestSays = { _, _ in 0 }
@@ -227,35 +230,35 @@ import TestSupport
                 effects: [], canProcess: true, options: .off, sampleRate: configuration.deviceRate,
                 channelCount: 1, blockFrameCount: configuration.deviceBlock)
         }
-        var rig = try CallRig(setup)
-        rig.ends[0].voice?.setProcessing(true)
+        var rig = try CallSimulation(setup)
+        rig.peers[0].voice?.setProcessing(true)
         try rig.run(until: 4)
-        #expect(rig.ends[0].voice?.processing == .on)
+        #expect(rig.peers[0].voice?.processing == .on)
         try rig.run(until: 8)
-        #expect(rig.ends[0].voice?.processing == .left(.left(.stuck(seconds: 5))))
-        let heard = rig.ends[1].heard(1..<8).samples
+        #expect(rig.peers[0].voice?.processing == .left(.left(.stuck(seconds: 5))))
+        let heard = rig.peers[1].heard(1..<8).samples
         // From one to the other without a click: the sine's slope, and the crossfade's.
         let steepest = zip(heard, heard.dropFirst()).reduce(Float(0)) { max($0, abs($1.0 - $1.1)) }
         #expect(steepest < 0.012)
-        let after = level(rig.ends[1].heard(7..<8).samples)
+        let after = level(rig.peers[1].heard(7..<8).samples)
         #expect(abs(after + 16.99) < 0.1, "\(after) dB")
     }
 
     @Test func `rubbish from a card does not stay in voice processing`() throws {
-        var setup = CallRig.Setup()
+        var setup = CallSetup()
         setup.says = { frame, _ in (144_000..<144_064).contains(frame) ? .nan : murmur(frame) }
         setup.guestSays = { _, _ in 0 }
         setup.voices.0 = processing
-        var rig = try CallRig(setup)
-        rig.ends[0].voice?.setProcessing(true)
+        var rig = try CallSimulation(setup)
+        rig.peers[0].voice?.setProcessing(true)
         try rig.run(until: 6)
-        let heard = rig.ends[1].heard(1..<6).samples
+        let heard = rig.peers[1].heard(1..<6).samples
         #expect(heard.allSatisfy { abs($0) <= 1 })
-        #expect(level(rig.ends[1].heard(4..<6).samples) > level(rig.ends[1].heard(1..<3).samples) - 6)
+        #expect(level(rig.peers[1].heard(4..<6).samples) > level(rig.peers[1].heard(1..<3).samples) - 6)
     }
 
     @Test func `what it gave last fades into the plain microphone`() throws {
-        let voice = try #require(try processing(CallRig.negotiate(CallRig.Setup()).host))
+        let voice = try #require(try processing(CallSimulation.negotiate(CallSetup()).host))
         let worker = try #require(voice.worker)
         var heard: [Float] = []
         for block in 0..<600 {

@@ -1,5 +1,6 @@
 import AudioBase
 import MediaTransport
+import Simulation
 import TestSupport
 import Testing
 
@@ -10,14 +11,14 @@ import Testing
 @Suite struct InterruptionTests {
     static let codecs: [Codec] = [.pcm, .opus, .aac]
 
-    private func rig(_ codec: Codec, longestSkip: Double, keepsFrom: Double = 0) throws -> CallRig {
-        var setup = CallRig.Setup(codec: codec)
+    private func rig(_ codec: Codec, longestSkip: Double, keepsFrom: Double = 0) throws -> CallSimulation {
+        var setup = CallSetup(codec: codec)
         if codec == .aac { setup.rates = (44_100, 44_100) }
         setup.says = { frame, _ in murmur(frame) }
         setup.guestSays = { frame, _ in murmur(frame, voice: 7) }
         setup.keepsFrom = keepsFrom
         setup.longestSkip = longestSkip
-        return try CallRig(setup)
+        return try CallSimulation(setup)
     }
 
     private func level(_ samples: [Float]) -> Double {
@@ -31,12 +32,12 @@ import Testing
         codec: Codec, gap: Double
     ) throws {
         var rig = try rig(codec, longestSkip: gap)
-        rig.events = [(5, { $0.ends[0].skipCycles(for: gap) })]
+        rig.events = [(5, { $0.peers[0].skipCycles(for: gap) })]
         try rig.run(until: 5 + gap + 7)
         let before = try rig.mouthToEar(from: 0, 2.5..<4.5).milliseconds
         let after = try rig.mouthToEar(from: 0, (5 + gap + 1)..<(5 + gap + 3)).milliseconds
         #expect(abs(after - before) < 3, "\(before) ms, then \(after) ms")
-        let heard = rig.ends[1]
+        let heard = rig.peers[1]
         let voice = heard.heard(2..<4.9).samples
         let during = heard.heard(5..<(5 + gap + 0.5)).samples
         #expect(peak(during) <= 1.05 * peak(voice), "nothing is louder than the voice was")
@@ -58,12 +59,12 @@ import Testing
     @Test(arguments: codecs, [5.0, 90])
     func `a machine that slept takes part again at the delay it had`(codec: Codec, sleep: Double) throws {
         var rig = try rig(codec, longestSkip: sleep, keepsFrom: sleep - 2)
-        rig.ends[0].stalls = [5..<(5 + sleep)]
-        rig.events = [(5, { $0.ends[0].skipCycles(for: sleep) })]
+        rig.peers[0].stalls = [5..<(5 + sleep)]
+        rig.events = [(5, { $0.peers[0].skipCycles(for: sleep) })]
         try rig.run(until: 4.9)
-        let delays = rig.ends.map(\.playout.statistics.delay)
+        let delays = rig.peers.map(\.playout.statistics.delay)
         try rig.run(until: 5 + sleep + 6)
-        for (end, delay) in zip(rig.ends, delays) {
+        for (end, delay) in zip(rig.peers, delays) {
             #expect(abs(end.playout.statistics.delay - delay) < 0.003)
             #expect(abs(end.playout.statistics.driftPPM) < 100)
         }
@@ -71,7 +72,7 @@ import Testing
             let measured = try rig.mouthToEar(from: from, (5 + sleep + 2)..<(5 + sleep + 4))
             #expect(measured.milliseconds < 100, "\(measured.milliseconds) ms")
         }
-        let again = rig.ends[1].heard((5 + sleep + 1)..<(5 + sleep + 4)).samples
+        let again = rig.peers[1].heard((5 + sleep + 1)..<(5 + sleep + 4)).samples
         #expect(level(again) > -40)
     }
 }

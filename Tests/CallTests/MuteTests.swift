@@ -1,5 +1,6 @@
 import AudioBase
 import MediaTransport
+import Simulation
 import TestSupport
 import Testing
 
@@ -15,45 +16,45 @@ import Testing
     func `a muted voice is silent, comes and goes without a click, and is never late`(
         codec: Codec
     ) throws {
-        var setup = CallRig.Setup(codec: codec, opusFrameMilliseconds: 10)
+        var setup = CallSetup(codec: codec, opusFrameMilliseconds: 10)
         setup.says = { frame, _ in sine(frame, frequency: 300, rate: 48_000, amplitude: 0.3) }
         setup.guestSays = { frame, _ in murmur(frame) }
-        func rig(_ mutes: Bool) throws -> CallRig {
-            var rig = try CallRig(setup)
+        func rig(_ mutes: Bool) throws -> CallSimulation {
+            var rig = try CallSimulation(setup)
             if mutes {
                 rig.events = [
-                    (1, { $0.ends[0].processor.isMuted = true }), (2, { $0.ends[0].processor.isMuted = false }),
+                    (1, { $0.peers[0].processor.isMuted = true }), (2, { $0.peers[0].processor.isMuted = false }),
                     // To and fro within the fade.
-                    (3, { $0.ends[0].processor.isMuted = true }), (3.002, { $0.ends[0].processor.isMuted = false }),
+                    (3, { $0.peers[0].processor.isMuted = true }), (3.002, { $0.peers[0].processor.isMuted = false }),
                 ]
             }
             try rig.run(until: 4)
             return rig
         }
         let (plain, muted) = (try rig(false), try rig(true))
-        let heard = muted.ends[1].heard(0.5..<4).samples
-        #expect(steepest(heard) < 1.3 * steepest(plain.ends[1].heard(0.5..<4).samples))
-        let during = muted.ends[1].heard(1.2..<1.9).samples
+        let heard = muted.peers[1].heard(0.5..<4).samples
+        #expect(steepest(heard) < 1.3 * steepest(plain.peers[1].heard(0.5..<4).samples))
+        let during = muted.peers[1].heard(1.2..<1.9).samples
         #expect(during.allSatisfy { abs($0) < 1e-4 })
-        let (after, want) = (muted.ends[1].heard(3.3..<3.9).samples, plain.ends[1].heard(3.3..<3.9).samples)
+        let (after, want) = (muted.peers[1].heard(3.3..<3.9).samples, plain.peers[1].heard(3.3..<3.9).samples)
         if codec == .pcm { #expect(after == want) }
-        #expect(muted.ends[1].statistics.rtp.packetsReceived == plain.ends[1].statistics.rtp.packetsReceived)
-        #expect(muted.ends[1].playout.statistics.concealedFrames == 0)
+        #expect(muted.peers[1].statistics.rtp.packetsReceived == plain.peers[1].statistics.rtp.packetsReceived)
+        #expect(muted.peers[1].playout.statistics.concealedFrames == 0)
         // One's own meter shows the microphone, and one's own ears hear as before.
-        #expect(muted.ends[0].processor.levels.load().spokenPeak > 0.29)
-        #expect(muted.ends[0].heard == plain.ends[0].heard)
+        #expect(muted.peers[0].processor.levels.load().spokenPeak > 0.29)
+        #expect(muted.peers[0].heard == plain.peers[0].heard)
     }
 
     @Test func `who is muted is not seen to speak, but by himself`() throws {
-        var setup = CallRig.Setup()
+        var setup = CallSetup()
         setup.says = { frame, _ in murmur(frame) }
-        var rig = try CallRig(setup)
+        var rig = try CallSimulation(setup)
         try rig.run(until: 1)
-        #expect(rig.ends[1].level(of: CallEnd.other)?.isSpeaking == true)
-        rig.ends[0].processor.isMuted = true
+        #expect(rig.peers[1].level(of: PeerID(0))?.isSpeaking == true)
+        rig.peers[0].processor.isMuted = true
         try rig.run(until: 2)
-        #expect(rig.ends[1].level(of: CallEnd.other)?.isSpeaking == false)
-        #expect(rig.ends[1].level(of: CallEnd.other)?.block.peak == 0)
-        #expect(rig.ends[0].processor.levels.load().isSpeaking)
+        #expect(rig.peers[1].level(of: PeerID(0))?.isSpeaking == false)
+        #expect(rig.peers[1].level(of: PeerID(0))?.block.peak == 0)
+        #expect(rig.peers[0].processor.levels.load().isSpeaking)
     }
 }

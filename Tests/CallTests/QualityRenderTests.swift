@@ -1,5 +1,6 @@
 import Foundation
 import MediaTransport
+import Simulation
 import Testing
 
 @testable import Call
@@ -30,15 +31,15 @@ import Testing
         let speech = data.withUnsafeBytes { Array($0.bindMemory(to: Float.self)) }
         let seconds = Double(speech.count) / form.rate
         try #require(seconds > 10)
-        var rig = try CallRig(
-            CallRig.Setup(
+        var rig = try CallSimulation(
+            CallSetup(
                 codec: form.codec, opusFrameMilliseconds: form.frame, rates: (form.rate, form.rate),
                 says: { frame, _ in frame < speech.count ? speech[frame] : 0 }))
         try rig.run(until: seconds + 0.5)
-        let ear = rig.ends[1]
+        let ear = rig.peers[1]
         #expect(ear.playout.statistics.missingPackets == 0)
         let delay = try rig.mouthToEar(from: 0, 2..<(seconds - 1))
-        let lag = ear.heard(0..<1).from.seconds(since: rig.ends[0].spoken(0..<1).from)
+        let lag = ear.heard(0..<1).from.seconds(since: rig.peers[0].spoken(0..<1).from)
         let heard = folder.appendingPathComponent("heard-\(form.name).f32")
         try ear.heard[0].withUnsafeBytes { Data($0) }.write(to: heard)
         // Where frame 0 of what was said is in what was heard, and the delay in the air.

@@ -2,8 +2,9 @@ import AudioBase
 import AudioDevices
 import MediaTransport
 import Playout
-import Testing
+import Simulation
 import TestSupport
+import Testing
 
 @testable import Call
 
@@ -13,25 +14,25 @@ import TestSupport
     private static func frequency(_ end: Int) -> Double { 300 + 110 * Double(end) }
     private static let level: Float = 0.1
 
-    private static func setup(_ codec: Codec = .pcm, count: Int, block: Int = 128) -> RoomRig.Setup {
-        RoomRig.Setup(codec: codec, count: count, block: block) { end, frame in
+    private static func setup(_ codec: Codec = .pcm, count: Int, block: Int = 128) -> RoomSetup {
+        RoomSetup(codec: codec, count: count, block: block) { end, frame in
             sine(frame, frequency: frequency(end), rate: 48_000, amplitude: Double(level))
         }
     }
 
     /// How loud the tones are that an end hears in a part of the call, by end: the mean over tenths of a second, in which
     /// a rate that playout moves by a few parts in ten thousand is not seen.
-    private func levels(_ rig: RoomRig, at end: Int, _ seconds: Range<Double>) -> [Double] {
-        let samples = rig.ends[end].heard(seconds).samples
+    private func levels(_ rig: CallSimulation, at end: Int, _ seconds: Range<Double>) -> [Double] {
+        let samples = rig.peers[end].heard(seconds).samples
         let pieces = stride(from: 0, through: samples.count - 4_800, by: 4_800).map { samples[$0..<$0 + 4_800] }
-        return rig.ends.indices.map { other in
+        return rig.peers.indices.map { other in
             pieces.reduce(0) { $0 + amplitude($1, frequency: Self.frequency(other)) } / Double(max(1, pieces.count))
         }
     }
 
     @Test(arguments: [Codec.pcm, .opus], [3, 8])
     func `each hears all others, and not itself`(codec: Codec, count: Int) throws {
-        var rig = try RoomRig(Self.setup(codec, count: count))
+        var rig = try CallSimulation(Self.setup(codec, count: count))
         for end in 0..<count { try rig.enter(end) }
         try rig.run(until: 3.5)
         for end in 0..<count {
@@ -40,15 +41,15 @@ import TestSupport
                 #expect(abs(level - expected) < 0.02 * Double(Self.level) + 0.002, "\(end) of \(other): \(level)")
             }
             for other in 0..<count where other != end {
-                let statistics = rig.ends[end].statistics(of: PeerID(other))
+                let statistics = rig.peers[end].statistics(of: PeerID(other))
                 #expect(statistics.rtp.packetsMissing == 0 && statistics.rtp.packetsIgnored == 0)
-                #expect(rig.ends[end].playout(of: PeerID(other))?.statistics.concealedFrames == 0)
+                #expect(rig.peers[end].playout(of: PeerID(other))?.statistics.concealedFrames == 0)
             }
         }
     }
 
     @Test func `who comes late hears all, and who leaves is gone without a click`() throws {
-        var rig = try RoomRig(Self.setup(count: 4))
+        var rig = try CallSimulation(Self.setup(count: 4))
         for end in 0..<3 { try rig.enter(end) }
         try rig.run(until: 1)
         try rig.enter(3)
@@ -65,14 +66,14 @@ import TestSupport
         #expect(levels(rig, at: 1, 2.5..<2.9).allSatisfy { $0 < 0.002 })
         // A cut tone of 0.1 would be a step of up to 0.1; the tones together move by 0.021 a frame at most.
         for end in [0, 2, 3] {
-            let heard = rig.ends[end].heard(0..<2.9).samples
+            let heard = rig.peers[end].heard(0..<2.9).samples
             #expect(zip(heard, heard.dropFirst()).allSatisfy { abs($0 - $1) < 0.025 })
         }
-        #expect(rig.ends[0].core.statistics(of: PeerID(1)) == nil)
+        #expect(rig.peers[0].core.statistics(of: PeerID(1)) == nil)
     }
 
     @Test func `a hundred times in and out leaves every place free`() throws {
-        var rig = try RoomRig(Self.setup(count: 3))
+        var rig = try CallSimulation(Self.setup(count: 3))
         try rig.enter(0)
         try rig.enter(1)
         for round in 0..<100 {
@@ -86,10 +87,10 @@ import TestSupport
     }
 
     @Test func `a voice turned up or down changes alone`() throws {
-        var rig = try RoomRig(Self.setup(count: 3))
+        var rig = try CallSimulation(Self.setup(count: 3))
         for end in 0..<3 { try rig.enter(end) }
         try rig.run(until: 1)
-        rig.ends[0].setGain(0.25, of: PeerID(1))
+        rig.peers[0].setGain(0.25, of: PeerID(1))
         try rig.run(until: 2)
         let quieter = levels(rig, at: 0, 1.3..<1.8)
         #expect(abs(quieter[1] - 0.025) < 0.002 && abs(quieter[2] - 0.1) < 0.004)
@@ -97,14 +98,14 @@ import TestSupport
     }
 
     @Test func `eight who all shout stay below full scale, without noise`() throws {
-        var rig = try RoomRig(
-            RoomRig.Setup(count: 8) { end, frame in
+        var rig = try CallSimulation(
+            RoomSetup(count: 8) { end, frame in
                 sine(frame, frequency: Self.frequency(end), rate: 48_000, amplitude: 0.3)
             })
         for end in 0..<8 { try rig.enter(end) }
         try rig.run(until: 3.5)
         for end in 0..<8 {
-            let heard = rig.ends[end].heard(3..<3.4).samples
+            let heard = rig.peers[end].heard(3..<3.4).samples
             #expect(heard.allSatisfy { abs($0) <= 1 })
             let tones = levels(rig, at: end, 3..<3.4)
             // All as loud as each other, so turned down and not cut off.
@@ -117,34 +118,34 @@ import TestSupport
     }
 
     @Test func `what all take alike is encoded once`() throws {
-        var rig = try RoomRig(Self.setup(.opus, count: 5))
+        var rig = try CallSimulation(Self.setup(.opus, count: 5))
         for end in 0..<5 { try rig.enter(end) }
         try rig.run(until: 1)
-        #expect(rig.ends[0].core.streamCount == 1)
-        let sent = (1..<5).map { rig.ends[0].statistics(of: PeerID($0)).rtp.packetsSent }
+        #expect(rig.peers[0].core.streamCount == 1)
+        let sent = (1..<5).map { rig.peers[0].statistics(of: PeerID($0)).rtp.packetsSent }
         #expect(Set(sent).count == 1 && sent[0] > 190)
     }
 
     @Test func `loss on one way is heard on that way alone`() throws {
-        var rig = try RoomRig(Self.setup(count: 3))
-        rig.networks[1][0].loss = 0.2
+        var rig = try CallSimulation(Self.setup(count: 3))
+        rig.links[1][0].profile.loss = .independent(0.2)
         for end in 0..<3 { try rig.enter(end) }
         try rig.run(until: 2)
-        #expect(rig.ends[0].playout(of: PeerID(1))?.statistics.concealedFrames ?? 0 > 0)
+        #expect(rig.peers[0].playout(of: PeerID(1))?.statistics.concealedFrames ?? 0 > 0)
         for (end, other) in [(0, 2), (1, 0), (1, 2), (2, 0), (2, 1)] {
-            #expect(rig.ends[end].playout(of: PeerID(other))?.statistics.concealedFrames == 0)
+            #expect(rig.peers[end].playout(of: PeerID(other))?.statistics.concealedFrames == 0)
         }
     }
 
     @Test func `eight cards that drift apart are followed, each by itself`() throws {
         var setup = Self.setup(count: 8)
         setup.drifts = [-300, -200, -100, -50, 50, 100, 200, 300]
-        var rig = try RoomRig(setup)
+        var rig = try CallSimulation(setup)
         for end in 0..<8 { try rig.enter(end) }
         try rig.run(until: 6)
         for end in 0..<8 {
             for other in 0..<8 where other != end {
-                let playout = rig.ends[end].playout(of: PeerID(other))?.statistics
+                let playout = rig.peers[end].playout(of: PeerID(other))?.statistics
                 #expect(playout?.concealedFrames ?? 9_999 <= 240 && playout?.skips ?? 9 <= 1, "\(playout as Any)")
                 #expect(playout?.delay ?? 1 < 0.02)
             }
@@ -152,12 +153,12 @@ import TestSupport
     }
 
     @Test func `two who agree on something else go on as the same sources, and a third hears no difference`() throws {
-        func rig(_ renegotiates: Bool) throws -> RoomRig {
-            var rig = try RoomRig(Self.setup(.opus, count: 3))
+        func rig(_ renegotiates: Bool) throws -> CallSimulation {
+            var rig = try CallSimulation(Self.setup(.opus, count: 3))
             for end in 0..<3 { try rig.enter(end) }
             try rig.run(until: 1)
             if renegotiates {
-                var other = rig.configuration
+                var other = rig.peers[0].configuration
                 other.framesPerPacket = 480
                 try rig.renegotiate(0, 1, other)
             }
@@ -165,26 +166,26 @@ import TestSupport
             return rig
         }
         let (plain, changed) = (try rig(false), try rig(true))
-        #expect(changed.ends[2].heard == plain.ends[2].heard)
+        #expect(changed.peers[2].heard == plain.peers[2].heard)
         for (end, other) in [(0, 1), (1, 0)] {
-            let statistics = changed.ends[end].statistics(of: PeerID(other))
+            let statistics = changed.peers[end].statistics(of: PeerID(other))
             // Half as many packets from then on, counted as one stream, by one source: none looks missing or foreign.
             #expect((340...360).contains(statistics.rtp.packetsSent), "\(statistics.rtp.packetsSent)")
             #expect(statistics.rtp.packetsMissing == 0 && statistics.rtp.packetsIgnored == 0, "\(statistics.rtp)")
             #expect(!statistics.peerLeft)
-            #expect(changed.ends[end].playout(of: PeerID(other))?.statistics.framesPerPacket == 480)
+            #expect(changed.peers[end].playout(of: PeerID(other))?.statistics.framesPerPacket == 480)
             #expect(levels(changed, at: end, 2..<2.4)[other] > 0.09)
         }
-        #expect(changed.ends[0].core.streamCount == 2 && changed.ends[2].core.streamCount == 1)
+        #expect(changed.peers[0].core.streamCount == 2 && changed.peers[2].core.streamCount == 1)
     }
 
     @Test func `who is put on hold hears nothing, and comes back`() throws {
-        var rig = try RoomRig(Self.setup(count: 3))
+        var rig = try CallSimulation(Self.setup(count: 3))
         for end in 0..<3 { try rig.enter(end) }
         try rig.run(until: 1)
         try rig.renegotiate(0, 1, direction: .inactive)
         try rig.run(until: 1.1)
-        #expect(rig.ends[0].core.statistics(of: PeerID(1)) == nil)
+        #expect(rig.peers[0].core.statistics(of: PeerID(1)) == nil)
         try rig.run(until: 2)
         try rig.renegotiate(0, 1)
         try rig.run(until: 3)
@@ -192,24 +193,24 @@ import TestSupport
         #expect(levels(rig, at: 0, 1.2..<1.9)[2] > 0.09 && levels(rig, at: 1, 1.2..<1.9)[2] > 0.09)
         #expect(levels(rig, at: 0, 2.3..<2.9)[1] > 0.09 && levels(rig, at: 1, 2.3..<2.9)[0] > 0.09)
         // The second of silence is a gap in time and not in numbers.
-        let statistics = rig.ends[0].statistics(of: PeerID(1))
+        let statistics = rig.peers[0].statistics(of: PeerID(1))
         #expect(
             statistics.rtp.packetsMissing == 0 && statistics.rtp.packetsIgnored == 0 && statistics.rtp.restarts == 0)
         // Those who stay are heard without a click: together the tones move by 0.016 a frame at most.
         for end in [0, 1] {
-            let heard = rig.ends[end].heard(0.9..<2.9).samples
+            let heard = rig.peers[end].heard(0.9..<2.9).samples
             #expect(zip(heard, heard.dropFirst()).allSatisfy { abs($0 - $1) < 0.025 })
         }
     }
 
     @Test func `who only listens hears, and is not heard`() throws {
-        var rig = try RoomRig(Self.setup(count: 3))
+        var rig = try CallSimulation(Self.setup(count: 3))
         for end in 0..<3 { try rig.enter(end) }
         try rig.renegotiate(0, 1, direction: .sendOnly)
         try rig.run(until: 2.5)
         #expect(levels(rig, at: 0, 1..<1.9)[1] < 0.002 && levels(rig, at: 1, 1..<1.9)[0] > 0.09)
         let (speaker, listener) = (
-            rig.ends[0].statistics(of: PeerID(1)).rtp, rig.ends[1].statistics(of: PeerID(0)).rtp
+            rig.peers[0].statistics(of: PeerID(1)).rtp, rig.peers[1].statistics(of: PeerID(0)).rtp
         )
         #expect(speaker.packetsReceived == 0 && listener.packetsSent == 0)
         // It says how well it hears all the same.
@@ -217,8 +218,8 @@ import TestSupport
     }
 
     @Test func `all see who speaks, and only while it does`() throws {
-        var rig = try RoomRig(
-            RoomRig.Setup(count: 3) { end, frame in
+        var rig = try CallSimulation(
+            RoomSetup(count: 3) { end, frame in
                 let speaks = end == 1 && (48_000..<96_000).contains(frame)
                 // Steady noise of -62 dBFS, and for a second a voice.
                 return murmur(frame, voice: UInt64(end)) * (speaks ? 1 : 0.004)
@@ -227,14 +228,14 @@ import TestSupport
         var spoken: [[Double]] = [[], [], []]  // when each saw the second speak; the second itself too
         for step in 0..<300 {
             try rig.run(until: 0.01 * Double(step))
-            for end in rig.ends.indices {
+            for end in rig.peers.indices {
                 let speaks =
                     end == 1
-                    ? rig.ends[1].processor.levels.load().isSpeaking
-                    : rig.ends[end].level(of: PeerID(1))?.isSpeaking ?? false
+                    ? rig.peers[1].processor.levels.load().isSpeaking
+                    : rig.peers[end].level(of: PeerID(1))?.isSpeaking ?? false
                 if speaks { spoken[end].append(0.01 * Double(step)) }
             }
-            #expect(rig.ends[1].level(of: PeerID(0))?.isSpeaking != true)
+            #expect(rig.peers[1].level(of: PeerID(0))?.isSpeaking != true)
         }
         for times in spoken {
             let (first, last) = (try #require(times.first), try #require(times.last))

@@ -1,7 +1,8 @@
 import AudioBase
 import MediaTransport
-import Testing
+import Simulation
 import TestSupport
+import Testing
 
 @testable import Call
 
@@ -9,34 +10,34 @@ import TestSupport
 @Suite struct SourceFaultTests {
     @Test func `S0.7 packets over 1024 bytes arrive whole`() throws {
         // Eight packets of 64 kb/s, 1,486 bytes, were copied into a buffer of 1,024. 588 frames of PCM are 1,188 with RTP.
-        var setup = CallRig.Setup(codec: .pcm, blocks: (588, 588))
+        var setup = CallSetup(codec: .pcm, blocks: (588, 588))
         setup.says = { frame, _ in sine(frame, frequency: 440, rate: 48_000) }
-        var rig = try CallRig(setup)
+        var rig = try CallSimulation(setup)
         try rig.run(until: 3)
-        #expect(rig.network.largestDatagram == 12 + 588 * 2)
-        for end in rig.ends {
+        #expect(rig.traffic.largestDatagram == 12 + 588 * 2)
+        for end in rig.peers {
             #expect(sineDefect(Array(end.heard[0].suffix(48_000)), frequency: 440, rate: 48_000) < -60)
             #expect(end.statistics.corruptPackets == 0)
         }
     }
 
     @Test func `S0.7 a block too long for a packet is split evenly and heard whole`() throws {
-        var setup = CallRig.Setup(codec: .pcm, channelCount: 2, blocks: (1024, 1024))
+        var setup = CallSetup(codec: .pcm, channelCount: 2, blocks: (1024, 1024))
         setup.says = { frame, _ in sine(frame, frequency: 440, rate: 48_000) }
-        var rig = try CallRig(setup)
+        var rig = try CallSimulation(setup)
         try rig.run(until: 3)
-        let blocks = rig.ends[0].history.count
-        #expect(rig.network.largestDatagram == 12 + 256 * 4)
-        #expect(abs(rig.ends[0].statistics.rtp.packetsSent - 4 * blocks) <= 4)
-        #expect(sineDefect(Array(rig.ends[1].heard[1].suffix(48_000)), frequency: 440, rate: 48_000) < -60)
+        let blocks = rig.peers[0].history.count
+        #expect(rig.traffic.largestDatagram == 12 + 256 * 4)
+        #expect(abs(rig.peers[0].statistics.rtp.packetsSent - 4 * blocks) <= 4)
+        #expect(sineDefect(Array(rig.peers[1].heard[1].suffix(48_000)), frequency: 440, rate: 48_000) < -60)
     }
 
     @Test(arguments: [Codec.pcm, .opus, .aac]) func `S0.7, S3.3 a stall leaves no delay behind`(codec: Codec) throws {
         // The packet list grew without bound, so delay only grew. Here the network holds everything for 400 ms.
-        var rig = try CallRig(CallRig.Setup(codec: codec))
-        rig.network.stalls = [10..<10.4]
+        var rig = try CallSimulation(CallSetup(codec: codec))
+        rig.network.events = [.stall(10..<10.4)]
         try rig.run(until: 40)
-        for end in rig.ends {
+        for end in rig.peers {
             let before = try #require(end.history.last { $0.elapsed < 10 }).statistics.delay
             let worst = end.history.filter { $0.elapsed > 10.5 }.map(\.statistics.delay).max() ?? 1
             #expect(worst < before + 0.155)
@@ -47,30 +48,30 @@ import TestSupport
 
     @Test(arguments: [Codec.pcm, .opus, .aac])
     func `S3.3, S3.4 a media thread held up for a second goes on live and counts what it dropped`(codec: Codec) throws {
-        var rig = try CallRig(CallRig.Setup(codec: codec))
-        rig.ends[0].stalls = [10..<11]
+        var rig = try CallSimulation(CallSetup(codec: codec))
+        rig.peers[0].stalls = [10..<11]
         try rig.run(until: 40)
-        let lost = rig.ends[0].statistics.captureLostFrames
+        let lost = rig.peers[0].statistics.captureLostFrames
         // The ring holds half a second; all that is held after an overrun is stale.
         #expect(abs(lost - 48_000) <= 2_048 + 256, "\(lost) frames lost")
-        let before = try #require(rig.ends[1].history.last { $0.elapsed < 10 }).statistics.delay
-        #expect(abs(rig.ends[1].playout.statistics.delay - before) < 0.002)
-        #expect(rig.ends[1].statistics.rtp.packetsMissing == 0, "what was never sent is not lost on the way")
+        let before = try #require(rig.peers[1].history.last { $0.elapsed < 10 }).statistics.delay
+        #expect(abs(rig.peers[1].playout.statistics.delay - before) < 0.002)
+        #expect(rig.peers[1].statistics.rtp.packetsMissing == 0, "what was never sent is not lost on the way")
     }
 
     @Test func `S3.3 odd and broken lengths never shift a stream by part of a frame`() throws {
-        var setup = CallRig.Setup(codec: .pcm, channelCount: 2)
+        var setup = CallSetup(codec: .pcm, channelCount: 2)
         setup.says = { frame, channel in channel == 0 ? sine(frame, frequency: 440, rate: 48_000) : 0 }
-        var rig = try CallRig(setup)
+        var rig = try CallSimulation(setup)
         try rig.run(until: 1)
         for size in 13...25 {
             var datagram = [UInt8](repeating: 0x55, count: size)
             datagram[0] = 0x80
-            datagram[1] = rig.ends[0].configuration.payloadType
-            rig.ends[0].receive(datagram)
+            datagram[1] = rig.peers[0].configuration.payloadType
+            rig.peers[0].receive(datagram)
         }
         try rig.run(until: 3)
-        let end = rig.ends[0]
+        let end = rig.peers[0]
         #expect(sineDefect(Array(end.heard[0].suffix(48_000)), frequency: 440, rate: 48_000) < -60)
         #expect(end.heard[1].suffix(48_000).allSatisfy { abs($0) < 1e-4 }, "the channels have not changed places")
     }
@@ -78,10 +79,10 @@ import TestSupport
     @Test func `S3.4 a call flows whichever end is ready first`() throws {
         // One side's streams never woke when the other was ready first.
         for late in 0..<2 {
-            var rig = try CallRig(CallRig.Setup(codec: .opus))
-            rig.ends[late].stalls = [0..<3]
+            var rig = try CallSimulation(CallSetup(codec: .opus))
+            rig.peers[late].stalls = [0..<3]
             try rig.run(until: 8)
-            for end in rig.ends {
+            for end in rig.peers {
                 #expect(end.playout.statistics.isStarted)
                 let heard = end.heard(5..<7).samples
                 #expect(heard.contains { abs($0) > 0.3 })
@@ -90,12 +91,12 @@ import TestSupport
     }
 
     @Test func `S3.5 44.1 kHz against 48 kHz keep their pitch`() throws {
-        var setup = CallRig.Setup(codec: .pcm, rates: (44_100, 48_000))
+        var setup = CallSetup(codec: .pcm, rates: (44_100, 48_000))
         setup.says = { frame, _ in sine(frame, frequency: 440, rate: 44_100) }
         setup.guestSays = { frame, _ in sine(frame, frequency: 440, rate: 48_000) }
-        var rig = try CallRig(setup)
+        var rig = try CallSimulation(setup)
         try rig.run(until: 20)
-        for end in rig.ends {
+        for end in rig.peers {
             let heard = end.heard(14..<19).samples
             let rate = end.configuration.deviceRate
             #expect(abs(sineFrequency(heard, near: 440, rate: rate) / 440 - 1) < 100e-6)
@@ -104,21 +105,21 @@ import TestSupport
     }
 
     @Test func `S3.6 a read that is short is silent, not stale`() throws {
-        var rig = try CallRig(CallRig.Setup(codec: .pcm))
+        var rig = try CallSimulation(CallSetup(codec: .pcm))
         try rig.run(until: 2)
-        rig.network.outages = [2..<100]
+        rig.network.events = [.outage(2..<100)]
         try rig.run(until: 4)
-        for end in rig.ends { #expect(end.heard(2.2..<3.9).samples.allSatisfy { $0 == 0 || abs($0) < 1e-6 }) }
+        for end in rig.peers { #expect(end.heard(2.2..<3.9).samples.allSatisfy { $0 == 0 || abs($0) < 1e-6 }) }
     }
 
     @Test func `S3.3 a card that overran while the thread slept is told by one exact gap`() throws {
-        var rig = try CallRig(CallRig.Setup(codec: .pcm))
-        rig.ends[0].stalls = [2..<2.03]  // less than 50 ms: nothing is dropped
+        var rig = try CallSimulation(CallSetup(codec: .pcm))
+        rig.peers[0].stalls = [2..<2.03]  // less than 50 ms: nothing is dropped
         try rig.run(until: 4)
-        #expect(rig.ends[0].statistics.captureLostFrames == 0)
-        rig.ends[0].stalls = [4..<4.2]
+        #expect(rig.peers[0].statistics.captureLostFrames == 0)
+        rig.peers[0].stalls = [4..<4.2]
         try rig.run(until: 6)
-        let lost = rig.ends[0].statistics.captureLostFrames
+        let lost = rig.peers[0].statistics.captureLostFrames
         // 200 ms came, at most 50 were kept.
         #expect(lost > Int(0.13 * 48_000) && lost < Int(0.17 * 48_000), "\(lost)")
     }

@@ -7,7 +7,7 @@ import TestSupport
         ["--help"], ["host", "--help"], ["join", "--help"], ["devices", "--help"],
         ["loopback", "--help"], ["monitor", "--help"], ["effects", "--help"], ["render", "--help"],
         ["analyze", "--help"], ["process-voice", "--help"], ["record", "--help"],
-        ["play", "--help"], ["convert", "--help"], ["info", "--help"],
+        ["play", "--help"], ["simulate", "--help"], ["convert", "--help"], ["info", "--help"],
         ["help", "host"], ["peers", "--help"], ["chat", "--help"], ["send", "--help"], ["peers", "forget", "--help"],
     ])
     func `each command explains itself`(arguments: [String]) throws {
@@ -28,7 +28,7 @@ import TestSupport
         for word in [
             "host", "join", "devices", "loopback", "monitor", "effects", "render", "analyze", "process-voice",
             "record", "trim-silence", "play", "shuffle", "convert", "normalize", "info", "peers", "accept",
-            "no-announce", "purpose", "watch", "chat", "send", "receive", "stay",
+            "no-announce", "purpose", "watch", "simulate", "wifi-congested", "trace", "chat", "send", "receive", "stay",
             "pipewire",
             "alsa", "simulated",
         ] {

@@ -38,7 +38,7 @@ import Testing
         }
         result.statistics = playout.statistics
         #expect(playout.packets.hold?.seconds == result.statistics.depth)
-        #expect(playout.packets.hold?.limit == playout.configuration.ceiling)
+        #expect(playout.packets.hold?.limit == result.statistics.depthLimit)
         return result
     }
 

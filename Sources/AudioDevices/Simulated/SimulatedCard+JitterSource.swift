@@ -1,3 +1,4 @@
+import AudioBase
 import Foundation
 
 extension SimulatedCard {
@@ -5,11 +6,11 @@ extension SimulatedCard {
     struct JitterSource: @unchecked Sendable {  // the table is written by `init` only
         let isNone: Bool
         private let quantiles: UnsafeMutablePointer<Double>
-        private var state: UInt64
+        private var random: SeededRandom
         private static let count = 4_096
 
         init(_ jitter: Jitter, seed: UInt64) {
-            state = seed
+            random = SeededRandom(seed: seed)
             isNone = jitter == .none
             quantiles = .allocate(capacity: Self.count)
             for i in 0..<Self.count {
@@ -24,14 +25,8 @@ extension SimulatedCard {
 
         func deallocate() { quantiles.deallocate() }
 
-        /// Seconds, by SplitMix64 (Steele, Lea and Flood 2014).
+        /// Seconds.
         @_noLocks
-        mutating func next() -> Double {
-            state &+= 0x9E37_79B9_7F4A_7C15
-            var z = state
-            z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
-            z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
-            return quantiles[Int((z ^ (z >> 31)) >> 52)]
-        }
+        mutating func next() -> Double { quantiles[Int(random.next() >> 52)] }
     }
 }

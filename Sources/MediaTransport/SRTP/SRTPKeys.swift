@@ -9,7 +9,7 @@ public struct SRTPKeys: ~Copyable, @unchecked Sendable {
 
     /// - Parameter fill: fills the buffer with the client's key, the server's key, the client's salt and the server's, as
     ///   they are exported from DTLS; returns false where it cannot, and then there are none.
-    init?(profile: SRTPProfile, _ fill: (UnsafeMutableRawBufferPointer) -> Bool) {
+    package init?(profile: SRTPProfile, _ fill: (UnsafeMutableRawBufferPointer) -> Bool) {
         let size = 2 * (SRTPProfile.keySize + profile.saltSize)
         let material = UnsafeMutableRawBufferPointer.allocate(byteCount: size, alignment: 16)
         guard fill(material) else {

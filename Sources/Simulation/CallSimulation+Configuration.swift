@@ -1,0 +1,68 @@
+import AudioBase
+import AudioDevices
+import Call
+import MediaTransport
+
+extension CallSimulation {
+    /// What a simulated call is like.
+    public struct Configuration {
+        /// One of the peers: its sound card, and what its microphone hears.
+        public struct Peer {
+            /// Hertz, nominal; 8,000 to 384,000.
+            public var sampleRate = 48_000.0
+            /// Frames that the card hands over at a time.
+            public var blockFrameCount = 128
+            /// How fast its crystal runs, in parts per million; −10,000 to 10,000.
+            public var driftPPM = 0.0
+            /// What befalls the card; steps of its drift among them.
+            public var cardEvents: [SimulatedCard.Event] = []
+            /// What its microphone hears; nil for a murmur of its own.
+            public var sound: SimulatedSound?
+            /// What its voice goes through.
+            package var voice: (CallConfiguration) throws -> CallVoice? = { _ in nil }
+
+            /// A card of 48 kHz and 128 frames with a perfect crystal, unless said otherwise.
+            public init() {}
+        }
+
+        /// Two to eight.
+        public var peers = [Peer(), Peer()]
+        /// The only codec to use; nil for what a call agrees on by itself.
+        public var codec: Codec?
+        /// Channels to send, 1 or 2.
+        public var channelCount = 1
+        /// Milliseconds of an Opus packet: 2.5, 5, 10 or 20; nil for what a call agrees on by itself.
+        public var opusFrameMilliseconds: Double?
+        /// Bits a second for AAC and Opus; nil for what a call uses by itself.
+        public var bitRate: Int?
+        /// Each way between any two.
+        public var network = NetworkProfile.lan
+        /// Whether packets are protected (SRTP, AES-128-GCM) as in a real call; it costs time and is not heard.
+        public var isEncrypted = false
+        /// Second of the call from which on the report counts.
+        public var measuresFrom = 0.0
+        /// An existing folder for what each peer said and heard, `peer-1-mic.wav`, `peer-1-heard.wav` and so on; nil for
+        /// none.
+        public var outputFolder: String?
+        /// The same seed gives the same bytes.
+        public var seed: UInt64 = 1
+
+        /// Second of the call from which on ``SimulatedPeer/heard`` is kept; nil for never.
+        package var keepsFrom: Double?
+        /// Whether ``SimulatedPeer/history`` is kept.
+        package var keepsHistory = false
+        /// Seconds that a card may skip at a time.
+        package var longestSkip = 0.0
+        /// Whether nobody is in the call at first.
+        package var startsEmpty = false
+
+        /// Two peers on a wired network, unless said otherwise.
+        public init() {}
+
+        func preferences(_ peer: Peer) -> CallPreferences {
+            CallPreferences(
+                codec: codec, channelCount: channelCount, opusFrameMilliseconds: opusFrameMilliseconds,
+                bitRate: bitRate, deviceRate: peer.sampleRate, deviceBlock: peer.blockFrameCount)
+        }
+    }
+}

@@ -1,0 +1,25 @@
+import AudioBase
+import Diagnostics
+
+extension CallSimulation {
+    /// From the converter of one peer to that of another, by correlation of a part of the call that was kept: what the exact
+    /// figures of ``report`` are held against.
+    package func mouthToEar(from: Int, to: Int, _ seconds: Range<Double>) throws -> DelayMeasurement {
+        let spoken = peers[from].spoken(seconds)
+        let heard = peers[to].heard(seconds.lowerBound..<(seconds.upperBound + 0.3))
+        var options = DelayMeasurement.Options()
+        options.searchRange = 0...1
+        return try DelayMeasurement(
+            sent: TimedSignal(
+                samples: spoken.samples, sampleRate: peers[from].card.configuration.trueSampleRate,
+                firstFrameTime: spoken.from),
+            heard: TimedSignal(
+                samples: heard.samples, sampleRate: peers[to].card.configuration.trueSampleRate,
+                firstFrameTime: heard.from), options: options)
+    }
+
+    /// The same in a call of two.
+    package func mouthToEar(from: Int, _ seconds: Range<Double>) throws -> DelayMeasurement {
+        try mouthToEar(from: from, to: 1 - from, seconds)
+    }
+}

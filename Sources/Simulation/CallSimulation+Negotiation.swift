@@ -1,0 +1,47 @@
+import AudioBase
+import Call
+import MediaTransport
+
+extension CallSimulation {
+    /// What `earshot host` and `earshot join` agree on, through the text of both descriptions.
+    package static func negotiate(
+        host: CallPreferences, guest: CallPreferences
+    ) throws -> (host: CallConfiguration, guest: CallConfiguration) {
+        let sent = try guest.offer(address: .loopback, port: 40_001, sessionID: 1)
+        let offer = try SessionDescription(parsing: sent.description)
+        let reply = try host.answer(to: offer, address: .loopback, port: 40_002, sessionID: 2)
+        let answer = try SessionDescription(parsing: reply.description)
+        let chosen = try sent.format(chosenBy: answer)
+        guard let mine = reply.formats.first,
+            let offered = offer.formats.first(where: { $0.payloadType == mine.payloadType }),
+            let own = sent.formats.first(where: { $0.payloadType == chosen.payloadType })
+        else { throw NegotiationError.noAudio }
+        return (
+            try host.configuration(mine: mine, remote: offer, format: offered),
+            try guest.configuration(mine: own, remote: answer, format: chosen)
+        )
+    }
+
+    /// What each has agreed on with each other, by both their indices. Of two the first hosts.
+    static func negotiate(_ configuration: Configuration) throws -> [[CallConfiguration?]] {
+        let all = configuration.peers.map { configuration.preferences($0) }
+        var agreed = [[CallConfiguration?]](
+            repeating: [CallConfiguration?](repeating: nil, count: all.count), count: all.count)
+        for host in all.indices {
+            for guest in all.indices where guest > host {
+                let both = try negotiate(host: all[host], guest: all[guest])
+                agreed[host][guest] = both.host
+                agreed[guest][host] = both.guest
+            }
+        }
+        return agreed
+    }
+
+    static func session(_ configuration: CallConfiguration, _ random: inout SeededRandom) -> RTPSession {
+        RTPSession(
+            ssrc: UInt32(truncatingIfNeeded: random.next() | 1), cname: "peer", payloadType: configuration.payloadType,
+            clockRate: Int(configuration.streamRate),
+            firstSequenceNumber: UInt16(truncatingIfNeeded: random.next() & 0x7FFF),  // see SRTPSession
+            firstTimestamp: UInt32(truncatingIfNeeded: random.next()))
+    }
+}

@@ -1,0 +1,177 @@
+import AudioBase
+import AudioFiles
+import Call
+import MediaTransport
+
+/// A whole call of two to eight on virtual time, in one thread, from a seed: the product's own code from microphone to
+/// loudspeaker, on simulated sound cards and a simulated network. Each sends to each; peer `n` is the others' far side `n`.
+///
+/// ```swift
+/// var simulation = try CallSimulation(CallSimulation.Configuration())
+/// try simulation.run(until: 60)
+/// print(simulation.report)
+/// ```
+/// The same configuration gives the same bytes, on the wire, in files and in the report. Memory is bounded however long it
+/// runs. One thread at a time.
+public struct CallSimulation {
+    /// How many can be in a call.
+    public static let peerCounts = 2...8
+
+    /// What it was made of.
+    public let configuration: Configuration
+    /// Seconds of the call that have passed.
+    public private(set) var elapsed = 0.0
+
+    package let peers: [SimulatedPeer]
+    /// By sender and receiver; those from one to itself are not used.
+    package var links: [[SimulatedLink]]
+    /// Seconds of the call in rising order, and what to do to the simulation then.
+    package var events: [(at: Double, action: (inout CallSimulation) throws -> Void)] = []
+    /// Whether each is in the call.
+    package internal(set) var isIn: [Bool]
+    /// Everything sent, one after the other: FNV-1a over words of eight bytes (Fowler, Noll and Vo).
+    package private(set) var digest: UInt64 = 0xCBF2_9CE4_8422_2325
+    /// What was agreed on, by both peers.
+    let agreed: [[CallConfiguration?]]
+    /// What had gone each way when measuring began.
+    private(set) var linksBefore: [[SimulatedLink.Counts]] = []
+    /// How long each way took.
+    var networkDelays: [[SpreadMeter]]
+
+    /// When the call began.
+    let start = HostTime(nanoseconds: 5_000_000_000)
+    private let flights = FlightQueue()
+    var random: SeededRandom
+    private var protection: [[SRTPSession?]] = []
+    private let buffer = ProtectionBuffer()
+
+    /// - Throws: ``SimulationError``; `AudioDeviceError` where a card cannot be; `NegotiationError` and `CodecError` where the
+    ///   peers have no codec in common; `AudioFileError` where the output cannot be written.
+    public init(_ configuration: Configuration) throws {
+        let count = configuration.peers.count
+        guard Self.peerCounts.contains(count) else { throw SimulationError.peerCount(count) }
+        self.configuration = configuration
+        var random = SeededRandom(seed: configuration.seed)
+        let agreed = try Self.negotiate(configuration)
+        let link = SimulatedLink(configuration.network, seed: 0)
+        links = (0..<count).map { _ in (0..<count).map { _ in link.reseeded(random.next()) } }
+        networkDelays = (0..<count).map { _ in (0..<count).map { _ in SpreadMeter() } }
+        isIn = Array(repeating: false, count: count)
+        peers = try configuration.peers.enumerated().map { index, peer in
+            let tape = try configuration.outputFolder.map {
+                try PeerTape(
+                    folder: $0, number: index + 1,
+                    format: AudioFormat(sampleRate: peer.sampleRate, channelCount: configuration.channelCount))
+            }
+            guard let first = agreed[index].compactMap(\.self).first else { throw SimulationError.peerCount(count) }
+            return try SimulatedPeer(PeerID(index), peer, configuration, first, tape: tape)
+        }
+        self.agreed = agreed
+        for (index, peer) in peers.enumerated() {
+            // No two cards call at the same time.
+            let offset = index == 0 ? 0 : 0.0031 * Double(index) + 0.002 * random.unit()
+            peer.start(at: start.advanced(bySeconds: offset))
+        }
+        if configuration.isEncrypted { protection = try Self.protection(count, &random) }
+        self.random = random
+        for to in peers {
+            for from in peers where from.id != to.id { to.measure(StreamMeter(from: from.id.rawValue, sender: from)) }
+        }
+        if !configuration.startsEmpty { for index in peers.indices { try enter(index) } }
+    }
+
+    /// Lets the call go on until so many seconds have passed since it began.
+    /// - Throws: what an encoder, an input or an output says.
+    public mutating func run(until seconds: Double) throws {
+        let end = start.advanced(bySeconds: seconds)
+        while true {
+            var next = HostTime(nanoseconds: flights.nextArrival)
+            for peer in peers { next = min(next, peer.nextTime) }
+            if let event = events.first { next = min(next, start.advanced(bySeconds: event.at)) }
+            if next > end { break }
+            elapsed = max(elapsed, next.seconds(since: start))
+            try step(at: max(next, now))
+        }
+        elapsed = max(elapsed, seconds)
+    }
+
+    /// Completes the files in the output folder; nothing runs after it.
+    public func close() throws(AudioFileError) { for peer in peers { try peer.tape?.close() } }
+
+    /// Datagrams that were on their way at once, at most.
+    var datagramSlots: Int { flights.slotCount }
+    var now: HostTime { start.advanced(bySeconds: elapsed) }
+
+    private mutating func step(at now: HostTime) throws {
+        if linksBefore.isEmpty, elapsed >= configuration.measuresFrom { beginMeasuring() }
+        while let event = events.first, start.advanced(bySeconds: event.at) <= now {
+            events.removeFirst()
+            try event.action(&self)
+        }
+        while let arrival = flights.next(by: now.nanoseconds) {
+            deliver(arrival, at: now)
+            flights.recycle(arrival)
+        }
+        for index in peers.indices {
+            let peer = peers[index]
+            if peer.nextCallTime <= now { try peer.runCycle(at: now, elapsed: elapsed) }
+            if peer.hasMedia(at: now) {
+                try peer.runMedia(at: now, elapsed: elapsed) { send($0, from: index, to: $1.rawValue, at: now) }
+            }
+        }
+    }
+
+    private mutating func beginMeasuring() {
+        linksBefore = links.map { $0.map(\.counts) }
+        for peer in peers { peer.beginMeasuring(at: elapsed) }
+    }
+
+    // MARK: The wire
+
+    mutating func send(_ datagram: UnsafeRawBufferPointer, from: Int, to: Int, at now: HostTime) {
+        var datagram = datagram
+        let isMedia = datagram.count > 1 && !(192...223).contains(datagram[1])
+        if !protection.isEmpty {
+            guard let protected = buffer.protect(datagram, by: protection[from][to]) else { return }
+            datagram = protected
+        }
+        digest = Self.digest(datagram, on: digest)
+        let fate = links[from][to].send(
+            byteCount: datagram.count, isMedia: isMedia, at: now.nanoseconds - start.nanoseconds)
+        if let arrival = fate.arrival {
+            if isMedia, !linksBefore.isEmpty {
+                networkDelays[from][to].add(Double(arrival + start.nanoseconds - now.nanoseconds) * 1e-9)
+            }
+            flights.insert(datagram, from: from, to: to, at: arrival + start.nanoseconds)
+        }
+        if let copy = fate.copy { flights.insert(datagram, from: from, to: to, at: copy + start.nanoseconds) }
+    }
+
+    private func deliver(_ arrival: Flights.Arrival, at now: HostTime) {
+        var count = arrival.bytes.count - FlightQueue.tailRoom
+        if !protection.isEmpty {
+            guard let opened = try? protection[arrival.to][arrival.from]?.unprotect(arrival.bytes, count: count) else {
+                return  // a copy
+            }
+            count = opened
+        }
+        peers[arrival.to].receive(
+            UnsafeRawBufferPointer(rebasing: arrival.bytes[..<count]), from: PeerID(arrival.from), at: now,
+            elapsed: elapsed)
+    }
+
+    private static func digest(_ datagram: UnsafeRawBufferPointer, on before: UInt64) -> UInt64 {
+        var hash = before
+        var at = 0
+        while at + 8 <= datagram.count {
+            hash = (hash ^ UInt64(littleEndian: datagram.loadUnaligned(fromByteOffset: at, as: UInt64.self)))
+            hash = hash &* 0x100_0000_01B3
+            at += 8
+        }
+        while at < datagram.count {
+            hash = (hash ^ UInt64(datagram[at])) &* 0x100_0000_01B3
+            at += 1
+        }
+        return hash
+    }
+}

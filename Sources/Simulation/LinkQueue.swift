@@ -1,0 +1,75 @@
+/// The queue before the narrowest part of a way: when each datagram has left it. All exact, as its capacity at any time is
+/// known beforehand.
+struct LinkQueue {
+    private struct Step {
+        var from: Double  // seconds of the call
+        var bitsPerSecond: Double  // infinite where there is no limit
+    }
+    private let steps: [Step]
+    private let queueBytes: Int?
+    private var busyUntil = -Double.infinity
+    private var current = 0  // of `steps`: the one at the last call
+
+    /// Whether nothing ever waits.
+    let isUnlimited: Bool
+
+    init(_ capacity: LinkCapacity, events: [NetworkEvent]) {
+        var steps = [Step(from: -.infinity, bitsPerSecond: capacity.bitsPerSecond ?? .infinity)]
+        for event in events {
+            if case .capacity(let bits, let at) = event {
+                steps.append(Step(from: at, bitsPerSecond: bits ?? .infinity))
+            }
+        }
+        steps.sort { $0.from < $1.from }
+        self.steps = steps
+        queueBytes = capacity.queueBytes
+        isUnlimited = steps.allSatisfy { $0.bitsPerSecond == .infinity }
+    }
+
+    /// When a datagram has left whole; nil where it found the queue full.
+    /// - Parameters:
+    ///   - byteCount: of the datagram with its headers.
+    ///   - now: seconds of the call; never less than before.
+    mutating func departure(byteCount: Int, at now: Double) -> Double? {
+        if isUnlimited { return now }
+        while current + 1 < steps.count, steps[current + 1].from <= now { current += 1 }
+        if busyUntil > now {
+            let bits = bits(from: now, to: busyUntil)
+            let limit = queueBytes ?? max(3_000, Int(min(1e9, 0.2 * steps[current].bitsPerSecond / 8)))
+            // Half a byte for what the arithmetic is off by.
+            if bits / 8 + Double(byteCount) > Double(limit) + 0.5 { return nil }
+        }
+        busyUntil = end(of: Double(8 * byteCount), from: max(now, busyUntil))
+        return busyUntil
+    }
+
+    /// Bits that the link carries in a time, which begins in the current step.
+    private func bits(from: Double, to: Double) -> Double {
+        var sum = 0.0
+        var at = from
+        var index = current
+        while at < to {
+            let next = index + 1 < steps.count ? min(to, steps[index + 1].from) : to
+            if next > at { sum += (next - at) * steps[index].bitsPerSecond }
+            at = max(at, next)
+            index += 1
+        }
+        return sum
+    }
+
+    /// When so many bits have been carried that begin at a time, which is not before the current step.
+    private func end(of bits: Double, from: Double) -> Double {
+        var left = bits
+        var at = from
+        var index = current
+        while index + 1 < steps.count, steps[index + 1].from <= at { index += 1 }
+        while true {
+            let next = index + 1 < steps.count ? steps[index + 1].from : Double.infinity
+            let needed = left / steps[index].bitsPerSecond
+            if at + needed <= next { return at + needed }
+            left -= (next - at) * steps[index].bitsPerSecond
+            at = next
+            index += 1
+        }
+    }
+}

@@ -1,0 +1,33 @@
+import AudioBase
+import Foundation
+
+/// Where a ``LossProcess`` stands.
+struct LossChain {
+    private var isBad = false
+    private var blackout = 0.0..<0.0
+    private var random: SeededRandom
+
+    init(seed: UInt64) { random = SeededRandom(seed: seed) }
+
+    /// Whether the next datagram is lost.
+    /// - Parameters:
+    ///   - draw: uniform in 0 ..< 1.
+    ///   - elapsed: seconds of the call; never less than before.
+    mutating func loses(_ process: LossProcess, draw: Double, at elapsed: Double) -> Bool {
+        switch process {
+        case .none: return false
+        case .independent(let share): return draw < share
+        case .bursts(let share, let packets):
+            // Stay bad with 1 − 1/B, become so with L/(1 − L)/B: then L of all are lost, in bursts of B.
+            isBad = draw < (isBad ? 1 - 1 / packets : share / (1 - share) / packets)
+            return isBad
+        case .blackouts(let share, let seconds):
+            guard share > 0 else { return false }
+            while blackout.upperBound <= elapsed {
+                let pause = -log(1 - random.unit()) * seconds * (1 - share) / share
+                blackout = blackout.upperBound + pause..<blackout.upperBound + pause + seconds
+            }
+            return blackout.contains(elapsed)
+        }
+    }
+}

@@ -1,0 +1,92 @@
+/// What a network does to the datagrams that go one way from one peer to another. docs/simulation.md defines all of it.
+///
+/// Each way has a generator of its own, so that what one loses says nothing of another. A datagram first leaves by a queue
+/// (``LinkCapacity``), is then lost or not, held by a stall or not, and takes its delay.
+public struct NetworkProfile: Hashable, Sendable {
+    /// Seconds that a datagram takes, each drawn by itself. Unless reordered, none overtakes another.
+    public var delay: DelayDistribution
+    /// Which are lost.
+    public var loss: LossProcess
+    /// The share, 0 to 1, that come twice, the copy 0.3 ms after the first.
+    public var duplication = 0.0
+    /// The share, 0 to 1, that take ``reorderingDelay`` seconds more and hold up nobody behind them.
+    public var reordering: Double
+    /// Seconds by which what is reordered comes later.
+    public var reorderingDelay: Double
+    /// Times in which nothing moves, over and over.
+    public var stalls: RepeatedStall?
+    /// What happens at certain times; in any order.
+    public var events: [NetworkEvent] = []
+    /// What the narrowest part of the way carries.
+    public var capacity = LinkCapacity()
+    /// One delay or loss for each packet of sound, in the place of ``delay``, ``loss``, ``duplication`` and ``reordering``.
+    public var trace: NetworkTrace?
+
+    /// A way that loses nothing, unless said otherwise.
+    public init(
+        delay: DelayDistribution = .constant(0.001), loss: LossProcess = .none, reordering: Double = 0,
+        reorderingDelay: Double = 0.005, stalls: RepeatedStall? = nil
+    ) {
+        self.delay = delay
+        self.loss = loss
+        self.reordering = reordering
+        self.reorderingDelay = reorderingDelay
+        self.stalls = stalls
+    }
+}
+
+/// Times in which a network carries nothing; what is sent meanwhile leaves when they end.
+public struct RepeatedStall: Hashable, Sendable {
+    /// Seconds from the beginning of one to that of the next; the first begins so long after the call.
+    public var period: Double
+    /// Seconds that each lasts, less than the period.
+    public var length: Double
+
+    /// - Precondition: 0 < length < period.
+    public init(period: Double, length: Double) {
+        precondition(length > 0 && length < period)
+        self.period = period
+        self.length = length
+    }
+}
+
+/// What happens to a network at a certain time of the call, in seconds since it began.
+public enum NetworkEvent: Hashable, Sendable {
+    /// All is lost.
+    case outage(Range<Double>)
+    /// Nothing moves; what is sent meanwhile leaves at the end.
+    case stall(Range<Double>)
+    /// From `at` on the link carries so many bits a second; nil for any number.
+    case capacity(bitsPerSecond: Double?, at: Double)
+}
+
+/// Which datagrams a network loses.
+public enum LossProcess: Hashable, Sendable {
+    /// None.
+    case none
+    /// Each with this probability, whatever became of the one before.
+    case independent(Double)
+    /// Bursts, by a two-state chain that steps once a datagram (Gilbert 1960, Elliott 1963): in its bad state all are lost. A
+    /// bad state lasts `packets` datagrams in the mean, 1 or more, and the share of all that are lost is `share`, below 1.
+    case bursts(share: Double, packets: Double)
+    /// Bursts in time: all is lost for `seconds`, and between such times lie times of exponential length, so long in the mean
+    /// that the share of time in which all is lost is `share`, below 1.
+    case blackouts(share: Double, seconds: Double)
+}
+
+/// What the narrowest part of a way carries: a queue that is sent from at a rate, and drops what finds it full.
+public struct LinkCapacity: Hashable, Sendable {
+    /// Bits a second; nil for any number. The 28 bytes of IPv4 and UDP headers of each datagram count.
+    public var bitsPerSecond: Double?
+    /// Bytes that wait at most; nil for what the link carries in 0.2 s, and 3,000 at least.
+    public var queueBytes: Int?
+
+    /// A link without a limit, unless one is given.
+    public init(bitsPerSecond: Double? = nil, queueBytes: Int? = nil) {
+        self.bitsPerSecond = bitsPerSecond
+        self.queueBytes = queueBytes
+    }
+
+    /// Bytes that IPv4 and UDP add to a datagram.
+    public static let headerBytes = 28
+}

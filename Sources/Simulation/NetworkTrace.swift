@@ -1,0 +1,78 @@
+/// What became of the packets of a real network, one after the other: a line for each, with its one-way delay in
+/// milliseconds or `lost`. Empty lines and what follows a `#` are left out. At its end it begins again.
+///
+/// Packets may overtake each other, as their delays say. Lines are for packets of sound; a report takes the delay of the
+/// line used last, and is not lost.
+public struct NetworkTrace: Hashable, Sendable {
+    /// Milliseconds that a line may say at most.
+    public static let longestDelay = 10_000.0
+    /// Lines that a trace may have at most: eleven hours of packets of 2.5 ms.
+    public static let longestCount = 16_000_000
+
+    /// Milliseconds, negative for what is lost.
+    let delays: [Float]
+
+    /// Packets that it has.
+    public var count: Int { delays.count }
+    /// Packets of these that are lost.
+    public var lostCount: Int { delays.reduce(0) { $0 + ($1 < 0 ? 1 : 0) } }
+
+    /// Reads a trace.
+    /// - Throws: ``NetworkTraceError``, with the number of the first line that makes no sense.
+    public init(_ text: some Sequence<UInt8>) throws(NetworkTraceError) {
+        var delays: [Float] = []
+        var line: [UInt8] = []
+        var number = 1
+        for byte in text {
+            if byte == UInt8(ascii: "\n") {
+                try Self.take(line, number, into: &delays)
+                line.removeAll(keepingCapacity: true)
+                number += 1
+            } else if line.count <= Self.longestLine {
+                line.append(byte)
+            }
+        }
+        try Self.take(line, number, into: &delays)
+        guard !delays.isEmpty else { throw .empty }
+        self.delays = delays
+    }
+
+    /// Bytes of a line that are looked at; one that has more before its comment is none.
+    private static let longestLine = 200
+
+    private static func take(
+        _ line: [UInt8], _ number: Int, into delays: inout [Float]
+    ) throws(NetworkTraceError) {
+        let text = String(decoding: line.prefix { $0 != UInt8(ascii: "#") }, as: UTF8.self)
+        let words = text.split(whereSeparator: \.isWhitespace)
+        guard let word = words.first else { return }
+        guard delays.count < longestCount else { throw .tooLong }
+        guard words.count == 1 else { throw .badLine(number, text) }
+        if word.lowercased() == "lost" { return delays.append(-1) }
+        // Double also takes words and hexadecimal numbers.
+        guard word.allSatisfy({ "0123456789.+-eE".contains($0) }), let delay = Double(word),
+            (0...longestDelay).contains(delay)
+        else { throw .badLine(number, text) }
+        delays.append(Float(delay))
+    }
+}
+
+/// Why a text is no trace of a network.
+public enum NetworkTraceError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// The number of a line, from 1, and what it says.
+    case badLine(Int, String)
+    /// There is no packet in it.
+    case empty
+    /// It has more than ``NetworkTrace/longestCount`` packets.
+    case tooLong
+
+    /// One line for the user.
+    public var description: String {
+        switch self {
+        case .badLine(let number, let text):
+            "line \(number) says '\(text.prefix(40))': give the packet's delay in ms, 0 to 10000, or 'lost'"
+        case .empty: "there is no packet in it: give a line a packet, its delay in ms or 'lost'"
+        case .tooLong: "it has more than \(NetworkTrace.longestCount) packets: give a part of it, which is repeated"
+        }
+    }
+}

@@ -1,0 +1,24 @@
+import AudioBase
+import AudioFiles
+
+/// What one peer's microphone heard and what its loudspeaker said, in two WAV files (16 bits, RF64 where they pass 4 GiB): frame
+/// `n` of each is the card's frame `n`.
+final class PeerTape {
+    let microphone: AudioFileWriter
+    let loudspeaker: AudioFileWriter
+
+    /// - Parameter number: of the peer, from 1.
+    /// - Throws: what is in the way of the files.
+    init(folder: String, number: Int, format: AudioFormat) throws(AudioFileError) {
+        microphone = try AudioFileWriter(
+            path: "\(folder)/peer-\(number)-mic.wav", format: format, type: .rf64, sampleFormat: .int16)
+        loudspeaker = try AudioFileWriter(
+            path: "\(folder)/peer-\(number)-heard.wav", format: format, type: .rf64, sampleFormat: .int16)
+    }
+
+    /// Both files are whole after it.
+    func close() throws(AudioFileError) {
+        try microphone.close()
+        try loudspeaker.close()
+    }
+}

@@ -1,0 +1,42 @@
+import AudioBase
+import MediaTransport
+
+/// Where a packet is encrypted on its way to the network.
+final class ProtectionBuffer {
+    private let memory = UnsafeMutableRawBufferPointer.allocate(byteCount: 16_384, alignment: 16)
+
+    deinit { memory.deallocate() }
+
+    /// The protected packet, valid until the next call; nil where the session refuses it.
+    func protect(_ packet: UnsafeRawBufferPointer, by session: SRTPSession?) -> UnsafeRawBufferPointer? {
+        guard let session, packet.count + SRTPSession.maximumOverhead <= memory.count else { return nil }
+        memory.copyMemory(from: packet)
+        guard let count = try? session.protect(memory, count: packet.count) else { return nil }
+        return UnsafeRawBufferPointer(rebasing: memory[..<count])
+    }
+}
+
+extension CallSimulation {
+    /// A session for each pair, both ends of it, with keys from the seed: by who has it and whom it is with.
+    static func protection(_ count: Int, _ random: inout SeededRandom) throws(SRTPError) -> [[SRTPSession?]] {
+        var all = [[SRTPSession?]](repeating: [SRTPSession?](repeating: nil, count: count), count: count)
+        for a in 0..<count {
+            for b in 0..<count where b > a {
+                let seed = random.next()
+                all[a][b] = try session(seed, .client)
+                all[b][a] = try session(seed, .server)
+            }
+        }
+        return all
+    }
+
+    private static func session(_ seed: UInt64, _ role: DTLSRole) throws(SRTPError) -> SRTPSession? {
+        var random = SeededRandom(seed: seed)
+        let keys = SRTPKeys(profile: .aeadAES128GCM) { material in
+            for index in material.indices { material[index] = UInt8(truncatingIfNeeded: random.next()) }
+            return true
+        }
+        guard let keys else { return nil }
+        return try SRTPSession(keys: keys, role: role)
+    }
+}

@@ -1,0 +1,64 @@
+import AudioBase
+import Call
+import MediaTransport
+import Playout
+
+extension SimulatedPeer {
+    func measure(_ meter: StreamMeter) { meters.append(meter) }
+    func meter(of peer: PeerID) -> StreamMeter? { meters.first { $0.from == peer.rawValue } }
+
+    /// From now on meters count.
+    func beginMeasuring(at elapsed: Double) {
+        for meter in meters {
+            meter.begin(at: elapsed, playout(of: PeerID(meter.from))?.statistics ?? PlayoutStatistics())
+        }
+    }
+
+    /// When a frame of a stream to another passed the microphone's converter.
+    func captureTime(ofStreamFrame frame: Double, for peer: PeerID) -> HostTime {
+        guard let agreement = agreements[peer] else { return HostTime(nanoseconds: 0) }
+        let place = Double(agreement.streamOrigin) + frame * agreement.scale
+        let whole = place.rounded(.down)
+        let time = card.time(ofFrame: Int64(whole)) ?? HostTime(nanoseconds: 0)
+        return time.advanced(bySeconds: (place - whole) / card.configuration.trueSampleRate)
+    }
+
+    func observe(_ cycle: IOCycle, elapsed: Double) {
+        guard !meters.isEmpty,
+            let output = card.time(ofFrame: cycle.sampleTime + Int64(2 * card.configuration.longestBlock))
+        else { return }
+        for meter in meters where meter.began != nil {
+            guard let agreement = agreements[PeerID(meter.from)], let heard = agreement.heard else { continue }
+            meter.observe(
+                heard.playout.statistics, of: agreement.media, at: self, outputTime: output, elapsed: elapsed)
+        }
+    }
+}
+
+extension SimulatedPeer {
+    /// A part of what was said, as the converter saw it, of a sound that is the same whenever asked.
+    package func spoken(_ seconds: Range<Double>, channel: Int = 0) -> (samples: [Float], from: HostTime) {
+        let rate = card.configuration.trueSampleRate
+        let first = Int(seconds.lowerBound * rate)
+        let count = Int(seconds.upperBound * rate) - first
+        let part = AudioBuffer(channelCount: preferences.channelCount, frameCapacity: max(1, count))
+        try? sound.fill(part.channels, first, count)
+        let start = card.firstInputFrameTime ?? HostTime(nanoseconds: 0)
+        return (
+            Array(UnsafeBufferPointer(start: part.channels[channel], count: count)),
+            start.advanced(bySeconds: Double(first) / rate)
+        )
+    }
+
+    /// A part of what was heard, by the card's clock; what was not kept is left out.
+    package func heard(_ seconds: Range<Double>, channel: Int = 0) -> (samples: [Float], from: HostTime) {
+        let rate = card.configuration.trueSampleRate
+        let first = max(0, Int(seconds.lowerBound * rate) - heardFrom)
+        let last = min(heard[channel].count, Int(seconds.upperBound * rate) - heardFrom)
+        let start = card.firstOutputFrameTime ?? HostTime(nanoseconds: 0)
+        return (
+            Array(heard[channel][min(first, last)..<last]),
+            start.advanced(bySeconds: Double(first + heardFrom) / rate)
+        )
+    }
+}

@@ -1,0 +1,85 @@
+import AudioBase
+import Call
+import MediaTransport
+import Playout
+
+extension SimulatedPeer {
+    /// The first of the others, by number.
+    package var firstOther: PeerID { agreements.keys.min { $0.rawValue < $1.rawValue } ?? id }
+    /// What the voice of the only other is played by.
+    package var playout: Playout { playout(of: firstOther)! }
+    package func playout(of peer: PeerID) -> Playout? { agreements[peer]?.heard?.playout }
+    /// What goes to and comes from another.
+    func media(for peer: PeerID) -> MediaPeer? { agreements[peer]?.media }
+    /// How loud another is.
+    package func level(of peer: PeerID) -> VoiceLevel? {
+        agreements[peer]?.heard.map { processor.mixer.level(at: $0.place) }
+    }
+    package func setGain(_ gain: Float, of peer: PeerID) {
+        if let heard = agreements[peer]?.heard { processor.mixer.setGain(gain, at: heard.place) }
+    }
+    /// What went over the wire, in a call of two.
+    package var statistics: MediaStatistics { statistics(of: firstOther) }
+    package func statistics(of peer: PeerID) -> MediaStatistics {
+        core.statistics(of: peer) ?? MediaStatistics(rtp: RTPStatistics())
+    }
+
+    /// Another peer; or one that is there, with which something else was agreed on.
+    package func add(
+        _ peer: PeerID, session: RTPSession, gain: Float = 1, _ configuration: CallConfiguration,
+        direction: SessionDescription.Direction = .sendReceive
+    ) throws {
+        let old = agreements[peer]?.heard
+        var heard: Heard?
+        if direction.receives {
+            let playout = try Playout(configuration.playout)
+            guard let place = processor.mixer.add(playout, gain: gain) else {
+                throw SimulationError.full(id.rawValue)
+            }
+            heard = Heard(playout: playout, place: place)
+        }
+        let stream =
+            try streams[configuration.form]
+            ?? (encoder: StreamEncoder(configuration), origin: core.capturedFrames)
+        streams[configuration.form] = stream
+        let media = try MediaPeer(
+            configuration, stream: direction.sends ? stream.encoder : nil, playout: heard?.playout, session: session)
+        core.add(media, as: peer)
+        agreements[peer] = Agreement(configuration, media, heard, streamOrigin: stream.origin)
+        meter(of: peer)?.follow()
+        if let old { processor.mixer.remove(old.place) }
+        updateDeadline()
+    }
+
+    /// The far side's program began anew: other numbers, the same address.
+    func restart(_ peer: PeerID, session: RTPSession) throws {
+        guard let agreement = agreements[peer] else { return }
+        core.remove(peer, at: HostTime(nanoseconds: 0)) { _, _ in }  // nobody is told
+        let encoder = try StreamEncoder(agreement.configuration)
+        let media = try MediaPeer(
+            agreement.configuration, stream: encoder, playout: agreement.heard?.playout, session: session)
+        core.add(media, as: peer)
+        agreements[peer] = Agreement(
+            agreement.configuration, media, agreement.heard, streamOrigin: core.capturedFrames)
+        updateDeadline()
+    }
+
+    /// Nothing is agreed on with another any more, for now.
+    package func rest(_ peer: PeerID) {
+        core.rest(peer)
+        if let heard = agreements.removeValue(forKey: peer)?.heard { processor.mixer.remove(heard.place) }
+    }
+
+    /// Says goodbye to another and forgets it.
+    func remove(_ peer: PeerID, at now: HostTime, transmit: MediaCore.Transmit) {
+        core.remove(peer, at: now, transmit: transmit)
+        if let heard = agreements.removeValue(forKey: peer)?.heard { processor.mixer.remove(heard.place) }
+    }
+
+    /// Says goodbye to everybody, and stays.
+    func sayGoodbye(at now: HostTime, transmit: MediaCore.Transmit) {
+        for peer in agreements.keys.sorted(by: { $0.rawValue < $1.rawValue }) {
+            core.leave(peer, at: now, transmit: transmit)
+        }
+    }
+}

@@ -1,0 +1,104 @@
+import AudioBase
+import AudioDevices
+import Call
+import MediaTransport
+
+extension SimulatedPeer {
+    /// From now on the card does not call until so many seconds have passed; it then says that it skipped them.
+    package func skipCycles(for seconds: Double) {
+        held = card.renderer.nextCallTime.advanced(bySeconds: seconds)
+    }
+
+    /// When the card calls next.
+    var nextCallTime: HostTime { max(callTime, held) }
+    /// When there is something to do for it next.
+    var nextTime: HostTime { min(nextCallTime, mediaTime) }
+
+    /// The card's next cycle: microphone, callback, loudspeaker. Then the media thread.
+    func runCycle(at now: HostTime, elapsed: Double) throws {
+        let frames = preferences.deviceBlock
+        // What the card skips, the air said all the same.
+        repeat {
+            try sound.fill(block.channels, fed, frames)
+            if !echo.isEmpty { addEcho(frames) }
+            fed += frames
+            air.writer.write(block.channels, frameCount: frames)
+            try tape?.microphone.write(block.channels, frameCount: frames)
+        } while due(fed / frames + 1) <= now
+        var cycle = card.renderer.beginCycle(at: now)
+        processor.callback(&cycle)
+        card.renderer.endCycle(at: now)
+        callTime = card.renderer.nextCallTime
+        if let voice, !voiceStalls.contains(where: { $0.contains(elapsed) }) { voice.runPending() }
+        if room != nil { try listen(frames, elapsed) }
+        if keepsHistory, let playout = playout(of: firstOther) { history.append((elapsed, playout.statistics)) }
+        observe(cycle, elapsed: elapsed)
+        mediaTime = now
+    }
+
+    private func listen(_ frames: Int, _ elapsed: Double) throws {
+        while let slice = room?.reader.read(block.channels, frameCount: frames), slice.frameCount > 0 {
+            try tape?.loudspeaker.write(block.channels, frameCount: slice.frameCount)
+            guard let keepsFrom, elapsed >= keepsFrom else {
+                heardFrom += slice.frameCount
+                continue
+            }
+            for c in 0..<heard.count {
+                heard[c].append(contentsOf: UnsafeBufferPointer(start: block.channels[c], count: slice.frameCount))
+            }
+        }
+    }
+
+    private func addEcho(_ frames: Int) {
+        for c in 0..<block.channels.count {
+            for i in 0..<frames {
+                for path in echo {
+                    let from = fed + i - path.frames - heardFrom
+                    if heard[c].indices.contains(from) { block.channels[c][i] += path.gain * heard[c][from] }
+                }
+            }
+        }
+    }
+
+    private func due(_ call: Int) -> HostTime {
+        card.time(ofFrame: Int64(call * preferences.deviceBlock)) ?? HostTime(nanoseconds: 0)
+    }
+
+    /// Takes a datagram of another's; while the media thread does not run, it waits.
+    func receive(_ datagram: UnsafeRawBufferPointer, from peer: PeerID, at now: HostTime, elapsed: Double) {
+        if !stalls.isEmpty, stall(at: elapsed) != nil {
+            inbox.append((Array(datagram), peer))
+        } else {
+            core.receive(datagram, from: peer, at: now)
+            updateDeadline()
+        }
+    }
+
+    /// Takes a datagram of the only other's when the media thread runs next.
+    package func receive(_ datagram: [UInt8]) {
+        inbox.append((datagram, firstOther))
+        mediaTime = HostTime(nanoseconds: 0)
+    }
+
+    /// Whether the media thread has something to do.
+    func hasMedia(at now: HostTime) -> Bool { mediaTime <= now }
+
+    /// What the media thread does when it wakes.
+    func runMedia(at now: HostTime, elapsed: Double, transmit: MediaCore.Transmit) throws {
+        if let stall = stall(at: elapsed) {
+            mediaTime = now.advanced(bySeconds: max(1e-9, stall.upperBound - elapsed))
+            return
+        }
+        for (datagram, from) in inbox { datagram.withUnsafeBytes { core.receive($0, from: from, at: now) } }
+        inbox.removeAll(keepingCapacity: true)
+        try core.sendCaptured(at: now, transmit: transmit)
+        core.tick(at: now, transmit: transmit)
+        mediaTime = Self.never
+        updateDeadline()
+        mediaTime = max(mediaTime, HostTime(nanoseconds: now.nanoseconds + 1))
+    }
+
+    func updateDeadline() { if let due = core.nextDeadline { mediaTime = min(mediaTime, due) } }
+
+    private func stall(at elapsed: Double) -> Range<Double>? { stalls.first { $0.contains(elapsed) } }
+}

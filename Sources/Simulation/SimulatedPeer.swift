@@ -1,0 +1,110 @@
+import AudioBase
+import AudioDevices
+import Call
+import MediaTransport
+import Playout
+
+/// One end of a call on virtual time: a simulated card, the render callback, the media core; the thread is whoever calls. To
+/// others it is known by its number.
+package final class SimulatedPeer {
+    package let id: PeerID
+    /// What it can do, by which the card was made.
+    package let preferences: CallPreferences
+    /// What was agreed on first; with several others all may differ.
+    package let configuration: CallConfiguration
+    package let card: SimulatedCard
+    package let processor: CallProcessor
+    package var core: MediaCore
+    /// What the loudspeaker said, a channel each, from ``heardFrom`` on.
+    package internal(set) var heard: [[Float]]
+    /// Frames that were not kept.
+    package internal(set) var heardFrom = 0
+    /// How the playout of the first other stood, once a call of the card.
+    package internal(set) var history: [(elapsed: Double, statistics: PlayoutStatistics)] = []
+    /// Seconds of the call in which the media thread does not run.
+    package var stalls: [Range<Double>] = []
+    /// Seconds of the call in which voice processing's thread does not run.
+    package var voiceStalls: [Range<Double>] = []
+    /// What the voice goes through.
+    package let voice: CallVoice?
+    /// From the loudspeaker to the microphone: after so many frames, which are two blocks or more, so much of each sample.
+    package var echo: [(frames: Int, gain: Float)] = []
+    /// What it writes; nil for nothing.
+    var tape: PeerTape?
+
+    /// What is agreed on with one other.
+    final class Agreement {
+        let configuration: CallConfiguration
+        let media: MediaPeer
+        let heard: Heard?
+        /// The card's frame that the stream to it began with, and the card's frames for each of the stream.
+        let streamOrigin: Int
+        let scale: Double
+
+        init(_ configuration: CallConfiguration, _ media: MediaPeer, _ heard: Heard?, streamOrigin: Int) {
+            self.configuration = configuration
+            self.media = media
+            self.heard = heard
+            self.streamOrigin = streamOrigin
+            scale = configuration.deviceRate / configuration.streamRate
+        }
+    }
+    /// One other's voice.
+    struct Heard {
+        let playout: Playout
+        let place: VoiceMixer.Place
+    }
+    var agreements: [PeerID: Agreement] = [:]
+    var meters: [StreamMeter] = []
+    var streams: [StreamEncoder.Form: (encoder: StreamEncoder, origin: Int)] = [:]
+
+    let sound: SimulatedSound
+    let keepsFrom: Double?
+    let keepsHistory: Bool
+    private let wakeup = Wakeup()
+    let air: AudioRing
+    let room: AudioRing?
+    let block: AudioBuffer
+    var fed = 0
+    var held = HostTime(nanoseconds: 0)
+    var inbox: [(bytes: [UInt8], from: PeerID)] = []
+    var callTime = HostTime(nanoseconds: 0)
+    var mediaTime = SimulatedPeer.never
+    static let never = HostTime(nanoseconds: .max)
+
+    init(
+        _ id: PeerID, _ peer: CallSimulation.Configuration.Peer, _ configuration: CallSimulation.Configuration,
+        _ agreed: CallConfiguration, tape: PeerTape?
+    ) throws {
+        self.id = id
+        self.tape = tape
+        preferences = configuration.preferences(peer)
+        self.configuration = agreed
+        sound = peer.sound ?? .murmur(voice: UInt64(id.rawValue))
+        keepsFrom = configuration.keepsFrom
+        keepsHistory = configuration.keepsHistory
+        voice = try peer.voice(agreed)
+        let channels = configuration.channelCount
+        let capacity = 32_768 + Int(configuration.longestSkip * peer.sampleRate)
+        air = AudioRing(channelCount: channels, capacity: capacity)
+        room = keepsFrom == nil && tape == nil ? nil : AudioRing(channelCount: channels, capacity: capacity)
+        block = AudioBuffer(channelCount: channels, frameCapacity: peer.blockFrameCount)
+        var card = SimulatedCard.Configuration(
+            sampleRate: peer.sampleRate, blockFrameCount: peer.blockFrameCount, inputChannelCount: channels,
+            outputChannelCount: channels, driftPPM: peer.driftPPM, source: air.reader, sink: room?.writer)
+        card.script = peer.cardEvents
+        self.card = try SimulatedCard(card)
+        processor = CallProcessor(
+            channelCount: channels, deviceRate: peer.sampleRate, wakeup: wakeup, voice: voice)
+        core = MediaCore(
+            captured: processor.captured, channelCount: channels, deviceRate: peer.sampleRate,
+            deviceBlock: peer.blockFrameCount)
+        heard = Array(repeating: [], count: channels)
+    }
+
+    /// Turns the card on.
+    func start(at time: HostTime) {
+        card.renderer.start(at: time)
+        callTime = card.renderer.nextCallTime
+    }
+}

@@ -1,0 +1,84 @@
+import AudioBase
+import AudioFiles
+
+/// What a simulated microphone hears, at its card's rate.
+public struct SimulatedSound {
+    /// Writes the frames `first ..< first + count` into each of the channels. Blocks come in order, without holes.
+    let fill: (_ channels: Channels, _ first: Int, _ count: Int) throws -> Void
+
+    /// - Parameter fill: writes the frames `first ..< first + count` into each of the channels; blocks come in order and
+    ///   without holes. What it throws ends the simulation.
+    public init(fill: @escaping (_ channels: Channels, _ first: Int, _ count: Int) throws -> Void) { self.fill = fill }
+
+    /// - Parameter each: a sample, by its frame and channel.
+    package init(_ each: @escaping (_ frame: Int, _ channel: Int) -> Float) {
+        self.init(fill: { channels, first, count in
+            for c in 0..<channels.count { for i in 0..<count { channels[c][i] = each(first + i, c) } }
+        })
+    }
+
+    /// Nothing.
+    public static var silence: SimulatedSound {
+        SimulatedSound(fill: { channels, _, count in
+            for c in 0..<channels.count { clearSamples(channels[c], count) }
+        })
+    }
+
+    /// Something as uneven as speech, without end; the same in all channels. Another voice says something else.
+    public static func murmur(voice: UInt64 = 0) -> SimulatedSound {
+        let murmur = Murmur(voice: voice)
+        return SimulatedSound(fill: { channels, first, count in
+            guard channels.count > 0 else { return }
+            murmur.fill(channels[0], from: first, count: count)
+            for c in 1..<max(1, channels.count) { copySamples(channels[c], channels[0], count) }
+        })
+    }
+
+    /// A sound file of any kind that AudioFiles reads, of any length, over and over. It is read as it is needed.
+    /// - Parameter format: of the card.
+    /// - Throws: `AudioFileError` as opening the file does, ``SimulationError/noSound(_:)``.
+    public static func file(_ path: String, as format: AudioFormat) throws -> SimulatedSound {
+        let reader = try ConvertedFileReader(path: path, as: format)
+        guard reader.frameCount > 0 else { throw SimulationError.noSound(path) }
+        let file = RepeatedFile(reader)
+        return SimulatedSound(fill: { channels, _, count in try file.read(into: channels, count) })
+    }
+}
+
+/// A file that begins again at its end.
+private final class RepeatedFile {
+    private let reader: ConvertedFileReader
+    private let piece: AudioBuffer
+    private var offset = 0
+    private var held = 0
+    private static let pieceFrames = 4_096
+
+    init(_ reader: ConvertedFileReader) {
+        self.reader = reader
+        piece = AudioBuffer(
+            channelCount: reader.processingFormat.channelCount, frameCapacity: Self.pieceFrames)
+    }
+
+    func read(into channels: Channels, _ count: Int) throws(AudioFileError) {
+        var done = 0
+        while done < count {
+            if offset == held { try refill() }
+            if held == 0 { break }  // the file has been emptied meanwhile
+            let frames = min(count - done, held - offset)
+            for c in 0..<channels.count {
+                copySamples(channels[c] + done, piece.channels[min(c, piece.channels.count - 1)] + offset, frames)
+            }
+            offset += frames
+            done += frames
+        }
+        for c in 0..<channels.count { clearSamples(channels[c] + done, count - done) }
+    }
+
+    private func refill() throws(AudioFileError) {
+        offset = 0
+        held = try reader.read(into: piece.channels, frameCount: Self.pieceFrames)
+        if held > 0 { return }
+        try reader.seek(to: 0)
+        held = try reader.read(into: piece.channels, frameCount: Self.pieceFrames)
+    }
+}

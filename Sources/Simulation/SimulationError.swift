@@ -1,0 +1,18 @@
+/// Why there is no simulation.
+public enum SimulationError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// So many peers cannot hold a call.
+    case peerCount(Int)
+    /// A file without a single frame.
+    case noSound(String)
+    /// A peer's mixer has no place left, by the peer's index.
+    case full(Int)
+
+    /// One line for the user.
+    public var description: String {
+        switch self {
+        case .peerCount(let count): "a call of \(count) cannot be; give 2 to 8 peers"
+        case .noSound(let path): "\(path): there is no sound in it; give a file with some"
+        case .full(let peer): "peer \(peer + 1) has no place for one more voice; take another out first"
+        }
+    }
+}

@@ -1,0 +1,38 @@
+import ArgumentParser
+import Call
+import MediaTransport
+
+extension Codec: ExpressibleByArgument {}
+
+/// How sound travels: what `host`, `join` and `simulate` share.
+struct CodecOptions: ParsableArguments {
+    @Option(
+        help:
+            "Codec: opus (least traffic), pcm (least delay), aac (44.1 kHz, 64 kb/s). Default: the host takes what the guest offers first, opus."
+    )
+    var codec: Codec?
+
+    @Option(help: ArgumentHelp("Channels to send, 1 or 2.", valueName: "count"))
+    var channels = 1
+
+    @Option(
+        help: ArgumentHelp(
+            "Opus packet length in ms: 2.5, 5, 10 or 20. Default: what the far side likes, else 10.", valueName: "ms"))
+    var frame: Double?
+
+    @Option(
+        help: ArgumentHelp(
+            "Bits a second for aac (default 64000 a channel) and opus (default 48000 a channel; 64000, 96000, 128000 with --frame 10, 5, 2.5).",
+            valueName: "bits"))
+    var bitrate: Int?
+
+    func validate() throws {
+        guard (1...2).contains(channels) else { throw ValidationError("--channels takes 1 or 2") }
+        if let frame, ![2.5, 5, 10, 20].contains(frame) {
+            throw ValidationError("--frame takes 2.5, 5, 10 or 20 (ms)")
+        }
+        if let bitrate, !(6_000...510_000).contains(bitrate) {
+            throw ValidationError("--bitrate takes 6000 to 510000 bits a second")
+        }
+    }
+}

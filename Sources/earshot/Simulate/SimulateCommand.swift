@@ -1,0 +1,146 @@
+import ArgumentParser
+import AudioBase
+import Foundation
+import Simulation
+
+struct SimulateCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "simulate", abstract: "Hold a call on virtual time, and see what a network makes of it.",
+        discussion: """
+            Two to eight peers, with this program's own code from microphone to loudspeaker, on simulated sound cards and a
+            simulated network; docs/simulation.md defines all of it. The same options give the same bytes.
+
+            earshot simulate --codec pcm --profile wifi-good --drift 100 --minutes 10
+            earshot simulate --trace walk.txt --input speech.wav --output heard --json
+            """)
+
+    @Option(help: ArgumentHelp("Peers in the call, 2 to 8.", valueName: "count"))
+    var peers = 2
+
+    @OptionGroup(title: "Network") var network: SimulatedNetworkOptions
+
+    @OptionGroup(title: "Sound") var coding: CodecOptions
+
+    @Option(
+        parsing: .upToNextOption,
+        help: ArgumentHelp(
+            "Sound files that the peers say, in turn, over and over. Default: a murmur like speech.", valueName: "file"),
+        completion: .file())
+    var input: [String] = []
+
+    @Option(
+        help: ArgumentHelp(
+            "A folder for WAV files of what each peer said and heard, some 700 MB a peer and hour.", valueName: "folder"
+        ),
+        completion: .directory)
+    var output: String?
+
+    @OptionGroup(title: "Sound cards") var cards: SimulatedCardsOptions
+
+    @Option(help: ArgumentHelp("How long the call lasts.", valueName: "minutes"))
+    var minutes = 1.0
+
+    @Option(help: ArgumentHelp("Count from this second of the call on.", valueName: "seconds"))
+    var from = 0.0
+
+    @Option(help: ArgumentHelp("Another number is another day of the same network.", valueName: "number"))
+    var seed: UInt64 = 1
+
+    @Flag(help: "Protect the packets, too, as a real call does; it takes longer.")
+    var encrypt = false
+
+    @Flag(help: "Print the report as JSON.")
+    var json = false
+
+    func validate() throws {
+        guard CallSimulation.peerCounts.contains(peers) else { throw ValidationError("--peers takes 2 to 8") }
+        guard minutes > 0, minutes <= 525_600 else {
+            throw ValidationError("--minutes takes a number above 0, 525600 (a year) at most")
+        }
+        guard from >= 0, from < 60 * minutes else {
+            throw ValidationError("--from takes a second of the call, which lasts \(Self.number(60 * minutes)) s")
+        }
+        guard input.count <= peers else {
+            throw ValidationError("\(input.count) files are too many for \(peers) peers; give one for each at most")
+        }
+        try cards.check(peers: peers)
+    }
+
+    func run() throws {
+        try Failure.reporting {
+            Interrupt.watch()
+            var simulation = try CallSimulation(try configuration())
+            let elapsed = try run(&simulation)
+            let report = SimulateReport(self, simulation.report)
+            try Terminal.output(json ? report.document : report.text)
+            Terminal.say(
+                String(
+                    format: "%.6g s in %.2f s: %.0f times real time", simulation.elapsed, elapsed,
+                    simulation.elapsed / max(elapsed, 1e-9)))
+            if Interrupt.isRequested { throw ExitCodes.interrupted }
+        }
+    }
+
+    /// - Returns: seconds that it took.
+    private func run(_ simulation: inout CallSimulation) throws -> Double {
+        var progress = RenderProgress()
+        defer { progress.clear() }
+        let began = HostTime.now()
+        let total = 60 * minutes
+        var done = 0.0
+        while done < total, !Interrupt.isRequested {
+            done = min(total, done + 1)
+            try simulation.run(until: done)
+            progress.show(done, of: total)
+        }
+        try simulation.close()
+        return HostTime.now().seconds(since: began)
+    }
+
+    private func configuration() throws -> CallSimulation.Configuration {
+        var configuration = CallSimulation.Configuration()
+        configuration.codec = coding.codec
+        configuration.channelCount = coding.channels
+        configuration.opusFrameMilliseconds = coding.frame
+        configuration.bitRate = coding.bitrate
+        configuration.network = try network.conditions()
+        configuration.isEncrypted = encrypt
+        configuration.measuresFrom = from
+        configuration.seed = seed
+        configuration.peers = try cards.peers(peers).enumerated().map { index, card in
+            var peer = card
+            if !input.isEmpty {
+                let format = AudioFormat(sampleRate: peer.sampleRate, channelCount: coding.channels)
+                peer.sound = try .file(input[index % input.count], as: format)
+            }
+            return peer
+        }
+        configuration.outputFolder = try output.map { try Self.folder($0, besides: input) }
+        return configuration
+    }
+
+    /// Makes a folder where there is none.
+    private static func folder(_ path: String, besides inputs: [String]) throws -> String {
+        do {
+            try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+        } catch {
+            throw Failure(
+                "\(path): cannot be a folder (\(error.localizedDescription)); name another --output",
+                status: Failure.cannotCreate)
+        }
+        for number in CallSimulation.peerCounts.lowerBound - 1...CallSimulation.peerCounts.upperBound {
+            for name in ["mic", "heard"] {
+                let file = "\(path)/peer-\(number)-\(name).wav"
+                if inputs.contains(where: { RenderOutput.isSame($0, file) }) {
+                    throw Failure(
+                        "\(file): is read too, and would be overwritten; name another --output", status: Failure.usage)
+                }
+            }
+        }
+        return path
+    }
+
+    static func number(_ value: Double) -> String {
+        value == value.rounded() && abs(value) < 1e15 ? String(format: "%.0f", value) : String(format: "%g", value)
+    }
+}

@@ -1,0 +1,72 @@
+import ArgumentParser
+import AudioBase
+import Simulation
+
+/// The sound cards of a simulated call: each option one number for all, or one for each peer.
+struct SimulatedCardsOptions: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            "Frames a second of the cards, or of each, as 44100,48000.", valueName: "hertz"))
+    var rate = NumberList(values: [48_000])
+
+    @Option(
+        help: ArgumentHelp(
+            "Frames that a card hands over at a time, or each of them.", valueName: "frames"))
+    var block = NumberList(values: [128])
+
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp(
+            "How fast their crystals run, in parts per million: the greatest, with the others spread evenly down to as much too slow; or each, as 40,-25.",
+            valueName: "ppm"))
+    var drift = NumberList(values: [0])
+
+    func check(peers: Int) throws {
+        for (list, name) in [(rate, "--rate"), (block, "--block"), (drift, "--drift")]
+        where list.values.count != 1 && list.values.count != peers {
+            throw ValidationError(
+                "\(name) takes one number, or \(peers), one for each peer; \(list.values.count) are given")
+        }
+        guard rate.values.allSatisfy({ AudioFormat.sampleRates.contains($0) && $0 == $0.rounded() }) else {
+            throw ValidationError("--rate takes 8000 to 384000 (Hz), without a fraction")
+        }
+        guard block.values.allSatisfy({ (1...4_096).contains($0) && $0 == $0.rounded() }) else {
+            throw ValidationError("--block takes 1 to 4096 (frames)")
+        }
+        guard drift.values.allSatisfy({ abs($0) <= 10_000 }) else {
+            throw ValidationError("--drift takes -10000 to 10000 ppm")
+        }
+    }
+
+    /// - Parameter count: of the peers.
+    func peers(_ count: Int) -> [CallSimulation.Configuration.Peer] {
+        (0..<count).map { index in
+            var peer = CallSimulation.Configuration.Peer()
+            peer.sampleRate = rate[index]
+            peer.blockFrameCount = Int(block[index])
+            peer.driftPPM =
+                drift.values.count == 1
+                ? drift[0] * (1 - 2 * Double(index) / Double(count - 1)) + 0 : drift[index]  // no −0
+            return peer
+        }
+    }
+}
+
+/// Numbers with commas between.
+struct NumberList: ExpressibleByArgument {
+    let values: [Double]
+
+    init(values: [Double]) { self.values = values }
+
+    init?(argument: String) {
+        let parts = argument.split(separator: ",", omittingEmptySubsequences: false).map { Double($0) }
+        let numbers = parts.compactMap(\.self)
+        guard numbers.count == parts.count, numbers.allSatisfy(\.isFinite) else { return nil }
+        values = numbers
+    }
+
+    var defaultValueDescription: String { values.map { SimulateCommand.number($0) }.joined(separator: ",") }
+
+    /// The number of a peer.
+    subscript(index: Int) -> Double { values.count == 1 ? values[0] : values[index] }
+}

@@ -1,0 +1,111 @@
+import AudioBase
+import CRealtime
+import Call
+import MediaTransport
+import Simulation
+import TestSupport
+
+/// A call of two that keeps all that is heard; what is not said is a mono call of 48 kHz cards on a clean line.
+struct CallSetup {
+    /// What a microphone hears: frame and channel, counted at the card's rate, to a sample.
+    typealias Sound = (_ frame: Int, _ channel: Int) -> Float
+    typealias VoiceMaker = (CallConfiguration) throws -> CallVoice?
+
+    var codec = Codec.pcm
+    var channelCount = 1
+    var opusFrameMilliseconds: Double?
+    /// Hertz, frames and parts in a million of the host's card and of the guest's.
+    var rates = (48_000.0, 48_000.0)
+    var blocks = (256, 256)
+    var drifts = (0.0, 0.0)
+    var seed: UInt64 = 1
+    /// Seconds of the call before which what is heard is not kept.
+    var keepsFrom = 0.0
+    /// Seconds that a card may skip.
+    var longestSkip = 0.0
+    var says: Sound = { frame, channel in sine(frame, frequency: channel == 0 ? 440 : 660, rate: 48_000) }
+    /// The same for the guest; nil for what the host says.
+    var guestSays: Sound?
+    /// What the host's voice goes through, and the guest's.
+    var voices: (VoiceMaker, VoiceMaker) = ({ _ in nil }, { _ in nil })
+
+    var configuration: CallSimulation.Configuration {
+        var configuration = CallSimulation.Configuration()
+        configuration.codec = codec
+        configuration.channelCount = channelCount
+        configuration.opusFrameMilliseconds = opusFrameMilliseconds
+        configuration.network = NetworkProfile()
+        configuration.seed = seed
+        configuration.keepsFrom = keepsFrom
+        configuration.keepsHistory = true
+        configuration.longestSkip = longestSkip
+        configuration.peers = [
+            peer(rates.0, blocks.0, drifts.0, says, voices.0),
+            peer(rates.1, blocks.1, drifts.1, guestSays ?? says, voices.1),
+        ]
+        return configuration
+    }
+
+    private func peer(
+        _ rate: Double, _ block: Int, _ drift: Double, _ says: @escaping Sound, _ voice: @escaping VoiceMaker
+    ) -> CallSimulation.Configuration.Peer {
+        var peer = CallSimulation.Configuration.Peer()
+        peer.sampleRate = rate
+        peer.blockFrameCount = block
+        peer.driftPPM = drift
+        peer.sound = SimulatedSound(says)
+        peer.voice = voice
+        return peer
+    }
+}
+
+/// A call of several that keeps all that is heard. Nobody is in it at first.
+struct RoomSetup {
+    var codec = Codec.pcm
+    var count = 3
+    var block = 128
+    /// Parts in a million, of each end's card.
+    var drifts: [Double] = []
+    var seed: UInt64 = 1
+    var says: (_ end: Int, _ frame: Int) -> Float
+
+    var configuration: CallSimulation.Configuration {
+        var configuration = CallSimulation.Configuration()
+        configuration.codec = codec
+        configuration.opusFrameMilliseconds = 5
+        configuration.network = NetworkProfile()
+        configuration.seed = seed
+        configuration.keepsFrom = 0
+        configuration.startsEmpty = true
+        configuration.peers = (0..<count).map { end in
+            var peer = CallSimulation.Configuration.Peer()
+            peer.blockFrameCount = block
+            peer.driftPPM = drifts.isEmpty ? 0 : drifts[end]
+            peer.sound = SimulatedSound { [says] frame, _ in says(end, frame) }
+            return peer
+        }
+        return configuration
+    }
+}
+
+extension CallSimulation {
+    init(_ setup: CallSetup) throws { try self.init(setup.configuration) }
+    init(_ setup: RoomSetup) throws { try self.init(setup.configuration) }
+
+    /// What the two agree on.
+    static func negotiate(_ setup: CallSetup) throws -> (host: CallConfiguration, guest: CallConfiguration) {
+        let simulation = try CallSimulation(setup)
+        return (simulation.peers[0].configuration, simulation.peers[1].configuration)
+    }
+}
+
+/// How loud a tone is among others, at 48 kHz.
+func amplitude(_ samples: ArraySlice<Float>, frequency: Double) -> Double {
+    var (a, b) = (0.0, 0.0)
+    for (n, x) in samples.enumerated() {
+        let angle = 2 * Double.pi * frequency / 48_000 * Double(n)
+        a += Double(x) * earshot_cos(angle)
+        b += Double(x) * earshot_sin(angle)
+    }
+    return 2 * (a * a + b * b).squareRoot() / Double(max(1, samples.count))
+}

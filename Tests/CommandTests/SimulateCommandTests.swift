@@ -1,0 +1,162 @@
+import AudioBase
+import AudioFiles
+import Foundation
+import TestSupport
+import Testing
+
+@Suite struct SimulateCommandTests {
+    private func simulate(_ arguments: String...) throws -> ChildProcess {
+        let program = try Earshot.start(["simulate"] + arguments)
+        _ = program.wait(seconds: 60)
+        return program
+    }
+
+    private func streams(_ program: ChildProcess) throws -> [[String: Any]] {
+        try #require(try theReport(program)["streams"] as? [[String: Any]])
+    }
+
+    @Test func `a minute of a call is told, the same each time`() throws {
+        let first = try simulate("--codec", "pcm", "--profile", "iid-5", "--drift", "50", "--minutes", "0.2")
+        let second = try simulate("--codec", "pcm", "--profile", "iid-5", "--drift", "50", "--minutes", "0.2")
+        #expect(first.wait() == .exit(0) && first.output == second.output)
+        for words in [
+            "2 peers, iid-5, 12 s, seed 1", "+50 ppm", "-50 ppm", "1 to 2", "mouth to ear", "glitches a minute",
+        ] {
+            #expect(first.output.contains(words), "\(first.output)")
+        }
+        #expect(first.errors.contains("times real time"))
+        let other = try simulate(
+            "--codec", "pcm", "--profile", "iid-5", "--drift", "50", "--minutes", "0.2", "--seed", "2")
+        #expect(other.output != first.output)
+    }
+
+    @Test func `the report as JSON is the same each time, and is what was asked for`() throws {
+        let arguments = [
+            "simulate", "--peers", "3", "--codec", "opus", "--frame", "5", "--rate", "44100,48000,48000", "--block",
+            "441,128,64", "--profile", "wifi-congested", "--minutes", "0.25", "--from", "5", "--json", "--encrypt",
+        ]
+        let (first, second) = (try Earshot.start(arguments), try Earshot.start(arguments))
+        #expect(first.wait(seconds: 60) == .exit(0) && second.wait(seconds: 60) == .exit(0), "\(first.errors)")
+        #expect(first.output == second.output)
+        let report = try theReport(first)
+        #expect(report["network"] as? String == "wifi-congested" && report["ended"] as? String == "over")
+        #expect(report["seconds"] as? Double == 15 && report["measuredFromSeconds"] as? Double == 5)
+        #expect(report["isEncrypted"] as? Bool == true)
+        let peers = try #require(report["peers"] as? [[String: Any]])
+        #expect(peers.map { $0["block"] as? Int } == [441, 128, 64])
+        let streams = try streams(first)
+        #expect(streams.count == 6)
+        for stream in streams {
+            #expect(stream["codec"] as? String == "opus" && stream["packetFrames"] as? Int == 240)
+            let delay = try #require(stream["mouthToEarMs"] as? [String: Double])
+            #expect(try #require(delay["least"]) > 20)
+            #expect(try #require(stream["packetsLost"] as? Int) > 10)
+            let series = try #require(stream["series"] as? [[String: Double]])
+            #expect(series.count > 50 && series.count <= 240 && series.first?["seconds"] == 5)
+        }
+    }
+
+    @Test func `what was said and heard is written, at the stated delay`() throws {
+        let scratch = try Scratch()
+        let program = try simulate(
+            "--codec", "pcm", "--input", Earshot.speech, "--output", scratch("heard"), "--minutes", "0.1", "--json")
+        #expect(program.wait() == .exit(0), "\(program.errors)")
+        let report = try theReport(program)
+        #expect(report["inputs"] as? [String] == [Earshot.speech])
+        func read(_ name: String) throws -> [Float] {
+            let reader = try AudioFileReader(path: scratch("heard/\(name).wav"))
+            let buffer = AudioBuffer(channelCount: 1, frameCapacity: reader.frameCount)
+            let count = try reader.read(into: buffer.channels, frameCount: reader.frameCount, offset: 0)
+            return Array(UnsafeBufferPointer(start: buffer.channels[0], count: count))
+        }
+        let (said, heard) = (try read("peer-1-mic"), try read("peer-2-heard"))
+        let delay = try #require(try streams(program)[0]["mouthToEarMs"] as? [String: Double])
+        let peers = try #require(report["peers"] as? [[String: Any]])
+        let start = try #require(peers[1]["loudspeakerStartSeconds"] as? Double)
+        let shift = Int(((try #require(delay["p50"]) * 1e-3 - start) * 48_000).rounded())
+        // Near the end the delay is what it was in the middle, to some frames; there it is the best of all.
+        func error(_ shift: Int) -> Float {
+            (192_000..<240_000).reduce(0) { $0 + (said[$1] - heard[$1 + shift]) * (said[$1] - heard[$1 + shift]) }
+        }
+        let best = (shift - 40...shift + 40).min { error($0) < error($1) } ?? 0
+        #expect(abs(best - shift) <= 12, "\(best) instead of \(shift)")
+    }
+
+    @Test func `a trace is followed, and what it costs is what it says`() throws {
+        let scratch = try Scratch()
+        try Data("# two of three\n5\n5\nlost\n".utf8).write(to: URL(fileURLWithPath: scratch("trace")))
+        let program = try simulate(
+            "--trace", scratch("trace"), "--codec", "opus", "--frame", "20", "--json", "--minutes", "0.5")
+        for stream in try streams(program) {
+            let (sent, lost) = (stream["packetsSent"] as? Int ?? 0, stream["packetsLost"] as? Int ?? 0)
+            #expect(sent > 1_400 && lost == sent / 3)
+            #expect((stream["networkMs"] as? [String: Double])?["p50"] == 5)
+        }
+    }
+
+    @Test func `a narrow link loses what it cannot carry, in the seconds that are named`() throws {
+        let program = try simulate(
+            "--codec", "pcm", "--minutes", "0.2", "--capacity", "400@4", "--capacity", "unlimited@6", "--queue", "4000",
+            "--outage", "8-8.5", "--stall", "9-9.2", "--json")
+        for stream in try streams(program) {
+            let overflowed = try #require(stream["packetsOverflowed"] as? Int)
+            #expect((380...440).contains(overflowed), "\(overflowed)")
+            #expect(abs(try #require(stream["packetsLost"] as? Int) - overflowed - 187) <= 2)
+            #expect(try #require((stream["networkMs"] as? [String: Double])?["max"]) > 195)
+        }
+    }
+
+    @Test func `Ctrl-C ends it with what there is`() throws {
+        let program = try Earshot.start([
+            "simulate", "--minutes", "500000", "--json", "--codec", "opus", "--frame", "20",
+        ])
+        Thread.sleep(forTimeInterval: 1)
+        program.signal(SIGINT)
+        #expect(program.wait() == .exit(130), "\(program.errors)")
+        let report = try theReport(program)
+        #expect(report["ended"] as? String == "interrupted")
+        #expect(try #require(report["seconds"] as? Double) >= 0)
+    }
+
+    @Test(arguments: [
+        (["--peers", "1"], "--peers takes 2 to 8"), (["--peers", "9"], "--peers takes 2 to 8"),
+        (["--profile", "moon"], "lan"), (["--profile", "lan", "--trace", "x"], "give one of them"),
+        (["--minutes", "0"], "--minutes"), (["--minutes", "nan"], "--minutes"), (["--from", "60"], "--from"),
+        (["--rate", "48000,44100,8000"], "--rate takes one number, or 2"), (["--rate", "7"], "8000 to 384000"),
+        (["--rate", "48000.5"], "without a fraction"), (["--block", "0"], "1 to 4096"), (["--block", "x"], "--block"),
+        (["--drift", "20000"], "-10000 to 10000"), (["--capacity", "0"], "--capacity"),
+        (["--capacity", "5", "--capacity", "6"], "twice"), (["--queue", "9"], "belongs to --capacity"),
+        (["--outage", "5-4"], "--outage"), (["--stall", "-1-4"], "--stall"), (["--seed", "-1"], "--seed"),
+        (["--frame", "7"], "2.5, 5, 10 or 20"), (["--input", "a", "b", "c"], "too many for 2 peers"),
+    ]) func `what makes no sense is told in one line, with what would`(arguments: [String], words: String) throws {
+        let program = try Earshot.start(["simulate"] + arguments)
+        #expect(program.wait() == .exit(64), "\(program.output)")
+        #expect(theFailure(program).contains(words), "\(program.errors)")
+    }
+
+    @Test func `files that are missing, empty, wrong or in the way are named`() throws {
+        let scratch = try Scratch()
+        try Data("5\nfive\n".utf8).write(to: URL(fileURLWithPath: scratch("bad")))
+        try Data().write(to: URL(fileURLWithPath: scratch("empty")))
+        try AudioFileWriter(
+            path: scratch("silent.wav"), format: AudioFormat(sampleRate: 48_000, channelCount: 1)
+        ).close()
+        let cases: [([String], CInt, String)] = [
+            (["--trace", scratch("none")], 66, "name a trace"), (["--trace", scratch.path], 66, "no plain file"),
+            (["--trace", scratch("bad")], 65, "line 2 says 'five'"), (["--trace", scratch("empty")], 65, "no packet"),
+            (["--input", scratch("none")], 66, "none"), (["--input", scratch("bad")], 65, "bad"),
+            (["--input", scratch("silent.wav")], 65, "no sound in it"),
+            (["--output", scratch("bad")], 73, "--output"),
+        ]
+        for (arguments, status, words) in cases {
+            let program = try Earshot.start(["simulate"] + arguments)
+            #expect(program.wait() == .exit(status), "\(arguments): \(program.errors)")
+            #expect(theFailure(program).contains(words), "\(program.errors)")
+        }
+        let heard = try simulate("--output", scratch.path, "--minutes", "0.01")
+        #expect(heard.wait() == .exit(0))
+        let again = try simulate("--output", scratch.path, "--input", scratch("peer-1-mic.wav"))
+        #expect(again.wait() == .exit(64))
+        #expect(theFailure(again).contains("would be overwritten"))
+    }
+}

@@ -1,0 +1,36 @@
+import Simulation
+import TestSupport
+import Testing
+
+@Suite struct NetworkTraceTests {
+    @Test func `comments, empty lines, spaces and both kinds of line ends are taken`() throws {
+        let trace = try NetworkTrace("# a walk\n\n 12.5 # here\r\nLOST\r\n0\n1e2".utf8)
+        #expect(trace.count == 4 && trace.lostCount == 1)
+    }
+
+    @Test(arguments: [
+        "nan", "inf", "-1", "-0.001", "10000.1", "1e99", "0x10", "1,5", "1 2", "gone", "lost 3", "1e", "--1", "١",
+        String(repeating: "9", count: 100_000),
+    ]) func `a line that is neither a delay nor lost is named with its number`(line: String) {
+        #expect {
+            try NetworkTrace("1\n# two\n\(line)\n4\n".utf8)
+        } throws: { error in
+            guard case NetworkTraceError.badLine(3, _) = error else { return false }
+            let words = "\(error)"
+            return words.hasPrefix("line 3 says ") && words.contains("0 to 10000") && words.count < 200
+        }
+    }
+
+    @Test(arguments: ["", "\n\n", "# only words\n"]) func `a file without a packet is none`(text: String) {
+        #expect(throws: NetworkTraceError.empty) { try NetworkTrace(text.utf8) }
+    }
+
+    @Test func `whatever bytes there are, it is a trace or an error`() {
+        var random = SeededRandom(seed: 5)
+        for _ in 0..<2_000 {
+            let bytes = (0..<Int(random.next() % 40)).map { _ in UInt8(truncatingIfNeeded: random.next()) }
+            guard let trace = try? NetworkTrace(bytes) else { continue }
+            #expect(trace.count > 0 && trace.lostCount <= trace.count)
+        }
+    }
+}
