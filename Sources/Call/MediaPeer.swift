@@ -114,6 +114,10 @@ final class MediaPeer {
         case .opus:
             guard let opus = try? OpusPayload(parsing: payload) else { return counts.corruptPackets += 1 }
             push(media, payload, frames: opus.ticks, at: now, into: packets)
+        case .opusCustom:
+            guard let custom = try? OpusCustomPayload(parsing: payload) else { return counts.corruptPackets += 1 }
+            let frames = UnsafeRawBufferPointer(rebasing: payload[OpusCustomPayload.headerSize...])
+            push(media, frames, frames: custom.ticks, at: now, into: packets)
         case .pcm:
             let frames = try? PCMPayload.frameCount(
                 payloadSize: payload.count, channelCount: configuration.channelCount)

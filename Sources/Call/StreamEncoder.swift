@@ -17,6 +17,7 @@ final class StreamEncoder {
     enum Engine {
         case pcm
         case opus(OpusEncoder)
+        case opusCustom(OpusCustomEncoder)
         case aac(AACEncoder)
     }
 
@@ -50,6 +51,10 @@ final class StreamEncoder {
             }
             engine = .opus(
                 try OpusEncoder(channelCount: channels, frameDuration: duration, bitRate: configuration.bitRate))
+        case .opusCustom:
+            engine = .opusCustom(
+                try OpusCustomEncoder(
+                    sampleRate: configuration.streamRate, channelCount: channels, bitRate: configuration.bitRate))
         case .aac:
             engine = .aac(
                 try AACEncoder(
@@ -124,6 +129,7 @@ final class StreamEncoder {
                 give(count, at: filledPosition + done, emit)
                 done += configuration.framesPerPacket
             }
+        case .opusCustom(let encoder): done = try encodeFrames(encoder, emit)
         case .aac(let encoder):
             while filled - done >= configuration.framesPerPacket {
                 pending.append((filledPosition + done, isAfterGap))
@@ -138,6 +144,24 @@ final class StreamEncoder {
         filled -= done
         filledPosition += done
         for c in 0..<block.channels.count { moveSamples(block.channels[c], block.channels[c] + done, filled) }
+    }
+
+    /// Puts all whole frames of Opus Custom into packets.
+    /// - Returns: the frames of sound that were encoded.
+    private func encodeFrames(
+        _ encoder: OpusCustomEncoder, _ emit: (UnsafeRawBufferPointer, Int, Bool) -> Void
+    ) throws(CodecError) -> Int {
+        let (length, size) = (OpusCustomEncoder.frameCount, encoder.frameByteCount)
+        for frames in OpusCustomPayload.split(frameCount: filled / length, frameSize: size) {
+            bytes.storeBytes(of: UInt8(frames.count), as: UInt8.self)
+            var count = OpusCustomPayload.headerSize
+            for frame in frames {
+                try encoder.encode(block.channels, offset: frame * length, into: bytes + count)
+                count += size
+            }
+            give(count, at: filledPosition + frames.lowerBound * length, emit)
+        }
+        return filled / length * length
     }
 
     private func give(_ count: Int, at position: Int, _ emit: (UnsafeRawBufferPointer, Int, Bool) -> Void) {

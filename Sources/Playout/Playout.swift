@@ -19,6 +19,7 @@ public final class Playout: Sendable {
     public let renderer: Renderer
 
     private let opus: OpusDecoder?
+    private let opusCustom: OpusCustomDecoder?
     private let published: LatestValue<PlayoutStatistics>
 
     /// - Throws: when the decoder cannot be made.
@@ -26,9 +27,15 @@ public final class Playout: Sendable {
         self.configuration = configuration
         packets = PacketQueue(capacity: 256, payloadCapacity: configuration.payloadCapacity)
         opus = configuration.coding == .opus ? try OpusDecoder(channelCount: configuration.channelCount) : nil
+        opusCustom =
+            configuration.coding == .opusCustom
+            ? try OpusCustomDecoder(
+                sampleRate: configuration.streamRate, channelCount: configuration.channelCount) : nil
         published = LatestValue(PlayoutStatistics())
         renderer = Renderer(
-            state: PlayoutState(configuration: configuration, queue: packets.storage, opus: opus?.renderer),
+            state: PlayoutState(
+                configuration: configuration, queue: packets.storage, opus: opus?.renderer,
+                opusCustom: opusCustom?.renderer),
             statistics: published.writer)
     }
 

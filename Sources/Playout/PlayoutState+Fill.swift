@@ -73,6 +73,16 @@ extension PlayoutState {
                 return 0
             }
         }
+        if let opusCustom, configuration.customMode == 2, staged == 0, !concealer.isActive, bridgedFrames < opusBridgeLimit {
+            let frames = opusCustom.conceal(into: stage, offset: 0)
+            if frames > 0 {
+                customEnd = cursor &+ frames
+                statistics.concealedFrames &+= frames
+                bridgedFrames &+= frames
+                setStage(position: cursor, frameCount: frames, isConcealment: true)
+                return 0
+            }
+        }
         concealer.conceal(output, offset: offset, frameCount: frameCount)
         statistics.concealedFrames &+= frameCount
         cursor &+= frameCount
@@ -96,6 +106,7 @@ extension PlayoutState {
                 frames = opus.decode(
                     bytes, byteCount: header.byteCount, into: stage, offset: 0, frameCount: stageCapacity)
             }
+        case .opusCustom: frames = decodeCustom(bytes, header)
         case .decoded:
             let samples = payload.assumingMemoryBound(to: Float.self)
             frames = header.frameCount

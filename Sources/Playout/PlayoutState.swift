@@ -10,6 +10,7 @@ struct PlayoutState: ~Copyable {
     let configuration: PlayoutConfiguration
     let queue: PacketQueue.Storage
     let opus: OpusDecoder.Renderer?
+    let opusCustom: OpusCustomDecoder.Renderer?
     var buffer: JitterBuffer
     var resampler: Resampler
     var concealer: Concealer
@@ -31,12 +32,17 @@ struct PlayoutState: ~Copyable {
     var staged = 0
     var stagePosition = 0
     var stageIsConcealment = false
+    var customEnd = -1  // where the sound ends that the decoder of Opus Custom has followed
     var bridgedFrames = 0  // made up by Opus since the last packet that came
 
-    init(configuration: PlayoutConfiguration, queue: PacketQueue.Storage, opus: OpusDecoder.Renderer?) {
+    init(
+        configuration: PlayoutConfiguration, queue: PacketQueue.Storage, opus: OpusDecoder.Renderer?,
+        opusCustom: OpusCustomDecoder.Renderer?
+    ) {
         self.configuration = configuration
         self.queue = queue
         self.opus = opus
+        self.opusCustom = opusCustom
         framesPerPacket = configuration.framesPerPacket
         buffer = JitterBuffer(capacity: 512, payloadCapacity: queue.payloadCapacity)
         resampler = Resampler(
@@ -118,9 +124,11 @@ struct PlayoutState: ~Copyable {
         buffer.removeAll()
         tracker.reset()
         opus?.reset()
+        opusCustom?.reset()
         staged = 0
         started = false
         sounded = false
+        customEnd = -1
     }
 
     /// The stream's frame that `frameCount` output frames from now reach, on the scale of packet offsets: a packet whose

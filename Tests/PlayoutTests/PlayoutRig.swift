@@ -69,6 +69,10 @@ struct PlayoutRig {
             ? try OpusEncoder(
                 channelCount: configuration.channelCount, frameDuration: OpusFrameDuration(rawValue: frames)!,
                 bitRate: 64_000) : nil
+        let custom =
+            configuration.coding == .opusCustom
+            ? try OpusCustomEncoder(
+                sampleRate: configuration.streamRate, channelCount: configuration.channelCount, bitRate: 160_000) : nil
         let block = AudioBuffer(channelCount: configuration.channelCount, frameCapacity: frames)
         var packets: [(header: PacketHeader, payload: [UInt8])] = []
         var shift = 0
@@ -95,6 +99,13 @@ struct PlayoutRig {
                         block.channels, offset: 0, frameCount: frames,
                         into: bytes.baseAddress!.assumingMemoryBound(to: UInt8.self))
                 case .opus: return try encoder!.encode(block.channels, offset: 0, into: bytes)
+                case .opusCustom:
+                    let size = custom!.frameByteCount
+                    for n in 0..<frames / 64 {
+                        try custom!.encode(
+                            block.channels, offset: n * 64, into: bytes.baseAddress!.advanced(by: n * size))
+                    }
+                    return frames / 64 * size
                 case .decoded:
                     for c in 0..<configuration.channelCount {
                         bytes.baseAddress!.advanced(by: c * frames * 4).copyMemory(
