@@ -68,7 +68,8 @@ extension OpusCustomDecoder {
             for i in 0..<byteCount { coded[i &+ 1] = frame[i] }
             return finish(
                 earshot_opus_custom_decode(
-                    decoder, coded, Int32(truncatingIfNeeded: byteCount &+ 1), scratch, Int32(truncatingIfNeeded: frameCount)),
+                    decoder, coded, Int32(truncatingIfNeeded: byteCount &+ 1), scratch,
+                    Int32(truncatingIfNeeded: frameCount)),
                 channels, offset)
         }
 
@@ -76,7 +77,9 @@ extension OpusCustomDecoder {
         /// - Returns: 64, or a negative code of the library.
         @_noLocks
         public func conceal(into channels: Channels, offset: Int) -> Int {
-            finish(earshot_opus_custom_decode(decoder, nil, 0, scratch, Int32(truncatingIfNeeded: frameCount)), channels, offset)
+            finish(
+                earshot_opus_custom_decode(decoder, nil, 0, scratch, Int32(truncatingIfNeeded: frameCount)), channels,
+                offset)
         }
 
         @_noLocks

@@ -32,7 +32,6 @@ public struct PlayoutConfiguration: Sendable, Equatable {
     public var initialMargin: Double
     /// Seconds of jitter followed at most; what comes later than that is lost.
     public var ceiling: Double
-    public var customMode = 0
 
     /// A playout of these values; the times left out are those of a call on one network.
     public init(

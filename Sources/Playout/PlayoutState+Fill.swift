@@ -73,16 +73,6 @@ extension PlayoutState {
                 return 0
             }
         }
-        if let opusCustom, configuration.customMode == 2, staged == 0, !concealer.isActive, bridgedFrames < opusBridgeLimit {
-            let frames = opusCustom.conceal(into: stage, offset: 0)
-            if frames > 0 {
-                customEnd = cursor &+ frames
-                statistics.concealedFrames &+= frames
-                bridgedFrames &+= frames
-                setStage(position: cursor, frameCount: frames, isConcealment: true)
-                return 0
-            }
-        }
         concealer.conceal(output, offset: offset, frameCount: frameCount)
         statistics.concealedFrames &+= frameCount
         cursor &+= frameCount

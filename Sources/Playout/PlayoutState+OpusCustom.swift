@@ -11,13 +11,7 @@ extension PlayoutState {
         let count = header.frameCount / length
         guard count > 0 else { return 0 }
         let size = header.byteCount / count
-        if configuration.customMode > 0, customEnd >= 0 {
-            var missing = min((header.position &- customEnd) / length, 8)
-            while missing > 0 {
-                _ = opusCustom.conceal(into: stage, offset: 0)
-                missing &-= 1
-            }
-        }
+        if customEnd >= 0 { followLoss((header.position &- customEnd) / length, opusCustom) }
         var done = 0
         for frame in 0..<count {
             let decoded = opusCustom.decode(bytes + frame &* size, byteCount: size, into: stage, offset: done)
@@ -26,5 +20,16 @@ extension PlayoutState {
         }
         customEnd = header.position &+ done
         return done
+    }
+
+    /// Lets the decoder make up what was lost, unheard (linear prediction is what is heard), so that what it decodes next joins
+    /// what it knows. After eight frames it knows nothing more that lasts.
+    @_noLocks
+    private mutating func followLoss(_ missing: Int, _ opusCustom: OpusCustomDecoder.Renderer) {
+        var left = min(missing, 8)
+        while left > 0 {
+            _ = opusCustom.conceal(into: stage, offset: 0)
+            left &-= 1
+        }
     }
 }
