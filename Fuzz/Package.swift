@@ -22,7 +22,8 @@ let package = Package(
             dependencies: [
                 "Announcements", "HTTPParsing", "PacketRules", "TOMLReader", "TransferParsing",
                 .product(name: "AudioContainers", package: "Earshot"), .product(name: "AudioFiles", package: "Earshot"),
-                .product(name: "MediaTransport", package: "Earshot"), .product(name: "Rooms", package: "Earshot"),
+                .product(name: "AudioCodecs", package: "Earshot"), .product(name: "MediaTransport", package: "Earshot"),
+                .product(name: "Rooms", package: "Earshot"),
                 .product(name: "AudioStreams", package: "Earshot"),
             ]),
     ],

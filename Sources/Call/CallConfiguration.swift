@@ -10,10 +10,10 @@ public struct CallConfiguration: Hashable, Sendable {
     public var streamRate: Double
     /// Channels on the wire, 1 or 2.
     public var channelCount: Int
-    /// Frames a packet covers: 1024 for AAC; 120, 240, 480 or 960 for Opus; for PCM the frames of a block, which are split
-    /// into packets of at most 1,200 bytes.
+    /// Frames a packet covers: 1024 for AAC; 120, 240, 480 or 960 for Opus; for PCM the frames of a block, and for Opus
+    /// Custom as many of its 64 as a block completes; both are split into packets of at most 1,200 bytes.
     public var framesPerPacket: Int
-    /// Bits a second, for AAC and Opus.
+    /// Bits a second, for AAC, Opus and Opus Custom.
     public var bitRate: Int
     /// RTP payload type, both ways.
     public var payloadType: UInt8
@@ -62,8 +62,17 @@ extension CallConfiguration {
     /// What playout must know of it.
     public var playout: PlayoutConfiguration {
         PlayoutConfiguration(
-            coding: codec == .aac ? .decoded : codec == .opus ? .opus : .pcm, streamRate: streamRate,
-            deviceRate: deviceRate, channelCount: channelCount, framesPerPacket: framesPerPacket, dial: dial)
+            coding: coding, streamRate: streamRate, deviceRate: deviceRate, channelCount: channelCount,
+            framesPerPacket: framesPerPacket, dial: dial)
+    }
+
+    private var coding: PlayoutCoding {
+        switch codec {
+        case .aac: .decoded
+        case .opus: .opus
+        case .opusCustom: .opusCustom
+        case .pcm: .pcm
+        }
     }
 
     /// Frames by which a decoder's sound lies behind the place that its packet names: what the coder looks ahead, and of AAC-LC
@@ -72,6 +81,7 @@ extension CallConfiguration {
         switch codec {
         case .aac: 1024
         case .opus: Self.opusLookahead(framesPerPacket)
+        case .opusCustom: OpusCustomEncoder.lookahead
         case .pcm: 0
         }
     }
@@ -80,13 +90,15 @@ extension CallConfiguration {
     private static func opusLookahead(_ framesPerPacket: Int) -> Int { framesPerPacket <= 240 ? 120 : 312 }
 
     /// Seconds that framing and the codec cost: a block or a frame must be full before it is coded, and what the coder
-    /// looks ahead. AAC-LC takes three frames (frame, look-ahead, overlap); Opus its frame and 2.5 ms, 6.5 with 10 and 20 ms.
+    /// looks ahead. AAC-LC takes three frames (frame, look-ahead, overlap); Opus its frame and 2.5 ms, 6.5 with 10 and 20 ms;
+    /// Opus Custom its packet and 64 frames.
     /// - Parameter framesPerPacket: of the packets that come. PCM blocks above 1,200 bytes come in several; they count as one
     ///   of these, and so too little.
     public func codecDelay(framesPerPacket: Int) -> Double {
         switch codec {
         case .aac: 3 * 1024 / streamRate
         case .opus: Double(framesPerPacket + Self.opusLookahead(framesPerPacket)) / streamRate
+        case .opusCustom: Double(framesPerPacket + OpusCustomEncoder.lookahead) / streamRate
         case .pcm: Double(framesPerPacket) / streamRate
         }
     }

@@ -4,14 +4,15 @@ import Playout
 
 /// What one end of a call can do and would like, turned into an offer, an answer, and what came of them.
 public struct CallPreferences: Sendable {
-    /// The only codec to use; nil for any, Opus first.
+    /// The only codec to use; nil for any, Opus first. A far side that has no Opus Custom gets Opus in packets of 2.5 ms.
     public var codec: Codec?
     /// Channels to send, 1 or 2.
     public var channelCount: Int
-    /// Milliseconds of an Opus packet: 2.5, 5, 10 or 20; nil for what the far side likes, or 10.
+    /// Milliseconds of an Opus packet: 2.5, 5, 10 or 20; nil for what the far side likes, or 10; in the place of Opus Custom
+    /// 2.5.
     public var opusFrameMilliseconds: Double?
-    /// Bits a second for AAC and Opus; nil for 64,000 a channel with AAC, and with Opus 48,000, or 64,000, 96,000 and
-    /// 128,000 in packets of 10, 5 and 2.5 ms, which pay for their shortness.
+    /// Bits a second for AAC, Opus and Opus Custom; nil for 64,000 a channel with AAC, and with Opus 48,000, or 64,000, 96,000
+    /// and 128,000 in packets of 10, 5 and 2.5 ms, which pay for their shortness; Opus Custom has 192,000.
     public var bitRate: Int?
     /// Which way sound may go, as this end sees it: one without a microphone, or that only listens, receives only.
     public var direction = SessionDescription.Direction.sendReceive
@@ -44,21 +45,37 @@ public struct CallPreferences: Sendable {
     /// - Throws: when the AAC encoder, whose configuration is part of the offer, cannot be made.
     public func offer(address: IPAddress, port: UInt16, sessionID: UInt64) throws(CodecError) -> SessionDescription {
         var formats: [MediaFormat] = []
-        if let codec {
-            formats.append(try format(codec, pcmRate: Int(deviceRate)))
-        } else {
-            // What cannot be made at the bit rate asked for is not offered; PCM always can.
-            for codec in [Codec.opus, .pcm, .aac] {
-                if let format = try? format(codec, pcmRate: Int(deviceRate)) { formats.append(format) }
-            }
+        var failure: CodecError?
+        for codec in codecs {
+            // What cannot be made at the bit rate asked for is not offered.
+            do throws(CodecError) {
+                formats.append(try format(codec, rate: codec == .opusCustom ? opusCustomRate : Int(deviceRate)))
+            } catch { failure = error }
         }
+        if formats.isEmpty, let failure { throw failure }
         var offer = SessionDescription.offer(
-            formats: formats, address: address, port: port, packetTime: opusFrameMilliseconds, sessionID: sessionID)
+            formats: formats, address: address, port: port, packetTime: opusPacketTime, sessionID: sessionID)
         offer.direction = direction
         return offer
     }
 
-    /// What this end takes of an offer. PCM comes and goes at the offer's rate. Where nothing would flow, any format is good.
+    /// What this end takes, the best first.
+    private var codecs: [Codec] {
+        switch codec {
+        case nil: [.opus, .pcm, .aac, .opusCustom]
+        case .opusCustom: [.opusCustom, .opus]
+        case let codec?: [codec]
+        }
+    }
+
+    /// What is wished for as the length of an Opus packet, in milliseconds.
+    private var opusPacketTime: Double? { opusFrameMilliseconds ?? (codec == .opusCustom ? 2.5 : nil) }
+
+    /// The rate at which this end offers Opus Custom: the device's where the codec has it, as each conversion costs delay.
+    private var opusCustomRate: Int { deviceRate == 44_100 ? 44_100 : 48_000 }
+
+    /// What this end takes of an offer. PCM and Opus Custom come and go at the offer's rate. Where nothing would flow, any
+    /// format is good.
     /// - Throws: `NegotiationError` when there is nothing in common, `CodecError` when a codec cannot be made.
     public func answer(
         to offer: SessionDescription, address: IPAddress, port: UInt16, sessionID: UInt64
@@ -69,22 +86,31 @@ public struct CallPreferences: Sendable {
         }
         var formats: [MediaFormat] = []
         for offered in offer.formats {
-            guard let codec = offered.codec, self.codec == nil || codec == self.codec else { continue }
+            guard let codec = offered.codec, codecs.contains(codec) else { continue }
             if codec == .pcm, !(8_000...192_000).contains(offered.clockRate) { continue }
-            if self.codec == nil {
-                if let format = try? format(codec, pcmRate: offered.clockRate) { formats.append(format) }
+            if self.codec == nil || self.codec == .opusCustom {
+                if let format = try? format(codec, rate: offered.clockRate) { formats.append(format) }
             } else {
-                formats.append(try format(codec, pcmRate: offered.clockRate))
+                formats.append(try format(codec, rate: offered.clockRate))
             }
         }
         // With nothing in common, what this end would take is what it says.
-        if formats.isEmpty, let codec { formats.append(try format(codec, pcmRate: Int(deviceRate))) }
+        if formats.isEmpty, let codec {
+            formats.append(try format(codec, rate: codec == .opusCustom ? opusCustomRate : Int(deviceRate)))
+        }
         var answer = try SessionDescription.answer(
-            to: offer, supporting: formats, preferring: codec, address: address, port: port,
-            packetTime: opusFrameMilliseconds, sessionID: sessionID)
+            to: offer, supporting: formats, preferring: preference(among: formats, of: offer), address: address,
+            port: port, packetTime: opusPacketTime, sessionID: sessionID)
         answer.direction = direction
         if allowsRepair { answer.answerRepair(to: offer) }
         return answer
+    }
+
+    /// The codec that this end insists on: of the two where it wants Opus Custom, the better that the offer has.
+    private func preference(among formats: [MediaFormat], of offer: SessionDescription) -> Codec? {
+        guard codec == .opusCustom else { return codec }
+        let common = formats.filter { format in offer.formats.contains { format.matches($0) } }
+        return codecs.first { codec in common.contains { $0.codec == codec } } ?? codec
     }
 
     /// What came of an offer of this end's and its answer; nil where nothing flows.
@@ -129,11 +155,13 @@ public struct CallPreferences: Sendable {
         let rate = Double(mine.clockRate)
         let frames = framesPerPacket(
             codec, rate: rate, wanted: remote.packetTime, longest: remote.maximumPacketTime ?? .infinity)
+        // Opus Custom has no rate as low as some that a far side may like; it is then sent at the least.
+        let least = codec == .opusCustom ? OpusCustomEncoder.bitRates.lowerBound : 0
         var configuration = CallConfiguration(
             codec: codec, streamRate: rate, channelCount: channelCount, framesPerPacket: frames,
-            bitRate: min(bitRate(codec, framesPerPacket: frames), Self.limit(format)), payloadType: mine.payloadType,
-            remoteAudioSpecificConfig: format.configuration ?? [], deviceRate: deviceRate, deviceBlock: deviceBlock,
-            dial: dial)
+            bitRate: max(least, min(bitRate(codec, framesPerPacket: frames), Self.limit(format))),
+            payloadType: mine.payloadType, remoteAudioSpecificConfig: format.configuration ?? [],
+            deviceRate: deviceRate, deviceBlock: deviceBlock, dial: dial)
         configuration.takesCodecRedundancy = codec == .opus && format.parameter("useinbandfec") == "1"
         return configuration
     }
@@ -146,10 +174,17 @@ public struct CallPreferences: Sendable {
         return value
     }
 
-    private func format(_ codec: Codec, pcmRate: Int) throws(CodecError) -> MediaFormat {
+    /// - Parameter rate: hertz of PCM and Opus Custom; the others have their own.
+    private func format(_ codec: Codec, rate: Int) throws(CodecError) -> MediaFormat {
         switch codec {
         case .opus: return .opus(channelCount: channelCount, bitRate: bitRate)
-        case .pcm: return .pcm(sampleRate: pcmRate, channelCount: channelCount)
+        case .opusCustom:
+            if let bitRate, !OpusCustomEncoder.bitRates.contains(bitRate) {
+                throw .unsupportedFormat(
+                    codec: "Opus Custom", detail: "\(bitRate) b/s; it takes \(OpusCustomEncoder.bitRates)")
+            }
+            return .opusCustom(sampleRate: rate, channelCount: channelCount, bitRate: bitRate)
+        case .pcm: return .pcm(sampleRate: rate, channelCount: channelCount)
         case .aac:
             let encoder = try AACEncoder(
                 sampleRate: Self.aacRate, channelCount: channelCount, bitRate: bitRate(.aac, framesPerPacket: 1024))
@@ -161,22 +196,24 @@ public struct CallPreferences: Sendable {
     private func bitRate(_ codec: Codec, framesPerPacket: Int) -> Int {
         if let bitRate { return bitRate }
         if codec == .aac { return 64_000 * channelCount }
+        if codec == .opusCustom { return 192_000 * channelCount }
         return
             (framesPerPacket <= 120
             ? 128_000 : framesPerPacket <= 240 ? 96_000 : framesPerPacket <= 480 ? 64_000 : 48_000)
             * channelCount
     }
 
-    /// - Parameter longest: milliseconds that the far side takes at most. AAC has no shorter packets, and those of PCM are a
-    ///   block of the device's.
+    /// - Parameter longest: milliseconds that the far side takes at most. AAC has no shorter packets, and those of PCM and Opus
+    ///   Custom are a block of the device's.
     private func framesPerPacket(_ codec: Codec, rate: Double, wanted: Double?, longest: Double) -> Int {
         switch codec {
         case .aac: AACEncoder.blockFrameCount
         case .opus:
             OpusFrameDuration.allCases.last {
-                let wish = (opusFrameMilliseconds ?? wanted).flatMap { OpusFrameDuration(milliseconds: $0) }
+                let wish = (opusPacketTime ?? wanted).flatMap { OpusFrameDuration(milliseconds: $0) }
                 return $0.milliseconds <= min(longest, (wish ?? .milliseconds10).milliseconds)
             }?.frameCount ?? OpusFrameDuration.microseconds2500.frameCount
+        case .opusCustom: max(OpusCustomEncoder.frameCount, Int((Double(deviceBlock) * rate / deviceRate).rounded()))
         case .pcm: Int((Double(deviceBlock) * rate / deviceRate).rounded())
         }
     }

@@ -79,12 +79,13 @@ extension MediaPeer {
         _ sequence: Int, _ position: Int, _ payload: UnsafeRawBufferPointer, frames: Int, at now: HostTime,
         into packets: PacketQueue
     ) {
+        let sound = sound(of: payload)
         let wasAskedFor = log.recover(sequence, position: position, frameCount: frames)
         counts.recoveredPackets += 1
         let header = PacketHeader(
-            sequence: sequence, position: position, frameCount: frames, byteCount: payload.count, arrival: now,
+            sequence: sequence, position: position, frameCount: frames, byteCount: sound.count, arrival: now,
             isRecovered: true, wasAskedFor: wasAskedFor)
-        if !packets.push(header, payload: payload) { counts.rejectedPackets += 1 }
+        if !packets.push(header, payload: sound) { counts.rejectedPackets += 1 }
     }
 
     private func push(
@@ -96,16 +97,26 @@ extension MediaPeer {
         if log.arrive(media.sequenceNumber, position: media.position, frameCount: frames, at: now) == .had {
             return counts.redundantPackets += 1
         }
+        let sound = sound(of: payload)
         let header = PacketHeader(
-            sequence: media.sequenceNumber, position: media.position, frameCount: frames, byteCount: payload.count,
+            sequence: media.sequenceNumber, position: media.position, frameCount: frames, byteCount: sound.count,
             arrival: now, startsStream: media.startsSource)
-        if !packets.push(header, payload: payload) { counts.rejectedPackets += 1 }
+        if !packets.push(header, payload: sound) { counts.rejectedPackets += 1 }
     }
 
-    /// Frames of a payload of Opus or PCM; nil where it is none.
+    /// Frames of a payload of any codec but AAC; nil where it is none.
     private func frameCount(_ payload: UnsafeRawBufferPointer) -> Int? {
-        configuration.codec == .opus
-            ? (try? OpusPayload(parsing: payload))?.ticks
-            : try? PCMPayload.frameCount(payloadSize: payload.count, channelCount: configuration.channelCount)
+        switch configuration.codec {
+        case .opus: (try? OpusPayload(parsing: payload))?.ticks
+        case .opusCustom: (try? OpusCustomPayload(parsing: payload))?.ticks
+        case .pcm: try? PCMPayload.frameCount(payloadSize: payload.count, channelCount: configuration.channelCount)
+        case .aac: nil
+        }
+    }
+
+    /// What of a payload is for the decoder.
+    private func sound(of payload: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
+        guard configuration.codec == .opusCustom else { return payload }
+        return UnsafeRawBufferPointer(rebasing: payload[OpusCustomPayload.headerSize...])
     }
 }

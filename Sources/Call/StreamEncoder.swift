@@ -17,6 +17,7 @@ package final class StreamEncoder {
     enum Engine {
         case pcm
         case opus(OpusEncoder)
+        case opusCustom(OpusCustomEncoder)
         case aac(AACEncoder)
     }
 
@@ -50,6 +51,10 @@ package final class StreamEncoder {
             }
             engine = .opus(
                 try OpusEncoder(channelCount: channels, frameDuration: duration, bitRate: configuration.bitRate))
+        case .opusCustom:
+            engine = .opusCustom(
+                try OpusCustomEncoder(
+                    sampleRate: configuration.streamRate, channelCount: channels, bitRate: configuration.bitRate))
         case .aac:
             engine = .aac(
                 try AACEncoder(
@@ -71,7 +76,10 @@ package final class StreamEncoder {
 
     /// Frames of the microphone until the next packet is complete, 1 or more.
     var framesAwaited: Int {
-        if case .pcm = engine { return 1 }
+        switch engine {
+        case .pcm, .opusCustom: return 1
+        case .opus, .aac: break
+        }
         let missing = configuration.framesPerPacket - filled
         return max(1, resamples ? resampler.inputNeeded(for: missing) : missing)
     }
@@ -136,6 +144,7 @@ package final class StreamEncoder {
                 give(count, at: filledPosition + done, emit)
                 done += configuration.framesPerPacket
             }
+        case .opusCustom(let encoder): done = try encodeFrames(encoder, emit)
         case .aac(let encoder):
             while filled - done >= configuration.framesPerPacket {
                 pending.append((filledPosition + done, isAfterGap))
@@ -150,6 +159,24 @@ package final class StreamEncoder {
         filled -= done
         filledPosition += done
         for c in 0..<block.channels.count { moveSamples(block.channels[c], block.channels[c] + done, filled) }
+    }
+
+    /// Puts all whole frames of Opus Custom into packets.
+    /// - Returns: the frames of sound that were encoded.
+    private func encodeFrames(
+        _ encoder: OpusCustomEncoder, _ emit: (UnsafeRawBufferPointer, Int, Bool) -> Void
+    ) throws(CodecError) -> Int {
+        let (length, size) = (OpusCustomEncoder.frameCount, encoder.frameByteCount)
+        for frames in OpusCustomPayload.split(frameCount: filled / length, frameSize: size) {
+            bytes.storeBytes(of: UInt8(frames.count), as: UInt8.self)
+            var count = OpusCustomPayload.headerSize
+            for frame in frames {
+                try encoder.encode(block.channels, offset: frame * length, into: bytes + count)
+                count += size
+            }
+            give(count, at: filledPosition + frames.lowerBound * length, emit)
+        }
+        return filled / length * length
     }
 
     private func give(_ count: Int, at position: Int, _ emit: (UnsafeRawBufferPointer, Int, Bool) -> Void) {

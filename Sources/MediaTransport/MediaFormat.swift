@@ -16,7 +16,7 @@ public struct MediaFormat: Hashable, Sendable, CustomStringConvertible {
 
     /// 0 to 127.
     public var payloadType: UInt8
-    /// As registered, compared without regard to case: `MPEG4-GENERIC`, `opus`, `L16`.
+    /// As registered, compared without regard to case: `MPEG4-GENERIC`, `opus`, `L16`. `opus-custom` is Earshot's own.
     public var encodingName: String
     /// RTP ticks a second.
     public var clockRate: Int
@@ -65,6 +65,19 @@ public struct MediaFormat: Hashable, Sendable, CustomStringConvertible {
                 + (bitRate.map { [Parameter("maxaveragebitrate", String($0))] } ?? []))
     }
 
+    /// Opus Custom in frames of 64; see ``OpusCustomPayload``.
+    /// - Parameters:
+    ///   - sampleRate: 44,100 or 48,000 hertz.
+    ///   - bitRate: bits a second that the peer should not exceed.
+    public static func opusCustom(
+        payloadType: UInt8 = 99, sampleRate: Int, channelCount: Int = 1, bitRate: Int? = nil
+    ) -> MediaFormat {
+        MediaFormat(
+            payloadType: payloadType, encodingName: "opus-custom", clockRate: sampleRate, channelCount: channelCount,
+            parameters: [Parameter("frame", String(OpusCustomPayload.ticksPerFrame))]
+                + (bitRate.map { [Parameter("maxaveragebitrate", String($0))] } ?? []))
+    }
+
     /// 16-bit PCM.
     public static func pcm(payloadType: UInt8 = 98, sampleRate: Int, channelCount: Int = 1) -> MediaFormat {
         MediaFormat(payloadType: payloadType, encodingName: "L16", clockRate: sampleRate, channelCount: channelCount)
@@ -79,6 +92,10 @@ public struct MediaFormat: Hashable, Sendable, CustomStringConvertible {
     public var codec: Codec? {
         switch encodingName.lowercased() {
         case "opus" where clockRate == OpusPayload.clockRate && channelCount == 2: .opus
+        case "opus-custom"
+        where [44_100, 48_000].contains(clockRate) && (1...2).contains(channelCount)
+            && parameter("frame") == String(OpusCustomPayload.ticksPerFrame):
+            .opusCustom
         case "l16" where (1...32).contains(channelCount): .pcm
         case "mpeg4-generic"
         where parameter("mode")?.lowercased() == "aac-hbr" && parameter("sizelength") == "13"

@@ -18,6 +18,7 @@ public final class Playout: Sendable {
     public let renderer: Renderer
 
     private let opus: OpusDecoder?
+    private let opusCustom: OpusCustomDecoder?
     private let published: LatestValue<PlayoutStatistics>
     private let forecasts: LatestValue<PlayoutForecast>
     private let sharedDial: SharedDial
@@ -28,12 +29,17 @@ public final class Playout: Sendable {
         packets = PacketQueue(
             capacity: configuration.packetCapacity, payloadCapacity: configuration.payloadCapacity)
         opus = configuration.coding == .opus ? try OpusDecoder(channelCount: configuration.channelCount) : nil
+        opusCustom =
+            configuration.coding == .opusCustom
+            ? try OpusCustomDecoder(
+                sampleRate: configuration.streamRate, channelCount: configuration.channelCount) : nil
         published = LatestValue(PlayoutStatistics())
         forecasts = LatestValue(PlayoutForecast())
         sharedDial = SharedDial(configuration.dial)
         renderer = Renderer(
             state: PlayoutState(
-                configuration: configuration, queue: packets.storage, opus: opus?.renderer, dial: sharedDial),
+                configuration: configuration, queue: packets.storage, opus: opus?.renderer,
+                opusCustom: opusCustom?.renderer, dial: sharedDial),
             statistics: published.writer, forecast: forecasts.writer)
     }
 

@@ -6,6 +6,8 @@ public enum PlayoutCoding: Sendable, Equatable {
     case pcm
     /// Opus, decoded in the callback; its own concealment bridges losses.
     case opus
+    /// Frames of Opus Custom, each 64 of sound and all of a packet of one size, decoded in the callback.
+    case opusCustom
     /// Decoded ahead by the media thread (decoders that may allocate): planar floats, one channel after the other.
     case decoded
 }
@@ -56,7 +58,7 @@ public struct PlayoutConfiguration: Sendable, Equatable {
     /// Bytes a packet's payload takes at most on its way to the callback.
     var payloadCapacity: Int {
         switch coding {
-        case .pcm: 1_216
+        case .pcm, .opusCustom: 1_216
         case .opus: 1_280
         case .decoded: framesPerPacket * channelCount * 4
         }

@@ -120,6 +120,7 @@ extension PlayoutState {
                 frames = opus.decode(
                     bytes, byteCount: header.byteCount, into: stage, offset: 0, frameCount: stageCapacity)
             }
+        case .opusCustom: frames = decodeCustom(bytes, header)
         case .decoded:
             let samples = payload.assumingMemoryBound(to: Float.self)
             frames = header.frameCount

@@ -10,6 +10,7 @@ struct PlayoutState: ~Copyable {
     let configuration: PlayoutConfiguration
     let queue: PacketQueue.Storage
     let opus: OpusDecoder.Renderer?
+    let opusCustom: OpusCustomDecoder.Renderer?
     var buffer: JitterBuffer
     var resampler: Resampler
     var concealer: Concealer
@@ -47,15 +48,17 @@ struct PlayoutState: ~Copyable {
     var staged = 0
     var stagePosition = 0
     var stageIsConcealment = false
+    var customEnd = -1  // where the sound ends that the decoder of Opus Custom has followed
     var bridgedFrames = 0  // made up by Opus since the last packet that came
 
     init(
         configuration: PlayoutConfiguration, queue: PacketQueue.Storage, opus: OpusDecoder.Renderer?,
-        dial: SharedDial
+        opusCustom: OpusCustomDecoder.Renderer?, dial: SharedDial
     ) {
         self.configuration = configuration
         self.queue = queue
         self.opus = opus
+        self.opusCustom = opusCustom
         framesPerPacket = configuration.framesPerPacket
         sharedDial = dial
         tracker = DelayTracker(dial: configuration.dial)
@@ -181,10 +184,12 @@ struct PlayoutState: ~Copyable {
         tracker.reset()
         recovery.reset()
         opus?.reset()
+        opusCustom?.reset()
         behindCount = 0
         staged = 0
         started = false
         sounded = false
+        customEnd = -1
     }
 
     /// Whether a second has passed since a forecast was due last.

@@ -20,6 +20,8 @@ import Testing
         Form(codec: .pcm, channelCount: 2, rates: (44_100, 48_000), block: 470),
         Form(codec: .opus, channelCount: 1, rates: (48_000, 44_100), block: 128),
         Form(codec: .opus, channelCount: 2, rates: (48_000, 48_000), block: 1024),
+        Form(codec: .opusCustom, channelCount: 1, rates: (48_000, 48_000), block: 64),
+        Form(codec: .opusCustom, channelCount: 2, rates: (48_000, 44_100), block: 470),
         Form(codec: .aac, channelCount: 1, rates: (44_100, 44_100), block: 256),
         Form(codec: .aac, channelCount: 2, rates: (48_000, 32_000), block: 333),
     ]

@@ -6,18 +6,6 @@ import Testing
 
 /// The vectors of media in docs/wire.md, which were computed by another program.
 @Suite struct WireVectorTests {
-    /// The bytes behind a word at the beginning of a line.
-    private func vector(_ name: String) throws -> [UInt8] {
-        let lines = try document("wire.md").split(separator: "\n", omittingEmptySubsequences: false)
-        let start = try #require(lines.firstIndex { $0.hasPrefix("    \(name) ") })
-        var digits = lines[start].split(separator: " ").last.map(String.init) ?? ""
-        for line in lines[(start + 1)...] {
-            guard line.hasPrefix("          "), let more = line.split(separator: " ").first else { break }
-            digits += more
-        }
-        return bytes(digits)
-    }
-
     /// The lines of the description that begins as the `number`th.
     private func description(_ number: Int) throws -> String {
         let lines = try document("wire.md").split(separator: "\n", omittingEmptySubsequences: false)
@@ -39,12 +27,12 @@ import Testing
             key.withUnsafeBytes { writer.addMessageIntegrity(key: $0) }
             writer.addFingerprint()
         }
-        #expect(try check == vector("check"))
+        #expect(try check == wireVector("check"))
     }
 
     /// An agent that has the answerer's credentials answers the documented check by the documented answer.
     @Test func `its answer is as documented`() throws {
-        let (check, answer) = (try vector("check"), try vector("answer"))
+        let (check, answer) = (try wireVector("check"), try wireVector("answer"))
         let now = HostTime.seconds(1)
         let local = try #require(IPAddress("192.168.1.7"))
         let credentials = try #require(
@@ -62,10 +50,15 @@ import Testing
 
     @Test func `protected packets are as documented`() throws {
         let pair = try SRTPPair(clientKey: Array(0..<16), clientSalt: Array(16..<28))
-        #expect(try pair.client.protect(vector("rtp")) == vector("srtp"))
-        #expect(try pair.server.unprotect(vector("srtp")) == vector("rtp"))
-        #expect(try pair.client.protect(vector("rtcp")) == vector("srtcp"))
-        #expect(try pair.server.unprotect(vector("srtcp")) == vector("rtcp"))
+        #expect(try pair.client.protect(wireVector("rtp")) == wireVector("srtp"))
+        #expect(try pair.server.unprotect(wireVector("srtp")) == wireVector("rtp"))
+        #expect(try pair.client.protect(wireVector("rtcp")) == wireVector("srtcp"))
+        #expect(try pair.server.unprotect(wireVector("srtcp")) == wireVector("rtcp"))
+    }
+
+    @Test func `a packet of Opus Custom is as documented`() throws {
+        let payload = try wireVector("custom").withUnsafeBytes { try OpusCustomPayload(parsing: $0) }
+        #expect(payload.frameCount == 4 && payload.frameSize == 27 && payload.ticks == 256)
     }
 
     @Test func `packets that are repeated, asked for and reported are as documented`() throws {

@@ -91,6 +91,7 @@ struct PlayoutRig {
     private struct Sender {
         let rig: PlayoutRig
         let encoder: OpusEncoder?
+        let custom: OpusCustomEncoder?
         let sound: AudioBuffer
         var payload = [UInt8](repeating: 0, count: 8192)
         var pending: [(header: PacketHeader, payload: [UInt8])] = []  // the first to arrive at the end
@@ -111,6 +112,11 @@ struct PlayoutRig {
                 ? try OpusEncoder(
                     channelCount: configuration.channelCount,
                     frameDuration: OpusFrameDuration(rawValue: configuration.framesPerPacket)!, bitRate: 64_000) : nil
+            custom =
+                configuration.coding == .opusCustom
+                ? try OpusCustomEncoder(
+                    sampleRate: configuration.streamRate, channelCount: configuration.channelCount, bitRate: 160_000)
+                : nil
             sound = AudioBuffer(channelCount: configuration.channelCount, frameCapacity: 8192)
         }
 
@@ -165,7 +171,7 @@ struct PlayoutRig {
                         rig.says?(n) ?? sine(n, frequency: rig.frequency, rate: configuration.streamRate)
                 }
             }
-            let (sound, encoder) = (sound, encoder)
+            let (sound, encoder, custom) = (sound, encoder, custom)
             return try payload.withUnsafeMutableBytes { bytes in
                 switch configuration.coding {
                 case .pcm:
@@ -173,6 +179,13 @@ struct PlayoutRig {
                         sound.channels, offset: 0, frameCount: frames,
                         into: bytes.baseAddress!.assumingMemoryBound(to: UInt8.self))
                 case .opus: return try encoder!.encode(sound.channels, offset: 0, into: bytes)
+                case .opusCustom:
+                    let size = custom!.frameByteCount
+                    for n in 0..<frames / 64 {
+                        try custom!.encode(
+                            sound.channels, offset: n * 64, into: bytes.baseAddress!.advanced(by: n * size))
+                    }
+                    return frames / 64 * size
                 case .decoded:
                     for c in 0..<configuration.channelCount {
                         bytes.baseAddress!.advanced(by: c * frames * 4).copyMemory(

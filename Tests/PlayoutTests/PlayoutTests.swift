@@ -122,6 +122,22 @@ import TestSupport
         #expect(sineDefect(Array(r.output.suffix(44_100 * 3)), frequency: 440, rate: 44_100) < -20)
     }
 
+    @Test(arguments: [(64, 48_000.0, 64), (128, 48_000, 64), (256, 44_100, 100), (1_024, 44_100, 64)])
+    func `Opus Custom plays whatever the frames of a packet, and what is lost is made up`(
+        frames: Int, rate: Double, block: Int
+    ) throws {
+        let configuration = PlayoutConfiguration(
+            coding: .opusCustom, streamRate: rate, deviceRate: 48_000, channelCount: 1, framesPerPacket: frames)
+        let r = try PlayoutRig(
+            configuration: configuration, block: block, seconds: 10, delay: { s, _ in s % 100 == 99 ? nil : 0.001 }
+        ).run()
+        let lost = Int(10 * rate) / frames / 100
+        #expect(abs(r.statistics.missingPackets - lost) <= 1)
+        #expect(abs(r.statistics.concealedFrames - lost * frames) <= frames)
+        #expect(r.statistics.depth < 0.002)
+        #expect(sineDefect(Array(r.output.suffix(48_000 * 3)), frequency: 440, rate: 48_000) < -20)
+    }
+
     @Test func `units decoded ahead play, in stereo`() throws {
         let configuration = PlayoutConfiguration(
             coding: .decoded, streamRate: 44_100, deviceRate: 44_100, channelCount: 2, framesPerPacket: 1024)

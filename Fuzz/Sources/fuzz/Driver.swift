@@ -20,6 +20,7 @@ func runFuzzer(_ target: Target, arguments: [String]) -> Never {
         case .aac: { fuzzAAC(UnsafeRawBufferPointer(start: $0, count: $1)) }
         case .opus: { fuzzOpus(UnsafeRawBufferPointer(start: $0, count: $1)) }
         case .red: { fuzzRED(UnsafeRawBufferPointer(start: $0, count: $1)) }
+        case .opusCustom: { fuzzOpusCustom(UnsafeRawBufferPointer(start: $0, count: $1)) }
         case .stun: { fuzzSTUN(UnsafeRawBufferPointer(start: $0, count: $1)) }
         case .description: { fuzzDescription(UnsafeRawBufferPointer(start: $0, count: $1)) }
         case .container: { fuzzContainer(UnsafeRawBufferPointer(start: $0, count: $1)) }

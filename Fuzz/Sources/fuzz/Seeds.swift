@@ -9,6 +9,7 @@ func seeds(of target: Target) -> [[UInt8]] {
     case .aac: [[0, 16, 0, 16, 1, 2], [0, 32, 0, 16, 0, 8, 1, 2, 3]]
     case .opus: [[0xF8, 1], [0xF9, 1, 2], [0xFA, 1, 9, 8], [0xE3, 0xC2, 1, 1, 9, 8, 0]]
     case .red: [[0x85, 5, 0, 4, 0x85, 2, 0x80, 3, 5, 1, 2, 3, 4, 5, 6, 7, 8, 9], [97, 1]]
+    case .opusCustom: opusCustomSeeds()
     case .stun: stunSeeds()
     case .description:
         [

@@ -8,7 +8,8 @@ import TOMLReader
 
 /// What can be fuzzed. Each is a parser and the invariants its results must keep; a broken one traps.
 enum Target: String, CaseIterable {
-    case session, aac, opus, red, stun, description, rules, rooms, toml, container, file, stream, titles, playlist, tags
+    case session, aac, opus, opusCustom, red, stun, description, rules, rooms, toml, container, file, stream, titles,
+        playlist, tags
     case dtls, srtp, announcement, netlink, events, target, transfer
 }
 

@@ -1,6 +1,7 @@
-// libopus. opus_encoder_ctl is variadic; decoding is declared again with @_noLocks (it only uses its own state and stack).
+// libopus. Its ctl functions are variadic; decoding is declared again with @_noLocks (it only uses its own state and stack).
 #pragma once
 #include <opus/opus.h>
+#include <opus/opus_custom.h>
 #define EARSHOT_NO_LOCKS __attribute__((swift_attr("@_noLocks")))
 
 static inline int earshot_opus_set_bitrate(OpusEncoder *e, opus_int32 v) { return opus_encoder_ctl(e, OPUS_SET_BITRATE(v)); }
@@ -21,4 +22,13 @@ static inline EARSHOT_NO_LOCKS int earshot_opus_decode_fec(
 }
 static inline EARSHOT_NO_LOCKS int earshot_opus_frames(const unsigned char *data, opus_int32 bytes, opus_int32 rate) {
     return opus_packet_get_nb_samples(data, bytes, rate);
+}
+
+static inline int earshot_opus_custom_set_complexity(OpusCustomEncoder *e, opus_int32 v) { return opus_custom_encoder_ctl(e, OPUS_SET_COMPLEXITY(v)); }
+static inline int earshot_opus_custom_set_loss(OpusCustomEncoder *e, opus_int32 v) { return opus_custom_encoder_ctl(e, OPUS_SET_PACKET_LOSS_PERC(v)); }
+static inline int earshot_opus_custom_reset_encoder(OpusCustomEncoder *e) { return opus_custom_encoder_ctl(e, OPUS_RESET_STATE); }
+static inline EARSHOT_NO_LOCKS int earshot_opus_custom_reset_decoder(OpusCustomDecoder *d) { return opus_custom_decoder_ctl(d, OPUS_RESET_STATE); }
+static inline EARSHOT_NO_LOCKS int earshot_opus_custom_decode(
+    OpusCustomDecoder *d, const unsigned char *data, int bytes, float *pcm, int frames) {
+    return opus_custom_decode_float(d, data, bytes, pcm, frames);
 }

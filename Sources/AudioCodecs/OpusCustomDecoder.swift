@@ -1,0 +1,100 @@
+import AudioBase
+import COpus
+
+/// Decodes what ``OpusCustomEncoder`` makes, and conceals what is missing.
+///
+/// The object owns the memory and is made and freed on the control thread; ``renderer`` does the work.
+public final class OpusCustomDecoder: Sendable {
+    /// 1 or 2, as the encoder's.
+    public let channelCount: Int
+    /// The working side; must not outlive the decoder.
+    public let renderer: Renderer
+
+    private let mode: OpusCustomMode
+
+    /// - Parameters:
+    ///   - sampleRate: 44,100 or 48,000 hertz, as the encoder's.
+    ///   - channelCount: 1 or 2, as the encoder's.
+    /// - Throws: ``CodecError/unsupportedFormat(codec:detail:)`` for values outside these.
+    public init(sampleRate: Double, channelCount: Int) throws(CodecError) {
+        mode = try OpusCustomMode(sampleRate: sampleRate, channelCount: channelCount)
+        var code: Int32 = 0
+        guard let decoder = opus_custom_decoder_create(mode.pointer, Int32(channelCount), &code) else {
+            throw .libraryFailure(codec: "Opus Custom", call: "opus_custom_decoder_create", code: Int(code))
+        }
+        let samples = OpusCustomEncoder.frameCount * channelCount
+        let scratch = UnsafeMutablePointer<Float>.allocate(capacity: samples)
+        scratch.initialize(repeating: 0, count: samples)
+        let capacity = OpusCustomEncoder.frameByteCounts.upperBound
+        let coded = UnsafeMutablePointer<UInt8>.allocate(capacity: capacity + 1)
+        coded.initialize(repeating: 0, count: capacity + 1)
+        // What the encoder leaves out: all bands, the mode's whole frame (both 0), and bit 2 for two channels.
+        coded[0] = channelCount == 2 ? 4 : 0
+        self.channelCount = channelCount
+        renderer = Renderer(
+            decoder: decoder, scratch: scratch, coded: coded, codedCapacity: capacity, channelCount: channelCount)
+    }
+
+    deinit {
+        opus_custom_decoder_destroy(renderer.decoder)
+        renderer.scratch.deallocate()
+        renderer.coded.deallocate()
+    }
+}
+
+extension OpusCustomDecoder {
+    /// A handle to decode with. One thread at a time; every method is render-safe.
+    public struct Renderer: @unchecked Sendable {  // the decoder's state has one user at a time, by contract
+        let decoder: OpaquePointer
+        let scratch: UnsafeMutablePointer<Float>
+        let coded: UnsafeMutablePointer<UInt8>  // one byte more, before the frame
+        let codedCapacity: Int
+        let channelCount: Int
+
+        /// Frames of sound that each frame decodes to: 64.
+        public var frameCount: Int { @_noLocks get { 64 } }
+
+        /// Decodes one frame, any bytes at all.
+        /// - Parameters:
+        ///   - byteCount: 1 to 1,274; of one byte nothing can be decoded, and 64 frames are made up.
+        ///   - channels: those above the decoder's count are left alone.
+        ///   - offset: where in the channels the first of 64 frames goes.
+        /// - Returns: 64, or, with nothing written, a negative code of the library to be counted.
+        @_noLocks
+        public func decode(
+            _ frame: UnsafePointer<UInt8>, byteCount: Int, into channels: Channels, offset: Int
+        ) -> Int {
+            guard byteCount > 0, byteCount <= codedCapacity else { return Int(OPUS_INVALID_PACKET) }
+            for i in 0..<byteCount { coded[i &+ 1] = frame[i] }
+            return finish(
+                earshot_opus_custom_decode(
+                    decoder, coded, Int32(truncatingIfNeeded: byteCount &+ 1), scratch,
+                    Int32(truncatingIfNeeded: frameCount)),
+                channels, offset)
+        }
+
+        /// Makes up 64 frames from what was decoded before. What is decoded next joins them.
+        /// - Returns: 64, or a negative code of the library.
+        @_noLocks
+        public func conceal(into channels: Channels, offset: Int) -> Int {
+            finish(
+                earshot_opus_custom_decode(decoder, nil, 0, scratch, Int32(truncatingIfNeeded: frameCount)), channels,
+                offset)
+        }
+
+        @_noLocks
+        private func finish(_ decoded: Int32, _ channels: Channels, _ offset: Int) -> Int {
+            let count = frameCount
+            guard Int(decoded) == count else { return decoded < 0 ? Int(decoded) : Int(OPUS_INTERNAL_ERROR) }
+            for c in 0..<min(channelCount, channels.count) {
+                let to = channels[c] + offset
+                for i in 0..<count { to[i] = scratch[i &* channelCount &+ c] }
+            }
+            return count
+        }
+
+        /// Forgets the signal so far, as for a new stream.
+        @_noLocks
+        public func reset() { _ = earshot_opus_custom_reset_decoder(decoder) }
+    }
+}

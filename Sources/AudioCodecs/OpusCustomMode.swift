@@ -1,0 +1,33 @@
+import COpus
+
+/// What an Opus Custom encoder and a decoder share: the rate and the length of a frame (`opus_custom.h`).
+///
+/// A frame is 64 frames of sound, since that divides every block which is a power of two, and what the transform overlaps
+/// is as short. Other lengths are not offered: libopus 1.3.1 of Debian 12 ends the process in the decoder for each of more
+/// than 21 bands, among them 128 and 256 frames (an assertion that later versions have mended), and for lengths with
+/// other prime factors than 2, 3 and 5.
+final class OpusCustomMode: @unchecked Sendable {  // libopus never writes to a mode once it is made
+    let pointer: OpaquePointer
+
+    init(sampleRate: Double, channelCount: Int) throws(CodecError) {
+        guard (1...2).contains(channelCount) else { throw .opusCustom("\(channelCount) channels; it takes 1 or 2") }
+        guard OpusCustomEncoder.sampleRates.contains(sampleRate) else {
+            throw .opusCustom("\(sampleRate) Hz; it takes 44100 or 48000")
+        }
+        var code: Int32 = 0
+        let frames = Int32(OpusCustomEncoder.frameCount)
+        guard let pointer = opus_custom_mode_create(Int32(sampleRate), frames, &code) else {
+            throw .libraryFailure(codec: "Opus Custom", call: "opus_custom_mode_create", code: Int(code))
+        }
+        self.pointer = pointer
+    }
+
+    deinit { opus_custom_mode_destroy(pointer) }
+}
+
+extension CodecError {
+    /// An Opus Custom parameter out of range.
+    static func opusCustom(_ detail: String) -> CodecError {
+        .unsupportedFormat(codec: "Opus Custom", detail: detail)
+    }
+}
