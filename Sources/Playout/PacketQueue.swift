@@ -17,7 +17,8 @@ public struct PacketHeader: BitwiseCopyable, Sendable {
     public var arrival: HostTime
     /// Whether the sender has begun, or started anew: places before and after do not compare.
     public var startsStream: Bool
-    /// Whether its arrival says how late packets come; not that of one which was rebuilt from others or asked for again.
+    /// Whether its arrival says how late packets come; not that of one which was rebuilt from others or asked for
+    /// again.
     public var teaches: Bool
 
     /// A header of these values.
