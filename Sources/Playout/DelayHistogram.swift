@@ -1,8 +1,8 @@
 /// Counts of packets by delay, in rows that can be taken out again, and the sum of the rows that count.
 ///
-/// A bin is 0.13 ms, its number any integer; as all that is held at a time lies within 4,032 bins (524 ms), bins are found
-/// by their number's last 12 bits and nothing ever moves. Groups of 64 bins are summed too, so that a quantile takes some
-/// hundred steps at most. All but `init` is render-safe.
+/// A bin is 0.13 ms, its number any integer; as all that is held at a time lies within 4,032 bins (524 ms), bins are
+/// found by their number's last 12 bits and nothing ever moves. Groups of 64 bins are summed too, so that a quantile
+/// takes some hundred steps at most. All but `init` is render-safe.
 struct DelayHistogram: ~Copyable {
     /// Seconds.
     static var binWidth: Double { @_noLocks get { 0.000_13 } }

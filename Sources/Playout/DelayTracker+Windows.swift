@@ -8,7 +8,8 @@ extension DelayTracker {
 
     var oldest: Int { @_noLocks get { (newest &+ 1 &+ Self.windowCount &- count) % Self.windowCount } }
 
-    /// Seconds above the least that the delay may reach: the ceiling, and what the sender itself gathers before it sends.
+    /// Seconds above the least that the delay may reach: the ceiling, and what the sender itself gathers before it
+    /// sends.
     var bound: Double {
         @_noLocks get {
             var packets = 0

@@ -1,16 +1,18 @@
 /// Learns how late packets come, and says which delay meets the dial.
 ///
-/// A packet's *offset* is its arrival on the receiver's device clock less its end on the sender's timeline, in seconds. A
-/// constant of it means nothing (the clocks have different origins), its slope is the drift between the devices, and what
-/// is left is the network. Offsets carried along the drift are *levels*: those of packets that waited nowhere are equal.
+/// A packet's *offset* is its arrival on the receiver's device clock less its end on the sender's timeline, in seconds.
+/// A constant of it means nothing (the clocks have different origins), its slope is the drift between the devices, and
+/// what is left is the network. Offsets carried along the drift are *levels*: those of packets that waited nowhere are
+/// equal.
 ///
-/// Levels are counted in a histogram of the last 6 to 60 s (``PlayoutDial/memory``), in sixteen windows of which the oldest
-/// is taken out when the next begins. The delay wanted is the smallest at which the share of later ones is what the dial
-/// allows. What lies beyond the dial's ceiling no delay that is allowed would save, so it is left out of the sum.
+/// Levels are counted in a histogram of the last 6 to 60 s (``PlayoutDial/memory``), in sixteen windows of which the
+/// oldest is taken out when the next begins. The delay wanted is the smallest at which the share of later ones is what
+/// the dial allows. What lies beyond the dial's ceiling no delay that is allowed would save, so it is left out of the
+/// sum.
 ///
-/// A run of packets beyond the delay is a *stall*, and one that is more than twice anything known is put aside: a fault,
-/// and not a reason to be late from now on. Where the like comes again within 12 s, both are counted.
-/// Memory of a fixed size, a small bounded work a packet; all but `init` is render-safe.
+/// A run of packets beyond the delay is a *stall*, and one that is more than twice anything known is put aside: a
+/// fault, and not a reason to be late from now on. Where the like comes again within 12 s, both are counted. Memory of
+/// a fixed size, a small bounded work a packet; all but `init` is render-safe.
 struct DelayTracker: ~Copyable {
     /// Where the share of late packets and the ceiling come from.
     private(set) var dial: PlayoutDial

@@ -2,13 +2,15 @@ import CRealtime
 
 /// Learns how fast the sender's clock runs against the receiver's, from when its packets come.
 ///
-/// The smallest offset of each half second is one point, as queueing disturbs that least; the least-squares line through
-/// the points gives the slope. 32 points are kept. When they are full neighbours are joined, the smaller of two staying, and
-/// what comes covers twice the time: the memory grows with what is known from 16 s to 256 s, and so does the accuracy.
+/// The smallest offset of each half second is one point, as queueing disturbs that least; the least-squares line
+/// through the points gives the slope. 32 points are kept. When they are full neighbours are joined, the smaller of two
+/// staying, and what comes covers twice the time: the memory grows with what is known from 16 s to 256 s, and so does
+/// the accuracy.
 ///
-/// What is not known yet is not followed: the slope is weighed against what was held before, by its own variance and half a
-/// millisecond that a network may shift by meanwhile. Three points in a row far off the line, or a later half that fits a line of its
-/// own much better, are a network, or a clock, that has changed: the line begins anew and the rate stays until more is known.
+/// What is not known yet is not followed: the slope is weighed against what was held before, by its own variance and
+/// half a millisecond that a network may shift by meanwhile. Three points in a row far off the line, or a later half
+/// that fits a line of its own much better, are a network, or a clock, that has changed: the line begins anew and the
+/// rate stays until more is known.
 struct DriftEstimator: BitwiseCopyable {
     /// Sender's clock against the receiver's: +10e-6 is a sender 10 ppm fast.
     private(set) var drift = 0.0
@@ -48,8 +50,7 @@ struct DriftEstimator: BitwiseCopyable {
     private static var usual: Double { @_noLocks get { 1e-3 } }
     /// Beyond that is no clock but a sender that does not keep the rate it told. It is followed once that is proven.
     private static var greatest: Double { @_noLocks get { 0.09 } }
-
-    /// Seconds for which a line must have held.
+    /// Seconds for which a line must have held to be a proof.
     private static var proof: Double { @_noLocks get { 15 } }
 
     /// Takes a packet's offset, in seconds, at `time` on the receiver's clock. Returns whether ``drift`` changed.

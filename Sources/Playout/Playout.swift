@@ -6,9 +6,9 @@ import AudioCodecs
 ///
 /// The media thread hands packets over through ``packets``; the render callback owns the rest and pulls blocks through
 /// ``renderer``. The delay follows the distribution of the packets' own, as ``dial`` says
-/// (``PlayoutConfiguration/margin`` beyond it): by playing up to 0.5 % slower or 0.2 % faster, by periods of a voice or bits
-/// of silence that are repeated or left out, and at once where sound is being made up anyway. The same resampler carries the
-/// stream to the device's rate and follows the drift between the two devices' clocks.
+/// (``PlayoutConfiguration/margin`` beyond it): by playing up to 0.5 % slower or 0.2 % faster, by periods of a voice or
+/// bits of silence that are repeated or left out, and at once where sound is being made up anyway. The same resampler
+/// carries the stream to the device's rate and follows the drift between the two devices' clocks.
 public final class Playout: Sendable {
     /// What the playout was made for.
     public let configuration: PlayoutConfiguration
@@ -48,8 +48,8 @@ public final class Playout: Sendable {
         sharedDial.deallocate()
     }
 
-    /// How much delay is paid for how few gaps. A change is followed without a click, within a second as a rule. Any thread
-    /// but the render thread.
+    /// How much delay is paid for how few gaps. A change is followed without a click, within a second as a rule. Any
+    /// thread but the render thread.
     public var dial: PlayoutDial {
         get { PlayoutDial(position: sharedDial.value) ?? .talk }
         set { sharedDial.store(newValue) }

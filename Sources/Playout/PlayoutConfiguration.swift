@@ -28,7 +28,8 @@ public struct PlayoutConfiguration: Sendable, Equatable {
     public var maximumFrameCount: Int
     /// Seconds kept in hand beyond what the dial wants.
     public var margin: Double
-    /// Seconds in hand at the start, when nothing is known of the network; a sixteenth of the dial's ceiling if that is more.
+    /// Seconds in hand at the start, when nothing is known of the network; a sixteenth of the dial's ceiling if that is
+    /// more.
     public var initialMargin: Double
     /// How much delay is paid for how few gaps; ``Playout/Playout/dial`` changes it while it plays.
     public var dial: PlayoutDial

@@ -2,8 +2,8 @@ import CRealtime
 
 /// How much delay is paid for how few gaps: from quick (0) to safe (1).
 ///
-/// A position stands for a share of packets that may come too late and a delay that is never exceeded for it; between the
-/// three presets both go by equal ratios.
+/// A position stands for a share of packets that may come too late and a delay that is never exceeded for it; between
+/// the three presets both go by equal ratios.
 @frozen
 public struct PlayoutDial: Hashable, Sendable, BitwiseCopyable {
     /// From 0, quick, to 1, safe.

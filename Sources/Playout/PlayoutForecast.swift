@@ -36,7 +36,8 @@ public struct PlayoutForecast: BitwiseCopyable, Sendable {
         packetCount > 0 ? late[index(depth)] / packetCount : 0
     }
 
-    /// The smallest of ``knownDepths`` that a dial would hold here, in seconds: its share of late packets, or its ceiling.
+    /// The smallest of ``knownDepths`` that a dial would hold here, in seconds: its share of late packets, or its
+    /// ceiling.
     public func depth(for dial: PlayoutDial) -> Double {
         let enough = (0..<20).first { packetCount == 0 || late[$0] <= dial.lateShare * packetCount }
         return min(dial.ceiling, depths[enough ?? 19])

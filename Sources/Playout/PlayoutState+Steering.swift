@@ -12,8 +12,8 @@ extension PlayoutState {
         tracker.set(dial)
     }
 
-    /// The stream's frame that `frameCount` output frames from now reach, on the scale of packet offsets: a packet whose
-    /// offset is smaller is in time, whatever the phase between packets and blocks.
+    /// The stream's frame that `frameCount` output frames from now reach, on the scale of packet offsets: a packet
+    /// whose offset is smaller is in time, whatever the phase between packets and blocks.
     @_noLocks
     private func playoutOffset(now: Double, frameCount: Int) -> Double {
         let next = cursor &- scaler.lead
@@ -51,9 +51,9 @@ extension PlayoutState {
 
     /// Decides whether a stretch should be left out or repeated.
     ///
-    /// What is alike from period to period is stretched as soon as the delay is some milliseconds off. Other sound, such as
-    /// music, is left to the rate; where that would take longer than a listener has, after 0.3 s, the best joint there is
-    /// must do.
+    /// What is alike from period to period is stretched as soon as the delay is some milliseconds off. Other sound,
+    /// such as music, is left to the rate; where that would take longer than a listener has, after 0.3 s, the best
+    /// joint there is must do.
     @_noLocks
     private mutating func plan(excess: Double, now: Double, frameCount: Int) {
         let rate = configuration.streamRate

@@ -4,8 +4,8 @@ import AudioDSP
 
 /// The render side of playout: everything the callback touches, in one place that no other thread sees.
 ///
-/// `cursor` is the stream's frame that goes into the time-scaler next. All times are seconds of the receiving device's own
-/// frame counter, so that a device which drifts, or skips in an xrun, needs no case of its own.
+/// `cursor` is the stream's frame that goes into the time-scaler next. All times are seconds of the receiving device's
+/// own frame counter, so that a device which drifts, or skips in an xrun, needs no case of its own.
 struct PlayoutState: ~Copyable {
     let configuration: PlayoutConfiguration
     let queue: PacketQueue.Storage
@@ -109,13 +109,15 @@ struct PlayoutState: ~Copyable {
         expectedSampleTime = sampleTime &+ Int64(frameCount)
     }
 
-    /// Stores a packet and learns from when it came. What this call finds has come in time for it, however late the call
-    /// itself began: a machine that stalls holds up packets and callbacks alike, and needs no longer buffer for it.
+    /// Stores a packet and learns from when it came. What this call finds has come in time for it, however late the
+    /// call itself began: a machine that stalls holds up packets and callbacks alike, and needs no longer buffer for
+    /// it.
     @_noLocks
     private mutating func take(_ slot: Int, now: Double, hostTime: HostTime, frameCount: Int) {
         let header = queue.headers[slot]
         let arrival = now + min(0, header.arrival.seconds(since: hostTime))
-        // When a packet comes depends on its end, which must have been said; the frames before it wait the longer for that.
+        // When a packet comes depends on its end, which must have been said; the frames before it wait the longer for
+        // that.
         let end = header.position &+ header.frameCount
         let offset = arrival - Double(end) / configuration.streamRate
         if header.isRecovered {

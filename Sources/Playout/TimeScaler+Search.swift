@@ -7,8 +7,8 @@ extension TimeScaler {
 
     /// The best length of a stretch, 0 if none is good enough.
     ///
-    /// The frames around the present one, `context` before and `fade` behind, are compared with those `shortest ... most`
-    /// frames later, or earlier: at 12 kHz first, then frame by frame around the best.
+    /// The frames around the present one, `context` before and `fade` behind, are compared with those `shortest ...
+    /// most` frames later, or earlier: at 12 kHz first, then frame by frame around the best.
     @_noLocks
     func stretch(from first: Int, to last: Int, forward: Bool, _ most: Int, _ likeness: Float) -> Int {
         let width = context &+ fade

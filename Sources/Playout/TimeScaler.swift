@@ -4,9 +4,10 @@ import CRealtime
 /// What was decoded and waits for the resampler, with the last 24 ms before it, from which periods can be taken out or
 /// to which they can be added.
 ///
-/// A splice takes out, or plays again, a stretch after which the sound goes on most like before: one period of a voice, the
-/// greatest normalised correlation, with a cross-fade of 4 ms (W. Verhelst and M. Roelands, "An overlap-add technique based
-/// on waveform similarity", 1993, one piece at a time). In silence any stretch will do. All but `init` is render-safe.
+/// A splice takes out, or plays again, a stretch after which the sound goes on most like before: one period of a voice,
+/// the greatest normalised correlation, with a cross-fade of 4 ms (W. Verhelst and M. Roelands, "An overlap-add
+/// technique based on waveform similarity", 1993, one piece at a time). In silence any stretch will do. All but `init`
+/// is render-safe.
 struct TimeScaler: ~Copyable {
     /// Where frames are written: from ``end`` on.
     let channels: Channels

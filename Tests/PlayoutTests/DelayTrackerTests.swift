@@ -4,8 +4,8 @@ import TestSupport
 @testable import Playout
 
 @Suite struct DelayTrackerTests {
-    /// Adds packets of 2.5 ms from `times.lowerBound` on, each as late as `delay` says, in the order in which they come;
-    /// returns the depth at the end.
+    /// Adds packets of 2.5 ms from `times.lowerBound` on, each as late as `delay` says, in the order in which they
+    /// come; returns the depth at the end.
     private func feed(
         _ tracker: inout DelayTracker, _ times: Range<Double>, every packet: Double = 0.0025, drift: Double = 0,
         _ delay: (Double) -> Double
