@@ -172,7 +172,7 @@ if !core {
             dependencies: [
                 "AudioBase", "AudioCodecs", "AudioContainers", "AudioDSP", "AudioDevices", "AudioEngine", "AudioFiles",
                 "AudioPlugIns", "AudioQueues", "AudioSession", "AudioStreams", "VoiceProcessing", "MediaTransport",
-                "Rooms", "Nearby", "Call", "Diagnostics", "Simulation", "TOMLReader",
+                "Rooms", "Nearby", "Playout", "Call", "Diagnostics", "Simulation", "TOMLReader",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: settings, linkerSettings: linker))

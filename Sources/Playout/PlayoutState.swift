@@ -93,7 +93,7 @@ struct PlayoutState: ~Copyable {
             return
         }
         steer(now: now, frameCount: frameCount)
-        statistics.position = Double(cursor) - resampler.heldFrames
+        statistics.position = Double(cursor &- scaler.lead) - resampler.heldFrames
         let needed = resampler.inputNeeded(for: frameCount)
         feed(needed)
         resampler.render(output, frameCount: frameCount, adding: needed)

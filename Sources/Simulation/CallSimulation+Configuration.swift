@@ -2,6 +2,7 @@ import AudioBase
 import AudioDevices
 import Call
 import MediaTransport
+import Playout
 
 extension CallSimulation {
     /// What a simulated call is like.
@@ -37,6 +38,8 @@ extension CallSimulation {
         public var bitRate: Int?
         /// Each way between any two.
         public var network = NetworkProfile.lan
+        /// How long playout waits for what comes late.
+        public var dial = PlayoutDial.talk
         /// Whether packets are protected (SRTP, AES-128-GCM) as in a real call; it costs time and is not heard.
         public var isEncrypted = false
         /// Second of the call from which on the report counts.
@@ -60,9 +63,11 @@ extension CallSimulation {
         public init() {}
 
         func preferences(_ peer: Peer) -> CallPreferences {
-            CallPreferences(
+            var preferences = CallPreferences(
                 codec: codec, channelCount: channelCount, opusFrameMilliseconds: opusFrameMilliseconds,
                 bitRate: bitRate, deviceRate: peer.sampleRate, deviceBlock: peer.blockFrameCount)
+            preferences.dial = dial
+            return preferences
         }
     }
 }

@@ -46,8 +46,10 @@ struct CallOptions: ParsableArguments {
 
     /// What this end can do and would like, for the offer or the answer.
     func preferences(deviceRate: Double, deviceBlock: Int) -> CallPreferences {
-        CallPreferences(
+        var preferences = CallPreferences(
             codec: coding.codec, channelCount: channels, opusFrameMilliseconds: coding.frame, bitRate: coding.bitrate,
             deviceRate: deviceRate, deviceBlock: deviceBlock)
+        preferences.dial = coding.dial
+        return preferences
     }
 }

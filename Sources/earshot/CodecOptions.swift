@@ -1,8 +1,10 @@
 import ArgumentParser
 import Call
 import MediaTransport
+import Playout
 
 extension Codec: ExpressibleByArgument {}
+extension PlayoutDial: ExpressibleByArgument {}
 
 /// How sound travels: what `host`, `join` and `simulate` share.
 struct CodecOptions: ParsableArguments {
@@ -25,6 +27,12 @@ struct CodecOptions: ParsableArguments {
             "Bits a second for aac (default 64000 a channel), opus (default 48000 a channel; 64000, 96000, 128000 with --frame 10, 5, 2.5) and opus-custom (default 192000 a channel, 48000 at least).",
             valueName: "bits"))
     var bitrate: Int?
+
+    @Option(
+        help: ArgumentHelp(
+            "How long what comes late is waited for: sing (15 ms at most), talk (80), listen (500), or a number from 0, quick, to 1, safe.",
+            valueName: "name or number"))
+    var dial = PlayoutDial.talk
 
     func validate() throws {
         guard (1...2).contains(channels) else { throw ValidationError("--channels takes 1 or 2") }

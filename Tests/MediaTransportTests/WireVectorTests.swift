@@ -83,8 +83,8 @@ import Testing
             let count = again.withUnsafeMutableBytes { a.packetizeAgain(ear, sequence: 1, position: 0, into: $0) }
             again.removeLast(64 - count)
         }
-        #expect(try red == vector("red"))
-        #expect(try again == vector("rtx"))
+        #expect(try red == wireVector("red"))
+        #expect(try again == wireVector("rtx"))
 
         b = RTPSession(
             ssrc: 0x8765_4321, cname: "ear", payloadType: 97, clockRate: 48_000, firstSequenceNumber: 1,
@@ -96,9 +96,9 @@ import Testing
         }
         var nack = [UInt8](repeating: 0, count: RTPSession.maximumNACKSize)
         nack.removeLast(nack.count - nack.withUnsafeMutableBytes { b.writeNACK(of: [1, 2, 17], into: $0) })
-        #expect(try nack == vector("nack"))
+        #expect(try nack == wireVector("nack"))
         b.hold = PlayoutHold(seconds: 0.021, limit: 0.08)
-        #expect(try b.report(at: .seconds(1)).suffix(40) == vector("xr")[...])
+        #expect(try b.report(at: .seconds(1)).suffix(40) == wireVector("xr")[...])
     }
 
     @Test func `the descriptions are what an offer and its answer are`() throws {

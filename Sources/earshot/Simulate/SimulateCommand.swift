@@ -103,6 +103,7 @@ struct SimulateCommand: ParsableCommand {
         configuration.channelCount = coding.channels
         configuration.opusFrameMilliseconds = coding.frame
         configuration.bitRate = coding.bitrate
+        configuration.dial = coding.dial
         configuration.network = try network.conditions()
         configuration.isEncrypted = encrypt
         configuration.measuresFrom = from
