@@ -1,5 +1,6 @@
 import AudioCodecs
 import MediaTransport
+import Simulation
 import Testing
 
 @testable import Call
@@ -18,7 +19,7 @@ import Testing
 
     @Test(arguments: [(Codec.opusCustom, Codec?.none), (nil, .opusCustom), (.opusCustom, .opusCustom)])
     func `it is used where one end asks for it and the other has it`(host: Codec?, guest: Codec?) throws {
-        let (a, b) = try CallRig.negotiate(host: end(host), guest: end(guest))
+        let (a, b) = try CallSimulation.negotiate(host: end(host), guest: end(guest))
         for side in [a, b] {
             #expect(side.codec == .opusCustom && side.streamRate == 48_000 && side.payloadType == 99)
             #expect(side.framesPerPacket == 64 && side.bitRate == 192_000)
@@ -26,19 +27,23 @@ import Testing
     }
 
     @Test func `where nobody asks for it, Opus is used`() throws {
-        let (a, b) = try CallRig.negotiate(host: end(nil), guest: end(nil))
+        let (a, b) = try CallSimulation.negotiate(host: end(nil), guest: end(nil))
         #expect(a.codec == .opus && b.codec == .opus)
     }
 
     @Test(arguments: [(Codec.opusCustom, Codec.opus), (.opus, .opusCustom)])
     func `where one end takes Opus alone, its packets are of 2.5 ms`(host: Codec, guest: Codec) throws {
-        let (a, b) = try CallRig.negotiate(host: end(host), guest: end(guest))
+        let (a, b) = try CallSimulation.negotiate(host: end(host), guest: end(guest))
         #expect(a.codec == .opus && b.codec == .opus && a.framesPerPacket == 120 && b.framesPerPacket == 120)
     }
 
     @Test(arguments: [Codec.pcm, .aac]) func `where one end takes neither, there is no call`(other: Codec) {
-        #expect(throws: NegotiationError.self) { try CallRig.negotiate(host: end(.opusCustom), guest: end(other)) }
-        #expect(throws: NegotiationError.self) { try CallRig.negotiate(host: end(other), guest: end(.opusCustom)) }
+        #expect(throws: NegotiationError.self) {
+            try CallSimulation.negotiate(host: end(.opusCustom), guest: end(other))
+        }
+        #expect(throws: NegotiationError.self) {
+            try CallSimulation.negotiate(host: end(other), guest: end(.opusCustom))
+        }
     }
 
     /// What an Earshot without Opus Custom, or a browser, does with the offer.
@@ -62,7 +67,7 @@ import Testing
     ]) func `the guest's device decides the rate, and each end's own block the packet`(
         host: Double, guest: Double, stream: Double
     ) throws {
-        let (a, b) = try CallRig.negotiate(
+        let (a, b) = try CallSimulation.negotiate(
             host: end(.opusCustom, rate: host, block: 256), guest: end(.opusCustom, rate: guest, block: 64))
         #expect(a.codec == .opusCustom && b.codec == .opusCustom)
         #expect(a.streamRate == stream && b.streamRate == stream)
@@ -71,17 +76,19 @@ import Testing
     }
 
     @Test func `mono against stereo meets in Opus`() throws {
-        let (a, b) = try CallRig.negotiate(host: end(.opusCustom, channels: 2), guest: end(.opusCustom))
+        let (a, b) = try CallSimulation.negotiate(host: end(.opusCustom, channels: 2), guest: end(.opusCustom))
         #expect(a.codec == .opus && b.codec == .opus)
-        let (c, d) = try CallRig.negotiate(
+        let (c, d) = try CallSimulation.negotiate(
             host: end(.opusCustom, channels: 2), guest: end(.opusCustom, channels: 2))
         #expect(c.codec == .opusCustom && d.bitRate == 384_000)
     }
 
     @Test func `a bit rate that it has not leads to Opus, and the far side's limit is kept to`() throws {
-        let (a, b) = try CallRig.negotiate(host: end(.opusCustom), guest: end(.opusCustom) { $0.bitRate = 32_000 })
+        let (a, b) = try CallSimulation.negotiate(
+            host: end(.opusCustom), guest: end(.opusCustom) { $0.bitRate = 32_000 })
         #expect(a.codec == .opus && b.codec == .opus && b.bitRate == 32_000)
-        let (c, d) = try CallRig.negotiate(host: end(.opusCustom), guest: end(.opusCustom) { $0.bitRate = 96_000 })
+        let (c, d) = try CallSimulation.negotiate(
+            host: end(.opusCustom), guest: end(.opusCustom) { $0.bitRate = 96_000 })
         #expect(c.codec == .opusCustom && c.bitRate == 96_000 && d.bitRate == 96_000)
         // Whatever a far side claims to like, there is an encoder for it.
         var offer = try end(.opusCustom).offer(address: .loopback, port: 1, sessionID: 1)

@@ -1,6 +1,7 @@
 import AudioBase
 import MediaTransport
 import Playout
+import Simulation
 import TestSupport
 
 @testable import Call
