@@ -78,11 +78,16 @@ public final class OpusCustomEncoder {
     /// - Parameters:
     ///   - channels: at least ``channelCount``.
     ///   - frame: where the bytes go; room for ``frameByteCount``.
-    /// - Throws: ``CodecError/libraryFailure(codec:call:code:)``, which no input causes.
+    /// - Returns: ``frameByteCount``.
+    /// - Throws: ``CodecError/libraryFailure(codec:call:code:)``, where `frame` is too short.
     public func encode(
-        _ channels: Channels, offset: Int = 0, into frame: UnsafeMutableRawPointer
-    ) throws(CodecError) {
+        _ channels: Channels, offset: Int = 0, into frame: UnsafeMutableRawBufferPointer
+    ) throws(CodecError) -> Int {
         precondition(channels.count >= channelCount, "fewer channels than the encoder has")
+        guard let bytes = frame.baseAddress, frame.count >= frameByteCount else {
+            throw .libraryFailure(
+                codec: "Opus Custom", call: "opus_custom_encode_float", code: Int(OPUS_BUFFER_TOO_SMALL))
+        }
         for c in 0..<channelCount {
             let from = channels[c] + offset
             for i in 0..<Self.frameCount { scratch[i &* channelCount &+ c] = from[i] }
@@ -93,7 +98,8 @@ public final class OpusCustomEncoder {
             throw .libraryFailure(codec: "Opus Custom", call: "opus_custom_encode_float", code: Int(count))
         }
         // The first byte says what both ends know: that it is a whole frame, and how many channels.
-        frame.copyMemory(from: coded + 1, byteCount: frameByteCount)
+        bytes.copyMemory(from: coded + 1, byteCount: frameByteCount)
+        return frameByteCount
     }
 
     /// Forgets the signal so far, as if newly made.

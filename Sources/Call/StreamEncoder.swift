@@ -171,8 +171,9 @@ package final class StreamEncoder {
             bytes.storeBytes(of: UInt8(frames.count), as: UInt8.self)
             var count = OpusCustomPayload.headerSize
             for frame in frames {
-                try encoder.encode(block.channels, offset: frame * length, into: bytes + count)
-                count += size
+                count += try encoder.encode(
+                    block.channels, offset: frame * length,
+                    into: UnsafeMutableRawBufferPointer(start: bytes + count, count: size))
             }
             give(count, at: filledPosition + frames.lowerBound * length, emit)
         }

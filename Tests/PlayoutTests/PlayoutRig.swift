@@ -182,8 +182,9 @@ struct PlayoutRig {
                 case .opusCustom:
                     let size = custom!.frameByteCount
                     for n in 0..<frames / 64 {
-                        try custom!.encode(
-                            sound.channels, offset: n * 64, into: bytes.baseAddress!.advanced(by: n * size))
+                        _ = try custom!.encode(
+                            sound.channels, offset: n * 64,
+                            into: UnsafeMutableRawBufferPointer(rebasing: bytes[(n * size)...]))
                     }
                     return frames / 64 * size
                 case .decoded:

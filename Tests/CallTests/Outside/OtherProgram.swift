@@ -37,7 +37,7 @@ enum OtherProgram: String, CaseIterable, CustomTestStringConvertible, Sendable {
             let encoder =
                 switch codec {
                 case .aac: ["-ar", "44100", "-c:a", "aac", "-b:a", "96k"]
-                case .opus: ["-c:a", "libopus", "-b:a", "64k"]
+                case .opus, .opusCustom: ["-c:a", "libopus", "-b:a", "64k"]  // it has no other
                 case .pcm: ["-ar", "44100", "-c:a", "pcm_s16be"]
                 }
             return try ChildProcess(
@@ -53,7 +53,7 @@ enum OtherProgram: String, CaseIterable, CustomTestStringConvertible, Sendable {
                 switch codec {
                 case .aac:
                     "audioresample ! audio/x-raw,rate=44100 ! avenc_aac bitrate=96000 ! rtpmp4gpay pt=96"
-                case .opus: "opusenc bitrate=64000 ! rtpopuspay pt=97"
+                case .opus, .opusCustom: "opusenc bitrate=64000 ! rtpopuspay pt=97"
                 case .pcm: "audio/x-raw,format=S16BE,rate=48000,channels=1 ! rtpL16pay pt=98 mtu=1200"
                 }
             let pipeline =
