@@ -17,7 +17,7 @@ import Testing
         return preferences
     }
 
-    @Test(arguments: [(Codec.opusCustom, Codec?.none), (nil, .opusCustom), (.opusCustom, .opusCustom)])
+    @Test(arguments: [(.opusCustom, nil), (nil, .opusCustom), (.opusCustom, .opusCustom)] as [(Codec?, Codec?)])
     func `it is used where one end asks for it and the other has it`(host: Codec?, guest: Codec?) throws {
         let (a, b) = try CallSimulation.negotiate(host: end(host), guest: end(guest))
         for side in [a, b] {

@@ -51,9 +51,8 @@ func opusCustomSeeds() -> [[UInt8]] {
                 }
             }
             var frame = [UInt8](repeating: 0, count: encoder.frameByteCount)
-            frame.withUnsafeMutableBytes {
-                if let to = $0.baseAddress { try? encoder.encode(block.channels, into: to) }
-            }
+            let count = frame.withUnsafeMutableBytes { try? encoder.encode(block.channels, into: $0) }
+            precondition(count == frame.count)
             bytes += n == 2 ? [0, 0] : [0, UInt8(frame.count + 1), 1] + frame
         }
         return bytes
