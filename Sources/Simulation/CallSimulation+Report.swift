@@ -5,7 +5,8 @@ import MediaTransport
 extension CallSimulation {
     /// How the call went up to now. The same configuration, run as long, gives the same.
     public var report: SimulationReport {
-        SimulationReport(
+        let elapsed = (elapsed * 1e9).rounded() / 1e9  // as the clock has it
+        return SimulationReport(
             seed: configuration.seed, seconds: elapsed, measuredFromSeconds: min(elapsed, configuration.measuresFrom),
             isEncrypted: configuration.isEncrypted, digest: Self.hexadecimal(digest),
             peers: peers.map { reported($0) },

@@ -79,7 +79,7 @@ import Testing
             (192_000..<240_000).reduce(0) { $0 + (said[$1] - heard[$1 + shift]) * (said[$1] - heard[$1 + shift]) }
         }
         let best = (shift - 40...shift + 40).min { error($0) < error($1) } ?? 0
-        #expect(abs(best - shift) <= 12, "\(best) instead of \(shift)")
+        #expect(abs(best - shift) <= 24, "\(best) instead of \(shift)")
     }
 
     @Test func `a trace is followed, and what it costs is what it says`() throws {
