@@ -16,14 +16,14 @@ public struct PlayoutDial: Hashable, Sendable, BitwiseCopyable {
     }
 
     @_noLocks
-    private init(preset: Double) { position = preset }
+    init(valid position: Double) { self.position = position }
 
     /// For making music together: 1 % may be late, and nothing is waited for longer than 15 ms.
-    public static var sing: PlayoutDial { @_noLocks get { PlayoutDial(preset: 0) } }
+    public static var sing: PlayoutDial { @_noLocks get { PlayoutDial(valid: 0) } }
     /// For conversation: 0.3 % may be late, at most 80 ms.
-    public static var talk: PlayoutDial { @_noLocks get { PlayoutDial(preset: 0.5) } }
+    public static var talk: PlayoutDial { @_noLocks get { PlayoutDial(valid: 0.5) } }
     /// For listening and recording: 0.02 % may be late, at most 500 ms.
-    public static var listen: PlayoutDial { @_noLocks get { PlayoutDial(preset: 1) } }
+    public static var listen: PlayoutDial { @_noLocks get { PlayoutDial(valid: 1) } }
 
     /// The presets by name, from quick to safe.
     public static var presets: [(name: String, dial: PlayoutDial)] {

@@ -8,8 +8,8 @@ extension PlayoutState {
     @_noLocks
     mutating func followDial() {
         let position = sharedDial.value
-        guard position != tracker.dial.position, let dial = PlayoutDial(position: position) else { return }
-        tracker.set(dial)
+        guard position != tracker.dial.position else { return }
+        tracker.set(PlayoutDial(valid: position))
     }
 
     /// The stream's frame that `frameCount` output frames from now reach, on the scale of packet offsets: a packet
