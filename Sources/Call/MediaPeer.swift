@@ -101,9 +101,9 @@ package final class MediaPeer {
 
     var nextDeadline: HostTime? {
         var next = sender.session.nextReportTime
-        for due in [aac?.deadline, sender.session.repair.takesNACK ? log.nextAsk : nil] {
-            if let due { next = next.map { min($0, due) } ?? due }
-        }
+        // No array: it is asked for at every turn.
+        if let due = aac?.deadline { next = min(due, next ?? due) }
+        if sender.session.repair.takesNACK, let due = log.nextAsk { next = min(due, next ?? due) }
         return next
     }
 
