@@ -8,6 +8,8 @@ import PackageDescription
 //   EARSHOT_RTSAN=P  links RealtimeSanitizer's runtime at path P and wraps every render call in it
 //   EARSHOT_TSAN=1   what the thread sanitizer's build needs
 //   EARSHOT_LAYERS=A,B   only these layers
+//   EARSHOT_TESTS=A,B    of tests only those of these layers
+//   EARSHOT_PLAIN_TESTS=1   tests are not optimised where what they test is: their build takes a third of the time
 let core = Context.environment["EARSHOT_CORE"] == "1"
 let rtsan = Context.environment["EARSHOT_RTSAN"]
 
@@ -16,6 +18,9 @@ let tsan = Context.environment["EARSHOT_TSAN"] != nil
 let settings: [SwiftSetting] =
     (rtsan == nil ? [] : [.unsafeFlags(["-Xcc", "-DEARSHOT_RTSAN"])])
     + (tsan ? [.unsafeFlags(["-Xcc", "-DEARSHOT_TSAN", "-Xfrontend", "-disable-llvm-verify"])] : [])
+let testSettings: [SwiftSetting] =
+    settings + (Context.environment["EARSHOT_PLAIN_TESTS"] == "1" ? [.unsafeFlags(["-Onone"])] : [])
+let tested = Context.environment["EARSHOT_TESTS"]?.split(separator: ",").map(String.init)
 let linker: [LinkerSetting] = rtsan.map { [.unsafeFlags([$0, "-lstdc++", "-lm"])] } ?? []
 
 /// What a layer's tests use besides: a call's delay is measured as `earshot analyze` does it.
@@ -27,14 +32,16 @@ let testDependencies: [String: [Target.Dependency]] = [
 
 /// One layer: a library product, a folder under Sources/, and its tests under Tests/.
 func layer(_ name: String, _ dependencies: [Target.Dependency]) -> [Target] {
-    [
-        .target(name: name, dependencies: dependencies, swiftSettings: settings, linkerSettings: linker),
+    let target = Target.target(name: name, dependencies: dependencies, swiftSettings: settings, linkerSettings: linker)
+    guard tested?.contains(name) ?? true else { return [target] }
+    return [
+        target,
         .testTarget(
             name: "\(name)Tests",
             dependencies: [.byName(name: name)] + dependencies + (testDependencies[name] ?? []) + [
                 "TestSupport", "TestTraits",
             ],
-            swiftSettings: settings, linkerSettings: linker),
+            swiftSettings: testSettings, linkerSettings: linker),
     ]
 }
 
@@ -135,11 +142,16 @@ let package = Package(
         .target(
             name: "UnitMeasures", dependencies: ["AudioBase", "AudioDSP", "CEBUR128"], path: "Tests/UnitMeasures",
             swiftSettings: settings),
-        .testTarget(name: "LayerTests", dependencies: ["TestSupport"], swiftSettings: settings, linkerSettings: linker),
     ] + layers.flatMap { layer($0.name, $0.dependencies) },
     swiftLanguageModes: [.v6],
     cxxLanguageStandard: .cxx14
 )
+
+if tested == nil {
+    package.targets.append(
+        .testTarget(
+            name: "LayerTests", dependencies: ["TestSupport"], swiftSettings: testSettings, linkerSettings: linker))
+}
 
 if layers.contains(where: { $0.name == "AudioDevices" }) {
     package.dependencies.append(.package(url: "https://github.com/HdrHistogram/hdrhistogram-swift", from: "0.1.0"))
@@ -183,5 +195,5 @@ if !core {
                 "earshot", "AudioBase", "AudioCodecs", "AudioContainers", "AudioDSP", "AudioFiles", "MediaTransport",
                 "Rooms", "Nearby", "TestSupport", "TestTraits", "TOMLReader",
             ],
-            swiftSettings: settings, linkerSettings: linker))
+            swiftSettings: testSettings, linkerSettings: linker))
 }

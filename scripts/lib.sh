@@ -128,8 +128,29 @@ ensure_python() {
     echo "${test_python_packages[*]}" >"$stamp"
 }
 
-# The one release build that the demo, the installation and the tests share. In the folder of EARSHOT_SCRATCH, where that
-# is set: scripts/test has it in that of the tests, when it runs all, as libraries in C are compiled alike for both.
-release_options=(-c release --static-swift-stdlib --scratch-path "${EARSHOT_SCRATCH:-$root/.build}")
-build_release() { swift build --package-path "$root" "${release_options[@]}" --product earshot "$@"; }
-release_program() { echo "$(swift build --package-path "$root" "${release_options[@]}" --show-bin-path)/earshot"; }
+# What all release builds have, so that one may go on where another ended. Loops in C begin at lines of the cache: one of 7 ns
+# takes 10 where it happens to lie across two. Nothing here reads an index.
+release_flags=(-c release --disable-index-store -Xcc -falign-loops=64)
+
+# The one release build that the demo, the installation and the tests share. When scripts/test runs all, EARSHOT_SCRATCH is
+# its folder of builds, one after the other for the tests, the program, the products, the examples and the benchmarks: what two
+# of them have in common is built once. The program is kept at EARSHOT_PROGRAM before the next one comes.
+program_flags=("${release_flags[@]}" --static-swift-stdlib)
+build_release() {
+    if [[ -n ${EARSHOT_PROGRAM:-} && -x $EARSHOT_PROGRAM ]]; then return; fi
+    swift build --package-path "$root" "${program_flags[@]}" --scratch-path "${EARSHOT_SCRATCH:-$root/.build}" --product earshot "$@"
+    [[ -z ${EARSHOT_PROGRAM:-} ]] || install -D "$(release_folder)/earshot" "$EARSHOT_PROGRAM"
+}
+release_folder() {
+    swift build --package-path "$root" "${program_flags[@]}" --scratch-path "${EARSHOT_SCRATCH:-$root/.build}" --show-bin-path
+}
+release_program() { if [[ -n ${EARSHOT_PROGRAM:-} ]]; then echo "$EARSHOT_PROGRAM"; else echo "$(release_folder)/earshot"; fi; }
+
+# The tests, optimised, as a virtual hour of audio at -Onone is a real one; their own code is not, which takes much longer to
+# optimise than to run. They are in .build/tests.
+test_flags=("${release_flags[@]}" -Xswiftc -enable-testing --scratch-path "$root/.build/tests")
+build_tests() { EARSHOT_PLAIN_TESTS=1 swift build --package-path "$root" --build-tests "${test_flags[@]}" >&2; }
+test_bundle() {
+    echo "$(EARSHOT_PLAIN_TESTS=1 swift build --package-path "$root" "${test_flags[@]}" --show-bin-path)/EarshotPackageTests.xctest"
+}
+run_built_tests() { "$(test_bundle)" --testing-library swift-testing --no-parallel "$@"; }

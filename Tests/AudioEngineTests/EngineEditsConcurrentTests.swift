@@ -46,6 +46,7 @@ import Testing
         try engine.connect(sources[0], to: engine.mainMixerNode, bus: 0)
         engine.mainMixerNode.input(0).isMuted = false
         engine.mainMixerNode.input(0).volume = 1
+        engine.mainMixerNode.input(0).pan = 0
         try engine.installTap(on: engine.mainMixerNode, bufferSize: 512) { samples, count, _ in
             for i in 0..<count { last.hear(samples[0][i]) }
         }
