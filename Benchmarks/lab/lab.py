@@ -462,10 +462,10 @@ opus_packet_loss {o.get('pl', '0')}
 
 
 def peer_earshot(P, o, ip, period):
-    """codec: pcm|opus|aac; frame: Opus milliseconds; channels; bitrate; warm"""
+    """codec: pcm|opus|opus-custom|aac; frame: Opus milliseconds; channels; bitrate; dial; warm"""
     prog = os.environ.get("LAB_EARSHOT", "earshot")
     base = ["--device", "jack", "--no-connect", "--codec", o.get("codec", "pcm"), "--channels", o.get("channels", "2"), "--json"]
-    for k in ("frame", "bitrate"):
+    for k in ("frame", "bitrate", "dial"):
         if k in o:
             base += ["--" + k, o[k]]
     out = {s: open(f"{SCR}/earshot{s}.json", "w") for s in "AB"}
