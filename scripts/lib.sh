@@ -148,7 +148,7 @@ release_program() { if [[ -n ${EARSHOT_PROGRAM:-} ]]; then echo "$EARSHOT_PROGRA
 
 # The tests, optimised, as a virtual hour of audio at -Onone is a real one; their own code is not, which takes much longer to
 # optimise than to run. They are in .build/tests.
-test_flags=("${release_flags[@]}" -Xswiftc -enable-testing --scratch-path "$root/.build/tests")
+test_flags=("${release_flags[@]}" --disable-xctest -Xswiftc -enable-testing --scratch-path "$root/.build/tests")
 build_tests() { EARSHOT_PLAIN_TESTS=1 swift build --package-path "$root" --build-tests "${test_flags[@]}" >&2; }
 test_bundle() {
     echo "$(EARSHOT_PLAIN_TESTS=1 swift build --package-path "$root" "${test_flags[@]}" --show-bin-path)/EarshotPackageTests.xctest"
