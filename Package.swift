@@ -20,6 +20,8 @@ let settings: [SwiftSetting] =
     + (tsan ? [.unsafeFlags(["-Xcc", "-DEARSHOT_TSAN", "-Xfrontend", "-disable-llvm-verify"])] : [])
 let testSettings: [SwiftSetting] =
     settings + (Context.environment["EARSHOT_PLAIN_TESTS"] == "1" ? [.unsafeFlags(["-Onone"])] : [])
+/// Layers whose tests compute so much by themselves that they are optimised all the same.
+let busyTests: Set = ["AudioDevices", "AudioStreams", "VoiceProcessing"]
 let tested = Context.environment["EARSHOT_TESTS"]?.split(separator: ",").map(String.init)
 let linker: [LinkerSetting] = rtsan.map { [.unsafeFlags([$0, "-lstdc++", "-lm"])] } ?? []
 
@@ -41,7 +43,7 @@ func layer(_ name: String, _ dependencies: [Target.Dependency]) -> [Target] {
             dependencies: [.byName(name: name)] + dependencies + (testDependencies[name] ?? []) + [
                 "TestSupport", "TestTraits",
             ],
-            swiftSettings: testSettings, linkerSettings: linker),
+            swiftSettings: busyTests.contains(name) ? settings : testSettings, linkerSettings: linker),
     ]
 }
 

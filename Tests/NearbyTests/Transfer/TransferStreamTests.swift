@@ -93,7 +93,8 @@ import Testing
         try await withPair { _, a, b in
             let stream = try await a.transfers.openStream(named: Self.name, to: b.id)
             let incoming = try await b.stream()
-            let writing = Task { while true { try await stream.write(noise(65_536)) } }
+            let piece = noise(65_536)
+            let writing = Task { while true { try await stream.write(piece) } }
             let finishing = Task {
                 try await Task.sleep(for: .milliseconds(200))
                 try await stream.finish()
