@@ -49,7 +49,7 @@ struct ForecastReport: Encodable {
 
     /// For people.
     func text(dials: [PlayoutDial]) -> String {
-        peers.map { $0.text + "\n" }.joined() + advice(dials) + "\n"
+        peers.map { $0.text + "\n" }.joined() + advice(dials)
     }
 
     /// What to type next: the quickest dial with at most a glitch a minute from everybody.
@@ -57,13 +57,14 @@ struct ForecastReport: Encodable {
         let good = dials.indices.first { at in peers.allSatisfy { $0.forecast.dials[at].glitchesPerMinute <= 1 } }
         let dial = good ?? dials.count - 1
         let command = "earshot join \(HostCommand.quoted(asked)) --dial \(dials[dial])"
-        let most = peers.map { $0.forecast.dials[dial].glitchesPerMinute }.max() ?? 0
         if good != nil { return "the quickest with at most one glitch a minute: \(command)\n" }
-        let isShort = peers.contains { $0.forecast.dials[dial].basis == .fewerThan }
-        return isShort && most < 60
-            ? "for a better forecast measure longer: earshot forecast \(HostCommand.quoted(asked)) --seconds 60\n"
-            : "no dial keeps this way below one glitch a minute; a cable, another channel, or fewer programs on the network "
+        // What was not seen often is guessed with care, so that it may well be better.
+        let isSeen = peers.contains { $0.forecast.dials[dial].basis == .seen }
+        return isSeen
+            ? "no dial keeps this way below one glitch a minute; a cable, another channel, or fewer programs on the network "
                 + "may. The best there is: \(command)\n"
+            : "it was too short a look to promise less than a glitch a minute; measure longer: earshot forecast "
+                + "\(HostCommand.quoted(asked)) --seconds 60\n"
     }
 }
 

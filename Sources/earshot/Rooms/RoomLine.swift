@@ -57,8 +57,10 @@ struct RoomLine {
         if other.isAway { return "\(name) (out of reach)" }
         guard other.isConnected else { return "\(name) (connecting)" }
         var text = "\(name) \(other.isMuted ? "(muted)" : LiveLine.meter(other.peak ?? 0))"
-        if let delay = other.delay { text += String(format: " %.0f ms", delay * 1e3) }
-        if isWhole, let depth = other.depth { text += String(format: " (%.0f of it buffer)", depth * 1e3) }
+        if let delay = other.delay {
+            text += String(format: " %.0f ms", delay * 1e3)
+            if isWhole, let depth = other.depth { text += String(format: " (%.0f of it buffer)", depth * 1e3) }
+        }
         if other.lost > 0 { text += " lost \(other.lost)" }
         if other.glitches > 0 { text += " glitches \(other.glitches)" }
         return text
