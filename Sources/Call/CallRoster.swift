@@ -26,6 +26,17 @@ final class CallRoster: Sendable {
         var offer: SessionDescription?
         var seat: Seat?
         var gain: Float = 1
+        /// What playouts counted that are gone, and the rate of the last one's stream.
+        var past: (statistics: PlayoutStatistics, rate: Double)?
+
+        /// Keeps what the seat's playout counted, which is about to go.
+        mutating func remember() {
+            guard let playout = seat?.heard?.playout else { return }
+            let rate = playout.configuration.streamRate
+            var statistics = playout.statistics
+            if let past { statistics.add(past.statistics, rateRatio: rate / past.rate) }
+            past = (statistics, rate)
+        }
     }
 
     private struct Seat {
@@ -121,6 +132,7 @@ final class CallRoster: Sendable {
         if farSide.seat?.agreement == agreement { return }
         let old = farSide.seat
         guard let agreement else {
+            farSide.remember()
             farSide.seat = nil
             media.rest(peer)
             if let heard = old?.heard { mixer.remove(heard.place) }
@@ -141,6 +153,7 @@ final class CallRoster: Sendable {
             guard let place = mixer.add(playout, gain: farSide.gain) else { throw CallError.full }
             heard = (playout, place)
         }
+        farSide.remember()
         farSide.seat = Seat(agreement: agreement, heard: heard, stream: stream)
         media.add(mediaPeer, as: peer)
         if let heard = old?.heard { mixer.remove(heard.place) }
@@ -166,13 +179,18 @@ final class CallRoster: Sendable {
 
     func statistics(of peer: PeerID) -> CallStatistics? {
         farSides.withLock { farSides in
-            guard let seat = farSides.all[peer]?.seat else { return nil }
+            guard let farSide = farSides.all[peer], let seat = farSide.seat else { return nil }
             var statistics = CallStatistics(
                 configuration: seat.agreement.configuration, direction: seat.agreement.direction,
                 media: media.statistics(of: peer) ?? MediaStatistics(rtp: RTPStatistics()))
             if let (playout, place) = seat.heard {
                 statistics.playout = playout.statistics
+                statistics.forecast = playout.forecast
                 statistics.level = mixer.level(at: place)
+            }
+            if let past = farSide.past {
+                let rate = statistics.configuration.streamRate
+                statistics.playout.add(past.statistics, rateRatio: rate / past.rate)
             }
             statistics.mouthToEar = estimateMouthToEar(statistics)
             return statistics

@@ -9,10 +9,31 @@ public struct CallStatistics: Sendable {
     public var direction: SessionDescription.Direction
     /// What went over the wire, up to 0.15 s ago.
     public var media: MediaStatistics
-    /// What was made of it.
+    /// What was made of it. Counts go on where something else is agreed on; frames are then brought to the new rate.
     public var playout = PlayoutStatistics()
+    /// What each depth of playout's buffer would have done here.
+    public var forecast = PlayoutForecast()
     /// How loud the far side's voice is as it is played, and whether it speaks.
     public var level = VoiceLevel()
     /// Seconds from the far side's microphone to this loudspeaker, estimated; nil until both ways are known.
     public var mouthToEar: Double?
+}
+
+extension PlayoutStatistics {
+    /// Adds what an earlier playout of the same far side counted.
+    /// - Parameter ratio: of this stream's rate to the earlier one's.
+    mutating func add(_ earlier: PlayoutStatistics, rateRatio ratio: Double) {
+        func frames(_ count: Int) -> Int { ratio == 1 ? count : Int((Double(count) * ratio).rounded()) }
+        packets += earlier.packets
+        latePackets += earlier.latePackets
+        missingPackets += earlier.missingPackets
+        recoveredPackets += earlier.recoveredPackets
+        glitches += earlier.glitches
+        skips += earlier.skips
+        restarts += earlier.restarts
+        concealedFrames += frames(earlier.concealedFrames)
+        stretchedFrames += frames(earlier.stretchedFrames)
+        droppedFrames += frames(earlier.droppedFrames)
+        insertedFrames += frames(earlier.insertedFrames)
+    }
 }

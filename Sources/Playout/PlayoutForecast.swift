@@ -1,34 +1,54 @@
 /// What each depth of the buffer would have done here, from what packets did in the last ten minutes or so.
 ///
 /// A glitch is a run of packets that come too late for the depth, however many; packets that never come are not
-/// in it, as no depth brings them. A value of a fixed size; nothing in it is extrapolated.
+/// in it, as no depth brings them. A value of a fixed size. ``glitchesPerMinute(atDepth:)`` and ``lateShare(atDepth:)``
+/// are what was seen; ``glitchRate(atDepth:)`` goes on where too little was.
 public struct PlayoutForecast: BitwiseCopyable, Sendable {
     /// Seconds that it rests on; what is older than some ten minutes weighs less.
     public internal(set) var observedSeconds = 0.0
     /// Packets that it rests on.
     public internal(set) var packetCount = 0.0
 
-    private var depths: InlineArray<20, Double> = [
-        0.0005, 0.001, 0.002, 0.003, 0.004, 0.006, 0.008, 0.010, 0.012, 0.015,
+    private var depths: InlineArray<22, Double> = [
+        0.000_12, 0.000_25, 0.0005, 0.001, 0.002, 0.003, 0.004, 0.006, 0.008, 0.010, 0.012, 0.015,
         0.020, 0.030, 0.040, 0.060, 0.080, 0.120, 0.160, 0.240, 0.320, 0.500,
     ]
-    private var runs = InlineArray<20, Double>(repeating: 0)  // that began, too late for the depth
-    private var late = InlineArray<20, Double>(repeating: 0)  // packets too late for the depth
+    private var runs = InlineArray<22, Double>(repeating: 0)  // that began, too late for the depth
+    private var late = InlineArray<22, Double>(repeating: 0)  // packets too late for the depth
     private var previous = 0  // depths that the last packet was too late for
     private var lastTime = -1.0
     private var fadedTime = 0.0
+    private static var depthCount: Int { @_noLocks get { 22 } }
 
     /// Nothing is known.
     @_noLocks
-    init() {}
+    public init() {}
 
     /// Seconds by which the depths may be told apart, from the least to the greatest.
-    public var knownDepths: [Double] { (0..<20).map { depths[$0] } }
+    public var knownDepths: [Double] { (0..<Self.depthCount).map { depths[$0] } }
 
-    /// Glitches a minute at a depth, in seconds that the promptest packet waits. What is not among ``knownDepths`` is
-    /// taken as the next smaller one, so never too good.
+    /// Glitches a minute at a depth, in seconds that the promptest packet waits, as they were seen. What is not among
+    /// ``knownDepths`` is taken as the next smaller one, so never too good.
     public func glitchesPerMinute(atDepth depth: Double) -> Double {
-        observedSeconds > 0 ? runs[index(depth)] / observedSeconds * 60 : 0
+        observedSeconds > 0 ? seenRuns[index(depth)] / observedSeconds * 60 : 0
+    }
+
+    /// Glitches a minute at a depth, likewise, where few or none were seen too; see ``GlitchRate``.
+    public func glitchRate(atDepth depth: Double) -> GlitchRate { glitchRates[index(depth)] }
+
+    /// The same of each of ``knownDepths``.
+    public var glitchRates: [GlitchRate] {
+        GlitchRate.rates(runs: seenRuns, depths: knownDepths, seconds: observedSeconds)
+    }
+
+    /// Runs by depth. Where nearly all is late runs flow together, which is no less to hear: there are as many as at any
+    /// greater depth.
+    private var seenRuns: [Double] {
+        var most = 0.0
+        return (0..<Self.depthCount).reversed().map { at in
+            most = max(most, runs[at])
+            return most
+        }.reversed()
     }
 
     /// The share of packets that would come too late for a depth in seconds, likewise.
@@ -39,34 +59,22 @@ public struct PlayoutForecast: BitwiseCopyable, Sendable {
     /// The smallest of ``knownDepths`` that a dial would hold here, in seconds: its share of late packets, or its
     /// ceiling.
     public func depth(for dial: PlayoutDial) -> Double {
-        let enough = (0..<20).first { packetCount == 0 || late[$0] <= dial.lateShare * packetCount }
-        return min(dial.ceiling, depths[enough ?? 19])
+        let all = 0..<Self.depthCount
+        let enough = all.first { packetCount == 0 || late[$0] <= dial.lateShare * packetCount }
+        return min(dial.ceiling, depths[enough ?? Self.depthCount - 1])
     }
 
-    /// What one could read of these depths, in seconds: "8 ms: 0.3 glitches a minute; 12 ms: fewer than 0.1".
+    /// What one could read of these depths, in seconds: "8 ms: 0.3 glitches a minute; 12 ms: 0.01".
     public func text(forDepths wanted: [Double]) -> String {
         guard observedSeconds >= 1 else { return "too little is known yet" }
+        let rates = glitchRates
         return wanted.enumerated().map { place, depth in
-            let rate = glitchesPerMinute(atDepth: depth)
-            // What was not seen once in this time may still come once in as much again.
-            let least = 60 / observedSeconds
-            let said = rate > 0 ? Self.short(rate) : "fewer than \(Self.short(least))"
-            return "\(Self.short(depth * 1e3)) ms: \(said)\(place == 0 ? " glitches a minute" : "")"
+            "\(GlitchRate.short(depth * 1e3)) ms: \(rates[index(depth)])\(place == 0 ? " glitches a minute" : "")"
         }.joined(separator: "; ")
     }
 
     private func index(_ depth: Double) -> Int {
-        (0..<20).last { depths[$0] <= depth + 1e-9 } ?? 0
-    }
-
-    /// Two digits that count, rounded up where there would be none.
-    private static func short(_ number: Double) -> String {
-        if number >= 10 { return "\(Int(number.rounded()))" }
-        let scale = number >= 1 ? 10.0 : 100.0
-        let whole = max(1, Int((number * scale).rounded()))
-        if whole % Int(scale) == 0 { return "\(whole / Int(scale))" }
-        if scale == 10 || whole % 10 == 0 { return "\(Double(whole * 10 / Int(scale)) / 10)" }
-        return "\(Double(whole) / 100)"
+        (0..<Self.depthCount).last { depths[$0] <= depth + 1e-9 } ?? 0
     }
 }
 
@@ -79,7 +87,7 @@ extension PlayoutForecast {
         if now - fadedTime > 10 || now < fadedTime { fade(at: now) }
         packetCount += 1
         var reached = 0
-        while reached < 20, delay > depths[reached] {
+        while reached < Self.depthCount, delay > depths[reached] {
             late[reached] += 1
             if reached >= previous { runs[reached] += 1 }
             reached &+= 1
@@ -95,7 +103,7 @@ extension PlayoutForecast {
         let kept = 59.0 / 60
         observedSeconds *= kept
         packetCount *= kept
-        for i in 0..<20 {
+        for i in 0..<Self.depthCount {
             runs[i] *= kept
             late[i] *= kept
         }

@@ -81,6 +81,8 @@ struct CallReport: Codable {
         var sent: Sent
         var received: Received
         var delay: Delay
+        /// What other depths would do here; nil where too little is known.
+        var forecast: LinkForecast?
         var transport: Transport?
     }
 
@@ -117,10 +119,18 @@ struct CallReport: Codable {
         var restarts: Int
         /// Lost packets that came after all; copies that were not needed; reports that asked for packets.
         var recovered: Int
+        /// Of those that came after all, the ones that playout could use.
+        var recoveredInTime: Int
         var redundant: Int
         var nacks: Int
         var concealedFrames: Int
         var concealedMs: Double
+        /// Sound made longer or shorter unheard.
+        var stretchedFrames: Int
+        var stretchedMs: Double
+        /// Runs of made-up sound or skips, each once however long; a minute of the time in which there was sound.
+        var glitches: Int
+        var glitchesPerMinute: Double
         var skips: Int
         var droppedFrames: Int
         var insertedFrames: Int
@@ -131,6 +141,9 @@ struct CallReport: Codable {
         var mouthToEarEstimateMs: Double?
         var playoutMs: Double
         var depthMs: Double
+        /// The depth as it should be, and the dial that it follows.
+        var targetDepthMs: Double
+        var dial: String
         var roundTripMs: Double?
         var jitterMs: Double
         var driftPPM: Double

@@ -28,7 +28,8 @@ struct EarshotCommand: ParsableCommand {
             """,
         version: CallReport.version,
         subcommands: [
-            HostCommand.self, JoinCommand.self, ChatCommand.self, SendCommand.self, PeersCommand.self,
+            HostCommand.self, JoinCommand.self, ForecastCommand.self, ChatCommand.self, SendCommand.self,
+            PeersCommand.self,
             DevicesCommand.self, LoopbackCommand.self,
             MonitorCommand.self,
             EffectsCommand.self, RenderCommand.self, ProcessVoiceCommand.self, RecordCommand.self, PlayCommand.self,

@@ -78,6 +78,7 @@ import Testing
         try a.describe(b) { $0.direction = .sendOnly }
         #expect(eventually { a.misses(b) && b.hears(a) })
         #expect(a.statistics(of: b)?.direction == .sendOnly && b.statistics(of: a)?.direction == .receiveOnly)
+        #expect(a.statistics(of: b)?.playout.packets ?? 0 >= packets, "what was counted stays")
         try a.describe(b) { $0.direction = .inactive }
         #expect(a.statistics(of: b) == nil && b.statistics(of: a) == nil && a.session.peers == [c.id])
         #expect(eventually { a.misses(b) && b.misses(a) })

@@ -9,6 +9,7 @@ import TestSupport
         ["analyze", "--help"], ["process-voice", "--help"], ["record", "--help"],
         ["play", "--help"], ["simulate", "--help"], ["convert", "--help"], ["info", "--help"],
         ["help", "host"], ["peers", "--help"], ["chat", "--help"], ["send", "--help"], ["peers", "forget", "--help"],
+        ["forecast", "--help"],
     ])
     func `each command explains itself`(arguments: [String]) throws {
         let program = try Earshot.start(arguments)
@@ -30,7 +31,7 @@ import TestSupport
             "record", "trim-silence", "play", "shuffle", "convert", "normalize", "info", "peers", "accept",
             "no-announce", "purpose", "watch", "simulate", "wifi-congested", "trace", "chat", "send", "receive", "stay",
             "pipewire",
-            "alsa", "simulated",
+            "alsa", "simulated", "forecast", "ephemeral",
         ] {
             #expect(program.output.contains(word))
         }

@@ -164,7 +164,8 @@ import Testing
 
 @Suite struct RoomLineTests {
     private let others = [
-        RoomLine.Other(name: "Bob", peak: 0.5, isSpeaking: true, delay: 0.0234, isConnected: true),
+        RoomLine.Other(
+            name: "Bob", peak: 0.5, isSpeaking: true, delay: 0.0234, glitches: 2, depth: 0.004, isConnected: true),
         RoomLine.Other(name: "Cleo with a very long name indeed", isMuted: true, lost: 3, isConnected: true),
         RoomLine.Other(name: "Dan", isAway: true), RoomLine.Other(name: "E\u{1B}[2Jve"),
     ]
@@ -172,7 +173,8 @@ import Testing
     @Test func `everybody is there with what they do`() {
         let line = RoomLine(elapsed: 12, peak: 0.1, others: others, questionCount: 1).plain
         for words in [
-            " 12 s", "me [######----]", "Bob [########--] 23 ms", "indeed (muted) lost 3", "Dan (out of reach)",
+            " 12 s", "me [######----]", "Bob [########--] 23 ms (4 of it buffer) glitches 2", "indeed (muted) lost 3",
+            "Dan (out of reach)",
             "(connecting)", "1 at the door",
         ] { #expect(line.contains(words), "\(line)") }
         #expect(!line.unicodeScalars.contains("\u{1B}"))
@@ -182,6 +184,13 @@ import Testing
         let line = RoomLine(elapsed: 12, duration: 30, peak: 0.1, isMuted: true, others: others)
         #expect(line.text(width: width, hasColour: false).count < width)
         #expect(line.text(width: 200, hasColour: true).contains("\u{1B}[32mBob\u{1B}[0m"))
+    }
+
+    @Test func `where there is little room the buffer gives way before names do`() {
+        let line = RoomLine(peak: 0.1, others: [others[0]])
+        #expect(line.text(width: 80, hasColour: false).contains("23 ms (4 of it buffer) glitches 2"))
+        let narrow = line.text(width: 53, hasColour: false)
+        #expect(narrow.contains("Bob [########--] 23 ms glitches 2"), "\(narrow)")
     }
 
     @Test func `joined emoji stay as they are, and what turns text round does not`() {

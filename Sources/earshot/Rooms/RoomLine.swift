@@ -13,6 +13,9 @@ struct RoomLine {
         /// Seconds from its microphone to this loudspeaker, estimated.
         var delay: Double?
         var lost = 0
+        var glitches = 0
+        /// Seconds of the delay that playout waits for what comes late; nil where nothing comes.
+        var depth: Double?
         var isConnected = false
     }
 
@@ -24,38 +27,42 @@ struct RoomLine {
     /// Who asks to be let in.
     var questionCount = 0
 
-    /// For a terminal so wide: names give way first, then those who come last.
+    /// For a terminal so wide: what playout waits gives way first, then names do, then those who come last.
     func text(width: Int, hasColour: Bool) -> String {
-        for limit in [24, 12, 6] {
-            let line = words(nameLimit: limit)
+        for (limit, isWhole) in [(24, true), (24, false), (12, false), (6, false)] {
+            let line = words(nameLimit: limit, isWhole: isWhole)
             if line.count < width || limit == 6 { return coloured(PlayLine.fit(line, width - 1), hasColour) }
         }
         return ""
     }
 
     /// For who reads line by line.
-    var plain: String { words(nameLimit: 63) }
+    var plain: String { words(nameLimit: 63, isWhole: true) }
 
-    private func words(nameLimit: Int) -> String {
+    private func words(nameLimit: Int, isWhole: Bool) -> String {
         var parts: [String] = []
         if let elapsed {
             parts.append(
                 duration.map { String(format: "%3.0f/%.0f s", elapsed, $0) } ?? String(format: "%3.0f s", elapsed))
         }
         parts.append("me \(isMuted ? "[  muted   ]" : LiveLine.meter(peak))")
-        parts += others.map { Self.words($0, nameLimit) }
+        parts += others.map { Self.words($0, nameLimit, isWhole) }
         if others.isEmpty { parts.append("nobody else is here") }
         if questionCount > 0 { parts.append("\(questionCount) at the door") }
         return parts.joined(separator: "  ")
     }
 
-    private static func words(_ other: Other, _ limit: Int) -> String {
+    private static func words(_ other: Other, _ limit: Int, _ isWhole: Bool) -> String {
         let name = PlayLine.fit(DeviceWords.printable(other.name), limit)
         if other.isAway { return "\(name) (out of reach)" }
         guard other.isConnected else { return "\(name) (connecting)" }
         var text = "\(name) \(other.isMuted ? "(muted)" : LiveLine.meter(other.peak ?? 0))"
-        if let delay = other.delay { text += String(format: " %.0f ms", delay * 1e3) }
+        if let delay = other.delay {
+            text += String(format: " %.0f ms", delay * 1e3)
+            if isWhole, let depth = other.depth { text += String(format: " (%.0f of it buffer)", depth * 1e3) }
+        }
         if other.lost > 0 { text += " lost \(other.lost)" }
+        if other.glitches > 0 { text += " glitches \(other.glitches)" }
         return text
     }
 

@@ -5,10 +5,16 @@ import Rooms
 /// What the report says of each of the others, those who have left too.
 struct RoomPeers {
     private var all: [MemberID: CallReport.Peer] = [:]
+    /// Since when there is sound of each: seconds from the beginning of the call.
+    private var heardSince: [MemberID: Double] = [:]
 
-    /// How the call with a member stands now.
-    mutating func update(_ member: Member, _ statistics: CallStatistics, _ way: MediaPortReport?) {
-        var peer = CallReport.Peer(member, statistics)
+    /// How the call with a member stands, so many seconds from its beginning.
+    mutating func update(
+        _ member: Member, _ statistics: CallStatistics, _ way: MediaPortReport?, at seconds: Double
+    ) {
+        if heardSince[member.id] == nil, statistics.playout.isStarted { heardSince[member.id] = seconds }
+        let heard = heardSince[member.id].map { seconds - $0 } ?? 0
+        var peer = CallReport.Peer(member, statistics, heardSeconds: heard)
         peer.address = way?.pair.map { $0.remote.description } ?? all[member.id]?.address
         peer.transport =
             way.map {
@@ -29,7 +35,7 @@ struct RoomPeers {
 }
 
 extension CallReport.Peer {
-    fileprivate init(_ member: Member, _ statistics: CallStatistics) {
+    fileprivate init(_ member: Member, _ statistics: CallStatistics, heardSeconds: Double) {
         let configuration = statistics.configuration
         let (rtp, media, playout) = (statistics.media.rtp, statistics.media, statistics.playout)
         self.init(
@@ -45,14 +51,22 @@ extension CallReport.Peer {
                 late: playout.latePackets + media.lateUnits, missing: playout.missingPackets,
                 duplicates: rtp.packetsDuplicate, reordered: rtp.packetsReordered, corrupt: media.corruptPackets,
                 rejected: media.rejectedPackets, restarts: playout.restarts,
-                recovered: media.recoveredPackets, redundant: media.redundantPackets, nacks: media.nacksSent,
+                recovered: media.recoveredPackets, recoveredInTime: playout.recoveredPackets,
+                redundant: media.redundantPackets, nacks: media.nacksSent,
                 concealedFrames: playout.concealedFrames,
-                concealedMs: Double(playout.concealedFrames) / configuration.streamRate * 1e3, skips: playout.skips,
+                concealedMs: Double(playout.concealedFrames) / configuration.streamRate * 1e3,
+                stretchedFrames: playout.stretchedFrames,
+                stretchedMs: Double(playout.stretchedFrames) / configuration.streamRate * 1e3,
+                glitches: playout.glitches,
+                glitchesPerMinute: heardSeconds >= 1 ? Double(playout.glitches) / heardSeconds * 60 : 0,
+                skips: playout.skips,
                 droppedFrames: playout.droppedFrames, insertedFrames: playout.insertedFrames),
             delay: CallReport.Delay(
                 mouthToEarEstimateMs: statistics.mouthToEar.map { $0 * 1e3 }, playoutMs: playout.delay * 1e3,
-                depthMs: playout.depth * 1e3, roundTripMs: rtp.roundTrip.map { $0 * 1e3 }, jitterMs: rtp.jitter * 1e3,
-                driftPPM: playout.driftPPM))
+                depthMs: playout.depth * 1e3, targetDepthMs: playout.targetDepth * 1e3,
+                dial: configuration.dial.description, roundTripMs: rtp.roundTrip.map { $0 * 1e3 },
+                jitterMs: rtp.jitter * 1e3,
+                driftPPM: playout.driftPPM), forecast: LinkForecast(statistics.forecast))
     }
 }
 

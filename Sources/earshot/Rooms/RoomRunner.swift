@@ -125,10 +125,11 @@ final class RoomRunner {
 
     /// Keeps what the report will say of each.
     private func follow() {
+        let seconds = HostTime.now().seconds(since: began ?? opened)
         for member in console.others {
             let id = PeerID(Int(member.id.number))
             guard let statistics = call.statistics(of: id) else { continue }
-            peers.update(member, statistics, console.session.report(of: member.id))
+            peers.update(member, statistics, console.session.report(of: member.id), at: seconds)
         }
         if let began {
             for member in console.left { peers.left(member.id, after: HostTime.now().seconds(since: began)) }
@@ -176,7 +177,13 @@ final class RoomRunner {
             name: member.name.text, peak: statistics?.level.peak, isSpeaking: statistics?.level.isSpeaking ?? false,
             isMuted: member.isMuted, isAway: member.isAway, delay: statistics?.mouthToEar,
             lost: max(0, statistics?.media.rtp.packetsMissing ?? 0),
+            glitches: statistics?.playout.glitches ?? 0, depth: statistics.flatMap(Self.depth),
             isConnected: console.ways[member.id]?.carriesMedia ?? false)
+    }
+
+    /// Seconds that what comes late is waited for; nil before there is sound.
+    private static func depth(_ statistics: CallStatistics) -> Double? {
+        statistics.playout.isStarted ? max(0, statistics.playout.depth) : nil
     }
 
     private static func print(_ report: CallReport) throws {
@@ -188,15 +195,7 @@ final class RoomRunner {
     private func summary(_ report: CallReport) -> String {
         guard began != nil else { return "nobody came; there was no call (\(report.ended))" }
         var lines = ["call ended (\(report.ended)) after \(Int(report.seconds)) s"]
-        for peer in report.peers {
-            let delay =
-                peer.delay.mouthToEarEstimateMs.map { String(format: "about %.0f ms mouth to ear", $0) }
-                ?? "delay unknown"
-            lines.append(
-                "\(peer.name): \(peer.sent.packets) packets sent, \(peer.received.packets) received, "
-                    + "\(peer.received.lost) lost, \(String(format: "%.0f", peer.received.concealedMs)) ms concealed, \(delay)"
-            )
-        }
+        for peer in report.peers { lines += peer.summary }
         if let voice = report.voice?.summary { lines.append(voice) }
         if let heard = report.heard { lines.append("heard: \(heard.file)") }
         return lines.joined(separator: "\n")

@@ -1,0 +1,25 @@
+import Foundation
+
+extension CallReport.Peer {
+    /// What is said of one of the others when the call has ended, in lines.
+    var summary: [String] {
+        let way =
+            delay.mouthToEarEstimateMs.map { String(format: "about %.0f ms mouth to ear", $0) } ?? "delay unknown"
+        var lines = [
+            "\(name): \(sent.packets) packets sent, \(received.packets) received, "
+                + String(format: "\(received.lost) lost, %.0f ms concealed, ", received.concealedMs) + way
+        ]
+        guard received.packets > 0 else { return lines }
+        lines.append(
+            "    \(received.late) late, \(received.recovered) recovered, "
+                + String(format: "%.0f ms stretched, ", received.stretchedMs)
+                + (received.glitches == 1 ? "1 glitch" : "\(received.glitches) glitches")
+                + String(format: " (%.2g a minute), clocks %+.0f ppm apart", received.glitchesPerMinute, delay.driftPPM)
+        )
+        lines.append(
+            String(
+                format: "    buffer %.1f ms, %.1f wanted (dial \(delay.dial))", delay.depthMs, delay.targetDepthMs)
+                + (forecast.map { "; here \($0.words(around: delay.targetDepthMs))" } ?? ""))
+        return lines
+    }
+}

@@ -1,0 +1,111 @@
+import ArgumentParser
+import Call
+import Foundation
+import MediaTransport
+import Nearby
+import Playout
+import Rooms
+
+struct ForecastCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "forecast", abstract: "Measure the way to a room for some seconds, and say which dial suits it.",
+        discussion: """
+            It joins as a silent guest, with a simulated sound card, listens for --seconds to what those in the room send,
+            and says what each dial would make of it: the delay that it adds, and glitches a minute. The room is named as
+            for join. Nobody's microphone is used here; those in the room see a guest come and go.
+
+            earshot forecast 192.168.1.20
+            earshot forecast 'Blue Room' --seconds 60
+            """)
+
+    @Argument(
+        help:
+            "A room's NAME, ADDRESS, ADDRESS:PORT, [IPv6]:PORT, HOST, HOST:PORT, or a join code. Default: shows which there are."
+    )
+    var room: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "How long to measure, 2 to 3600; the rarer a glitch, the longer it takes to see one.", valueName: "seconds")
+    )
+    var seconds = 10.0
+
+    @OptionGroup var entrance: EntranceOptions
+
+    @OptionGroup var own: RoomOptions
+
+    @Option(
+        help: ArgumentHelp(
+            "The port for signalling (TCP) and sound (UDP); another where it is taken. Default: 47400.",
+            valueName: "port"))
+    var port: UInt16?
+
+    @OptionGroup(title: "What is sent meanwhile") var coding: CodecOptions
+
+    @Flag(help: "Print the forecast as one JSON document.")
+    var json = false
+
+    func validate() throws {
+        if let room { try RoomOptions.check { try JoinTarget(room, as: entrance.by) } }
+        guard (2...3_600).contains(seconds) else { throw ValidationError("--seconds takes 2 to 3600") }
+        if port == 0 { throw ValidationError("--port takes 1 to 65535") }
+    }
+
+    func run() throws {
+        try Failure.reporting {
+            Interrupt.watch()
+            let runner = try enter()
+            let report = try runner.run()
+            try Terminal.output(json ? report.document : report.text(dials: dials))
+            if Interrupt.isRequested { throw ExitCodes.interrupted }
+        }
+    }
+
+    /// The presets, and the dial that was asked for where it is none of them.
+    private var dials: [PlayoutDial] {
+        let presets = PlayoutDial.presets.map(\.dial)
+        return (presets.contains(coding.dial) ? presets : presets + [coding.dial]).sorted { $0.position < $1.position }
+    }
+
+    /// Into the room, muted. The keys are read until then.
+    private func enter() throws -> ForecastRunner {
+        let keys = Terminal.isInteractive ? Keys() : nil
+        var entrance = entrance
+        entrance.purpose = entrance.purpose ?? "to measure the way, without sound"
+        let (found, pin) = try entrance.locate(room, own, keys)
+        var options = try CallOptions.parse(["--device", "simulated"])
+        options.coding = coding
+        // What waits longest loses nothing that another dial would have had.
+        options.coding.dial = .listen
+        let card = try SoundCard(options)
+        let call: CallSession
+        let nearby: NearbySession
+        do {
+            call = try options.makeCall(card)
+            var configuration = NearbySession.Configuration(name: own.ownName, store: own.store)
+            configuration.port = port ?? JoinCode.usualPort
+            configuration.takesAnyPort = true
+            configuration.isMuted = true
+            configuration.media = call
+            nearby = try NearbySession.opened(configuration)
+        } catch {
+            card.close()
+            throw error
+        }
+        call.isMuted = true
+        let console = RoomConsole(nearby, keys: keys, policy: .known)
+        console.hasSound = true
+        console.receive(into: nil)
+        do {
+            try entrance.enter(found, pin, own, console, keys)
+        } catch {
+            Terminal.live("")
+            waiting { await nearby.close() }
+            card.close()
+            throw error
+        }
+        console.giveUpKeys()
+        return ForecastRunner(
+            console: console, card: card, call: call, seconds: seconds, dials: dials, room: room ?? found.name)
+    }
+}

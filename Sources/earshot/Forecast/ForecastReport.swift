@@ -1,0 +1,113 @@
+import Call
+import Foundation
+import Playout
+import Rooms
+
+/// What `forecast` prints: of each who is in the room, how the way from it is, and what each dial would make of it.
+struct ForecastReport: Encodable {
+    /// One of the others.
+    struct Peer: Encodable {
+        var name: String
+        /// The fingerprint of its key; nil for a browser.
+        var key: String?
+        var codec: String
+        var rate: Double
+        var channels: Int
+        var packetMs: Double
+        var packets: Int
+        var lost: Int
+        /// Its packet and codec, and half the round trip: what there is beside waiting and this end's sound card.
+        var wayMs: Double?
+        var roundTripMs: Double?
+        var driftPPM: Double
+        var forecast: LinkForecast
+    }
+
+    var earshot = CallReport.version
+    var room: String
+    var peers: [Peer]
+    /// As the person named the room.
+    private let asked: String
+
+    private enum CodingKeys: CodingKey { case earshot, room, peers }
+
+    init(
+        _ room: String, asked: String, _ measured: [(member: Member, statistics: CallStatistics)], dials: [PlayoutDial]
+    ) {
+        self.room = room
+        self.asked = asked
+        peers = measured.compactMap { Peer($0.member, $0.statistics, dials) }
+    }
+
+    var document: String {
+        get throws {
+            let encoder = JSONEncoder()
+            encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+            return String(decoding: try encoder.encode(self), as: UTF8.self) + "\n"
+        }
+    }
+
+    /// For people.
+    func text(dials: [PlayoutDial]) -> String {
+        peers.map { $0.text + "\n" }.joined() + advice(dials)
+    }
+
+    /// What to type next: the quickest dial with at most a glitch a minute from everybody.
+    private func advice(_ dials: [PlayoutDial]) -> String {
+        let good = dials.indices.first { at in peers.allSatisfy { $0.forecast.dials[at].glitchesPerMinute <= 1 } }
+        let dial = good ?? dials.count - 1
+        let command = "earshot join \(HostCommand.quoted(asked)) --dial \(dials[dial])"
+        if good != nil { return "the quickest with at most one glitch a minute: \(command)\n" }
+        // What was not seen often is guessed with care, so that it may well be better.
+        let isSeen = peers.contains { $0.forecast.dials[dial].basis == .seen }
+        return isSeen
+            ? "no dial keeps this way below one glitch a minute; a cable, another channel, or fewer programs on the network "
+                + "may. The best there is: \(command)\n"
+            : "it was too short a look to promise less than a glitch a minute; measure longer: earshot forecast "
+                + "\(HostCommand.quoted(asked)) --seconds 60\n"
+    }
+}
+
+extension ForecastReport.Peer {
+    /// - Returns: nil where too little is known.
+    fileprivate init?(_ member: Member, _ statistics: CallStatistics, _ dials: [PlayoutDial]) {
+        guard let forecast = LinkForecast(statistics.forecast, dials: dials) else { return nil }
+        let (configuration, rtp) = (statistics.configuration, statistics.media.rtp)
+        let frames = max(1, statistics.playout.framesPerPacket)
+        self.init(
+            name: member.name.text, key: member.key?.hex, codec: configuration.codec.rawValue,
+            rate: configuration.streamRate, channels: configuration.channelCount,
+            packetMs: Double(frames) / configuration.streamRate * 1e3, packets: rtp.packetsReceived,
+            lost: max(0, rtp.packetsMissing),
+            wayMs: rtp.roundTrip.map { (configuration.codecDelay(framesPerPacket: frames) + $0 / 2) * 1e3 },
+            roundTripMs: rtp.roundTrip.map { $0 * 1e3 }, driftPPM: statistics.playout.driftPPM, forecast: forecast)
+    }
+
+    /// A few lines and a table.
+    fileprivate var text: String {
+        let share = Double(lost) / Double(max(1, packets + lost)) * 100
+        let name = DeviceWords.printable(name)
+        let way =
+            wayMs.map {
+                "sound takes about \(String(format: "%.0f", $0)) ms from \(name), beside your own sound card (round trip "
+                    + String(format: "%.1f ms)", roundTripMs ?? 0)
+            } ?? "how long sound takes from \(name) is not known yet"
+        let rows = forecast.dials.map { row in
+            [
+                row.dial ?? "", row.depthWords, (row.basis == .extrapolated ? "about " : "") + "\(row.rate)",
+                String(format: "%.2g %%", row.lateShare * 100),
+            ]
+        }
+        let table = TextTable(["DIAL", "ADDS", "GLITCHES A MINUTE", "LATE"], rows).text(
+            hasColour: Terminal.outputHasColour)
+        let lost = "\(lost) lost" + (lost > 0 ? String(format: " (%.2g %%, which no waiting brings back)", share) : "")
+        let lines =
+            [
+                "\(name): \(packets) packets of \(String(format: "%.3g", packetMs)) ms (\(codec)) in "
+                    + String(format: "%.0f s, ", forecast.observedSeconds) + lost,
+                way + "; waiting for what comes late adds:",
+            ]
+            + table.split(separator: "\n").map { "    " + $0 } + ["depths: \(forecast.words)"]
+        return lines.joined(separator: "\n") + "\n"
+    }
+}

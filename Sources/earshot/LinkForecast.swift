@@ -1,0 +1,89 @@
+import Playout
+
+/// What each dial, and each depth of playout's buffer, would do on one link, as reports have it.
+struct LinkForecast: Codable {
+    /// A depth, and what comes of it.
+    struct Row: Codable {
+        /// The dial that would hold it; nil where it is only one of the depths.
+        var dial: String?
+        /// Waited beyond the promptest packet: the delay that it adds.
+        var depthMs: Double
+        /// The rate, or its bound.
+        var glitchesPerMinute: Double
+        /// How that is known.
+        var basis: Basis
+        /// The share of packets that would come too late, as it was seen.
+        var lateShare: Double
+    }
+
+    enum Basis: String, Codable {
+        case seen, extrapolated, fewerThan
+    }
+
+    /// What it rests on.
+    var observedSeconds: Double
+    var packets: Int
+    var dials: [Row]
+    var depths: [Row]
+
+    /// - Returns: nil where too little is known yet.
+    init?(_ forecast: PlayoutForecast, dials: [PlayoutDial] = PlayoutDial.presets.map(\.dial)) {
+        guard forecast.observedSeconds >= 1 else { return nil }
+        observedSeconds = (forecast.observedSeconds * 10).rounded() / 10
+        packets = Int(forecast.packetCount.rounded())
+        let rates = forecast.glitchRates
+        let known = forecast.knownDepths
+        func row(_ dial: PlayoutDial?, _ depth: Double) -> Row {
+            let rate = rates[known.lastIndex { $0 <= depth + 1e-9 } ?? 0]
+            return Row(
+                dial: dial?.description, depthMs: (depth * 1e5).rounded() / 1e2, glitchesPerMinute: rate.perMinute,
+                basis: Basis(rate), lateShare: forecast.lateShare(atDepth: depth))
+        }
+        self.dials = dials.map { row($0, forecast.depth(for: $0)) }
+        depths = known.map { row(nil, $0) }
+    }
+}
+
+extension LinkForecast.Basis {
+    fileprivate init(_ rate: GlitchRate) {
+        switch rate {
+        case .seen: self = .seen
+        case .extrapolated: self = .extrapolated
+        case .fewerThan: self = .fewerThan
+        }
+    }
+}
+
+extension LinkForecast.Row {
+    var rate: GlitchRate {
+        switch basis {
+        case .seen: .seen(glitchesPerMinute)
+        case .extrapolated: .extrapolated(glitchesPerMinute)
+        case .fewerThan: .fewerThan(glitchesPerMinute)
+        }
+    }
+
+    /// `12 ms`
+    var depthWords: String { "\(Double(Int(depthMs)) == depthMs ? "\(Int(depthMs))" : "\(depthMs)") ms" }
+}
+
+extension LinkForecast {
+    /// `8 ms: 0.3 glitches a minute; 12 ms: 0.01`, of these depths.
+    private static func words(_ rows: [Row]) -> String {
+        rows.enumerated().map { "\($1.depthWords): \($1.rate)\($0 == 0 ? " glitches a minute" : "")" }
+            .joined(separator: "; ")
+    }
+
+    /// The depths about one that is held, in milliseconds: the one below, its own, and two above.
+    func words(around depthMs: Double) -> String {
+        let own = depths.lastIndex { $0.depthMs <= depthMs } ?? 0
+        return Self.words(Array(depths[max(0, own - 1)...min(depths.count - 1, own + 2)]))
+    }
+
+    /// From the last depth that is hopeless to the first of which one can say no more than a bound; eight at most.
+    var words: String {
+        let hopeless = depths.lastIndex { $0.glitchesPerMinute > 300 } ?? 0
+        let bound = depths[hopeless...].firstIndex { $0.basis == .fewerThan } ?? depths.count - 1
+        return Self.words(Array(depths[hopeless...bound].prefix(8)))
+    }
+}

@@ -1,0 +1,127 @@
+import Foundation
+import TestSupport
+import TestTraits
+import Testing
+
+/// What a link promises, told before anybody sings: real processes on this machine.
+@Suite(.serialized, .realTime) struct ForecastCommandTests {
+    private func host(_ port: Int, _ more: [String] = []) throws -> ChildProcess {
+        let host = try Earshot.start(
+            Earshot.host(port) + ["--name", "Ann", "--device", "simulated", "--speak", Earshot.speech] + more)
+        try #require(host.says("waiting for guests"), "\(host.errors)")
+        return host
+    }
+
+    @Test func `each dial has its delay and its glitches, and the host goes on`() throws {
+        let port = try Earshot.freePort()
+        let host = try host(port)
+        let forecast = try Earshot.start(
+            ["forecast", "127.0.0.1:\(port)", "--name", "Bob", "--seconds", "3", "--dial", "0.25", "--json"])
+        #expect(forecast.wait() == .exit(0), "\(forecast.errors)")
+        let report = try theReport(forecast)
+        let peer = try thePeer(report)
+        #expect(peer["name"] as? String == "Ann" && peer["codec"] as? String == "opus")
+        #expect(peer["packetMs"] as? Double == 10 && peer["packets"] as? Int ?? 0 > 200)
+        let measured = try #require(peer["forecast"] as? [String: Any])
+        #expect(measured["observedSeconds"] as? Double ?? 0 >= 2.5)
+        let dials = try #require(measured["dials"] as? [[String: Any]])
+        #expect(dials.map { $0["dial"] as? String } == ["sing", "0.25", "talk", "listen"])
+        let depths = try #require(measured["depths"] as? [[String: Any]])
+        for rows in [dials, depths] {
+            let rates = rows.compactMap { $0["glitchesPerMinute"] as? Double }
+            let waits = rows.compactMap { $0["depthMs"] as? Double }
+            #expect(rates.count == rows.count && waits.count == rows.count)
+            #expect(zip(waits, waits.dropFirst()).allSatisfy { $0 <= $1 }, "\(waits)")
+            #expect(zip(rates, rates.dropFirst()).allSatisfy { $0 >= $1 }, "\(rates)")
+            #expect(rows.allSatisfy { ["seen", "extrapolated", "fewerThan"].contains($0["basis"] as? String ?? "") })
+        }
+        #expect(host.says("Bob has left"), "\(host.errors)")
+        host.signal(SIGINT)
+        #expect(host.wait() == .exit(130), "\(host.errors)")
+    }
+
+    @Test func `in words it names the dials, and what to type next`() throws {
+        let port = try Earshot.freePort()
+        let host = try host(port, ["--codec", "pcm"])
+        let forecast = try Earshot.start(["forecast", "127.0.0.1:\(port)", "--name", "Bob", "--seconds", "2"])
+        #expect(forecast.wait() == .exit(0), "\(forecast.errors)")
+        for words in [
+            "Ann: ", "(pcm)", "DIAL", "ADDS", "GLITCHES A MINUTE", "sing  ", "talk  ", "listen  ", "depths: ",
+            " glitches a minute; ", "earshot ", " '127.0.0.1:\(port)' --",
+        ] { #expect(forecast.output.contains(words), "\(words): \(forecast.output)") }
+        #expect(!forecast.errors.contains("earshot: "), "\(forecast.errors)")
+        host.signal(SIGINT)
+        #expect(host.wait() == .exit(130))
+    }
+
+    @Test func `nobody there, a no at the door, a PIN, and nobody with sound: each says what to do`() throws {
+        let port = try Earshot.freePort()
+        let nobody = try Earshot.start(["forecast", "127.0.0.1:\(port)"])
+        #expect(nobody.wait() == .exit(69) && theFailure(nobody).contains("is 'earshot host' running there"))
+        let unknown = try Earshot.start(["forecast", "no-such-machine.invalid"])
+        #expect(unknown.wait() == .exit(68), "\(unknown.errors)")
+        _ = theFailure(unknown)
+
+        let strict = try Earshot.start([
+            "host", "--port", "\(port)", "--no-announce", "--accept", "known", "--device", "simulated",
+        ])
+        #expect(strict.says("waiting for guests"), "\(strict.errors)")
+        let declined = try Earshot.start(["forecast", "127.0.0.1:\(port)"])
+        #expect(declined.wait() == .exit(77) && theFailure(declined).contains("lets in only whom it knows"))
+        strict.signal(SIGINT)
+        #expect(strict.wait() == .exit(130))
+
+        let secret = try host(port, ["--pin", "sesame"])
+        let missing = try Earshot.start(["forecast", "127.0.0.1:\(port)"])
+        #expect(missing.wait() == .exit(77) && theFailure(missing).contains("--pin"), "\(missing.errors)")
+        secret.signal(SIGINT)
+        #expect(secret.wait() == .exit(130))
+
+        let chat = try Earshot.start([
+            "chat", "--host", "--port", "\(port)", "--no-announce", "--accept", "all", "--stay",
+        ])
+        #expect(chat.says("everybody is let in"), "\(chat.errors)")
+        let silent = try Earshot.start(["forecast", "127.0.0.1:\(port)"])
+        #expect(silent.wait(seconds: 30) == .exit(69), "\(silent.errors)")
+        #expect(theFailure(silent).contains("a forecast needs somebody who is there by"), "\(silent.errors)")
+        chat.signal(SIGINT)
+        #expect(chat.wait() == .exit(130))
+    }
+
+    @Test(arguments: [["--seconds", "1"], ["--seconds", "x"], ["--dial", "2"], ["--port", "0"]])
+    func `a wrong option is a usage error`(arguments: [String]) throws {
+        let program = try Earshot.start(["forecast", "127.0.0.1"] + arguments)
+        #expect(program.wait() == .exit(64), "\(program.errors)")
+    }
+
+    @Test func `a call's report tells each peer's losses, stretches, glitches, depth and forecast`() throws {
+        let call = try SimulatedCall(["--duration", "4", "--dial", "sing"])
+        #expect(call.host.wait() == .exit(0), "\(call.host.errors)")
+        #expect(call.guest.wait() == .exit(0), "\(call.guest.errors)")
+        let peer = try thePeer(try theReport(call.host))
+        let received = try #require(peer["received"] as? [String: Any])
+        for name in [
+            "lost", "late", "concealedFrames", "recovered", "recoveredInTime", "stretchedFrames", "glitches",
+        ] { #expect(received[name] is Int, "\(name)") }
+        #expect(received["glitchesPerMinute"] is Double && received["stretchedMs"] is Double)
+        let delay = try #require(peer["delay"] as? [String: Any])
+        #expect(delay["dial"] as? String == "sing")
+        #expect(delay["targetDepthMs"] as? Double ?? 0 >= 0.4)
+        let forecast = try #require(peer["forecast"] as? [String: Any])
+        #expect((forecast["depths"] as? [Any])?.count ?? 0 > 15 && (forecast["dials"] as? [Any])?.count == 3)
+    }
+
+    @Test func `at its end a call says the same in words`() throws {
+        let port = try Earshot.freePort()
+        let host = try host(port)
+        let guest = try Earshot.start(
+            ["join", "127.0.0.1:\(port)", "--name", "Bob", "--device", "simulated", "--duration", "3"])
+        #expect(guest.wait() == .exit(0), "\(guest.errors)")
+        for words in [
+            "Ann: ", " late, ", " recovered, ", " ms stretched, ", " a minute), clocks ", " wanted (dial talk)",
+            " glitches a minute; ",
+        ] { #expect(guest.errors.contains(words), "\(words): \(guest.errors)") }
+        host.signal(SIGINT)
+        #expect(host.wait() == .exit(130))
+    }
+}

@@ -1,0 +1,129 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import Playout
+
+@Suite struct GlitchRateTests {
+    /// How late packets come, in seconds beyond the promptest: a law, packets a second, and for how long one looks.
+    struct Link: CustomTestStringConvertible, Sendable {
+        let name: String
+        let packetsPerSecond: Double
+        let seconds: Double
+        let draw: @Sendable (inout SeededRandom) -> Double
+
+        var testDescription: String { name }
+
+        /// What a buffer of each depth would have counted.
+        func forecast(seed: UInt64, seconds: Double) -> PlayoutForecast {
+            var random = SeededRandom(seed: seed)
+            var forecast = PlayoutForecast()
+            for n in 0..<Int(seconds * packetsPerSecond) {
+                forecast.add(delay: draw(&random), at: Double(n) / packetsPerSecond)
+            }
+            return forecast
+        }
+
+        /// Runs a minute that begin at a depth or a greater one, in an hour of another day.
+        func truth(_ depths: [Double]) -> [Double] {
+            var random = SeededRandom(seed: 77)
+            var runs = depths.map { _ in 0 }
+            var wasLate = depths.map { _ in false }
+            for _ in 0..<Int(3_600 * packetsPerSecond) {
+                let delay = draw(&random)
+                for (at, depth) in depths.enumerated() {
+                    if delay > depth, !wasLate[at] { runs[at] += 1 }
+                    wasLate[at] = delay > depth
+                }
+            }
+            for at in depths.indices.dropLast().reversed() { runs[at] = max(runs[at], runs[at + 1]) }
+            return runs.map { Double($0) / 60 }
+        }
+    }
+
+    private static func exponential(_ mean: Double) -> @Sendable (inout SeededRandom) -> Double {
+        { -log(1 - $0.unit()) * mean }
+    }
+
+    static let links = [
+        Link(name: "exponential of 2 ms, 400 a second", packetsPerSecond: 400, seconds: 60, draw: exponential(0.002)),
+        Link(name: "exponential of 4 ms, 100 a second", packetsPerSecond: 100, seconds: 30, draw: exponential(0.004)),
+        Link(name: "gamma of shape 2 and 6 ms", packetsPerSecond: 100, seconds: 60) {
+            -(log(1 - $0.unit()) + log(1 - $0.unit())) * 0.006
+        },
+        Link(name: "Pareto of shape 0.2", packetsPerSecond: 100, seconds: 60) {
+            (pow(1 - $0.unit(), -0.2) - 1) / 0.2 * 0.001
+        },
+        Link(name: "half a normal of 5 ms", packetsPerSecond: 400, seconds: 30) {
+            abs((-2 * log(1 - $0.unit())).squareRoot() * cos(2 * .pi * $0.unit())) * 0.005
+        },
+    ]
+
+    @Test func `what was seen seldom or never is foretold within a factor of 3`() {
+        let depths = PlayoutForecast().knownDepths
+        var (allTold, allGood) = (0, 0)
+        for link in Self.links {
+            let truth = link.truth(depths)
+            var (told, good, worst) = (0, 0, 1.0)
+            for seed in 1...20 {
+                let rates = link.forecast(seed: UInt64(seed), seconds: link.seconds).glitchRates
+                for (rate, truth) in zip(rates, truth) where truth * 60 >= 10 {
+                    switch rate {
+                    case .seen(let rate): #expect(rate < 3 * truth && rate > truth / 3, "\(link.name)")
+                    case .extrapolated(let rate):
+                        told += 1
+                        worst = max(worst, rate / truth, truth / rate)
+                        if rate < 3 * truth, rate > truth / 3 { good += 1 }
+                    case .fewerThan(let bound):
+                        told += 1
+                        if truth < 3 * bound { good += 1 }
+                    }
+                }
+            }
+            if printsFigures { print("forecast, \(link.name): \(good) of \(told) within 3, worst \(worst)") }
+            #expect(told >= 15, "rare glitches were asked about")
+            #expect(Double(good) >= 0.7 * Double(told) && worst < 10, "\(link.name): \(good) of \(told), \(worst)")
+            allTold += told
+            allGood += good
+        }
+        #expect(Double(allGood) >= 0.85 * Double(allTold), "\(allGood) of \(allTold)")
+    }
+
+    @Test func `a greater depth is never told to be worse`() {
+        for link in Self.links {
+            for seed in 1...5 {
+                let rates = link.forecast(seed: UInt64(seed), seconds: 10).glitchRates.map(\.perMinute)
+                #expect(zip(rates, rates.dropFirst()).allSatisfy { $0 >= $1 }, "\(link.name) \(rates)")
+            }
+        }
+    }
+
+    @Test func `where hardly anything is late a bound is told, and no rate`() {
+        var forecast = PlayoutForecast()
+        for n in 0..<1_000 { forecast.add(delay: n == 500 ? 0.003 : 0, at: Double(n) * 0.01) }
+        // None in 10 s may be 3, and one may be 4.7, each in one of twenty looks.
+        guard case .fewerThan(let none) = forecast.glitchRate(atDepth: 0.004),
+            case .fewerThan(let one) = forecast.glitchRate(atDepth: 0.002)
+        else {
+            Issue.record("\(forecast.glitchRates)")
+            return
+        }
+        #expect(abs(none - 18) < 0.1 && abs(one - 28.5) < 0.2)
+        #expect(forecast.text(forDepths: [0.004]) == "4 ms: fewer than 18 glitches a minute")
+    }
+
+    @Test func `packets that are all late are no single glitch`() {
+        var forecast = PlayoutForecast()
+        var random = SeededRandom(seed: 3)
+        // All beyond 1 ms, half beyond 10.
+        for n in 0..<6_000 { forecast.add(delay: 0.001_5 + 0.017 * random.unit(), at: Double(n) * 0.01) }
+        #expect(forecast.glitchesPerMinute(atDepth: 0.001) >= forecast.glitchesPerMinute(atDepth: 0.010))
+        #expect(forecast.glitchesPerMinute(atDepth: 0.001) > 1_000)
+    }
+
+    @Test func `a rate has two digits that count`() {
+        #expect("\(GlitchRate.seen(0.312))" == "0.31" && "\(GlitchRate.seen(23.4))" == "23")
+        #expect("\(GlitchRate.extrapolated(0.01))" == "0.01" && "\(GlitchRate.extrapolated(0.002))" == "0.01")
+        #expect("\(GlitchRate.seen(0))" == "none" && "\(GlitchRate.fewerThan(2.04))" == "fewer than 2")
+    }
+}
