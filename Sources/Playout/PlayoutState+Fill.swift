@@ -99,6 +99,7 @@ extension PlayoutState {
             before: bytes, byteCount: header.byteCount, into: stage, offset: 0, frameCount: gap)
         guard frames > 0 else { return false }
         statistics.recoveredPackets &+= 1
+        statistics.codecRecoveredPackets &+= 1
         setStage(position: cursor, frameCount: frames, isConcealment: false)
         return true
     }

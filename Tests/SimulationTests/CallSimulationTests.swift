@@ -132,6 +132,7 @@ import Testing
     @Test func `what the network loses is counted, concealed and heard as glitches`() throws {
         var configuration = CallSimulation.Configuration()
         configuration.codec = .pcm
+        configuration.repair = .none
         configuration.network = NetworkProfile(delay: .constant(0.005))
         configuration.measuresFrom = 10
         // Every third of a second one packet: 30 in ten seconds, each a run of its own.
@@ -151,6 +152,33 @@ import Testing
             #expect(abs(stream.payloadKilobitsPerSecond - 768) < 0.5)
             #expect(stream.kilobitsPerSecond > 804 && stream.kilobitsPerSecond < 807)
             #expect(stream.networkMs.map { abs($0.p50 - 5) < 0.01 && abs($0.max - 5) < 0.01 } == true)
+        }
+    }
+
+    @Test(arguments: CallSimulation.Repair.allCases) func `what is lost is repaired as was agreed on, and counted`(
+        repair: CallSimulation.Repair
+    ) throws {
+        var configuration = CallSimulation.Configuration()
+        configuration.codec = .opus
+        configuration.opusFrameMilliseconds = 20
+        configuration.bitRate = 24_000
+        configuration.repair = repair
+        configuration.network = .independent(0.05)
+        configuration.measuresFrom = 15
+        var simulation = try CallSimulation(configuration)
+        try simulation.run(until: 45)
+        for stream in simulation.report.streams {
+            switch repair {
+            case .all:
+                #expect(stream.packetsRecovered > 40 && stream.packetsRecoveredByCodec == 0)
+                #expect(stream.concealedShare < 0.01 && stream.payloadKilobitsPerSecond > 45)
+            case .codec:
+                #expect(stream.packetsRecoveredByCodec > 20)
+                #expect(stream.packetsRecovered == stream.packetsRecoveredByCodec)
+            case .none:
+                #expect(stream.packetsRecovered == 0 && stream.packetsMissing > 40)
+                #expect(stream.concealedShare > 0.03 && stream.payloadKilobitsPerSecond < 30)
+            }
         }
     }
 
@@ -193,6 +221,7 @@ import Testing
     @Test func `a link that is too slow drops what its queue cannot hold`() throws {
         var configuration = CallSimulation.Configuration()
         configuration.codec = .pcm
+        configuration.repair = .none
         configuration.network = NetworkProfile(delay: .constant(0.005))
         configuration.network.capacity = LinkCapacity(bitsPerSecond: 1_000_000)
         configuration.network.events = [.capacity(bitsPerSecond: 400_000, at: 5), .capacity(bitsPerSecond: nil, at: 7)]
