@@ -12,24 +12,24 @@ from pathlib import Path
 
 import numpy as np
 
-import calls
+import simulated
 import rows
 import sounds
 from sounds import concealment
 
-WARM = 30.0  # seconds of each call before what is scored: redundancy and playout have settled
+WARM = 20.0  # seconds of each call before what is scored: redundancy and playout have settled
 CHECK_MARGIN = 0.1  # of PESQ, for fewer seeds
 
 
 def task(job):
     """One call of a row: its scores and what the report says of it, and those of others for what PCM lost."""
     program, folder, row, seed, x, spans, others = job
-    heard = calls.run(program, Path(folder), row.call, row.network, seed, x, WARM)
-    found = {"ours": calls.scores(x, heard.sound, spans)}
+    heard = simulated.run(program, Path(folder), row.call, row.network, seed, x, WARM)
+    found = {"ours": simulated.scores(x, heard.sound, spans)}
     if others:
         rivals = dict(concealment.rivals(x[:len(x) // concealment.PACKET * concealment.PACKET],
                                          heard.lost[:len(x) // concealment.PACKET]))
-        found |= {who: calls.scores(x, y, spans) for who, y in rivals.items()}
+        found |= {who: simulated.scores(x, y, spans) for who, y in rivals.items()}
     heard.sound = heard.lost = None
     return found, heard
 
@@ -39,8 +39,8 @@ def music_task(job):
     import visqol
     program, folder, which, seed = job
     x = sounds.played(which)
-    call = calls.Call(2.5, rows.pcm().options)
-    heard = calls.run(program, Path(folder), call, rows.FIVE, seed, x, 3)
+    call = simulated.Call(2.5, rows.pcm().options)
+    heard = simulated.run(program, Path(folder), call, rows.FIVE, seed, x, 3)
     whole = len(x) // concealment.PACKET * concealment.PACKET
     judge = visqol.VisqolApi()
     judge.create(mode="audio")

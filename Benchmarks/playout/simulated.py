@@ -75,7 +75,7 @@ def run(program, folder, call, network, seed, x, warm):
     begins = int(first / RATE * 1000 / call.packet)
     packets = max(1, len(x) / RATE * 1000 / call.packet)
     return Heard(sound, lost[begins:], delay, stream["mouthToEarMs"]["p95"], stream["payloadKilobitsPerSecond"],
-                 float(lost[begins:begins + int(packets)].mean()), stream.get("packetsRecovered", 0) / packets,
+                 float(lost[begins:begins + int(packets)].mean()), stream["packetsRecovered"] / packets,
                  stream["concealedShare"])
 
 
