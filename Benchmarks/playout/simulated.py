@@ -53,13 +53,14 @@ def run(program, folder, call, network, seed, x, warm):
     """A call that says x over and over; what was heard of the first time that begins `warm` seconds or more after the start."""
     folder.mkdir()
     wav(folder / "said.wav", x)
+    wav(folder / "silence.wav", np.zeros((RATE, x.shape[1])))
     rounds = int(np.ceil(warm * RATE / len(x)))
     first = rounds * len(x)
     seconds = (first + len(x)) / RATE
     lost = network.losses(int((seconds + 2) * 1000 / call.packet), seed)
     sounds.trace(folder / "trace", lost, NETWORK)
     command = [program, "simulate", *call.options, "--channels", str(x.shape[1]), "--trace", folder / "trace", "--input",
-               folder / "said.wav", "--output", folder, "--minutes", str((seconds + 1) / 60), "--from", str(first / RATE),
+               folder / "said.wav", folder / "silence.wav", "--output", folder, "--minutes", str((seconds + 1) / 60), "--from", str(first / RATE),
                "--seed", str(seed), "--json"]
     done = subprocess.run([str(word) for word in command], capture_output=True, text=True)
     if done.returncode:
@@ -73,7 +74,7 @@ def run(program, folder, call, network, seed, x, warm):
     heard = heard.reshape(len(heard), -1) / 32768
     sound = np.stack([speech.shifted(c, lag * RATE + first, len(x)) for c in heard.T], 1)
     begins = int(first / RATE * 1000 / call.packet)
-    packets = max(1, len(x) / RATE * 1000 / call.packet)
+    packets = (len(x) / RATE + 1) * 1000 / call.packet
     return Heard(sound, lost[begins:], delay, stream["mouthToEarMs"]["p95"], stream["payloadKilobitsPerSecond"],
                  float(lost[begins:begins + int(packets)].mean()), stream["packetsRecovered"] / packets,
                  stream["concealedShare"])

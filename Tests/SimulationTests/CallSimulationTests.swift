@@ -155,6 +155,19 @@ import Testing
         }
     }
 
+    /// A vowel with pauses, which Opus takes for speech.
+    private func vowel() -> SimulatedSound {
+        var (a, b): (Float, Float) = (0, 0)
+        return SimulatedSound(fill: { channels, first, count in
+            for frame in first..<first + count {
+                let pulse: Float = frame % 400 == 0 && frame % 12_000 < 9_000 ? 1 : 0
+                let next = pulse + 1.96 * a - 0.968 * b
+                (b, a) = (a, next)
+                for c in 0..<channels.count { channels[c][frame - first] = 0.02 * next }
+            }
+        })
+    }
+
     @Test(arguments: CallSimulation.Repair.allCases) func `what is lost is repaired as was agreed on, and counted`(
         repair: CallSimulation.Repair
     ) throws {
@@ -163,21 +176,22 @@ import Testing
         configuration.opusFrameMilliseconds = 20
         configuration.bitRate = 24_000
         configuration.repair = repair
-        configuration.network = .independent(0.05)
+        for index in 0..<2 { configuration.peers[index].sound = vowel() }
+        configuration.network = .independent(0.1)
         configuration.measuresFrom = 15
         var simulation = try CallSimulation(configuration)
         try simulation.run(until: 45)
         for stream in simulation.report.streams {
             switch repair {
             case .all:
-                #expect(stream.packetsRecovered > 40 && stream.packetsRecoveredByCodec == 0)
-                #expect(stream.concealedShare < 0.01 && stream.payloadKilobitsPerSecond > 45)
+                #expect(stream.packetsRecovered > 80 && stream.packetsRecoveredByCodec == 0)
+                #expect(stream.concealedShare < 0.02)
             case .codec:
-                #expect(stream.packetsRecoveredByCodec > 20)
+                #expect(stream.packetsRecoveredByCodec > 10, "\(stream)")
                 #expect(stream.packetsRecovered == stream.packetsRecoveredByCodec)
             case .none:
-                #expect(stream.packetsRecovered == 0 && stream.packetsMissing > 40)
-                #expect(stream.concealedShare > 0.03 && stream.payloadKilobitsPerSecond < 30)
+                #expect(stream.packetsRecovered == 0 && stream.packetsMissing > 80)
+                #expect(stream.concealedShare > 0.06)
             }
         }
     }
