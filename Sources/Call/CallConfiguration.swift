@@ -50,8 +50,8 @@ public struct CallConfiguration: Hashable, Sendable {
 }
 
 /// What was agreed on with a far side, and which way sound goes, as this end sees it; never neither.
-struct CallAgreement: Hashable, Sendable {
-    let configuration: CallConfiguration
+package struct CallAgreement: Hashable, Sendable {
+    package let configuration: CallConfiguration
     let direction: SessionDescription.Direction
 }
 

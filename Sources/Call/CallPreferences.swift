@@ -59,6 +59,16 @@ public struct CallPreferences: Sendable {
         return offer
     }
 
+    /// The same over the transport of peers, with what makes up for lost packets where that is allowed.
+    package func peerOffer(
+        address: IPAddress, port: UInt16, sessionID: UInt64
+    ) throws(CodecError) -> SessionDescription {
+        var offer = try offer(address: address, port: port, sessionID: sessionID)
+        offer.profile = .dtlsSAVPF
+        if allowsRepair, offer.direction != .inactive { offer.offerRepair() }
+        return offer
+    }
+
     /// What this end takes, the best first.
     private var codecs: [Codec] {
         switch codec {
@@ -114,7 +124,7 @@ public struct CallPreferences: Sendable {
     }
 
     /// What came of an offer of this end's and its answer; nil where nothing flows.
-    func agreement(
+    package func agreement(
         offer: SessionDescription, answer: SessionDescription
     ) throws(NegotiationError) -> CallAgreement? {
         guard answer.port != 0 else { throw .noAudio }
@@ -129,7 +139,7 @@ public struct CallPreferences: Sendable {
     }
 
     /// What came of a far side's offer and this end's answer to it; nil where nothing flows.
-    func agreement(
+    package func agreement(
         answer: SessionDescription, to offer: SessionDescription
     ) throws(NegotiationError) -> CallAgreement? {
         if answer.direction == .inactive { return nil }

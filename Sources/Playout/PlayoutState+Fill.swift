@@ -8,6 +8,7 @@ extension PlayoutState {
         var done = 0
         while done < frameCount {
             if staged > 0 {
+                if hasComeAfterAll() { continue }
                 done &+= playStage(output, offset: offset &+ done, frameCount: frameCount &- done)
             } else if let header = buffer.header(of: nextSequence) {
                 if header.position &+ header.frameCount <= cursor {
@@ -28,6 +29,17 @@ extension PlayoutState {
                 done &+= bridge(output, offset: offset &+ done, frameCount: frameCount &- done, gap: .max)
             }
         }
+    }
+
+    /// Lets go of what was made up for a packet that is there by now.
+    @_noLocks
+    private mutating func hasComeAfterAll() -> Bool {
+        guard stageIsConcealment, let header = buffer.header(of: nextSequence), header.position <= cursor,
+            header.position &+ header.frameCount > cursor
+        else { return false }
+        statistics.concealedFrames &-= staged
+        staged = 0
+        return true
     }
 
     /// Plays from the decoded packet; what lies before the cursor is left out, what lies behind a gap waits.
@@ -69,9 +81,9 @@ extension PlayoutState {
             return frameCount
         }
         noteGlitch()
-        // A packet of known length that is lost is made up whole; otherwise by the least the codec can, 2.5 ms, so that a
-        // packet which comes a little late is joined in its middle.
-        let step = gap == .max ? 120 : min(gap, framesPerPacket) / 120 &* 120
+        // Opus makes up a packet whole, as its coders expect: in pieces of 2.5 ms, though they are allowed, the phase is lost at
+        // each, which costs half a point of PESQ at 5 % of loss. A packet that comes a little late is joined in its middle.
+        let step = min(gap, framesPerPacket) / 120 &* 120
         if let opus, step > 0, staged == 0, !concealer.isActive, bridgedFrames < opusBridgeLimit {
             let frames = opus.conceal(into: stage, offset: 0, frameCount: step)
             if frames > 0 {
@@ -99,6 +111,7 @@ extension PlayoutState {
             before: bytes, byteCount: header.byteCount, into: stage, offset: 0, frameCount: gap)
         guard frames > 0 else { return false }
         statistics.recoveredPackets &+= 1
+        statistics.codecRecoveredPackets &+= 1
         setStage(position: cursor, frameCount: frames, isConcealment: false)
         return true
     }

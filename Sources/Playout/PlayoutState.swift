@@ -21,6 +21,7 @@ struct PlayoutState: ~Copyable {
 
     var cursor = 0
     var nextSequence = 0
+    private var newestSequence = 0  // of those that came by themselves
     var started = false
     var framesPerPacket: Int  // of the packet played last
     var sounded = false  // whether any packet was played since the start
@@ -136,6 +137,7 @@ struct PlayoutState: ~Copyable {
         if header.sequence < nextSequence {
             statistics.latePackets &+= 1
         } else {
+            learnRedundancy(slot, header, at: arrival)
             if header.sequence >= nextSequence &+ buffer.capacity {  // an outage longer than the buffer
                 statistics.missingPackets &+= header.sequence &- nextSequence
                 nextSequence = header.sequence
@@ -143,6 +145,17 @@ struct PlayoutState: ~Copyable {
             }
             buffer.insert(header, payload: queue.payloads + slot &* queue.payloadCapacity)
         }
+    }
+
+    /// Waits for what Opus packets carry of the one before, as for copies, where that one did not come.
+    @_noLocks
+    private mutating func learnRedundancy(_ slot: Int, _ header: PacketHeader, at arrival: Double) {
+        let isGap = header.sequence == newestSequence &+ 2
+        newestSequence = max(newestSequence, header.sequence)
+        guard isGap, let opus else { return }
+        let payload = (queue.payloads + slot &* queue.payloadCapacity).assumingMemoryBound(to: UInt8.self)
+        guard opus.carriesEarlier(payload, byteCount: header.byteCount) else { return }
+        recovery.add(recovered: arrival - Double(header.position) / configuration.streamRate, at: arrival)
     }
 
     /// Stores a packet that came by another, or once more: it may fill a hole, and says nothing of the way.
@@ -153,6 +166,7 @@ struct PlayoutState: ~Copyable {
             buffer.header(of: header.sequence) == nil
         else { return }
         statistics.recoveredPackets &+= 1
+        if header.wasAskedFor { statistics.requestedPackets &+= 1 }
         buffer.insert(header, payload: queue.payloads + slot &* queue.payloadCapacity)
     }
 
@@ -173,6 +187,7 @@ struct PlayoutState: ~Copyable {
     private mutating func start(at header: PacketHeader, arrival: Double, now: Double, frameCount: Int) {
         started = true
         nextSequence = header.sequence
+        newestSequence = header.sequence
         let inHand = max(configuration.initialMargin, tracker.dial.ceiling / 16)
         let delay = arrival - Double(header.position) / configuration.streamRate + configuration.margin + inHand
         cursor =

@@ -29,6 +29,10 @@ public struct PlayoutStatistics: BitwiseCopyable, Sendable {
     public var depthLimit = 0.0
     /// Packets that came by another packet, or once more, and were in time.
     public var recoveredPackets = 0
+    /// Of these, packets that had been asked for.
+    public var requestedPackets = 0
+    /// Of these, packets that were decoded from what the one behind them carries of them.
+    public var codecRecoveredPackets = 0
     /// Seconds from the arrival of the promptest packet to the moment its first frame is rendered.
     public var delay = 0.0
     /// The stream's frame, counted as packets' positions are, that the last block began with.

@@ -5,6 +5,16 @@ import MediaTransport
 import Playout
 
 extension CallSimulation {
+    /// How lost packets are made up for.
+    public enum Repair: String, CaseIterable, Sendable {
+        /// As native peers do: copies in later packets, packets of their own, and those that are asked for.
+        case all
+        /// By what Opus packets carry of the one before (in-band FEC) alone, as with a browser.
+        case codec
+        /// Not at all: what is lost is concealed.
+        case none
+    }
+
     /// What a simulated call is like.
     public struct Configuration {
         /// One of the peers: its sound card, and what its microphone hears.
@@ -32,6 +42,8 @@ extension CallSimulation {
         public var codec: Codec?
         /// Channels to send, 1 or 2.
         public var channelCount = 1
+        /// How lost packets are made up for, both ways.
+        public var repair = Repair.all
         /// Milliseconds of an Opus packet: 2.5, 5, 10 or 20; nil for what a call agrees on by itself.
         public var opusFrameMilliseconds: Double?
         /// Bits a second for AAC and Opus; nil for what a call uses by itself.
@@ -67,6 +79,7 @@ extension CallSimulation {
                 codec: codec, channelCount: channelCount, opusFrameMilliseconds: opusFrameMilliseconds,
                 bitRate: bitRate, deviceRate: peer.sampleRate, deviceBlock: peer.blockFrameCount)
             preferences.dial = dial
+            preferences.allowsRepair = repair == .all
             return preferences
         }
     }

@@ -4,22 +4,27 @@ import MediaTransport
 
 extension CallSimulation {
     /// What `earshot host` and `earshot join` agree on, through the text of both descriptions.
+    /// - Parameter adjust: may change what either says.
     package static func negotiate(
-        host: CallPreferences, guest: CallPreferences
+        host: CallPreferences, guest: CallPreferences, adjust: (inout SessionDescription) -> Void = { _ in }
     ) throws -> (host: CallConfiguration, guest: CallConfiguration) {
-        let sent = try guest.offer(address: .loopback, port: 40_001, sessionID: 1)
+        var sent = try guest.peerOffer(address: .loopback, port: 40_001, sessionID: 1)
+        adjust(&sent)
         let offer = try SessionDescription(parsing: sent.description)
-        let reply = try host.answer(to: offer, address: .loopback, port: 40_002, sessionID: 2)
+        var reply = try host.answer(to: offer, address: .loopback, port: 40_002, sessionID: 2)
+        adjust(&reply)
         let answer = try SessionDescription(parsing: reply.description)
-        let chosen = try sent.format(chosenBy: answer)
-        guard let mine = reply.formats.first,
-            let offered = offer.formats.first(where: { $0.payloadType == mine.payloadType }),
-            let own = sent.formats.first(where: { $0.payloadType == chosen.payloadType })
+        guard let theirs = try guest.agreement(offer: sent, answer: answer),
+            let ours = try host.agreement(answer: reply, to: offer)
         else { throw NegotiationError.noAudio }
-        return (
-            try host.configuration(mine: mine, remote: offer, format: offered),
-            try guest.configuration(mine: own, remote: answer, format: chosen)
-        )
+        return (ours.configuration, theirs.configuration)
+    }
+
+    /// Says in a description, as browsers do, that its decoder makes use of Opus's own redundancy (RFC 7587 §6.1).
+    private static func takeCodecRedundancy(_ description: inout SessionDescription) {
+        for index in description.formats.indices where description.formats[index].codec == .opus {
+            description.formats[index].parameters.append(MediaFormat.Parameter("useinbandfec", "1"))
+        }
     }
 
     /// What each has agreed on with each other, by both their indices. Of two the first hosts.
@@ -29,7 +34,9 @@ extension CallSimulation {
             repeating: [CallConfiguration?](repeating: nil, count: all.count), count: all.count)
         for host in all.indices {
             for guest in all.indices where guest > host {
-                let both = try negotiate(host: all[host], guest: all[guest])
+                let both = try negotiate(host: all[host], guest: all[guest]) {
+                    if configuration.repair == .codec { takeCodecRedundancy(&$0) }
+                }
                 agreed[host][guest] = both.host
                 agreed[guest][host] = both.guest
             }

@@ -79,6 +79,12 @@ public struct SimulationReport: Codable, Hashable, Sendable {
         public var packetsLate: Int
         /// Packets whose time came before they did.
         public var packetsMissing: Int
+        /// Lost packets that were there in time all the same: by copies, by request or by the codec's own redundancy.
+        public var packetsRecovered: Int
+        /// Of these, what had been asked for.
+        public var packetsRecoveredByRequest: Int
+        /// Of these, what the packet behind it carried of it (Opus's in-band FEC).
+        public var packetsRecoveredByCodec: Int
         /// Frames that were made up.
         public var concealedFrames: Int
         /// Their share of all that were heard, 0 to 1.

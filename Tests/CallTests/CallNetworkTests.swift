@@ -6,12 +6,12 @@ import Testing
 
 @testable import Call
 
-/// What networks and peers do to a call, and what is left of it.
+/// What networks and peers do to a call, and what is left of it where nothing is repaired; RepairCallTests have the rest.
 @Suite struct CallNetworkTests {
     static let codecs: [Codec] = [.pcm, .opus, .aac]
 
     private func setup(_ codec: Codec) -> CallSetup {
-        var setup = CallSetup(codec: codec)
+        var setup = CallSetup(codec: codec, repair: .none)
         if codec == .aac { setup.rates = (44_100, 44_100) }
         return setup
     }

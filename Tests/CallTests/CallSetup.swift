@@ -12,6 +12,7 @@ struct CallSetup {
     typealias VoiceMaker = (CallConfiguration) throws -> CallVoice?
 
     var codec = Codec.pcm
+    var repair = CallSimulation.Repair.all
     var channelCount = 1
     var opusFrameMilliseconds: Double?
     /// Hertz, frames and parts in a million of the host's card and of the guest's.
@@ -32,6 +33,7 @@ struct CallSetup {
     var configuration: CallSimulation.Configuration {
         var configuration = CallSimulation.Configuration()
         configuration.codec = codec
+        configuration.repair = repair
         configuration.channelCount = channelCount
         configuration.opusFrameMilliseconds = opusFrameMilliseconds
         configuration.network = NetworkProfile()

@@ -96,8 +96,8 @@ import Testing
 
     @Test func `a narrow link loses what it cannot carry, in the seconds that are named`() throws {
         let program = try simulate(
-            "--codec", "pcm", "--minutes", "0.2", "--capacity", "400@4", "--capacity", "unlimited@6", "--queue", "4000",
-            "--outage", "8-8.5", "--stall", "9-9.2", "--json")
+            "--codec", "pcm", "--repair", "none", "--minutes", "0.2", "--capacity", "400@4", "--capacity",
+            "unlimited@6", "--queue", "4000", "--outage", "8-8.5", "--stall", "9-9.2", "--json")
         for stream in try streams(program) {
             let overflowed = try #require(stream["packetsOverflowed"] as? Int)
             #expect((380...440).contains(overflowed), "\(overflowed)")

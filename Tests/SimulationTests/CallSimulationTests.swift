@@ -132,6 +132,7 @@ import Testing
     @Test func `what the network loses is counted, concealed and heard as glitches`() throws {
         var configuration = CallSimulation.Configuration()
         configuration.codec = .pcm
+        configuration.repair = .none
         configuration.network = NetworkProfile(delay: .constant(0.005))
         configuration.measuresFrom = 10
         // Every third of a second one packet: 30 in ten seconds, each a run of its own.
@@ -151,6 +152,47 @@ import Testing
             #expect(abs(stream.payloadKilobitsPerSecond - 768) < 0.5)
             #expect(stream.kilobitsPerSecond > 804 && stream.kilobitsPerSecond < 807)
             #expect(stream.networkMs.map { abs($0.p50 - 5) < 0.01 && abs($0.max - 5) < 0.01 } == true)
+        }
+    }
+
+    /// A vowel with pauses, which Opus takes for speech.
+    private func vowel() -> SimulatedSound {
+        var (a, b): (Float, Float) = (0, 0)
+        return SimulatedSound(fill: { channels, first, count in
+            for frame in first..<first + count {
+                let pulse: Float = frame % 400 == 0 && frame % 12_000 < 9_000 ? 1 : 0
+                let next = pulse + 1.96 * a - 0.968 * b
+                (b, a) = (a, next)
+                for c in 0..<channels.count { channels[c][frame - first] = 0.02 * next }
+            }
+        })
+    }
+
+    @Test(arguments: CallSimulation.Repair.allCases) func `what is lost is repaired as was agreed on, and counted`(
+        repair: CallSimulation.Repair
+    ) throws {
+        var configuration = CallSimulation.Configuration()
+        configuration.codec = .opus
+        configuration.opusFrameMilliseconds = 20
+        configuration.bitRate = 24_000
+        configuration.repair = repair
+        for index in 0..<2 { configuration.peers[index].sound = vowel() }
+        configuration.network = .independent(0.1)
+        configuration.measuresFrom = 15
+        var simulation = try CallSimulation(configuration)
+        try simulation.run(until: 45)
+        for stream in simulation.report.streams {
+            switch repair {
+            case .all:
+                #expect(stream.packetsRecovered > 80 && stream.packetsRecoveredByCodec == 0)
+                #expect(stream.concealedShare < 0.02)
+            case .codec:
+                #expect(stream.packetsRecoveredByCodec > 10, "\(stream)")
+                #expect(stream.packetsRecovered == stream.packetsRecoveredByCodec)
+            case .none:
+                #expect(stream.packetsRecovered == 0 && stream.packetsMissing > 80)
+                #expect(stream.concealedShare > 0.06)
+            }
         }
     }
 
@@ -193,6 +235,7 @@ import Testing
     @Test func `a link that is too slow drops what its queue cannot hold`() throws {
         var configuration = CallSimulation.Configuration()
         configuration.codec = .pcm
+        configuration.repair = .none
         configuration.network = NetworkProfile(delay: .constant(0.005))
         configuration.network.capacity = LinkCapacity(bitsPerSecond: 1_000_000)
         configuration.network.events = [.capacity(bitsPerSecond: 400_000, at: 5), .capacity(bitsPerSecond: nil, at: 7)]

@@ -3,6 +3,8 @@ import AudioBase
 import Foundation
 import Simulation
 
+extension CallSimulation.Repair: ExpressibleByArgument {}
+
 struct SimulateCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "simulate", abstract: "Hold a call on virtual time, and see what a network makes of it.",
@@ -20,6 +22,12 @@ struct SimulateCommand: ParsableCommand {
     @OptionGroup(title: "Network") var network: SimulatedNetworkOptions
 
     @OptionGroup(title: "Sound") var coding: CodecOptions
+
+    @Option(
+        help: ArgumentHelp(
+            "How lost packets are made up for: all (as in a real call: copies, packets of their own, on request), codec (Opus's in-band FEC alone, as with a browser), none.",
+            valueName: "name"))
+    var repair = CallSimulation.Repair.all
 
     @Option(
         parsing: .upToNextOption,
@@ -104,6 +112,7 @@ struct SimulateCommand: ParsableCommand {
         configuration.opusFrameMilliseconds = coding.frame
         configuration.bitRate = coding.bitrate
         configuration.dial = coding.dial
+        configuration.repair = repair
         configuration.network = try network.conditions()
         configuration.isEncrypted = encrypt
         configuration.measuresFrom = from

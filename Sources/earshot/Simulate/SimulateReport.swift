@@ -97,7 +97,7 @@ struct SimulateReport: Encodable {
                 "",
                 "\(stream.packetsSent) packets sent, \(stream.packetsLost) lost, "
                     + (stream.packetsOverflowed > 0 ? "\(stream.packetsOverflowed) of them in a full queue, " : "")
-                    + "\(stream.packetsLate) late, \(stream.packetsMissing) missing"))
+                    + "\(recovered(stream)), \(stream.packetsLate) late, \(stream.packetsMissing) missing"))
         lines.append(
             line(
                 "",
@@ -111,6 +111,14 @@ struct SimulateReport: Encodable {
         return lines
     }
 
+    private static func recovered(_ stream: SimulationReport.Stream) -> String {
+        let (asked, codec) = (stream.packetsRecoveredByRequest, stream.packetsRecoveredByCodec)
+        let ways = [
+            (stream.packetsRecovered - asked - codec, "by copies"), (asked, "on request"), (codec, "by the codec"),
+        ].filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }
+        return "\(stream.packetsRecovered) recovered" + (ways.isEmpty ? "" : " (\(ways.joined(separator: ", ")))")
+    }
+
     private static func short(_ stream: SimulationReport.Stream) -> String {
         let head = "\(stream.from) to \(stream.to)"
         guard let delay = stream.mouthToEarMs, let depth = stream.depthMs else {
@@ -119,7 +127,7 @@ struct SimulateReport: Encodable {
         return line(
             head,
             String(format: "%.1f ms (p95 %.1f, max %.1f), buffer %.1f, ", delay.p50, delay.p95, delay.max, depth.p50)
-                + "\(stream.packetsLost) lost, \(stream.packetsLate) late, "
+                + "\(stream.packetsLost) lost, \(stream.packetsRecovered) recovered, \(stream.packetsLate) late, "
                 + String(
                     format: "%.3g %% concealed, %.4g glitches a minute", 100 * stream.concealedShare,
                     stream.glitchesPerMinute))

@@ -1,0 +1,54 @@
+import AudioBase
+import AudioCodecs
+import Testing
+
+@testable import Playout
+
+/// What Opus makes up for packets that are lost.
+@Suite struct OpusConcealmentTests {
+    @Test func `a vowel goes on in phase while a packet is missing`() throws {
+        let encoder = try OpusEncoder(channelCount: 1, frameDuration: .milliseconds20, bitRate: 24_000)
+        let playout = try Playout(
+            PlayoutConfiguration(
+                coding: .opus, streamRate: 48_000, deviceRate: 48_000, channelCount: 1, framesPerPacket: 960))
+        let block = AudioBuffer(channelCount: 1, frameCapacity: 960)
+        let start = HostTime(nanoseconds: 1_000_000_000)
+        var heard: [Float] = []
+        var (a, b): (Float, Float) = (0, 0)
+        for n in 0..<300 {
+            for i in 0..<960 {
+                let next = ((n * 960 + i) % 400 == 0 ? 1 : 0) + 1.96 * a - 0.968 * b
+                (b, a) = (a, next)
+                block.channels[0][i] = 0.02 * next
+            }
+            var packet = [UInt8](repeating: 0, count: 1_280)
+            let count = try packet.withUnsafeMutableBytes { try encoder.encode(block.channels, into: $0) }
+            let now = start.advanced(bySeconds: Double(n) * 0.020)
+            let header = PacketHeader(
+                sequence: n, position: n * 960, frameCount: 960, byteCount: count, arrival: now)
+            if n % 10 != 7 {
+                _ = packet.withUnsafeBytes {
+                    playout.packets.push(header, payload: UnsafeRawBufferPointer(rebasing: $0[..<count]))
+                }
+            }
+            for part in 0..<4 {
+                playout.renderer.pull(
+                    block.channels, frameCount: 240, sampleTime: Int64(n * 960 + part * 240),
+                    hostTime: now.advanced(bySeconds: Double(part) * 0.005))
+                heard += UnsafeBufferPointer(start: block.channels[0], count: 240)
+            }
+        }
+        #expect(playout.statistics.concealedFrames >= 25 * 960 && playout.statistics.latePackets == 0)
+        // Each 10 ms are like those two periods before.
+        let worst = stride(from: 100 * 960, to: heard.count - 480, by: 240).map { at in
+            var (both, now, then) = (Float(0), Float(1e-12), Float(1e-12))
+            for i in at..<at + 480 {
+                both += heard[i] * heard[i - 800]
+                now += heard[i] * heard[i]
+                then += heard[i - 800] * heard[i - 800]
+            }
+            return both / (now * then).squareRoot()
+        }.min()
+        #expect(try #require(worst) > 0.9)
+    }
+}
