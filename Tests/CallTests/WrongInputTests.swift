@@ -25,8 +25,13 @@ import Testing
         return room
     }
 
-    /// - Parameter seconds: when all must have been well for some time.
-    private func expectRecovered(_ room: MeddledRoom, since seconds: Double) throws {
+    /// Seconds that are waited for while delays that lie far apart are remembered, which is for 12 s: the dial's ceiling.
+    private static let remembered = 0.082
+
+    /// - Parameters:
+    ///   - seconds: when all must have been well for some time.
+    ///   - most: seconds that playout may wait then.
+    private func expectRecovered(_ room: MeddledRoom, since seconds: Double, most: Double = 0.004) throws {
         let end = room.simulation.elapsed
         for other in [1, 2] {
             let level = room.level(of: other, at: 0, seconds..<end)
@@ -34,7 +39,7 @@ import Testing
         }
         #expect(room.concealed(since: seconds) == 0, "\(room.concealed(since: seconds)) frames made up")
         let depth = try room.playout(of: 1).depth
-        #expect(depth < 0.004, "\(depth)")
+        #expect(depth < most, "\(depth)")
     }
 
     // MARK: Numbers
@@ -81,7 +86,8 @@ import Testing
         var random = SeededRandom(seed: 1)
         var shift: UInt32 = 0
         let room = try run(codec, until: 8) { packet, elapsed in
-            if (3..<5).contains(elapsed), random.unit() < 0.02 { shift = UInt32(truncatingIfNeeded: random.next()) }
+            let share = codec == .aac ? 0.1 : 0.02
+            if (3..<5).contains(elapsed), random.unit() < share { shift = UInt32(truncatingIfNeeded: random.next()) }
             var packet = packet
             packet.timestamp &+= shift
             return [packet]
@@ -113,7 +119,8 @@ import Testing
         #expect(try #require(room.simulation.peers[0].playout(of: PeerID(1))).statistics.framesPerPacket == frames)
         try room.simulation.run(until: 8)
         #expect(room.counted.rtp.restarts == 0 && room.counted.corruptPackets == 0)
-        try expectRecovered(room, since: 6)
+        // Blocks of the card do not fill these packets evenly, which is known for 12 s.
+        try expectRecovered(room, since: 6, most: 0.012)
         var plain = try MeddledRoom(.opus)
         try plain.simulation.run(until: 8)
         #expect(try room.playout(of: 2) == plain.playout(of: 2))
@@ -207,7 +214,7 @@ import Testing
         let played = try room.playout(of: 1)
         #expect(played.restarts + played.skips > 0, "\(played)")
         #expect(room.simulation.peers[0].history.allSatisfy { $0.statistics.depth < 3 })
-        try expectRecovered(room, since: 7.5)
+        try expectRecovered(room, since: 7.5, most: Self.remembered)
     }
 
     // MARK: Two streams, and none
@@ -237,7 +244,7 @@ import Testing
         }
         let counted = room.counted.rtp
         #expect(counted.packetsIgnored + counted.restarts > 20, "\(counted)")
-        try expectRecovered(room, since: 6.5)
+        try expectRecovered(room, since: 6.5, most: Self.remembered)
     }
 
     @Test func `who is silent for an hour is heard at once when it comes back`() throws {

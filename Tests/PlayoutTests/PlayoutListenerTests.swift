@@ -19,7 +19,7 @@ import Testing
             dial: .sing),
     ]
 
-    private func rig(_ network: NetworkProfile, _ form: PlayoutConfiguration, seconds: Double = 25) -> PlayoutRig {
+    private func rig(_ network: NetworkProfile, _ form: PlayoutConfiguration, seconds: Double = 12) -> PlayoutRig {
         var rig = PlayoutRig(configuration: form, seconds: seconds)
         rig.delay = network.delays(seed: 4)
         rig.says = voice
@@ -65,7 +65,7 @@ import Testing
     @Test(arguments: forms)
     func `when the recorder pulls makes no difference to what it gets`(form: PlayoutConfiguration) throws {
         func recording(lag: Double) throws -> RecordingRig {
-            var rig = rig(.wifiCongested, form, seconds: 12)
+            var rig = rig(.wifiCongested, form)
             let recorder = try RecordingRig(form, lag: lag)
             rig.before = recorder.follow
             rig.keepsOutput = false
@@ -88,7 +88,7 @@ import Testing
         let held = recorder.playout.packets.storage.capacity
         #expect(held <= 2_048 && recorder.playout.packets.rejectedPackets == ears.statistics.packets - held)
         // And when it comes back after all it goes on with what comes then.
-        recorder.pull(until: 25)
+        recorder.pull(until: 12)
         #expect(recorder.statistics.packets == held)
     }
 

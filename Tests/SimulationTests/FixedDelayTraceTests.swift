@@ -33,7 +33,7 @@ import Testing
 
     @Test(arguments: forms, [60.0, 80, 100, 120, 150])
     func `what is missing at a fixed delay is what comes later, or never`(form: Form, spread: Double) throws {
-        for delay in [spread / 2, spread * 0.9, spread] {
+        for delay in [spread / 2, spread] {
             let trace = delays(spread: spread, count: 6_000, seed: UInt64(spread))
             var configuration = CallSimulation.Configuration()
             configuration.codec = form.codec
@@ -52,7 +52,7 @@ import Testing
                 simulation.isIn[end] = true
             }
             let recording = try simulation.peers[0].record(depth: delay / 1_000)
-            while simulation.elapsed < 20 {
+            while simulation.elapsed < 12 {
                 try simulation.run(until: simulation.elapsed + 0.5)
                 while recording.read({ _, _ in }) != nil {}
             }
@@ -66,7 +66,7 @@ import Testing
             #expect(missed <= Double(unavoidable), "\(missed) packets made up, \(unavoidable) unavoidable")
             #expect(missed > 0.8 * Double(unavoidable) - 20, "which shows that the delay was no longer")
             #expect(abs(statistics.depth - delay / 1_000) < 0.002, "\(statistics.depth)")
-            #expect(statistics.restarts == 0 && statistics.skips <= 1)
+            #expect(statistics.restarts == 0 && statistics.droppedFrames + statistics.insertedFrames < 480)
         }
     }
 }
