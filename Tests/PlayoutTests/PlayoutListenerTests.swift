@@ -59,7 +59,9 @@ import Testing
         let depths = recorder.history.filter { $0.time > 5 }.map(\.statistics.depth)
         #expect((depths.min() ?? 0) > 0.498 && (depths.max() ?? 1) < 0.504)
         let early = try #require(recorder.history.last { $0.time < 5 }).statistics
-        #expect(recorder.statistics.stretchedFrames == early.stretchedFrames && recorder.statistics.skips == 0)
+        #expect(recorder.statistics.stretchedFrames == early.stretchedFrames)
+        // While something is made up anyway, what little the clocks are apart goes at once.
+        #expect(recorder.statistics.droppedFrames + recorder.statistics.insertedFrames < 480)
     }
 
     @Test(arguments: forms)

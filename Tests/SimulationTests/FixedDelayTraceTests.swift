@@ -52,21 +52,25 @@ import Testing
                 simulation.isIn[end] = true
             }
             let recording = try simulation.peers[0].record(depth: delay / 1_000)
-            while simulation.elapsed < 12 {
+            while simulation.elapsed < 20 {
                 try simulation.run(until: simulation.elapsed + 0.5)
                 while recording.read({ _, _ in }) != nil {}
             }
             let sent = simulation.links[1][0].counts.media
             #expect(sent < trace.count)
-            // The margin of 0.5 ms is delay too; the rate, which follows the clocks, holds it to a tenth.
-            let unavoidable = trace[0..<sent].count { $0 == nil || $0! > 10 + delay + 0.3 }
             let statistics = try #require(recording.statistics(of: PeerID(1)))
             let packet = simulation.peers[0].configuration.framesPerPacket
+            // Under such jitter the line by which drift is told is up to 200 ppm off at first, so that what is held is up to 4 ms
+            // less; and a packet that blocks do not fill evenly leaves up to a block late.
+            let gathered = packet % form.block == 0 ? 0 : Double(form.block) / 48
+            let used = 10 + delay - 4 - gathered
+            let unavoidable = trace[0..<sent].count { $0 == nil || $0! > used }
             let missed = Double(statistics.concealedFrames) / Double(packet)
             #expect(missed <= Double(unavoidable), "\(missed) packets made up, \(unavoidable) unavoidable")
-            #expect(missed > 0.8 * Double(unavoidable) - 20, "which shows that the delay was no longer")
+            let beyond = trace[0..<sent].count { $0 == nil || $0! > 10 + delay + 3 }
+            #expect(missed > 0.8 * Double(beyond) - 20, "which shows that the delay was no longer")
             #expect(abs(statistics.depth - delay / 1_000) < 0.002, "\(statistics.depth)")
-            #expect(statistics.restarts == 0 && statistics.droppedFrames + statistics.insertedFrames < 480)
+            #expect(statistics.restarts == 0 && statistics.skips <= 1)
         }
     }
 }
