@@ -26,13 +26,16 @@ struct AACReceiver {
     private var sequence = 0
     private var startsStream = true
     private static let unitFrames = 1024
-    /// How long a unit waits for one before it. Units come 23 ms apart, so one that overtook another did so within a queue's
-    /// length; each millisecond more is one more of made-up sound for each loss.
-    private static let patience = 0.001
+    private let patience: Double
+    private let mostHeld: Int
     /// Frames from which on a jump of the timeline is a new beginning.
     private static let foreignDistance = 96_000
 
-    init(audioSpecificConfig: [UInt8], channelCount: Int) throws(CodecError) {
+    /// - Parameter patience: seconds that a unit waits for one before it. Units come 23 ms apart, so one that overtook another
+    ///   did so within a queue's length; for the ears each millisecond more is one more of made-up sound for each loss.
+    init(audioSpecificConfig: [UInt8], channelCount: Int, patience: Double = 0.001) throws(CodecError) {
+        self.patience = patience
+        mostHeld = 3 + Int(patience * 48_000) / Self.unitFrames
         decoder = try AACDecoder(audioSpecificConfig: audioSpecificConfig)
         output = AudioBuffer(channelCount: channelCount, frameCapacity: 2048)
         self.channelCount = channelCount
@@ -47,7 +50,7 @@ struct AACReceiver {
     }
 
     /// When a held unit will have waited long enough.
-    var deadline: HostTime? { held.first?.arrival.advanced(bySeconds: Self.patience) }
+    var deadline: HostTime? { held.first?.arrival.advanced(bySeconds: patience) }
 
     /// Takes one access unit.
     mutating func receive(_ bytes: UnsafeRawBufferPointer, position: Int, at now: HostTime, into playout: PacketQueue) {
@@ -64,7 +67,7 @@ struct AACReceiver {
         } else {
             held.append(Unit(position: position, arrival: now, bytes: Array(bytes)))
             held.sort { $0.position < $1.position }
-            if held.count > 3 { skipAhead(at: now, into: playout) }
+            if held.count > mostHeld { skipAhead(at: now, into: playout) }
         }
     }
 

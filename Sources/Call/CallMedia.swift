@@ -26,6 +26,7 @@ final class CallMedia: MediaClient, @unchecked Sendable {
 
     private enum Order: @unchecked Sendable {  // what it brings is handed over to the thread, not shared with it
         case add(PeerID, MediaPeer)
+        case listen(PeerID, SecondListener?)
         case rest(PeerID)
         case end(PeerID)
     }
@@ -52,6 +53,9 @@ final class CallMedia: MediaClient, @unchecked Sendable {
 
     /// This far side takes part; what was agreed on with it before is over. Any thread.
     func add(_ peer: MediaPeer, as id: PeerID) { ask(.add(id, peer)) }
+
+    /// Somebody else listens to this far side too, as long as what was agreed on with it stays; nil for nobody. Any thread.
+    func listen(_ listener: SecondListener?, to id: PeerID) { ask(.listen(id, listener)) }
 
     /// Nothing is agreed on with this far side for now. Any thread.
     func rest(_ id: PeerID) { ask(.rest(id)) }
@@ -120,6 +124,7 @@ final class CallMedia: MediaClient, @unchecked Sendable {
             case .add(let id, let peer):
                 core.add(peer, as: id, isOpen: open.contains(id))
                 peers.insert(id)
+            case .listen(let id, let listener): core.listen(listener, to: id)
             case .rest(let id):
                 core.rest(id)
                 peers.remove(id)

@@ -10,6 +10,9 @@ package final class CallProcessor: Sendable {
     package let captured: AudioRing
     /// Levels of the last blocks; for the control thread.
     package let levels: LatestValue<CallLevels>
+    /// The callback's cycles, for who pulls the voices once more, later; while nobody reads, the oldest stay and new ones are
+    /// dropped.
+    package let cycles: MessageQueue<CallCycle>
     /// The voices that are heard.
     package let mixer: VoiceMixer
     private let state: StatePointer
@@ -19,6 +22,7 @@ package final class CallProcessor: Sendable {
         let wakeup: Wakeup.Handle
         let voices: VoiceMixer.Renderer
         let levels: LatestValue<CallLevels>.Writer
+        let cycles: MessageQueue<CallCycle>.Writer
         let spoken: Channels  // one block at the stream's channel count
         let heard: Channels
         let capacity: Int
@@ -43,6 +47,7 @@ package final class CallProcessor: Sendable {
         // Half a second: the media thread drops what is older than a tenth of that when it comes back from a stall.
         captured = AudioRing(channelCount: channelCount, capacity: Int(deviceRate / 2))
         levels = LatestValue(CallLevels())
+        cycles = MessageQueue(capacity: 4_096)
         mixer = VoiceMixer(channelCount: channelCount, deviceRate: deviceRate)
         let spoken = AudioBuffer(channelCount: channelCount, frameCapacity: IOCycle.maximumFrameCount)
         let heard = AudioBuffer(channelCount: channelCount, frameCapacity: IOCycle.maximumFrameCount)
@@ -52,7 +57,7 @@ package final class CallProcessor: Sendable {
         value.initialize(
             to: State(
                 capture: captured.writer, wakeup: wakeup.handle, voices: mixer.renderer, levels: levels.writer,
-                spoken: spoken.channels, heard: heard.channels, capacity: spoken.frameCapacity,
+                cycles: cycles.writer, spoken: spoken.channels, heard: heard.channels, capacity: spoken.frameCapacity,
                 isMuted: isMuted, voice: voice?.path ?? VoicePath(),
                 fader: VoiceFader(sampleRate: deviceRate, isHeard: true),
                 speech: SpeechDetector(sampleRate: deviceRate), check: MicrophoneCheck(sampleRate: deviceRate)))
@@ -91,6 +96,7 @@ extension CallProcessor.State {
         let waits = voice.needsReference()
         if !waits { send(cycle, frames) }
         voices.pull(heard, frameCount: frames, sampleTime: cycle.sampleTime, hostTime: cycle.hostTime)
+        cycles.push(CallCycle(sampleTime: cycle.sampleTime, frameCount: frames, hostTime: cycle.hostTime))
         level.heard = Level(of: heard, frameCount: frames)
         level.heardPeak = max(level.heard.peak, level.heardPeak * 0.99)
         // Mono to every output; stereo to the first two, or their mean to a single one.

@@ -17,6 +17,7 @@ final class CallRoster: Sendable {
     /// Streams go over to the media thread in a `MediaPeer`; here it is only remembered which there are.
     private struct FarSides: @unchecked Sendable {
         var all: [PeerID: FarSide] = [:]
+        var recording: CallRecording?
     }
 
     private struct FarSide {
@@ -96,6 +97,7 @@ final class CallRoster: Sendable {
         farSides.withLock { farSides in
             guard let farSide = farSides.all.removeValue(forKey: peer) else { return }
             media.end(peer)
+            farSides.recording?.remove(peer)
             if let heard = farSide.seat?.heard { mixer.remove(heard.place) }
         }
     }
@@ -133,6 +135,7 @@ final class CallRoster: Sendable {
             farSide.remember()
             farSide.seat = nil
             media.rest(peer)
+            farSides.recording?.remove(peer)
             if let heard = old?.heard { mixer.remove(heard.place) }
             return
         }
@@ -146,6 +149,7 @@ final class CallRoster: Sendable {
                 ssrc: .random(in: 1 ... .max), cname: cname, payloadType: configuration.payloadType,
                 clockRate: configuration.rtpClockRate, firstSequenceNumber: .random(in: 0...0x7FFF),  // see SRTPSession
                 firstTimestamp: .random(in: 0 ... .max)))
+        let listener = playout == nil ? nil : try farSides.recording?.listener(to: configuration)
         var heard: (Playout, VoiceMixer.Place)?
         if let playout {
             guard let place = mixer.add(playout, gain: farSide.gain) else { throw CallError.full }
@@ -154,6 +158,8 @@ final class CallRoster: Sendable {
         farSide.remember()
         farSide.seat = Seat(agreement: agreement, heard: heard, stream: stream)
         media.add(mediaPeer, as: peer)
+        farSides.recording?.replace(peer, by: listener)
+        if let listener { media.listen(listener, to: peer) }
         if let heard = old?.heard { mixer.remove(heard.place) }
     }
 
@@ -166,6 +172,34 @@ final class CallRoster: Sendable {
             if let stream = farSide.seat?.stream, stream.form == form { return stream }
         }
         return try StreamEncoder(configuration)
+    }
+
+    // MARK: Recording
+
+    /// Lets another listen to all who are heard, and to those who come.
+    func record(_ recording: CallRecording) throws {
+        try farSides.withLock { farSides in
+            var listeners: [PeerID: SecondListener] = [:]
+            for (peer, farSide) in farSides.all {
+                guard let seat = farSide.seat, seat.heard != nil else { continue }
+                listeners[peer] = try recording.listener(to: seat.agreement.configuration)
+            }
+            farSides.recording?.end()
+            farSides.recording = recording
+            for (peer, listener) in listeners {
+                recording.replace(peer, by: listener)
+                media.listen(listener, to: peer)
+            }
+        }
+    }
+
+    /// From now on nobody else listens.
+    func endRecording() {
+        farSides.withLock { farSides in
+            farSides.recording?.end()
+            farSides.recording = nil
+            for (peer, farSide) in farSides.all where farSide.seat?.heard != nil { media.listen(nil, to: peer) }
+        }
     }
 
     // MARK: How it stands

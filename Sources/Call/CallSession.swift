@@ -84,6 +84,21 @@ public final class CallSession: MediaNegotiator {
         media.follow(device)
     }
 
+    // MARK: Recording
+
+    /// Lets what all others say be heard once more, from now on, half a second later and with less missing. A recording that
+    /// was going on ends. Whoever comes or agrees anew is in it too.
+    /// - Throws: `CodecError` where there is no other decoder to be had.
+    public func startRecording() throws -> CallRecording {
+        let recording = CallRecording(
+            processor.cycles, sampleRate: preferences.deviceRate, channelCount: preferences.channelCount)
+        try roster.record(recording)
+        return recording
+    }
+
+    /// Ends the recording, where there is one; what it has not read yet is lost.
+    public func endRecording() { roster.endRecording() }
+
     // MARK: One's own voice
 
     /// Whether one's own voice is silent for all others; it fades in and out within 5 ms.

@@ -158,6 +158,11 @@ package struct MediaCore: ~Copyable {
         if let index = index(of: id) { members[index].media.budget = bitRate }
     }
 
+    /// Lets somebody else hear this far side besides its playout, from the next packet on; nil for nobody.
+    package mutating func listen(_ listener: SecondListener?, to id: PeerID) {
+        if let index = index(of: id) { members[index].media.listen(listener) }
+    }
+
     /// Frames of the device that were read or lost before the next that is encoded.
     package var capturedFrames: Int { capture.position }
 

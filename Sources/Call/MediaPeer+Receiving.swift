@@ -12,6 +12,7 @@ extension MediaPeer {
             if media.startsSource {
                 counts.peerLeft = false
                 aac?.restart()
+                second?.restart()
                 log.restart()
             }
             let payload = UnsafeRawBufferPointer(rebasing: datagram[media.payload])
@@ -34,9 +35,9 @@ extension MediaPeer {
         if configuration.codec == .aac {
             guard let units = try? AACPayload(parsing: payload) else { return counts.corruptPackets += 1 }
             for unit in units {
-                aac?.receive(
-                    UnsafeRawBufferPointer(rebasing: payload[unit.bytes]), position: media.position + unit.frameOffset,
-                    at: now, into: packets)
+                let (bytes, position) = (payload[unit.bytes], media.position + unit.frameOffset)
+                aac?.receive(UnsafeRawBufferPointer(rebasing: bytes), position: position, at: now, into: packets)
+                second?.receive(UnsafeRawBufferPointer(rebasing: bytes), position: position, at: now)
             }
             return
         }

@@ -12,6 +12,8 @@ package final class MediaPeer {
     let stream: StreamEncoder?
     let packets: PacketQueue?
     var aac: AACReceiver?
+    /// Who listens besides playout; see ``listen(_:)``.
+    var second: SecondListener?
     var sender: PacketSender
     var counts: MediaStatistics
     var policy = RedundancyPolicy()
@@ -79,6 +81,7 @@ package final class MediaPeer {
     /// A report that is due, packets to ask for or that were asked for, a frame that has waited long enough for the one before it.
     func tick(at now: HostTime, isOpen: Bool, transmit: (UnsafeRawBufferPointer) -> Void) {
         if let packets { aac?.tick(at: now, into: packets) }
+        second?.tick(at: now)
         if isOpen {
             ask(at: now, transmit)
             sender.answer(at: now, transmit)
@@ -93,7 +96,7 @@ package final class MediaPeer {
     private func ask(at now: HostTime, _ transmit: (UnsafeRawBufferPointer) -> Void) {
         guard sender.session.repair.takesNACK, let due = log.nextAsk, due <= now else { return }
         log.due(
-            at: now, roundTrip: sender.session.statistics.roundTrip, hold: packets?.hold?.seconds ?? 0, into: &missing)
+            at: now, roundTrip: sender.session.statistics.roundTrip, hold: packets?.longestHold ?? 0, into: &missing)
         if !missing.isEmpty, sender.ask(for: missing, transmit) { counts.nacksSent += 1 }
     }
 
@@ -103,6 +106,7 @@ package final class MediaPeer {
         var next = sender.session.nextReportTime
         // No array: it is asked for at every turn.
         if let due = aac?.deadline { next = min(due, next ?? due) }
+        if let due = second?.deadline { next = min(due, next ?? due) }
         if sender.session.repair.takesNACK, let due = log.nextAsk { next = min(due, next ?? due) }
         return next
     }

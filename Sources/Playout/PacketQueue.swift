@@ -42,8 +42,15 @@ public struct PacketHeader: BitwiseCopyable, Sendable {
 /// Packets on their way from the media thread to the render callback: a wait-free queue of slots of one size.
 ///
 /// When it is full a packet is dropped and counted: the callback has stopped, and what is queued is stale already.
-public final class PacketQueue: Sendable {
+///
+/// It is the one intake of a stream: a second listener's queue (``second``) gets each packet too.
+public final class PacketQueue: @unchecked Sendable {  // `second` is the media thread's; the rest is constant or atomic
     let storage: Storage
+    private let rejected = Atomic<Int>(0)
+
+    /// The queue of another playout that listens to the same packets, whether there is room for them here or not; what it
+    /// has no room for is lost to it alone. Nil for nobody. For the media thread.
+    public var second: PacketQueue?
 
     /// - Parameters:
     ///   - capacity: packets, rounded up to a power of two.
@@ -62,6 +69,13 @@ public final class PacketQueue: Sendable {
         let limit = Double(bitPattern: storage.holds[1].load(ordering: .relaxed))
         return limit > 0 ? (Double(bitPattern: storage.holds[0].load(ordering: .relaxed)), limit) : nil
     }
+
+    /// Seconds for which a packet that comes late is in time for somebody: ``hold``, or the second listener's where that is
+    /// longer. For the media thread.
+    public var longestHold: Double { max(hold?.seconds ?? 0, second?.hold?.seconds ?? 0) }
+
+    /// Packets that found it full, or were too large. Any thread.
+    public var rejectedPackets: Int { rejected.load(ordering: .relaxed) }
 
     struct Storage: @unchecked Sendable {  // `head` has one writing thread, `tail` the other
         let headers: UnsafeMutablePointer<PacketHeader>
@@ -96,21 +110,34 @@ public final class PacketQueue: Sendable {
 
     /// Appends a packet; false when the queue is full or the payload too large for a slot. For the one media thread.
     public func push(_ header: PacketHeader, payload: UnsafeRawBufferPointer) -> Bool {
-        guard payload.count <= storage.payloadCapacity else { return false }
-        return push(header) { slot in
+        if let second { _ = second.push(header, payload: payload) }  // which counts what it has no room for
+        guard payload.count <= storage.payloadCapacity else { return reject() }
+        return append(header) { slot in
             if let bytes = payload.baseAddress { slot.copyMemory(from: bytes, byteCount: payload.count) }
         }
     }
 
-    /// Appends a packet whose payload `fill` writes in place. For the one media thread.
+    /// Appends a packet whose payload, of the header's bytes, `fill` writes in place, for each listener once. For the one
+    /// media thread.
     public func push(_ header: PacketHeader, fill: (UnsafeMutableRawPointer) -> Void) -> Bool {
+        if let second { _ = second.push(header, fill: fill) }
+        guard header.byteCount <= storage.payloadCapacity else { return reject() }
+        return append(header, fill)
+    }
+
+    private func append(_ header: PacketHeader, _ fill: (UnsafeMutableRawPointer) -> Void) -> Bool {
         let at = storage.head.pointee.load(ordering: .relaxed)
-        guard at - storage.tail.pointee.load(ordering: .acquiring) < storage.capacity else { return false }
+        guard at - storage.tail.pointee.load(ordering: .acquiring) < storage.capacity else { return reject() }
         let slot = at & (storage.capacity - 1)
         fill(storage.payloads + slot * storage.payloadCapacity)
         (storage.headers + slot).initialize(to: header)
         storage.head.pointee.store(at + 1, ordering: .releasing)
         return true
+    }
+
+    private func reject() -> Bool {
+        rejected.store(rejected.load(ordering: .relaxed) + 1, ordering: .relaxed)  // one thread counts
+        return false
     }
 }
 

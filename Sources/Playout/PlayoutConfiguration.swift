@@ -34,6 +34,12 @@ public struct PlayoutConfiguration: Sendable, Equatable {
     /// How much delay is paid for how few gaps; ``Playout/Playout/dial`` changes it while it plays.
     public var dial: PlayoutDial
 
+    /// Seconds that the promptest packet waits, whatever the network does and the dial says; 0 for what the dial says.
+    public var fixedDepth = 0.0
+    /// Whether the device's cycles are pulled later than they were: a packet then counts from the first cycle on that began
+    /// after it came, so that it makes no difference how much later.
+    public var isPulledLater = false
+
     /// A playout of these values; the times left out are those of a call on one network.
     public init(
         coding: PlayoutCoding, streamRate: Double, deviceRate: Double, channelCount: Int, framesPerPacket: Int,
@@ -51,9 +57,9 @@ public struct PlayoutConfiguration: Sendable, Equatable {
         self.dial = dial
     }
 
-    /// Packets that may have come and wait: of 0.75 s, and at least 256.
+    /// Packets that may have come and wait: of 0.75 s, 2 s where cycles are pulled later; at least 256, at most 2,048.
     var packetCapacity: Int {
-        max(256, min(2_048, Int(0.75 * streamRate) / max(1, framesPerPacket)))
+        max(256, min(2_048, Int((isPulledLater ? 2 : 0.75) * streamRate) / max(1, framesPerPacket)))
     }
 
     /// Bytes a packet's payload takes at most on its way to the callback.

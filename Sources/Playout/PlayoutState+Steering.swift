@@ -27,9 +27,15 @@ extension PlayoutState {
         let rate = configuration.streamRate
         let range = tracker.range(at: now)
         let recovered = recovery.offset(at: now, drift: tracker.drift) ?? range.wanted
-        let latest = max(range.wanted, min(recovered, range.least + tracker.bound))
+        let fixed = configuration.fixedDepth
+        let latest =
+            fixed > 0 ? range.least + fixed : max(range.wanted, min(recovered, range.least + tracker.bound))
         let wanted = latest + tracker.packetLength + configuration.margin
         var excess = playoutOffset(now: now, frameCount: frameCount) - wanted
+        if fixed > 0, !sounded {  // until the first packet is played nothing is heard of it
+            cursor = cursor &+ Int(excess * rate)
+            excess = 0
+        }
         let isMadeUp = scaler.lead == 0 && (concealer.isActive || stageIsConcealment)
         let isGone = isMadeUp && madeUpFrames > Int(0.1 * rate)
         if isMadeUp && excess < 0 || isGone && excess > 0.0002 || excess > Self.farTooMuch {

@@ -85,7 +85,7 @@ struct PlayoutState: ~Copyable {
         let now = Double(sampleTime) / configuration.deviceRate
         followDial()
         followDevice(sampleTime, frameCount)
-        while let slot = queue.first {
+        while let slot = queue.first, hasCome(slot, by: hostTime) {
             take(slot, now: now, hostTime: hostTime, frameCount: frameCount)
             queue.removeFirst()
         }
@@ -108,6 +108,12 @@ struct PlayoutState: ~Copyable {
             skip(Int(Double(skipped) * resampler.step))
         }
         expectedSampleTime = sampleTime &+ Int64(frameCount)
+    }
+
+    /// Whether the packet had come when the cycle began. Who pulls in time finds no other.
+    @_noLocks
+    private func hasCome(_ slot: Int, by cycle: HostTime) -> Bool {
+        !configuration.isPulledLater || queue.headers[slot].arrival.nanoseconds <= cycle.nanoseconds
     }
 
     /// Stores a packet and learns from when it came. What this call finds has come in time for it, however late the
@@ -189,7 +195,9 @@ struct PlayoutState: ~Copyable {
         nextSequence = header.sequence
         newestSequence = header.sequence
         let inHand = max(configuration.initialMargin, tracker.dial.ceiling / 16)
-        let delay = arrival - Double(header.position) / configuration.streamRate + configuration.margin + inHand
+        let delay =
+            arrival - Double(header.position) / configuration.streamRate + configuration.margin
+            + (configuration.fixedDepth > 0 ? configuration.fixedDepth : inHand)
         cursor =
             Int((now - delay) * configuration.streamRate) &- resampler.inputNeeded(for: frameCount) &+ scaler.lead
         madeUpFrames = 0

@@ -27,6 +27,9 @@ public struct CallSimulation {
     package var links: [[SimulatedLink]]
     /// Seconds of the call in rising order, and what to do to the simulation then.
     package var events: [(at: Double, action: (inout CallSimulation) throws -> Void)] = []
+    /// What is sent in the place of a datagram, at a second of the call: a peer that does what it should not. Nil for all that
+    /// peers send.
+    package var meddler: ((_ datagram: [UInt8], _ from: Int, _ to: Int, _ elapsed: Double) -> [[UInt8]])?
     /// Whether each is in the call.
     package internal(set) var isIn: [Bool]
     /// Everything sent, one after the other: FNV-1a over words of eight bytes (Fowler, Noll and Vo).
@@ -129,6 +132,13 @@ public struct CallSimulation {
     // MARK: The wire
 
     mutating func send(_ datagram: UnsafeRawBufferPointer, from: Int, to: Int, at now: HostTime) {
+        guard let meddler else { return put(datagram, from: from, to: to, at: now) }
+        for other in meddler(Array(datagram), from, to, elapsed) {
+            other.withUnsafeBytes { put($0, from: from, to: to, at: now) }
+        }
+    }
+
+    private mutating func put(_ datagram: UnsafeRawBufferPointer, from: Int, to: Int, at now: HostTime) {
         var datagram = datagram
         let isMedia = datagram.count > 1 && !(192...223).contains(datagram[1])
         if !protection.isEmpty {

@@ -1,0 +1,160 @@
+import AudioBase
+import AudioCodecs
+import AudioDSP
+import MediaTransport
+import Playout
+import Synchronization
+
+/// One call of the device: so many frames of its counter, and when they were due.
+@frozen
+public struct CallCycle: BitwiseCopyable, Sendable {
+    /// The device's frame counter at the first frame.
+    public var sampleTime: Int64
+    /// How many.
+    public var frameCount: Int
+    /// The nominal start of the cycle.
+    public var hostTime: HostTime
+
+    @_noLocks
+    init(sampleTime: Int64, frameCount: Int, hostTime: HostTime) {
+        self.sampleTime = sampleTime
+        self.frameCount = frameCount
+        self.hostTime = hostTime
+    }
+}
+
+/// All others of a call once more, each by itself: a safe listener beside the quick one that the ears are.
+///
+/// The packets are the same. But here the promptest waits half a second, so that what came too late for the ears is in time,
+/// what was asked for or repeated too; what is still missing never came. The delay never changes. Decoding is done a second
+/// time, on the thread that reads: what the ears' decoder has made up it cannot take back. The device's callback does no more
+/// than to note each of its cycles in a queue, and neither it nor the media thread ever waits for who reads.
+///
+/// ``read(_:)`` is for any thread but those two, one at a time; 2 s late at most, as only so much of packets is kept. The rest
+/// is for any such thread.
+public final class CallRecording: Sendable {
+    /// Seconds that it is behind the promptest packet.
+    public static let depth = 0.5
+    /// Hertz, the device's.
+    public let sampleRate: Double
+    /// Channels of each voice.
+    public let channelCount: Int
+
+    private static let mostVoices = 16
+    private let depth: Double
+    private let block: AudioBuffer
+    private let inside: Mutex<Inside>
+
+    private struct Voice {
+        let peer: PeerID
+        let playout: Playout
+        /// Frames that it is still to be heard for, where it is gone; nil where it is there.
+        var rest: Int?
+    }
+    private struct Inside {
+        /// Nil when it has ended.
+        var cycles: MessageQueue<CallCycle>?
+        var voices: [Voice] = []
+        var expected: Int64?
+        /// What comes after frames that the device skipped.
+        var pending: CallCycle?
+    }
+
+    /// - Parameters:
+    ///   - cycles: those of the callback that pulls for the ears; nobody else may read them.
+    ///   - depth: seconds that it is behind the promptest packet, 0.001 to 1.
+    package init(
+        _ cycles: MessageQueue<CallCycle>, sampleRate: Double, channelCount: Int, depth: Double = CallRecording.depth
+    ) {
+        self.sampleRate = sampleRate
+        self.channelCount = channelCount
+        self.depth = depth
+        block = AudioBuffer(channelCount: channelCount, frameCapacity: IOCycle.maximumFrameCount)
+        inside = Mutex(Inside(cycles: cycles))
+        while cycles.pop() != nil {}  // those of before
+    }
+
+    /// Renders the next block of every voice.
+    ///
+    /// What is read at `sampleTime` waited for ``depth``, of each voice from its own promptest packet on: so much later, less
+    /// what the ears wait, than it was heard. Frames that the device skipped, up to 2 s, are there too.
+    /// - Parameter take: gets each voice's sound, as many frames as the block has; valid during the call, which must not ask the
+    ///   recording anything. Where something else is agreed on with a far side the old voice goes on for 0.75 s beside the new
+    ///   one, so that nothing of either is missing: both are to be added up.
+    /// - Returns: which frames; nil where the device has not called since.
+    public func read(_ take: (_ peer: PeerID, _ sound: ReadOnlyChannels) -> Void) -> CallCycle? {
+        inside.withLock { inside in
+            guard let cycle = Self.next(&inside, sampleRate) else { return nil }
+            for index in inside.voices.indices {
+                inside.voices[index].playout.renderer.pull(
+                    block.channels, frameCount: cycle.frameCount, sampleTime: cycle.sampleTime,
+                    hostTime: cycle.hostTime)
+                take(inside.voices[index].peer, ReadOnlyChannels(block.channels))
+                if let rest = inside.voices[index].rest { inside.voices[index].rest = rest - cycle.frameCount }
+            }
+            inside.voices.removeAll { ($0.rest ?? 1) <= 0 }
+            return cycle
+        }
+    }
+
+    /// What playout did with a far side's voice here; nil where there is none.
+    public func statistics(of peer: PeerID) -> PlayoutStatistics? {
+        inside.withLock { $0.voices.last { $0.peer == peer }?.playout.statistics }
+    }
+
+    /// Packets of a far side's that are not in it as it was read too late.
+    public func rejectedPackets(of peer: PeerID) -> Int {
+        inside.withLock { $0.voices.last { $0.peer == peer }?.playout.packets.rejectedPackets ?? 0 }
+    }
+
+    private static func next(_ inside: inout Inside, _ sampleRate: Double) -> CallCycle? {
+        guard var cycle = inside.pending ?? inside.cycles?.pop() else { return nil }
+        inside.pending = nil
+        if let expected = inside.expected, cycle.sampleTime > expected,
+            Double(cycle.sampleTime - expected) < 2 * sampleRate
+        {
+            inside.pending = cycle
+            let skipped = Int(cycle.sampleTime - expected)
+            cycle = CallCycle(
+                sampleTime: expected, frameCount: min(skipped, IOCycle.maximumFrameCount),
+                hostTime: cycle.hostTime.advanced(bySeconds: -Double(skipped) / sampleRate))
+        }
+        inside.expected = cycle.sampleTime + Int64(cycle.frameCount)
+        return cycle
+    }
+
+    // MARK: Who is in it
+
+    /// What listens to a far side from now on, once it is handed over to the media thread and ``replace(_:by:)`` was called.
+    package func listener(to configuration: CallConfiguration) throws(CodecError) -> SecondListener {
+        try SecondListener(configuration, depth: depth)
+    }
+
+    /// A far side is heard by another listener, nil for none; what came before is read to its end.
+    package func replace(_ peer: PeerID, by listener: SecondListener?) {
+        inside.withLock { inside in
+            for index in inside.voices.indices
+            where inside.voices[index].peer == peer && inside.voices[index].rest == nil {
+                inside.voices[index].rest = Int((depth + 0.25) * sampleRate)
+            }
+            if let listener { inside.voices.append(Voice(peer: peer, playout: listener.playout)) }
+            // While the device does not call, nothing is read to its end.
+            while inside.voices.count > Self.mostVoices,
+                let oldest = inside.voices.firstIndex(where: { $0.rest != nil })
+            {
+                inside.voices.remove(at: oldest)
+            }
+        }
+    }
+
+    func remove(_ peer: PeerID) { replace(peer, by: nil) }
+
+    /// Nothing more is to be read.
+    func end() {
+        inside.withLock { inside in
+            inside.cycles = nil
+            inside.pending = nil
+            inside.voices = []
+        }
+    }
+}

@@ -1,0 +1,46 @@
+import AudioBase
+import AudioCodecs
+import Playout
+
+/// Another playout for one far side's packets, with a delay of its own: made by any thread, the media thread's from
+/// ``MediaCore/listen(_:to:)`` on, but for ``playout``.
+package final class SecondListener: @unchecked Sendable {  // handed over, not shared
+    /// What plays it, for the thread that pulls.
+    package let playout: Playout
+    private var aac: AACReceiver?
+
+    /// - Parameter depth: seconds that it is behind the promptest packet.
+    package init(_ configuration: CallConfiguration, depth: Double) throws(CodecError) {
+        playout = try Playout(configuration.playout.forRecording(depth: depth))
+        // A frame of AAC that was overtaken is waited for half of that time: then those behind it still have the other half.
+        aac =
+            configuration.codec == .aac
+            ? try AACReceiver(
+                audioSpecificConfig: configuration.remoteAudioSpecificConfig,
+                channelCount: configuration.channelCount, patience: depth / 2)
+            : nil
+    }
+
+    /// Where packets go that playout decodes itself; nil where they must be decoded before.
+    var packets: PacketQueue? { aac == nil ? playout.packets : nil }
+
+    func receive(_ unit: UnsafeRawBufferPointer, position: Int, at now: HostTime) {
+        aac?.receive(unit, position: position, at: now, into: playout.packets)
+    }
+
+    func tick(at now: HostTime) { aac?.tick(at: now, into: playout.packets) }
+
+    func restart() { aac?.restart() }
+
+    var deadline: HostTime? { aac?.deadline }
+}
+
+extension MediaPeer {
+    /// Lets another listen to the same packets, besides playout; nil for nobody. What is asked for once more is what is in time
+    /// for either.
+    func listen(_ listener: SecondListener?) {
+        guard let packets else { return }
+        second = listener
+        packets.second = listener?.packets
+    }
+}

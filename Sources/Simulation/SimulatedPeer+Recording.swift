@@ -1,0 +1,18 @@
+import AudioBase
+import Call
+import MediaTransport
+
+extension SimulatedPeer {
+    /// Lets all who are heard now be heard once more, for a recording that is read between two steps of the simulation.
+    /// - Parameter depth: seconds that it is behind the promptest packet.
+    package func record(depth: Double = CallRecording.depth) throws -> CallRecording {
+        let recording = CallRecording(
+            processor.cycles, sampleRate: preferences.deviceRate, channelCount: heard.count, depth: depth)
+        for (peer, agreement) in agreements where agreement.heard != nil {
+            let listener = try recording.listener(to: agreement.configuration)
+            recording.replace(peer, by: listener)
+            core.listen(listener, to: peer)
+        }
+        return recording
+    }
+}

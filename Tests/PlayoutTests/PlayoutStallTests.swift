@@ -1,0 +1,71 @@
+import AudioBase
+import TestSupport
+import Testing
+
+@testable import Playout
+
+/// However packets, or the device, are held up: the delay is back within a second, and whole frames are what is left out.
+@Suite struct PlayoutStallTests {
+    struct Form: CustomTestStringConvertible, Sendable {
+        let name: String
+        let coding: PlayoutCoding
+        let frames: Int
+        var rate = 48_000.0
+        var testDescription: String { name }
+    }
+    static let forms = [
+        Form(name: "PCM of 2.5 ms", coding: .pcm, frames: 120), Form(name: "Opus of 10 ms", coding: .opus, frames: 480),
+        Form(name: "Opus of 20 ms", coding: .opus, frames: 960),
+        Form(name: "AAC", coding: .decoded, frames: 1_024, rate: 44_100),
+    ]
+
+    private func rig(_ form: Form, _ dial: PlayoutDial) -> PlayoutRig {
+        var rig = PlayoutRig(
+            configuration: PlayoutConfiguration(
+                coding: form.coding, streamRate: form.rate, deviceRate: form.rate, channelCount: 1,
+                framesPerPacket: form.frames, dial: dial), seconds: 24)
+        rig.delay = NetworkProfile.lan.delays(seed: 3)
+        return rig
+    }
+
+    private func expectReturned(_ r: PlayoutRig.Result, after end: Double) throws {
+        let before = try #require(r.history.last { $0.time < 15 }?.statistics.depth)
+        let after = r.history.filter { $0.time > end + 1 }.map(\.statistics.depth)
+        #expect((after.max() ?? 1) < before + 0.0015, "\(ms(before)), then \(ms(after.max() ?? 1))")
+        #expect((after.min() ?? 1) > before - 0.0015, "\(ms(before)), then \(ms(after.min() ?? 1))")
+        let late = try #require(r.history.first { $0.time > end + 1 }?.statistics.concealedFrames)
+        #expect(r.statistics.concealedFrames - late < 4_800, "hardly anything is made up any more")
+    }
+
+    @Test(arguments: forms, [PlayoutDial.sing, .talk, .listen])
+    func `a link that held everything for a while costs no delay a second later`(
+        form: Form, dial: PlayoutDial
+    ) throws {
+        for length in [0.15, 0.5] {
+            var rig = rig(form, dial)
+            var network = NetworkProfile.lan
+            network.stall = (length, 100)
+            network.stallsFrom = 15
+            rig.delay = network.delays(seed: 3)
+            let r = try rig.run()
+            try expectReturned(r, after: 15 + length + 0.021)
+            // Whole frames: had a part of one been left out, the sine would not join itself.
+            if form.coding != .opus {
+                let tail = Array(r.output.suffix(Int(4 * form.rate)))
+                #expect(sineDefect(tail, frequency: 440, rate: form.rate) < -50)
+            }
+        }
+    }
+
+    @Test(arguments: forms, [PlayoutDial.sing, .talk, .listen])
+    func `a device that stood still for 0.2 to 3 s costs no delay a second later`(
+        form: Form, dial: PlayoutDial
+    ) throws {
+        for length in [0.2, 3] {
+            var rig = rig(form, dial)
+            rig.skip = (at: 15, frames: Int(length * form.rate))
+            let r = try rig.run()
+            try expectReturned(r, after: 15 + length)
+        }
+    }
+}

@@ -1,0 +1,76 @@
+import AudioBase
+import Call
+import MediaTransport
+import TestSupport
+import Testing
+
+@testable import Simulation
+
+/// Traces in which packets overtake each other all the time, played at a fixed delay: what is missing is what the trace makes
+/// unavoidable there, and no more.
+@Suite struct FixedDelayTraceTests {
+    /// Milliseconds of each packet, nil for lost ones: from 10 on, `spread` more at most, each drawn by itself, so that most of
+    /// them overtake others; 2 % never come.
+    private func delays(spread: Double, count: Int, seed: UInt64) -> [Double?] {
+        var random = SeededRandom(seed: seed)
+        return (0..<count).map { n in
+            let delay = 10 + spread * random.unit()
+            // The least is seen early and often, so that it is known what the delay is counted from.
+            return random.unit() < 0.02 ? nil : n % 50 == 0 ? 10 : (delay * 100).rounded() / 100
+        }
+    }
+
+    struct Form: CustomTestStringConvertible, Sendable {
+        let codec: Codec
+        var milliseconds: Double?
+        let block: Int
+        var testDescription: String { "\(codec) \(milliseconds ?? 0) ms, blocks of \(block)" }
+    }
+    static let forms = [
+        Form(codec: .pcm, block: 240), Form(codec: .opus, milliseconds: 20, block: 240),
+        Form(codec: .opus, milliseconds: 10, block: 128), Form(codec: .opusCustom, block: 256),
+    ]
+
+    @Test(arguments: forms, [60.0, 80, 100, 120, 150])
+    func `what is missing at a fixed delay is what comes later, or never`(form: Form, spread: Double) throws {
+        for delay in [spread / 2, spread] {
+            let trace = delays(spread: spread, count: 6_000, seed: UInt64(spread))
+            var configuration = CallSimulation.Configuration()
+            configuration.codec = form.codec
+            configuration.opusFrameMilliseconds = form.milliseconds
+            for n in 0..<2 { configuration.peers[n].blockFrameCount = form.block }
+            configuration.network.trace = try NetworkTrace(
+                trace.map { $0.map { "\($0)" } ?? "lost" }.joined(separator: "\n").utf8)
+            configuration.startsEmpty = true
+            var simulation = try CallSimulation(configuration)
+            var random = SeededRandom(seed: 2)
+            for (end, other) in [(0, 1), (1, 0)] {
+                var agreed = try #require(simulation.agreed[end][other])
+                agreed.repair = RTPRepair()
+                try simulation.peers[end].add(
+                    PeerID(other), session: CallSimulation.session(agreed, &random), agreed)
+                simulation.isIn[end] = true
+            }
+            let recording = try simulation.peers[0].record(depth: delay / 1_000)
+            while simulation.elapsed < 20 {
+                try simulation.run(until: simulation.elapsed + 0.5)
+                while recording.read({ _, _ in }) != nil {}
+            }
+            let sent = simulation.links[1][0].counts.media
+            #expect(sent < trace.count)
+            let statistics = try #require(recording.statistics(of: PeerID(1)))
+            let packet = simulation.peers[0].configuration.framesPerPacket
+            // Under such jitter the line by which drift is told is up to 200 ppm off at first, so that what is held is up to 4 ms
+            // less; and a packet that blocks do not fill evenly leaves up to a block late.
+            let gathered = packet % form.block == 0 ? 0 : Double(form.block) / 48
+            let used = 10 + delay - 4 - gathered
+            let unavoidable = trace[0..<sent].count { $0 == nil || $0! > used }
+            let missed = Double(statistics.concealedFrames) / Double(packet)
+            #expect(missed <= Double(unavoidable), "\(missed) packets made up, \(unavoidable) unavoidable")
+            let beyond = trace[0..<sent].count { $0 == nil || $0! > 10 + delay + 3 }
+            #expect(missed > 0.8 * Double(beyond) - 20, "which shows that the delay was no longer")
+            #expect(abs(statistics.depth - delay / 1_000) < 0.002, "\(statistics.depth)")
+            #expect(statistics.restarts == 0 && statistics.skips <= 1)
+        }
+    }
+}
