@@ -30,7 +30,7 @@ struct ResamplerFilter: ~Copyable {
     private let table: UnsafeMutablePointer<Float>  // rows of 2 * halfLength
     private let scratch: UnsafeMutablePointer<Float>  // the row interpolated for one output frame
 
-    /// Positions between rows are counted in 2^-40 of a frame, and a row is 2^-8 or 2^-7 of one.
+    /// Positions between rows are counted in 2^-40 of a frame, and a row is 2^-8 or 2^-7 of one; `earshot_interpolate` knows.
     private static var fineBits: Int { @_noLocks get { 40 } }
     private static var linearBits: Int { @_noLocks get { 8 } }
     private static var cubicBits: Int { @_noLocks get { 7 } }
@@ -76,12 +76,8 @@ struct ResamplerFilter: ~Copyable {
         scratch.deallocate()
     }
 
-    /// The two rows between which those of a steerable filter lie, the second behind the first, and how far from the first.
-    @_noLocks @inline(__always)
-    func rows(at fraction: Int) -> (first: UnsafePointer<Float>, part: Float) {
-        let below = Self.fineBits &- Self.linearBits
-        return (UnsafePointer(table + (fraction >> below) &* (2 &* halfLength)), part(fraction, below))
-    }
+    /// All rows of a steerable filter, 257 of them, for `earshot_interpolate`.
+    var rows: UnsafePointer<Float> { @_noLocks get { UnsafePointer(table) } }
 
     /// The taps for an output frame `fraction` / ``denominator`` of a frame behind an input frame; valid until the next call.
     /// Not of a steerable filter.
