@@ -17,7 +17,7 @@ let package = Package(
             dependencies: [
                 "CJACKRing", "PairedTimes", .product(name: "AudioBase", package: "Earshot"),
                 .product(name: "AudioCodecs", package: "Earshot"), .product(name: "AudioDSP", package: "Earshot"),
-                .product(name: "Playout", package: "Earshot"),
+                .product(name: "Playout", package: "Earshot"), .product(name: "Simulation", package: "Earshot"),
             ]),
         .target(name: "PairedTimes", dependencies: [.product(name: "AudioBase", package: "Earshot")]),
         // Kernels as somebody would write them in C, for the comparison of speed.

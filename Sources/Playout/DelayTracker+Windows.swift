@@ -12,13 +12,7 @@ extension DelayTracker {
     /// sends.
     var bound: Double {
         @_noLocks get {
-            var packets = 0
-            var groups = 0
-            for i in 0..<Self.windowCount {
-                packets &+= windows[i].count
-                groups &+= windows[i].groups
-            }
-            let gathered = groups > 0 ? Double(packets) / Double(groups) - 1 : 0
+            let gathered = groupCount > 0 ? Double(packetCount) / Double(groupCount) - 1 : 0
             return dial.ceiling + (gathered > 0.6 ? min(0.2, gathered * packetLength) : 0)
         }
     }
@@ -50,6 +44,8 @@ extension DelayTracker {
     mutating func empty(_ window: Int) {
         let w = windows[window]
         histogram.clear(row: w.row, w.low, w.high, counts: window < Self.windowCount)
+        packetCount &-= w.count
+        groupCount &-= w.groups
         windows[window] = Window(row: w.row)
     }
 

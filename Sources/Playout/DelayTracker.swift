@@ -43,7 +43,9 @@ struct DelayTracker: ~Copyable {
     static var fault: Int { @_noLocks get { 17 } }
 
     let histogram = DelayHistogram(rowCount: 18)
-    var windows = InlineArray<18, Window>(repeating: Window())
+    let windows: UnsafeMutablePointer<Window>  // memory of their own: to read one of an inline array copies them all
+    var packetCount = 0  // of all windows
+    var groupCount = 0
     var newest = 0
     var count = 0
     var zero = 0.0  // the level at which bin 0 begins
@@ -59,8 +61,11 @@ struct DelayTracker: ~Copyable {
 
     init(dial: PlayoutDial) {
         self.dial = dial
-        for i in 0..<18 { windows[i].row = i }
+        windows = .allocate(capacity: 18)
+        for i in 0..<18 { (windows + i).initialize(to: Window(row: i)) }
     }
+
+    deinit { windows.deallocate() }
 
     /// Sender's clock against the receiver's: +10e-6 is a sender 10 ppm fast.
     var drift: Double { @_noLocks get { estimator.drift } }
@@ -85,7 +90,11 @@ struct DelayTracker: ~Copyable {
         if count == 0 || hasLeft(level, at: now) { begin(at: level, now) }
         if now - windows[newest].start >= dial.memory / Double(Self.windowCount) { beginWindow(at: now) }
         windows[newest].count &+= 1
-        if now - lastArrival > 0.25 * duration { windows[newest].groups &+= 1 }
+        packetCount &+= 1
+        if now - lastArrival > 0.25 * duration {
+            windows[newest].groups &+= 1
+            groupCount &+= 1
+        }
         lastArrival = max(lastArrival, now)
         windows[newest].packetLength = max(windows[newest].packetLength, duration)
         forecast.add(delay: level - least, at: now)

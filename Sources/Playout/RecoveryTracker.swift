@@ -5,7 +5,7 @@ import AudioBase
 /// They say nothing of the way's jitter, but while there are more of them than may be missing, waiting for
 /// them is worth the delay. The last `windowCount` half seconds are kept, each with its recovered packets and the greatest
 /// offset of these (see ``DelayTracker``).
-struct RecoveryTracker {
+struct RecoveryTracker: ~Copyable {
     private struct Window: BitwiseCopyable {
         var start = 0.0
         var recovered = 0
@@ -15,9 +15,16 @@ struct RecoveryTracker {
     private static var windowLength: Double { @_noLocks get { 0.5 } }  // seconds
     /// Recovered packets in 12 s that are let go rather than waited for.
     private static var indifference: Int { @_noLocks get { 2 } }
-    private var windows = InlineArray<24, Window>(repeating: Window())
+    private let windows: UnsafeMutablePointer<Window>
     private var count = 0
     private var newest = 0
+
+    init() {
+        windows = .allocate(capacity: 24)
+        windows.initialize(repeating: Window(), count: 24)
+    }
+
+    deinit { windows.deallocate() }
 
     /// Takes note of a packet that came by itself: time has passed.
     @_noLocks

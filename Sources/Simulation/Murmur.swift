@@ -14,29 +14,31 @@ struct Murmur {
 
     init(voice: UInt64) { self.voice = voice }
 
-    /// Writes frames from `first` on, which is 0 or more.
+    /// Writes frames from `first` on, which is 0 or more: the loudness of all first, then the curve on it.
     func fill(_ samples: UnsafeMutablePointer<Float>, from first: Int, count: Int) {
-        var curve = first / Self.curveFrames
-        var place = first - curve * Self.curveFrames
-        var (a, b) = (point(curve, salt: 2), point(curve + 1, salt: 2))
-        var loud = first / Self.loudnessFrames
-        var loudPlace = first - loud * Self.loudnessFrames
-        var (c, d) = (point(loud, salt: 1), point(loud + 1, salt: 1))
-        for i in 0..<count {
-            let loudness = Self.line(loudPlace, Self.loudnessFrames, (c, d))
-            samples[i] = Self.sample(loudness, Self.line(place, Self.curveFrames, (a, b)))
-            place += 1
-            if place == Self.curveFrames {
-                place = 0
-                curve += 1
-                (a, b) = (b, point(curve + 1, salt: 2))
-            }
-            loudPlace += 1
-            if loudPlace == Self.loudnessFrames {
-                loudPlace = 0
-                loud += 1
-                (c, d) = (d, point(loud + 1, salt: 1))
-            }
+        pieces(first, count, Self.loudnessFrames, salt: 1) { at, place, frames, ends in
+            for i in 0..<frames { samples[at + i] = Self.volume(Self.line(place + i, Self.loudnessFrames, ends)) }
+        }
+        pieces(first, count, Self.curveFrames, salt: 2) { at, place, frames, ends in
+            for i in 0..<frames { samples[at + i] *= Self.swing(Self.line(place + i, Self.curveFrames, ends)) }
+        }
+    }
+
+    /// Cuts frames where a line has its points: where in the block, where on the line, how many, and the line's ends.
+    @inline(__always)
+    private func pieces(
+        _ first: Int, _ count: Int, _ length: Int, salt: UInt64, _ body: (Int, Int, Int, (Float, Float)) -> Void
+    ) {
+        var number = first / length
+        var place = first - number * length
+        var start = point(number, salt: salt)
+        var done = 0
+        while done < count {
+            let end = point(number + 1, salt: salt)
+            let frames = min(count - done, length - place)
+            body(done, place, frames, (start, end))
+            (number, start, place) = (number + 1, end, 0)
+            done += frames
         }
     }
 
@@ -45,12 +47,12 @@ struct Murmur {
         func line(_ length: Int, _ salt: UInt64) -> Float {
             Self.line(n % length, length, (point(n / length, salt: salt), point(n / length + 1, salt: salt)))
         }
-        return Self.sample(line(Self.loudnessFrames, 1), line(Self.curveFrames, 2))
+        return Self.volume(line(Self.loudnessFrames, 1)) * Self.swing(line(Self.curveFrames, 2))
     }
 
-    private static func sample(_ loudness: Float, _ curve: Float) -> Float {
-        0.6 * loudness * loudness * (2 * curve - 1)
-    }
+    private static func volume(_ loudness: Float) -> Float { 0.6 * loudness * loudness }
+
+    private static func swing(_ curve: Float) -> Float { 2 * curve - 1 }
 
     private static func line(_ place: Int, _ length: Int, _ ends: (Float, Float)) -> Float {
         let share = Float(place) / Float(length)

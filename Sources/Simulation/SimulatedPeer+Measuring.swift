@@ -6,11 +6,16 @@ import Playout
 extension SimulatedPeer {
     func measure(_ meter: StreamMeter) { meters.append(meter) }
     func meter(of peer: PeerID) -> StreamMeter? { meters.first { $0.from == peer.rawValue } }
+    /// Something else was agreed on with another.
+    func followAnew(_ peer: PeerID) {
+        for index in meters.indices where meters[index].from == peer.rawValue { meters[index].follow() }
+    }
 
     /// From now on meters count.
     func beginMeasuring(at elapsed: Double) {
-        for meter in meters {
-            meter.begin(at: elapsed, playout(of: PeerID(meter.from))?.statistics ?? PlayoutStatistics())
+        for index in meters.indices {
+            let playout = playout(of: PeerID(meters[index].from))
+            meters[index].begin(at: elapsed, playout?.statistics ?? PlayoutStatistics())
         }
     }
 
@@ -27,9 +32,9 @@ extension SimulatedPeer {
         guard !meters.isEmpty,
             let output = card.time(ofFrame: cycle.sampleTime + Int64(2 * card.configuration.longestBlock))
         else { return }
-        for meter in meters where meter.began != nil {
-            guard let agreement = agreements[PeerID(meter.from)], let heard = agreement.heard else { continue }
-            meter.observe(
+        for index in meters.indices where meters[index].began != nil {
+            guard let agreement = agreements[PeerID(meters[index].from)], let heard = agreement.heard else { continue }
+            meters[index].observe(
                 heard.playout.statistics, of: agreement.media, at: self, outputTime: output, elapsed: elapsed)
         }
     }

@@ -46,7 +46,7 @@ extension SimulatedPeer {
             configuration, stream: direction.sends ? stream.encoder : nil, playout: heard?.playout, session: session)
         core.add(media, as: peer)
         agreements[peer] = Agreement(configuration, media, heard, streamOrigin: stream.origin)
-        meter(of: peer)?.follow()
+        followAnew(peer)
         if let old { processor.mixer.remove(old.place) }
         updateDeadline()
     }

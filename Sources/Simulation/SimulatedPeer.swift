@@ -66,10 +66,11 @@ package final class SimulatedPeer {
     let room: AudioRing?
     let block: AudioBuffer
     var fed = 0
-    var held = HostTime(nanoseconds: 0)
     var inbox: [(bytes: [UInt8], from: PeerID)] = []
-    var callTime = HostTime(nanoseconds: 0)
-    var mediaTime = SimulatedPeer.never
+    // Looked at at each step of the simulation; each look at a class's property is checked at run time, which is dear here.
+    @exclusivity(unchecked) var held = HostTime(nanoseconds: 0)
+    @exclusivity(unchecked) var callTime = HostTime(nanoseconds: 0)
+    @exclusivity(unchecked) var mediaTime = SimulatedPeer.never
     static let never = HostTime(nanoseconds: .max)
 
     init(

@@ -6,8 +6,9 @@ import Playout
 /// was not as it was said.
 ///
 /// The delay is no estimate and no correlation. Playout says which place of the stream a block begins with, RTP's timestamps
-/// where that is in what the sender captured, and both cards when a frame passes their converters.
-final class StreamMeter {
+/// where that is in what the sender captured, and both cards when a frame passes their converters. A value,
+/// as each look at a class's property is checked at run time.
+struct StreamMeter {
     let from: Int
     private(set) var mouthToEar = SpreadMeter()
     private(set) var depth = SpreadMeter()
@@ -34,14 +35,14 @@ final class StreamMeter {
     }
 
     /// Something else was agreed on: another playout counts from its beginning.
-    func follow() {
+    mutating func follow() {
         restarts = -1
         before = PlayoutStatistics()
         faults = 0
     }
 
     /// Whether measuring begins with the next block; what was before is left out.
-    func begin(at elapsed: Double, _ statistics: PlayoutStatistics) {
+    mutating func begin(at elapsed: Double, _ statistics: PlayoutStatistics) {
         began = elapsed
         before = statistics
         latest = statistics
@@ -52,7 +53,7 @@ final class StreamMeter {
     /// - Parameters:
     ///   - receiver: who heard it.
     ///   - outputTime: when the block's first frame passes the loudspeaker's converter.
-    func observe(
+    mutating func observe(
         _ statistics: PlayoutStatistics, of media: MediaPeer, at receiver: SimulatedPeer, outputTime: HostTime,
         elapsed: Double
     ) {

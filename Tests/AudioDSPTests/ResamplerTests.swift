@@ -66,6 +66,31 @@ private func resample(
         }
     }
 
+    @Test(.enabled(if: earshot_vector_width() >= 8), arguments: [16, 32, 64])
+    func `wide vectors interpolate to the same bits`(taps: Int) {
+        var random = SeededRandom(seed: UInt64(taps))
+        let rows = (0..<257 * taps).map { _ in Float(random.unit() * 2 - 1) }
+        let input = (0..<1_000).map { _ in Float(random.unit() * 2 - 1) }
+        for step in [0.25, 0.999_7, 1.000_3, 0.918_75, 6.0] {
+            let (start, stride) = (Int64(random.unit() * 0x1p40), Int64(step * 0x1p40))
+            let blocks = [4, 8, 16].filter { $0 <= Int(earshot_vector_width()) }.map { width in
+                var output = [Float](repeating: 0, count: 100)
+                earshot_interpolate_by(Int32(width), input, rows, taps, start, stride, &output, 100)
+                return output.map(\.bitPattern)
+            }
+            #expect(blocks.allSatisfy { $0 == blocks[0] })
+            // The last frame by itself, in a plain way.
+            let at = start + 99 * stride
+            let (first, row) = (Int(at >> 40), Int(at >> 32) & 255)
+            let part = Double(at & 0xFFFF_FFFF) / 0x1p32
+            let plain = (0..<taps).reduce(0.0) { sum, k in
+                let (below, above) = (Double(rows[row * taps + k]), Double(rows[(row + 1) * taps + k]))
+                return sum + Double(input[first + k]) * (below + (above - below) * part)
+            }
+            #expect(abs(plain - Double(Float(bitPattern: blocks[0][99]))) < 1e-4)
+        }
+    }
+
     private func same(_ a: SIMD2<Float>, _ b: SIMD2<Float>) -> Bool {
         a.x.bitPattern == b.x.bitPattern && a.y.bitPattern == b.y.bitPattern
     }

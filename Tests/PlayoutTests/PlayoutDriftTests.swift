@@ -19,15 +19,22 @@ import TestSupport
         let settled = r.history.filter { $0.time > 30 }.map(\.statistics)
         let off = settled.map { abs($0.depth - $0.targetDepth) }.max() ?? 1
         let late = r.since(30, \.latePackets)
+        // The pitch is off by what the estimate is, and by the correction of the delay: the excess over two seconds.
+        let pitch = settled.map { abs($0.driftPPM - ppm) + abs($0.depth - $0.targetDepth) / 2 * 1e6 }.max() ?? 1e6
         if printsFigures {
+            func short(_ value: Double) -> String { "\((value * 1e3).rounded() / 1e3)" }
             print(
-                "drift \(ppm) ppm, jitter \(hasJitter): off by \(off * 1e3) ms at most, \(late) late,",
-                "estimate \(r.statistics.driftPPM) ppm, depth \(r.statistics.depth * 1e3) ms")
+                "drift figure: \(short(Self.hours)) h at \(short(ppm)) ppm, \(hasJitter ? "1 to 3 ms of jitter" : "no jitter"):",
+                "after 30 s \(short(off * 1e3)) ms off at most, pitch off by \(short(pitch / 577.8)) cents at most,",
+                "\(late) of \(r.statistics.packets) packets late, \(r.since(30, \.missingPackets)) missing,",
+                "\(r.since(30, \.skips)) skips; \(short(r.statistics.driftPPM)) ppm found")
         }
         #expect(off < 0.0005, "\(off * 1e3) ms")
         #expect(r.since(30, \.skips) == 0 && r.since(30, \.stretchedFrames) == 0)
         #expect(Double(late) <= (hasJitter ? 0.004 * Double(r.statistics.packets) : 0))
+        #expect(hasJitter || r.since(30, \.missingPackets) == 0)  // no underrun, and nothing that a full queue refused
         // A cent is 578 ppm; the clocks' own difference is not heard, as each ear goes by its own.
+        #expect(pitch < 577.8)
         #expect((settled.map { abs($0.driftPPM - ppm) }.max() ?? 1e6) < 100)
         #expect(abs(r.statistics.driftPPM - ppm) < 2)
     }

@@ -82,7 +82,19 @@ public func conversionFigures() -> [Figure] {
         (44_100, 48_000), (48_000, 44_100), (48_000, 96_000), (96_000, 48_000), (48_000, 16_000), (16_000, 48_000),
         (48_000, 8_000), (8_000, 48_000), (44_100, 192_000), (192_000, 44_100), (44_101.5, 48_000),
     ]
-    return pairs.flatMap { from, to in conversionFigures(from: from, to: to) }
+    return pairs.flatMap { from, to in conversionFigures(from: from, to: to) } + steerableFigures()
+}
+
+/// The resampler that playout follows a far side's clock by: 300 parts in a million off, and another rate besides.
+private func steerableFigures() -> [Figure] {
+    [(48_000.0, 48_014.4), (44_100, 48_000)].map { from, to in
+        let edge = 0.4 * from
+        var converter = ToneConverter(from: from, to: to, quality: .steerable(halfLength: 16))
+        let rest = (0..<24).map { converter.levels(20 * pow(edge / 20, Double($0) / 23)).rest }.max() ?? 0
+        return Figure(
+            "playout's, \(from / 1_000) to \(to / 1_000) kHz, THD+N, 20 Hz to \(short(edge)) kHz", rest, "dB",
+            .atMost(-100), against: "the tone that went in")
+    }
 }
 
 private func conversionFigures(from: Double, to: Double) -> [Figure] {

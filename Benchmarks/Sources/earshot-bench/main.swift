@@ -1,7 +1,13 @@
 import Foundation
 
 // earshot-bench [--check thresholds.json]: prints one line a benchmark, and with --check fails where one is too slow.
+// earshot-bench playout: prints those of playout and of the simulation alone.
 var ratios: [String: Double] = [:]
+
+if CommandLine.arguments.dropFirst() == ["playout"] {
+    _ = try PlayoutFigures()
+    exit(0)
+}
 
 for (name, what, result) in [
     ("ring/jack_ringbuffer", "128 samples written and read", RingBenchmark.oneThread()),
@@ -42,6 +48,8 @@ for channelCount in [1, 2] {
     }
     ratios["concealment/\(name)"] = pace > 44e-6 ? min(concealment.begun, 0.3) : concealment.begun
 }
+
+ratios.merge(try PlayoutFigures().ratios) { $1 }
 
 for clock in ClockBenchmark.all() {
     let name = "clock/\(clock.block) frames, \(clock.jitter.rawValue)"

@@ -181,18 +181,15 @@ public struct Resampler: ~Copyable {
     /// Interpolates between the products with two rows: to make a row that lies between both would cost as much as a channel.
     @_noLocks
     private mutating func renderBetween(_ output: Channels, _ frameCount: Int, _ offset: Int) {
-        let taps = 2 &* halfLength
-        let wholeStep = stride / denominator
-        let fractionStep = stride % denominator
-        for i in offset..<offset &+ frameCount {
-            let (row, part) = filter.rows(at: fraction)
-            let at = whole &- before
-            for c in 0..<input.count {
-                let sums = earshot_dots_by(vectorWidth, input[c] + at, row, row + taps, taps)
-                output[c][i] = sums.x + (sums.y - sums.x) * part
-            }
-            advance(wholeStep, fractionStep)
+        for c in 0..<input.count {
+            earshot_interpolate_by(
+                vectorWidth, input[c] + (whole &- before), filter.rows, 2 &* halfLength, Int64(fraction),
+                Int64(stride), output[c] + offset, frameCount)
         }
+        // Apart, so that the product of a fine fraction and many frames still fits.
+        let fractions = fraction &+ frameCount &* (stride % denominator)
+        whole = whole &+ frameCount &* (stride / denominator) &+ fractions / denominator
+        fraction = fractions % denominator
     }
 
     @_noLocks @inline(__always)

@@ -4,9 +4,10 @@ extension Resampler {
     /// How a resampler's filter is made. Below, half rate means half of the lower of both rates.
     public enum Quality: Hashable, Sendable {
         /// The ratio may move from block to block, to follow another device's clock. 256 phases, linearly interpolated;
-        /// a Kaiser window of β = 8 around a cut-off at the half rate, so that what lies just above it folds back.
+        /// a Kaiser window of β = 10 around a cut-off at the half rate, so that what lies just above it folds back.
         /// - Parameter halfLength: periods of the lower rate on each side, 8 to 128, a multiple of 4. 16 leaves the band to
-        ///   0.4 of the rate untouched, 32 to 0.45. Noise of the interpolation lies below −90 dB.
+        ///   0.4 of the rate untouched, 32 to 0.45; noise, images and aliases of a tone there lie below −100 dB. Below 16
+        ///   the window is one of β = 8: more of the band is left, and what lies beside a tone below −80 dB.
         case steerable(halfLength: Int)
         /// The ratio stays. 80 periods of the lower rate on each side; within 0.1 dB up to 0.907 of the half rate (20 kHz of
         /// 44.1), 6 dB down at 0.954, and from the half rate on more than 100 dB down, aliases and images alike. Where the
@@ -30,7 +31,7 @@ struct ResamplerFilter: ~Copyable {
     private let table: UnsafeMutablePointer<Float>  // rows of 2 * halfLength
     private let scratch: UnsafeMutablePointer<Float>  // the row interpolated for one output frame
 
-    /// Positions between rows are counted in 2^-40 of a frame, and a row is 2^-8 or 2^-7 of one.
+    /// Positions between rows are counted in 2^-40 of a frame, and a row is 2^-8 or 2^-7 of one; `earshot_interpolate` knows.
     private static var fineBits: Int { @_noLocks get { 40 } }
     private static var linearBits: Int { @_noLocks get { 8 } }
     private static var cubicBits: Int { @_noLocks get { 7 } }
@@ -49,7 +50,7 @@ struct ResamplerFilter: ~Copyable {
             isSteerable = true
             isCubic = false
             let phases = 1 << Self.linearBits
-            table = Self.makeTable(halfLength, cutoff: 1 / stretch, beta: 8, 0...phases, phases)
+            table = Self.makeTable(halfLength, cutoff: 1 / stretch, beta: length < 16 ? 8 : 10, 0...phases, phases)
         case .transparent:
             isSteerable = false
             halfLength = inputRate == outputRate ? 0 : (Int((80 * stretch).rounded(.up)) + 7) / 8 * 8
@@ -76,12 +77,8 @@ struct ResamplerFilter: ~Copyable {
         scratch.deallocate()
     }
 
-    /// The two rows between which those of a steerable filter lie, the second behind the first, and how far from the first.
-    @_noLocks @inline(__always)
-    func rows(at fraction: Int) -> (first: UnsafePointer<Float>, part: Float) {
-        let below = Self.fineBits &- Self.linearBits
-        return (UnsafePointer(table + (fraction >> below) &* (2 &* halfLength)), part(fraction, below))
-    }
+    /// All rows of a steerable filter, 257 of them, for `earshot_interpolate`.
+    var rows: UnsafePointer<Float> { @_noLocks get { UnsafePointer(table) } }
 
     /// The taps for an output frame `fraction` / ``denominator`` of a frame behind an input frame; valid until the next call.
     /// Not of a steerable filter.

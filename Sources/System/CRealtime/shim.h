@@ -214,6 +214,45 @@ static inline EARSHOT_NO_LOCKS float earshot_dot_by(int width, const float *_Non
     return width >= 8 ? earshot_dot_8(a, b, count) : earshot_dot(a, b, count);
 }
 
+typedef earshot_float2 (*earshot_dots_function)(
+    const float *_Nonnull, const float *_Nonnull, const float *_Nonnull, long);
+static inline __attribute__((always_inline)) void earshot_interpolate_with(
+    earshot_dots_function _Nonnull dots, const float *_Nonnull input, const float *_Nonnull rows, long taps, int64_t position,
+    int64_t stride, float *_Nonnull output, long count) {
+#pragma STDC FP_CONTRACT OFF
+    for (long i = 0; i < count; i++, position += stride) {
+        const float *row = rows + ((position >> 32) & 255) * taps;
+        earshot_float2 sums = dots(input + (position >> 40), row, row + taps, taps);
+        output[i] = sums.x + (sums.y - sums.x) * ((float)(uint32_t)position * 0x1p-32f);
+    }
+}
+/// A block of a resampler's output: at each position, counted in 2^-40 of an input frame and moved on by `stride`, the products
+/// of `taps` input frames (a multiple of 8) with the two of 257 rows between which it lies, 2^-8 of a frame apart, and what lies
+/// between both. The same bits whatever the processor's vectors are.
+static inline EARSHOT_NO_LOCKS void earshot_interpolate(
+    const float *_Nonnull input, const float *_Nonnull rows, long taps, int64_t position, int64_t stride,
+    float *_Nonnull output, long count) {
+    earshot_interpolate_with(earshot_dots_in_order, input, rows, taps, position, stride, output, count);
+}
+static inline EARSHOT_NO_LOCKS EARSHOT_AVX void earshot_interpolate_8(
+    const float *_Nonnull input, const float *_Nonnull rows, long taps, int64_t position, int64_t stride,
+    float *_Nonnull output, long count) {
+    earshot_interpolate_with(earshot_dots_in_order, input, rows, taps, position, stride, output, count);
+}
+static inline EARSHOT_NO_LOCKS EARSHOT_AVX512 void earshot_interpolate_16(
+    const float *_Nonnull input, const float *_Nonnull rows, long taps, int64_t position, int64_t stride,
+    float *_Nonnull output, long count) {
+    earshot_interpolate_with(earshot_dots_16, input, rows, taps, position, stride, output, count);
+}
+/// By the longest vectors of this width or less.
+static inline EARSHOT_NO_LOCKS void earshot_interpolate_by(
+    int width, const float *_Nonnull input, const float *_Nonnull rows, long taps, int64_t position, int64_t stride,
+    float *_Nonnull output, long count) {
+    width >= 16 ? earshot_interpolate_16(input, rows, taps, position, stride, output, count)
+    : width >= 8 ? earshot_interpolate_8(input, rows, taps, position, stride, output, count)
+                 : earshot_interpolate(input, rows, taps, position, stride, output, count);
+}
+
 /// One step of a lattice filter, in place: each pair (a, b) becomes (a - k * b, b - k * a), and every a then moves one place down,
 /// so that it stands beside the b it meets in the next step. `count` is a multiple of 16; behind as many there is one pair more,
 /// which is read and stays. Returns the sum of the products of the pairs as they stand then, of sixteen partial sums put

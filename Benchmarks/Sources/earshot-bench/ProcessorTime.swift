@@ -1,0 +1,11 @@
+import Foundation
+
+/// The time that this thread has had of a core: what other programs do while it waits is not in it.
+enum ProcessorTime {
+    /// Seconds since the thread began.
+    static func now() -> Double {
+        var time = timespec()
+        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
+        return Double(time.tv_sec) + Double(time.tv_nsec) * 1e-9
+    }
+}
