@@ -51,9 +51,7 @@ final class CallRoster: Sendable {
         try farSides.withLock { farSides in
             var farSide = farSides.all[peer] ?? FarSide()
             if preferences.direction != .inactive { try Self.expectRoom(farSides, for: peer) }
-            var offer = try preferences.offer(address: .any, port: Self.port, sessionID: farSide.sessionID)
-            offer.profile = .dtlsSAVPF
-            if preferences.allowsRepair, offer.direction != .inactive { offer.offerRepair() }
+            var offer = try preferences.peerOffer(address: .any, port: Self.port, sessionID: farSide.sessionID)
             Self.count(&offer, of: &farSide)
             farSide.offer = offer
             farSides.all[peer] = farSide

@@ -33,12 +33,14 @@ public struct PlayoutConfiguration: Sendable, Equatable {
     public var initialMargin: Double
     /// How much delay is paid for how few gaps; ``Playout/Playout/dial`` changes it while it plays.
     public var dial: PlayoutDial
+    /// Whether packets of Opus may stand in for those of ``PlayoutCoding/pcm`` at 48 kHz.
+    public var hasOpusReserve: Bool
 
     /// A playout of these values; the times left out are those of a call on one network.
     public init(
         coding: PlayoutCoding, streamRate: Double, deviceRate: Double, channelCount: Int, framesPerPacket: Int,
         maximumFrameCount: Int = IOCycle.maximumFrameCount, margin: Double = 0.0005, initialMargin: Double = 0.003,
-        dial: PlayoutDial = .talk
+        dial: PlayoutDial = .talk, hasOpusReserve: Bool = false
     ) {
         self.coding = coding
         self.streamRate = streamRate
@@ -49,6 +51,7 @@ public struct PlayoutConfiguration: Sendable, Equatable {
         self.margin = margin
         self.initialMargin = initialMargin
         self.dial = dial
+        self.hasOpusReserve = hasOpusReserve && coding == .pcm && streamRate == 48_000
     }
 
     /// Packets that may have come and wait: of 0.75 s, and at least 256.

@@ -48,6 +48,7 @@ struct PlayoutState: ~Copyable {
     var staged = 0
     var stagePosition = 0
     var stageIsConcealment = false
+    var isInOpus: Bool  // whether the packet played last was Opus
     var customEnd = -1  // where the sound ends that the decoder of Opus Custom has followed
     var bridgedFrames = 0  // made up by Opus since the last packet that came
 
@@ -60,6 +61,7 @@ struct PlayoutState: ~Copyable {
         self.opus = opus
         self.opusCustom = opusCustom
         framesPerPacket = configuration.framesPerPacket
+        isInOpus = configuration.coding == .opus
         sharedDial = dial
         tracker = DelayTracker(dial: configuration.dial)
         buffer = JitterBuffer(capacity: 2 * configuration.packetCapacity, payloadCapacity: queue.payloadCapacity)
@@ -131,6 +133,7 @@ struct PlayoutState: ~Copyable {
             concealer.begin()
             forget()
         }
+        if header.endsCongestion { tracker.forgetDelays() }
         tracker.add(offset: offset, at: arrival, duration: Double(header.frameCount) / configuration.streamRate)
         if !started { start(at: header, arrival: arrival, now: now, frameCount: frameCount) }
         if header.sequence < nextSequence {

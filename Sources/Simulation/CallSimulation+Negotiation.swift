@@ -7,19 +7,14 @@ extension CallSimulation {
     package static func negotiate(
         host: CallPreferences, guest: CallPreferences
     ) throws -> (host: CallConfiguration, guest: CallConfiguration) {
-        let sent = try guest.offer(address: .loopback, port: 40_001, sessionID: 1)
+        let sent = try guest.peerOffer(address: .loopback, port: 40_001, sessionID: 1)
         let offer = try SessionDescription(parsing: sent.description)
         let reply = try host.answer(to: offer, address: .loopback, port: 40_002, sessionID: 2)
         let answer = try SessionDescription(parsing: reply.description)
-        let chosen = try sent.format(chosenBy: answer)
-        guard let mine = reply.formats.first,
-            let offered = offer.formats.first(where: { $0.payloadType == mine.payloadType }),
-            let own = sent.formats.first(where: { $0.payloadType == chosen.payloadType })
+        guard let theirs = try guest.agreement(offer: sent, answer: answer),
+            let ours = try host.agreement(answer: reply, to: offer)
         else { throw NegotiationError.noAudio }
-        return (
-            try host.configuration(mine: mine, remote: offer, format: offered),
-            try guest.configuration(mine: own, remote: answer, format: chosen)
-        )
+        return (ours.configuration, theirs.configuration)
     }
 
     /// What each has agreed on with each other, by both their indices. Of two the first hosts.
