@@ -13,6 +13,8 @@ public final class OpusEncoder {
     public static let sampleRate = 48_000.0
     /// No packet of one frame is longer (RFC 6716, section 3.4).
     public static let maximumPacketByteCount = 1_276
+    /// Frames of the longest packet that is made: 60 ms.
+    public static let longestFrameCount = 2_880
 
     /// 1 or 2.
     public let channelCount: Int
@@ -22,7 +24,7 @@ public final class OpusEncoder {
     public let lookahead: Int
 
     private var expectedLoss = 0
-    private let encoder: OpaquePointer
+    let encoder: OpaquePointer
     private let scratch: UnsafeMutablePointer<Float>
 
     /// - Parameters:
@@ -54,8 +56,8 @@ public final class OpusEncoder {
         self.channelCount = channelCount
         self.frameDuration = frameDuration
         self.lookahead = Int(lookahead)
-        scratch = .allocate(capacity: frameDuration.frameCount * channelCount)
-        scratch.initialize(repeating: 0, count: frameDuration.frameCount * channelCount)
+        scratch = .allocate(capacity: Self.longestFrameCount * channelCount)
+        scratch.initialize(repeating: 0, count: Self.longestFrameCount * channelCount)
     }
 
     deinit {
@@ -72,8 +74,19 @@ public final class OpusEncoder {
     public func encode(
         _ channels: Channels, offset: Int = 0, into packet: UnsafeMutableRawBufferPointer
     ) throws(CodecError) -> Int {
+        try encode(channels, offset: offset, frameCount: frameDuration.frameCount, into: packet)
+    }
+
+    /// Encodes a packet of another length than ``frameDuration``; the next may have yet another.
+    /// - Parameter frames: 120, 240, 480, 960, 1920 or 2880: 2.5 to 60 ms.
+    /// - Throws: as ``encode(_:offset:into:)``, and where there is no such length.
+    public func encode(
+        _ channels: Channels, offset: Int, frameCount frames: Int, into packet: UnsafeMutableRawBufferPointer
+    ) throws(CodecError) -> Int {
         precondition(channels.count >= channelCount, "fewer channels than the encoder has")
-        let frames = frameDuration.frameCount
+        guard frames > 0, frames <= Self.longestFrameCount else {
+            throw .opus("packets of \(frames) frames; it takes 120 to 2880")
+        }
         for c in 0..<channelCount {
             let from = channels[c] + offset
             for i in 0..<frames { scratch[i &* channelCount &+ c] = from[i] }
@@ -98,6 +111,17 @@ public final class OpusEncoder {
         let loss = Int32(max(0, min(100, percent)))
         _ = earshot_opus_set_loss(encoder, loss)
         _ = earshot_opus_set_fec(encoder, loss > 0 ? 1 : 0)
+    }
+
+    /// Another bit rate, from the next packet on.
+    /// - Parameter bitRate: bits a second for all channels, 6,000 to 510,000; what lies outside is brought to the nearest.
+    public func setBitRate(_ bitRate: Int) {
+        _ = earshot_opus_set_bitrate(encoder, Int32(max(6_000, min(510_000, bitRate))))
+    }
+
+    /// Whether packets make next to no use of those before them, from the next on: a decoder may then begin with any.
+    public func setIndependent(_ isIndependent: Bool) {
+        _ = earshot_opus_set_prediction_off(encoder, isIndependent ? 1 : 0)
     }
 
     /// Forgets the signal so far, as if newly made.

@@ -19,6 +19,12 @@ public struct CallConfiguration: Hashable, Sendable {
     public var payloadType: UInt8
     /// What was agreed on to make up for lost packets, both ways.
     public var repair = RTPRepair()
+    /// Seconds of sound in a packet that the far side takes at most.
+    public var longestPacket = 0.120
+    /// Bits a second of Opus that the far side does not want to be exceeded.
+    public var bitRateLimit = Int.max
+    /// Whether the bit rate follows what the link carries.
+    public var changesRate = false
     /// Whether the far side's decoder makes use of what Opus packets can carry of the one before (RFC 7587 §6.1).
     public var takesCodecRedundancy = false
     /// What the far side's AAC decoder configuration is; empty for other codecs.
@@ -63,7 +69,7 @@ extension CallConfiguration {
     public var playout: PlayoutConfiguration {
         PlayoutConfiguration(
             coding: coding, streamRate: streamRate, deviceRate: deviceRate, channelCount: channelCount,
-            framesPerPacket: framesPerPacket, dial: dial)
+            framesPerPacket: framesPerPacket, dial: dial, hasOpusReserve: repair.reserve != nil)
     }
 
     private var coding: PlayoutCoding {

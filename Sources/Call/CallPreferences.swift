@@ -18,6 +18,9 @@ public struct CallPreferences: Sendable {
     public var direction = SessionDescription.Direction.sendReceive
     /// Whether lost packets may be made up for, by redundancy and by asking for them, with far sides that know how.
     public var allowsRepair = true
+    /// Whether less is sent, in longer packets, to far sides whose link is too slow: of Opus, and Opus in the place of PCM at
+    /// 48 kHz where the far side knows of that.
+    public var changesRate = false
     /// Frames a second of the device.
     public var deviceRate: Double
     /// Frames the device hands over at a time.
@@ -66,6 +69,7 @@ public struct CallPreferences: Sendable {
         var offer = try offer(address: address, port: port, sessionID: sessionID)
         offer.profile = .dtlsSAVPF
         if allowsRepair, offer.direction != .inactive { offer.offerRepair() }
+        if changesRate, offer.direction != .inactive { offer.offerRateRequests() }
         return offer
     }
 
@@ -113,6 +117,7 @@ public struct CallPreferences: Sendable {
             port: port, packetTime: opusPacketTime, sessionID: sessionID)
         answer.direction = direction
         if allowsRepair { answer.answerRepair(to: offer) }
+        if changesRate { answer.answerRateRequests(to: offer) }
         return answer
     }
 
@@ -172,6 +177,9 @@ public struct CallPreferences: Sendable {
             bitRate: max(least, min(bitRate(codec, framesPerPacket: frames), Self.limit(format))),
             payloadType: mine.payloadType, remoteAudioSpecificConfig: format.configuration ?? [],
             deviceRate: deviceRate, deviceBlock: deviceBlock, dial: dial)
+        configuration.longestPacket = min(0.120, (remote.maximumPacketTime ?? 120) / 1e3)
+        configuration.bitRateLimit = Self.limit(format)
+        configuration.changesRate = changesRate
         configuration.takesCodecRedundancy = codec == .opus && format.parameter("useinbandfec") == "1"
         return configuration
     }

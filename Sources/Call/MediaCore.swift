@@ -87,7 +87,7 @@ package struct MediaCore: ~Copyable {
 
     /// Encodes and packetises what was captured since the last call.
     package mutating func sendCaptured(at now: HostTime, transmit: Transmit) throws(CodecError) {
-        defer { capture.awaited = streams.reduce(.max) { min($0, $1.framesAwaited) } }
+        defer { capture.awaited = framesAwaited }
         while let block = capture.next() {
             // A far side takes what comes first for the delay of the way.
             let isOld = capture.hasFrames
@@ -95,8 +95,10 @@ package struct MediaCore: ~Copyable {
                 var loss = 0
                 for member in members where member.media.stream === stream { loss = max(loss, member.media.codecLoss) }
                 stream.setExpectedLoss(percent: loss)
-                try stream.encode(block) { (payload: UnsafeRawBufferPointer, position: Int, isAfterGap: Bool) in
-                    for (index, member) in members.enumerated() where member.isOpen && member.media.stream === stream {
+                try stream.encode(block, isWanted: leaveShared(stream)) {
+                    (payload: UnsafeRawBufferPointer, position: Int, isAfterGap: Bool) in
+                    for (index, member) in members.enumerated()
+                    where member.isOpen && member.media.stream === stream && !member.media.isOnItsOwn {
                         if member.isFresh {
                             if isOld { continue }
                             members[index].isFresh = false
@@ -106,8 +108,49 @@ package struct MediaCore: ~Copyable {
                         }
                     }
                 }
+                try sendOwn(stream, isOld: isOld, at: now, transmit: transmit)
             }
         }
+    }
+
+    /// Tells those that are on their own from now on how far they have had what all have.
+    /// - Returns: whether anybody else is there.
+    private func leaveShared(_ stream: StreamEncoder) -> Bool {
+        var (all, own) = (0, 0)
+        for member in members where member.media.stream === stream {
+            all += 1
+            guard member.media.isOnItsOwn else { continue }
+            own += 1
+            member.media.leaveShared(at: stream.encodedEnd)
+        }
+        return own == 0 || own < all
+    }
+
+    /// Sends to those whose link was too slow.
+    private mutating func sendOwn(
+        _ stream: StreamEncoder, isOld: Bool, at now: HostTime, transmit: Transmit
+    ) throws(CodecError) {
+        for (index, member) in members.enumerated() where member.media.stream === stream && member.media.isOnItsOwn {
+            guard member.isOpen, !(member.isFresh && isOld) else {
+                member.media.interruptOwn()
+                continue
+            }
+            members[index].isFresh = false
+            try member.media.sendOwn(stream, at: now) { transmit($0, member.id) }
+        }
+    }
+
+    /// Frames of the device until the next packet of any is complete, 1 or more.
+    private var framesAwaited: Int {
+        var least = Int.max
+        for stream in streams {
+            var isShared = false
+            for member in members where member.media.stream === stream {
+                if let own = member.media.framesAwaited(of: stream) { least = min(least, own) } else { isShared = true }
+            }
+            if isShared { least = min(least, stream.framesAwaited) }
+        }
+        return least
     }
 
     /// Takes one datagram of a far side's. Whose number nobody has is ignored.

@@ -6,6 +6,7 @@ extension MediaPeer {
     func receive(_ datagram: UnsafeRawBufferPointer, at now: HostTime) {
         let received = sender.session.receive(datagram, at: now)
         if case .ignored = received {} else { counts.lastHeard = now }
+        rate.arrivingBytes = datagram.count + RateControl.datagramHeaders
         switch received {
         case .media(let media):
             counts.lastMedia = now
@@ -14,6 +15,7 @@ extension MediaPeer {
                 aac?.restart()
                 second?.restart()
                 log.restart()
+                rate.meter.restart()
             }
             let payload = UnsafeRawBufferPointer(rebasing: datagram[media.payload])
             if media.isRedundant {
@@ -22,6 +24,7 @@ extension MediaPeer {
                 deliver(media, payload, at: now)
             }
         case .repeated(let media):
+            rate.meter.count(byteCount: rate.arrivingBytes)
             deliverAgain(media, UnsafeRawBufferPointer(rebasing: datagram[media.payload]), at: now)
         case .goodbye: counts.peerLeft = true
         case .report: learn(at: now)
@@ -41,7 +44,9 @@ extension MediaPeer {
             }
             return
         }
-        guard let frames = frameCount(payload) else { return counts.corruptPackets += 1 }
+        guard let frames = media.isReserve ? opusFrames(payload) : frameCount(payload) else {
+            return counts.corruptPackets += 1
+        }
         push(media, payload, frames: frames, at: now, into: packets)
     }
 
@@ -98,22 +103,26 @@ extension MediaPeer {
         if log.arrive(media.sequenceNumber, position: media.position, frameCount: frames, at: now) == .had {
             return counts.redundantPackets += 1
         }
-        let sound = sound(of: payload)
-        let header = PacketHeader(
+        let sound = media.isReserve ? payload : sound(of: payload)
+        var header = PacketHeader(
             sequence: media.sequenceNumber, position: media.position, frameCount: frames, byteCount: sound.count,
             arrival: now, startsStream: media.startsSource)
+        header.isReserve = media.isReserve
+        header.endsCongestion = measure(media, frames: frames, at: now)
         if !packets.push(header, payload: sound) { counts.rejectedPackets += 1 }
     }
 
     /// Frames of a payload of any codec but AAC; nil where it is none.
     private func frameCount(_ payload: UnsafeRawBufferPointer) -> Int? {
         switch configuration.codec {
-        case .opus: (try? OpusPayload(parsing: payload))?.ticks
+        case .opus: opusFrames(payload)
         case .opusCustom: (try? OpusCustomPayload(parsing: payload))?.ticks
         case .pcm: try? PCMPayload.frameCount(payloadSize: payload.count, channelCount: configuration.channelCount)
         case .aac: nil
         }
     }
+
+    private func opusFrames(_ payload: UnsafeRawBufferPointer) -> Int? { (try? OpusPayload(parsing: payload))?.ticks }
 
     /// What of a payload is for the decoder.
     private func sound(of payload: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {

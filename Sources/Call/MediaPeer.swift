@@ -18,6 +18,7 @@ package final class MediaPeer {
     var counts: MediaStatistics
     var policy = RedundancyPolicy()
     var log: ReceptionLog
+    var rate: RateControl
     private var missing: [Int] = []
 
     /// - Parameters:
@@ -39,6 +40,7 @@ package final class MediaPeer {
         session.repair = configuration.repair
         sender = PacketSender(session: session, isAAC: configuration.codec == .aac)
         counts = MediaStatistics(rtp: session.statistics)
+        rate = try RateControl(configuration, sends: stream != nil)
         log = ReceptionLog(clockRate: Double(configuration.rtpClockRate))
         missing.reserveCapacity(64)
     }
@@ -82,6 +84,7 @@ package final class MediaPeer {
     func tick(at now: HostTime, isOpen: Bool, transmit: (UnsafeRawBufferPointer) -> Void) {
         if let packets { aac?.tick(at: now, into: packets) }
         second?.tick(at: now)
+        tickRate(at: now, isOpen: isOpen, transmit: transmit)
         if isOpen {
             ask(at: now, transmit)
             sender.answer(at: now, transmit)
@@ -120,16 +123,14 @@ package final class MediaPeer {
         s.repeatedPackets = repeatedBefore + sender.repeatedPayloads - sender.answeredPackets
         s.retransmittedPackets = answeredBefore + sender.answeredPackets
         s.redundancy = sender.plan
+        s.rate = stream == nil ? nil : rate.state
         return s
     }
 
     // MARK: How much is repeated
 
     /// Bits a second that sound and redundancy may take together; nil for what is usual.
-    var budget: Double? {
-        get { policy.budget }
-        set { policy.budget = newValue }
-    }
+    var budget: Double? { didSet { policy.budget = budget } }
 
     /// What Opus's own redundancy is to help against, in percent: where the far side makes use of it and knows no better.
     var codecLoss: Int {
@@ -139,23 +140,22 @@ package final class MediaPeer {
 
     /// Takes what the far side's report says of losses, and decides how much is repeated from now on.
     func learn(at now: HostTime) {
+        learnRate(at: now)
         guard let pattern = sender.session.takeLossPattern() else { return }
         if let hold = sender.session.remoteHold { policy.delayLimit = hold.limit }
         let duration = packetDuration
-        let bitRate =
-            configuration.codec == .pcm
-            ? configuration.streamRate * Double(16 * configuration.channelCount) : Double(configuration.bitRate)
+        let bitRate = Double(rate.rung.bitRate)
         policy.take(
             pattern, of: RedundancyPolicy.Stream(packetDuration: duration, bitRate: bitRate),
             at: Double(now.nanoseconds) / 1e9)
         let canRepeat = configuration.repair.redundant != nil || configuration.repair.repeated != nil
-        sender.plan = canRepeat ? policy.plan : .none
+        sender.plan = canRepeat && rate.rung.codec == configuration.codec ? policy.plan : .none
     }
 
     /// Seconds of sound in a packet: of PCM's, what is left of a block that is split.
     private var packetDuration: Double {
-        var frames = configuration.framesPerPacket
-        if configuration.codec == .pcm {
+        var frames = rate.rung.framesPerPacket
+        if rate.rung.codec == .pcm {
             frames =
                 PCMPayload.split(frameCount: frames, channelCount: configuration.channelCount).first?.count ?? frames
         }

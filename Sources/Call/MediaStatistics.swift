@@ -32,6 +32,9 @@ public struct MediaStatistics: Sendable {
     /// What goes out once more at present.
     public var redundancy = RedundancyPlan.none
 
+    /// As what the sound goes out, and what the link carries; nil where nothing is sent.
+    public var rate: RateState?
+
     /// Nothing has happened but what `rtp` counts.
     public init(rtp: RTPStatistics) { self.rtp = rtp }
 }

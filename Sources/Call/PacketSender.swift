@@ -35,10 +35,12 @@ struct PacketSender: ~Copyable {
     }
 
     mutating func send(
-        _ payload: UnsafeRawBufferPointer, position: Int, afterGap: Bool, at now: HostTime,
+        _ payload: UnsafeRawBufferPointer, position: Int, afterGap: Bool, isReserve: Bool = false, at now: HostTime,
         _ transmit: (UnsafeRawBufferPointer) -> Void
     ) {
         let number = session.nextSequenceNumber
+        // What stands in is repeated by nothing that was agreed on.
+        let plan = isReserve ? .none : plan
         let near = plan.near > 0 ? gather(number &- UInt16(plan.near), position, payload) : nil
         let far = plan.far > 0 ? gather(number &- UInt16(plan.far), position, payload) : nil
         var content = payload
@@ -60,12 +62,14 @@ struct PacketSender: ~Copyable {
         // With AAC the marker says that a unit ends here, as each does (RFC 3640 §3.1): GStreamer waits for it.
         let marker = isAAC || afterGap || !hasSent
         let count = session.packetize(
-            content, position: position, marker: marker, isRedundant: isRedundant, at: now, into: datagram)
+            content, position: position, marker: marker, isRedundant: isRedundant, isReserve: isReserve, at: now,
+            into: datagram)
         hasSent = true
         transmit(UnsafeRawBufferPointer(rebasing: datagram[..<count]))
         if let near { sendAgain(near, transmit) }
         if let far { sendAgain(far, transmit) }
-        history?.store(payload, number: number, position: position)
+        let kept = isReserve ? UnsafeRawBufferPointer(start: nil, count: 0) : payload
+        history?.store(kept, number: number, position: position)
     }
 
     /// Takes an earlier payload along with the next packet, where it fits.
@@ -120,6 +124,14 @@ struct PacketSender: ~Copyable {
     /// - Returns: whether the far side takes that.
     mutating func ask(for missing: [Int], _ transmit: (UnsafeRawBufferPointer) -> Void) -> Bool {
         let count = session.writeNACK(of: missing, into: datagram)
+        if count > 0 { transmit(UnsafeRawBufferPointer(rebasing: datagram[..<count])) }
+        return count > 0
+    }
+
+    /// Asks for a lower bit rate.
+    /// - Returns: whether the far side takes that.
+    mutating func ask(for request: RateRequest, _ transmit: (UnsafeRawBufferPointer) -> Void) -> Bool {
+        let count = session.writeRateRequest(request, into: datagram)
         if count > 0 { transmit(UnsafeRawBufferPointer(rebasing: datagram[..<count])) }
         return count > 0
     }

@@ -34,6 +34,11 @@ package final class StreamEncoder {
     /// Blocks the encoder has taken and not given back yet.
     private var pending: [(position: Int, isAfterGap: Bool)] = []
     private var isAfterGap = true
+    /// What was captured last, for a ``RateEncoder``: `pastCount` frames, the last of which is the one before ``historyEnd``.
+    private let past: AudioBuffer
+    private let pastKept: Int
+    private var pastCount = 0
+    private let keepsPast: Bool
     private var staleCount = 0  // the first so many of `pending` are not sent
 
     var form: Form { configuration.form }
@@ -64,6 +69,9 @@ package final class StreamEncoder {
         readLimit = CaptureReader.readLimit(deviceBlock: configuration.deviceBlock)
         let resampled = Int((Double(readLimit) * ratio).rounded(.up)) + 2
         block = AudioBuffer(channelCount: channels, frameCapacity: configuration.framesPerPacket + resampled + 64)
+        keepsPast = configuration.ladder.count > 1
+        pastKept = RateEncoder.history + resampled
+        past = AudioBuffer(channelCount: channels, frameCapacity: keepsPast ? 3 * pastKept : 1)
         resamples = configuration.deviceRate != configuration.streamRate
         resampler = Resampler(
             from: configuration.deviceRate, to: configuration.streamRate, channelCount: channels, halfLength: 32,
@@ -90,15 +98,47 @@ package final class StreamEncoder {
     }
 
     /// Takes the next frames of the microphone.
-    /// - Parameter emit: gets each payload that is complete, its place on the stream's timeline, and whether a gap lies before
-    ///   it; valid during the call.
+    /// - Parameters:
+    ///   - isWanted: whether payloads are; else it only keeps what was captured.
+    ///   - emit: gets each payload that is complete, its place on the stream's timeline, and whether a gap lies
+    ///     before it; valid during the call.
     func encode(
-        _ captured: CapturedBlock,
+        _ captured: CapturedBlock, isWanted: Bool = true,
         _ emit: (_ payload: UnsafeRawBufferPointer, _ position: Int, _ isAfterGap: Bool) -> Void
     ) throws(CodecError) {
         if captured.gap > 0 { startAfterGap(of: captured.gap) }
         append(captured.channels, captured.frameCount)
-        try encodeBlocks(emit)
+        if isWanted { return try encodeBlocks(emit) }
+        filledPosition += filled
+        filled = 0
+        isAfterGap = true
+    }
+
+    // MARK: What was captured last
+
+    /// The stream's frames from ``historyStart`` up to ``historyEnd``, at ``historyOffset(of:)``.
+    var history: Channels { past.channels }
+    var historyEnd: Int { filledPosition + pastAhead }
+    var historyStart: Int { historyEnd - pastCount }
+    func historyOffset(of position: Int) -> Int { pastCount - (historyEnd - position) }
+    /// Up to here it has made payloads.
+    var encodedEnd: Int { filledPosition }
+    /// Frames of the past that wait to be encoded.
+    private var pastAhead: Int { filled }
+
+    private func keep(_ count: Int) {
+        guard keepsPast else { return }
+        if pastCount + count > past.frameCapacity {
+            let kept = min(pastCount, pastKept)
+            for c in 0..<past.channels.count {
+                moveSamples(past.channels[c], past.channels[c] + pastCount - kept, kept)
+            }
+            pastCount = kept
+        }
+        for c in 0..<past.channels.count {
+            copySamples(past.channels[c] + pastCount, block.channels[c] + filled - count, count)
+        }
+        pastCount += count
     }
 
     private func startAfterGap(of frames: Int) {
@@ -106,6 +146,7 @@ package final class StreamEncoder {
         let gap = Int((Double(frames) * scale).rounded())
         filledPosition += filled + gap
         filled = 0
+        pastCount = 0
         isAfterGap = true
         // What the encoder still holds from before would come out now, later than its time by the gap.
         if gap > configuration.framesPerPacket { staleCount = pending.count }
@@ -117,12 +158,13 @@ package final class StreamEncoder {
         guard resamples else {
             for c in 0..<channels.count { copySamples(block.channels[c] + filled, channels[c], count) }
             filled += count
-            return
+            return keep(count)
         }
         let frames = resampler.outputAvailable(afterAdding: count)
         for c in 0..<channels.count { copySamples(resampler.input[c] + resampler.inputOffset, channels[c], count) }
         resampler.render(block.channels, frameCount: frames, offset: filled, adding: count)
         filled += frames
+        keep(frames)
     }
 
     private func encodeBlocks(_ emit: (UnsafeRawBufferPointer, Int, Bool) -> Void) throws(CodecError) {

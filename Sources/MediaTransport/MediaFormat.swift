@@ -26,6 +26,8 @@ public struct MediaFormat: Hashable, Sendable, CustomStringConvertible {
     public var parameters: [Parameter]
     /// Whether the describing side takes generic NACKs for it: `a=rtcp-fb` (RFC 4585 §4.2).
     public var takesNACK = false
+    /// Whether the describing side takes requests for a lower bit rate for it: `a=rtcp-fb` with `ccm tmmbr` (RFC 5104 §7.1).
+    public var takesRateRequests = false
 
     /// A format. - Precondition: `payloadType` is at most 127.
     public init(
@@ -91,7 +93,7 @@ public struct MediaFormat: Hashable, Sendable, CustomStringConvertible {
     /// Which codec this is; nil for one that Earshot has not, or not with these parameters.
     public var codec: Codec? {
         switch encodingName.lowercased() {
-        case "opus" where clockRate == OpusPayload.clockRate && channelCount == 2: .opus
+        case "opus" where clockRate == OpusPayload.clockRate && channelCount == 2 && !isReserve: .opus
         case "opus-custom"
         where [44_100, 48_000].contains(clockRate) && (1...2).contains(channelCount)
             && parameter("frame") == String(OpusCustomPayload.ticksPerFrame):

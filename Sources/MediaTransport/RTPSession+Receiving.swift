@@ -21,7 +21,10 @@ extension RTPSession {
             return .ignored(.malformed(error))
         }
         if packet.payloadType == repair.repeated { return receiveAgain(packet, datagram) }
-        guard packet.payloadType == payloadType || packet.payloadType == repair.redundant else {
+        guard
+            packet.payloadType == payloadType || packet.payloadType == repair.redundant
+                || packet.payloadType == repair.reserve
+        else {
             return .ignored(.payloadType(packet.payloadType))
         }
         if let peer, peer != packet.ssrc, packet.ssrc != ssrc, isSilent(at: at) { forgetPeer() }
@@ -66,7 +69,8 @@ extension RTPSession {
         return .media(
             ReceivedMedia(
                 sequenceNumber: sequenceNumber, position: position, marker: packet.marker, payload: packet.payload,
-                startsSource: false, isRedundant: packet.payloadType != payloadType))
+                startsSource: false, isRedundant: packet.payloadType == repair.redundant,
+                isReserve: packet.payloadType == repair.reserve))
     }
 
     private mutating func start(_ packet: RTPPacket, at: HostTime) -> Received {
@@ -78,7 +82,8 @@ extension RTPSession {
         return .media(
             ReceivedMedia(
                 sequenceNumber: Int(packet.sequenceNumber), position: 0, marker: packet.marker,
-                payload: packet.payload, startsSource: true, isRedundant: packet.payloadType != payloadType))
+                payload: packet.payload, startsSource: true, isRedundant: packet.payloadType == repair.redundant,
+                isReserve: packet.payloadType == repair.reserve))
     }
 
     /// Whether the peer's source has not been heard for 1.5 s: another may be the peer's program, begun anew.

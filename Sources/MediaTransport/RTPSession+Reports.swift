@@ -29,6 +29,8 @@ extension RTPSession {
                 for i in 0..<packet.count where datagram.bigEndian32(body + 4 * i) == sender { left = true }
             case RTCPCompound.Kind.transportFeedback where packet.count == NACKMessage.format:
                 if datagram.bigEndian32(body) == sender { takeNACK(datagram, packet.body) }
+            case RTCPCompound.Kind.transportFeedback where packet.count == RateRequest.format:
+                if datagram.bigEndian32(body) == sender { takeRateRequest(datagram, packet.body) }
             case RTCPCompound.Kind.extendedReport:
                 if datagram.bigEndian32(body) == sender { takeExtendedReport(datagram, packet.body) }
             default: break  // APP and later kinds: skipped (§6.1)

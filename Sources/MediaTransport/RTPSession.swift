@@ -47,6 +47,7 @@ public struct RTPSession: Sendable {
     public internal(set) var remoteHold: PlayoutHold?
     var lossPattern: LossPattern?
     var askedFor = AskedNumbers()
+    var rateRequest: RateRequest?
     /// What the peer's last report counted, and how often NACKs have told of losses since.
     var counted: (lost: Int, highest: UInt32, bursts: Int)?
 
@@ -109,12 +110,13 @@ public struct RTPSession: Sendable {
     ///   - position: the payload's first frame in clock-rate units, counted from the session's start.
     ///   - marker: whether it is the first after a silence.
     ///   - isRedundant: whether the payload is a ``REDPayload``; where ``repair`` has no type for that it is none.
+    ///   - isReserve: whether the payload is Opus, standing in; where ``repair`` has no type for that it is none.
     ///   - at: now.
     ///   - datagram: room for ``RTPPacket/headerSize`` bytes more than the payload.
     /// - Returns: the datagram's size in bytes.
     public mutating func packetize(
-        _ payload: UnsafeRawBufferPointer, position: Int, marker: Bool, isRedundant: Bool = false, at: HostTime,
-        into datagram: UnsafeMutableRawBufferPointer
+        _ payload: UnsafeRawBufferPointer, position: Int, marker: Bool, isRedundant: Bool = false,
+        isReserve: Bool = false, at: HostTime, into datagram: UnsafeMutableRawBufferPointer
     ) -> Int {
         if let resumed {
             let elapsed = Int(at.seconds(since: resumed.at) * clockRate, clampedTo: 0...4e9)
@@ -122,7 +124,8 @@ public struct RTPSession: Sendable {
             self.resumed = nil
         }
         RTPPacket(
-            payloadType: isRedundant ? repair.redundant ?? payloadType : payloadType, marker: marker,
+            payloadType: (isReserve ? repair.reserve : isRedundant ? repair.redundant : nil) ?? payloadType,
+            marker: marker,
             sequenceNumber: nextSequenceNumber,
             timestamp: firstTimestamp &+ UInt32(truncatingIfNeeded: position), ssrc: ssrc, payloadSize: payload.count
         ).writeHeader(into: datagram)
@@ -151,6 +154,7 @@ public struct RTPSession: Sendable {
         lastReport = nil
         repair = RTPRepair()
         (hold, remoteHold, lossPattern, askedFor) = (nil, nil, nil, AskedNumbers())
+        rateRequest = nil
         counted = nil
         self.payloadType = payloadType
         self.clockRate = Double(clockRate)

@@ -30,6 +30,8 @@ public struct ReceivedMedia: Hashable, Sendable {
     public var startsSource: Bool
     /// Whether the payload carries earlier blocks too, a ``REDPayload``.
     public var isRedundant = false
+    /// Whether the payload is Opus, which stands in for the stream's own codec: of the type ``RTPRepair/reserve``.
+    public var isReserve = false
 }
 
 /// Why a datagram was dropped.

@@ -44,6 +44,8 @@ private struct SDPParser {
     private var extendedReports: [String] = []
     /// Payload types of `a=rtcp-fb:TYPE nack`; nil is all of them.
     private var nacks: [UInt8?] = []
+    /// The same of `a=rtcp-fb:TYPE ccm tmmbr`.
+    private var rateRequests: [UInt8?] = []
     private var ice = ICEAttributes()
     private var otherSession: [String] = []
     private var otherMedia: [String] = []
@@ -152,7 +154,7 @@ private struct SDPParser {
         case ("maxptime", let text?) where media != nil: maximumPacketTime = try milliseconds(text, number)
         case ("rtcp-mux", nil) where media != nil: multiplexesRTCP = true
         case ("rtcp-xr", let text?) where media != nil: extendedReports += text.words.map { String($0) }
-        case ("rtcp-fb", let text?) where media != nil && isNACK(text.words): break
+        case ("rtcp-fb", let text?) where media != nil && takeFeedback(text.words): break
         case ("mid", let text?) where media != nil && mediaID == nil && text.isName: mediaID = String(text)
         case ("group", let text?) where media == nil && bundle.isEmpty && text.utf8.starts(with: "BUNDLE ".utf8):
             bundle = text.words.dropFirst().map { String($0) }
@@ -164,12 +166,16 @@ private struct SDPParser {
         }
     }
 
-    /// Takes note of a wish for generic NACKs; others begin like it and have more words.
-    private mutating func isNACK(_ words: [Substring]) -> Bool {
-        guard words.count == 2, words[1] == "nack" else { return false }
-        let type = payloadType(words[0])
-        guard type != nil || words[0] == "*" else { return false }
-        nacks.append(type)
+    /// Takes note of a wish for generic NACKs, or for requests of a lower bit rate; others begin like them and have more words.
+    private mutating func takeFeedback(_ words: [Substring]) -> Bool {
+        guard let first = words.first else { return false }
+        let type = payloadType(first)
+        guard type != nil || first == "*" else { return false }
+        switch words.dropFirst().map({ String($0) }) {
+        case ["nack"]: nacks.append(type)
+        case ["ccm", "tmmbr"]: rateRequests.append(type)
+        default: return false
+        }
         return true
     }
 
@@ -222,6 +228,7 @@ private struct SDPParser {
                 var format = format
                 format.parameters = parameters[type] ?? []
                 format.takesNACK = nacks.contains { $0 == nil || $0 == type }
+                format.takesRateRequests = rateRequests.contains { $0 == nil || $0 == type }
                 return format
             }
         }

@@ -20,6 +20,7 @@ extension SessionDescription: CustomStringConvertible {
                 lines.append("a=fmtp:\(format.payloadType) \(list.joined(separator: "; "))")
             }
             if format.takesNACK { lines.append("a=rtcp-fb:\(format.payloadType) nack") }
+            if format.takesRateRequests { lines.append("a=rtcp-fb:\(format.payloadType) ccm tmmbr") }
         }
         if let packetTime { lines.append("a=ptime:\(decimal(packetTime))") }
         if let maximumPacketTime { lines.append("a=maxptime:\(decimal(maximumPacketTime))") }

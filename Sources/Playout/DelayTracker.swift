@@ -143,6 +143,10 @@ struct DelayTracker: ~Copyable {
         hasBegun = false
     }
 
+    /// Forgets the delays, which were of a link that was full; what comes next is the new beginning.
+    @_noLocks
+    mutating func forgetDelays() { forget() }
+
     /// Seconds in which everything counts, as too little is known to tell what is usual.
     private static var beginning: Double { @_noLocks get { 3 } }
     /// Seconds without a packet below the ceiling after which the network's way must be another.

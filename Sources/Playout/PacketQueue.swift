@@ -22,6 +22,11 @@ public struct PacketHeader: BitwiseCopyable, Sendable {
     /// Whether it was recovered because this side asked for it: then it is in time, or nobody waits for it.
     public var wasAskedFor: Bool
 
+    /// Whether it is Opus that stands in for the stream's coding (``PlayoutConfiguration/hasOpusReserve``).
+    public var isReserve = false
+    /// Whether a link that was too slow is free again: the delays before it say nothing of those to come.
+    public var endsCongestion = false
+
     /// A header of these values.
     @inlinable
     public init(

@@ -28,7 +28,8 @@ public final class Playout: Sendable {
         self.configuration = configuration
         packets = PacketQueue(
             capacity: configuration.packetCapacity, payloadCapacity: configuration.payloadCapacity)
-        opus = configuration.coding == .opus ? try OpusDecoder(channelCount: configuration.channelCount) : nil
+        let hasOpus = configuration.coding == .opus || configuration.hasOpusReserve
+        opus = hasOpus ? try OpusDecoder(channelCount: configuration.channelCount) : nil
         opusCustom =
             configuration.coding == .opusCustom
             ? try OpusCustomDecoder(

@@ -33,6 +33,8 @@ public struct PlayoutConfiguration: Sendable, Equatable {
     public var initialMargin: Double
     /// How much delay is paid for how few gaps; ``Playout/Playout/dial`` changes it while it plays.
     public var dial: PlayoutDial
+    /// Whether packets of Opus may stand in for those of ``PlayoutCoding/pcm`` at 48 kHz.
+    public var hasOpusReserve: Bool
 
     /// Seconds that the promptest packet waits, whatever the network does and the dial says; 0 for what the dial says.
     public var fixedDepth = 0.0
@@ -44,7 +46,7 @@ public struct PlayoutConfiguration: Sendable, Equatable {
     public init(
         coding: PlayoutCoding, streamRate: Double, deviceRate: Double, channelCount: Int, framesPerPacket: Int,
         maximumFrameCount: Int = IOCycle.maximumFrameCount, margin: Double = 0.0005, initialMargin: Double = 0.003,
-        dial: PlayoutDial = .talk
+        dial: PlayoutDial = .talk, hasOpusReserve: Bool = false
     ) {
         self.coding = coding
         self.streamRate = streamRate
@@ -55,6 +57,7 @@ public struct PlayoutConfiguration: Sendable, Equatable {
         self.margin = margin
         self.initialMargin = initialMargin
         self.dial = dial
+        self.hasOpusReserve = hasOpusReserve && coding == .pcm && streamRate == 48_000
     }
 
     /// Packets that may have come and wait: of 0.75 s, 2 s where cycles are pulled later; at least 256, at most 2,048.

@@ -84,7 +84,7 @@ extension PlayoutState {
         // Opus makes up a packet whole, as its coders expect: in pieces of 2.5 ms, though they are allowed, the phase is lost at
         // each, which costs half a point of PESQ at 5 % of loss. A packet that comes a little late is joined in its middle.
         let step = min(gap, framesPerPacket) / 120 &* 120
-        if let opus, step > 0, staged == 0, !concealer.isActive, bridgedFrames < opusBridgeLimit {
+        if let opus, isInOpus, step > 0, staged == 0, !concealer.isActive, bridgedFrames < opusBridgeLimit {
             let frames = opus.conceal(into: stage, offset: 0, frameCount: step)
             if frames > 0 {
                 statistics.concealedFrames &+= frames
@@ -104,7 +104,8 @@ extension PlayoutState {
     @_noLocks
     private mutating func recover(before header: PacketHeader) -> Bool {
         let gap = header.position &- cursor
-        guard let opus, staged == 0, gap == framesPerPacket, gap <= stageCapacity else { return false }
+        guard let opus, isInOpus, header.isReserve || configuration.coding == .opus else { return false }
+        guard staged == 0, gap == framesPerPacket, gap <= stageCapacity else { return false }
         let bytes = buffer.payload(of: header.sequence).assumingMemoryBound(to: UInt8.self)
         guard opus.carriesEarlier(bytes, byteCount: header.byteCount) else { return false }
         let frames = opus.recover(
@@ -123,13 +124,14 @@ extension PlayoutState {
         let payload = buffer.payload(of: header.sequence)
         let bytes = payload.assumingMemoryBound(to: UInt8.self)
         var frames = 0
-        let coding = configuration.coding
+        let coding: PlayoutCoding = header.isReserve && opus != nil ? .opus : configuration.coding
         switch coding {
         case .pcm:
             frames = PCMCodec.decode(
                 bytes, byteCount: header.byteCount, channelCount: configuration.channelCount, into: stage, offset: 0)
         case .opus:
             if let opus {
+                if !isInOpus { opus.reset() }
                 frames = opus.decode(
                     bytes, byteCount: header.byteCount, into: stage, offset: 0, frameCount: stageCapacity)
             }
@@ -141,6 +143,7 @@ extension PlayoutState {
         }
         // A packet that does not decode leaves a gap, which is bridged as any other.
         guard frames > 0 else { return }
+        isInOpus = coding == .opus
         framesPerPacket = frames
         setStage(position: header.position, frameCount: frames, isConcealment: false)
     }

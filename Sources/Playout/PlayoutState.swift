@@ -49,6 +49,7 @@ struct PlayoutState: ~Copyable {
     var staged = 0
     var stagePosition = 0
     var stageIsConcealment = false
+    var isInOpus: Bool  // whether the packet played last was Opus
     var customEnd = -1  // where the sound ends that the decoder of Opus Custom has followed
     var bridgedFrames = 0  // made up by Opus since the last packet that came
 
@@ -61,6 +62,7 @@ struct PlayoutState: ~Copyable {
         self.opus = opus
         self.opusCustom = opusCustom
         framesPerPacket = configuration.framesPerPacket
+        isInOpus = configuration.coding == .opus
         sharedDial = dial
         tracker = DelayTracker(dial: configuration.dial)
         buffer = JitterBuffer(capacity: 2 * configuration.packetCapacity, payloadCapacity: queue.payloadCapacity)
@@ -138,6 +140,7 @@ struct PlayoutState: ~Copyable {
             concealer.begin()
             forget()
         }
+        if header.endsCongestion { tracker.forgetDelays() }
         tracker.add(offset: offset, at: arrival, duration: Double(header.frameCount) / configuration.streamRate)
         if !started { start(at: header, arrival: arrival, now: now, frameCount: frameCount) }
         if header.sequence < nextSequence {
@@ -158,7 +161,7 @@ struct PlayoutState: ~Copyable {
     private mutating func learnRedundancy(_ slot: Int, _ header: PacketHeader, at arrival: Double) {
         let isGap = header.sequence == newestSequence &+ 2
         newestSequence = max(newestSequence, header.sequence)
-        guard isGap, let opus else { return }
+        guard isGap, let opus, configuration.coding == .opus || header.isReserve else { return }
         let payload = (queue.payloads + slot &* queue.payloadCapacity).assumingMemoryBound(to: UInt8.self)
         guard opus.carriesEarlier(payload, byteCount: header.byteCount) else { return }
         recovery.add(recovered: arrival - Double(header.position) / configuration.streamRate, at: arrival)

@@ -48,6 +48,8 @@ extension CallSimulation {
         public var opusFrameMilliseconds: Double?
         /// Bits a second for AAC and Opus; nil for what a call uses by itself.
         public var bitRate: Int?
+        /// Whether peers send less where the link is too slow.
+        public var changesRate = false
         /// Each way between any two.
         public var network = NetworkProfile.lan
         /// How long playout waits for what comes late.
@@ -80,6 +82,7 @@ extension CallSimulation {
                 bitRate: bitRate, deviceRate: peer.sampleRate, deviceBlock: peer.blockFrameCount)
             preferences.dial = dial
             preferences.allowsRepair = repair == .all
+            preferences.changesRate = changesRate
             return preferences
         }
     }

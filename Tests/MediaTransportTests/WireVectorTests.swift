@@ -101,6 +101,18 @@ import Testing
         #expect(try b.report(at: .seconds(1)).suffix(40) == wireVector("xr")[...])
     }
 
+    @Test func `a request for a lower bit rate is as documented`() throws {
+        var b = RTPSession(
+            ssrc: 0x8765_4321, cname: "ear", payloadType: 97, clockRate: 48_000, firstSequenceNumber: 1,
+            firstTimestamp: 0)
+        b.repair.takesRateRequests = true
+        _ = b.take(rawPacket(sequence: 0, ssrc: 0x1234_5678, payloadType: 97))
+        var bytes = [UInt8](repeating: 0, count: RTPSession.maximumRateRequestSize)
+        let request = RateRequest(bitRate: 57_600, overhead: 40)
+        bytes.removeLast(bytes.count - bytes.withUnsafeMutableBytes { b.writeRateRequest(request, into: $0) })
+        #expect(try bytes == wireVector("tmmbr"))
+    }
+
     @Test func `the descriptions are what an offer and its answer are`() throws {
         let offer = try SessionDescription(parsing: description(0))
         let answer = try SessionDescription(parsing: description(1))

@@ -20,6 +20,8 @@ func fuzzSession(_ input: UnsafeRawBufferPointer) -> CInt {
     session.repair.redundant = 99
     session.repair.repeated = 100
     session.repair.takesReports = true
+    session.repair.takesRateRequests = true
+    session.repair.reserve = 103
     session.hold = PlayoutHold(seconds: 0.02, limit: 0.08)
     var time = HostTime(nanoseconds: 1_000_000_000)
     var rest = input[...]
@@ -39,6 +41,9 @@ func fuzzSession(_ input: UnsafeRawBufferPointer) -> CInt {
                 precondition(pattern.bursts <= pattern.lost && pattern.lost <= pattern.expected)
             }
             precondition(session.takeAskedFor().reduce(0) { count, _ in count + 1 } <= 64)
+            if let request = session.takeRateRequest() {
+                precondition(request.bitRate >= 0 && request.bitRate.isFinite && (0...511).contains(request.overhead))
+            }
             if let due = session.nextReportTime, due <= time {
                 precondition(session.writeReport(at: time, into: report) % 4 == 0)
             }
@@ -103,6 +108,7 @@ func fuzzDescription(_ input: UnsafeRawBufferPointer) -> CInt {
     if var answer {
         precondition((try? description.format(chosenBy: answer)) == answer.formats.first)
         answer.answerRepair(to: description)
+        answer.answerRateRequests(to: description)
         precondition((try? SessionDescription(parsing: answer.description))?.formats == answer.formats)
         _ = SessionDescription.repair(of: answer.formats[0].payloadType, mine: answer, theirs: description)
     }

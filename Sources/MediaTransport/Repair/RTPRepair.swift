@@ -1,4 +1,4 @@
-/// What was agreed on to make up for lost packets of a stream, both ways.
+/// What was agreed on to make up for lost packets of a stream, and for a link that is too slow for it, both ways.
 public struct RTPRepair: Hashable, Sendable {
     /// The payload type of packets that carry earlier blocks too (RED, RFC 2198); nil for none.
     public var redundant: UInt8?
@@ -10,9 +10,14 @@ public struct RTPRepair: Hashable, Sendable {
     /// Whether the far side takes extended reports of losses and of the buffer.
     public var takesReports = false
 
+    /// Whether the far side takes requests for a lower bit rate (TMMBR, RFC 5104).
+    public var takesRateRequests = false
+    /// The payload type of packets of Opus that may stand in for those of the stream; nil for none.
+    public var reserve: UInt8?
+
     /// Nothing was agreed on.
     public init() {}
 
-    /// Whether there is anything.
-    public var isNone: Bool { self == RTPRepair() }
+    /// Whether nothing makes up for lost packets.
+    public var isNone: Bool { redundant == nil && repeated == nil && !takesNACK && !takesReports }
 }

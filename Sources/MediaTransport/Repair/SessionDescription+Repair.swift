@@ -21,6 +21,7 @@ extension SessionDescription {
         repair.repeated = type(.repeated)
         repair.takesNACK = takesNACK(mine) && takesNACK(theirs)
         repair.takesReports = mine.readsLosses && theirs.readsLosses
+        (repair.takesRateRequests, repair.reserve) = rate(of: format, mine: mine, theirs: theirs)
         return repair
     }
 

@@ -1,0 +1,198 @@
+/// Finds, where packets arrive, that the link they come by is too slow for them: they wait before it, and ever longer.
+///
+/// A packet's delay is its arrival less its place on the sender's timeline; what is above the least of the last half minute it has
+/// waited somewhere. Of each 40 ms with packets the least wait counts, as a queue holds up all of them, and jitter does not.
+/// The link is too slow where that is above 50 ms, more than Wi-Fi's unsteadiness comes to, and grows from one to the next;
+/// where it stays there while a third of the packets is lost, or after the sender has been told; and where two in five are lost, a
+/// few at a time. What arrives meanwhile is what the link carries. The growth of delay as a sign is that of Google's congestion control
+/// (Carlucci et al. 2016, §3), the least of it that of LEDBAT (RFC 6817 §3.4).
+///
+/// A value without clock or thread: instants come in as seconds of any one clock. It never grows.
+struct CongestionMeter {
+    /// What was found.
+    struct Finding: Equatable {
+        /// Bits a second that came through, with headers.
+        let bitRate: Double
+        /// Whether less than half of what is sent comes through.
+        let isSevere: Bool
+    }
+
+    private struct Slot {
+        var began = 0.0
+        var ended = 0.0
+        var bytes = 0
+        var least = Double.infinity
+        var expected = 0  // by the numbers
+        var missing = 0
+        var outage = 0  // of `missing`: in runs that are no matter of a queue
+    }
+
+    /// Whether packets wait no longer, after a finding; true once.
+    private(set) var isRelieved = false
+
+    private var slots = InlineArray<32, Slot>(repeating: Slot())
+    private var closed = 0  // slots so far; the newest is at (closed − 1) mod 32
+    private var open = Slot()
+    private var isOpen = false
+    private var otherBytes = 0
+    private var highest: Int?
+    private var lastOffset = 0.0
+    private var bases = InlineArray<6, Double>(repeating: .infinity)  // least offsets, of five seconds each
+    private var baseIndex = 0
+    private var baseSince = -Double.infinity
+    private var lastFinding = -Double.infinity
+    private var lastGrowth = -Double.infinity  // the last finding by more than that the sender was told
+    private var awaitsRelief = false
+
+    /// Seconds of a slot, of what is no jitter, and between two findings.
+    private static let (slotLength, standing, pause) = (0.040, 0.050, 0.2)
+    /// Missing packets in a row that are an outage.
+    private static let longestRun = 16
+
+    /// Another source, whose numbers and times do not compare.
+    mutating func restart() { self = CongestionMeter() }
+
+    /// Takes note of a datagram that is no packet of sound.
+    mutating func count(byteCount: Int) { otherBytes += byteCount }
+
+    /// Takes a packet of sound that came by itself.
+    /// - Parameters:
+    ///   - sequence: its number, unwrapped.
+    ///   - end: the place behind its last frame, in seconds of the sender's timeline.
+    ///   - byteCount: of the datagram, with the headers of IP and UDP.
+    ///   - now: seconds.
+    /// - Returns: what is found, at most five times a second.
+    mutating func add(sequence: Int, end: Double, byteCount: Int, at now: Double) -> Finding? {
+        let offset = now - end
+        if isOpen, abs(offset - lastOffset) > 2 { restart() }
+        lastOffset = offset
+        followBase(offset, at: now)
+        var finding: Finding?
+        if isOpen, now >= open.began + Self.slotLength {
+            close()
+            finding = judge(at: now)
+        }
+        if !isOpen {
+            open = Slot(began: now)
+            isOpen = true
+        }
+        open.ended = now
+        open.bytes += byteCount + otherBytes
+        otherBytes = 0
+        open.least = min(open.least, offset)
+        countLoss(sequence)
+        return finding
+    }
+
+    /// Takes ``isRelieved`` back.
+    mutating func takeRelief() -> Bool {
+        defer { isRelieved = false }
+        return isRelieved
+    }
+
+    private mutating func countLoss(_ sequence: Int) {
+        if let highest {
+            guard sequence > highest else {
+                if open.missing > 0 { open.missing -= 1 }  // it was overtaken
+                return
+            }
+            let run = sequence - highest - 1
+            open.expected += run + 1
+            open.missing += run
+            if run > Self.longestRun { open.outage += run }
+        }
+        highest = sequence
+    }
+
+    private mutating func followBase(_ offset: Double, at now: Double) {
+        // What is found to be full is no base.
+        if now - baseSince > 5, now - lastGrowth > 10 {
+            baseIndex = (baseIndex + 1) % 6
+            bases[baseIndex] = .infinity
+            baseSince = now
+        }
+        bases[baseIndex] = min(bases[baseIndex], offset)
+    }
+
+    private mutating func close() {
+        slots[closed % 32] = open
+        closed += 1
+        isOpen = false
+    }
+
+    /// The slot so many before the newest that is closed.
+    private func slot(_ back: Int) -> Slot { slots[(closed - 1 - back) % 32] }
+
+    private mutating func judge(at now: Double) -> Finding? {
+        guard closed >= 3 else { return nil }
+        var base = Double.infinity
+        for i in 0..<6 { base = min(base, bases[i]) }
+        let wait = slot(0).least - base
+        if awaitsRelief, wait < 0.030, wait > slot(1).least - base - 0.003 {
+            awaitsRelief = false
+            isRelieved = true
+        }
+        guard now - lastFinding >= Self.pause else { return nil }
+        let isStanding = wait > Self.standing
+        let isFull = isStanding && (isGrowing || isGrowingSlowly(base) || loss(since: now - 0.5, atLeast: 20) >= 0.35)
+        guard isFull || staysTold(base, at: now) || drops(at: now), let bitRate else { return nil }
+        lastFinding = now
+        if isFull { lastGrowth = now }
+        awaitsRelief = isStanding
+        let rises = (slot(0).least - slot(1).least, slot(1).least - slot(2).least)
+        return Finding(bitRate: bitRate, isSevere: isStanding && min(rises.0, rises.1) > 0.025)
+    }
+
+    /// Whether three to eight slots on end have waited longer from each to the next, by 25 ms in all and by 10 without the
+    /// longest step: one alone is another way.
+    private var isGrowing: Bool {
+        var longest = 0.0
+        for back in 1..<min(8, closed) {
+            let step = slot(back - 1).least - slot(back).least
+            guard step > 0 else { return false }
+            longest = max(longest, step)
+            let all = slot(0).least - slot(back).least
+            if all > 0.5 * Self.standing, all - longest > 0.2 * Self.standing { return true }
+        }
+        return false
+    }
+
+    /// Whether all of the last 0.8 s has waited, and of the second half the least by 8 ms more.
+    private func isGrowingSlowly(_ base: Double) -> Bool {
+        guard closed >= 20 else { return false }
+        var (newer, older) = (Double.infinity, Double.infinity)
+        for back in 0..<10 { (newer, older) = (min(newer, slot(back).least), min(older, slot(back + 10).least)) }
+        return older - base > 0.8 * Self.standing && newer - older > 0.008
+    }
+
+    /// Whether all has waited for a second though the sender was told within the last ten, and no less at the end of it; true at
+    /// most each two seconds.
+    private func staysTold(_ base: Double, at now: Double) -> Bool {
+        guard closed >= 25, now - lastGrowth < 10, now - lastFinding > 2 else { return false }
+        for back in 0..<25 where slot(back).least - base < Self.standing { return false }
+        return slot(0).least > slot(24).least - 0.015
+    }
+
+    /// Whether of the last second two packets in five are missing, outages left out.
+    private func drops(at now: Double) -> Bool {
+        closed >= 3 && loss(since: now - 1, atLeast: 30, withOutages: false) >= 0.4
+    }
+
+    /// The share of packets that is missing; 0 where there were fewer than `least`.
+    private func loss(since: Double, atLeast least: Int, withOutages: Bool = true) -> Double {
+        var (expected, missing) = (0, 0)
+        for back in 0..<min(closed, 25) where slot(back).began > since {
+            let outage = withOutages ? 0 : slot(back).outage
+            expected += slot(back).expected - outage
+            missing += slot(back).missing - outage
+        }
+        return expected >= least ? Double(missing) / Double(expected) : 0
+    }
+
+    /// What came in the last two slots, bits a second.
+    private var bitRate: Double? {
+        let elapsed = slot(0).ended - slot(2).ended
+        guard elapsed > 0.02 else { return nil }
+        return Double(8 * (slot(0).bytes + slot(1).bytes)) / elapsed
+    }
+}

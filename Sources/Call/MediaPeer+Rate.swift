@@ -1,0 +1,102 @@
+import AudioBase
+import AudioCodecs
+import MediaTransport
+
+/// The bit rate follows the link.
+extension MediaPeer {
+    /// Whether its payloads are made for it alone, from the next captured block on.
+    var isOnItsOwn: Bool { rate.isOnItsOwn }
+
+    /// Bits a second that are sent to it at present, headers and repetitions counted.
+    private var sentBitRate: Double {
+        rate.rung.wireBitRate + Double(sender.plan.count) * Double(rate.rung.bitRate)
+    }
+
+    /// The shared encoder has come so far; what it encodes from here on is not for this far side.
+    func leaveShared(at position: Int) { rate.encoder?.leaveShared(at: position) }
+
+    /// Frames of the device until its next packet is complete, 1 or more; nil while it has what all have.
+    func framesAwaited(of stream: StreamEncoder) -> Int? {
+        guard isOnItsOwn, let encoder = rate.encoder else { return nil }
+        let frames = Double(encoder.framesAwaited(end: stream.historyEnd))
+        return max(1, Int(frames * configuration.deviceRate / configuration.streamRate))
+    }
+
+    /// What is captured now does not go out.
+    func interruptOwn() { rate.encoder?.interrupt() }
+
+    /// Encodes what its stream has taken, and sends it.
+    func sendOwn(
+        _ stream: StreamEncoder, at now: HostTime, _ transmit: (UnsafeRawBufferPointer) -> Void
+    ) throws(CodecError) {
+        guard let encoder = rate.encoder else { return }
+        if rate.policy.isPaused(at: now.inSeconds) { return encoder.interrupt() }
+        let own = configuration.codec
+        try encoder.encode(rung: rate.policy.rung, expectedLoss: codecLoss, of: stream) {
+            (payload: UnsafeRawBufferPointer, position: Int, codec: Codec, isAfterGap: Bool) in
+            sender.send(
+                payload, position: position, afterGap: isAfterGap, isReserve: codec != own, at: now, transmit)
+        }
+    }
+
+    // MARK: What comes
+
+    /// Measures a packet of sound that came by itself.
+    /// - Returns: whether a link that was too slow is free again.
+    func measure(_ media: ReceivedMedia, frames: Int, at now: HostTime) -> Bool {
+        guard sender.session.repair.takesRateRequests else { return false }
+        let end = Double(media.position + frames) / Double(configuration.rtpClockRate)
+        let finding = rate.meter.add(
+            sequence: media.sequenceNumber, end: end, byteCount: rate.arrivingBytes, at: now.inSeconds)
+        rate.arrivingBytes = 0
+        guard let finding else { return rate.meter.takeRelief() }
+        let limit = RateControl.share * finding.bitRate
+        rate.request = RateRequest(bitRate: limit, overhead: RateRung.headerByteCount)
+        if stream != nil {
+            let sent = sentBitRate
+            change { $0.suspect(limit: limit, isSevere: finding.isSevere, sent: sent, at: now.inSeconds) }
+        }
+        return rate.meter.takeRelief()
+    }
+
+    /// Takes what a report says of the link to the far side.
+    func learnRate(at now: HostTime) {
+        guard configuration.changesRate else { return }
+        let (seconds, sent) = (now.inSeconds, sentBitRate)
+        let statistics = sender.session.statistics
+        if let request = sender.session.takeRateRequest() {
+            change { $0.take(limit: request.bitRate, sent: sent, roundTrip: statistics.roundTrip, at: seconds) }
+        } else if !sender.session.repair.takesRateRequests, let remote = statistics.remote,
+            seconds - rate.reportedAt > 0.5
+        {
+            rate.reportedAt = seconds
+            change {
+                $0.take(loss: remote.fractionLost, roundTrip: statistics.roundTrip, sent: sent, at: seconds)
+            }
+        }
+        limitRedundancy(at: now)
+    }
+
+    /// Does what is due: a request, a step up.
+    func tickRate(at now: HostTime, isOpen: Bool, transmit: (UnsafeRawBufferPointer) -> Void) {
+        change { $0.tick(at: now.inSeconds) }
+        guard isOpen, let request = rate.request else { return }
+        rate.request = nil
+        if sender.ask(for: request, transmit) { rate.requestsSent += 1 }
+    }
+
+    private func change(_ body: (inout RatePolicy) -> Void) {
+        let before = rate.policy.rung
+        body(&rate.policy)
+        // What was repeated is decided anew with the next report.
+        if rate.policy.rung > before { sender.plan = .none }
+    }
+
+    /// What is repeated must not be what is too much for the link.
+    func limitRedundancy(at now: HostTime) {
+        guard let room = rate.policy.room(at: now.inSeconds) else { return policy.budget = budget }
+        let rung = rate.rung
+        let limit = max(Double(rung.bitRate), room - (rung.wireBitRate - Double(rung.bitRate)))
+        policy.budget = min(budget ?? .infinity, limit)
+    }
+}

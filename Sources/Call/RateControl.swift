@@ -1,0 +1,51 @@
+import AudioBase
+import AudioCodecs
+import MediaTransport
+
+/// What makes the bit rate of one far side follow its link, both ways: what it is sent, and what it is asked to send.
+struct RateControl {
+    let ladder: [RateRung]
+    var policy: RatePolicy
+    /// Makes its payloads once its link was too slow; nil where there is only one rung.
+    let encoder: RateEncoder?
+    var meter = CongestionMeter()
+    /// What is to be asked for.
+    var request: RateRequest?
+    var requestsSent = 0
+    /// When a plain report was looked at last, in seconds.
+    var reportedAt = -Double.infinity
+    /// Bytes of the datagram that is being received.
+    var arrivingBytes = 0
+
+    /// The share of what came through that is asked for: the rest lets what waits leave the queue.
+    static let share = 0.9
+    /// Bytes of IPv4's and UDP's headers.
+    static let datagramHeaders = 28
+
+    init(_ configuration: CallConfiguration, sends: Bool) throws(CodecError) {
+        ladder = configuration.ladder
+        policy = RatePolicy(rungs: ladder.map(\.wireBitRate))
+        encoder = sends && ladder.count > 1 ? try RateEncoder(configuration) : nil
+    }
+
+    var rung: RateRung { ladder[policy.rung] }
+
+    /// Whether payloads come from ``encoder`` and not from the one that others share.
+    var isOnItsOwn: Bool { encoder.map { $0.isActive || policy.rung > 0 } ?? false }
+
+    var state: RateState {
+        var state = RateState(rung)
+        state.index = policy.rung
+        state.linkBitRate = policy.limit.map { $0 / Self.share }
+        state.isTooSlow = policy.isTooSlow
+        state.stepsDown = policy.stepsDown
+        state.stepsUp = policy.stepsUp
+        state.requestsSent = requestsSent
+        return state
+    }
+}
+
+extension HostTime {
+    /// Seconds of the host's clock.
+    var inSeconds: Double { Double(nanoseconds) / 1e9 }
+}

@@ -1,0 +1,170 @@
+import AudioBase
+import AudioCodecs
+import MediaTransport
+
+/// Encodes for one far side whose link was too slow: the same captured frames as its ``StreamEncoder``'s, on the rung that
+/// ``RatePolicy`` says. From one rung to the next no frame is missing.
+///
+/// Between Opus's rungs the encoder stays, its bit rate and its packets' length change. Where another begins it starts anew with
+/// what the last packet ended with once more, and with a packet that does not lean on others, so that any decoder can join in.
+/// The place of each packet is moved by how much further this coder looks ahead than that of the first rung, so that the
+/// sound stays in its place. For the media thread; made before.
+final class RateEncoder {
+    private enum Engine: Equatable { case pcm, first, opus }
+
+    private let ladder: [RateRung]
+    private let channelCount: Int
+    private let firstLookahead: Int
+    private let first: OpusEncoder?  // of the first rung, where its packets are too short for what the others use
+    private let opus: OpusEncoder
+    private var engine: Engine?
+    private var length = 0
+    private var bitRate = 0
+    private var next = 0  // the frame of the stream that is encoded next
+    private var isBeginning = false
+    private var isAfterGap = false
+    private var sharedEnd = 0  // what was sent of the shared encoder's ends there
+    private let bytes: UnsafeMutableRawPointer
+    private static let capacity = 2_048
+
+    /// Frames of the first packet of an encoder that begins, and how far back it begins: a decoder's first 120 frames are faded.
+    private static let (beginning, overlap) = (480, 120)
+    /// Frames of the past that it may come to want.
+    static let history = OpusEncoder.longestFrameCount + 1_024
+
+    /// - Parameter configuration: of a ladder of two rungs or more.
+    init(_ configuration: CallConfiguration) throws(CodecError) {
+        ladder = configuration.ladder
+        channelCount = configuration.channelCount
+        firstLookahead = configuration.codecShift
+        let isShort = configuration.codec == .opus && configuration.framesPerPacket < 480
+        first =
+            isShort
+            ? try OpusEncoder(
+                channelCount: channelCount, frameDuration: .microseconds2500, bitRate: configuration.bitRate) : nil
+        opus = try OpusEncoder(channelCount: channelCount, frameDuration: .milliseconds20, bitRate: 64_000)
+        bytes = .allocate(byteCount: Self.capacity, alignment: 16)
+    }
+
+    deinit { bytes.deallocate() }
+
+    /// Whether it has begun: from then on the far side has its payloads from here.
+    var isActive: Bool { engine != nil }
+
+    /// Frames of the stream until the next packet is complete, where `end` is the first that has not come.
+    func framesAwaited(end: Int) -> Int {
+        engine == nil || engine == .pcm || next == .max
+            ? 1 : max(1, next + (isBeginning ? Self.beginning : length) - end)
+    }
+
+    /// The far side has what the shared encoder has taken up to a frame of the stream, and nothing behind it.
+    func leaveShared(at position: Int) { sharedEnd = position }
+
+    /// Nothing of what has come so far is sent; what comes begins anew.
+    func interrupt() {
+        isAfterGap = true
+        engine = engine == nil ? nil : .pcm
+        next = .max
+    }
+
+    /// Encodes what is complete.
+    /// - Parameters:
+    ///   - rung: of the ladder.
+    ///   - expectedLoss: what Opus's own redundancy is to help against, in percent; 0 for none of it.
+    ///   - stream: what was captured.
+    ///   - emit: gets each payload, its place on the stream's timeline, whether it is Opus that stands in for PCM, and whether a
+    ///     gap lies before it.
+    func encode(
+        rung: Int, expectedLoss: Int, of stream: StreamEncoder,
+        _ emit: (_ payload: UnsafeRawBufferPointer, _ position: Int, _ codec: Codec, _ isAfterGap: Bool) -> Void
+    ) throws(CodecError) {
+        follow(ladder[rung], rung, stream)
+        encoder?.setExpectedLoss(percent: expectedLoss)
+        if next < stream.historyStart {
+            next = stream.historyStart
+            isAfterGap = true
+        }
+        switch engine {
+        case .pcm: encodePCM(stream, emit)
+        case .first: try encodeOpus(first ?? opus, stream, emit)
+        case .opus: try encodeOpus(opus, stream, emit)
+        case nil: break
+        }
+    }
+
+    private func follow(_ rung: RateRung, _ index: Int, _ stream: StreamEncoder) {
+        let wanted: Engine = rung.codec == .pcm ? .pcm : index == 0 && first != nil ? .first : .opus
+        let isInterrupted = next == .max
+        length = rung.framesPerPacket
+        if wanted != engine || isInterrupted {
+            // Up to here all was heard, as sound and not as what the coder has taken.
+            let heard = engine == nil ? sharedEnd - firstLookahead : next - lookahead(engine)
+            engine = wanted
+            if isInterrupted {
+                next = max(stream.historyStart, stream.historyEnd - Self.beginning)
+            } else {
+                next = max(stream.historyStart, wanted == .pcm ? heard : heard - Self.overlap)
+            }
+            isBeginning = wanted != .pcm
+            encoder?.reset()
+            bitRate = 0
+        }
+        if bitRate != rung.bitRate {
+            bitRate = rung.bitRate
+            encoder?.setBitRate(bitRate)
+        }
+    }
+
+    private var encoder: OpusEncoder? {
+        switch engine {
+        case .first: first ?? opus
+        case .opus: opus
+        case .pcm, nil: nil
+        }
+    }
+
+    private func lookahead(_ engine: Engine?) -> Int {
+        switch engine {
+        case .pcm, nil: 0
+        case .first: first?.lookahead ?? opus.lookahead
+        case .opus: opus.lookahead
+        }
+    }
+
+    private func encodeOpus(
+        _ encoder: OpusEncoder, _ stream: StreamEncoder,
+        _ emit: (UnsafeRawBufferPointer, Int, Codec, Bool) -> Void
+    ) throws(CodecError) {
+        while true {
+            let frames = isBeginning ? Self.beginning : length
+            guard stream.historyEnd - next >= frames else { return }
+            if isBeginning { encoder.setIndependent(true) }
+            let count = try encoder.encode(
+                stream.history, offset: stream.historyOffset(of: next), frameCount: frames,
+                into: UnsafeMutableRawBufferPointer(start: bytes, count: Self.capacity))
+            if isBeginning { encoder.setIndependent(false) }
+            isBeginning = false
+            give(count, at: next - encoder.lookahead + firstLookahead, .opus, emit)
+            next += frames
+        }
+    }
+
+    private func encodePCM(_ stream: StreamEncoder, _ emit: (UnsafeRawBufferPointer, Int, Codec, Bool) -> Void) {
+        let available = stream.historyEnd - next
+        guard available > 0 else { return }
+        for frames in PCMPayload.split(frameCount: available, channelCount: channelCount) {
+            let count = PCMCodec.encode(
+                stream.history, offset: stream.historyOffset(of: next) + frames.lowerBound, frameCount: frames.count,
+                into: bytes.assumingMemoryBound(to: UInt8.self))
+            give(count, at: next + frames.lowerBound, .pcm, emit)
+        }
+        next += available
+    }
+
+    private func give(
+        _ count: Int, at position: Int, _ codec: Codec, _ emit: (UnsafeRawBufferPointer, Int, Codec, Bool) -> Void
+    ) {
+        emit(UnsafeRawBufferPointer(start: bytes, count: count), position, codec, isAfterGap)
+        isAfterGap = false
+    }
+}

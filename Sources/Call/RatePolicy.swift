@@ -1,0 +1,161 @@
+/// Decides which rung of a ladder a sender is on: down at once where the far side finds that the link is too slow, up one by one
+/// where it has found nothing for a while; where that was too much, the next try comes later.
+///
+/// A value without clock or thread: instants come in as seconds of any one clock. Going up is the only way to know whether there
+/// is room, since a sender that uses less than the link carries cannot see how much more that is.
+public struct RatePolicy: Sendable {
+    /// Bits a second on the link of each rung, falling.
+    public let rungs: [Double]
+    /// Which is sent.
+    public private(set) var rung = 0
+    /// What the link carries, in bits a second, as the far side found last; nil where it never was too slow.
+    public private(set) var limit: Double?
+    /// Whether even the last rung is too much for the link.
+    public private(set) var isTooSlow = false
+    /// Steps so far.
+    public private(set) var stepsDown = 0
+    /// Steps so far.
+    public private(set) var stepsUp = 0
+    /// Until when nothing is sent, so that what waits before the link can leave it.
+    public private(set) var pausedUntil = -Double.infinity
+
+    private var steppedAt = -Double.infinity
+    private var wentDown = false  // whether the last step was down
+    private var troubleAt = -Double.infinity
+    private var wait = RatePolicy.shortestWait
+    private var suspicion: Suspicion?
+    private var roundTrips = RoundTrips()
+
+    /// Seconds without a finding before the first step up, the longest that they may become, and those to the step after it.
+    static let (shortestWait, longestWait, climb) = (5.0, 60.0, 2.0)
+    /// Seconds after a step up in which a finding says that it was one too many.
+    static let probation = 6.0
+    /// Seconds, and a round trip, in which findings are still of what was sent before a step.
+    static let settling = 1.0
+    /// Seconds that pass until a finding is made.
+    static let findingTime = 0.15
+    /// Seconds for which the far side's own trouble is taken for a sign of one's own.
+    static let suspicionTime = 2.0
+    /// Seconds without a finding after which a link that was too slow is taken to have recovered.
+    static let tooSlowTime = 5.0
+    /// Seconds of a pause at most, and at least where there is one.
+    static let (longestPause, shortestPause) = (0.3, 0.1)
+
+    /// - Parameter rungs: one or more.
+    public init(rungs: [Double]) {
+        precondition(!rungs.isEmpty)
+        self.rungs = rungs
+    }
+
+    /// The far side finds that the link is too slow.
+    /// - Parameters:
+    ///   - limit: bits a second that it carries.
+    ///   - sent: bits a second that are sent at present, with what is repeated.
+    ///   - roundTrip: seconds to the far side and back; nil where that is not known.
+    public mutating func take(limit: Double, sent: Double, roundTrip: Double? = nil, at now: Double) {
+        let limit = max(1, limit)
+        let isSettling = wentDown && suspicion == nil && now - steppedAt < Self.settling + (roundTrip ?? 0)
+        self.limit = limit
+        troubleAt = now
+        if !wentDown, now - steppedAt < Self.probation { wait = min(Self.longestWait, 2 * wait) }
+        let before = suspicion
+        suspicion = nil
+        var target = fitting(limit)
+        if target <= rung {
+            // It fits, they say, and yet there is trouble: of what was sent before, of what is repeated, or it does not fit.
+            if let before { return pause(sent: before.sent, since: before.at, limit: limit, at: now) }
+            if isSettling || sent > 1.2 * rungs[rung] { return }
+            target = rung + 1
+        }
+        isTooSlow = isTooSlow || target >= rungs.count || rungs[target] > limit
+        pause(sent: before?.sent ?? sent, since: before?.at, limit: limit, at: now)
+        step(to: min(target, rungs.count - 1), at: now)
+    }
+
+    /// What comes from the far side is slow. Links are often slow both ways at once, and then neither learns of it: where what
+    /// comes has collapsed all of a sudden no more is sent than what came through, until two seconds after the last such finding
+    /// unless the far side says otherwise.
+    /// - Parameters:
+    ///   - limit: bits a second that came through.
+    ///   - isSevere: whether it has collapsed; other findings only make a suspicion last.
+    public mutating func suspect(limit: Double, isSevere: Bool, sent: Double, at now: Double) {
+        if suspicion != nil { return suspicion!.until = now + Self.suspicionTime }
+        let target = min(fitting(limit), rungs.count - 1)
+        guard isSevere, target > rung, now - troubleAt > 1 else { return }
+        suspicion = Suspicion(rung: rung, sent: sent, at: now, until: now + Self.suspicionTime)
+        step(to: target, at: now)
+    }
+
+    /// Takes what a far side reports that makes no such findings, as any program does: a round trip that has become longer by
+    /// 150 ms, in two reports on end, or a quarter of the packets lost, is a link that is too slow.
+    public mutating func take(loss: Double, roundTrip: Double?, sent: Double, at now: Double) {
+        let isLate = roundTrips.isLate(roundTrip, at: now)
+        guard isLate || loss > 0.25 else { return }
+        take(limit: 0.75 * rungs[rung], sent: rungs[rung], roundTrip: roundTrip, at: now)
+    }
+
+    /// Goes up where it is time for it.
+    public mutating func tick(at now: Double) {
+        if let before = suspicion, now > before.until {
+            suspicion = nil
+            step(to: before.rung, at: now)
+            return
+        }
+        if isTooSlow, now - troubleAt > Self.tooSlowTime { isTooSlow = false }
+        if !wentDown, now - steppedAt > Self.probation { wait = Self.shortestWait }
+        guard rung > 0, suspicion == nil else { return }
+        let isClimbing = !wentDown && troubleAt < steppedAt
+        if now - max(steppedAt, troubleAt) >= (isClimbing ? Self.climb : wait) { step(to: rung - 1, at: now) }
+    }
+
+    /// Whether nothing is to be sent.
+    public func isPaused(at now: Double) -> Bool { now < pausedUntil }
+
+    /// Bits a second that sound and what is repeated may take together; nil where the link has not been too slow for a minute.
+    public func room(at now: Double) -> Double? {
+        guard let limit, rung > 0 || now - troubleAt < 60 else { return nil }
+        return limit
+    }
+
+    private func fitting(_ limit: Double) -> Int { rungs.firstIndex { $0 <= limit } ?? rungs.count }
+
+    private mutating func step(to target: Int, at now: Double) {
+        guard target != rung else { return }
+        wentDown = target > rung
+        if wentDown { stepsDown += 1 } else { stepsUp += 1 }
+        rung = target
+        steppedAt = now
+    }
+
+    /// While the link was found to be too slow, so much has been sent that waits before it now; what is sent behind that comes no
+    /// sooner for being sent at once.
+    private mutating func pause(sent: Double, since: Double?, limit: Double, at now: Double) {
+        let elapsed = since.map { now - $0 } ?? 0
+        let waiting = Self.findingTime * (sent / limit - 1) - elapsed * max(0, 1 - rungs[rung] / limit)
+        if since == nil, now < pausedUntil + 1 { return }
+        let pause = min(Self.longestPause, waiting)
+        if pause >= Self.shortestPause { pausedUntil = now + pause }
+    }
+}
+
+/// What was sent before it was taken for too much.
+private struct Suspicion: Sendable {
+    let rung: Int
+    let sent: Double
+    let at: Double
+    var until: Double
+}
+
+/// The least round trip of the last minute or two, and whether those since are much longer.
+private struct RoundTrips: Sendable {
+    private var (least, before, since) = (Double.infinity, Double.infinity, -Double.infinity)
+    private var lateCount = 0
+
+    mutating func isLate(_ roundTrip: Double?, at now: Double) -> Bool {
+        guard let roundTrip else { return false }
+        if now - since > 60 { (before, least, since) = (least, .infinity, now) }
+        least = min(least, roundTrip)
+        lateCount = roundTrip > min(least, before) + 0.150 ? lateCount + 1 : 0
+        return lateCount >= 2
+    }
+}

@@ -1,0 +1,37 @@
+/// Asking the far side to send less (RFC 5104), and being asked.
+extension RTPSession {
+    /// Bytes that a request takes at most.
+    public static let maximumRateRequestSize = maximumReportSize + 12 + RateRequest.entrySize
+
+    /// Asks the peer to send no more than a bit rate, in the least report that RTCP allows (RFC 4585 §3.1).
+    /// - Parameter datagram: room for ``maximumRateRequestSize`` bytes.
+    /// - Returns: the datagram's size in bytes; 0 where nothing of the peer's has come, or it takes none.
+    public func writeRateRequest(_ request: RateRequest, into datagram: UnsafeMutableRawBufferPointer) -> Int {
+        precondition(datagram.count >= Self.maximumRateRequestSize)
+        guard let peer, source != nil, repair.takesRateRequests else { return 0 }
+        datagram.putReportHeader(RTCPCompound.Kind.receiverReport, count: 0, size: 8, at: 0)
+        datagram.put(ssrc, at: 4)
+        let start = writeDescription(into: datagram, at: 8)
+        datagram.put(ssrc, at: start + 4)
+        datagram.put(0 as UInt32, at: start + 8)  // the entry says whom it is for (§4.2.1.2)
+        datagram.put(peer, at: start + 12)
+        datagram.put(request.word, at: start + 16)
+        datagram.putReportHeader(
+            RTCPCompound.Kind.transportFeedback, count: RateRequest.format, size: 20, at: start)
+        return start + 20
+    }
+
+    mutating func takeRateRequest(_ datagram: UnsafeRawBufferPointer, _ body: Range<Int>) {
+        guard repair.takesRateRequests else { return }
+        guard let request = RateRequest.read(of: ssrc, datagram, at: body.lowerBound + 8..<body.upperBound) else {
+            return
+        }
+        rateRequest = request
+    }
+
+    /// What the peer has asked for since it was looked at last; nil for nothing. Of several the newest.
+    public mutating func takeRateRequest() -> RateRequest? {
+        defer { rateRequest = nil }
+        return rateRequest
+    }
+}

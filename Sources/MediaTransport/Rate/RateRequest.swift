@@ -1,0 +1,47 @@
+/// What RTCP's temporary maximum media stream bit rate request says (TMMBR, RFC 5104 §4.2.1): how many bits a second the way to
+/// who sends it carries, the headers from IP on counted.
+public struct RateRequest: Hashable, Sendable {
+    /// Bits a second.
+    public var bitRate: Double
+    /// Bytes of headers that each packet has on average, IP's, UDP's and RTP's; 0 to 511.
+    public var overhead: Int
+
+    /// A request for no more than so much.
+    public init(bitRate: Double, overhead: Int) {
+        self.bitRate = bitRate
+        self.overhead = overhead
+    }
+
+    /// The format (FMT) of a transport-layer feedback message that is one.
+    static let format = 3
+    /// Bytes of an entry: the source that is asked, and the word of exponent, mantissa and overhead.
+    static let entrySize = 8
+
+    /// Reads the entries behind the two sources; nil where none is for `ssrc`.
+    static func read(of ssrc: UInt32, _ bytes: UnsafeRawBufferPointer, at entries: Range<Int>) -> RateRequest? {
+        var at = entries.lowerBound
+        while entries.upperBound - at >= entrySize {
+            if bytes.bigEndian32(at) == ssrc { return RateRequest(word: bytes.bigEndian32(at + 4)) }
+            at += entrySize
+        }
+        return nil
+    }
+
+    /// - Parameter word: six bits of an exponent of two, seventeen of a mantissa, nine of the overhead.
+    init(word: UInt32) {
+        let mantissa = Double(word >> 9 & 0x1_FFFF)
+        bitRate = mantissa * Double(sign: .plus, exponent: Int(word >> 26), significand: 1)
+        overhead = Int(word & 0x1FF)
+    }
+
+    /// The same as a word; the bit rate is rounded down to 17 significant bits.
+    var word: UInt32 {
+        var mantissa = UInt64(max(0, min(1e15, bitRate.isFinite ? bitRate : 1e15)))
+        var exponent: UInt32 = 0
+        while mantissa > 0x1_FFFF {
+            mantissa >>= 1
+            exponent += 1
+        }
+        return exponent << 26 | UInt32(mantissa) << 9 | UInt32(max(0, min(0x1FF, overhead)))
+    }
+}

@@ -1,0 +1,58 @@
+/// What two sides say so that either may send less where the link is too slow: that they take requests for a lower bit rate, and
+/// Opus in the place of PCM.
+extension MediaFormat {
+    /// Opus of a type that may stand in for another format of the same clock, and is not chosen for itself: its parameter
+    /// `reserve` is that format's type.
+    public func reserved(payloadType: UInt8, channelCount: Int) -> MediaFormat {
+        var format = MediaFormat.opus(payloadType: payloadType, channelCount: channelCount)
+        format.parameters.append(Parameter("reserve", String(self.payloadType)))
+        return format
+    }
+
+    /// Whether it only stands in for another.
+    var isReserve: Bool { parameter("reserve") != nil }
+
+    /// Whether this is Opus that may stand in for another format.
+    func isReserve(of other: MediaFormat) -> Bool {
+        encodingName.lowercased() == "opus" && clockRate == OpusPayload.clockRate && clockRate == other.clockRate
+            && parameter("reserve") == String(other.payloadType)
+    }
+}
+
+extension SessionDescription {
+    /// Adds to an offer that less may be asked for of Opus and PCM, and Opus as the reserve of PCM at its clock, 48 kHz.
+    public mutating func offerRateRequests() {
+        for index in formats.indices where formats[index].codec == .opus || formats[index].codec == .pcm {
+            formats[index].takesRateRequests = true
+        }
+        guard let pcm = formats.first(where: { $0.codec == .pcm && $0.clockRate == OpusPayload.clockRate }),
+            pcm.channelCount <= 2,
+            let free = (99...127).first(where: { type in !formats.contains { $0.payloadType == type } })
+        else { return }
+        formats.append(pcm.reserved(payloadType: UInt8(free), channelCount: pcm.channelCount))
+    }
+
+    /// Adds to an answer what the offer names of that, for the format that the answer has taken.
+    public mutating func answerRateRequests(to offer: SessionDescription) {
+        guard offer.profile.hasFeedback, let chosen = formats.first, chosen.codec == .opus || chosen.codec == .pcm,
+            let offered = offer.formats.first(where: { $0.payloadType == chosen.payloadType })
+        else { return }
+        formats[0].takesRateRequests = offered.takesRateRequests
+        guard chosen.codec == .pcm, let reserve = offer.formats.first(where: { $0.isReserve(of: offered) }) else {
+            return
+        }
+        formats.append(chosen.reserved(payloadType: reserve.payloadType, channelCount: chosen.channelCount))
+    }
+
+    /// What two sides agreed on of that for a format: whether requests are taken, and the type of its reserve.
+    static func rate(
+        of format: UInt8, mine: SessionDescription, theirs: SessionDescription
+    ) -> (takesRequests: Bool, reserve: UInt8?) {
+        func named(_ description: SessionDescription) -> (takes: Bool, reserve: UInt8?) {
+            guard let main = description.formats.first(where: { $0.payloadType == format }) else { return (false, nil) }
+            return (main.takesRateRequests, description.formats.first { $0.isReserve(of: main) }?.payloadType)
+        }
+        let (a, b) = (named(mine), named(theirs))
+        return (a.takes && b.takes, a.reserve == b.reserve ? a.reserve : nil)
+    }
+}

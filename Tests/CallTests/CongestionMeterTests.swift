@@ -1,0 +1,114 @@
+import TestSupport
+import Testing
+
+@testable import Call
+
+@Suite struct CongestionMeterTests {
+    /// Packets of a steady sender that come with the delays of a way.
+    private struct Sender {
+        var meter = CongestionMeter()
+        var sequence = 0
+        var findings: [(at: Double, finding: CongestionMeter.Finding)] = []
+        var reliefs: [Double] = []
+        var arrived = 0.0
+
+        /// Sends for some seconds.
+        /// - Parameter delay: seconds that the packet sent at a time takes; nil where it is lost.
+        mutating func send(
+            every interval: Double, bytes: Int, _ seconds: Range<Double>, delay: (Double) -> Double?
+        ) {
+            let count = Int((seconds.upperBound - seconds.lowerBound) / interval)
+            for n in 0..<count {
+                let sent = seconds.lowerBound + Double(n) * interval
+                sequence += 1
+                guard let delay = delay(sent) else { continue }
+                arrived = max(arrived + 1e-9, sent + delay)
+                if let finding = meter.add(sequence: sequence, end: sent, byteCount: bytes, at: arrived) {
+                    findings.append((arrived, finding))
+                }
+                if meter.takeRelief() { reliefs.append(arrived) }
+            }
+        }
+    }
+
+    /// A queue before a link of so many bits a second.
+    private func queue(_ bitRate: Double, bytes: Int, limit: Double = 0.2) -> (Double) -> Double? {
+        var free = 0.0
+        return { sent in
+            if free - sent > limit { return nil }
+            free = max(free, sent) + Double(8 * bytes) / bitRate
+            return free - sent + 0.010
+        }
+    }
+
+    @Test(arguments: [93_000.0, 256_000, 500_000, 800_000])
+    func `a link slower than the stream is found soon, with what it carries`(bitRate: Double) throws {
+        var sender = Sender()
+        sender.send(every: 0.00267, bytes: 296, 0..<5) { _ in 0.010 }
+        #expect(sender.findings.isEmpty)
+        sender.send(every: 0.00267, bytes: 296, 5..<8, delay: queue(bitRate, bytes: 296))
+        let first = try #require(sender.findings.first)
+        // 50 ms of queue, and three slots of which the last must end, or ten.
+        let growth = 888_000 / bitRate - 1
+        #expect(first.at < 5 + 0.2 + 0.050 / growth + (growth < 0.3 ? 0.4 : 0.1), "\(first)")
+        #expect(abs(first.finding.bitRate / bitRate - 1) < 0.1, "\(first)")
+        #expect(first.finding.isSevere == (bitRate < 300_000))
+        #expect(sender.findings.count <= 16)
+    }
+
+    @Test func `relief is told once, when nothing waits any more`() {
+        var sender = Sender()
+        sender.send(every: 0.01, bytes: 228, 0..<3) { _ in 0.010 }
+        let slow = queue(90_000, bytes: 228)
+        sender.send(every: 0.01, bytes: 228, 3..<4, delay: slow)
+        #expect(!sender.findings.isEmpty && sender.reliefs.isEmpty)
+        sender.send(every: 0.02, bytes: 100, 4..<8) { _ in 0.012 }
+        #expect(sender.reliefs.count == 1)
+    }
+
+    @Test(arguments: [1, 2, 3, 4, 5] as [UInt64])
+    func `neither jitter nor losses nor stalls nor another way are a slow link`(seed: UInt64) {
+        for (interval, bytes) in [(0.00267, 296), (0.01, 120), (0.02, 200)] {
+            var random = SeededRandom(seed: seed)
+            var sender = Sender()
+            var released = 0.0
+            sender.send(every: interval, bytes: bytes, 0..<120) { sent in
+                if random.unit() < 0.10 { return nil }
+                // Every five seconds nothing comes for 150 ms, then all at once; after half a minute another way takes 80 ms
+                // more.
+                let phase = sent.truncatingRemainder(dividingBy: 5)
+                let jitter = (sent > 28 ? 0.02 : 0.04) * random.unit() * random.unit()
+                var delay = 0.020 + jitter + (sent > 30 ? 0.08 : 0)
+                if sent > 1, phase < 0.15 { delay = max(delay, 0.15 - phase) }
+                released = max(released, sent + delay)
+                return released - sent
+            }
+            #expect(sender.findings.isEmpty, "\(interval): \(sender.findings)")
+        }
+    }
+
+    @Test func `a cut of half a second is none either`() {
+        var sender = Sender()
+        sender.send(every: 0.01, bytes: 200, 0..<20) { (5..<5.5).contains($0) ? nil : 0.01 }
+        #expect(sender.findings.isEmpty)
+    }
+
+    /// A policer: what is too much is dropped, and nothing waits.
+    @Test func `a link without a queue is found by what it drops`() throws {
+        var sender = Sender()
+        var count = 0
+        sender.send(every: 0.01, bytes: 200, 0..<5) { _ in
+            count += 1
+            return count % 2 == 0 ? nil : 0.01
+        }
+        #expect(sender.findings.first.map { $0.at < 1.5 } == true)
+    }
+
+    @Test func `clocks that drift apart are no queue`() {
+        for drift in [300e-6, -300e-6] {
+            var sender = Sender()
+            sender.send(every: 0.02, bytes: 200, 0..<3_600) { 0.01 + drift * $0 }
+            #expect(sender.findings.isEmpty && sender.reliefs.isEmpty)
+        }
+    }
+}

@@ -1,0 +1,87 @@
+import AudioDevices
+import MediaTransport
+import Testing
+
+@testable import Call
+
+/// What two ends agree on so that less may be sent.
+@Suite struct RateNegotiationTests {
+    private func call(_ change: (inout CallPreferences) -> Void = { _ in }) throws -> CallSession {
+        var preferences = CallPreferences(deviceRate: 48_000, deviceBlock: 128)
+        preferences.changesRate = true
+        change(&preferences)
+        let card = try SimulatedDevice(
+            SimulatedCard.Configuration(
+                sampleRate: preferences.deviceRate, blockFrameCount: preferences.deviceBlock))
+        return CallSession(preferences, device: card, cname: "end")
+    }
+
+    private func agree(_ a: CallSession, _ b: CallSession) throws -> (CallConfiguration, CallConfiguration) {
+        let offer = try SessionDescription(parsing: a.offer(to: PeerID(2)).description)
+        let answer = try SessionDescription(parsing: b.answer(offer, from: PeerID(1)).description)
+        try a.accept(answer, from: PeerID(2))
+        return try (
+            #require(a.statistics(of: PeerID(2))).configuration, #require(b.statistics(of: PeerID(1))).configuration
+        )
+    }
+
+    @Test func `PCM has Opus as its reserve, and a ladder down to 16 kb/s`() throws {
+        let (a, b) = try agree(call { $0.codec = .pcm }, call())
+        #expect(a.codec == .pcm && b.codec == .pcm && a.repair.reserve != nil && a.repair.reserve == b.repair.reserve)
+        #expect(a.repair.takesRateRequests && b.repair.takesRateRequests && a.playout.hasOpusReserve)
+        #expect(a.ladder == b.ladder && a.ladder.map(\.codec) == [.pcm] + Array(repeating: .opus, count: 5))
+        #expect(a.ladder.map(\.bitRate) == [768_000, 256_000, 128_000, 64_000, 32_000, 16_000])
+        #expect(a.ladder.map(\.framesPerPacket) == [128, 240, 480, 960, 1_920, 2_880])
+        #expect(a.ladder.prefix(5).map(\.wireBitRate) == [888_000, 320_000, 160_000, 80_000, 40_000])
+    }
+
+    @Test func `Opus goes down by itself`() throws {
+        let (a, _) = try agree(call { $0.codec = .opus }, call())
+        #expect(a.repair.reserve == nil && a.repair.takesRateRequests && !a.playout.hasOpusReserve)
+        #expect(a.ladder.map(\.bitRate) == [64_000, 64_000, 32_000, 16_000])
+        #expect(a.ladder.map(\.framesPerPacket) == [480, 960, 1_920, 2_880])
+    }
+
+    @Test func `at other rates, and with other codecs, there is one rung`() throws {
+        let rate = try agree(
+            call {
+                $0.codec = .pcm
+                $0.deviceRate = 44_100
+            }, call())
+        let aac = try agree(call { $0.codec = .aac }, call())
+        let custom = try agree(call { $0.codec = .opusCustom }, call { $0.codec = .opusCustom })
+        for (a, b) in [rate, aac, custom] {
+            #expect(a.ladder.count == 1 && b.ladder.count == 1 && a.repair.reserve == nil)
+        }
+    }
+
+    @Test func `who does not want it is sent what was agreed on`() throws {
+        for (first, second) in [(true, false), (false, true)] {
+            let (a, b) = try agree(
+                call {
+                    $0.codec = .pcm
+                    $0.changesRate = first
+                }, call { $0.changesRate = second })
+            #expect(a.ladder.count == 1 && b.ladder.count == 1)
+            #expect(!a.repair.takesRateRequests && a.repair.reserve == nil)
+        }
+    }
+
+    @Test func `a codec that is insisted on is not taken for its reserve`() throws {
+        let (a, b) = try (call { $0.codec = .pcm }, call { $0.codec = .opus })
+        let offer = try a.offer(to: PeerID(2))
+        #expect(throws: NegotiationError.self) { try b.answer(offer, from: PeerID(1)) }
+    }
+
+    @Test func `a far side's longest packet and highest bit rate are kept`() throws {
+        let call = try call()
+        var offer = try CallPreferences(codec: .opus, deviceRate: 48_000, deviceBlock: 128).offer(
+            address: .loopback, port: 9, sessionID: 1)
+        offer.maximumPacketTime = 40
+        offer.formats[0].parameters.append(.init("maxaveragebitrate", "40000"))
+        _ = try call.answer(offer, from: PeerID(1))
+        let configuration = try #require(call.statistics(of: PeerID(1))).configuration
+        #expect(configuration.ladder.map(\.bitRate) == [40_000, 32_000])
+        #expect(configuration.ladder.map(\.framesPerPacket) == [480, 1_920])
+    }
+}

@@ -1,0 +1,172 @@
+import AudioBase
+import Call
+import MediaTransport
+import TestSupport
+import Testing
+
+@testable import Simulation
+
+/// Calls over links that are too slow for the stream: less is sent, and more again when there is room.
+@Suite struct SlowLinkTests {
+    static let codecs: [Codec] = [.pcm, .opus]
+
+    /// A call of two over a link of so many bits a second; `events` change that.
+    private func call(
+        _ codec: Codec, _ network: NetworkProfile, seed: UInt64 = 1, changesRate: Bool = true
+    ) throws -> CallSimulation {
+        var configuration = CallSimulation.Configuration()
+        configuration.codec = codec
+        configuration.network = network
+        configuration.seed = seed
+        configuration.changesRate = changesRate
+        configuration.keepsHistory = true
+        return try CallSimulation(configuration)
+    }
+
+    private func link(_ bitRate: Double?, _ events: [NetworkEvent] = []) -> NetworkProfile {
+        var network = NetworkProfile(delay: .constant(0.010))
+        network.capacity = LinkCapacity(bitsPerSecond: bitRate)
+        network.events = events
+        return network
+    }
+
+    /// The share of sound that a peer had made up in a part of the call.
+    private func concealed(_ call: CallSimulation, _ peer: Int, _ seconds: Range<Double>) -> Double {
+        let part = call.peers[peer].history.filter { seconds.contains($0.elapsed) }
+        guard let first = part.first, let last = part.last else { return 1 }
+        let frames = last.statistics.concealedFrames - first.statistics.concealedFrames
+        return Double(frames) / 48_000 / (last.elapsed - first.elapsed)
+    }
+
+    /// The mean delay from mouth to ear in a part of the call, in ms.
+    private func delay(_ call: CallSimulation, _ stream: Int, _ seconds: Range<Double>) -> Double {
+        let points = call.report.streams[stream].series.filter { seconds.contains($0.seconds) }.map(\.mouthToEarMs)
+        return points.isEmpty ? .infinity : points.reduce(0, +) / Double(points.count)
+    }
+
+    private func rate(_ call: CallSimulation, _ peer: Int) throws -> RateState {
+        try #require(call.peers[peer].statistics.rate)
+    }
+
+    /// Bits a second that the least rung that fits takes, and what it adds to the delay: its frame, and 50 ms at most.
+    @Test(arguments: codecs, [1_000_000.0, 256_000, 64_000, 32_000])
+    func `a call over a slow link is heard, at the delay of the rung that fits`(codec: Codec, capacity: Double) throws {
+        var call = try call(codec, link(capacity))
+        try call.run(until: 20)
+        for peer in 0..<2 {
+            let rate = try rate(call, peer)
+            #expect(!rate.isTooSlow && rate.rung.wireBitRate < capacity)
+            if codec == .pcm, capacity == 1_000_000 { #expect(rate.index == 0 && rate.stepsDown == 0) }
+            // Speech goes on within a second, and after three the delay is where it stays.
+            #expect(concealed(call, peer, 1..<3) < 0.35, "\(concealed(call, peer, 1..<3))")
+            #expect(concealed(call, peer, 3..<5) < 0.05, "\(concealed(call, peer, 3..<5))")
+            let frame = Double(rate.rung.framesPerPacket) / 48
+            #expect(delay(call, peer, 3..<4.5) < 30 + 2 * frame + 50, "\(delay(call, peer, 3..<4.5))")
+        }
+    }
+
+    @Test(arguments: codecs, [1_000_000.0, 640_000, 320_000])
+    func `when the capacity falls tenfold speech goes on within a second, and the delay is back within three`(
+        codec: Codec, capacity: Double
+    ) throws {
+        var call = try call(codec, link(capacity, [.capacity(bitsPerSecond: capacity / 10, at: 10)]))
+        try call.run(until: 23)
+        for peer in 0..<2 {
+            let rate = try rate(call, peer)
+            #expect(rate.rung.wireBitRate < capacity / 10 && !rate.isTooSlow)
+            #expect(concealed(call, peer, 11..<13) < 0.35, "\(concealed(call, peer, 11..<13))")
+            let frame = Double(rate.rung.framesPerPacket) / 48
+            #expect(delay(call, peer, 13..<14.5) < 30 + 2 * frame + 50, "\(delay(call, peer, 13..<14.5))")
+        }
+    }
+
+    @Test(arguments: codecs) func `when the capacity comes back it goes up again without a gap`(codec: Codec) throws {
+        let events: [NetworkEvent] = [
+            .capacity(bitsPerSecond: 40_000, at: 5), .capacity(bitsPerSecond: 5_000_000, at: 9),
+        ]
+        var call = try call(codec, link(5_000_000, events))
+        try call.run(until: 8)
+        #expect(try rate(call, 0).index > 0)
+        try call.run(until: 40)
+        for peer in 0..<2 {
+            let rate = try rate(call, peer)
+            #expect(rate.index == 0 && rate.stepsUp >= 3, "\(rate)")
+            #expect(concealed(call, peer, 10..<40) < 0.0005, "\(concealed(call, peer, 10..<40) * 30 * 48_000) frames")
+            #expect(delay(call, peer, 35..<40) < delay(call, peer, 3..<5) + 3)
+        }
+    }
+
+    /// The way back is free: only who sends too much sends less.
+    @Test func `only the direction that is too slow goes down`() throws {
+        var call = try call(.pcm, link(nil))
+        call.links[0][1].profile = link(nil, [.capacity(bitsPerSecond: 100_000, at: 5)])
+        try call.run(until: 12)
+        #expect(try rate(call, 0).index >= 3 && rate(call, 1).requestsSent > 0)
+        #expect(try rate(call, 1).index == 0 && rate(call, 0).requestsSent == 0)
+        #expect(concealed(call, 0, 3..<12) < 0.02)
+        #expect(concealed(call, 1, 6..<12) < 0.05)
+    }
+
+    @Test(arguments: [
+        NetworkProfile.Name.lan, .wifiGood, .wifiCongested, .netEQBurst, .independent2, .independent5, .independent10,
+    ])
+    func `neither unsteady nor lossy networks are taken for a slow link`(name: NetworkProfile.Name) throws {
+        for codec in Self.codecs {
+            for seed in [1, 2] as [UInt64] {
+                var call = try call(codec, NetworkProfile(name), seed: seed)
+                try call.run(until: 60)
+                for peer in 0..<2 {
+                    let rate = try rate(call, peer)
+                    #expect(rate.stepsDown == 0 && rate.requestsSent == 0, "\(codec): \(rate)")
+                }
+            }
+        }
+    }
+
+    @Test func `below the least it says so`() throws {
+        var call = try call(.pcm, link(1_000_000, [.capacity(bitsPerSecond: 12_000, at: 3)]))
+        try call.run(until: 10)
+        let rate = try rate(call, 0)
+        #expect(rate.isTooSlow && rate.words?.contains("too little") == true, "\(rate)")
+    }
+
+    @Test func `who does not change goes under`() throws {
+        var call = try call(.pcm, link(256_000), changesRate: false)
+        try call.run(until: 10)
+        #expect(try rate(call, 0).index == 0)
+        #expect(concealed(call, 1, 5..<10) > 0.3)
+    }
+
+    /// A tone over every step up and down: what is heard stays a tone, at its level, without a click.
+    @Test func `steps are not heard as clicks`() throws {
+        var configuration = CallSimulation.Configuration()
+        configuration.codec = .pcm
+        configuration.network = link(
+            nil, [.capacity(bitsPerSecond: 200_000, at: 3), .capacity(bitsPerSecond: nil, at: 5)])
+        configuration.changesRate = true
+        configuration.keepsFrom = 0
+        for index in 0..<2 {
+            configuration.peers[index].sound = SimulatedSound { frame, _ in sine(frame, frequency: 440, rate: 48_000) }
+        }
+        var call = try CallSimulation(configuration)
+        try call.run(until: 16)
+        let rate = try #require(call.peers[0].statistics.rate)
+        #expect(rate.index == 0 && rate.stepsUp >= 2)
+        let heard = call.peers[1].heard(4.5..<15.8).samples
+        // A sine of 0.5 moves by 0.0288 a frame at most.
+        var steepest: Float = 0
+        for i in 1..<heard.count { steepest = max(steepest, abs(heard[i] - heard[i - 1])) }
+        let amplitude = heard.map(abs).max() ?? 0
+        #expect(steepest < 1.6 * 2 * .pi * 440 / 48_000 * amplitude, "\(steepest) of \(amplitude)")
+        #expect(amplitude < 1.2 * (call.peers[1].heard(1..<2).samples.map(abs).max() ?? 0))
+    }
+
+    @Test func `the same seed gives the same bytes`() throws {
+        let digests = try (0..<2).map { _ in
+            var call = try call(.pcm, link(640_000, [.capacity(bitsPerSecond: 64_000, at: 2)]), seed: 7)
+            try call.run(until: 6)
+            return call.report.digest
+        }
+        #expect(digests[0] == digests[1])
+    }
+}
