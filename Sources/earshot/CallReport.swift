@@ -103,6 +103,10 @@ struct CallReport: Codable {
         /// Packets that went out once more: unasked, mostly within others, and because they were asked for.
         var repeated: Int
         var retransmitted: Int
+        /// How often less was sent from then on as the link was too slow, and more again; whether it is so for the least there is.
+        var stepsDown: Int
+        var stepsUp: Int
+        var isLinkTooSlow: Bool
     }
 
     struct Received: Codable {

@@ -1,4 +1,5 @@
 import AudioBase
+import Call
 import Foundation
 import MediaTransport
 import Nearby
@@ -56,6 +57,8 @@ final class RoomConsole {
     var mute: (Bool) -> Void = { _ in }
     /// Why there is no sound with somebody, as it was told.
     private var disagreements: [MemberID: String] = [:]
+    /// Of each whose link is too slow, which step down from what was agreed on is sent; beyond all, if even the last is too much.
+    private var slowLinks: [MemberID: Int] = [:]
     /// Since when the host is looked for, and whether that was told.
     private var lostHost: (since: HostTime, isTold: Bool)?
     private static let lossPatience = 0.7
@@ -260,6 +263,7 @@ final class RoomConsole {
             guard !left.contains(where: { $0.id == member.id }) else { return }
             ways[member.id] = nil
             disagreements[member.id] = nil
+            slowLinks[member.id] = nil
             told.remove(member.id)
             left.append(member)
             vanished = member.isAway ? member : nil
@@ -308,6 +312,18 @@ final class RoomConsole {
     private func disagreed(_ member: Member, _ words: String) {
         guard hasSound, disagreements.updateValue(words, forKey: member.id) != words else { return }
         Terminal.warn("no sound with \(member.name): \(words)")
+    }
+
+    /// Tells when a link proves to be too slow for the sound, when it carries another rate, and when all is well again.
+    func link(to member: Member, _ rate: RateState?) {
+        let step = rate.map { $0.isTooSlow ? .max : $0.index } ?? 0
+        let before = slowLinks.updateValue(step, forKey: member.id) ?? 0
+        guard step != before else { return }
+        if let words = rate?.words {
+            Terminal.warn("\(member.name): \(words)")
+        } else {
+            Terminal.say("the link to \(member.name) carries all again")
+        }
     }
 
     /// On a thread of its own: a look at the firewall may take a second.

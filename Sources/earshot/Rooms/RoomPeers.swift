@@ -45,7 +45,9 @@ extension CallReport.Peer {
             bitRate: configuration.codec == .pcm ? nil : configuration.bitRate,
             sent: CallReport.Sent(
                 packets: rtp.packetsSent, bytes: rtp.bytesSent, lostBeforeEncoding: media.captureLostFrames,
-                repeated: media.repeatedPackets, retransmitted: media.retransmittedPackets),
+                repeated: media.repeatedPackets, retransmitted: media.retransmittedPackets,
+                stepsDown: media.rate?.stepsDown ?? 0, stepsUp: media.rate?.stepsUp ?? 0,
+                isLinkTooSlow: media.rate?.isTooSlow ?? false),
             received: CallReport.Received(
                 packets: rtp.packetsReceived, bytes: rtp.bytesReceived, lost: max(0, rtp.packetsMissing),
                 late: playout.latePackets + media.lateUnits, missing: playout.missingPackets,

@@ -129,6 +129,7 @@ final class RoomRunner {
         for member in console.others {
             let id = PeerID(Int(member.id.number))
             guard let statistics = call.statistics(of: id) else { continue }
+            console.link(to: member, statistics.media.rate)
             peers.update(member, statistics, console.session.report(of: member.id), at: seconds)
         }
         if let began {
