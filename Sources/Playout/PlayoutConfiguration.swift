@@ -45,7 +45,7 @@ public struct PlayoutConfiguration: Sendable, Equatable {
     /// A playout of these values; the times left out are those of a call on one network.
     public init(
         coding: PlayoutCoding, streamRate: Double, deviceRate: Double, channelCount: Int, framesPerPacket: Int,
-        maximumFrameCount: Int = IOCycle.maximumFrameCount, margin: Double = 0, initialMargin: Double = 0.003,
+        maximumFrameCount: Int = IOCycle.maximumFrameCount, margin: Double = 0.0005, initialMargin: Double = 0.003,
         dial: PlayoutDial = .talk, hasOpusReserve: Bool = false
     ) {
         self.coding = coding

@@ -36,9 +36,6 @@ public struct PlayoutDial: Hashable, Sendable, BitwiseCopyable {
     /// Seconds of the network's unsteadiness that are waited for at most.
     public var ceiling: Double { @_noLocks get { between(0.015, 0.080, 0.500) } }
 
-    /// Seconds in which packets may come later than those that decide: threads that hand them on take their time.
-    var margin: Double { @_noLocks get { between(0.000_2, 0.000_4, 0.000_4) } }
-
     /// Seconds of the past that decide: enough packets to know the share by, few enough to forget soon.
     var memory: Double { @_noLocks get { between(6, 12, 60) } }
 

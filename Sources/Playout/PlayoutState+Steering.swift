@@ -30,9 +30,7 @@ extension PlayoutState {
         let fixed = configuration.fixedDepth
         let latest =
             fixed > 0 ? range.least + fixed : max(range.wanted, min(recovered, range.least + tracker.bound))
-        let margin = tracker.dial.margin + configuration.margin
-        let slack = slack(latest: latest + margin, now: now, frameCount: frameCount)
-        let wanted = latest + margin + tracker.packetLength - slack + Self.unsteadiness
+        let wanted = latest + tracker.packetLength + configuration.margin
         var excess = playoutOffset(now: now, frameCount: frameCount) - wanted
         if fixed > 0, !sounded {  // until the first packet is played nothing is heard of it
             cursor = cursor &+ Int(excess * rate)
@@ -47,24 +45,8 @@ extension PlayoutState {
         let correction = max(-0.005, min(0.002, excess / Self.timeConstant))
         resampler.step = rate / configuration.deviceRate * (1 + tracker.drift) * (1 + correction)
         plan(excess: excess, now: now, frameCount: frameCount)
-        let least = range.least + tracker.packetLength - slack
-        report(now: now, frameCount: frameCount, least: least, wanted: wanted)
+        report(now: now, frameCount: frameCount, least: range.least + tracker.packetLength, wanted: wanted)
     }
-
-    /// How much less the delay may be than one that fits any phase between packets and callbacks.
-    /// - Parameter latest: the offset of the latest packets that should be in time.
-    @_noLocks
-    private mutating func slack(latest: Double, now: Double, frameCount: Int) -> Double {
-        // Packets decoded ahead come when the media thread has done that, which nothing here knows of.
-        guard configuration.coding != .decoded, configuration.fixedDepth == 0 else { return 0 }
-        grid.note(
-            block: frameCount, deviceRate: configuration.deviceRate, packet: framesPerPacket,
-            streamRate: configuration.streamRate)
-        return grid.slack(coming: latest + Double(packetEnd) / configuration.streamRate, now: now)
-    }
-
-    /// Seconds by which the delay may be off while it is held.
-    private static var unsteadiness: Double { @_noLocks get { 0.000_1 } }
 
     /// Excess delay, in seconds, that is left out at once, as it would take long otherwise.
     private static var farTooMuch: Double { @_noLocks get { 0.120 } }

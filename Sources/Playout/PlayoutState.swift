@@ -16,14 +16,12 @@ struct PlayoutState: ~Copyable {
     var concealer: Concealer
     var scaler: TimeScaler
     var tracker: DelayTracker
-    var grid = CallbackGrid()
     var recovery = RecoveryTracker()
     var statistics = PlayoutStatistics()
 
     var cursor = 0
     var nextSequence = 0
     private var newestSequence = 0  // of those that came by themselves
-    var packetEnd = 0  // of the packet that came last by itself: a frame of the stream
     var started = false
     var framesPerPacket: Int  // of the packet played last
     var sounded = false  // whether any packet was played since the start
@@ -136,7 +134,6 @@ struct PlayoutState: ~Copyable {
             return
         }
         recovery.add(at: arrival)
-        packetEnd = end
         statistics.packets &+= 1
         if started, header.startsStream || tracker.isForeign(offset, at: arrival) || isBehind(header, at: arrival) {
             statistics.restarts &+= 1
@@ -202,7 +199,7 @@ struct PlayoutState: ~Copyable {
         newestSequence = header.sequence
         let inHand = max(configuration.initialMargin, tracker.dial.ceiling / 16)
         let delay =
-            arrival - Double(header.position) / configuration.streamRate + tracker.dial.margin + configuration.margin
+            arrival - Double(header.position) / configuration.streamRate + configuration.margin
             + (configuration.fixedDepth > 0 ? configuration.fixedDepth : inHand)
         cursor =
             Int((now - delay) * configuration.streamRate) &- resampler.inputNeeded(for: frameCount) &+ scaler.lead

@@ -236,6 +236,7 @@ import Testing
         var configuration = CallSimulation.Configuration()
         configuration.codec = .pcm
         configuration.repair = .none
+        configuration.changesRate = false
         configuration.network = NetworkProfile(delay: .constant(0.005))
         configuration.network.capacity = LinkCapacity(bitsPerSecond: 1_000_000)
         configuration.network.events = [.capacity(bitsPerSecond: 400_000, at: 5), .capacity(bitsPerSecond: nil, at: 7)]
