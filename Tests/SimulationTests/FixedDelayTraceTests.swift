@@ -67,7 +67,7 @@ import Testing
             let unavoidable = trace[0..<sent].count { $0 == nil || $0! > used }
             // What the clocks are apart goes while something is made up anyway.
             let missed = Double(statistics.concealedFrames - statistics.insertedFrames) / Double(packet)
-            #expect(missed <= Double(unavoidable), "\(missed) packets made up, \(unavoidable) unavoidable: \(statistics)")
+            #expect(missed <= Double(unavoidable), "\(missed) made up, \(unavoidable) unavoidable: \(statistics)")
             let beyond = trace[0..<sent].count { $0 == nil || $0! > 10 + delay + 3 }
             #expect(missed > 0.8 * Double(beyond) - 20, "which shows that the delay was no longer")
             #expect(abs(statistics.depth - delay / 1_000) < 0.002, "\(statistics.depth)")
