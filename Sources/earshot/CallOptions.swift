@@ -50,6 +50,7 @@ struct CallOptions: ParsableArguments {
             codec: coding.codec, channelCount: channels, opusFrameMilliseconds: coding.frame, bitRate: coding.bitrate,
             deviceRate: deviceRate, deviceBlock: deviceBlock)
         preferences.dial = coding.dial
+        preferences.changesRate = coding.adapt
         return preferences
     }
 }

@@ -34,6 +34,12 @@ struct CodecOptions: ParsableArguments {
             valueName: "name or number"))
     var dial = PlayoutDial.talk
 
+    @Flag(
+        help: ArgumentHelp(
+            "Send less to whom the link is too slow for the sound, and more again when there is room; both sides say it."
+        ))
+    var adapt = false
+
     func validate() throws {
         guard (1...2).contains(channels) else { throw ValidationError("--channels takes 1 or 2") }
         if let frame, ![2.5, 5, 10, 20].contains(frame) {

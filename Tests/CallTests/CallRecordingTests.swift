@@ -55,8 +55,10 @@ import Testing
         #expect(here.configuration.codec == codec)
         // What was on its way at the end has not come yet.
         let lost = counted.rtp.packetsMissing * here.configuration.framesPerPacket
-        #expect(recorded.concealedFrames <= lost, "\(recorded.concealedFrames) of \(lost) lost")
-        #expect(recorded.concealedFrames > lost * 8 / 10 - 2_000 && recorded.latePackets == 0)
+        // What the clocks are apart goes while something is made up anyway.
+        let madeUp = recorded.concealedFrames - recorded.insertedFrames
+        #expect(madeUp <= lost, "\(madeUp) of \(lost) lost")
+        #expect(madeUp > lost * 8 / 10 - 2_000 && recorded.latePackets == 0)
         #expect(recorded.droppedFrames + recorded.insertedFrames + recorded.stretchedFrames < 480, "\(recorded)")
         #expect(abs(recorded.depth - CallRecording.depth) < 0.005, "\(recorded.depth)")
         #expect(recording?.rejectedPackets(of: peer) == 0)
@@ -162,7 +164,7 @@ import Testing
         }
         #expect(hears(b) && hears(c))
         try a.describe(b) { $0.formats.removeAll { $0.codec != .pcm } }
-        #expect(hears(b) && recording.statistics(of: b.id)?.isStarted == true)
+        #expect(hears(b) && eventually { recording.statistics(of: b.id)?.isStarted == true })
         #expect(recording.rejectedPackets(of: b.id) == 0)
         let another = try a.session.startRecording()
         #expect(recording.read { _, _ in } == nil && recording.statistics(of: b.id) == nil)

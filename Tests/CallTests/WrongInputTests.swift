@@ -31,7 +31,7 @@ import Testing
     /// - Parameters:
     ///   - seconds: when all must have been well for some time.
     ///   - most: seconds that playout may wait then.
-    private func expectRecovered(_ room: MeddledRoom, since seconds: Double, most: Double = 0.004) throws {
+    private func expectRecovered(_ room: MeddledRoom, since seconds: Double, most: Double = 0.008) throws {
         let end = room.simulation.elapsed
         for other in [1, 2] {
             let level = room.level(of: other, at: 0, seconds..<end)

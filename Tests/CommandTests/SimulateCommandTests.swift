@@ -106,6 +106,16 @@ import Testing
         }
     }
 
+    @Test func `whoever may send less loses little on a narrow link`() throws {
+        let program = try simulate(
+            "--codec", "pcm", "--adapt", "--repair", "none", "--minutes", "0.2", "--capacity", "400@4", "--capacity",
+            "unlimited@6", "--queue", "4000", "--json")
+        for stream in try streams(program) {
+            let overflowed = try #require(stream["packetsOverflowed"] as? Int)
+            #expect((1...120).contains(overflowed), "\(overflowed), some 410 without")
+        }
+    }
+
     @Test func `Ctrl-C ends it with what there is`() throws {
         let program = try Earshot.start([
             "simulate", "--minutes", "500000", "--json", "--codec", "opus", "--frame", "20",

@@ -112,6 +112,7 @@ struct SimulateCommand: ParsableCommand {
         configuration.opusFrameMilliseconds = coding.frame
         configuration.bitRate = coding.bitrate
         configuration.dial = coding.dial
+        configuration.changesRate = coding.adapt
         configuration.repair = repair
         configuration.network = try network.conditions()
         configuration.isEncrypted = encrypt
