@@ -164,7 +164,12 @@ import Testing
         }
         #expect(hears(b) && hears(c))
         try a.describe(b) { $0.formats.removeAll { $0.codec != .pcm } }
-        #expect(hears(b) && eventually { recording.statistics(of: b.id)?.isStarted == true })
+        #expect(hears(b))
+        let isStarted = eventually {
+            _ = recording.read { _, _ in }
+            return recording.statistics(of: b.id)?.isStarted == true
+        }
+        #expect(isStarted)
         #expect(recording.rejectedPackets(of: b.id) == 0)
         let another = try a.session.startRecording()
         #expect(recording.read { _, _ in } == nil && recording.statistics(of: b.id) == nil)
