@@ -31,7 +31,7 @@ struct DelayTail {
     /// Runs beyond a depth that make it a good place to begin, and those that must do.
     private static let wanted = 30.0
     private static let needed = 10.0
-    private static let shapes = stride(from: -1, through: 0.6, by: 0.1)
+    private static let shapes = (0...16).map { Double($0) / 10 - 1 }  // a stride would call fma
     private static let usualShape = 0.1
     private static let shapeDeviation = 0.2
     private static let scaleCount = 40
