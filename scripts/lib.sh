@@ -133,7 +133,7 @@ ensure_python() {
 release_flags=(-c release --disable-index-store -Xcc -falign-loops=64)
 
 # The one release build that the demo, the installation and the tests share. When scripts/test runs all, EARSHOT_SCRATCH is
-# its folder of builds, one after the other for the tests, the program, the products, the examples and the benchmarks: what two
+# its folder of builds, one after the other for the tests, the program, the products and the examples: what two
 # of them have in common is built once. The program is kept at EARSHOT_PROGRAM before the next one comes.
 program_flags=("${release_flags[@]}" --static-swift-stdlib)
 build_release() {
