@@ -104,7 +104,7 @@ extension PlayoutState {
     @_noLocks
     private mutating func recover(before header: PacketHeader) -> Bool {
         let gap = header.position &- cursor
-        guard let opus, isInOpus, header.isReserve || configuration.coding == .opus else { return false }
+        guard let opus, isInOpus, isOpus(header) else { return false }
         guard staged == 0, gap == framesPerPacket, gap <= stageCapacity else { return false }
         let bytes = buffer.payload(of: header.sequence).assumingMemoryBound(to: UInt8.self)
         guard opus.carriesEarlier(bytes, byteCount: header.byteCount) else { return false }
@@ -124,28 +124,48 @@ extension PlayoutState {
         let payload = buffer.payload(of: header.sequence)
         let bytes = payload.assumingMemoryBound(to: UInt8.self)
         var frames = 0
-        let coding: PlayoutCoding = header.isReserve && opus != nil ? .opus : configuration.coding
-        switch coding {
-        case .pcm:
-            frames = PCMCodec.decode(
-                bytes, byteCount: header.byteCount, channelCount: configuration.channelCount, into: stage, offset: 0)
-        case .opus:
+        let wasOpus = isOpus(header)
+        if wasOpus {
             if let opus {
                 if !isInOpus { opus.reset() }
                 frames = opus.decode(
                     bytes, byteCount: header.byteCount, into: stage, offset: 0, frameCount: stageCapacity)
             }
-        case .opusCustom: frames = decodeCustom(bytes, header)
-        case .decoded:
-            let samples = payload.assumingMemoryBound(to: Float.self)
-            frames = header.frameCount
-            for c in 0..<configuration.channelCount { copySamples(stage[c], samples + c &* frames, frames) }
+        } else {
+            frames = decodeOther(payload, header)
         }
         // A packet that does not decode leaves a gap, which is bridged as any other.
         guard frames > 0 else { return }
-        isInOpus = coding == .opus
+        isInOpus = wasOpus
         framesPerPacket = frames
         setStage(position: header.position, frameCount: frames, isConcealment: false)
+    }
+
+    /// Whether a packet is Opus: of a stream of it, or in the place of PCM.
+    @_noLocks
+    func isOpus(_ header: PacketHeader) -> Bool {
+        if header.isReserve, opus != nil { return true }
+        switch configuration.coding {
+        case .opus: return true
+        case .pcm, .opusCustom, .decoded: return false
+        }
+    }
+
+    @_noLocks
+    private mutating func decodeOther(_ payload: UnsafeMutableRawPointer, _ header: PacketHeader) -> Int {
+        let bytes = payload.assumingMemoryBound(to: UInt8.self)
+        switch configuration.coding {
+        case .pcm:
+            return PCMCodec.decode(
+                bytes, byteCount: header.byteCount, channelCount: configuration.channelCount, into: stage, offset: 0)
+        case .opus: return 0
+        case .opusCustom: return decodeCustom(bytes, header)
+        case .decoded:
+            let samples = payload.assumingMemoryBound(to: Float.self)
+            let frames = header.frameCount
+            for c in 0..<configuration.channelCount { copySamples(stage[c], samples + c &* frames, frames) }
+            return frames
+        }
     }
 
     @_noLocks

@@ -161,7 +161,7 @@ struct PlayoutState: ~Copyable {
     private mutating func learnRedundancy(_ slot: Int, _ header: PacketHeader, at arrival: Double) {
         let isGap = header.sequence == newestSequence &+ 2
         newestSequence = max(newestSequence, header.sequence)
-        guard isGap, let opus, configuration.coding == .opus || header.isReserve else { return }
+        guard isGap, let opus, isOpus(header) else { return }
         let payload = (queue.payloads + slot &* queue.payloadCapacity).assumingMemoryBound(to: UInt8.self)
         guard opus.carriesEarlier(payload, byteCount: header.byteCount) else { return }
         recovery.add(recovered: arrival - Double(header.position) / configuration.streamRate, at: arrival)
