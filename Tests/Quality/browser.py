@@ -38,6 +38,8 @@ def clips(sent, spans, heard):
     found, at = None, 0.0
     for start, end in spans:
         i, j = int(start * RATE), int(end * RATE)
+        if len(heard) < j - i:
+            continue  # a longer one than the whole call
         where, alike = place(sent[i:j], heard[:2 * length])
         if found is None or alike > found:
             found, at = alike, where - i
