@@ -5,10 +5,11 @@ import PackageDescription
 // (SwiftPM refuses unsafeFlags in dependencies).
 //   EARSHOT_CORE=1   leaves out the command line, Nearby, and the packages that only they need: sanitizer, fuzz, benchmark
 //                    builds. Nearby is there all the same where EARSHOT_LAYERS names it.
-//   EARSHOT_RTSAN=P  links RealtimeSanitizer's runtime at path P and wraps every render call in it
+//   EARSHOT_RTSAN=P  links RealtimeSanitizer's runtime at path P, which then watches every render call
 //   EARSHOT_TSAN=1   what the thread sanitizer's build needs
 //   EARSHOT_LAYERS=A,B   only these layers
 //   EARSHOT_TESTS=A,B    of tests only those of these layers
+//   EARSHOT_STATIC=1 links the program with Swift's libraries in it. (SwiftPM's --static-swift-stdlib would also compile all anew.)
 //   EARSHOT_PLAIN_TESTS=1   tests are not optimised where what they test is: their build takes a third of the time
 let core = Context.environment["EARSHOT_CORE"] == "1"
 let rtsan = Context.environment["EARSHOT_RTSAN"]
@@ -16,14 +17,20 @@ let rtsan = Context.environment["EARSHOT_RTSAN"]
 let tsan = Context.environment["EARSHOT_TSAN"] != nil
 // Swift 6.3.1 gives LLVM's verifier casts that it refuses under the thread sanitizer, harmless ones.
 let settings: [SwiftSetting] =
-    (rtsan == nil ? [] : [.unsafeFlags(["-Xcc", "-DEARSHOT_RTSAN"])])
-    + (tsan ? [.unsafeFlags(["-Xcc", "-DEARSHOT_TSAN", "-Xfrontend", "-disable-llvm-verify"])] : [])
+    tsan ? [.unsafeFlags(["-Xcc", "-DEARSHOT_TSAN", "-Xfrontend", "-disable-llvm-verify"])] : []
 let testSettings: [SwiftSetting] =
     settings + (Context.environment["EARSHOT_PLAIN_TESTS"] == "1" ? [.unsafeFlags(["-Onone"])] : [])
 /// Layers whose tests compute so much by themselves that they are optimised all the same.
 let busyTests: Set = ["AudioDevices", "AudioStreams", "VoiceProcessing"]
 let tested = Context.environment["EARSHOT_TESTS"]?.split(separator: ",").map(String.init)
 let linker: [LinkerSetting] = rtsan.map { [.unsafeFlags([$0, "-lstdc++", "-lm"])] } ?? []
+let whole: [LinkerSetting] =
+    Context.environment["EARSHOT_STATIC"] == "1"
+    ? [
+        .unsafeFlags([
+            "-static-stdlib", "-lCoreFoundation", "-l_FoundationICU", "-l_FoundationCollections", "-l_FoundationCShims",
+        ])
+    ] : []
 
 /// What a layer's tests use besides: a call's delay is measured as `earshot analyze` does it.
 let testDependencies: [String: [Target.Dependency]] = [
@@ -189,7 +196,7 @@ if !core {
                 "Rooms", "Nearby", "Playout", "Call", "Diagnostics", "Simulation", "TOMLReader",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
-            swiftSettings: settings, linkerSettings: linker))
+            swiftSettings: settings, linkerSettings: linker + whole))
     package.targets.append(
         .testTarget(
             name: "CommandTests",

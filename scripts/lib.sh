@@ -133,12 +133,14 @@ ensure_python() {
 release_flags=(-c release --disable-index-store -Xcc -falign-loops=64)
 
 # The one release build that the demo, the installation and the tests share. When scripts/test runs all, EARSHOT_SCRATCH is
-# its folder of builds, one after the other for the tests, the program, the products and the examples: what two
-# of them have in common is built once. The program is kept at EARSHOT_PROGRAM before the next one comes.
-program_flags=("${release_flags[@]}" --static-swift-stdlib)
+# its folder of builds, the tests' own, for the program, the products and the examples too: what two of them have in common
+# is built once, with the tests' flags. The program is kept at EARSHOT_PROGRAM before the next one comes.
+program_flags=("${release_flags[@]}")
+[[ -z ${EARSHOT_SCRATCH:-} ]] || program_flags+=(-Xswiftc -enable-testing)
 build_release() {
     if [[ -n ${EARSHOT_PROGRAM:-} && -x $EARSHOT_PROGRAM ]]; then return; fi
-    swift build --package-path "$root" "${program_flags[@]}" --scratch-path "${EARSHOT_SCRATCH:-$root/.build}" --product earshot "$@"
+    EARSHOT_STATIC=1 swift build --package-path "$root" "${program_flags[@]}" --scratch-path "${EARSHOT_SCRATCH:-$root/.build}" \
+        --product earshot "$@"
     [[ -z ${EARSHOT_PROGRAM:-} ]] || install -D "$(release_folder)/earshot" "$EARSHOT_PROGRAM"
 }
 release_folder() {

@@ -15,13 +15,9 @@
 
 #define EARSHOT_NO_LOCKS __attribute__((swift_attr("@_noLocks")))
 
-#ifdef EARSHOT_RTSAN
-void __rtsan_realtime_enter(void);
-void __rtsan_realtime_exit(void);
-#else
-static inline void __rtsan_realtime_enter(void) {}
-static inline void __rtsan_realtime_exit(void) {}
-#endif
+// RealtimeSanitizer's runtime, where the program is linked with it, and null where it is not: no build of its own is needed.
+extern void __rtsan_realtime_enter(void) __attribute__((weak));
+extern void __rtsan_realtime_exit(void) __attribute__((weak));
 
 #ifdef EARSHOT_TSAN
 void __tsan_acquire(void *);
@@ -313,16 +309,20 @@ static inline EARSHOT_NO_LOCKS void earshot_restore_denormals(uint64_t old) {
 #endif
 }
 
-/// From enter to exit RealtimeSanitizer watches the calling thread, where it is built in; they nest.
-static inline EARSHOT_NO_LOCKS void earshot_realtime_enter(void) { __rtsan_realtime_enter(); }
-static inline EARSHOT_NO_LOCKS void earshot_realtime_exit(void) { __rtsan_realtime_exit(); }
+/// From enter to exit RealtimeSanitizer watches the calling thread, where it is linked; they nest.
+static inline EARSHOT_NO_LOCKS void earshot_realtime_enter(void) {
+    if (__rtsan_realtime_enter) __rtsan_realtime_enter();
+}
+static inline EARSHOT_NO_LOCKS void earshot_realtime_exit(void) {
+    if (__rtsan_realtime_exit) __rtsan_realtime_exit();
+}
 
-/// Calls a render function through its pointer, inside RealtimeSanitizer where that is built in.
+/// Calls a render function through its pointer, inside RealtimeSanitizer where that is linked.
 typedef void (*earshot_render_function)(void *context, const void *cycle);
 static inline EARSHOT_NO_LOCKS void earshot_render(earshot_render_function f, void *context, const void *cycle) {
-    __rtsan_realtime_enter();
+    earshot_realtime_enter();
     f(context, cycle);
-    __rtsan_realtime_exit();
+    earshot_realtime_exit();
 }
 
 /// Calls of a unit's functions through their pointers: what they point to is a @_noLocks function of a kernel.
