@@ -76,6 +76,7 @@ extension MediaPeer {
     private func deliverAgain(_ media: ReceivedMedia, _ payload: UnsafeRawBufferPointer, at now: HostTime) {
         guard let packets, configuration.codec != .aac else { return }
         guard let frames = frameCount(payload) else { return counts.corruptPackets += 1 }
+        log.expect(media.sequenceNumber, position: media.position, at: now)
         log.sawUnasked(media.sequenceNumber)
         guard log.isMissing(media.sequenceNumber) else { return counts.redundantPackets += 1 }
         recover(media.sequenceNumber, media.position, payload, frames: frames, at: now, into: packets)

@@ -146,7 +146,9 @@ package final class MediaPeer {
         let duration = packetDuration
         let bitRate = Double(rate.rung.bitRate)
         policy.take(
-            pattern, of: RedundancyPolicy.Stream(packetDuration: duration, bitRate: bitRate),
+            pattern,
+            of: RedundancyPolicy.Stream(
+                packetDuration: duration, bitRate: bitRate, repeatsAlone: configuration.repair.repeated != nil),
             at: Double(now.nanoseconds) / 1e9)
         let canRepeat = configuration.repair.redundant != nil || configuration.repair.repeated != nil
         sender.plan = canRepeat && rate.rung.codec == configuration.codec ? policy.plan : .none

@@ -42,7 +42,12 @@ struct PacketSender: ~Copyable {
         // What stands in is repeated by nothing that was agreed on.
         let plan = isReserve ? .none : plan
         let near = plan.near > 0 ? gather(number &- UInt16(plan.near), position, payload) : nil
-        let far = plan.far > 0 ? gather(number &- UInt16(plan.far), position, payload) : nil
+        var far: UInt16?
+        if plan.far > plan.near {
+            far = gather(number &- UInt16(plan.far), position, payload)
+        } else if plan.far > 0 {
+            far = number &- UInt16(plan.far)  // a second time, for where this packet is lost
+        }
         var content = payload
         var isRedundant = false
         if isAAC {

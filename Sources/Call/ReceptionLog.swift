@@ -134,6 +134,14 @@ struct ReceptionLog {
     /// Whether a packet of this number is missing.
     func isMissing(_ sequence: Int) -> Bool { entry(sequence)?.state == .missing }
 
+    /// Takes note of a packet's copy that came before any sign that the packet is missing: it is taken for it.
+    mutating func expect(_ sequence: Int, position: Int, at now: HostTime) {
+        guard highest >= 0, (highest + 1...highest + RedundancyPlan.longest).contains(sequence) else { return }
+        noteGap(before: sequence, position: position, at: now)
+        highest = sequence
+        put(Entry(sequence: sequence, position: position, due: now, since: now))
+    }
+
     /// Takes note of a packet that was missing and is there now.
     /// - Returns: whether it was asked for.
     mutating func recover(_ sequence: Int, position: Int, frameCount: Int) -> Bool {

@@ -1,8 +1,8 @@
-/// What a sender repeats of what it has sent: up to two earlier packets with each new one.
+/// What a sender repeats of what it has sent: up to two earlier packets with each new one, or one of them twice.
 public struct RedundancyPlan: Hashable, Sendable {
     /// How many packets ago it was sent; 0 for none.
     public let near: Int
-    /// The same of a second one, which is further back; 0 for none.
+    /// The same of a second one, which is no nearer; 0 for none. The same one goes by itself, right behind the new packet.
     public let far: Int
 
     /// Nothing is repeated.
@@ -12,7 +12,9 @@ public struct RedundancyPlan: Hashable, Sendable {
     /// All that may be chosen, the cheapest first, and of these the one that needs the least delay.
     static let all: [RedundancyPlan] =
         [none] + (1...longest).map { RedundancyPlan($0, 0) }
-        + (2...longest).flatMap { far in (1..<far).map { RedundancyPlan($0, far) } }
+        + (1...longest).flatMap { far in (1...far).map { RedundancyPlan($0, far) } }
+    /// How often, at least, a datagram is lost with the one that went right before it: no report tells, so one in seven.
+    private static let sharedFate = 0.15
 
     init(_ near: Int, _ far: Int) {
         self.near = near
@@ -37,7 +39,8 @@ public struct RedundancyPlan: Hashable, Sendable {
         }
         var share = loss
         if near > 0 { share *= again(near) }
-        if far > 0 { share *= again(far - near) }
+        if far > near { share *= again(far - near) }
+        if far == near, far > 0 { share *= loss + (1 - loss) * max(memory, Self.sharedFate) }
         return share
     }
 }

@@ -11,11 +11,14 @@ public struct RedundancyPolicy: Sendable {
         public var packetDuration: Double
         /// Bits a second of its payloads.
         public var bitRate: Double
+        /// Whether packets may go again by themselves, too.
+        public var repeatsAlone: Bool
 
         /// A stream of such packets.
-        public init(packetDuration: Double, bitRate: Double) {
+        public init(packetDuration: Double, bitRate: Double, repeatsAlone: Bool = true) {
             self.packetDuration = packetDuration
             self.bitRate = bitRate
+            self.repeatsAlone = repeatsAlone
         }
     }
 
@@ -34,8 +37,9 @@ public struct RedundancyPolicy: Sendable {
 
     /// What is taken for ``delayLimit`` where the far side does not say.
     public static let usualDelayLimit = 0.08
-    /// Packets a minute that may stay lost.
-    private static let bearable = 20.0
+    /// Packets a minute that may stay lost; and where more bits alone help, and packets are as short as those of music.
+    private static let (bearable, heard) = (20.0, 1.5)
+    private static let shortPacket = 0.005  // seconds
     /// Seconds in which what was seen counts a third: of losses, and of how they lie, which needs more of them.
     private static let (memory, burstMemory) = (5.0, 30.0)
     /// Seconds that less must have been enough before there is less.
@@ -105,7 +109,7 @@ public struct RedundancyPolicy: Sendable {
         var least = Double.infinity
         for plan in RedundancyPlan.all where isAllowed(plan, stream) {
             let residual = plan.residual(loss: loss, burst: burst)
-            if residual <= share { return plan }
+            if residual <= share { return residual > share * Self.heard / Self.bearable ? thicker(plan, stream) : plan }
             least = min(least, residual)
         }
         return RedundancyPlan.all.first {
@@ -113,9 +117,17 @@ public struct RedundancyPolicy: Sendable {
         } ?? .none
     }
 
+    /// The same one more time with each packet, which costs no delay.
+    private func thicker(_ plan: RedundancyPlan, _ stream: Stream) -> RedundancyPlan {
+        let twice = RedundancyPlan(plan.near, plan.near)
+        let isWorthIt = plan.count == 1 && stream.packetDuration <= Self.shortPacket && isAllowed(twice, stream)
+        return isWorthIt ? twice : plan
+    }
+
     private func isAllowed(_ plan: RedundancyPlan, _ stream: Stream) -> Bool {
         guard plan.count > 0 else { return true }
         return Double(plan.reach) * stream.packetDuration <= delayLimit + 0.0005
+            && (stream.repeatsAlone || plan.near != plan.far)
             && Double(1 + plan.count) * stream.bitRate <= budget ?? 3.2 * stream.bitRate
     }
 }

@@ -58,6 +58,18 @@ import Testing
         #expect(!other.isMissing(5))
     }
 
+    @Test func `a copy that comes first stands for its packet, and shows what is missing before it`() {
+        var log = log(0..<10, without: [])
+        #expect(!log.isMissing(11))
+        log.expect(11, position: 11 * 480, at: at(0.11))
+        #expect(log.isMissing(11) && log.isMissing(10))
+        #expect(log.recover(11, position: 11 * 480, frameCount: 480) == false)
+        #expect(log.arrive(11, position: 11 * 480, frameCount: 480, at: at(0.112)) == .had)
+        #expect(log.missing(at: 10 * 480, frameCount: 480) == 10)
+        log.expect(11 + RedundancyPlan.longest + 1, position: 0, at: at(0.12))
+        #expect(!log.isMissing(11 + RedundancyPlan.longest + 1), "no copy is so far ahead")
+    }
+
     @Test func `a gap is asked for when it may be more than an overtaking, and once more`() {
         var log = log(0..<7, without: [5])
         #expect(log.nextAsk == at(0.06 + ReceptionLog.patience))

@@ -99,12 +99,23 @@ import Testing
         #expect(second[2...3] != bytes[2...3], "under a number of its own: SRTP protects none twice")
     }
 
+    @Test func `a copy may come before all that is newer than the lost packet`() {
+        var (a, b) = pair()
+        _ = b.take(a.packet(position: 0, at: .seconds(0)))
+        guard case .repeated(let media) = b.take(again(&a, [4], sequence: 101, position: 480)) else {
+            return #expect(Bool(false), "not taken")
+        }
+        #expect(media.sequenceNumber == 101 && media.position == 480)
+        #expect(b.statistics.packetsLost == 0, "it says nothing of the stream")
+        #expect(b.take(a.packet(position: 480, at: .seconds(0.01))).media?.sequenceNumber == 101)
+    }
+
     @Test func `what was never sent, or comes from elsewhere, is not taken`() {
         var (a, b) = pair()
         let early = again(&a, [1], sequence: 100, position: 0)
         #expect(b.take(early) == .ignored(.otherSource(0x11)), "nobody is known yet")
         _ = b.take(a.packet(position: 0, at: .seconds(0)))
-        #expect(b.take(again(&a, [1], sequence: 101, position: 480)) == .ignored(.sequenceJump), "not sent yet")
+        #expect(b.take(again(&a, [1], sequence: 105, position: 2400)) == .ignored(.sequenceJump), "far ahead of all")
         #expect(b.take(rawPacket(sequence: 1, ssrc: 0x11, payloadType: 100, payload: [0])) == .ignored(.sequenceJump))
         let stranger = rawPacket(sequence: 1, ssrc: 0x31, payloadType: 100, payload: [0, 100, 1])
         #expect(b.take(stranger) == .ignored(.otherSource(0x31)))

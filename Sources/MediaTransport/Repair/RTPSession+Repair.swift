@@ -7,6 +7,9 @@ extension RTPSession {
     /// The source of what is sent once more: the stream's, but for the lowest bit.
     static func repeatedSource(of ssrc: UInt32) -> UInt32 { ssrc ^ 1 }
 
+    /// Packets that a copy may be ahead of the newest packet: so many may be lost before it.
+    static let furthestAhead = 4
+
     /// Writes a packet that was sent before as another of the second source, its own number in front (RFC 4588 §4).
     /// - Parameters:
     ///   - sequence: what it was sent under.
@@ -35,7 +38,8 @@ extension RTPSession {
         guard let source, packet.payload.count >= 2 else { return .ignored(.sequenceJump) }
         let number = datagram.bigEndian16(packet.payload.lowerBound)
         let distance = Int(Int16(bitPattern: number &- UInt16(truncatingIfNeeded: source.sequence.highest)))
-        guard (-LossRecord.capacity...0).contains(distance) else { return .ignored(.sequenceJump) }
+        // One that is ahead of all others is the copy of a packet that was lost, and came before the next.
+        guard (-LossRecord.capacity...Self.furthestAhead).contains(distance) else { return .ignored(.sequenceJump) }
         let position = source.position &+ Int(Int32(bitPattern: packet.timestamp &- source.timestamp))
         return .repeated(
             ReceivedMedia(
