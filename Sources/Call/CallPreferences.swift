@@ -180,7 +180,7 @@ public struct CallPreferences: Sendable {
         configuration.longestPacket = min(0.120, (remote.maximumPacketTime ?? 120) / 1e3)
         configuration.bitRateLimit = Self.limit(format)
         configuration.changesRate = changesRate
-        configuration.takesCodecRedundancy = codec == .opus && format.parameter("useinbandfec") == "1"
+        configuration.takesCodecRedundancy = format.takesCodecRedundancy
         return configuration
     }
 

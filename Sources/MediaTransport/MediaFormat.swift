@@ -131,12 +131,25 @@ public struct MediaFormat: Hashable, Sendable, CustomStringConvertible {
     }
 
     /// Says in an answer what the offerer, as its parameters show, would like to know: that Opus frames of 10 ms are welcome,
-    /// and that the redundancy it could add (RFC 7587 §7.1) would be lost on us, whose playout conceals.
+    /// and that playout makes use of the redundancy that Opus has of its own.
     mutating func complete(answering offered: MediaFormat) {
         guard codec == .opus else { return }
-        for (name, value) in [("minptime", "10"), ("useinbandfec", "0")]
-        where offered.parameter(name) != nil && parameter(name) == nil { parameters.append(Parameter(name, value)) }
+        if offered.parameter("minptime") != nil, parameter("minptime") == nil {
+            parameters.append(Parameter("minptime", "10"))
+        }
+        if offered.parameter(Self.codecRedundancy) != nil { takeCodecRedundancy() }
     }
+
+    /// Whether whoever describes this format makes use of what Opus packets may carry of the ones before them (RFC 7587 §6.1).
+    public var takesCodecRedundancy: Bool { codec == .opus && parameter(Self.codecRedundancy) == "1" }
+
+    /// Says so of Opus, where nothing is said of it yet.
+    public mutating func takeCodecRedundancy() {
+        guard codec == .opus, parameter(Self.codecRedundancy) == nil else { return }
+        parameters.append(Parameter(Self.codecRedundancy, "1"))
+    }
+
+    private static let codecRedundancy = "useinbandfec"
 
     /// As in an rtpmap line: `opus/48000/2`.
     public var description: String { "\(encodingName)/\(clockRate)/\(channelCount)" }

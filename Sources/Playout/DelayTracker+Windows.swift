@@ -3,6 +3,10 @@ extension DelayTracker {
     private static var pardon: Double { @_noLocks get { 12 } }
     /// Seconds from the first late packet to the last, at most, of what is a stall and not a change for the worse.
     private static var longestRun: Double { @_noLocks get { 0.06 } }
+    /// Windows without a long delay, at least, before those that were are taken for over: half of the memory.
+    private static var shortestCalm: Int { @_noLocks get { 8 } }
+    /// Seconds of delay that are not worth it.
+    private static var worthForgetting: Double { @_noLocks get { 0.004 } }
     /// Bins above the least at which all that is later is counted; beyond is room for a lower least.
     private static var lastBin: Int { @_noLocks get { 3_900 } }
 
@@ -19,11 +23,35 @@ extension DelayTracker {
 
     @_noLocks
     mutating func beginWindow(at now: Double) {
+        forgetSpell()
         newest = (newest &+ 1) % Self.windowCount
         empty(newest)
         count = min(count &+ 1, Self.windowCount)
         windows[newest].start = now
         isStale = true
+    }
+
+    /// Lets go of long delays that are over before they are too old: what came again and again, at least every few windows, and has
+    /// not come for three times as long. What came once or twice, or seldom, says nothing by staying away.
+    @_noLocks
+    private mutating func forgetSpell() {
+        guard count > Self.shortestCalm, dial.forgetsSpells else { return }
+        if isStale { update() }
+        guard target - least > Self.worthForgetting else { return }
+        let long = least + (target - least) / 2
+        var (longCount, calm, kept) = (0, 0, 0)
+        var (run, widest) = (0, 1)
+        for age in 0..<count {
+            let window = windows[(newest &+ Self.windowCount &- age) % Self.windowCount]
+            if window.isEmpty { continue }
+            run &+= 1
+            guard window.most > long else { continue }
+            if longCount == 0 { (calm, kept) = (run &- 1, age) } else { widest = max(widest, run) }
+            longCount &+= 1
+            run = 0
+        }
+        guard longCount > 5, calm >= Self.shortestCalm, calm >= 3 &* widest else { return }
+        while count > kept { removeOldest() }
     }
 
     /// Lets go of what is too old.

@@ -6,7 +6,8 @@
 /// equal.
 ///
 /// Levels are counted in a histogram of the last 6 to 60 s (``PlayoutDial/memory``), in sixteen windows of which the
-/// oldest is taken out when the next begins. The delay wanted is the smallest at which the share of later ones is what
+/// oldest is taken out when the next begins; a spell of long delays that has been over for half of that is taken out at
+/// once, where the dial is not safer than `talk`. The delay wanted is the smallest at which the share of later ones is what
 /// the dial allows. What lies beyond the dial's ceiling no delay that is allowed would save, so it is left out of the
 /// sum.
 ///
@@ -58,6 +59,7 @@ struct DelayTracker: ~Copyable {
     private var lastArrival = -Double.infinity
     private var beyondSince = Double.infinity
     private var hasBegun = false
+    private var isAnew = false  // whether there was another beginning before
 
     init(dial: PlayoutDial) {
         self.dial = dial
@@ -87,7 +89,7 @@ struct DelayTracker: ~Copyable {
         if estimator.add(offset: offset, at: now) { turn(by: drift - before, at: now) }
         let level = offset + carry(to: now)
         expire(at: now)
-        if count == 0 || hasLeft(level, at: now) { begin(at: level, now) }
+        if count == 0 || hasLeft(level, at: now) || isBacklog(level, at: now, duration) { begin(at: level, now) }
         if now - windows[newest].start >= dial.memory / Double(Self.windowCount) { beginWindow(at: now) }
         windows[newest].count &+= 1
         packetCount &+= 1
@@ -141,6 +143,7 @@ struct DelayTracker: ~Copyable {
         estimator.restart()
         lastArrival = -Double.infinity
         hasBegun = false
+        isAnew = true
     }
 
     /// Forgets the delays, which were of a link that was full; what comes next is the new beginning.
@@ -179,6 +182,13 @@ struct DelayTracker: ~Copyable {
         }
         beyondSince = min(beyondSince, now)
         return now - beyondSince > Self.patience
+    }
+
+    /// Whether a packet came at once with the first since the last new beginning, though it was said later: what a link held up so
+    /// long that it looked like one is let go of all together, and the last of it alone tells how long the way is.
+    @_noLocks
+    private func isBacklog(_ level: Double, at now: Double, _ duration: Double) -> Bool {
+        isAnew && now - knownSince < 0.25 * duration && level < least - 0.5 * duration
     }
 
     @_noLocks

@@ -39,6 +39,9 @@ public struct PlayoutDial: Hashable, Sendable, BitwiseCopyable {
     /// Seconds of the past that decide: enough packets to know the share by, few enough to forget soon.
     var memory: Double { @_noLocks get { between(6, 12, 60) } }
 
+    /// Whether a spell of long delays that is over is forgotten before that: up to `talk`, as further on delay costs little.
+    var forgetsSpells: Bool { @_noLocks get { position <= 0.5 } }
+
     @_noLocks
     private func between(_ sing: Double, _ talk: Double, _ listen: Double) -> Double {
         if position == 1 { return listen }

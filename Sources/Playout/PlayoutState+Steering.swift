@@ -38,7 +38,10 @@ extension PlayoutState {
         }
         let isMadeUp = scaler.lead == 0 && (concealer.isActive || stageIsConcealment)
         let isGone = isMadeUp && madeUpFrames > Int(0.1 * rate)
-        if isMadeUp && excess < 0 || isGone && excess > 0.0002 || excess > Self.farTooMuch {
+        // Sound that has just begun again, after a gap, loses what it holds too much before it is missed.
+        let isBack = statistics.restarts > 0 && tracker.age(at: now) < Self.timeToSettle
+        let isTooMuch = excess > (isBack ? configuration.initialMargin : Self.farTooMuch)
+        if isMadeUp && excess < 0 || isGone && excess > 0.0002 || isTooMuch {
             skip(Int(excess * rate) &- (excess < 0 ? 1 : 0))
             excess = 0
         }
@@ -48,6 +51,8 @@ extension PlayoutState {
         report(now: now, frameCount: frameCount, least: range.least + tracker.packetLength, wanted: wanted)
     }
 
+    /// Seconds after a new beginning in which the delay is found, whatever is left out for it.
+    private static var timeToSettle: Double { @_noLocks get { 0.1 } }
     /// Excess delay, in seconds, that is left out at once, as it would take long otherwise.
     private static var farTooMuch: Double { @_noLocks get { 0.120 } }
     /// Seconds in which a small excess falls to a third.

@@ -22,6 +22,7 @@ struct PlayoutState: ~Copyable {
     var cursor = 0
     var nextSequence = 0
     private var newestSequence = 0  // of those that came by themselves
+    private var newestPosition = 0
     var started = false
     var framesPerPacket: Int  // of the packet played last
     var sounded = false  // whether any packet was played since the start
@@ -135,7 +136,8 @@ struct PlayoutState: ~Copyable {
         }
         recovery.add(at: arrival)
         statistics.packets &+= 1
-        if started, header.startsStream || tracker.isForeign(offset, at: arrival) || isBehind(header, at: arrival) {
+        let isForeign = tracker.isForeign(offset, at: arrival) && !isOverdue(header)
+        if started, header.startsStream || isForeign || isBehind(header, at: arrival) {
             statistics.restarts &+= 1
             concealer.begin()
             forget()
@@ -156,11 +158,29 @@ struct PlayoutState: ~Copyable {
         }
     }
 
+    /// Keeps the number and the place of the newest packet.
+    @_noLocks
+    private mutating func noteNewest(_ header: PacketHeader) {
+        guard header.sequence > newestSequence else { return }
+        (newestSequence, newestPosition) = (header.sequence, header.position)
+    }
+
+    /// Whether a packet is one of this stream's that others have overtaken, however late it is: as many places behind the newest as
+    /// its number says, within a factor of two, as packets may be of any length. A sender that begins anew there is told by
+    /// what follows.
+    @_noLocks
+    private func isOverdue(_ header: PacketHeader) -> Bool {
+        let behind = newestSequence &- header.sequence
+        let frames = newestPosition &- header.position
+        let usual = behind &* framesPerPacket
+        return behind > 0 && frames >= usual / 2 && frames <= 2 &* usual
+    }
+
     /// Waits for what Opus packets carry of the one before, as for copies, where that one did not come.
     @_noLocks
     private mutating func learnRedundancy(_ slot: Int, _ header: PacketHeader, at arrival: Double) {
         let isGap = header.sequence == newestSequence &+ 2
-        newestSequence = max(newestSequence, header.sequence)
+        noteNewest(header)
         guard isGap, let opus, isOpus(header) else { return }
         let payload = (queue.payloads + slot &* queue.payloadCapacity).assumingMemoryBound(to: UInt8.self)
         guard opus.carriesEarlier(payload, byteCount: header.byteCount) else { return }
@@ -196,7 +216,7 @@ struct PlayoutState: ~Copyable {
     private mutating func start(at header: PacketHeader, arrival: Double, now: Double, frameCount: Int) {
         started = true
         nextSequence = header.sequence
-        newestSequence = header.sequence
+        (newestSequence, newestPosition) = (header.sequence, header.position)
         let inHand = max(configuration.initialMargin, tracker.dial.ceiling / 16)
         let delay =
             arrival - Double(header.position) / configuration.streamRate + configuration.margin

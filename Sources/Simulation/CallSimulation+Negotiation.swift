@@ -22,9 +22,7 @@ extension CallSimulation {
 
     /// Says in a description, as browsers do, that its decoder makes use of Opus's own redundancy (RFC 7587 §6.1).
     private static func takeCodecRedundancy(_ description: inout SessionDescription) {
-        for index in description.formats.indices where description.formats[index].codec == .opus {
-            description.formats[index].parameters.append(MediaFormat.Parameter("useinbandfec", "1"))
-        }
+        for index in description.formats.indices { description.formats[index].takeCodecRedundancy() }
     }
 
     /// What each has agreed on with each other, by both their indices. Of two the first hosts.

@@ -46,33 +46,9 @@ struct JoinCommand: ParsableCommand {
             if list { return try showList() }
             try RoomArrivals.check(call.receive)
             let keys = Terminal.isInteractive ? Keys() : nil
-            let (found, pin) = try entrance.locate(room, own, keys)
-            let card = try SoundCard(call)
-            let session: CallSession
-            let nearby: NearbySession
-            do {
-                session = try call.makeCall(card)
-                var configuration = NearbySession.Configuration(name: own.ownName, store: own.store)
-                configuration.port = port ?? JoinCode.usualPort
-                configuration.takesAnyPort = true
-                configuration.media = session
-                nearby = try NearbySession.opened(configuration)
-            } catch {
-                card.close()
-                throw error
-            }
-            let console = RoomConsole(nearby, keys: keys, policy: keys == nil ? .known : .ask)
-            console.receive(into: call.receive)
-            do {
-                try entrance.enter(found, pin, own, console, keys)
-            } catch {
-                Terminal.live("")
-                waiting { await nearby.close() }
-                card.close()
-                throw error
-            }
+            let guest = try GuestCall(entrance, to: room, as: own, port: port, call, keys: keys)
             if keys != nil { Terminal.say(RoomKeys.hint(isHost: false)) }
-            try RoomRunner(call, isHost: false, console: console, card: card, call: session).run()
+            try RoomRunner(call, isHost: false, console: guest.console, card: guest.card, call: guest.call).run()
         }
     }
 

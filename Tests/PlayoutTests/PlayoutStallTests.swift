@@ -19,6 +19,8 @@ import Testing
         Form(name: "AAC", coding: .decoded, frames: 1_024, rate: 44_100),
     ]
 
+    private static func product<A, B>(_ a: [A], _ b: [B]) -> [(A, B)] { a.flatMap { a in b.map { (a, $0) } } }
+
     private func rig(_ form: Form, _ dial: PlayoutDial) -> PlayoutRig {
         var rig = PlayoutRig(
             configuration: PlayoutConfiguration(
@@ -37,16 +39,22 @@ import Testing
         #expect(r.statistics.concealedFrames - late < 4_800, "hardly anything is made up any more")
     }
 
-    @Test(arguments: forms, [PlayoutDial.sing, .talk, .listen])
+    /// - Parameter isOvertaken: whether packets that were sent later come first; else they wait for what was held.
+    @Test(arguments: product(forms, [PlayoutDial.sing, .talk, .listen]), [true, false])
     func `a link that held everything for a while costs no delay a second later`(
-        form: Form, dial: PlayoutDial
+        of call: (form: Form, dial: PlayoutDial), isOvertaken: Bool
     ) throws {
-        for length in [0.15, 0.5] {
+        let (form, dial) = call
+        for length in [0.15, 0.5, 2, 3] {
             var rig = rig(form, dial)
             var network = NetworkProfile.lan
             network.stall = (length, 100)
             network.stallsFrom = 15
-            rig.delay = network.delays(seed: 3)
+            let delays = network.delays(seed: 3)
+            let released = 15 + length + 0.02
+            rig.delay = { sequence, sent in
+                delays(sequence, sent).map { isOvertaken || sent < 15 ? $0 : max($0, released - sent) }
+            }
             let r = try rig.run()
             try expectReturned(r, after: 15 + length + 0.021)
             // Whole frames: had a part of one been left out, the sine would not join itself.

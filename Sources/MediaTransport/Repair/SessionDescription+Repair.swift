@@ -32,7 +32,8 @@ extension SessionDescription {
         return formats.first { $0.repair == kind && $0.repairs(format) }?.payloadType
     }
 
-    /// Adds to an offer what makes up for lost packets of its formats: of Opus and PCM. AAC's frames are too long for it.
+    /// Adds to an offer what makes up for lost packets of its formats: of Opus and PCM. AAC's frames are too long for it. Who
+    /// knows none of that may know Opus's own redundancy.
     public mutating func offerRepair() {
         var free = (99...127).filter { type in !formats.contains { $0.payloadType == type } }.map { UInt8($0) }
         for index in formats.indices where formats[index].codec == .opus || formats[index].codec == .pcm {
@@ -40,6 +41,7 @@ extension SessionDescription {
             formats.append(formats[index].redundant(payloadType: free.removeFirst()))
             formats.append(formats[index].repeated(payloadType: free.removeFirst()))
             formats[index].takesNACK = true
+            formats[index].takeCodecRedundancy()
         }
         extendedReports = Self.readableReports
     }

@@ -72,40 +72,14 @@ struct ForecastCommand: ParsableCommand {
         let keys = Terminal.isInteractive ? Keys() : nil
         var entrance = entrance
         entrance.purpose = entrance.purpose ?? "to measure the way, without sound"
-        let (found, pin) = try entrance.locate(room, own, keys)
         var options = try CallOptions.parse(["--device", "simulated"])
         options.coding = coding
         // What waits longest loses nothing that another dial would have had.
         options.coding.dial = .listen
-        let card = try SoundCard(options)
-        let call: CallSession
-        let nearby: NearbySession
-        do {
-            call = try options.makeCall(card)
-            var configuration = NearbySession.Configuration(name: own.ownName, store: own.store)
-            configuration.port = port ?? JoinCode.usualPort
-            configuration.takesAnyPort = true
-            configuration.isMuted = true
-            configuration.media = call
-            nearby = try NearbySession.opened(configuration)
-        } catch {
-            card.close()
-            throw error
-        }
-        call.isMuted = true
-        let console = RoomConsole(nearby, keys: keys, policy: .known)
-        console.hasSound = true
-        console.receive(into: nil)
-        do {
-            try entrance.enter(found, pin, own, console, keys)
-        } catch {
-            Terminal.live("")
-            waiting { await nearby.close() }
-            card.close()
-            throw error
-        }
-        console.giveUpKeys()
+        let guest = try GuestCall(entrance, to: room, as: own, port: port, options, keys: keys, isSilent: true)
+        guest.console.giveUpKeys()
         return ForecastRunner(
-            console: console, card: card, call: call, seconds: seconds, dials: dials, room: room ?? found.name)
+            console: guest.console, card: guest.card, call: guest.call, seconds: seconds, dials: dials,
+            room: room ?? guest.roomName)
     }
 }

@@ -53,7 +53,7 @@ import Testing
             lines(answer) == [
                 "v=0", "o=- 5 1 IN IP4 10.0.0.7", "s=Earshot", "c=IN IP4 10.0.0.7", "t=0 0", "a=group:BUNDLE 0",
                 "a=ice-lite", "m=audio 47400 UDP/TLS/RTP/SAVPF 111", "a=mid:0", "a=rtpmap:111 opus/48000/2",
-                "a=fmtp:111 sprop-stereo=0; stereo=0; minptime=10; useinbandfec=0", "a=ptime:10", "a=rtcp-mux",
+                "a=fmtp:111 sprop-stereo=0; stereo=0; minptime=10; useinbandfec=1", "a=ptime:10", "a=rtcp-mux",
                 "a=sendrecv", "a=ice-ufrag:8hhY", "a=ice-pwd:asd88fgpdd777uzjYhagZg",
                 "a=candidate:1 1 UDP 2130706431 10.0.0.7 47400 typ host", "a=end-of-candidates", "a=setup:active",
             ])

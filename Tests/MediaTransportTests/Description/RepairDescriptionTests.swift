@@ -33,6 +33,7 @@ import Testing
             "a=rtpmap:99 red/48000/2", "a=fmtp:99 97/97", "a=rtpmap:100 rtx/48000/2", "a=fmtp:100 apt=97",
             "a=rtpmap:101 red/44100/1", "a=fmtp:101 98/98", "a=rtpmap:102 rtx/44100/1", "a=fmtp:102 apt=98",
             "a=rtcp-fb:97 nack", "a=rtcp-fb:98 nack", "a=rtcp-xr:pkt-loss-rle de-jitter-buffer",
+            "a=fmtp:97 sprop-stereo=0; stereo=0; useinbandfec=1",
         ] {
             #expect(lines.contains(line), "\(line)")
         }
