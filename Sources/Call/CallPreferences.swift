@@ -20,7 +20,7 @@ public struct CallPreferences: Sendable {
     public var allowsRepair = true
     /// Whether less is sent, in longer packets, to far sides whose link is too slow: of Opus, and Opus in the place of PCM at
     /// 48 kHz where the far side knows of that.
-    public var changesRate = false
+    public var changesRate = true
     /// Frames a second of the device.
     public var deviceRate: Double
     /// Frames the device hands over at a time.

@@ -34,8 +34,7 @@ extension CallConfiguration {
     /// side takes nothing else: of PCM without a reserve, AAC and Opus Custom.
     public var ladder: [RateRung] {
         var rungs = [top]
-        let hasOpus = codec == .opus || codec == .pcm && repair.reserve != nil && streamRate == OpusEncoder.sampleRate
-        guard changesRate, hasOpus else { return rungs }
+        guard mayChangeRate, codec == .opus || repair.reserve != nil else { return rungs }
         for (bitRate, frames) in Self.steps {
             let length = codec == .opus ? max(frames, framesPerPacket) : frames
             guard bitRate <= bitRateLimit, Double(length) / streamRate <= longestPacket + 1e-6 else { continue }
@@ -44,6 +43,11 @@ extension CallConfiguration {
             if rung.wireBitRate <= Self.worthwhile * rungs[rungs.count - 1].wireBitRate { rungs.append(rung) }
         }
         return rungs
+    }
+
+    /// Whether a stream of this form has further rungs for far sides that know of them.
+    var mayChangeRate: Bool {
+        changesRate && (codec == .opus || codec == .pcm && streamRate == OpusEncoder.sampleRate)
     }
 
     private var top: RateRung {

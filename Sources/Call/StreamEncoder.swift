@@ -69,7 +69,8 @@ package final class StreamEncoder {
         readLimit = CaptureReader.readLimit(deviceBlock: configuration.deviceBlock)
         let resampled = Int((Double(readLimit) * ratio).rounded(.up)) + 2
         block = AudioBuffer(channelCount: channels, frameCapacity: configuration.framesPerPacket + resampled + 64)
-        keepsPast = configuration.ladder.count > 1
+        // Whoever shares this encoder may have a ladder, even if the far side it was made for has none.
+        keepsPast = configuration.mayChangeRate
         pastKept = RateEncoder.history + resampled
         past = AudioBuffer(channelCount: channels, frameCapacity: keepsPast ? 3 * pastKept : 1)
         resamples = configuration.deviceRate != configuration.streamRate

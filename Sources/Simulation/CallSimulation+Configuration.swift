@@ -49,7 +49,7 @@ extension CallSimulation {
         /// Bits a second for AAC and Opus; nil for what a call uses by itself.
         public var bitRate: Int?
         /// Whether peers send less where the link is too slow.
-        public var changesRate = false
+        public var changesRate = true
         /// Each way between any two.
         public var network = NetworkProfile.lan
         /// How long playout waits for what comes late.

@@ -35,10 +35,9 @@ struct CodecOptions: ParsableArguments {
     var dial = PlayoutDial.talk
 
     @Flag(
-        help: ArgumentHelp(
-            "Send less to whom the link is too slow for the sound, and more again when there is room; both sides say it."
-        ))
-    var adapt = false
+        inversion: .prefixedNo,
+        help: "Send less to whom the link is too slow for the sound, and more again when there is room.")
+    var adapt = true
 
     func validate() throws {
         guard (1...2).contains(channels) else { throw ValidationError("--channels takes 1 or 2") }

@@ -84,4 +84,37 @@ import Testing
         #expect(configuration.ladder.map(\.bitRate) == [40_000, 32_000])
         #expect(configuration.ladder.map(\.framesPerPacket) == [480, 1_920])
     }
+
+    /// What an end sends of sound, by its payload types, and how often it asks for less, where both ways carry 300 kb/s.
+    private func sent(by configuration: CallConfiguration) throws -> (types: Set<UInt8>, requests: Int) {
+        var rig = try RepairRig(configuration)
+        final class Log {
+            var types: Set<UInt8> = []
+            var free = [0.0, 0.0]
+        }
+        let log = Log()
+        rig.way = { end, datagram, now in
+            if !(192...223).contains(datagram[1]) { log.types.insert(datagram[1] & 0x7F) }
+            guard log.free[end] < now + 0.2 else { return nil }
+            log.free[end] = max(log.free[end], now) + Double(8 * (datagram.count + 28)) / 300_000
+            return log.free[end] - now + 0.005
+        }
+        try rig.run(until: 4)
+        return (log.types, rig.ends.reduce(0) { $0 + ($1.statistics.rate?.requestsSent ?? 0) })
+    }
+
+    @Test func `a program with plain RTP gets its one form over a link too slow, and is asked for nothing`() throws {
+        let (native, _) = try agree(call { $0.codec = .pcm }, call())
+        let both = try sent(by: native)
+        #expect(both.types.isSuperset(of: [97, try #require(native.repair.reserve)]) && both.requests > 0)
+
+        let call = try call { $0.codec = .pcm }
+        var answer = try call.offer(to: PeerID(1)).plain
+        answer.profile = .dtlsSAVPF
+        try call.accept(SessionDescription(parsing: answer.description), from: PeerID(1))
+        let configuration = try #require(call.statistics(of: PeerID(1))).configuration
+        #expect(configuration.repair == RTPRepair() && configuration.ladder.count == 1)
+        let alone = try sent(by: configuration)
+        #expect(alone.types == [97] && alone.requests == 0)
+    }
 }

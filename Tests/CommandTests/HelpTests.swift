@@ -31,7 +31,7 @@ import TestSupport
             "record", "trim-silence", "play", "shuffle", "convert", "normalize", "info", "peers", "accept",
             "no-announce", "purpose", "watch", "simulate", "wifi-congested", "trace", "chat", "send", "receive", "stay",
             "pipewire",
-            "alsa", "simulated", "forecast", "ephemeral",
+            "alsa", "simulated", "forecast", "ephemeral", "no-adapt",
         ] {
             #expect(program.output.contains(word))
         }

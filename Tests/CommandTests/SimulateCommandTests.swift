@@ -96,7 +96,7 @@ import Testing
 
     @Test func `a narrow link loses what it cannot carry, in the seconds that are named`() throws {
         let program = try simulate(
-            "--codec", "pcm", "--repair", "none", "--minutes", "0.2", "--capacity", "400@4", "--capacity",
+            "--codec", "pcm", "--no-adapt", "--repair", "none", "--minutes", "0.2", "--capacity", "400@4", "--capacity",
             "unlimited@6", "--queue", "4000", "--outage", "8-8.5", "--stall", "9-9.2", "--json")
         for stream in try streams(program) {
             let overflowed = try #require(stream["packetsOverflowed"] as? Int)
@@ -108,7 +108,7 @@ import Testing
 
     @Test func `whoever may send less loses little on a narrow link`() throws {
         let program = try simulate(
-            "--codec", "pcm", "--adapt", "--repair", "none", "--minutes", "0.2", "--capacity", "400@4", "--capacity",
+            "--codec", "pcm", "--repair", "none", "--minutes", "0.2", "--capacity", "400@4", "--capacity",
             "unlimited@6", "--queue", "4000", "--json")
         for stream in try streams(program) {
             let overflowed = try #require(stream["packetsOverflowed"] as? Int)

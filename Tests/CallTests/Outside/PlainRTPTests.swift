@@ -28,13 +28,14 @@ import Testing
 
         // It listens: our offer says what comes, and where it is to be awaited.
         let place = try Self.freePort()
-        var ours = try end.session.offer(to: Self.listener)
+        var ours = try end.session.offer(to: Self.listener).plain
         ours.address = .loopback
         ours.port = place
         try ours.description.write(toFile: path("ours.sdp"), atomically: true, encoding: .utf8)
         let hearing = try program.listener(path("ours.sdp"), output: path("heard.f32"))
         var answer = ours
         answer.direction = .receiveOnly
+        answer.profile = .dtlsSAVPF  // the session knows no other; how it is sent is the port's
         try end.session.accept(SessionDescription(parsing: answer.description), from: Self.listener)
 
         // It speaks: what it says of it is the offer.

@@ -125,4 +125,19 @@ import Testing
         answer.formats.removeFirst()
         #expect(throws: NegotiationError.self) { try offer.format(chosenBy: answer) }
     }
+
+    /// FFmpeg takes the last `a=rtpmap` for the first format's.
+    @Test func `what is told to plain RTP has one line for each form of sound, and nothing of feedback`() throws {
+        var offer = SessionDescription.offer(
+            formats: [.pcm(sampleRate: 48_000)], address: .loopback, port: 9, sessionID: 1, profile: .dtlsSAVPF)
+        offer.offerRepair()
+        offer.offerRateRequests()
+        #expect(offer.formats.count == 4)
+        let text = offer.plain.description
+        #expect(text.contains("m=audio 9 RTP/AVP 98\r\n") && text.contains("a=rtpmap:98 L16/48000"))
+        #expect(text.ranges(of: "a=rtpmap").count == 1)
+        #expect(!text.contains("rtcp-fb") && !text.contains("rtcp-xr") && !text.contains("reserve"))
+        let plain = try read(offer.plain)
+        #expect(SessionDescription.repair(of: 98, mine: offer, theirs: plain) == RTPRepair())
+    }
 }
