@@ -39,6 +39,14 @@ public struct PlayoutDial: Hashable, Sendable, BitwiseCopyable {
     /// Seconds of the past that decide: enough packets to know the share by, few enough to forget soon.
     var memory: Double { @_noLocks get { between(6, 12, 60) } }
 
+    /// Seconds in hand beyond the delay that is wanted: `most`, and where the latest packets are hardly behind that delay, by `tail`
+    /// seconds, a quick dial has less.
+    @_noLocks
+    func margin(tail: Double, most: Double) -> Double { min(most, between(0.4, 1, 1) * most + tail) }
+
+    /// Whether half a block is worth the care that it takes: a quick dial's, to which a few milliseconds are much.
+    var followsBlocks: Bool { @_noLocks get { position <= 0.25 } }
+
     @_noLocks
     private func between(_ sing: Double, _ talk: Double, _ listen: Double) -> Double {
         if position == 1 { return listen }
