@@ -85,25 +85,27 @@ struct BlockGrid: BitwiseCopyable {
         let isAllowed = isKnown && drift <= Self.greatestDrift && drift >= 0 - Self.greatestDrift
         if beyond > unit - lead - max(0.000_08, unit / 16) { calmSince = now }
 
-        if held > wanted { return hold(at: wanted, 0 - drift) }
+        held = min(held, wanted)
         if held < leastNow {
             calmSince = now
-            return hold(at: leastNow, 0)
+            held = leastNow
+            return Aim(offset: held, slope: 0)
         }
-        if held < least { return hold(at: min(least, held + step), Self.slew) }
-        if !isAllowed || beyond > unit - lead {
-            return held + step >= wanted ? hold(at: wanted, 0 - drift) : hold(at: held + step, Self.slew)
+        var goal = held
+        if held < least {
+            goal = least
+        } else if !isAllowed || beyond > unit - lead {
+            goal = wanted
+        } else if now - calmSince > Self.patience {
+            goal = least
         }
-        if held > least, now - calmSince > Self.patience {
-            return held - step <= least ? hold(at: least, 0) : hold(at: held - step, 0 - Self.slew)
+        if goal <= held + step, goal >= held - step {
+            held = goal
+            return Aim(offset: held, slope: goal == wanted ? 0 - drift : 0)
         }
-        return hold(at: held, 0)
-    }
-
-    @_noLocks
-    private mutating func hold(at offset: Double, _ slope: Double) -> Aim {
-        held = offset
-        return Aim(offset: offset, slope: slope)
+        let slope = goal > held ? Self.slew : 0 - Self.slew
+        held += goal > held ? step : 0 - step
+        return Aim(offset: held, slope: slope)
     }
 
     /// What is left of `value` after whole units, 0 or more.
