@@ -94,7 +94,7 @@ extension DelayTracker {
             empty(Self.open)
             empty(Self.fault)
             windows[newest].start = now
-            (least, target) = (level, level)
+            (least, target, latest) = (level, level, level)
         }
         histogram.add(at, row: windows[window].row, counts: window < Self.windowCount)
         windows[window].least = min(windows[window].least, level)
@@ -163,6 +163,7 @@ extension DelayTracker {
         guard low <= high else { return }
         isStale = false
         least = lowest
+        latest = highest
         let top = min(highest, least + bound)
         let from = min(high, bin(top))
         let packets = histogram.descend(from: from, to: low, allowed: .max &- 1).above

@@ -52,6 +52,7 @@ struct DelayTracker: ~Copyable {
     var zero = 0.0  // the level at which bin 0 begins
     var least = 0.0  // level
     var target = 0.0
+    var latest = 0.0  // level of the latest that counts
     var isStale = true  // whether packets came since both were found
     var knownSince = 0.0
     private var carried = 0.0  // seconds from offsets to levels, at `carriedAt`
@@ -123,6 +124,9 @@ struct DelayTracker: ~Copyable {
             return max(windows[newest].packetLength, count > 1 ? windows[before].packetLength : 0)
         }
     }
+
+    /// Seconds by which the latest packet of those that count is later than what is wanted.
+    var tail: Double { @_noLocks get { max(0, latest - target) } }
 
     /// Seconds since the oldest packet that is known of.
     @_noLocks
@@ -199,6 +203,7 @@ struct DelayTracker: ~Copyable {
         zero = level
         least = level
         target = level
+        latest = level
         beginWindow(at: now)
     }
 

@@ -42,6 +42,14 @@ public struct PlayoutDial: Hashable, Sendable, BitwiseCopyable {
     /// Whether a spell of long delays that is over is forgotten before that: up to `talk`, as further on delay costs little.
     var forgetsSpells: Bool { @_noLocks get { position <= 0.5 } }
 
+    /// Seconds in hand beyond the delay that is wanted: `most`, and where the latest packets are hardly behind that delay, by `tail`
+    /// seconds, a quick dial has less.
+    @_noLocks
+    func margin(tail: Double, most: Double) -> Double { min(most, between(0.4, 1, 1) * most + tail) }
+
+    /// Whether half a block is worth the care that it takes: a quick dial's, to which a few milliseconds are much.
+    var followsBlocks: Bool { @_noLocks get { position <= 0.25 } }
+
     @_noLocks
     private func between(_ sing: Double, _ talk: Double, _ listen: Double) -> Double {
         if position == 1 { return listen }

@@ -30,8 +30,10 @@ extension PlayoutState {
         let fixed = configuration.fixedDepth
         let latest =
             fixed > 0 ? range.least + fixed : max(range.wanted, min(recovered, range.least + tracker.bound))
-        let wanted = latest + tracker.packetLength + configuration.margin
-        var excess = playoutOffset(now: now, frameCount: frameCount) - wanted
+        let margin = tracker.dial.margin(tail: tracker.tail, most: configuration.margin)
+        let wanted = latest + tracker.packetLength + margin
+        let aim = aim(wanted, now: now, frameCount: frameCount)
+        var excess = playoutOffset(now: now, frameCount: frameCount) - aim.offset
         if fixed > 0, !sounded {  // until the first packet is played nothing is heard of it
             cursor = cursor &+ Int(excess * rate)
             excess = 0
@@ -46,13 +48,30 @@ extension PlayoutState {
             excess = 0
         }
         let correction = max(-0.005, min(0.002, excess / Self.timeConstant))
-        resampler.step = rate / configuration.deviceRate * (1 + tracker.drift) * (1 + correction)
+        resampler.step = rate / configuration.deviceRate * (1 - aim.slope) * (1 + correction)
         plan(excess: excess, now: now, frameCount: frameCount)
-        report(now: now, frameCount: frameCount, least: range.least + tracker.packetLength, wanted: wanted)
+        report(
+            now: now, frameCount: frameCount, least: range.least + tracker.packetLength, wanted: wanted,
+            aim: aim.offset)
     }
 
     /// Seconds after a new beginning in which the delay is found, whatever is left out for it.
     private static var timeToSettle: Double { @_noLocks get { 0.1 } }
+
+    /// Where the delay should be for packets up to `wanted` to be in time.
+    @_noLocks
+    private mutating func aim(_ wanted: Double, now: Double, frameCount: Int) -> BlockGrid.Aim {
+        guard tracker.dial.followsBlocks, configuration.fixedDepth == 0, configuration.coding != .decoded,
+            configuration.streamRate == configuration.deviceRate
+        else { return BlockGrid.Aim(offset: wanted, slope: 0 - tracker.drift) }
+        return grid.aim(
+            wanted: wanted, rate: configuration.streamRate, drift: tracker.drift, now: now,
+            isKnown: sounded && tracker.age(at: now) > Self.acquaintance)
+    }
+
+    /// Seconds after which the drift is known well enough.
+    private static var acquaintance: Double { @_noLocks get { 10 } }
+
     /// Excess delay, in seconds, that is left out at once, as it would take long otherwise.
     private static var farTooMuch: Double { @_noLocks get { 0.120 } }
     /// Seconds in which a small excess falls to a third.
@@ -142,16 +161,16 @@ extension PlayoutState {
     }
 
     @_noLocks
-    private mutating func report(now: Double, frameCount: Int, least: Double, wanted: Double) {
+    private mutating func report(now: Double, frameCount: Int, least: Double, wanted: Double, aim: Double) {
         let offset = playoutOffset(now: now, frameCount: frameCount)
         let needed = Double(resampler.inputNeeded(for: frameCount)) + resampler.heldFrames
         statistics.isStarted = true
         statistics.framesPerPacket = framesPerPacket
-        statistics.depth = offset - least
+        statistics.depth = wanted - least + (offset - aim)
         statistics.targetDepth = wanted - least
         statistics.depthLimit = tracker.bound
         queue.publish(hold: statistics.depth, limit: statistics.depthLimit)
-        statistics.delay = statistics.depth + needed / configuration.streamRate
+        statistics.delay = offset - least + needed / configuration.streamRate
         statistics.driftPPM = tracker.drift * 1e6
     }
 

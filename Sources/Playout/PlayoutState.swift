@@ -17,6 +17,7 @@ struct PlayoutState: ~Copyable {
     var scaler: TimeScaler
     var tracker: DelayTracker
     var recovery = RecoveryTracker()
+    var grid = BlockGrid()
     var statistics = PlayoutStatistics()
 
     var cursor = 0
@@ -96,6 +97,7 @@ struct PlayoutState: ~Copyable {
             for c in 0..<configuration.channelCount { clearSamples(output[c], frameCount) }
             return
         }
+        grid.addBlock(sampleTime: sampleTime, frameCount: frameCount, at: now)
         steer(now: now, frameCount: frameCount)
         statistics.position = Double(cursor &- scaler.lead) - resampler.heldFrames
         let needed = resampler.inputNeeded(for: frameCount)
@@ -144,6 +146,7 @@ struct PlayoutState: ~Copyable {
         }
         if header.endsCongestion { tracker.forgetDelays() }
         tracker.add(offset: offset, at: arrival, duration: Double(header.frameCount) / configuration.streamRate)
+        grid.addPacket(position: header.position, frameCount: header.frameCount, at: arrival)
         if !started { start(at: header, arrival: arrival, now: now, frameCount: frameCount) }
         if header.sequence < nextSequence {
             statistics.latePackets &+= 1
@@ -231,6 +234,7 @@ struct PlayoutState: ~Copyable {
         buffer.removeAll()
         tracker.reset()
         recovery.reset()
+        grid.reset()
         opus?.reset()
         opusCustom?.reset()
         behindCount = 0

@@ -21,7 +21,7 @@ public struct PlayoutStatistics: BitwiseCopyable, Sendable {
     public var insertedFrames = 0
     /// Times the sender was found to have started anew.
     public var restarts = 0
-    /// Seconds by which the promptest packet waits: what the jitter and the margin cost.
+    /// Seconds by which the promptest packet could come later and be in time: what the jitter and the margin cost at most.
     public var depth = 0.0
     /// The same, as it should be.
     public var targetDepth = 0.0

@@ -71,7 +71,7 @@ import TestSupport
         quiet.jitter = .uniform(0.001...0.001)
         let still = try Outcome(quiet, .pcm(frames: frames, dial: .sing), seed: 1)
         #expect(still.result.statistics.concealedFrames == 0)
-        #expect(abs(still.result.statistics.depth - 0.0005) < 0.0001, "\(ms(still.result.statistics.depth))")
+        #expect(abs(still.result.statistics.depth - 0.0002) < 0.0001, "\(ms(still.result.statistics.depth))")
     }
 
     @Test(arguments: [0.1, 0.3, 0.6], [PlayoutDial.sing, .talk, .listen])

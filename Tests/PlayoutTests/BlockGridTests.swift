@@ -1,0 +1,113 @@
+import Testing
+import TestSupport
+
+@testable import Playout
+
+@Suite struct BlockGridTests {
+    /// A sender and a device on virtual time, both with blocks of 64 frames at 48 kHz, and the delays that are aimed at.
+    private struct Line {
+        static let unit = 64 / 48_000.0
+        var drift = 0.0
+        var wanted: (Double) -> Double = { _ in 0.0020 }
+        var position: (Int) -> Int = { $0 * 64 }
+        var known = true
+        var seconds = 60.0
+
+        /// What is aimed at, above a packet's end, and the least that is safe there; of each block.
+        func run(_ each: (_ time: Double, _ aim: BlockGrid.Aim, _ wanted: Double, _ least: Double) -> Void) {
+            var grid = BlockGrid()
+            for k in 0..<Int(seconds / Self.unit) {
+                let now = Double(k) * Self.unit
+                let position = position(k)
+                grid.addPacket(position: position, frameCount: 64, at: now)
+                grid.addBlock(sampleTime: Int64(k * 64), frameCount: 64, at: now)
+                let wanted = wanted(now) - drift * now
+                let aim = grid.aim(wanted: wanted, rate: 48_000, drift: drift, now: now, isKnown: known)
+                let place = now - Double(position) / 48_000
+                let units = ((wanted - place) / Self.unit).rounded(.down)
+                each(now, aim, wanted, place + units * Self.unit)
+            }
+        }
+    }
+
+    @Test(arguments: 0..<20) func `the delay reaches the callback before the latest packet, and no further`(
+        step: Int
+    ) {
+        let over = (Double(step) + 0.5) / 20 * Line.unit
+        var line = Line()
+        line.wanted = { _ in 2 * Line.unit + over }
+        var last = (aim: 0.0, wanted: 0.0, least: 0.0)
+        line.run { _, aim, wanted, least in last = (aim.offset, wanted, least) }
+        #expect(last.aim >= last.least && last.aim <= last.wanted)
+        // Three frames in hand; on the last tenth before the next callback all is kept.
+        if over < 0.9 * Line.unit { #expect(last.aim - last.least < 0.000_06) }
+    }
+
+    @Test(arguments: [-150e-6, -100e-6, -20e-6, -5e-6, 5e-6, 20e-6, 100e-6, 150e-6])
+    func `however the clocks slide the delay is enough, moves at less than a cent, and is less in the mean`(
+        drift: Double
+    ) {
+        var line = Line(drift: drift)
+        line.seconds = 600
+        var (short, steep, jumps, saved, count) = (0, 0, 0, 0.0, 0)
+        var (astray, farthest) = (0.0, 0.0)  // of a delay that goes by the slopes, and errs two thirds less after 2 s
+        var before: Double?
+        line.run { time, aim, wanted, least in
+            if aim.offset < least - 1e-12 { short += 1 }
+            // Against what would be heard of a delay that follows the drift.
+            if abs(aim.slope + drift) > 577.8e-6 { steep += 1 }
+            if let before, abs(aim.offset - before) > 577.8e-6 * Line.unit + 1e-12 { jumps += 1 }
+            astray += (before ?? aim.offset) - aim.offset + aim.slope * Line.unit - astray * Line.unit / 2
+            farthest = max(farthest, abs(astray))
+            before = aim.offset
+            saved += wanted - aim.offset
+            count += 1
+        }
+        #expect(short == 0 && steep == 0 && jumps == 0)
+        #expect(farthest < 0.000_02, "\(farthest * 1e3) ms")
+        let share = saved / Double(count) / Line.unit
+        #expect(share > (abs(drift) < 50e-6 ? 0.25 : 0.1), "\(share)")
+    }
+
+    @Test func `more jitter is followed at once`() {
+        var line = Line()
+        line.wanted = { $0 < 30 ? 0.0020 : 0.0071 }
+        line.run { time, aim, _, least in #expect(aim.offset >= least - 1e-12, "at \(time)") }
+    }
+
+    @Test func `an unsteady delay that is wanted keeps the one that serves for all of it`() {
+        var random = SeededRandom(seed: 4)
+        var line = Line()
+        line.wanted = { _ in 2.5 * Line.unit + 0.0003 * random.unit() - 0.000_15 }
+        var moved = 0
+        var before: Double?
+        line.run { time, aim, _, _ in
+            if time > 10, let before, before != aim.offset { moved += 1 }
+            before = aim.offset
+        }
+        #expect(moved < 100, "\(moved)")
+    }
+
+    @Test func `where places jump, or too little is known, the delay is what is wanted`() {
+        var line = Line()
+        line.known = false
+        line.run { _, aim, wanted, _ in #expect(aim.offset == wanted) }
+        line.known = true
+        line.position = { $0 * 64 + $0 / 500 * 10 }  // a gap each 0.67 s
+        line.run { _, aim, wanted, _ in #expect(aim.offset == wanted) }
+        line.position = { $0 * 64 + ($0 > 30_000 ? 10 : 0) }  // one, after 40 s
+        line.run { time, aim, _, least in #expect(aim.offset >= least - 1e-12, "at \(time)") }
+    }
+
+    @Test(arguments: [(64, 120), (480, 480), (16, 16), (64, 63)])
+    func `units that are too short or too long are not followed`(block: Int, packet: Int) {
+        var grid = BlockGrid()
+        for k in 0..<20_000 {
+            let now = Double(k * block) / 48_000
+            grid.addPacket(position: k * packet, frameCount: packet, at: now)
+            grid.addBlock(sampleTime: Int64(k * block), frameCount: block, at: now)
+            let aim = grid.aim(wanted: now + 0.002, rate: 48_000, drift: 0, now: now, isKnown: true)
+            #expect(aim.offset == now + 0.002)
+        }
+    }
+}

@@ -1,0 +1,83 @@
+import Testing
+import TestSupport
+
+@testable import Playout
+
+/// Clean lines with the dial at `sing`: what the places of packets and blocks leave of the delay.
+@Suite struct PlayoutGridTests {
+    /// Seconds of a block, of half the resampler's filter and of the least margin: what a playout must hold at most.
+    private func most(_ block: Int) -> Double { (Double(block) + 16.5) / 48_000 + 0.0002 }
+
+    private func run(
+        _ block: Int, ppm: Double = 0, phase: Double = 0, seconds: Double, dial: PlayoutDial = .sing
+    ) throws -> (late: Int, mean: Double, most: Double, off: Double) {
+        var rig = PlayoutRig(
+            configuration: .pcm(frames: block, dial: dial), block: block, seconds: seconds, senderPPM: ppm)
+        rig.says = tabled()
+        rig.keepsOutput = false
+        rig.historyInterval = 0.1
+        rig.delay = { _, _ in 0.001 + phase }
+        let r = try rig.run()
+        let settled = r.history.filter { $0.time > 30 }
+        let delays = settled.map(\.statistics.delay)
+        let off = settled.map { abs($0.statistics.depth - $0.statistics.targetDepth) }.max() ?? 1
+        let late = r.since(15, \.missingPackets) + r.since(15, \.latePackets) + r.since(15, \.concealedFrames)
+        return (late, delays.reduce(0, +) / Double(delays.count), delays.max() ?? 1, off)
+    }
+
+    @Test(arguments: [64, 128]) func `over all phases a clean line costs half a block less than its worst`(
+        block: Int
+    ) throws {
+        var delays: [Double] = []
+        for phase in 0..<12 {
+            let r = try run(block, phase: Double(phase) / 12 * Double(block) / 48_000, seconds: 45)
+            #expect(r.late == 0, "phase \(phase)")
+            #expect(r.most < most(block) + 0.000_06, "phase \(phase): \(r.most * 1e3) ms")
+            delays.append(r.mean)
+        }
+        let mean = delays.reduce(0, +) / 12
+        if printsFigures {
+            let all = delays.map { ($0 * 1e5).rounded() / 100 }
+            print("clean line figure: \(block) frames: \(all), mean \(mean * 1e3) ms, once \(most(block) * 1e3)")
+        }
+        #expect(most(block) - mean > 0.35 * Double(block) / 48_000)
+    }
+
+    @Test(arguments: [64, 128], [-300.0, -100, -20, -5, 5, 20, 100, 300])
+    func `whatever the drift nothing is late, and the delay no more than without`(block: Int, ppm: Double) throws {
+        let r = try run(block, ppm: ppm, seconds: 150)
+        if printsFigures {
+            print(
+                "clean line figure: \(block) frames, \(ppm) ppm: mean \(r.mean * 1e3) ms, most \(r.most * 1e3),",
+                "late \(r.late), off \(r.off * 1e3)")
+        }
+        #expect(r.late == 0)
+        #expect(r.most < most(block) + 0.000_1, "\(r.most * 1e3) ms")
+        if abs(ppm) == 20 || abs(ppm) == 100 { #expect(most(block) - r.mean > 0.1 * Double(block) / 48_000) }
+        // A quarter of a millisecond, of which two seconds leave a third, is 0.2 cents.
+        #expect(r.off < 0.000_25, "\(r.off * 1e3) ms")
+    }
+
+    @Test func `a packet that is lost costs no more than itself`() throws {
+        var rig = PlayoutRig(configuration: .pcm(frames: 64, dial: .sing), block: 64, seconds: 60)
+        rig.delay = { s, _ in s % 500 == 499 ? nil : 0.0013 }
+        rig.says = tabled()
+        let r = try rig.run()
+        let lost = r.lost.count { $0 > 15 }
+        #expect(abs(r.since(15, \.missingPackets) - lost) <= 1 && r.since(15, \.latePackets) == 0)
+        #expect(abs(r.since(15, \.concealedFrames) - 64 * lost) <= 8 * lost)
+    }
+
+    @Test func `a dial for talk keeps the delay that serves for any phase`() throws {
+        let r = try run(64, phase: 0.0009, seconds: 40, dial: .talk)
+        #expect(abs(r.mean - (most(64) + 0.0003)) < 0.000_05, "\(r.mean * 1e3)")
+    }
+
+    @Test func `a quick dial has less in hand where little comes late`() {
+        #expect(PlayoutDial.sing.margin(tail: 0, most: 0.0005) == 0.0002)
+        #expect(PlayoutDial.sing.margin(tail: 0.0001, most: 0.0005) == 0.0003)
+        #expect(PlayoutDial.sing.margin(tail: 0.004, most: 0.0005) == 0.0005)
+        #expect(PlayoutDial.talk.margin(tail: 0, most: 0.0005) == 0.0005)
+        #expect(PlayoutDial.listen.margin(tail: 0, most: 0.0005) == 0.0005)
+    }
+}
