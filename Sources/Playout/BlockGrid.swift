@@ -35,7 +35,7 @@ struct BlockGrid: BitwiseCopyable {
     private var blockTime: Int64 = 0
     private var regularSince = Double.infinity  // packets and blocks
     private var calmSince = Double.infinity  // a lesser delay has been enough
-    private var held = -Double.infinity
+    private var held = Double.infinity
 
     /// Takes note of a packet of the stream that came by itself.
     @_noLocks
@@ -58,6 +58,10 @@ struct BlockGrid: BitwiseCopyable {
     /// Forgets all that was learnt; the next aim is what is wanted.
     @_noLocks
     mutating func reset() { self = BlockGrid() }
+
+    /// Begins anew from what is wanted; packets and blocks stay known.
+    @_noLocks
+    mutating func release() { held = .infinity }
 
     /// Where the delay should be now.
     /// - Parameters:
@@ -85,6 +89,7 @@ struct BlockGrid: BitwiseCopyable {
         let isAllowed = isKnown && drift <= Self.greatestDrift && drift >= 0 - Self.greatestDrift
         if beyond > unit - lead - max(0.000_08, unit / 16) { calmSince = now }
 
+        if held == .infinity { calmSince = now }
         held = min(held, wanted)
         if held < leastNow {
             calmSince = now

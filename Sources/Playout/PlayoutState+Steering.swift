@@ -63,7 +63,10 @@ extension PlayoutState {
     private mutating func aim(_ wanted: Double, now: Double, frameCount: Int) -> BlockGrid.Aim {
         guard tracker.dial.followsBlocks, configuration.fixedDepth == 0, configuration.coding != .decoded,
             configuration.streamRate == configuration.deviceRate
-        else { return BlockGrid.Aim(offset: wanted, slope: 0 - tracker.drift) }
+        else {
+            grid.release()
+            return BlockGrid.Aim(offset: wanted, slope: 0 - tracker.drift)
+        }
         return grid.aim(
             wanted: wanted, rate: configuration.streamRate, drift: tracker.drift, now: now,
             isKnown: sounded && tracker.age(at: now) > Self.acquaintance)
