@@ -60,8 +60,8 @@ import Testing
             #expect(sent < trace.count)
             let statistics = try #require(recording.statistics(of: PeerID(1)))
             let packet = simulation.peers[0].configuration.framesPerPacket
-            // Up to 6 ms less is held under such jitter (5 ms of it where packets are of 5 ms, without any error of the drift);
-            // and a packet that blocks do not fill evenly leaves up to a block late.
+            // Under such jitter the line by which drift is told is up to 300 ppm off at first, so that what is held is up to 6 ms
+            // less; and a packet that blocks do not fill evenly leaves up to a block late.
             let gathered = packet % form.block == 0 ? 0 : Double(form.block) / 48
             let used = 10 + delay - 6 - gathered
             let unavoidable = trace[0..<sent].count { $0 == nil || $0! > used }
