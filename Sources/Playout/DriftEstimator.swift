@@ -8,8 +8,7 @@ import CRealtime
 /// the accuracy.
 ///
 /// What is not known yet is not followed: the slope is weighed against what was held before, by its own variance and
-/// half a millisecond that a network may shift by meanwhile, and of what it says otherwise only so much is taken as is beyond
-/// chance, twice its standard error. Three points in a row far off the line, or a later half
+/// half a millisecond that a network may shift by meanwhile. Three points in a row far off the line, or a later half
 /// that fits a line of its own much better, are a network, or a clock, that has changed: the line begins anew and the
 /// rate stays until more is known.
 struct DriftEstimator: BitwiseCopyable {
@@ -51,8 +50,6 @@ struct DriftEstimator: BitwiseCopyable {
     private static var usual: Double { @_noLocks get { 1e-3 } }
     /// Beyond that is no clock but a sender that does not keep the rate it told. It is followed once that is proven.
     private static var greatest: Double { @_noLocks get { 0.09 } }
-    /// Standard errors that are taken for chance: a slope that is nothing lies within two 95 times of a hundred.
-    private static var confidence: Double { @_noLocks get { 2 } }
     /// Seconds for which a line must have held to be a proof.
     private static var proof: Double { @_noLocks get { 15 } }
 
@@ -174,15 +171,7 @@ struct DriftEstimator: BitwiseCopyable {
         let isProven = isFar && length >= Self.proof && line.deviation < 0.005
         let limit = isProven ? Self.greatest : Self.usual
         let old = drift
-        let change = beyondChance(line.slope + held, line.variance / line.timeSquared)
-        drift = max(0 - limit, min(limit, isProven ? 0 - line.slope : held - change * weight))
+        drift = max(0 - limit, min(limit, isProven ? 0 - line.slope : held - (line.slope + held) * weight))
         return drift != old
-    }
-
-    /// What is left of a value when so much is taken off as chance alone may have made of it.
-    @_noLocks
-    private func beyondChance(_ value: Double, _ variance: Double) -> Double {
-        let chance = Self.confidence * earshot_sqrt(variance)
-        return value > chance ? value - chance : value < 0 - chance ? value + chance : 0
     }
 }

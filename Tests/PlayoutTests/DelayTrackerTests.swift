@@ -157,26 +157,6 @@ import TestSupport
         #expect(abs(tracker.drift * 1e6 - ppm) < 6, "\(tracker.drift * 1e6)")
     }
 
-    @Test(arguments: [60.0, 100, 150])
-    func `jitter, however large, is not taken for a clock, and the least delay stays where it is`(milliseconds: Double)
-    {
-        for seed in 1...12 {
-            var tracker = DelayTracker(dial: .listen)
-            var random = SeededRandom(seed: UInt64(seed))
-            var n = 0
-            var (drift, off) = (0.0, 0.0)
-            for second in 0..<24 {
-                _ = feed(&tracker, Double(second)..<Double(second + 1), every: 0.02) { _ in
-                    n += 1
-                    return n % 50 == 1 ? 0.010 : 0.010 + milliseconds / 1_000 * random.unit()
-                }
-                drift = max(drift, abs(tracker.drift))
-                if second > 0 { off = max(off, abs(tracker.range(at: Double(second + 1)).least - 0.010)) }
-            }
-            #expect(drift < 100e-6 && off < 0.0012, "\(drift * 1e6) ppm, \(off * 1e3) ms")
-        }
-    }
-
     @Test func `a network that gets slower for a while is not taken for a clock`() {
         var tracker = DelayTracker(dial: .talk)
         var worst = 0.0
