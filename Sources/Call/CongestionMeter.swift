@@ -22,6 +22,8 @@ struct CongestionMeter {
         var ended = 0.0
         var bytes = 0
         var least = Double.infinity
+        var end = 0.0  // of the sound that came last, seconds of the sender's timeline
+        var sound = 0.0  // seconds of it
         var expected = 0  // by the numbers
         var missing = 0
         var outage = 0  // of `missing`: in runs that are no matter of a queue
@@ -43,6 +45,7 @@ struct CongestionMeter {
     private var lastFinding = -Double.infinity
     private var lastGrowth = -Double.infinity  // the last finding by more than that the sender was told
     private var awaitsRelief = false
+    private var relievedAt = -Double.infinity
 
     /// Seconds of a slot, of what is no jitter, and between two findings.
     private static let (slotLength, standing, pause) = (0.040, 0.050, 0.2)
@@ -59,19 +62,16 @@ struct CongestionMeter {
     /// - Parameters:
     ///   - sequence: its number, unwrapped.
     ///   - end: the place behind its last frame, in seconds of the sender's timeline.
+    ///   - duration: seconds of sound in it.
     ///   - byteCount: of the datagram, with the headers of IP and UDP.
     ///   - now: seconds.
     /// - Returns: what is found, at most five times a second.
-    mutating func add(sequence: Int, end: Double, byteCount: Int, at now: Double) -> Finding? {
+    mutating func add(sequence: Int, end: Double, duration: Double, byteCount: Int, at now: Double) -> Finding? {
         let offset = now - end
         if isOpen, abs(offset - lastOffset) > 2 { restart() }
         lastOffset = offset
         followBase(offset, at: now)
-        var finding: Finding?
-        if isOpen, now >= open.began + Self.slotLength {
-            close()
-            finding = judge(at: now)
-        }
+        let finding = tick(at: now)
         if !isOpen {
             open = Slot(began: now)
             isOpen = true
@@ -80,8 +80,18 @@ struct CongestionMeter {
         open.bytes += byteCount + otherBytes
         otherBytes = 0
         open.least = min(open.least, offset)
+        open.end = end
+        open.sound += duration
         countLoss(sequence)
         return finding
+    }
+
+    /// Judges what has come, where it is time for it: a link far too slow lets one wait for the next packet.
+    /// - Returns: as ``add(sequence:end:duration:byteCount:at:)``.
+    mutating func tick(at now: Double) -> Finding? {
+        guard isOpen, now >= open.began + Self.slotLength else { return nil }
+        close()
+        return judge(at: now)
     }
 
     /// Takes ``isRelieved`` back.
@@ -124,24 +134,44 @@ struct CongestionMeter {
     private func slot(_ back: Int) -> Slot { slots[(closed - 1 - back) % 32] }
 
     private mutating func judge(at now: Double) -> Finding? {
-        guard closed >= 3 else { return nil }
+        guard closed >= 2 else { return nil }
         var base = Double.infinity
         for i in 0..<6 { base = min(base, bases[i]) }
         let wait = slot(0).least - base
         if awaitsRelief, wait < 0.030, wait > slot(1).least - base - 0.003 {
             awaitsRelief = false
             isRelieved = true
+            relievedAt = now
         }
         guard now - lastFinding >= Self.pause else { return nil }
         let isStanding = wait > Self.standing
-        let isFull = isStanding && (isGrowing || isGrowingSlowly(base) || loss(since: now - 0.5, atLeast: 20) >= 0.35)
+        let loses = loss(since: now - 0.5, atLeast: 20) >= 0.35
+        let isFull = isStanding && (hasCollapsed || isGrowing || isGrowingSlowly(base) || loses)
         guard isFull || staysTold(base, at: now) || drops(at: now), let bitRate else { return nil }
         lastFinding = now
         if isFull { lastGrowth = now }
         awaitsRelief = isStanding
-        let rises = (slot(0).least - slot(1).least, slot(1).least - slot(2).least)
-        return Finding(bitRate: bitRate, isSevere: isStanding && min(rises.0, rises.1) > 0.025)
+        return Finding(bitRate: bitRate, isSevere: isStanding && isSevere)
     }
+
+    /// Whether less than half of what is sent comes through: of the last two slots, and in each the wait has grown.
+    private var isSevere: Bool {
+        for older in 1...back where slot(older - 1).least - slot(older).least < 0.45 * Self.slotLength { return false }
+        return pace < 0.5
+    }
+
+    /// Whether of each of the last two slots a quarter came, or less, the second later by 40 ms: of PCM one packet or two,
+    /// where a stall would let go of all, and another way would go on with as many as before.
+    private var hasCollapsed: Bool {
+        let most = 0.25 * Self.slotLength
+        return max(slot(0).sound, slot(1).sound) <= most && slot(0).least - slot(1).least > 0.8 * Self.standing
+    }
+
+    /// Seconds of sound that came in each second, over the last two slots.
+    private var pace: Double { (slot(0).end - slot(back).end) / max(0.001, slot(0).ended - slot(back).ended) }
+
+    /// The slot behind which the last two begin, or as many as there are.
+    private var back: Int { min(2, closed - 1) }
 
     /// Whether three to eight slots on end have waited longer from each to the next, by 25 ms in all and by 10 without the
     /// longest step: one alone is another way.
@@ -175,7 +205,8 @@ struct CongestionMeter {
 
     /// Whether of the last second two packets in five are missing, outages left out.
     private func drops(at now: Double) -> Bool {
-        closed >= 3 && loss(since: now - 1, atLeast: 30, withOutages: false) >= 0.4
+        // What is missing until a queue is short again was sent before that was known.
+        !awaitsRelief && closed >= 3 && loss(since: max(relievedAt, now - 1), atLeast: 30, withOutages: false) >= 0.4
     }
 
     /// The share of packets that is missing; 0 where there were fewer than `least`.
@@ -191,8 +222,8 @@ struct CongestionMeter {
 
     /// What came in the last two slots, bits a second.
     private var bitRate: Double? {
-        let elapsed = slot(0).ended - slot(2).ended
+        let elapsed = slot(0).ended - slot(back).ended
         guard elapsed > 0.02 else { return nil }
-        return Double(8 * (slot(0).bytes + slot(1).bytes)) / elapsed
+        return Double(8 * (slot(0).bytes + (back > 1 ? slot(1).bytes : 0))) / elapsed
     }
 }

@@ -47,16 +47,21 @@ extension MediaPeer {
         guard sender.session.repair.takesRateRequests else { return false }
         let end = Double(media.position + frames) / Double(configuration.rtpClockRate)
         let finding = rate.meter.add(
-            sequence: media.sequenceNumber, end: end, byteCount: rate.arrivingBytes, at: now.inSeconds)
+            sequence: media.sequenceNumber, end: end, duration: Double(frames) / configuration.streamRate,
+            byteCount: rate.arrivingBytes, at: now.inSeconds)
         rate.arrivingBytes = 0
-        guard let finding else { return rate.meter.takeRelief() }
+        if let finding { follow(finding, at: now) }
+        return rate.meter.takeRelief()
+    }
+
+    /// The link from the far side is too slow: it is to be told, and the link to it may be as slow.
+    private func follow(_ finding: CongestionMeter.Finding, at now: HostTime) {
         let limit = RateControl.share * finding.bitRate
         rate.request = RateRequest(bitRate: limit, overhead: RateRung.headerByteCount)
         if stream != nil {
             let sent = sentBitRate
             change { $0.suspect(limit: limit, isSevere: finding.isSevere, sent: sent, at: now.inSeconds) }
         }
-        return rate.meter.takeRelief()
     }
 
     /// Takes what a report says of the link to the far side.
@@ -79,6 +84,7 @@ extension MediaPeer {
 
     /// Does what is due: a request, a step up.
     func tickRate(at now: HostTime, isOpen: Bool, transmit: (UnsafeRawBufferPointer) -> Void) {
+        if let finding = rate.meter.tick(at: now.inSeconds) { follow(finding, at: now) }
         change { $0.tick(at: now.inSeconds) }
         guard isOpen, let request = rate.request else { return }
         rate.request = nil
@@ -88,8 +94,10 @@ extension MediaPeer {
     private func change(_ body: (inout RatePolicy) -> Void) {
         let before = rate.policy.rung
         body(&rate.policy)
-        // What was repeated is decided anew with the next report.
-        if rate.policy.rung > before { sender.plan = .none }
+        guard rate.policy.rung > before else { return }
+        // What is repeated is decided anew with the next report, and for what was lost there is no room now.
+        sender.plan = .none
+        sender.interrupt()
     }
 
     /// What is repeated must not be what is too much for the link.

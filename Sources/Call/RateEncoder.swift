@@ -101,7 +101,9 @@ final class RateEncoder {
             let heard = engine == nil ? sharedEnd - firstLookahead : next - lookahead(engine)
             engine = wanted
             if isInterrupted {
-                next = max(stream.historyStart, stream.historyEnd - Self.beginning)
+                // A whole packet more, so that the sound does not stop again until the next is full.
+                let whole = wanted == .pcm ? 0 : length
+                next = max(stream.historyStart, stream.historyEnd - Self.beginning - whole)
             } else {
                 next = max(stream.historyStart, wanted == .pcm ? heard : heard - Self.overlap)
             }

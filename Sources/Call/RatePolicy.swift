@@ -6,8 +6,8 @@
 public struct RatePolicy: Sendable {
     /// Bits a second on the link of each rung, falling.
     public let rungs: [Double]
-    /// Which is sent.
-    public private(set) var rung = 0
+    /// Which is sent: the last, for a fraction of a second, while what waits before the link leaves it.
+    public var rung: Int { draining == nil ? chosen : rungs.count - 1 }
     /// What the link carries, in bits a second, as the far side found last; nil where it never was too slow.
     public private(set) var limit: Double?
     /// Whether even the last rung is too much for the link.
@@ -19,6 +19,9 @@ public struct RatePolicy: Sendable {
     /// Until when nothing is sent, so that what waits before the link can leave it.
     public private(set) var pausedUntil = -Double.infinity
 
+    private var chosen = 0
+    private var draining: Double?  // until when
+    private var drainedUntil = -Double.infinity
     private var steppedAt = -Double.infinity
     private var wentDown = false  // whether the last step was down
     private var troubleAt = -Double.infinity
@@ -38,8 +41,11 @@ public struct RatePolicy: Sendable {
     static let suspicionTime = 2.0
     /// Seconds without a finding after which a link that was too slow is taken to have recovered.
     static let tooSlowTime = 5.0
-    /// Seconds of a pause at most, and at least where there is one.
-    static let (longestPause, shortestPause) = (0.3, 0.1)
+    /// Seconds of a pause at most, the same where the link is so narrow that a small queue takes longer, and at least where
+    /// there is one.
+    static let (longestPause, narrowPause, shortestPause) = (0.25, 0.8, 0.1)
+    /// Bits that wait before a link at most where it holds little: two packets of 1,500 bytes.
+    static let leastQueue = 24_000.0
 
     /// - Parameter rungs: one or more.
     public init(rungs: [Double]) {
@@ -61,14 +67,15 @@ public struct RatePolicy: Sendable {
         let before = suspicion
         suspicion = nil
         var target = fitting(limit)
-        if target <= rung {
+        if target <= chosen {
             // It fits, they say, and yet there is trouble: of what was sent before, of what is repeated, or it does not fit.
-            if let before { return pause(sent: before.sent, since: before.at, limit: limit, at: now) }
-            if isSettling || sent > 1.2 * rungs[rung] { return }
-            target = rung + 1
+            if let before { return drain(sent: before.sent, since: before.at, limit: limit, at: now) }
+            if isSettling || sent > 1.2 * rungs[chosen] { return }
+            target = chosen + 1
         }
         isTooSlow = isTooSlow || target >= rungs.count || rungs[target] > limit
-        pause(sent: before?.sent ?? sent, since: before?.at, limit: limit, at: now)
+        draining = nil
+        drain(sent: before?.sent ?? sent, since: before?.at, limit: limit, at: now)
         step(to: min(target, rungs.count - 1), at: now)
     }
 
@@ -80,10 +87,12 @@ public struct RatePolicy: Sendable {
     ///   - isSevere: whether it has collapsed; other findings only make a suspicion last.
     public mutating func suspect(limit: Double, isSevere: Bool, sent: Double, at now: Double) {
         if suspicion != nil { return suspicion!.until = now + Self.suspicionTime }
+        let limit = max(1, limit)
         let target = min(fitting(limit), rungs.count - 1)
-        guard isSevere, target > rung, now - troubleAt > 1 else { return }
-        suspicion = Suspicion(rung: rung, sent: sent, at: now, until: now + Self.suspicionTime)
+        guard isSevere, target > chosen, now - troubleAt > 1 else { return }
+        suspicion = Suspicion(rung: chosen, sent: sent, at: now, until: now + Self.suspicionTime)
         step(to: target, at: now)
+        drain(sent: sent, limit: limit, isCertain: false, at: now)
     }
 
     /// Takes what a far side reports that makes no such findings, as any program does: a round trip that has become longer by
@@ -91,11 +100,12 @@ public struct RatePolicy: Sendable {
     public mutating func take(loss: Double, roundTrip: Double?, sent: Double, at now: Double) {
         let isLate = roundTrips.isLate(roundTrip, at: now)
         guard isLate || loss > 0.25 else { return }
-        take(limit: 0.75 * rungs[rung], sent: rungs[rung], roundTrip: roundTrip, at: now)
+        take(limit: 0.75 * rungs[chosen], sent: rungs[chosen], roundTrip: roundTrip, at: now)
     }
 
     /// Goes up where it is time for it.
     public mutating func tick(at now: Double) {
+        if let end = draining, now >= end { draining = nil }
         if let before = suspicion, now > before.until {
             suspicion = nil
             step(to: before.rung, at: now)
@@ -103,9 +113,9 @@ public struct RatePolicy: Sendable {
         }
         if isTooSlow, now - troubleAt > Self.tooSlowTime { isTooSlow = false }
         if !wentDown, now - steppedAt > Self.probation { wait = Self.shortestWait }
-        guard rung > 0, suspicion == nil else { return }
+        guard chosen > 0, suspicion == nil else { return }
         let isClimbing = !wentDown && troubleAt < steppedAt
-        if now - max(steppedAt, troubleAt) >= (isClimbing ? Self.climb : wait) { step(to: rung - 1, at: now) }
+        if now - max(steppedAt, troubleAt) >= (isClimbing ? Self.climb : wait) { step(to: chosen - 1, at: now) }
     }
 
     /// Whether nothing is to be sent.
@@ -113,28 +123,40 @@ public struct RatePolicy: Sendable {
 
     /// Bits a second that sound and what is repeated may take together; nil where the link has not been too slow for a minute.
     public func room(at now: Double) -> Double? {
-        guard let limit, rung > 0 || now - troubleAt < 60 else { return nil }
+        guard let limit, chosen > 0 || now - troubleAt < 60 else { return nil }
         return limit
     }
 
     private func fitting(_ limit: Double) -> Int { rungs.firstIndex { $0 <= limit } ?? rungs.count }
 
     private mutating func step(to target: Int, at now: Double) {
-        guard target != rung else { return }
-        wentDown = target > rung
+        guard target != chosen else { return }
+        wentDown = target > chosen
         if wentDown { stepsDown += 1 } else { stepsUp += 1 }
-        rung = target
+        chosen = target
         steppedAt = now
     }
 
     /// While the link was found to be too slow, so much has been sent that waits before it now; what is sent behind that comes no
     /// sooner for being sent at once.
-    private mutating func pause(sent: Double, since: Double?, limit: Double, at now: Double) {
+    ///
+    /// Where it is a mere suspicion the sound goes on meanwhile on the last rung, as far as that lets the queue shorten.
+    private mutating func drain(
+        sent: Double, since: Double? = nil, limit: Double, isCertain: Bool = true, at now: Double
+    ) {
         let elapsed = since.map { now - $0 } ?? 0
-        let waiting = Self.findingTime * (sent / limit - 1) - elapsed * max(0, 1 - rungs[rung] / limit)
-        if since == nil, now < pausedUntil + 1 { return }
-        let pause = min(Self.longestPause, waiting)
-        if pause >= Self.shortestPause { pausedUntil = now + pause }
+        let waiting = Self.findingTime * (sent / limit - 1) - elapsed * max(0, 1 - rungs[chosen] / limit)
+        let least = min(Self.narrowPause, RateControl.share * Self.leastQueue / limit)
+        let pause = min(max(Self.longestPause, least), waiting)
+        guard pause >= Self.shortestPause, now >= drainedUntil + 1 else { return }
+        let share = 1 - rungs[rungs.count - 1] / limit
+        if isCertain || share < 0.5 {
+            pausedUntil = now + pause
+            drainedUntil = pausedUntil
+        } else {
+            drainedUntil = now + pause / share
+            draining = drainedUntil
+        }
     }
 }
 

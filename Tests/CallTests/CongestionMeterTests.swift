@@ -23,7 +23,9 @@ import Testing
                 sequence += 1
                 guard let delay = delay(sent) else { continue }
                 arrived = max(arrived + 1e-9, sent + delay)
-                if let finding = meter.add(sequence: sequence, end: sent, byteCount: bytes, at: arrived) {
+                if let finding = meter.add(
+                    sequence: sequence, end: sent, duration: interval, byteCount: bytes, at: arrived)
+                {
                     findings.append((arrived, finding))
                 }
                 if meter.takeRelief() { reliefs.append(arrived) }
@@ -54,6 +56,20 @@ import Testing
         #expect(abs(first.finding.bitRate / bitRate - 1) < 0.1, "\(first)")
         #expect(first.finding.isSevere == (bitRate < 300_000))
         #expect(sender.findings.count <= 16)
+    }
+
+    /// Packets of PCM that come one at a time, as only a link far too slow lets them.
+    @Test func `a link far too slow is found by two packets, without waiting for a third`() throws {
+        var sender = Sender()
+        sender.send(every: 0.00267, bytes: 296, 0..<0.006, delay: queue(32_000, bytes: 296, limit: 0.75))
+        var findings = sender.findings
+        var at = sender.arrived
+        while findings.isEmpty, at < sender.arrived + 0.1 {
+            at += 0.001
+            if let finding = sender.meter.tick(at: at) { findings.append((at, finding)) }
+        }
+        let first = try #require(findings.first)
+        #expect(first.at < 0.21 && first.finding.isSevere && abs(first.finding.bitRate - 32_000) < 1_000, "\(first)")
     }
 
     @Test func `relief is told once, when nothing waits any more`() {

@@ -26,4 +26,19 @@ import Testing
         #expect(alone.ladder.count == 1 && native.ladder.count > 3 && alone.form == native.form)
         #expect(try payloads(of: StreamEncoder(alone), by: RateEncoder(native)) >= 20)
     }
+
+    /// A far side that waits for its next packet hears nothing until it is full.
+    @Test func `after a pause a whole packet is there at once`() throws {
+        var native = RepairRig.configuration(.pcm, frames: 128, repair: RTPRepair())
+        native.changesRate = true
+        native.repair.reserve = 103
+        let (stream, encoder) = try (StreamEncoder(native), RateEncoder(native))
+        #expect(try payloads(of: stream, by: encoder) >= 20)
+        encoder.interrupt()
+        var frames: [Int] = []
+        try encoder.encode(rung: 5, expectedLoss: 0, of: stream) { payload, position, _, _ in
+            frames.append((try? OpusPayload(parsing: payload))?.ticks ?? 0)
+        }
+        #expect(frames == [480, 2_880])
+    }
 }

@@ -88,7 +88,7 @@ import Testing
     }
 
     @Test func `it pauses as long as what it has sent needs to leave the queue, and never long`() {
-        for (limit, pause) in [(90_000.0, 0.3), (460_000, 0.14), (700_000, 0)] {
+        for (limit, pause) in [(28_800.0, 0.75), (90_000, 0.25), (460_000, 0.14), (700_000, 0)] {
             var policy = policy()
             policy.take(limit: limit, sent: 888_000, at: 10)
             #expect(policy.isPaused(at: 10.001) == (pause > 0))
@@ -101,7 +101,12 @@ import Testing
         policy.suspect(limit: 90_000, isSevere: false, sent: 888_000, at: 9)
         #expect(policy.rung == 0)
         policy.suspect(limit: 90_000, isSevere: true, sent: 888_000, at: 10)
-        #expect(policy.rung == 3 && !policy.isPaused(at: 10.1))
+        // Meanwhile what waits leaves the queue, and the sound goes on.
+        #expect(policy.rung == 5 && !policy.isPaused(at: 10.1))
+        policy.tick(at: 10.3)
+        #expect(policy.rung == 5)
+        policy.tick(at: 10.4)
+        #expect(policy.rung == 3)
         policy.tick(at: 11.9)
         #expect(policy.rung == 3)
         policy.tick(at: 12.1)
@@ -110,6 +115,14 @@ import Testing
         policy.take(limit: 90_000, sent: 80_000, at: 20.5)
         policy.tick(at: 23)
         #expect(policy.rung == 3)
+    }
+
+    @Test func `a suspicion pauses where even the last rung would keep the queue long`() {
+        var policy = policy()
+        policy.suspect(limit: 28_800, isSevere: true, sent: 888_000, at: 10)
+        #expect(policy.rung == 5 && policy.isPaused(at: 10.7) && !policy.isPaused(at: 10.8))
+        policy.take(limit: 28_800, sent: 21_300, at: 10.9)
+        #expect(!policy.isPaused(at: 11), "it has waited for that already")
     }
 
     @Test func `plain reports do: a quarter lost, or a round trip that stays longer`() {

@@ -48,20 +48,24 @@ import Testing
         try #require(call.peers[peer].statistics.rate)
     }
 
-    /// Bits a second that the least rung that fits takes, and what it adds to the delay: its frame, and 50 ms at most.
+    /// From PCM at 888 kb/s to a link of 32 the queue alone, 3,000 bytes, takes three quarters of the first second.
     @Test(arguments: codecs, [1_000_000.0, 256_000, 64_000, 32_000])
     func `a call over a slow link is heard, at the delay of the rung that fits`(codec: Codec, capacity: Double) throws {
         var call = try call(codec, link(capacity))
+        try call.run(until: 4.9)
+        for peer in 0..<2 {
+            // Speech goes on within a second, and after three the delay is where it stays.
+            let share = concealed(call, peer, 1..<3)
+            #expect(share < (capacity > 32_000 ? 0.03 : 0.08), "\(share)")
+            #expect(concealed(call, peer, 3..<4.9) < 0.03, "\(concealed(call, peer, 3..<4.9))")
+            let frame = try Double(rate(call, peer).rung.framesPerPacket) / 48
+            #expect(delay(call, peer, 3..<4.5) < 30 + 2 * frame + 30, "\(delay(call, peer, 3..<4.5))")
+        }
         try call.run(until: 20)
         for peer in 0..<2 {
             let rate = try rate(call, peer)
             #expect(!rate.isTooSlow && rate.rung.wireBitRate < capacity)
             if codec == .pcm, capacity == 1_000_000 { #expect(rate.index == 0 && rate.stepsDown == 0) }
-            // Speech goes on within a second, and after three the delay is where it stays.
-            #expect(concealed(call, peer, 1..<3) < 0.35, "\(concealed(call, peer, 1..<3))")
-            #expect(concealed(call, peer, 3..<5) < 0.05, "\(concealed(call, peer, 3..<5))")
-            let frame = Double(rate.rung.framesPerPacket) / 48
-            #expect(delay(call, peer, 3..<4.5) < 30 + 2 * frame + 50, "\(delay(call, peer, 3..<4.5))")
         }
     }
 
@@ -70,13 +74,13 @@ import Testing
         codec: Codec, capacity: Double
     ) throws {
         var call = try call(codec, link(capacity, [.capacity(bitsPerSecond: capacity / 10, at: 10)]))
-        try call.run(until: 23)
+        try call.run(until: 14.9)
         for peer in 0..<2 {
             let rate = try rate(call, peer)
             #expect(rate.rung.wireBitRate < capacity / 10 && !rate.isTooSlow)
-            #expect(concealed(call, peer, 11..<13) < 0.35, "\(concealed(call, peer, 11..<13))")
+            #expect(concealed(call, peer, 11..<13) < 0.03, "\(concealed(call, peer, 11..<13))")
             let frame = Double(rate.rung.framesPerPacket) / 48
-            #expect(delay(call, peer, 13..<14.5) < 30 + 2 * frame + 50, "\(delay(call, peer, 13..<14.5))")
+            #expect(delay(call, peer, 13..<14.5) < 30 + 2 * frame + 30, "\(delay(call, peer, 13..<14.5))")
         }
     }
 
@@ -149,10 +153,10 @@ import Testing
             configuration.peers[index].sound = SimulatedSound { frame, _ in sine(frame, frequency: 440, rate: 48_000) }
         }
         var call = try CallSimulation(configuration)
-        try call.run(until: 16)
+        try call.run(until: 24)
         let rate = try #require(call.peers[0].statistics.rate)
         #expect(rate.index == 0 && rate.stepsUp >= 2)
-        let heard = call.peers[1].heard(4.5..<15.8).samples
+        let heard = call.peers[1].heard(4.5..<23.8).samples
         // A sine of 0.5 moves by 0.0288 a frame at most.
         var steepest: Float = 0
         for i in 1..<heard.count { steepest = max(steepest, abs(heard[i] - heard[i - 1])) }
