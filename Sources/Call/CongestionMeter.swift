@@ -102,10 +102,8 @@ struct CongestionMeter {
 
     private mutating func countLoss(_ sequence: Int) {
         if let highest {
-            guard sequence > highest else {
-                if open.missing > 0 { open.missing -= 1 }  // it was overtaken
-                return
-            }
+            // One that was overtaken was counted as missing, maybe in a slot before this: the sum is right.
+            guard sequence > highest else { return open.missing -= 1 }
             let run = sequence - highest - 1
             open.expected += run + 1
             open.missing += run

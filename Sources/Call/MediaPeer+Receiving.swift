@@ -101,6 +101,8 @@ extension MediaPeer {
     ) {
         // A packet that its source's very first overtook may count from below zero; it is late by any measure.
         guard media.sequenceNumber >= 0 else { return counts.rejectedPackets += 1 }
+        // What its copy came before is on the link all the same.
+        let endsCongestion = measure(media, frames: frames, at: now)
         if log.arrive(media.sequenceNumber, position: media.position, frameCount: frames, at: now) == .had {
             return counts.redundantPackets += 1
         }
@@ -109,7 +111,7 @@ extension MediaPeer {
             sequence: media.sequenceNumber, position: media.position, frameCount: frames, byteCount: sound.count,
             arrival: now, startsStream: media.startsSource)
         header.isReserve = media.isReserve
-        header.endsCongestion = measure(media, frames: frames, at: now)
+        header.endsCongestion = endsCongestion
         if !packets.push(header, payload: sound) { counts.rejectedPackets += 1 }
     }
 

@@ -103,6 +103,22 @@ import Testing
         }
     }
 
+    @Test(arguments: [0.020, 0.060, 0.120]) func `packets that overtake each other are not missing`(jitter: Double) {
+        var random = SeededRandom(seed: 7)
+        let packets = (0..<22_500).compactMap { n -> (sequence: Int, end: Double, arrival: Double)? in
+            let end = Double(n) * 0.002_67
+            return random.unit() < 0.05 ? nil : (n, end, end + 0.005 + jitter * random.unit())
+        }
+        var meter = CongestionMeter()
+        var findings: [CongestionMeter.Finding] = []
+        for packet in packets.sorted(by: { $0.arrival < $1.arrival }) {
+            let finding = meter.add(
+                sequence: packet.sequence, end: packet.end, duration: 0.002_67, byteCount: 296, at: packet.arrival)
+            if let finding { findings.append(finding) }
+        }
+        #expect(findings.isEmpty, "\(findings)")
+    }
+
     @Test func `a cut of half a second is none either`() {
         var sender = Sender()
         sender.send(every: 0.01, bytes: 200, 0..<20) { (5..<5.5).contains($0) ? nil : 0.01 }
