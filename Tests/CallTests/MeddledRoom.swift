@@ -80,6 +80,8 @@ struct MeddledRoom {
                 let agreed = badRate == 48_000 ? simulation.agreed[end][other] : simulation.agreed[0][2]
                 var form = try #require(agreed)
                 form.repair = repair
+                // One encoder serves all: what helps the first against losses, the third would hear too.
+                form.takesCodecRedundancy = false
                 try simulation.peers[end].add(PeerID(other), session: CallSimulation.session(form, &random), form)
             }
             simulation.isIn[end] = true
