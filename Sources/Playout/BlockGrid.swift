@@ -13,6 +13,12 @@ struct BlockGrid: BitwiseCopyable {
     struct Aim: BitwiseCopyable {
         var offset: Double
         var slope: Double
+
+        @_noLocks
+        init(offset: Double, slope: Double) {
+            self.offset = offset
+            self.slope = slope
+        }
     }
 
     /// Parts of time by which the delay moves for its own sake: 0.7 cents.

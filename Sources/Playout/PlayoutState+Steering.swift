@@ -61,9 +61,7 @@ extension PlayoutState {
     /// Where the delay should be for packets up to `wanted` to be in time.
     @_noLocks
     private mutating func aim(_ wanted: Double, now: Double, frameCount: Int) -> BlockGrid.Aim {
-        guard tracker.dial.followsBlocks, configuration.fixedDepth == 0, configuration.coding != .decoded,
-            configuration.streamRate == configuration.deviceRate
-        else {
+        guard mayFollowBlocks, tracker.dial.followsBlocks else {
             grid.release()
             return BlockGrid.Aim(offset: wanted, slope: 0 - tracker.drift)
         }

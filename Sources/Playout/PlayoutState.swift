@@ -18,6 +18,7 @@ struct PlayoutState: ~Copyable {
     var tracker: DelayTracker
     var recovery = RecoveryTracker()
     var grid = BlockGrid()
+    let mayFollowBlocks: Bool  // where the places of packets and blocks are known, and the delay is not given
     var statistics = PlayoutStatistics()
 
     var cursor = 0
@@ -65,6 +66,9 @@ struct PlayoutState: ~Copyable {
         self.opusCustom = opusCustom
         framesPerPacket = configuration.framesPerPacket
         isInOpus = configuration.coding == .opus
+        mayFollowBlocks =
+            configuration.coding != .decoded && configuration.fixedDepth == 0
+            && configuration.streamRate == configuration.deviceRate
         sharedDial = dial
         tracker = DelayTracker(dial: configuration.dial)
         buffer = JitterBuffer(capacity: 2 * configuration.packetCapacity, payloadCapacity: queue.payloadCapacity)
