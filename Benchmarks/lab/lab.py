@@ -6,7 +6,13 @@ namespace; jprobe is the mouth and the ear on each; wire (optional) is the netwo
 See README.md for the exact commands.
 """
 import argparse, fnmatch, json, os, signal, subprocess, sys, tempfile, time
+from pathlib import Path
+
 import numpy as np
+import scipy.signal
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "Tests" / "Quality"))
+import speech  # noqa: E402
 
 BIN = os.environ.get("LAB_BIN", os.path.join(tempfile.gettempdir(), "lab"))
 SCR = os.environ.get("LAB_SCRATCH", os.path.join(tempfile.gettempdir(), "lab"))
@@ -137,6 +143,11 @@ def rt_threads(pid):
     return out + [f"of {len(os.listdir(f'/proc/{pid}/task'))}"]
 
 
+def sent_bytes(side, dev):
+    """What a side has put on its way to the other, IP's headers included."""
+    return json.loads(sh(f"ip -s -j -n {NS[side]} link show {dev}"))[0]["stats64"]["tx"]["bytes"]
+
+
 def busy_s():
     x = [int(v) for v in open("/proc/stat").readline().split()[1:]]
     return (sum(x[:3]) + x[5] + x[6]) / os.sysconf("SC_CLK_TCK"), x[7] / os.sysconf("SC_CLK_TCK")
@@ -181,7 +192,7 @@ def chirp():
 
 
 def stimulus(path, secs, kind, seed):
-    """Two channels: 1 the chirp bursts, 2 the steady sine (kind 'both'); or a single
+    """Two channels: 1 the chirp bursts, 2 the steady sine (kind 'both'), noise or speech; or a single
     kind on both channels ('chirp', 'sine')."""
     n = int(secs * FS)
     rng = np.random.default_rng(seed)
@@ -192,9 +203,18 @@ def stimulus(path, secs, kind, seed):
         at.append(pos)
         pos += int((0.35 + 0.2 * rng.random()) * FS)
     s = (0.25 * np.sin(2 * np.pi * SINE * np.arange(n) / FS)).astype(np.float32)
-    x = np.stack({"both": (c, s), "chirp": (c, c), "sine": (s, s), "noise": (c, lowpassed_noise(rng, n))}[kind], 1)
+    if kind == "speech":
+        s = said(n)[0]
+    x = np.stack({"both": (c, s), "speech": (c, s), "chirp": (c, c), "sine": (s, s),
+                  "noise": (c, lowpassed_noise(rng, n))}[kind], 1)
     x.astype(np.float32).tofile(path)
     return at
+
+
+def said(n):
+    """Speech on the second channel, n samples of it, and where each clip lies, in seconds."""
+    x, spans = speech.joined(FS, n / FS)
+    return np.pad(x, (0, max(0, n - len(x))))[:n], spans
 
 
 # ---------------------------------------------------------------- analysis
@@ -321,6 +341,18 @@ def noise_bad(tx, rx):
     idx = np.flatnonzero(bad)
     ev = (1 + int(np.sum(np.diff(idx) > 5))) if len(idx) else 0
     return ev, len(idx) / len(bad), len(bad) * B / FS, [d for d in seen if d is not None]
+
+
+def speech_scores(tx, rx, n):
+    """PESQ-WB and eSTOI of each clip, aligned by itself, as a peer may change its delay between two."""
+    each = []
+    for start, end in said(n)[1]:
+        i, j = int((start - speech.GAP / 2) * FS), int((end + speech.GAP / 2) * FS)
+        piece, near = tx[i:j].astype(float), rx[i - FS // 10:j + FS // 2].astype(float)
+        cc = scipy.signal.correlate(near, piece, "valid", "fft")
+        k = int(np.argmax(cc))
+        each.append(speech.scores(piece, near[k:k + len(piece)], FS))
+    return each
 
 
 # ---------------------------------------------------------------- peers
@@ -533,6 +565,8 @@ def run(peer, opts, period, cond, secs=20.0, seed=1, kind="both", sync=False, ke
                     raise RuntimeError(f"{p.tag} ended: " + open(f"{SCR}/{p.tag}.log").read()[-400:])
         c0 = {k: [cpu_s(p.pid) for p in v] for k, v in procs.items()}
         b0, s0 = busy_s()
+        dev = "wire0" if w else "direct"
+        n0 = {s: sent_bytes(s, dev) for s in "AB"}
         t0 = time.monotonic()
         for s in "AB":
             pr[s].stdin.write("go\n")
@@ -542,6 +576,7 @@ def run(peer, opts, period, cond, secs=20.0, seed=1, kind="both", sync=False, ke
         c1 = {k: [cpu_s(p.pid) if p.poll() is None else float("nan") for p in v] for k, v in procs.items()}
         b1, s1 = busy_s()
         t1 = time.monotonic()
+        res["kbps"] = {s: round((sent_bytes(s, dev) - n0[s]) * 8 / 1e3 / (t1 - t0), 1) for s in "AB"}
         res["cpu"] = {k: [round(100 * (y - x) / (t1 - t0), 2) for x, y in zip(c0[k], c1[k])] for k in procs}
         res["rss_mb"] = {k: [round(mem_kb(p.pid) / 1024, 1) for p in v if p.poll() is None] for k, v in procs.items()}
         res["rss_anon_mb"] = {k: [round(mem_kb(p.pid, "RssAnon") / 1024, 1) for p in v if p.poll() is None] for k, v in procs.items()}
@@ -564,6 +599,7 @@ def run(peer, opts, period, cond, secs=20.0, seed=1, kind="both", sync=False, ke
             w.send_signal(signal.SIGTERM)
             res["wire"] = json.loads(w.stdout.readline())
         ck = {s: Clock(f"{SCR}/log{s}.raw") for s in "AB"}
+        res["phase_ms"] = round(float((ck["B"].us(0) - ck["A"].us(0)) / 1e3 % (period / FS * 1e3)), 2)
         rx = {s: np.fromfile(f"{SCR}/rec{s}.raw", np.float32).reshape(-1, 2) for s in "AB"}
         res["skips"] = {s: ck[s].skips for s in "AB"}
         lat, lost, ev, badf, lev, mins = [], 0, 0, [], [], 0.0
@@ -580,6 +616,10 @@ def run(peer, opts, period, cond, secs=20.0, seed=1, kind="both", sync=False, ke
                 tx = np.fromfile(f"{SCR}/play{a}.raw", np.float32).reshape(-1, 2)
                 e, bf, sec, dl = noise_bad(tx[:, 1], rx[b][:, 1])
                 dd["true_bad"] = dict(per_min=round(e * 60 / sec, 1), pct=round(100 * bf, 2), delays=[min(dl), max(dl)] if dl else [])
+            elif kind == "speech":
+                tx = np.fromfile(f"{SCR}/play{a}.raw", np.float32).reshape(-1, 2)
+                each = speech_scores(tx[:, 1], rx[b][:, 1], int(secs * FS))
+                dd["pesq"], dd["estoi"] = (round(float(np.mean(v)), 3) for v in zip(*each))
             elif kind != "chirp":
                 y = rx[b][int(0.5 * FS):-int(0.05 * FS), 1]
                 e, bf, A, at_sample = glitches(y)
@@ -600,7 +640,10 @@ def run(peer, opts, period, cond, secs=20.0, seed=1, kind="both", sync=False, ke
                 res["lat"].update({k: round(float(v), 3) for k, v in
                                    dict(min=L.min(), med=np.median(L), p95=np.percentile(L, 95), max=L.max()).items()})
                 res["m2e_med"] = round(float(np.median(L)) + dev, 3)
-        if kind not in ("chirp", "noise"):
+        if kind == "speech":
+            for k in ("pesq", "estoi"):
+                res[k] = round(float(np.mean([d[k] for d in res["dirs"].values()])), 3)
+        if kind not in ("chirp", "noise", "speech"):
             res["glitch_per_min"] = None if ev is None else round(ev / mins, 1)
             res["glitches_alone"] = None if ev is None else sum(
                 (d["glitches"] or 0) - d["near_xrun"] for d in res["dirs"].values())
@@ -625,7 +668,7 @@ def show(r):
     return (f"{r['time']} {r['peer']:9} {r['opts']:26} p{r['period']:<4}{r['cond']:7} "
             f"lat {l.get('med')} p95 {l.get('p95')} max {l.get('max')} n{l.get('n')}/-{l.get('lost')} m2e {r.get('m2e_med')} "
             f"gl/min {r.get('glitch_per_min')} bad% {r.get('bad_pct')} unrepaired/min {r.get('unrepaired_per_min')} "
-            f"unrepaired% {r.get('unrepaired_pct')} lev {r.get('level')} xr {r['xruns']} sk {r['skips']} "
+            f"unrepaired% {r.get('unrepaired_pct')} PESQ {r.get('pesq')} kb/s {r['kbps']} phase {r['phase_ms']} lev {r.get('level')} xr {r['xruns']} sk {r['skips']} "
             f"cpu {cpu} other {r['other_cpu']} rss {r['rss_mb']}")
 
 

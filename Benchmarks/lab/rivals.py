@@ -1,0 +1,129 @@
+#!/usr/bin/env python3
+"""The lab's cases that are a claim, ours and others' in turn: `scripts/bench calls rivals`. Prints a table with limits.
+
+Each run starts both servers anew, so that each has another phase between them. A case is judged on the chirps (delay), on a
+sine, on noise, which nobody can conceal, and on speech.
+"""
+import argparse
+import json
+import os
+import signal
+import sys
+from dataclasses import dataclass
+from statistics import median
+
+import lab
+
+
+@dataclass(frozen=True)
+class Case:
+    peer: str
+    options: str
+    frames: int
+    network: str
+    kinds: tuple
+    delay: float = 0  # limits of ours: milliseconds from mouth to ear
+    faults: float = -1  # a minute, unrepaired, or on a clean line heard in the sine
+
+
+CLEAN = ("both", "speech")
+LOSSY = ("noise", "both", "speech")
+OURS, AUTO = "codec=pcm,dial=sing,warm=14", "q=auto,s=3,warm=14"
+CASES = [
+    Case("earshot", OURS, 64, "clean", CLEAN, 4.5, 0),
+    Case("jacktrip", "q=4,udprt", 64, "clean", CLEAN),
+    Case("zita", "buff=2,warm=10", 64, "clean", CLEAN),
+    Case("earshot", "codec=opus,frame=2.5,dial=sing,warm=14", 64, "clean", CLEAN, 10.5),
+    Case("earshot", "codec=opus-custom,dial=sing,warm=14", 64, "clean", CLEAN, 7.5),
+    Case("jamulus", "jb=auto,warm=12", 64, "clean", CLEAN),
+    Case("earshot", OURS, 128, "l1j5", LOSSY, 16.5, 3),
+    Case("jacktrip", "q=8,r=2,udprt", 128, "l1j5", LOSSY),
+    Case("jacktrip", AUTO, 128, "l1j5", LOSSY),
+    Case("earshot", OURS, 128, "stall5", LOSSY, 15, 3),
+    Case("jacktrip", "q=8,r=2,udprt", 128, "stall5", LOSSY),
+    Case("earshot", "codec=pcm,dial=talk,warm=14", 128, "l5j20", LOSSY, 31, 20),
+    Case("jacktrip", "q=12,r=2,udprt", 128, "l5j20", LOSSY),
+    Case("jacktrip", AUTO, 128, "l5j20", LOSSY),
+]
+SECONDS = {"both": 13, "noise": 13, "speech": 16}
+
+
+def spread(values, form="{:.1f}"):
+    values = [v for v in values if v is not None]
+    if not values:
+        return ""
+    middle = form.format(median(values))
+    return middle if len(values) == 1 else f"{middle} ({form.format(min(values))} to {form.format(max(values))})"
+
+
+def line(case, runs):
+    """A row, and whether ours is within its limits."""
+    good = [r for r in runs if "error" not in r]
+    of = lambda kind: [r for r in good if r["kind"] == kind]
+    silent = sum(r["lat"]["n"] <= r["lat"]["lost"] for r in good)
+    delays = [r.get("m2e_med") for r in good]
+    unrepaired, heard = [r["unrepaired_per_min"] for r in of("noise")], [r["glitch_per_min"] for r in of("both")]
+    alone = [r["glitches_alone"] for r in of("both")]
+    processes = [p for p in (good[0]["cpu"] if good else {}) if p not in ("jackd", "wire")]
+    cpu = "; ".join(f"{p} " + spread([sum(r["cpu"][p]) / len(r["cpu"][p]) for r in good]) for p in processes)
+    rate = median([r["kbps"]["A"] for r in good]) if good else 0
+    limits, within = [], bool(good)
+    if case.delay:
+        within &= median([d for d in delays if d is not None]) <= case.delay
+        limits.append(f"{case.delay} ms")
+    if case.faults >= 0:
+        judged = unrepaired or alone
+        within &= median(judged) <= case.faults
+        limits.append(f"{case.faults:g} a minute")
+    verdict = ", ".join(limits) + ("" if within or not limits else ": **missed**")
+    return (f"| {case.peer} {case.options} | {case.frames} {case.network} | {spread(delays, '{:.2f}')} | {spread(unrepaired)} | "
+            f"{spread(heard)} | {sum(v or 0 for v in alone)} | {spread([r['bad_pct'] for r in of('both')], '{:.2f}')} | "
+            f"{spread([r['pesq'] for r in of('speech')], '{:.2f}')}, {spread([r['estoi'] for r in of('speech')], '{:.3f}')} | "
+            f"{rate / 1000:.2f} | {cpu} | {spread([float(r['xruns']['A']) + float(r['xruns']['B']) for r in good], '{:.0f}')} | "
+            f"{', '.join(str(r['phase_ms']) for r in of('both'))} | {len(good)}, {len(runs) - len(good)}, {silent} | {verdict} |",
+            within or not limits)
+
+
+def table(results):
+    print("| peer | frames, network | mouth to ear, ms | unrepaired a minute (noise) | glitches a minute (sine) | of them "
+          "away from xruns, all runs | bad time, % | PESQ-WB, eSTOI | Mb/s | CPU of a process, % of a core | xruns a run | "
+          "phases, ms | runs, failed, silent | limit |")
+    print("|" + " --- |" * 14)
+    within = True
+    for case in CASES:
+        runs = [r for r in results if (r["peer"], r["opts"], r["period"], r["cond"]) ==
+                (case.peer, case.options, case.frames, case.network)]
+        if runs:
+            text, good = line(case, runs)
+            within &= good
+            print(text, flush=True)
+    return within
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--repeat", type=int, default=5)
+    parser.add_argument("--only", default="", help="cases whose peer or network has this in its name")
+    parser.add_argument("--table", action="store_true", help="of the results that are there")
+    options = parser.parse_args()
+    path = os.path.join(lab.SCR, "rivals.jsonl")
+    results = [json.loads(each) for each in open(path)] if options.table and os.path.exists(path) else []
+    try:
+        for repeat in range(0 if options.table else options.repeat):
+            for case in CASES:
+                if options.only and options.only not in (case.peer, case.network, f"{case.frames}"):
+                    continue
+                for kind in case.kinds[:None if repeat == 0 else -1]:  # speech once
+                    r = lab.run(case.peer, case.options, case.frames, case.network, SECONDS[kind], 1 + repeat, kind)
+                    results.append(r)
+                    with open(path, "a") as file:
+                        file.write(json.dumps(r) + "\n")
+                    print(lab.show(r), flush=True, file=sys.stderr)
+    finally:
+        lab.net_down()
+    return 0 if table(results) else 1
+
+
+if __name__ == "__main__":
+    signal.signal(signal.SIGTERM, lambda *a: sys.exit(1))
+    sys.exit(main())
