@@ -494,19 +494,21 @@ opus_packet_loss {o.get('pl', '0')}
 
 
 def peer_earshot(P, o, ip, period):
-    """codec: pcm|opus|opus-custom|aac; frame: Opus milliseconds; channels; bitrate; dial; warm"""
+    """codec: pcm|opus|opus-custom|aac; frame: Opus milliseconds; channels; bitrate; dial; warm; apart: a client each way"""
     prog = os.environ.get("LAB_EARSHOT", "earshot")
     base = ["--device", "jack", "--no-connect", "--codec", o.get("codec", "pcm"), "--channels", o.get("channels", "2"), "--json"]
     for k in ("frame", "bitrate", "dial"):
         if k in o:
             base += ["--" + k, o[k]]
+    mouth = "-in" if "apart" in o else ""
+    base += ["--separate-input"] if mouth else []
     out = {s: open(f"{SCR}/earshot{s}.json", "w") for s in "AB"}
     a = P.start("earshotA", [prog, "host", "--accept", "all", "--no-announce", "--ephemeral", "--client-name", "eA"] + base, "A", True, stdout=out["A"])
     time.sleep(0.7)
     b = P.start("earshotB", [prog, "join", ip["A"], "--ephemeral", "--client-name", "eB"] + base, "B", True, stdout=out["B"])
     n = range(1, int(o.get("ports", "2")) + 1)
     return {"procs": {"earshot": [a, b]}, "both": True, "warm": float(o.get("warm", 6)),
-            "in": {"A": [f"eA:input_{i}" for i in n], "B": [f"eB:input_{i}" for i in n]},
+            "in": {"A": [f"eA{mouth}:input_{i}" for i in n], "B": [f"eB{mouth}:input_{i}" for i in n]},
             "out": {"A": [f"eA:output_{i}" for i in n], "B": [f"eB:output_{i}" for i in n]}}
 
 

@@ -28,20 +28,21 @@ class Case:
 
 CLEAN = ("both", "speech")
 LOSSY = ("noise", "both", "speech")
-OURS, AUTO = "codec=pcm,dial=sing,warm=14", "q=auto,s=3,warm=14"
+OURS, AUTO = "codec=pcm,dial=sing,apart,warm=14", "q=auto,s=3,warm=14"
 CASES = [
     Case("earshot", OURS, 64, "clean", CLEAN, 4.5, 0),
+    Case("earshot", "codec=pcm,dial=sing,warm=14", 64, "clean", CLEAN),
     Case("jacktrip", "q=4,udprt", 64, "clean", CLEAN),
     Case("zita", "buff=2,warm=10", 64, "clean", CLEAN),
-    Case("earshot", "codec=opus,frame=2.5,dial=sing,warm=14", 64, "clean", CLEAN, 10.5),
-    Case("earshot", "codec=opus-custom,dial=sing,warm=14", 64, "clean", CLEAN, 7.5),
+    Case("earshot", "codec=opus,frame=2.5,dial=sing,apart,warm=14", 64, "clean", CLEAN, 10.5),
+    Case("earshot", "codec=opus-custom,dial=sing,apart,warm=14", 64, "clean", CLEAN, 7.5),
     Case("jamulus", "jb=auto,warm=12", 64, "clean", CLEAN),
     Case("earshot", OURS, 128, "l1j5", LOSSY, 16.5, 3),
     Case("jacktrip", "q=8,r=2,udprt", 128, "l1j5", LOSSY),
     Case("jacktrip", AUTO, 128, "l1j5", LOSSY),
     Case("earshot", OURS, 128, "stall5", LOSSY, 15, 3),
     Case("jacktrip", "q=8,r=2,udprt", 128, "stall5", LOSSY),
-    Case("earshot", "codec=pcm,dial=talk,warm=14", 128, "l5j20", LOSSY, 31, 20),
+    Case("earshot", "codec=pcm,dial=talk,apart,warm=14", 128, "l5j20", LOSSY, 31, 20),
     Case("jacktrip", "q=12,r=2,udprt", 128, "l5j20", LOSSY),
     Case("jacktrip", AUTO, 128, "l5j20", LOSSY),
 ]

@@ -12,6 +12,9 @@ import Synchronization
 ///
 /// Far sides come, change and go while the device runs; nobody else's sound is touched. ``start()``, ``followDevice()`` and
 /// ``stop()`` are for the thread that has the device, all else for any thread but a render thread, which never waits for it.
+///
+/// The microphone may be a device of its own, with a clock of its own: nothing is resampled for it, as each far side follows
+/// the clock of what it gets. On JACK it spares a period where one program feeds this one and hears it too.
 public final class CallSession: MediaNegotiator {
     /// Far sides with media at once, at most: a room of eight.
     public static let maximumFarSides = 7
@@ -20,6 +23,8 @@ public final class CallSession: MediaNegotiator {
     public let preferences: CallPreferences
     /// The sound card the call runs on.
     public let device: any AudioDevice
+    /// What captures in its stead; nil where ``device`` does.
+    public let microphone: (any AudioDevice)?
     /// What one's own voice goes through; nil where it goes out as it is.
     public let voice: CallVoice?
 
@@ -30,13 +35,18 @@ public final class CallSession: MediaNegotiator {
 
     /// - Parameters:
     ///   - preferences: of the device's rate and block.
+    ///   - device: plays, and captures where `microphone` is nil.
+    ///   - microphone: captures, at the same rate. Voice processing stays off then: it needs to know what is played.
     ///   - cname: names this end in RTCP; no secret, and nothing about the person; at most 255 bytes.
     ///   - voice: what one's own voice goes through; at the device's rate and the call's channels.
     public init(
-        _ preferences: CallPreferences, device: any AudioDevice, cname: String, voice: CallVoice? = nil
+        _ preferences: CallPreferences, device: any AudioDevice, microphone: (any AudioDevice)? = nil, cname: String,
+        voice: CallVoice? = nil
     ) {
+        precondition(microphone == nil || microphone?.sampleRate == device.sampleRate, "two rates in one call")
         self.preferences = preferences
         self.device = device
+        self.microphone = microphone
         self.voice = voice
         let wakeup = Wakeup()
         processor = CallProcessor(
@@ -54,11 +64,13 @@ public final class CallSession: MediaNegotiator {
 
     /// Starts the device: from now on there is sound for those who are in.
     public func start() throws(AudioDeviceError) {
-        voice?.start(on: device)
+        if microphone == nil { voice?.start(on: device) } else { voice?.setProcessing(false) }
         processor.mixer.setPulled(true)
         do throws(AudioDeviceError) {
-            try device.start(processor.callback)
+            try device.start(microphone == nil ? processor.callback : processor.playbackCallback)
+            try microphone?.start(processor.captureCallback)
         } catch {
+            device.stop()
             processor.mixer.setPulled(false)
             voice?.stop()
             throw error
@@ -75,9 +87,10 @@ public final class CallSession: MediaNegotiator {
         processor.mixer.collect()
     }
 
-    /// Stops the device. Far sides stay, and hear nothing, until the port lets go of them. What was recorded is complete after
+    /// Stops the devices. Far sides stay, and hear nothing, until the port lets go of them. What was recorded is complete after
     /// it.
     public func stop() {
+        microphone?.stop()
         device.stop()
         processor.mixer.setPulled(false)
         voice?.stop()
@@ -108,7 +121,7 @@ public final class CallSession: MediaNegotiator {
     }
 
     /// Loudness at this end: one's own microphone, muted or not, and what is played.
-    public var levels: CallLevels { reading.withLock { _ in processor.levels.load() } }
+    public var levels: CallLevels { reading.withLock { _ in processor.levels } }
 
     /// Why nothing is sent any more; nil where all is well.
     public var failure: CodecError? { media.failure }

@@ -12,6 +12,12 @@ struct CallOptions: ParsableArguments {
     @OptionGroup(title: "Sound card")
     var card: DeviceOptions
 
+    @Flag(
+        help:
+            "Open the microphone as a device of its own, on JACK a client named NAME-in: a block less where a mixer both feeds and hears this program; two cards without a common clock. No voice processing."
+    )
+    var separateInput = false
+
     @OptionGroup(title: "Sound card")
     var simulated: SimulatedOptions
 
@@ -36,6 +42,16 @@ struct CallOptions: ParsableArguments {
             throw ValidationError("--duration takes a number of seconds above 0")
         }
         if hear != nil, card.device != .simulated { throw ValidationError("--hear belongs to --device simulated") }
+        if separateInput {
+            if card.device == .simulated { throw ValidationError("--separate-input is for real sound cards") }
+            if voice.voiceProcessing == .on {
+                throw ValidationError(
+                    "--voice-processing on needs one device for both ways: leave out --separate-input")
+            }
+            if card.clientName.utf8.count > 60 {
+                throw ValidationError("--client-name takes 1 to 60 bytes with --separate-input")
+            }
+        }
         try simulated.check(card.device)
     }
 

@@ -70,6 +70,7 @@ extension CallOptions {
         let name = String(UInt64.random(in: .min ... .max), radix: 36)
         return CallSession(
             preferences(deviceRate: card.device.sampleRate, deviceBlock: card.device.blockFrameCount),
-            device: card.device, cname: name, voice: try voice.makeVoice(card, channelCount: channels))
+            device: card.device, microphone: card.input?.device, cname: name,
+            voice: try voice.makeVoice(card, channelCount: channels))
     }
 }

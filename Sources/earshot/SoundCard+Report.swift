@@ -5,7 +5,7 @@ import Foundation
 
 extension SoundCard {
     /// What sound goes through, in one line; with the cable's advantages where it is in the air.
-    var summary: String { report.summary(session.currentRoute) }
+    var summary: String { report.summary(route) }
 }
 
 extension AudioSession {

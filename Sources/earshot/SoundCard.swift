@@ -10,6 +10,8 @@ final class SoundCard {
     let session: AudioSession
     /// Stays while the hardware behind it changes.
     let device: any AudioDevice
+    /// The microphone's own session and device; nil where `device` captures.
+    let input: (session: AudioSession, device: any AudioDevice)?
     let watchdog: CallbackWatchdog
     private let asked: DeviceOptions
     private let source: AudioRing?
@@ -20,7 +22,7 @@ final class SoundCard {
     private let spokenPath: String?
     private let heardPath: String?
     private let simulated: Simulated?
-    private let news: Task<Void, Never>
+    private var news: [Task<Void, Never>] = []
 
     /// The first simulated card that ran: its converters' times are the files'.
     private struct Simulated {
@@ -63,9 +65,40 @@ final class SoundCard {
             outputChannelCount: options.card.device == .simulated ? options.channels : 2, on: system)
         wanted.preferredBlockFrameCount = options.card.block ?? configuration?.blockFrameCount
         wanted.preferredSampleRate = options.card.rate ?? configuration?.sampleRate
+        var apart = wanted
+        if options.separateInput {
+            wanted.category = .playback
+            wanted.pausesWhenHeadphonesLeave = false
+        }
         session = AudioSession(system, wanted)
-        // Where sound goes is told from now on, also while a guest is awaited; the first route when the call begins.
-        news = Task { [session, asked] in
+        let told = Self.tellNews(session, asked)
+        device = try session.activate()
+        if options.separateInput {
+            apart.category = .record
+            apart.clientName += "-in"
+            apart.otherAudio = .mix
+            apart.preferredSampleRate = device.sampleRate
+            let capture = AudioSession(system, apart)
+            news = [told, Self.tellNews(capture, asked)]
+            let microphone = try capture.activate()
+            guard microphone.sampleRate == device.sampleRate else {
+                throw Failure(
+                    "the microphone has \(Int(microphone.sampleRate)) Hz and the loudspeaker \(Int(device.sampleRate)); "
+                        + "leave out --separate-input", status: Failure.unavailable)
+            }
+            input = (capture, microphone)
+        } else {
+            news = [told]
+            input = nil
+        }
+        watchdog = CallbackWatchdog(monitor: device.monitor)
+        let card = (session.hardware as? SimulatedDevice)?.card
+        simulated = card.flatMap { card in configuration.map { Simulated(configuration: $0, card: card) } }
+    }
+
+    /// Says where sound goes, also while a guest is awaited; the first route when the call begins.
+    private static func tellNews(_ session: AudioSession, _ asked: DeviceOptions) -> Task<Void, Never> {
+        Task {
             for await event in session.events() {
                 guard case .routeChanged(let change) = event else {
                     Terminal.say(event.description)
@@ -76,10 +109,6 @@ final class SoundCard {
                 Terminal.say(CallReport.Device(session, device, asked).summary(change.current))
             }
         }
-        device = try session.activate()
-        watchdog = CallbackWatchdog(monitor: device.monitor)
-        let card = (session.hardware as? SimulatedDevice)?.card
-        simulated = card.flatMap { card in configuration.map { Simulated(configuration: $0, card: card) } }
     }
 
     /// Starts the files' threads, so that the first block finds sound and the last one a place. A file that is there
@@ -99,7 +128,8 @@ final class SoundCard {
 
     /// After the call: the devices go, what was heard is written out and closed.
     func close() {
-        news.cancel()
+        for task in news { task.cancel() }
+        input?.session.deactivate()
         session.deactivate()
         feeder?.stop()
         recorder?.stop()
@@ -108,7 +138,31 @@ final class SoundCard {
     /// Why a file is no longer read or written, as far as anybody should know.
     var fileError: AudioFileError? { feeder?.error ?? recorder?.error }
 
-    var report: CallReport.Device { CallReport.Device(session, device, asked) }
+    /// Where sound comes from and goes to, from one session or two.
+    var route: AudioRoute {
+        guard let input else { return session.currentRoute }
+        return AudioRoute(input: input.session.currentRoute.input, output: session.currentRoute.output)
+    }
+
+    /// What keeps a side from calling, and since when; or nil.
+    var interruption: (kind: Interruption, since: HostTime)? {
+        session.interruption ?? input?.session.interruption
+    }
+
+    private var sessions: [AudioSession] { [session] + (input.map { [$0.session] } ?? []) }
+    var routeChanges: [CallReport.RouteChanged] {
+        sessions.flatMap(\.routeChanges).sorted { $0.monotonicNanoseconds < $1.monotonicNanoseconds }
+    }
+    var interruptions: [CallReport.Interrupted] { sessions.flatMap(\.interruptions) }
+    var lostFrameCount: Int { sessions.map(\.lostFrameCount).reduce(0, +) }
+
+    var report: CallReport.Device {
+        var report = CallReport.Device(session, device, asked)
+        guard let input else { return report }
+        report.inputLatencyMs = input.device.inputLatency * 1e3
+        report.input = input.session.currentRoute.input.map { CallReport.Port($0) }
+        return report
+    }
 
     var spoken: CallReport.Tape? {
         guard let spokenPath, let feeder, let time = simulated?.card.firstInputFrameTime else { return nil }

@@ -17,9 +17,10 @@ struct VoiceOptions: ParsableArguments {
     /// Nil where the voice goes out as it is. Made for the session's device.
     func makeVoice(_ card: SoundCard, channelCount: Int) throws -> CallVoice? {
         let effects = try effect.effects()
-        if effects.isEmpty, voiceProcessing == .off { return nil }
+        let canProcess = voiceProcessing != .off && card.input == nil
+        if effects.isEmpty, !canProcess { return nil }
         return try CallVoice(
-            effects: effects, canProcess: voiceProcessing != .off, sampleRate: card.device.sampleRate,
+            effects: effects, canProcess: canProcess, sampleRate: card.device.sampleRate,
             channelCount: channelCount, blockFrameCount: card.device.blockFrameCount)
     }
 }

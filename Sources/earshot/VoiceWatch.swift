@@ -29,7 +29,7 @@ struct VoiceWatch {
 
     /// Turns voice processing on or off where the route has changed.
     mutating func look() {
-        guard let voice, mode != .off else { return }
+        guard let voice, mode != .off, card.input == nil else { return }
         if case .left(let error) = voice.processing {
             if !isLeft { Terminal.warn("\(error)") }
             isLeft = true

@@ -36,6 +36,20 @@ import Testing
         #expect(eventually { a.statistics(of: b)?.media.peerLeft == true })
     }
 
+    @Test func `who has a microphone that is a card of its own hears and is heard, and stops like others`() throws {
+        let calls = [try LiveCall(0, isSplit: true), try LiveCall(1)]
+        for call in calls { try call.start() }
+        defer { for call in calls { call.stop() } }
+        let (a, b) = (calls[0], calls[1])
+        try a.call(b)
+        #expect(eventually { a.hears(b) && b.hears(a) })
+        #expect(a.session.levels.isSpeaking && a.session.levels.heardPeak > 0.08)
+        a.session.isMuted = true
+        #expect(eventually { b.misses(a) && a.hears(b) })
+        a.stop()
+        #expect(eventually { b.statistics(of: a)?.media.peerLeft == true })
+    }
+
     @Test(.realTime) func `one of three leaves and comes back, and the others hear no difference`() throws {
         let calls = try started(3)
         defer { for call in calls { call.stop() } }

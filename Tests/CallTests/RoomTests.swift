@@ -231,7 +231,7 @@ import Testing
             for end in rig.peers.indices {
                 let speaks =
                     end == 1
-                    ? rig.peers[1].processor.levels.load().isSpeaking
+                    ? rig.peers[1].processor.levels.isSpeaking
                     : rig.peers[end].level(of: PeerID(1))?.isSpeaking ?? false
                 if speaks { spoken[end].append(0.01 * Double(step)) }
             }

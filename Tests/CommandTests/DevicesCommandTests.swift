@@ -83,6 +83,33 @@ import TestTraits
         #expect(program.errors.isEmpty, "\(program.errors)")
     }
 
+    @Test func `a call on JACK with its microphone apart is two clients, and both are heard`() throws {
+        let server = try JACKServer()
+        let port = try Earshot.freePort()
+        let common = ["--codec", "pcm", "--ephemeral", "--json"]
+        let host = try Earshot.start(
+            Earshot.host(port) + [
+                "--jack-server", server.name, "--client-name", "singer", "--separate-input", "--duration", "2",
+            ] + common)
+        #expect(host.says("waiting for guests"), "\(host.errors)")
+        let devices = try Earshot.start(["devices", "--jack-server", server.name, "--json"])
+        #expect(devices.wait() == .exit(0), "\(devices.errors)")
+        let clients = try self.devices(theReport(devices), of: "jack")
+        for (name, inputs, outputs) in [("singer-in", 0, 1), ("singer", 2, 0)] {
+            // What plays is another's output: a device's inputs are the client's output ports.
+            let client = try #require(clients.first { $0["id"] as? String == name }, "\(devices.output)")
+            #expect(client["inputs"] as? Int == inputs && client["outputs"] as? Int == outputs, "\(devices.output)")
+        }
+        let guest = try Earshot.start(
+            ["join", "127.0.0.1:\(port)", "--device", "simulated", "--speak", Earshot.speech] + common)
+        #expect(host.wait() == .exit(0) && guest.wait() == .exit(0), "\(host.errors) \(guest.errors)")
+        for process in [host, guest] {
+            let peer = try thePeer(theReport(process))
+            #expect((peer["sent"] as? [String: Any])?["packets"] as? Int ?? 0 > 100, "\(process.output)")
+            #expect((peer["received"] as? [String: Any])?["packets"] as? Int ?? 0 > 100, "\(process.output)")
+        }
+    }
+
     private static let sink = PipeWireServer.Device.sink(
         "speakers", ["node.description": "Good Speakers", "device.form-factor": "speaker"])
     private static let microphone = PipeWireServer.Device.source("mic", ["node.description": "Good Mic"])

@@ -143,7 +143,7 @@ final class RoomRunner {
         if let error = call.failure { return .failed(Failure(error)) }
         if let error = card.fileError { return .failed(Failure(error)) }
         guard let began else { return nil }
-        if let (why, since) = card.session.interruption, case let seconds = now.seconds(since: max(since, began)),
+        if let (why, since) = card.interruption, case let seconds = now.seconds(since: max(since, began)),
             seconds > Self.devicePatience
         {
             return .failed(Failure("no sound for \(Int(seconds)) s: \(why)", status: Failure.unavailable))
@@ -209,8 +209,8 @@ final class RoomRunner {
             key: console.session.fingerprint.hex,
             room: roster.map {
                 CallReport.Room(name: $0.name.text, id: $0.room.description, epoch: Int($0.epoch.number))
-            }, seconds: seconds, ended: ending.word, device: device, routeChanges: card.session.routeChanges,
-            interruptions: card.session.interruptions, routeLostFrames: card.session.lostFrameCount,
+            }, seconds: seconds, ended: ending.word, device: device, routeChanges: card.routeChanges,
+            interruptions: card.interruptions, routeLostFrames: card.lostFrameCount,
             microphone: "\(call.levels.microphone)", spoken: card.spoken, heard: card.heard, peers: peers.report,
             callback: CallReport.Callback(card.watchdog.snapshot), memoryAnonymousKiB: Self.anonymousMemory())
         report.voice = voice.report

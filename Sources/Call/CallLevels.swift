@@ -1,0 +1,42 @@
+import AudioBase
+import AudioDSP
+import AudioDevices
+
+/// What one's own microphone and the far sides' voices measure.
+public struct CallLevels: BitwiseCopyable, Sendable {
+    /// The last block captured.
+    public var spoken = Level()
+    /// The last block played.
+    public var heard = Level()
+    /// The peak captured; falls by 1 % a block.
+    public var spokenPeak: Float = 0
+    /// The peak played; falls by 1 % a block.
+    public var heardPeak: Float = 0
+    /// Whether one speaks, sings or plays, muted or not: from 50 ms after it begins to 400 ms after it ends.
+    public var isSpeaking = false
+    /// What is the matter with the microphone.
+    public var microphone = MicrophoneCheck.Finding.fine
+
+    /// Silence.
+    public init() {}
+
+    init(spoken: SpokenLevels, heard: HeardLevels) {
+        (self.spoken, spokenPeak) = (spoken.last, spoken.peak)
+        (self.heard, heardPeak) = (heard.last, heard.peak)
+        (isSpeaking, microphone) = (spoken.isSpeaking, spoken.microphone)
+    }
+}
+
+/// The part of ``CallLevels`` that the thread which captures knows.
+struct SpokenLevels: BitwiseCopyable, Sendable {
+    var last = Level()
+    var peak: Float = 0
+    var isSpeaking = false
+    var microphone = MicrophoneCheck.Finding.fine
+}
+
+/// The part that the thread which plays knows.
+struct HeardLevels: BitwiseCopyable, Sendable {
+    var last = Level()
+    var peak: Float = 0
+}

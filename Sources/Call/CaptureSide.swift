@@ -1,0 +1,82 @@
+import AudioBase
+import AudioDSP
+import AudioDevices
+import Synchronization
+
+/// One's own voice on its way from a device's block to the ring, on the render thread that captures.
+struct CaptureSide: ~Copyable {
+    private let ring: AudioRing.Writer
+    private let wakeup: Wakeup.Handle
+    private let levels: LatestValue<SpokenLevels>.Writer
+    private let block: Channels  // at the stream's channel count
+    private let capacity: Int
+    private let isMuted: UnsafeMutablePointer<Atomic<Bool>>
+    var voice: VoicePath
+    private var fader: VoiceFader
+    private var speech: SpeechDetector
+    private var check: MicrophoneCheck
+    private var level = SpokenLevels()
+    private var expectedSampleTime: Int64 = .min
+
+    init(
+        ring: AudioRing.Writer, wakeup: Wakeup.Handle, levels: LatestValue<SpokenLevels>.Writer, block: Channels,
+        capacity: Int, isMuted: UnsafeMutablePointer<Atomic<Bool>>, voice: VoicePath, sampleRate: Double
+    ) {
+        self.ring = ring
+        self.wakeup = wakeup
+        self.levels = levels
+        self.block = block
+        self.capacity = capacity
+        self.isMuted = isMuted
+        self.voice = voice
+        fader = VoiceFader(sampleRate: sampleRate, isHeard: true)
+        speech = SpeechDetector(sampleRate: sampleRate)
+        check = MicrophoneCheck(sampleRate: sampleRate)
+    }
+
+    /// A block of a device that only captures.
+    @_noLocks
+    mutating func process(_ cycle: IOCycle) {
+        listen(cycle)
+        send(cycle)
+    }
+
+    /// Takes the block. Mono is the mean of all inputs; stereo the first two, or a single one twice.
+    @_noLocks
+    mutating func listen(_ cycle: IOCycle) {
+        let frames = min(cycle.frameCount, capacity)
+        if expectedSampleTime != .min, cycle.sampleTime > expectedSampleTime {
+            ring.skip(Int(cycle.sampleTime &- expectedSampleTime))
+        }
+        expectedSampleTime = cycle.sampleTime &+ Int64(cycle.frameCount)
+        for c in 0..<block.count {
+            if cycle.input.count == 0 {
+                clearSamples(block[c], frames)
+            } else {
+                copySamples(block[c], cycle.input[min(c, cycle.input.count &- 1)], frames)
+            }
+        }
+        if block.count == 1, cycle.input.count > 1 {
+            for k in 1..<cycle.input.count { for i in 0..<frames { block[0][i] += cycle.input[k][i] } }
+            let share = 1 / Float(cycle.input.count)
+            for i in 0..<frames { block[0][i] *= share }
+        }
+        level.last = Level(of: block, frameCount: frames)
+        level.peak = max(level.last.peak, level.peak * 0.99)
+        check.update(level.last, frameCount: frames)
+        level.microphone = check.finding
+        speech.update(meanSquare: level.last.meanSquare, frameCount: frames)
+        level.isSpeaking = speech.isSpeaking
+        levels.store(level)
+    }
+
+    /// Passes on what was taken.
+    @_noLocks
+    mutating func send(_ cycle: IOCycle) {
+        let frames = min(cycle.frameCount, capacity)
+        voice.process(block, cycle, frameCount: frames)
+        fader.process(block, frames, isHeard: !isMuted.pointee.load(ordering: .relaxed))
+        // What was rejected is, once the ring is empty, a gap.
+        if !ring.write(block, frameCount: frames) || ring.hasAwaited { wakeup.wake() }
+    }
+}

@@ -1,0 +1,41 @@
+import AudioBase
+import AudioDSP
+
+/// The far sides' voices on their way to a device's block, on the render thread that plays.
+struct PlaybackSide: ~Copyable {
+    private let voices: VoiceMixer.Renderer
+    private let levels: LatestValue<HeardLevels>.Writer
+    private let cycles: MessageQueue<CallCycle>.Writer
+    private let block: Channels  // at the stream's channel count
+    private let capacity: Int
+    private var level = HeardLevels()
+
+    init(
+        voices: VoiceMixer.Renderer, levels: LatestValue<HeardLevels>.Writer, cycles: MessageQueue<CallCycle>.Writer,
+        block: Channels, capacity: Int
+    ) {
+        self.voices = voices
+        self.levels = levels
+        self.cycles = cycles
+        self.block = block
+        self.capacity = capacity
+    }
+
+    /// Mono to every output; stereo to the first two, or their mean to a single one.
+    @_noLocks
+    mutating func process(_ cycle: IOCycle) {
+        let frames = min(cycle.frameCount, capacity)
+        voices.pull(block, frameCount: frames, sampleTime: cycle.sampleTime, hostTime: cycle.hostTime)
+        cycles.push(CallCycle(sampleTime: cycle.sampleTime, frameCount: frames, hostTime: cycle.hostTime))
+        level.last = Level(of: block, frameCount: frames)
+        level.peak = max(level.last.peak, level.peak * 0.99)
+        for c in 0..<cycle.output.count {
+            if block.count == 2 && cycle.output.count == 1 {
+                for i in 0..<frames { cycle.output[0][i] = 0.5 * (block[0][i] + block[1][i]) }
+            } else if c < block.count || block.count == 1 {
+                copySamples(cycle.output[c], block[min(c, block.count &- 1)], frames)
+            }
+        }
+        levels.store(level)
+    }
+}

@@ -1,0 +1,70 @@
+import AudioBase
+import AudioDevices
+import TestSupport
+import Testing
+
+@testable import Call
+
+/// One device for both ways, or one for each.
+@Suite struct CallProcessorTests {
+    private static let block = 64
+
+    /// A block of a ramp in, and room for one out.
+    private final class Card {
+        let input = AudioBuffer(channelCount: 2, frameCapacity: block)
+        let output = AudioBuffer(channelCount: 2, frameCapacity: block)
+        let none = AudioBuffer(channelCount: 1, frameCapacity: 1)
+
+        func cycle(_ number: Int, captures: Bool = true, plays: Bool = true) -> IOCycle {
+            for c in 0..<2 {
+                for i in 0..<block {
+                    input.channels[c][i] = Float(number * block + i) / 10_000 * (c == 0 ? 1 : -0.5)
+                    output.channels[c][i] = 0
+                }
+            }
+            return IOCycle(
+                frameCount: block, sampleTime: Int64(number * block),
+                hostTime: HostTime(nanoseconds: Int64(number) * 1_333_333), inputLatency: 0, outputLatency: 0,
+                input: captures ? input.channels : Channels(none.channels, count: 0),
+                output: plays ? output.channels : Channels(none.channels, count: 0))
+        }
+    }
+
+    @Test func `two devices, one each way, say and hear what one that does both would`() {
+        let card = Card()
+        let both = CallProcessor(channelCount: 2, deviceRate: 48_000, wakeup: Wakeup())
+        let apart = CallProcessor(channelCount: 2, deviceRate: 48_000, wakeup: Wakeup())
+        both.mixer.setPulled(true)
+        apart.mixer.setPulled(true)
+        for number in 0..<20 where number != 11 {  // one that the cards skip
+            var cycle = card.cycle(number)
+            both.callback(&cycle)
+            var out = card.cycle(number, captures: false)
+            apart.playbackCallback(&out)
+            var into = card.cycle(number, plays: false)
+            apart.captureCallback(&into)
+        }
+        let (one, other) = (taken(both), taken(apart))
+        #expect(one == other && one.count == 2 * 19 * Self.block && one.contains { $0 > 0.1 })
+        #expect(both.levels.spoken == apart.levels.spoken && both.levels.spokenPeak == apart.levels.spokenPeak)
+        #expect(both.levels.spokenPeak > 0.1)
+        for _ in 0..<19 {
+            let (one, other) = (both.cycles.pop(), apart.cycles.pop())
+            #expect(one?.sampleTime == other?.sampleTime && one != nil)
+        }
+        #expect(both.cycles.pop() == nil && apart.cycles.pop() == nil)
+    }
+
+    private func taken(_ processor: CallProcessor) -> [Float] {
+        let block = AudioBuffer(channelCount: 2, frameCapacity: Self.block)
+        var all: [Float] = []
+        while case let slice = processor.captured.reader.read(block.channels, frameCount: Self.block),
+            slice.frameCount > 0
+        {
+            for c in 0..<2 {
+                all.append(contentsOf: UnsafeBufferPointer(start: block.channels[c], count: slice.frameCount))
+            }
+        }
+        return all
+    }
+}
