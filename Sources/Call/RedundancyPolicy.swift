@@ -37,9 +37,10 @@ public struct RedundancyPolicy: Sendable {
 
     /// What is taken for ``delayLimit`` where the far side does not say.
     public static let usualDelayLimit = 0.08
-    /// Packets a minute that may stay lost; and where more bits alone help, and packets are as short as those of music.
+    /// Packets a minute that may stay lost; and where more bits alone help.
     private static let (bearable, heard) = (20.0, 1.5)
-    private static let shortPacket = 0.005  // seconds
+    /// Seconds of a packet that may go twice with the next: of music. Long ones are speech's, whose sound bears more than its link.
+    private static let shortPacket = 0.005
     /// Seconds in which what was seen counts a third: of losses, and of how they lie, which needs more of them.
     private static let (memory, burstMemory) = (5.0, 30.0)
     /// Seconds that less must have been enough before there is less.
@@ -52,7 +53,7 @@ public struct RedundancyPolicy: Sendable {
     private var counts = Counts()
     /// Losses and bursts, with some single ones to begin with: a few packets do not make a pattern.
     private var (burstLost, bursts) = (RedundancyPolicy.doubt, RedundancyPolicy.doubt)
-    private static let doubt = 4.0
+    private static let doubt = 8.0
     private var lastTime: Double?
     private var enoughSince: Double?
 
@@ -120,14 +121,13 @@ public struct RedundancyPolicy: Sendable {
     /// The same one more time with each packet, which costs no delay.
     private func thicker(_ plan: RedundancyPlan, _ stream: Stream) -> RedundancyPlan {
         let twice = RedundancyPlan(plan.near, plan.near)
-        let isWorthIt = plan.count == 1 && stream.packetDuration <= Self.shortPacket && isAllowed(twice, stream)
-        return isWorthIt ? twice : plan
+        return plan.count == 1 && isAllowed(twice, stream) ? twice : plan
     }
 
     private func isAllowed(_ plan: RedundancyPlan, _ stream: Stream) -> Bool {
         guard plan.count > 0 else { return true }
         return Double(plan.reach) * stream.packetDuration <= delayLimit + 0.0005
-            && (stream.repeatsAlone || plan.near != plan.far)
+            && (plan.near != plan.far || stream.repeatsAlone && stream.packetDuration <= Self.shortPacket)
             && Double(1 + plan.count) * stream.bitRate <= budget ?? 3.2 * stream.bitRate
     }
 }
