@@ -41,6 +41,7 @@ public struct RedundancyPolicy: Sendable {
     private static let (bearable, heard) = (20.0, 1.5)
     /// Seconds of a packet that may go twice with the next: of music. Long ones are speech's, whose sound bears more than its link.
     private static let shortPacket = 0.005
+    private static let isBursty = 1.5  // packets in a row, on average
     /// Seconds in which what was seen counts a third: of losses, and of how they lie, which needs more of them.
     private static let (memory, burstMemory) = (5.0, 30.0)
     /// Seconds that less must have been enough before there is less.
@@ -106,7 +107,8 @@ public struct RedundancyPolicy: Sendable {
 
     /// The cheapest plan that leaves few enough lost; else the cheapest of those about as good as the best.
     private func best(_ stream: Stream, bearable: Double) -> RedundancyPlan {
-        let share = bearable / 60 * stream.packetDuration
+        // Bursts differ from each other: what would do for the mean leaves the long ones.
+        let share = bearable / 60 * stream.packetDuration / (burst > Self.isBursty ? 2 : 1)
         var least = Double.infinity
         for plan in RedundancyPlan.all where isAllowed(plan, stream) {
             let residual = plan.residual(loss: loss, burst: burst)
