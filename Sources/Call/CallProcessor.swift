@@ -30,7 +30,7 @@ package final class CallProcessor: Sendable {
     private struct StatePointer: @unchecked Sendable {  // the devices' threads alone look inside
         let value: UnsafeMutablePointer<State>
         let isMuted: UnsafeMutablePointer<Atomic<Bool>>
-        let kept: (AudioBuffer, AudioBuffer, CallVoice?)
+        let kept: (AudioBuffer, AudioBuffer, CallVoice?, Wakeup)
     }
 
     /// - Parameter voice: what the captured voice goes through on its way to the ring; nil for nothing.
@@ -54,7 +54,7 @@ package final class CallProcessor: Sendable {
                 playback: PlaybackSide(
                     voices: mixer.renderer, levels: heard.writer, cycles: cycles.writer, block: output.channels,
                     capacity: output.frameCapacity)))
-        state = StatePointer(value: value, isMuted: isMuted, kept: (input, output, voice))
+        state = StatePointer(value: value, isMuted: isMuted, kept: (input, output, voice, wakeup))
     }
 
     deinit {
