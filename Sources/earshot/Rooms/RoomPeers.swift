@@ -2,27 +2,31 @@ import Call
 import MediaTransport
 import Rooms
 
-/// What the report says of each of the others, those who have left too.
+/// What the report says of each of the others, those who have left too. Asked for once; ``update(_:_:_:at:)`` comes many times
+/// a second and only keeps what it is told.
 struct RoomPeers {
-    private var all: [MemberID: CallReport.Peer] = [:]
-    /// Since when there is sound of each: seconds from the beginning of the call.
-    private var heardSince: [MemberID: Double] = [:]
+    private var all: [MemberID: Known] = [:]
+
+    private struct Known {
+        var member: Member
+        var statistics: CallStatistics
+        /// The last that was known, as was the address that its sound went to.
+        var way: MediaPortReport?
+        var pair: ICEPair?
+        /// Since when there is sound of it, and until when it was looked at: seconds from the beginning of the call.
+        var heardSince: Double?
+        var seconds: Double
+        var leftAfterSeconds: Double?
+    }
 
     /// How the call with a member stands, so many seconds from its beginning.
     mutating func update(
         _ member: Member, _ statistics: CallStatistics, _ way: MediaPortReport?, at seconds: Double
     ) {
-        if heardSince[member.id] == nil, statistics.playout.isStarted { heardSince[member.id] = seconds }
-        let heard = heardSince[member.id].map { seconds - $0 } ?? 0
-        var peer = CallReport.Peer(member, statistics, heardSeconds: heard)
-        peer.address = way?.pair.map { $0.remote.description } ?? all[member.id]?.address
-        peer.transport =
-            way.map {
-                CallReport.Transport(
-                    unauthentic: $0.statistics.unauthentic, replayed: $0.statistics.replayed,
-                    moves: $0.statistics.moves)
-            } ?? all[member.id]?.transport
-        all[member.id] = peer
+        let before = all[member.id]
+        all[member.id] = Known(
+            member: member, statistics: statistics, way: way ?? before?.way, pair: way?.pair ?? before?.pair,
+            heardSince: before?.heardSince ?? (statistics.playout.isStarted ? seconds : nil), seconds: seconds)
     }
 
     /// A member is gone. Said again it changes nothing.
@@ -31,7 +35,20 @@ struct RoomPeers {
     }
 
     /// In the order of their coming.
-    var report: [CallReport.Peer] { all.sorted { $0.key < $1.key }.map(\.value) }
+    var report: [CallReport.Peer] {
+        all.sorted { $0.key < $1.key }.map { _, known in
+            var peer = CallReport.Peer(
+                known.member, known.statistics, heardSeconds: known.heardSince.map { known.seconds - $0 } ?? 0)
+            peer.address = known.pair.map { $0.remote.description }
+            peer.leftAfterSeconds = known.leftAfterSeconds
+            peer.transport = known.way.map {
+                CallReport.Transport(
+                    unauthentic: $0.statistics.unauthentic, replayed: $0.statistics.replayed,
+                    moves: $0.statistics.moves)
+            }
+            return peer
+        }
+    }
 }
 
 extension CallReport.Peer {
