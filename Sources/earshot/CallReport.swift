@@ -211,6 +211,8 @@ struct CallReport: Codable {
     /// Everybody that was agreed with, in the order of their coming.
     var peers: [Peer]
     var callback: Callback
+    /// The microphone's own, with `--separate-input`.
+    var microphoneCallback: Callback?
     var memoryAnonymousKiB: Int?
 
     static let version = "0.1.0"

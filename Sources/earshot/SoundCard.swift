@@ -13,6 +13,8 @@ final class SoundCard {
     /// The microphone's own session and device; nil where `device` captures.
     let input: (session: AudioSession, device: any AudioDevice)?
     let watchdog: CallbackWatchdog
+    /// Of ``input``.
+    let inputWatchdog: CallbackWatchdog?
     private let asked: DeviceOptions
     private let source: AudioRing?
     private let sink: AudioRing?
@@ -92,6 +94,7 @@ final class SoundCard {
             input = nil
         }
         watchdog = CallbackWatchdog(monitor: device.monitor)
+        inputWatchdog = input.map { CallbackWatchdog(monitor: $0.device.monitor) }
         let card = (session.hardware as? SimulatedDevice)?.card
         simulated = card.flatMap { card in configuration.map { Simulated(configuration: $0, card: card) } }
     }

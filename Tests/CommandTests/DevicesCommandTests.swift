@@ -103,6 +103,9 @@ import TestTraits
         let guest = try Earshot.start(
             ["join", "127.0.0.1:\(port)", "--device", "simulated", "--speak", Earshot.speech] + common)
         #expect(host.wait() == .exit(0) && guest.wait() == .exit(0), "\(host.errors) \(guest.errors)")
+        let microphone = try theReport(host)["microphoneCallback"] as? [String: Any]
+        #expect(microphone?["calls"] as? Int ?? 0 > 100, "\(host.output)")
+        #expect(try theReport(guest)["microphoneCallback"] == nil, "\(guest.output)")
         for process in [host, guest] {
             let peer = try thePeer(theReport(process))
             #expect((peer["sent"] as? [String: Any])?["packets"] as? Int ?? 0 > 100, "\(process.output)")

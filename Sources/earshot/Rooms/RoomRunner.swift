@@ -114,6 +114,7 @@ final class RoomRunner {
 
     private func lookAfterSound() {
         card.watchdog.gather()
+        card.inputWatchdog?.gather()
         call.followDevice()
         voice.look()
         let finding = call.levels.microphone
@@ -214,6 +215,7 @@ final class RoomRunner {
             microphone: "\(call.levels.microphone)", spoken: card.spoken, heard: card.heard, peers: peers.report,
             callback: CallReport.Callback(card.watchdog.snapshot), memoryAnonymousKiB: Self.anonymousMemory())
         report.voice = voice.report
+        report.microphoneCallback = card.inputWatchdog.map { CallReport.Callback($0.snapshot) }
         return report
     }
 
