@@ -37,6 +37,7 @@ extension MediaPeer {
         guard let packets else { return }
         if configuration.codec == .aac {
             guard let units = try? AACPayload(parsing: payload) else { return counts.corruptPackets += 1 }
+            _ = measure(media, frames: units.unitCount * AACPayload.framesPerUnit, at: now)
             for unit in units {
                 let (bytes, position) = (payload[unit.bytes], media.position + unit.frameOffset)
                 aac?.receive(UnsafeRawBufferPointer(rebasing: bytes), position: position, at: now, into: packets)

@@ -26,8 +26,9 @@ public struct RateState: Hashable, Sendable {
         let carries = linkBitRate.map { "carries about \(Self.kilobits($0)) kb/s" } ?? "is slow"
         let sound = "\(rung.codec) at \(Self.kilobits(Double(rung.bitRate))) kb/s"
         guard isTooSlow else { return "the link to them \(carries): they are sent \(sound)" }
+        let remedy = rung.codec == .opus ? "or end other transfers" : "end other transfers, or call with Opus"
         return "the link to them \(carries), too little even for \(sound): they hear you with gaps; "
-            + "move closer to the access point, use a cable, or end other transfers"
+            + "move closer to the access point, use a cable, \(remedy)"
     }
 
     private static func kilobits(_ bits: Double) -> Int { Int(max(0, min(1e7, bits / 1e3)).rounded()) }

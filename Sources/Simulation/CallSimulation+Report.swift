@@ -38,11 +38,14 @@ extension CallSimulation {
         func rate(_ bytes: Int) -> Double {
             measured > 0 ? (Double(8 * bytes) / measured).rounded() / 1e3 : 0
         }
+        let rateState = peers[from].statistics(of: to.id).rate
         let headers = RTPPacket.headerSize + (configuration.isEncrypted ? SRTPProfile.aeadAES128GCM.overhead : 0)
         return SimulationReport.Stream(
             from: from + 1, to: to.id.rawValue + 1, codec: "\(agreement.codec)", rate: agreement.streamRate,
             packetFrames: agreement.framesPerPacket, kilobitsPerSecond: rate(way.bytes),
             payloadKilobitsPerSecond: rate(way.mediaBytes - way.media * headers),
+            stepsDown: rateState?.stepsDown ?? 0, stepsUp: rateState?.stepsUp ?? 0,
+            isLinkTooSlow: rateState?.isTooSlow ?? false,
             mouthToEarMs: meter.mouthToEar.spread, networkMs: networkDelays[from][to.id.rawValue].spread,
             targetDepthMs: meter.target.spread, depthMs: meter.depth.spread,
             driftPPM: (now.driftPPM * 1e3).rounded() / 1e3, packetsSent: way.media, packetsLost: way.lostMedia,

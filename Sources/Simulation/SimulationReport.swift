@@ -49,16 +49,22 @@ public struct SimulationReport: Codable, Hashable, Sendable {
         public var from: Int
         /// Who heard it.
         public var to: Int
-        /// `pcm`, `opus` or `aac`.
+        /// `pcm`, `opus`, `opus-custom` or `aac`, as was agreed on; over a slow link Opus may take the place of `pcm`.
         public var codec: String
         /// Hertz on the wire.
         public var rate: Double
-        /// Frames of a packet.
+        /// Frames of a packet, as was agreed on.
         public var packetFrames: Int
         /// Kilobits a second that were sent, RTP's headers, its reports and SRTP included, UDP's and IP's not.
         public var kilobitsPerSecond: Double
         /// The same of the payloads alone.
         public var payloadKilobitsPerSecond: Double
+        /// How often less was sent from then on as the link was too slow, in the whole call.
+        public var stepsDown: Int
+        /// How often more was sent again.
+        public var stepsUp: Int
+        /// Whether at the end even the least that could be sent was too much for the link.
+        public var isLinkTooSlow: Bool
         /// From the microphone's converter to the loudspeaker's; nil where nothing was heard.
         public var mouthToEarMs: Spread?
         /// On the way, of the packets that came.
@@ -79,7 +85,7 @@ public struct SimulationReport: Codable, Hashable, Sendable {
         public var packetsLate: Int
         /// Packets whose time came before they did.
         public var packetsMissing: Int
-        /// Lost packets that were there in time all the same: by copies, by request or by the codec's own redundancy.
+        /// Packets that a copy, a request or the codec's own redundancy brought in time and before they came themselves, if ever.
         public var packetsRecovered: Int
         /// Of these, what had been asked for.
         public var packetsRecoveredByRequest: Int

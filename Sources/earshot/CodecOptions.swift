@@ -31,12 +31,19 @@ struct CodecOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             "How long what comes late is waited for: sing (15 ms at most), talk (80), listen (500), or a number from 0, quick, to 1, safe.",
-            valueName: "name or number"))
+            valueName: "name or number"),
+        transform: { argument in
+            guard let dial = PlayoutDial(argument: argument) else {
+                throw ValidationError("it takes sing, talk, listen or a number from 0 to 1")
+            }
+            return dial
+        })
     var dial = PlayoutDial.talk
 
     @Flag(
         inversion: .prefixedNo,
-        help: "Send less to whom the link is too slow for the sound, and more again when there is room.")
+        help: ArgumentHelp(
+            "Send less to whom the link is too slow for the sound (Opus, PCM at 48 kHz), and more when there is room."))
     var adapt = true
 
     func validate() throws {

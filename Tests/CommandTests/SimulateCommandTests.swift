@@ -134,10 +134,12 @@ import Testing
         (["--minutes", "0"], "--minutes"), (["--minutes", "nan"], "--minutes"), (["--from", "60"], "--from"),
         (["--rate", "48000,44100,8000"], "--rate takes one number, or 2"), (["--rate", "7"], "8000 to 384000"),
         (["--rate", "48000.5"], "without a fraction"), (["--block", "0"], "1 to 4096"), (["--block", "x"], "--block"),
-        (["--drift", "20000"], "-10000 to 10000"), (["--capacity", "0"], "--capacity"),
+        (["--drift", "20000"], "-10000 to 10000"), (["--capacity", "0"], "1 to 10000000 kb/s"),
         (["--capacity", "5", "--capacity", "6"], "twice"), (["--queue", "9"], "belongs to --capacity"),
-        (["--outage", "5-4"], "--outage"), (["--stall", "-1-4"], "--stall"), (["--seed", "-1"], "--seed"),
-        (["--frame", "7"], "2.5, 5, 10 or 20"), (["--input", "a", "b", "c"], "too many for 2 peers"),
+        (["--outage", "5-4"], "the lesser first"), (["--stall", "5"], "as 10-12.5"),
+        (["--dial", "fast"], "talk, listen or a number"), (["--dial", "2"], "see earshot simulate --help"),
+        (["--seed", "-1"], "--seed"), (["--frame", "7"], "2.5, 5, 10 or 20"),
+        (["--input", "a", "b", "c"], "too many for 2 peers"),
     ]) func `what makes no sense is told in one line, with what would`(arguments: [String], words: String) throws {
         let program = try Earshot.start(["simulate"] + arguments)
         #expect(program.wait() == .exit(64), "\(program.output)")

@@ -131,7 +131,34 @@ import Testing
         var call = try call(.pcm, link(1_000_000, [.capacity(bitsPerSecond: 12_000, at: 3)]))
         try call.run(until: 10)
         let rate = try rate(call, 0)
+        #expect(call.report.streams[0].isLinkTooSlow && call.report.streams[0].stepsDown == rate.stepsDown)
         #expect(rate.isTooSlow && rate.words?.contains("too little") == true, "\(rate)")
+    }
+
+    /// AAC, Opus Custom, and PCM of a rate that Opus has not: there is one form of them.
+    @Test(
+        arguments: [(.aac, nil, 40_000), (.opusCustom, nil, 60_000), (.pcm, 44_100, 300_000)]
+            as [(Codec, Double?, Double)])
+    func `who cannot send less says that the link is too slow, and no longer when it is not`(
+        codec: Codec, rate: Double?, capacity: Double
+    ) throws {
+        var configuration = CallSimulation.Configuration()
+        configuration.codec = codec
+        if let rate { for peer in configuration.peers.indices { configuration.peers[peer].sampleRate = rate } }
+        let events: [NetworkEvent] = [
+            .capacity(bitsPerSecond: capacity, at: 5), .capacity(bitsPerSecond: 5_000_000, at: 15),
+        ]
+        configuration.network = link(5_000_000, events)
+        var call = try CallSimulation(configuration)
+        try call.run(until: 4.9)
+        #expect(try !self.rate(call, 0).isTooSlow)
+        try call.run(until: 14.9)
+        let state = try self.rate(call, 0)
+        #expect(state.isTooSlow && state.index == 0 && state.words?.contains("call with Opus") == true, "\(state)")
+        #expect(call.report.streams.allSatisfy { $0.isLinkTooSlow && $0.stepsDown == 0 })
+        try call.run(until: 30)
+        #expect(try !self.rate(call, 0).isTooSlow)
+        #expect(call.report.streams.allSatisfy { !$0.isLinkTooSlow })
     }
 
     @Test func `who does not change goes under`() throws {

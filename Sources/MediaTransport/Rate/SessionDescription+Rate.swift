@@ -20,11 +20,10 @@ extension MediaFormat {
 }
 
 extension SessionDescription {
-    /// Adds to an offer that less may be asked for of Opus and PCM, and Opus as the reserve of PCM at its clock, 48 kHz.
+    /// Adds to an offer that less may be asked for of its formats, and Opus as the reserve of PCM at its clock, 48 kHz. What has
+    /// no reserve and one bit rate is asked all the same: its sender then knows, and says, that the link is too slow.
     public mutating func offerRateRequests() {
-        for index in formats.indices where formats[index].codec == .opus || formats[index].codec == .pcm {
-            formats[index].takesRateRequests = true
-        }
+        for index in formats.indices where formats[index].codec != nil { formats[index].takesRateRequests = true }
         guard let pcm = formats.first(where: { $0.codec == .pcm && $0.clockRate == OpusPayload.clockRate }),
             pcm.channelCount <= 2,
             let free = (99...127).first(where: { type in !formats.contains { $0.payloadType == type } })
@@ -34,7 +33,7 @@ extension SessionDescription {
 
     /// Adds to an answer what the offer names of that, for the format that the answer has taken.
     public mutating func answerRateRequests(to offer: SessionDescription) {
-        guard offer.profile.hasFeedback, let chosen = formats.first, chosen.codec == .opus || chosen.codec == .pcm,
+        guard offer.profile.hasFeedback, let chosen = formats.first, chosen.codec != nil,
             let offered = offer.formats.first(where: { $0.payloadType == chosen.payloadType })
         else { return }
         formats[0].takesRateRequests = offered.takesRateRequests

@@ -73,6 +73,7 @@ struct SimulateReport: Encodable {
                 "\(stream.codec), packets of " + String(format: "%.4g ms, %.1f kb/s", packet, stream.kilobitsPerSecond)
                     + String(format: " (payload %.1f)", stream.payloadKilobitsPerSecond))
         ]
+        if let words = adaptation(stream) { lines.append(line("", words)) }
         guard let delay = stream.mouthToEarMs else { return lines + [line("", "nothing was heard")] }
         lines.append(
             line("", String(format: "%.1f ms mouth to ear (p95 %.1f, max %.1f)", delay.p50, delay.p95, delay.max)))
@@ -109,6 +110,14 @@ struct SimulateReport: Encodable {
                 "",
                 String(format: "%.4g glitches a minute, drift %+.1f ppm", stream.glitchesPerMinute, stream.driftPPM)))
         return lines
+    }
+
+    /// What became of what was agreed on where the link was too slow for it.
+    private static func adaptation(_ stream: SimulationReport.Stream) -> String? {
+        guard stream.stepsDown > 0 || stream.isLinkTooSlow else { return nil }
+        let steps = "less was sent from then on \(stream.stepsDown) times, more again \(stream.stepsUp) times"
+        guard stream.isLinkTooSlow else { return steps }
+        return (stream.stepsDown > 0 ? steps + "; " : "") + "the link was too slow for the least that could be sent"
     }
 
     private static func recovered(_ stream: SimulationReport.Stream) -> String {

@@ -22,7 +22,13 @@ struct SimulatedNetworkOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             "What each way carries, in kilobits a second, and with @ from which second on; unlimited ends it. May be repeated.",
-            valueName: "kb/s[@s]"))
+            valueName: "kb/s[@s]"),
+        transform: { argument in
+            guard let step = CapacityStep(argument: argument) else {
+                throw ValidationError("it takes 1 to 10000000 kb/s, as 1000, 100@30 or unlimited@60")
+            }
+            return step
+        })
     var capacity: [CapacityStep] = []
 
     @Option(
@@ -33,12 +39,14 @@ struct SimulatedNetworkOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Seconds of the call in which all is lost, as 10-12.5. May be repeated.", valueName: "from-to"))
+            "Seconds of the call in which all is lost, as 10-12.5. May be repeated.", valueName: "from-to"),
+        transform: TimeSpan.init(parsing:))
     var outage: [TimeSpan] = []
 
     @Option(
         help: ArgumentHelp(
-            "Seconds of the call in which nothing moves, to arrive afterwards. May be repeated.", valueName: "from-to"))
+            "Seconds of the call in which nothing moves, to arrive afterwards. May be repeated.", valueName: "from-to"),
+        transform: TimeSpan.init(parsing:))
     var stall: [TimeSpan] = []
 
     func validate() throws {
@@ -96,7 +104,7 @@ struct SimulatedNetworkOptions: ParsableArguments {
 }
 
 /// What a link carries from a time on, as `1000`, `100@30` or `unlimited@60`.
-struct CapacityStep: ExpressibleByArgument {
+struct CapacityStep {
     /// Nil for any number.
     let bitsPerSecond: Double?
     /// Seconds of the call.
@@ -121,13 +129,13 @@ struct CapacityStep: ExpressibleByArgument {
 }
 
 /// A part of a call, as `10-12.5`: seconds, the end left out.
-struct TimeSpan: ExpressibleByArgument {
+struct TimeSpan {
     let range: Range<Double>
 
-    init?(argument: String) {
+    init(parsing argument: String) throws {
         let parts = argument.split(separator: "-", omittingEmptySubsequences: false).map { Double($0) }
         guard parts.count == 2, let from = parts[0], let to = parts[1], from >= 0, to > from, to < 1e9 else {
-            return nil
+            throw ValidationError("it takes two seconds of the call, the lesser first, as 10-12.5")
         }
         range = from..<to
     }
