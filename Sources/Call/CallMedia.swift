@@ -69,8 +69,9 @@ final class CallMedia: MediaClient, @unchecked Sendable {
     }
 
     /// Runs from now on just under the device's callback; where that is scheduled normally, so is this. Any thread.
-    func follow(_ device: any AudioDevice) {
-        deviceBlock.store(device.blockFrameCount, ordering: .relaxed)
+    /// - Parameter microphone: what captures, where that is another device.
+    func follow(_ device: any AudioDevice, microphone: (any AudioDevice)? = nil) {
+        deviceBlock.store((microphone ?? device).blockFrameCount, ordering: .relaxed)
         priority.store(device.realTimePriority.map { max(1, $0 - 1) } ?? 0, ordering: .relaxed)
     }
 

@@ -26,7 +26,7 @@ public struct CallCycle: BitwiseCopyable, Sendable {
 /// All others of a call once more, each by itself: a safe listener beside the quick one that the ears are.
 ///
 /// The packets are the same. But here the promptest waits half a second, so that what came too late for the ears is in time,
-/// what was asked for or repeated too; what is still missing never came. The delay never changes. Decoding is done a second
+/// what was asked for or repeated too; what is still missing never came. The delay is not changed but by the resampler, by less than one hears. Decoding is done a second
 /// time, on the thread that reads: what the ears' decoder has made up it cannot take back. The device's callback does no more
 /// than to note each of its cycles in a queue, and neither it nor the media thread ever waits for who reads.
 ///
@@ -61,7 +61,7 @@ public final class CallRecording: Sendable {
     }
 
     /// - Parameters:
-    ///   - cycles: those of the callback that pulls for the ears; nobody else may read them.
+    ///   - cycles: those of the callback that pulls for the ears; nobody else may read them from ``begin()`` on.
     ///   - depth: seconds that it is behind the promptest packet, 0.001 to 1.
     package init(
         _ cycles: MessageQueue<CallCycle>, sampleRate: Double, channelCount: Int, depth: Double = CallRecording.depth
@@ -71,7 +71,11 @@ public final class CallRecording: Sendable {
         self.depth = depth
         block = AudioBuffer(channelCount: channelCount, frameCapacity: IOCycle.maximumFrameCount)
         inside = Mutex(Inside(cycles: cycles))
-        while cycles.pop() != nil {}  // those of before
+    }
+
+    /// From the next cycle on; whoever read them before has ended.
+    package func begin() {
+        inside.withLock { inside in while inside.cycles?.pop() != nil {} }
     }
 
     /// Renders the next block of every voice.

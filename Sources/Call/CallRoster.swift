@@ -186,6 +186,7 @@ final class CallRoster: Sendable {
             }
             farSides.recording?.end()
             farSides.recording = recording
+            recording.begin()
             for (peer, listener) in listeners {
                 recording.replace(peer, by: listener)
                 media.listen(listener, to: peer)

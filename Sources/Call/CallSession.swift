@@ -81,7 +81,7 @@ public final class CallSession: MediaNegotiator {
     /// Schedules the port's thread and voice processing just under the device's callback, as that is scheduled now: after a
     /// change of hardware.
     public func followDevice() {
-        media.follow(device)
+        media.follow(device, microphone: microphone)
         roster.follow(device)
         voice?.follow(device)
         processor.mixer.collect()
@@ -94,7 +94,7 @@ public final class CallSession: MediaNegotiator {
         device.stop()
         processor.mixer.setPulled(false)
         voice?.stop()
-        media.follow(device)
+        media.follow(device, microphone: microphone)
     }
 
     // MARK: Recording

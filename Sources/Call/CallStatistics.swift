@@ -28,6 +28,8 @@ extension PlayoutStatistics {
         latePackets += earlier.latePackets
         missingPackets += earlier.missingPackets
         recoveredPackets += earlier.recoveredPackets
+        requestedPackets += earlier.requestedPackets
+        codecRecoveredPackets += earlier.codecRecoveredPackets
         glitches += earlier.glitches
         skips += earlier.skips
         restarts += earlier.restarts

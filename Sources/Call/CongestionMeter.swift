@@ -52,8 +52,26 @@ struct CongestionMeter {
     /// Missing packets in a row that are an outage.
     private static let longestRun = 16
 
+    /// How fast the sender's clock runs against this one: +0.01 is 1 % fast.
+    private var clock = 0.0
+    /// What no crystal differs by; less does not look like a queue that grows.
+    private static let crystal = 1e-3
+
     /// Another source, whose numbers and times do not compare.
-    mutating func restart() { self = CongestionMeter() }
+    mutating func restart() {
+        let clock = clock
+        self = CongestionMeter()
+        self.clock = clock
+    }
+
+    /// Takes what playout has found of the sender's clock. One that is some percent slow, of a card that does not keep the rate it
+    /// says, would look like a link that is full for ever.
+    mutating func follow(drift: Double) {
+        let far = abs(drift) > Self.crystal ? drift : 0
+        guard abs(far - clock) > Self.crystal else { return }
+        clock = far
+        restart()
+    }
 
     /// Takes note of a datagram that is no packet of sound.
     mutating func count(byteCount: Int) { otherBytes += byteCount }
@@ -67,8 +85,8 @@ struct CongestionMeter {
     ///   - now: seconds.
     /// - Returns: what is found, at most five times a second.
     mutating func add(sequence: Int, end: Double, duration: Double, byteCount: Int, at now: Double) -> Finding? {
-        let offset = now - end
-        if isOpen, abs(offset - lastOffset) > 2 { restart() }
+        let offset = now - end / (1 + clock)
+        if highest != nil, abs(offset - lastOffset) > 2 { restart() }
         lastOffset = offset
         followBase(offset, at: now)
         let finding = tick(at: now)

@@ -46,6 +46,7 @@ extension MediaPeer {
     func measure(_ media: ReceivedMedia, frames: Int, at now: HostTime) -> Bool {
         guard sender.session.repair.takesRateRequests else { return false }
         let end = Double(media.position + frames) / Double(configuration.rtpClockRate)
+        if let packets { rate.meter.follow(drift: packets.drift) }
         let finding = rate.meter.add(
             sequence: media.sequenceNumber, end: end, duration: Double(frames) / configuration.streamRate,
             byteCount: rate.arrivingBytes, at: now.inSeconds)
@@ -71,8 +72,8 @@ extension MediaPeer {
         let statistics = sender.session.statistics
         if let request = sender.session.takeRateRequest() {
             change { $0.take(limit: request.bitRate, sent: sent, roundTrip: statistics.roundTrip, at: seconds) }
-        } else if !sender.session.repair.takesRateRequests, let remote = statistics.remote,
-            seconds - rate.reportedAt > 0.5
+        } else if !sender.session.repair.takesRateRequests, seconds - rate.reportedAt > 0.5,
+            let remote = sender.session.takeReport()
         {
             rate.reportedAt = seconds
             change {

@@ -104,6 +104,7 @@ extension MediaPeer {
         guard media.sequenceNumber >= 0 else { return counts.rejectedPackets += 1 }
         // What its copy came before is on the link all the same.
         let endsCongestion = measure(media, frames: frames, at: now)
+        log.isKept = !media.isReserve
         if log.arrive(media.sequenceNumber, position: media.position, frameCount: frames, at: now) == .had {
             return counts.redundantPackets += 1
         }

@@ -59,6 +59,8 @@ package final class MediaPeer {
         sender.session = session
         counts = past.counts
         counts.peerLeft = false
+        rate.policy.follow(past.rate)
+        rate.requestsSent = past.requestsSent
         (repeatedBefore, answeredBefore) = (counts.repeatedPackets, counts.retransmittedPackets)
     }
 
@@ -66,8 +68,12 @@ package final class MediaPeer {
     struct Past {
         fileprivate let session: RTPSession
         fileprivate let counts: MediaStatistics
+        fileprivate let rate: RatePolicy
+        fileprivate let requestsSent: Int
     }
-    var past: Past { Past(session: sender.session, counts: statistics) }
+    var past: Past {
+        Past(session: sender.session, counts: statistics, rate: rate.policy, requestsSent: rate.requestsSent)
+    }
     private var (repeatedBefore, answeredBefore) = (0, 0)
 
     func send(

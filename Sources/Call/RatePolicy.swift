@@ -5,7 +5,7 @@
 /// is room, since a sender that uses less than the link carries cannot see how much more that is.
 public struct RatePolicy: Sendable {
     /// Bits a second on the link of each rung, falling.
-    public let rungs: [Double]
+    public private(set) var rungs: [Double]
     /// Which is sent: the last, for a fraction of a second, while what waits before the link leaves it.
     public var rung: Int { draining == nil ? chosen : rungs.count - 1 }
     /// What the link carries, in bits a second, as the far side found last; nil where it never was too slow.
@@ -51,6 +51,15 @@ public struct RatePolicy: Sendable {
     public init(rungs: [Double]) {
         precondition(!rungs.isEmpty)
         self.rungs = rungs
+    }
+
+    /// The same link under another stream: what is known of it stays, and who was not on the first rung begins on the one that fits.
+    mutating func follow(_ past: RatePolicy) {
+        let rungs = rungs
+        self = past
+        self.rungs = rungs
+        if rungs != past.rungs, chosen > 0 { chosen = min(fitting(limit ?? .infinity), rungs.count - 1) }
+        (draining, suspicion) = (nil, nil)
     }
 
     /// The far side finds that the link is too slow.

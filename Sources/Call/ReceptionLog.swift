@@ -39,6 +39,9 @@ struct ReceptionLog {
     /// When ``due(at:roundTrip:hold:into:)`` may find something; nil when only a packet can change that.
     private(set) var nextAsk: HostTime?
 
+    /// Whether the far side can send again what it sends now: of the Opus that stands in for PCM it keeps nothing.
+    var isKept = true
+
     init(clockRate: Double) { self.clockRate = clockRate }
 
     private func entry(_ sequence: Int) -> Entry? {
@@ -177,7 +180,7 @@ struct ReceptionLog {
     mutating func due(at now: HostTime, roundTrip: Double?, hold: Double, into numbers: inout [Int]) {
         numbers.removeAll(keepingCapacity: true)
         nextAsk = nil
-        guard openCount > 0, let roundTrip else { return }
+        guard openCount > 0, isKept, let roundTrip else { return }
         if let lastAsk, now.seconds(since: lastAsk) < Self.pause {
             return nextAsk = lastAsk.advanced(bySeconds: Self.pause)
         }

@@ -1,3 +1,5 @@
+import MediaTransport
+
 /// What a sender repeats of what it has sent: up to two earlier packets with each new one, or one of them twice.
 public struct RedundancyPlan: Hashable, Sendable {
     /// How many packets ago it was sent; 0 for none.
@@ -8,7 +10,7 @@ public struct RedundancyPlan: Hashable, Sendable {
     /// Nothing is repeated.
     public static let none = RedundancyPlan(0, 0)
     /// The longest way back: further than that hardly any burst reaches, and the delay is that of a bad habit.
-    static let longest = 4
+    static let longest = RTPSession.furthestAhead
     /// All that may be chosen, the cheapest first, and of these the one that needs the least delay.
     static let all: [RedundancyPlan] =
         [none] + (1...longest).map { RedundancyPlan($0, 0) }

@@ -52,6 +52,7 @@ extension RTPSession {
             totals.remote = RemoteReport(
                 fractionLost: Double(block.fractionLost) / 256, cumulativeLost: block.cumulativeLost,
                 jitter: Double(block.jitter) / clockRate)
+            hasReport = true
             if !repair.takesReports { takeCounts(block) }
             guard block.lastReport != 0 else { continue }
             // §6.4.1: now less when the report left less how long the peer held it, modulo 2^16 seconds. The peer's
@@ -59,6 +60,12 @@ extension RTPSession {
             let ticks = Int32(bitPattern: NTPTime(time).middle &- block.lastReport &- block.delay)
             totals.roundTrip = max(0, Double(ticks) / 65_536)
         }
+    }
+
+    /// What the peer has reported since this was called last; nil for nothing.
+    public mutating func takeReport() -> RemoteReport? {
+        defer { hasReport = false }
+        return hasReport ? totals.remote : nil
     }
 
     /// Writes the compound report that is due at ``nextReportTime``: what we sent, if we did lately, what we receive,

@@ -48,6 +48,8 @@ public struct RTPSession: Sendable {
     var lossPattern: LossPattern?
     var askedFor = AskedNumbers()
     var rateRequest: RateRequest?
+    /// Whether the peer has reported since ``takeReport()``.
+    var hasReport = false
     /// What the peer's last report counted, and how often NACKs have told of losses since.
     var counted: (lost: Int, highest: UInt32, bursts: Int)?
 

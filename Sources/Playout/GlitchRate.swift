@@ -19,10 +19,11 @@ public enum GlitchRate: Hashable, Sendable {
 }
 
 extension GlitchRate: CustomStringConvertible {
-    /// Such as `0.3` or `fewer than 0.1`.
+    /// Such as `0.3` or `fewer than 0.1`; `unknown` where nothing was seen yet.
     public var description: String {
         switch self {
         case .seen(0): "none"
+        case .fewerThan(.infinity): "unknown"
         case .seen(let rate), .extrapolated(let rate): Self.short(rate)
         case .fewerThan(let rate): "fewer than \(Self.short(rate))"
         }

@@ -75,6 +75,10 @@ public final class PacketQueue: @unchecked Sendable {  // `second` is the media 
         return limit > 0 ? (Double(bitPattern: storage.holds[0].load(ordering: .relaxed)), limit) : nil
     }
 
+    /// The sender's clock against the device's as playout has found it: +10e-6 is a sender 10 ppm fast; 0 until it knows. For the
+    /// media thread.
+    public var drift: Double { Double(bitPattern: storage.holds[2].load(ordering: .relaxed)) }
+
     /// Seconds for which a packet that comes late is in time for somebody: ``hold``, or the second listener's where that is
     /// longer. For the media thread.
     public var longestHold: Double { max(hold?.seconds ?? 0, second?.hold?.seconds ?? 0) }
@@ -87,7 +91,7 @@ public final class PacketQueue: @unchecked Sendable {  // `second` is the media 
         let payloads: UnsafeMutableRawPointer
         let head: UnsafeMutablePointer<Atomic<Int>>
         let tail: UnsafeMutablePointer<Atomic<Int>>
-        let holds: UnsafeMutablePointer<Atomic<UInt64>>  // doubles' bits: what playout holds, and may
+        let holds: UnsafeMutablePointer<Atomic<UInt64>>  // doubles' bits: what playout holds, and may; drift
         let capacity: Int
         let payloadCapacity: Int
 
@@ -99,8 +103,8 @@ public final class PacketQueue: @unchecked Sendable {  // `second` is the media 
             payloads.initializeMemory(as: UInt8.self, repeating: 0, count: capacity * self.payloadCapacity)
             head = .allocate(capacity: 17)
             tail = head + 16
-            holds = .allocate(capacity: 2)
-            for i in 0..<2 { (holds + i).initialize(to: Atomic(0)) }
+            holds = .allocate(capacity: 3)
+            for i in 0..<3 { (holds + i).initialize(to: Atomic(0)) }
             head.initialize(to: Atomic(0))
             tail.initialize(to: Atomic(0))
         }
@@ -147,11 +151,12 @@ public final class PacketQueue: @unchecked Sendable {  // `second` is the media 
 }
 
 extension PacketQueue.Storage {
-    /// Tells the media thread what playout holds; each is looked at by itself.
+    /// Tells the media thread what playout holds, and how fast the sender's clock runs; each is looked at by itself.
     @_noLocks
-    func publish(hold seconds: Double, limit: Double) {
+    func publish(hold seconds: Double, limit: Double, drift: Double) {
         holds[0].store(seconds.bitPattern, ordering: .relaxed)
         holds[1].store(limit.bitPattern, ordering: .relaxed)
+        holds[2].store(drift.bitPattern, ordering: .relaxed)
     }
 
     /// The oldest packet's slot, or nil; it stays the reader's until ``removeFirst()``.

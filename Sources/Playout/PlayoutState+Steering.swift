@@ -21,7 +21,7 @@ extension PlayoutState {
     }
 
     /// Brings the delay to where it should be: at once while nothing is heard of it, a little by the rate, and more by
-    /// stretches that are repeated or left out.
+    /// stretches that are repeated or left out. A fixed depth is followed by the rate alone, by 0.9 cents at most.
     @_noLocks
     mutating func steer(now: Double, frameCount: Int) {
         let rate = configuration.streamRate
@@ -42,14 +42,15 @@ extension PlayoutState {
         let isGone = isMadeUp && madeUpFrames > Int(0.1 * rate)
         // Sound that has just begun again, after a gap, loses what it holds too much before it is missed.
         let isBack = statistics.restarts > 0 && tracker.age(at: now) < Self.timeToSettle
-        let isTooMuch = excess > (isBack ? configuration.initialMargin : Self.farTooMuch)
+        let isTooMuch = fixed == 0 && excess > (isBack ? configuration.initialMargin : Self.farTooMuch)
         if isMadeUp && excess < 0 || isGone && excess > 0.0002 || isTooMuch {
             skip(Int(excess * rate) &- (excess < 0 ? 1 : 0))
             excess = 0
         }
-        let correction = max(-0.005, min(0.002, excess / Self.timeConstant))
+        let (slowest, fastest) = fixed == 0 ? (-0.005, 0.002) : (-0.0005, 0.0005)
+        let correction = max(slowest, min(fastest, excess / Self.timeConstant))
         resampler.step = rate / configuration.deviceRate * (1 - aim.slope) * (1 + correction)
-        plan(excess: excess, now: now, frameCount: frameCount)
+        plan(excess: fixed == 0 ? excess : 0, now: now, frameCount: frameCount)
         report(
             now: now, frameCount: frameCount, least: range.least + tracker.packetLength, wanted: wanted,
             aim: aim.offset)
@@ -170,7 +171,7 @@ extension PlayoutState {
         statistics.depth = wanted - least + (offset - aim)
         statistics.targetDepth = wanted - least
         statistics.depthLimit = tracker.bound
-        queue.publish(hold: statistics.depth, limit: statistics.depthLimit)
+        queue.publish(hold: statistics.depth, limit: statistics.depthLimit, drift: tracker.drift)
         statistics.delay = offset - least + needed / configuration.streamRate
         statistics.driftPPM = tracker.drift * 1e6
     }

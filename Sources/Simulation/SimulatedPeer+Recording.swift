@@ -8,6 +8,7 @@ extension SimulatedPeer {
     package func record(depth: Double = CallRecording.depth) throws -> CallRecording {
         let recording = CallRecording(
             processor.cycles, sampleRate: preferences.deviceRate, channelCount: heard.count, depth: depth)
+        recording.begin()
         for (peer, agreement) in agreements where agreement.heard != nil {
             let listener = try recording.listener(to: agreement.configuration)
             recording.replace(peer, by: listener)

@@ -69,7 +69,9 @@ extension CallOptions {
         // RFC 7022: it names this end of this call, and nothing else.
         let name = String(UInt64.random(in: .min ... .max), radix: 36)
         return CallSession(
-            preferences(deviceRate: card.device.sampleRate, deviceBlock: card.device.blockFrameCount),
+            preferences(
+                deviceRate: card.device.sampleRate,
+                deviceBlock: (card.input?.device ?? card.device).blockFrameCount),
             device: card.device, microphone: card.input?.device, cname: name,
             voice: try voice.makeVoice(card, channelCount: channels))
     }

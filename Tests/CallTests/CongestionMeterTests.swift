@@ -58,6 +58,47 @@ import Testing
         #expect(sender.findings.count <= 16)
     }
 
+    /// A card that says 48 kHz and has 44.1.
+    @Test func `a sender with a slow clock is no slow link, once that is known`() {
+        var sender = Sender()
+        let slow: (Double) -> Double? = { sent in 0.010 + sent * (48_000 / 44_100 - 1) }
+        sender.send(every: 0.00267, bytes: 296, 0..<15, delay: slow)
+        #expect(!sender.findings.isEmpty, "it cannot be told from a queue that grows")
+        sender.meter.follow(drift: 44_100 / 48_000 - 1)
+        let before = sender.findings.count
+        sender.send(every: 0.00267, bytes: 296, 15..<40, delay: slow)
+        #expect(sender.findings.count == before)
+        // And a link that becomes too slow is found all the same.
+        var free = 0.0
+        sender.send(every: 0.00267, bytes: 296, 40..<43) { sent in
+            let at = sent * 48_000 / 44_100
+            free = max(free, at) + 8 * 296 / 400_000
+            return free - at + 0.010 + at - sent
+        }
+        #expect(sender.findings.count > before)
+    }
+
+    /// Of 60 ms a packet no slot is open when the next comes.
+    @Test func `a timeline that falls back begins anew, however long the packets`() {
+        var sender = Sender()
+        sender.send(every: 0.06, bytes: 160, 0..<10) { _ in 0.010 }
+        sender.sequence += 1
+        // The card stood still for 3 s; what comes then is unsteady, as Wi-Fi is.
+        var random = SeededRandom(seed: 3)
+        for n in 0..<200 {
+            sender.sequence += 1
+            let at = 13 + Double(n) * 0.06 + 0.02 * random.unit()
+            if let finding = sender.meter.tick(at: at) { sender.findings.append((at, finding)) }
+            if let finding = sender.meter.add(
+                sequence: sender.sequence, end: 10 + Double(n) * 0.06, duration: 0.06, byteCount: 160, at: at)
+            {
+                sender.findings.append((at, finding))
+            }
+            if let finding = sender.meter.tick(at: at + 0.045) { sender.findings.append((at, finding)) }
+        }
+        #expect(sender.findings.isEmpty, "\(sender.findings)")
+    }
+
     /// Packets of PCM that come one at a time, as only a link far too slow lets them.
     @Test func `a link far too slow is found by two packets, without waiting for a third`() throws {
         var sender = Sender()

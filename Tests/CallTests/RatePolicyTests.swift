@@ -125,6 +125,24 @@ import Testing
         #expect(!policy.isPaused(at: 11), "it has waited for that already")
     }
 
+    @Test func `what is known of a link stays where another stream is agreed on`() {
+        var policy = policy()
+        policy.take(limit: 90_000, sent: 888_000, at: 10)
+        var same = self.policy()
+        same.follow(policy)
+        #expect(same.rung == policy.rung && same.limit == 90_000 && same.stepsDown == 1)
+        var opus = RatePolicy(rungs: [64_000, 32_000])
+        opus.follow(policy)
+        #expect(opus.rung == 0 && opus.stepsDown == 1 && opus.rungs == [64_000, 32_000])
+        var wide = RatePolicy(rungs: [1_000_000, 160_000, 80_000])
+        wide.follow(policy)
+        #expect(wide.rung == 2)
+        var free = self.policy()
+        free.follow(wide)
+        free.follow(self.policy())
+        #expect(free.rung == 0 && free.limit == nil)
+    }
+
     @Test func `plain reports do: a quarter lost, or a round trip that stays longer`() {
         var policy = policy()
         for second in 0..<20 { policy.take(loss: 0.1, roundTrip: 0.05, sent: 888_000, at: Double(second)) }

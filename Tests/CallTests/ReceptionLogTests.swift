@@ -82,6 +82,12 @@ import Testing
         #expect(wasAskedFor)
     }
 
+    @Test func `what the far side does not keep is not asked for`() {
+        var log = log(0..<7, without: [5])
+        log.isKept = false
+        #expect(asked(&log, 0.062).isEmpty && log.nextAsk == nil)
+    }
+
     @Test func `what could not be in time is not asked for`() {
         var log = log(0..<7, without: [5])
         #expect(asked(&log, 0.062, hold: 0.017).isEmpty, "12 ms late, and 4 to come")

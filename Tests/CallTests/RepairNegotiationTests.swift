@@ -28,13 +28,18 @@ import Testing
         #expect(mine == b && mine.redundant != nil && mine.repeated != nil && mine.takesNACK && mine.takesReports)
     }
 
+    private func makesUpForNothing(_ repair: RTPRepair?) -> Bool {
+        guard let repair else { return false }
+        return repair.redundant == nil && repair.repeated == nil && !repair.takesNACK && !repair.takesReports
+    }
+
     @Test func `whoever wants none gets none`() throws {
         for (first, second) in [(true, false), (false, true)] {
             let (a, b) = try agree(call { $0.allowsRepair = first }, call { $0.allowsRepair = second })
-            #expect(a?.isNone == true && b?.isNone == true)
+            #expect(makesUpForNothing(a) && makesUpForNothing(b))
         }
         let (a, b) = try agree(call { $0.codec = .aac }, call())
-        #expect(a?.isNone == true && b?.isNone == true)
+        #expect(makesUpForNothing(a) && makesUpForNothing(b))
     }
 
     @Test func `Opus's own redundancy is for who wants it`() throws {

@@ -193,6 +193,26 @@ import Testing
     }
 
     @Test(arguments: [Codec.pcm, .opus])
+    func `a card that says a rate it has not is not taken for a slow link for longer than that is found out`(
+        codec: Codec
+    ) throws {
+        var repair = RTPRepair.everything
+        repair.takesRateRequests = true
+        var room = try MeddledRoom(codec, repair: repair, badRate: 44_100, keepsFrom: 60)
+        try room.simulation.run(until: 33)
+        func rate() throws -> RateState { try #require(room.simulation.peers[1].statistics(of: PeerID(0)).rate) }
+        func asked() throws -> Int {
+            try #require(room.simulation.peers[0].statistics(of: PeerID(1)).rate).requestsSent
+        }
+        let before = try asked()
+        try room.simulation.run(until: 75)
+        #expect(try asked() == before, "\(before), then \(try asked())")
+        #expect(try !rate().isTooSlow && rate().index == 0, "\(try rate())")
+        let drift = try room.playout(of: 1).drift
+        #expect(abs(drift - (44_100 / 48_000.0 - 1) * 1e6) < 200, "\(drift)")
+    }
+
+    @Test(arguments: [Codec.pcm, .opus])
     func `twice as many frames a second as there should be are no sound, and no harm`(codec: Codec) throws {
         var (sequence, timestamp): (UInt16?, UInt32?) = (nil, nil)
         var last: UInt32?

@@ -48,6 +48,8 @@ import Testing
         #expect(remote.cumulativeLost == 10)
         #expect(remote.fractionLost == 25.0 / 256)
         #expect(abs(remote.jitter - b.statistics.jitter) < 1.0 / 48_000 && remote.jitter > 0.003)
+        // Each report is there to be judged once, whatever comes without one.
+        #expect(a.takeReport() == remote && a.takeReport() == nil && a.statistics.remote == remote)
     }
 
     @Test func moreCopiesThanLossesReadAsNegative() throws {

@@ -25,6 +25,12 @@ import TestSupport
         #expect(forecast.glitchRate(atDepth: 0.060).perMinute < 3)
     }
 
+    @Test func `before anything was seen it says that it knows nothing`() {
+        let forecast = PlayoutForecast()
+        #expect("\(forecast.glitchRate(atDepth: 0.008))" == "unknown")
+        #expect(forecast.text(forDepths: [0.008]) == "too little is known yet")
+    }
+
     @Test func `a depth that nobody tried is never told too good`() {
         var forecast = PlayoutForecast()
         for n in 0..<4_000 { forecast.add(delay: n % 2 == 0 ? 0.011 : 0, at: Double(n) * 0.0025) }

@@ -68,6 +68,21 @@ import Testing
         #expect(recorder.statistics.droppedFrames + recorder.statistics.insertedFrames < 480)
     }
 
+    /// From a cable to Wi-Fi and back: the least delay of the way is known for a minute.
+    @Test func `a way that becomes longer, and short again, repeats and leaves out nothing in the recording`() throws {
+        var rig = PlayoutRig(configuration: .pcm(dial: .sing), seconds: 180)
+        rig.delay = { _, sent in (10..<90).contains(sent) ? 0.040 : 0.005 }
+        rig.says = voice
+        rig.keepsOutput = false
+        let recorder = try RecordingRig(.pcm(dial: .sing))
+        rig.before = recorder.follow
+        let ears = try rig.run()
+        #expect(ears.statistics.stretchedFrames + ears.statistics.concealedFrames > 0)
+        let recorded = recorder.statistics
+        #expect(recorded.stretchedFrames == 0 && recorded.skips == 0 && recorded.concealedFrames == 0, "\(recorded)")
+        #expect(recorded.latePackets == 0 && recorded.missingPackets == 0)
+    }
+
     @Test(arguments: forms)
     func `when the recorder pulls makes no difference to what it gets`(form: PlayoutConfiguration) throws {
         func recording(lag: Double) throws -> RecordingRig {

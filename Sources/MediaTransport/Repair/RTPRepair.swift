@@ -17,7 +17,4 @@ public struct RTPRepair: Hashable, Sendable {
 
     /// Nothing was agreed on.
     public init() {}
-
-    /// Whether nothing makes up for lost packets.
-    public var isNone: Bool { redundant == nil && repeated == nil && !takesNACK && !takesReports }
 }

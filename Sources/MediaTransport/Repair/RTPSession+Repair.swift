@@ -8,7 +8,7 @@ extension RTPSession {
     static func repeatedSource(of ssrc: UInt32) -> UInt32 { ssrc ^ 1 }
 
     /// Packets that a copy may be ahead of the newest packet: so many may be lost before it.
-    static let furthestAhead = 4
+    package static let furthestAhead = 4
 
     /// Writes a packet that was sent before as another of the second source, its own number in front (RFC 4588 §4).
     /// - Parameters:
