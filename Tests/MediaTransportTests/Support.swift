@@ -72,3 +72,8 @@ func mutated(_ base: [UInt8], _ random: inout SeededRandom) -> [UInt8] {
     if UInt8.random(in: 0..<8, using: &random) == 0 { bytes += [UInt8.random(in: 0...255, using: &random)] }
     return bytes
 }
+
+extension RTPRepair {
+    /// Whether nothing makes up for lost packets.
+    var isNone: Bool { redundant == nil && repeated == nil && !takesNACK && !takesReports }
+}
