@@ -14,7 +14,7 @@ struct EarshotCommand: ParsableCommand {
             // A command that has said itself what is wrong throws its status alone.
             guard exitCode(for: error) == .validationFailure, !(error is ExitCode) else { exit(withError: error) }
             let message = message(for: error).split(separator: "\n").joined(separator: " ")
-            let names = configuration.subcommands.compactMap(\.configuration.commandName)
+            let names = configuration.subcommands.compactMap { $0.configuration.commandName }
             let command = CommandLine.arguments.dropFirst().first.flatMap { names.contains($0) ? " \($0)" : nil } ?? ""
             Terminal.say("earshot: \(message); see earshot\(command) --help")
             exit(withError: ExitCode.validationFailure)
