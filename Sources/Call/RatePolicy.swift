@@ -40,7 +40,7 @@ public struct RatePolicy: Sendable {
     /// Seconds for which the far side's own trouble is taken for a sign of one's own.
     static let suspicionTime = 2.0
     /// Seconds without a finding after which a link that was too slow is taken to have recovered.
-    static let tooSlowTime = 5.0
+    static let tooSlowTime = 10.0
     /// Seconds of a pause at most, the same where the link is so narrow that a small queue takes longer, and at least where
     /// there is one.
     static let (longestPause, narrowPause, shortestPause) = (0.25, 0.8, 0.1)

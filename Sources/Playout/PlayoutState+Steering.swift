@@ -21,7 +21,8 @@ extension PlayoutState {
     }
 
     /// Brings the delay to where it should be: at once while nothing is heard of it, a little by the rate, and more by
-    /// stretches that are repeated or left out. A fixed depth is followed by the rate alone, by 0.9 cents at most.
+    /// stretches that are repeated or left out. A fixed depth is followed by the rate alone, by 0.9 cents at most
+    /// once it is known.
     @_noLocks
     mutating func steer(now: Double, frameCount: Int) {
         let rate = configuration.streamRate
@@ -47,7 +48,8 @@ extension PlayoutState {
             skip(Int(excess * rate) &- (excess < 0 ? 1 : 0))
             excess = 0
         }
-        let (slowest, fastest) = fixed == 0 ? (-0.005, 0.002) : (-0.0005, 0.0005)
+        let isSettled = fixed > 0 && tracker.age(at: now) > Self.acquaintance
+        let (slowest, fastest) = isSettled ? (-0.0005, 0.0005) : (-0.005, 0.002)
         let correction = max(slowest, min(fastest, excess / Self.timeConstant))
         resampler.step = rate / configuration.deviceRate * (1 - aim.slope) * (1 + correction)
         plan(excess: fixed == 0 ? excess : 0, now: now, frameCount: frameCount)
@@ -71,7 +73,7 @@ extension PlayoutState {
             isKnown: sounded && tracker.age(at: now) > Self.acquaintance)
     }
 
-    /// Seconds after which the drift is known well enough.
+    /// Seconds after which the drift, and the least delay of the way, are known well enough.
     private static var acquaintance: Double { @_noLocks get { 10 } }
 
     /// Excess delay, in seconds, that is left out at once, as it would take long otherwise.

@@ -20,9 +20,9 @@ import Testing
         var policy = policy()
         policy.take(limit: 15_000, sent: 888_000, at: 10)
         #expect(policy.rung == 5 && policy.isTooSlow)
-        policy.tick(at: 14.9)
+        policy.tick(at: 19.9)
         #expect(policy.isTooSlow)
-        policy.tick(at: 15.1)
+        policy.tick(at: 20.1)
         #expect(!policy.isTooSlow)
         // One rung is all there is.
         var only = RatePolicy(rungs: [888_000])

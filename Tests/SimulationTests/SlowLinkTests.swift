@@ -156,7 +156,7 @@ import Testing
         let state = try self.rate(call, 0)
         #expect(state.isTooSlow && state.index == 0 && state.words?.contains("call with Opus") == true, "\(state)")
         #expect(call.report.streams.allSatisfy { $0.isLinkTooSlow && $0.stepsDown == 0 })
-        try call.run(until: 30)
+        try call.run(until: 40)
         #expect(try !self.rate(call, 0).isTooSlow)
         #expect(call.report.streams.allSatisfy { !$0.isLinkTooSlow })
     }
