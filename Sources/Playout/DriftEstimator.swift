@@ -169,9 +169,11 @@ struct DriftEstimator: BitwiseCopyable {
         let weight = Self.prior * Self.prior / (Self.prior * Self.prior + variance)
         let isFar = line.slope > Self.usual || line.slope < 0 - Self.usual
         let isProven = isFar && length >= Self.proof && line.deviation < 0.005
-        let limit = isProven ? Self.greatest : Self.usual
+        // Without proof it is a usual one, or lies between those and what was proven before.
+        let least = isProven ? 0 - Self.greatest : min(0 - Self.usual, held)
+        let greatest = isProven ? Self.greatest : max(Self.usual, held)
         let old = drift
-        drift = max(0 - limit, min(limit, isProven ? 0 - line.slope : held - (line.slope + held) * weight))
+        drift = max(least, min(greatest, isProven ? 0 - line.slope : held - (line.slope + held) * weight))
         return drift != old
     }
 }
