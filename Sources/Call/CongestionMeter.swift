@@ -32,7 +32,8 @@ struct CongestionMeter {
     /// Whether packets wait no longer, after a finding; true once.
     private(set) var isRelieved = false
 
-    private var slots = InlineArray<32, Slot>(repeating: Slot())
+    // On the heap, as an InlineArray is copied whole for each look at a slot.
+    private var slots = Array(repeating: Slot(), count: 32)
     private var closed = 0  // slots so far; the newest is at (closed − 1) mod 32
     private var open = Slot()
     private var isOpen = false
