@@ -150,7 +150,7 @@ import Testing
         #expect(test.ask(.ask(request(1)), caller(1))?.error == .blocked)
         // Without its key it is a browser, which is known by its address.
         guard case .admitted(let browser) = test.ask(.ask(request(1)), Caller(address: address(1))) else { return }
-        let page = Caller(address: address(1), token: try #require(browser.token))
+        let page = Caller(address: address(1), token: browser.token)
         #expect(test.ask(.events(after: nil), page)?.error == nil)
         _ = test.host.block(browser.member, at: test.now)
         #expect(test.ask(.events(after: nil), page)?.error == .removed)
