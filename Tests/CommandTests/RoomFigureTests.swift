@@ -167,25 +167,21 @@ struct RoomFigureTests {
     /// Microseconds of a processor that it takes here until one thread has woken another: a peer of eight is woken some thousand
     /// times a second.
     private func wakeUpCost() -> Double {
-        let (there, back) = (eventfd(0, 0), eventfd(0, 0))
-        defer {
-            close(there)
-            close(back)
-        }
+        let (there, back) = (Pipe(), Pipe())
         let rounds = 2_000
         let other = Thread {
-            var value: UInt64 = 0
+            var byte: UInt8 = 0
             for _ in 0..<rounds {
-                _ = read(there, &value, 8)
-                _ = write(back, &value, 8)
+                _ = read(there.fileHandleForReading.fileDescriptor, &byte, 1)
+                _ = write(back.fileHandleForWriting.fileDescriptor, &byte, 1)
             }
         }
         let before = clock()
         other.start()
-        var value: UInt64 = 1
+        var byte: UInt8 = 1
         for _ in 0..<rounds {
-            _ = write(there, &value, 8)
-            _ = read(back, &value, 8)
+            _ = write(there.fileHandleForWriting.fileDescriptor, &byte, 1)
+            _ = read(back.fileHandleForReading.fileDescriptor, &byte, 1)
         }
         return Double(clock() - before) / Double(CLOCKS_PER_SEC) * 1e6 / Double(2 * rounds)
     }
