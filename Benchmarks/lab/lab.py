@@ -547,6 +547,9 @@ def run(peer, opts, period, cond, secs=20.0, seed=1, kind="both", sync=False, ke
                                           f"{SCR}/rec{s}.raw", f"{SCR}/log{s}.raw", str(secs)], s,
                             stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
             assert pr[s].stdout.readline().startswith("READY"), open(f"{SCR}/probe{s}.log").read()
+        # Whoever looks for the best way, as ours does, would go round the wire.
+        for s in "AB":
+            sh(f"ip -n {NS[s]} link set direct {'up' if CONDS[cond] is None else 'down'}", check=True)
         ip = DIRECT
         w = None
         if CONDS[cond] is not None:
