@@ -26,9 +26,10 @@ public struct CallCycle: BitwiseCopyable, Sendable {
 /// All others of a call once more, each by itself: a safe listener beside the quick one that the ears are.
 ///
 /// The packets are the same. But here the promptest waits half a second, so that what came too late for the ears is in time,
-/// what was asked for or repeated too; what is still missing never came. The delay is not changed but by the resampler, by less than one hears. Decoding is done a second
-/// time, on the thread that reads: what the ears' decoder has made up it cannot take back. The device's callback does no more
-/// than to note each of its cycles in a queue, and neither it nor the media thread ever waits for who reads.
+/// what was asked for or repeated too; what is still missing never came. Only the resampler changes the delay, by less than one
+/// hears. Decoding is done a second time, on the thread that reads: what the ears' decoder has made up it cannot take back. The
+/// device's callback does no more than to note each of its cycles in a queue, and neither it nor the media thread ever waits for
+/// who reads.
 ///
 /// ``read(_:)`` is for any thread but those two, one at a time; 2 s late at most, as only so much of packets is kept. The rest
 /// is for any such thread.

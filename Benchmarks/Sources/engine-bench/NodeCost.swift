@@ -9,7 +9,7 @@ import PairedTimes
 ///
 /// Nanoseconds are the machine's as much as ours, and one that others use is half as fast: so the same figure stands beside
 /// the least that a host in C does, and a miss is decided only where that is missed too. Of that an Intel Xeon takes 1.2 times,
-/// an AMD EPYC 1.9 to 2.2, whose own C is faster than a node's way from one function to the next.
+/// an AMD EPYC 1.9 to 2.0, whose own C is faster than a node's way from one function to the next.
 enum NodeCost {
     static let limit = 20.0
     /// Times the duration of ``ck_visit``.

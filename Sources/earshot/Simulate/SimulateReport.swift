@@ -115,7 +115,7 @@ struct SimulateReport: Encodable {
     /// What became of what was agreed on where the link was too slow for it.
     private static func adaptation(_ stream: SimulationReport.Stream) -> String? {
         guard stream.stepsDown > 0 || stream.isLinkTooSlow else { return nil }
-        let steps = "less was sent from then on \(stream.stepsDown) times, more again \(stream.stepsUp) times"
+        let steps = "the link was too slow: steps down \(stream.stepsDown), up again \(stream.stepsUp)"
         guard stream.isLinkTooSlow else { return steps }
         return (stream.stepsDown > 0 ? steps + "; " : "") + "the link was too slow for the least that could be sent"
     }
