@@ -2,13 +2,18 @@
 """The lab's cases that are a claim, ours and others' in turn: `scripts/bench calls rivals`. Prints a table with limits.
 
 Each run starts both servers anew, so that each has another phase between them. A case is judged on the chirps (delay), on a
-sine, on noise, which nobody can conceal, and on speech.
+sine, on noise, which nobody can conceal, and on speech. Time is slowed for all programs of a run (slow.c), and several runs go
+on at once: SLOW is how many times at 128 frames, twice as many at 64.
 """
 import argparse
 import json
 import os
+import queue
 import signal
+import subprocess
 import sys
+import threading
+import time
 from dataclasses import dataclass
 from statistics import median
 
@@ -30,6 +35,7 @@ CLEAN = ("both", "speech")
 LOSSY = ("noise", "both", "speech")
 OURS, AUTO = "codec=pcm,dial=sing,apart,warm=14", "q=auto,s=3,warm=14"
 CASES = [
+    Case("direct", "", 64, "clean", ("both",)),
     Case("earshot", OURS, 64, "clean", CLEAN, 4.5, 0),
     Case("earshot", "codec=pcm,dial=sing,warm=14", 64, "clean", CLEAN),
     Case("jacktrip", "q=4,udprt", 64, "clean", CLEAN),
@@ -46,6 +52,8 @@ CASES = [
     Case("jacktrip", "q=12,r=2,udprt", 128, "l5j20", LOSSY),
     Case("jacktrip", AUTO, 128, "l5j20", LOSSY),
 ]
+SLOW = int(os.environ.get("LAB_SLOW", 12))
+JOBS = int(os.environ.get("LAB_JOBS", 0))
 SECONDS = {"both": 13, "noise": 13, "speech": 16}
 
 
@@ -101,27 +109,95 @@ def table(results):
     return within
 
 
+def work():
+    """A worker: a run for each line that comes in, a line of figures for each. Its reckoning waits for others' calls, which
+    are sessions of their own."""
+    with open("/proc/self/autogroup", "w") as file:
+        file.write("19")
+    try:
+        for text in sys.stdin:
+            peer, options, frames, network, kind, repeat = json.loads(text)
+            print(json.dumps(lab.run(peer, options, frames, network, SECONDS[kind], 1 + repeat, kind)), flush=True)
+    finally:
+        lab.net_down()
+    return 0
+
+
+def pace(frames):
+    """How much slower time passes, and how many runs that makes room for."""
+    slow = max(1, SLOW * 128 // frames) if SLOW > 1 else 1
+    return slow, JOBS or max(1, slow * 5 // 6)
+
+
+def worker(number, slow):
+    """Starts one in a lab of its own: namespaces, scratch folder, and the shared memory in which jackd counts its servers."""
+    scratch = os.path.join(lab.SCR, f"w{number}")
+    os.makedirs(scratch, exist_ok=True)
+    return subprocess.Popen(
+        ["unshare", "--mount", "sh", "-c", 'mount -t tmpfs tmpfs /dev/shm && exec "$@"', "sh", sys.executable, __file__, "--work"],
+        env=dict(os.environ, LAB_PREFIX=f"lab{number}", LAB_SCRATCH=scratch, OMP_NUM_THREADS="1", SLOW=f"{slow}",
+                 **({"LD_PRELOAD": f"{lab.BIN}/libslow.so"} if slow > 1 else {})),
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, start_new_session=True)
+
+
+def measured(runs, slow, jobs):
+    """The figures of each run, as they come; `jobs` of them at once."""
+    waiting, done = queue.SimpleQueue(), queue.SimpleQueue()
+    for run in runs:
+        waiting.put(run)
+
+    def serve(process):
+        while process.poll() is None:
+            try:
+                run = waiting.get_nowait()
+            except queue.Empty:
+                break
+            process.stdin.write(json.dumps(run) + "\n")
+            process.stdin.flush()
+            text = process.stdout.readline()
+            done.put(dict(json.loads(text), slow=slow) if text else
+                     dict(zip(("peer", "opts", "period", "cond", "kind"), run), time="", error="the lab's worker ended"))
+        process.stdin.close()
+
+    workers = [worker(number, slow) for number in range(min(jobs, len(runs)))]
+    try:
+        for process in workers:
+            threading.Thread(target=serve, args=(process,), daemon=True).start()
+        for _ in runs:
+            yield done.get()
+    finally:
+        for process in workers:
+            process.terminate()
+        for process in workers:
+            process.wait()
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--repeat", type=int, default=5)
-    parser.add_argument("--only", default="", help="cases whose peer or network has this in its name")
+    parser.add_argument("--only", default="", help="cases whose peer, network or frames is this")
     parser.add_argument("--table", action="store_true", help="of the results that are there")
+    parser.add_argument("--work", action="store_true", help=argparse.SUPPRESS)
     options = parser.parse_args()
+    if options.work:
+        return work()
     path = os.path.join(lab.SCR, "rivals.jsonl")
     results = [json.loads(each) for each in open(path)] if options.table and os.path.exists(path) else []
-    try:
-        for repeat in range(0 if options.table else options.repeat):
-            for case in CASES:
-                if options.only and options.only not in (case.peer, case.network, f"{case.frames}"):
-                    continue
-                for kind in case.kinds[:None if repeat == 0 else -1]:  # speech once
-                    r = lab.run(case.peer, case.options, case.frames, case.network, SECONDS[kind], 1 + repeat, kind)
-                    results.append(r)
-                    with open(path, "a") as file:
-                        file.write(json.dumps(r) + "\n")
-                    print(lab.show(r), flush=True, file=sys.stderr)
-    finally:
-        lab.net_down()
+    runs = [] if options.table else [
+        (case.peer, case.options, case.frames, case.network, kind, repeat)
+        for repeat in range(options.repeat) for case in CASES
+        if not options.only or options.only in (case.peer, case.network, f"{case.frames}")
+        for kind in case.kinds[:None if repeat == 0 or len(case.kinds) == 1 else -1]]  # speech once
+    began, done = time.monotonic(), 0
+    cost = {frames: pace(frames)[0] / pace(frames)[1] for frames in {run[2] for run in runs}}
+    for frames in sorted(cost):
+        for r in measured([run for run in runs if run[2] == frames], *pace(frames)):
+            results.append(r)
+            with open(path, "a") as file:
+                file.write(json.dumps(r) + "\n")
+            done += cost[frames]
+            left = (time.monotonic() - began) / 60 * (sum(cost[run[2]] for run in runs) / done - 1)
+            print(lab.show(r), f"[{len(results)} of {len(runs)}, some {left:.0f} min left]", flush=True, file=sys.stderr)
     return 0 if table(results) else 1
 
 

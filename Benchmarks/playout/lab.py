@@ -40,13 +40,13 @@ CASES = [
 ]
 
 
-def wire(network, spacing, seed):
-    """What becomes of packets `spacing` ms apart: lost at random, held by jitter or stalls, their order kept."""
+def wire(network, spacing, at_once, seed):
+    """What becomes of packets, so many at once every `spacing` ms: lost at random, held by jitter or stalls, their order kept."""
     source = random.Random(seed)
     share = {"clean": 0, "l1j5": 0.01, "stall5": 0.01, "l5j20": 0.05}[network]
     lines, last, begin, end = [], 0.0, 0.0, 0.0
-    for n in range(int(MINUTES * 60_000 / spacing)):
-        sent = n * spacing
+    for n in range(int(MINUTES * 60_000 / spacing) * at_once):
+        sent = n // at_once * spacing
         lost = source.random() < share
         wait = 0.0
         if network in ("l1j5", "l5j20"):
@@ -64,10 +64,10 @@ def wire(network, spacing, seed):
 
 def run(job):
     program, folder, case, seed = job
-    # A packet a block; where packets are lost, a second with it.
-    spacing = case.block / 48 / (1 if case.network == "clean" else 2)
+    # A packet a block; where packets are lost, two earlier ones go again with it.
+    at_once = 1 if case.network == "clean" else 3
     trace = Path(folder) / f"{case.block}-{case.network}-{seed}.txt"
-    trace.write_text(wire(case.network, spacing, seed))
+    trace.write_text(wire(case.network, case.block / 48, at_once, seed))
     # Crystals as they are: 5 ppm apart, so that the blocks of the two take every place to each other.
     words = [program, "simulate", "--trace", str(trace), "--block", str(case.block), "--minutes", str(MINUTES), "--from", str(FROM),
              "--drift", "2.5", "--seed", str(seed), "--json", *case.options]

@@ -89,6 +89,26 @@ struct DelayHistogram: ~Copyable {
         return (bin, above)
     }
 
+    /// The bin, of those from `top` down to `bottom`, below which delays save less than they hold back: where `price` for each bin up
+    /// to it and one for each packet above it are the least together; the lowest of several.
+    @_noLocks
+    func knee(from top: Int, to bottom: Int, price: Double) -> Int {
+        var bin = top
+        var (best, least, cost) = (top, 0.0, 0.0)
+        while bin > bottom {
+            let slot = bin & (Self.binCount &- 1)
+            if slot & 63 == 63, bin &- 64 >= bottom, groups[slot >> 6] == 0 {
+                cost -= 64 * price
+                bin &-= 64
+            } else {
+                cost += Double(sums[slot]) - price
+                bin &-= 1
+            }
+            if cost <= least { (best, least) = (bin, cost) }
+        }
+        return best
+    }
+
     @_noLocks @inline(__always)
     private func count(_ slot: Int, _ number: Int32) {
         sums[slot] &+= number

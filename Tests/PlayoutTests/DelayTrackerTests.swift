@@ -29,10 +29,40 @@ import TestSupport
     func `the depth is the smallest that meets the dial's share`(dial: PlayoutDial) {
         var tracker = DelayTracker(dial: dial)
         var random = SeededRandom(seed: 5)
-        // Levels of a packet spread evenly over 10 ms: the share that is late is the share of the 10 ms.
+        // Up to 1 ms, but of twice the dial's share, up to its ceiling: too seldom for any of them to be worth it.
+        let share = 2 * dial.lateShare
+        let depth = feed(&tracker, 0..<90, every: dial == .sing ? 0.020 : 0.0025) { _ in
+            random.unit() < share ? 0.001 + (dial.ceiling - 0.001) * random.unit() : 0.001 * random.unit()
+        }
+        let right = 0.001 + (dial.ceiling - 0.001) / 2
+        #expect(abs(depth - right) < 0.35 * right, "\(depth), not \(right)")
+    }
+
+    @Test(arguments: [PlayoutDial.sing, .talk, .listen])
+    func `where a little more saves many, it is waited for`(dial: PlayoutDial) {
+        var tracker = DelayTracker(dial: dial)
+        var random = SeededRandom(seed: 5)
+        // Levels of a packet spread evenly over 10 ms: the last tenth has 24 packets or more of the memory.
         let depth = feed(&tracker, 0..<90) { _ in 0.020 + 0.010 * random.unit() }
-        let right = 0.010 * (1 - dial.lateShare)
-        #expect(depth < right + 0.000_3 && depth > right - 0.000_3, "\(depth)")
+        #expect(depth < 0.0102 && depth > 0.0097, "\(depth)")
+    }
+
+    @Test func `the knee is where bins and packets cost least`() {
+        var random = SeededRandom(seed: 8)
+        for _ in 0..<200 {
+            let histogram = DelayHistogram(rowCount: 1)
+            var counts = [Int](repeating: 0, count: 300)
+            for _ in 0..<Int(60 * random.unit()) {
+                let bin = Int(300 * random.unit() * random.unit())
+                counts[bin] += 1
+                histogram.add(bin - 40, row: 0, counts: true)
+            }
+            let price = 0.01 + 0.5 * random.unit()
+            let bottom = Int(100 * random.unit())
+            let costs = (bottom..<300).map { Double($0) * price + Double(counts[($0 + 1)...].reduce(0, +)) }
+            let found = histogram.knee(from: 299 - 40, to: bottom - 40, price: price) + 40
+            #expect(found >= bottom && abs(costs[found - bottom] - (costs.min() ?? 0)) < 1e-9)
+        }
     }
 
     @Test func `a steady line has no depth at all`() {

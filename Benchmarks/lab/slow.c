@@ -1,0 +1,214 @@
+// slow: a preloaded library in which time passes SLOW times slower, for this process and those it starts.
+//
+//   SLOW=12 LD_PRELOAD=./libslow.so PROGRAM
+//
+// Every clock that a program reads and every time that it waits is stretched, so a virtual machine whose host takes its
+// processors away for milliseconds does to the programs what one with stalls SLOW times shorter would; what they compute
+// takes 1/SLOW of the time, too, and their share of a core is reckoned in the time they see. The idea is of Gupta et al., "To
+// Infinity and Beyond: Time-Warped Network Emulation", NSDI 2006. All processes with one SLOW agree on the time. What the
+// kernel waits for by itself (TCP's repeats) is not stretched, and clocks of processor time are true.
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <errno.h>
+#include <limits.h>
+#include <linux/futex.h>
+#include <poll.h>
+#include <pthread.h>
+#include <semaphore.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <sys/epoll.h>
+#include <sys/select.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/time.h>
+#include <sys/timerfd.h>
+#include <time.h>
+#include <unistd.h>
+
+typedef struct timespec Spec;
+// Where the stretched clocks meet the true ones: the start of the machine, and November 2023.
+static const int64_t monotonic_base = 0, real_base = 1700000000LL * 1000000000;
+
+// Fetched by name when first called, as other libraries' constructors may come before ours. Some of these have an older
+// version under the same name.
+#define NEXT(result, name, ...) \
+    static result (*next)(__VA_ARGS__); \
+    if (!next && !(next = dlvsym(RTLD_NEXT, name, "GLIBC_2.3.2")) && !(next = dlsym(RTLD_NEXT, name))) abort()
+
+static int64_t nanoseconds(const Spec *t) { return t->tv_sec * 1000000000LL + t->tv_nsec; }
+static Spec spec(int64_t n) { return (Spec){n / 1000000000, n % 1000000000}; }
+
+static int true_clock(clockid_t id, Spec *t) {
+    NEXT(int, "clock_gettime", clockid_t, Spec *);
+    return next(id, t);
+}
+
+static int64_t slow(void) {
+    static int64_t factor;
+    if (!factor) {
+        const char *text = getenv("SLOW");
+        factor = text && atoll(text) > 0 ? atoll(text) : 1;
+    }
+    return factor;
+}
+
+static int is_real(clockid_t id) { return id == CLOCK_REALTIME || id == CLOCK_REALTIME_COARSE || id == CLOCK_TAI; }
+static int64_t stretched(int64_t t, int64_t base) { return base + (t - base) / slow(); }
+static int64_t true_time(int64_t t, int64_t base) { return base + (t - base) * slow(); }
+static Spec shorter(const Spec *t) { return spec(nanoseconds(t) / slow()); }
+/// A century and more means never, and would not fit.
+static Spec longer(const Spec *t) { return t->tv_sec < 4000000000 / slow() ? spec(nanoseconds(t) * slow()) : *t; }
+/// An instant that a program names, on whichever of the two clocks: they are decades apart.
+static Spec instant(const Spec *t) {
+    int64_t base = t->tv_sec > 1000000000 ? real_base : monotonic_base;
+    return t->tv_sec < 2000000000 ? spec(true_time(nanoseconds(t), base)) : *t;
+}
+static int milliseconds(int t) { return t <= 0 ? t : t > INT_MAX / slow() ? INT_MAX : (int)(t * slow()); }
+
+// ---------------------------------------------------------------- clocks
+int clock_gettime(clockid_t id, Spec *t) {
+    int status = true_clock(id, t);
+    if (status || id < 0 || id == CLOCK_PROCESS_CPUTIME_ID || id == CLOCK_THREAD_CPUTIME_ID) return status;
+    *t = spec(stretched(nanoseconds(t), is_real(id) ? real_base : monotonic_base));
+    return 0;
+}
+int gettimeofday(struct timeval *restrict t, void *restrict zone) {
+    (void)zone;
+    Spec s;
+    clock_gettime(CLOCK_REALTIME, &s);
+    *t = (struct timeval){s.tv_sec, s.tv_nsec / 1000};
+    return 0;
+}
+time_t time(time_t *t) {
+    Spec s;
+    clock_gettime(CLOCK_REALTIME, &s);
+    if (t) *t = s.tv_sec;
+    return s.tv_sec;
+}
+int timespec_get(Spec *t, int base) { return base == TIME_UTC && !clock_gettime(CLOCK_REALTIME, t) ? base : 0; }
+
+// ---------------------------------------------------------------- sleeps
+int clock_nanosleep(clockid_t id, int flags, const Spec *t, Spec *left) {
+    NEXT(int, "clock_nanosleep", clockid_t, int, const Spec *, Spec *);
+    Spec s = flags & TIMER_ABSTIME ? instant(t) : longer(t);
+    int status = next(id, flags, &s, left);
+    if (status == EINTR && left && !(flags & TIMER_ABSTIME)) *left = shorter(left);
+    return status;
+}
+int nanosleep(const Spec *t, Spec *left) {
+    int status = clock_nanosleep(CLOCK_MONOTONIC, 0, t, left);
+    if (status) errno = status;
+    return status ? -1 : 0;
+}
+int usleep(useconds_t t) { return nanosleep(&(Spec){t / 1000000, t % 1000000 * 1000}, 0); }
+unsigned sleep(unsigned t) {
+    Spec left = {0, 0};
+    return nanosleep(&(Spec){t, 0}, &left) ? (unsigned)left.tv_sec : 0;
+}
+
+// ---------------------------------------------------------------- descriptors
+int poll(struct pollfd *fds, nfds_t n, int t) {
+    NEXT(int, "poll", struct pollfd *, nfds_t, int);
+    return next(fds, n, milliseconds(t));
+}
+int __poll_chk(struct pollfd *fds, nfds_t n, int t, size_t size) { (void)size; return poll(fds, n, t); }
+int ppoll(struct pollfd *fds, nfds_t n, const Spec *t, const sigset_t *mask) {
+    NEXT(int, "ppoll", struct pollfd *, nfds_t, const Spec *, const sigset_t *);
+    Spec s;
+    return next(fds, n, t ? (s = longer(t), &s) : 0, mask);
+}
+int __ppoll_chk(struct pollfd *fds, nfds_t n, const Spec *t, const sigset_t *mask, size_t size) {
+    (void)size;
+    return ppoll(fds, n, t, mask);
+}
+int pselect(int n, fd_set *r, fd_set *w, fd_set *e, const Spec *t, const sigset_t *mask) {
+    NEXT(int, "pselect", int, fd_set *, fd_set *, fd_set *, const Spec *, const sigset_t *);
+    Spec s;
+    return next(n, r, w, e, t ? (s = longer(t), &s) : 0, mask);
+}
+int select(int n, fd_set *r, fd_set *w, fd_set *e, struct timeval *t) {
+    Spec s = t ? (Spec){t->tv_sec, t->tv_usec * 1000} : (Spec){0, 0};
+    return pselect(n, r, w, e, t ? &s : 0, 0);
+}
+int epoll_wait(int fd, struct epoll_event *events, int n, int t) {
+    NEXT(int, "epoll_wait", int, struct epoll_event *, int, int);
+    return next(fd, events, n, milliseconds(t));
+}
+int epoll_pwait(int fd, struct epoll_event *events, int n, int t, const sigset_t *mask) {
+    NEXT(int, "epoll_pwait", int, struct epoll_event *, int, int, const sigset_t *);
+    return next(fd, events, n, milliseconds(t), mask);
+}
+int setsockopt(int fd, int level, int name, const void *value, socklen_t size) {
+    NEXT(int, "setsockopt", int, int, int, const void *, socklen_t);
+    if (level != SOL_SOCKET || (name != SO_RCVTIMEO && name != SO_SNDTIMEO) || size < sizeof(struct timeval))
+        return next(fd, level, name, value, size);
+    const struct timeval *t = value;
+    int64_t us = (t->tv_sec * 1000000LL + t->tv_usec) * slow();
+    struct timeval s = {us / 1000000, us % 1000000};
+    return next(fd, level, name, &s, sizeof s);
+}
+
+// ---------------------------------------------------------------- timers
+static struct itimerspec timer(int absolute, const struct itimerspec *t) {
+    return (struct itimerspec){longer(&t->it_interval), absolute ? instant(&t->it_value) : longer(&t->it_value)};
+}
+int timerfd_settime(int fd, int flags, const struct itimerspec *t, struct itimerspec *old) {
+    NEXT(int, "timerfd_settime", int, int, const struct itimerspec *, struct itimerspec *);
+    struct itimerspec s = timer(flags & TFD_TIMER_ABSTIME, t);
+    int status = next(fd, flags, &s, old);
+    if (!status && old) *old = (struct itimerspec){shorter(&old->it_interval), shorter(&old->it_value)};
+    return status;
+}
+int timer_settime(timer_t id, int flags, const struct itimerspec *t, struct itimerspec *old) {
+    NEXT(int, "timer_settime", timer_t, int, const struct itimerspec *, struct itimerspec *);
+    struct itimerspec s = timer(flags & TIMER_ABSTIME, t);
+    int status = next(id, flags, &s, old);
+    if (!status && old) *old = (struct itimerspec){shorter(&old->it_interval), shorter(&old->it_value)};
+    return status;
+}
+
+// ---------------------------------------------------------------- threads
+int pthread_cond_timedwait(pthread_cond_t *c, pthread_mutex_t *m, const Spec *t) {
+    NEXT(int, "pthread_cond_timedwait", pthread_cond_t *, pthread_mutex_t *, const Spec *);
+    Spec s = instant(t);
+    return next(c, m, &s);
+}
+int pthread_cond_clockwait(pthread_cond_t *c, pthread_mutex_t *m, clockid_t id, const Spec *t) {
+    NEXT(int, "pthread_cond_clockwait", pthread_cond_t *, pthread_mutex_t *, clockid_t, const Spec *);
+    Spec s = instant(t);
+    return next(c, m, id, &s);
+}
+int pthread_mutex_timedlock(pthread_mutex_t *m, const Spec *t) {
+    NEXT(int, "pthread_mutex_timedlock", pthread_mutex_t *, const Spec *);
+    Spec s = instant(t);
+    return next(m, &s);
+}
+int sem_timedwait(sem_t *sem, const Spec *t) {
+    NEXT(int, "sem_timedwait", sem_t *, const Spec *);
+    Spec s = instant(t);
+    return next(sem, &s);
+}
+int sem_clockwait(sem_t *sem, clockid_t id, const Spec *t) {
+    NEXT(int, "sem_clockwait", sem_t *, clockid_t, const Spec *);
+    Spec s = instant(t);
+    return next(sem, id, &s);
+}
+/// Futexes have no function of their own: JACK, Qt, GLib and libdispatch come this way.
+long syscall(long number, ...) {
+    NEXT(long, "syscall", long, ...);
+    va_list list;
+    va_start(list, number);
+    long a[6];
+    for (int i = 0; i < 6; i++) a[i] = va_arg(list, long);
+    va_end(list);
+    Spec s;
+    int op = a[1] & FUTEX_CMD_MASK;
+    if (number == SYS_futex && a[3] && (op == FUTEX_WAIT || op == FUTEX_WAIT_BITSET)) {
+        s = op == FUTEX_WAIT ? longer((Spec *)a[3]) : instant((Spec *)a[3]);
+        a[3] = (long)&s;
+    }
+    return next(number, a[0], a[1], a[2], a[3], a[4], a[5]);
+}
