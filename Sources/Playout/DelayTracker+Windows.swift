@@ -7,9 +7,6 @@ extension DelayTracker {
     private static var shortestCalm: Int { @_noLocks get { 8 } }
     /// Seconds of delay that are not worth it.
     private static var worthForgetting: Double { @_noLocks get { 0.004 } }
-    /// Seconds that are waited for one packet more in all of the memory: the share that may be late is a bound, and where a little
-    /// more delay saves many packets, as the longest of short stalls, it is waited for too.
-    private static var worth: Double { @_noLocks get { 0.001 } }
     /// Bins above the least at which all that is later is counted; beyond is room for a lower least.
     private static var lastBin: Int { @_noLocks get { 3_900 } }
 
@@ -174,8 +171,10 @@ extension DelayTracker {
         // What is beyond saving has used up the share already; the rest must make do with a quarter.
         let share = Double(beyond) > dial.lateShare * Double(packets) ? dial.lateShare / 4 : dial.lateShare
         let allowed = Int(share * Double(packets))
-        let enough = histogram.descend(from: from, to: low, allowed: allowed).bin
-        let found = histogram.knee(from: from, to: max(low, enough), price: DelayHistogram.binWidth / Self.worth)
+        var found = histogram.descend(from: from, to: low, allowed: allowed).bin
+        if dial.worth > 0 {
+            found = histogram.knee(from: from, to: max(low, found), price: DelayHistogram.binWidth / dial.worth)
+        }
         target = max(least, min(top, zero + Double(found &+ 1) * DelayHistogram.binWidth))
     }
 }

@@ -56,12 +56,14 @@ public struct PlayoutForecast: BitwiseCopyable, Sendable {
         packetCount > 0 ? late[index(depth)] / packetCount : 0
     }
 
-    /// The smallest of ``knownDepths`` that a dial would hold here, in seconds: its share of late packets, or its
-    /// ceiling.
+    /// The one of ``knownDepths`` that a dial would hold here, in seconds: the smallest with no more than its share of late packets,
+    /// or that of a quick dial at which a longer one saves too few, or its ceiling.
     public func depth(for dial: PlayoutDial) -> Double {
         let all = 0..<Self.depthCount
-        let enough = all.first { packetCount == 0 || late[$0] <= dial.lateShare * packetCount }
-        return min(dial.ceiling, depths[enough ?? Self.depthCount - 1])
+        let enough = all.first { packetCount == 0 || late[$0] <= dial.lateShare * packetCount } ?? Self.depthCount - 1
+        let worth = observedSeconds > 0 ? dial.worth * dial.memory / observedSeconds : 0
+        let best = all[enough...].min { depths[$0] + worth * late[$0] < depths[$1] + worth * late[$1] }
+        return min(dial.ceiling, depths[best ?? enough])
     }
 
     /// What one could read of these depths, in seconds: "8 ms: 0.3 glitches a minute; 12 ms: 0.01".
