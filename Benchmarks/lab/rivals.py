@@ -2,8 +2,8 @@
 """The lab's cases that are a claim, ours and others' in turn: `scripts/bench calls rivals`. Prints a table with limits.
 
 Each run starts both servers anew, so that each has another phase between them. A case is judged on the chirps (delay), on a
-sine, on noise, which nobody can conceal, and on speech. Time is slowed for all programs of a run (slow.c), and several runs go
-on at once: SLOW is how many times at 128 frames, twice as many at 64.
+sine, on noise, which nobody can conceal, and on speech. Time is slowed for all programs of a run (slow.c), LAB_SLOW times, and
+LAB_JOBS runs go on at once.
 """
 import argparse
 import json
@@ -37,7 +37,6 @@ OURS, AUTO = "codec=pcm,dial=sing,apart,warm=14", "q=auto,s=3,warm=14"
 CASES = [
     Case("direct", "", 64, "clean", ("both",)),
     Case("earshot", OURS, 64, "clean", CLEAN, 4.5, 0),
-    Case("earshot", "codec=pcm,dial=sing,warm=14", 64, "clean", CLEAN),
     Case("jacktrip", "q=4,udprt", 64, "clean", CLEAN),
     Case("zita", "buff=2,warm=10", 64, "clean", CLEAN),
     Case("earshot", "codec=opus,frame=2.5,dial=sing,apart,warm=14", 64, "clean", CLEAN, 10.5),
@@ -48,12 +47,11 @@ CASES = [
     Case("jacktrip", AUTO, 128, "l1j5", LOSSY),
     Case("earshot", OURS, 128, "stall5", LOSSY, 15, 3),
     Case("jacktrip", "q=8,r=2,udprt", 128, "stall5", LOSSY),
-    Case("earshot", "codec=pcm,dial=talk,apart,warm=14", 128, "l5j20", LOSSY, 31, 20),
+    Case("earshot", "codec=pcm,dial=0.15,apart,warm=24", 128, "l5j20", LOSSY, 31, 20),
     Case("jacktrip", "q=12,r=2,udprt", 128, "l5j20", LOSSY),
-    Case("jacktrip", AUTO, 128, "l5j20", LOSSY),
 ]
-SLOW = int(os.environ.get("LAB_SLOW", 12))
-JOBS = int(os.environ.get("LAB_JOBS", 0))
+SLOW = max(1, int(os.environ.get("LAB_SLOW", 20)))
+JOBS = int(os.environ.get("LAB_JOBS", SLOW * 5 // 4 if SLOW > 1 else 1))  # a run takes three quarters of a core, slowed or not
 SECONDS = {"both": 13, "noise": 13, "speech": 16}
 
 
@@ -123,25 +121,19 @@ def work():
     return 0
 
 
-def pace(frames):
-    """How much slower time passes, and how many runs that makes room for."""
-    slow = max(1, SLOW * 128 // frames) if SLOW > 1 else 1
-    return slow, JOBS or max(1, slow * 5 // 6)
-
-
-def worker(number, slow):
+def worker(number):
     """Starts one in a lab of its own: namespaces, scratch folder, and the shared memory in which jackd counts its servers."""
     scratch = os.path.join(lab.SCR, f"w{number}")
     os.makedirs(scratch, exist_ok=True)
     return subprocess.Popen(
         ["unshare", "--mount", "sh", "-c", 'mount -t tmpfs tmpfs /dev/shm && exec "$@"', "sh", sys.executable, __file__, "--work"],
-        env=dict(os.environ, LAB_PREFIX=f"lab{number}", LAB_SCRATCH=scratch, OMP_NUM_THREADS="1", SLOW=f"{slow}",
-                 **({"LD_PRELOAD": f"{lab.BIN}/libslow.so"} if slow > 1 else {})),
+        env=dict(os.environ, LAB_PREFIX=f"lab{number}", LAB_SCRATCH=scratch, OMP_NUM_THREADS="1", SLOW=f"{SLOW}",
+                 **({"LD_PRELOAD": f"{lab.BIN}/libslow.so"} if SLOW > 1 else {})),
         stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, start_new_session=True)
 
 
-def measured(runs, slow, jobs):
-    """The figures of each run, as they come; `jobs` of them at once."""
+def measured(runs):
+    """The figures of each run, as they come."""
     waiting, done = queue.SimpleQueue(), queue.SimpleQueue()
     for run in runs:
         waiting.put(run)
@@ -155,11 +147,11 @@ def measured(runs, slow, jobs):
             process.stdin.write(json.dumps(run) + "\n")
             process.stdin.flush()
             text = process.stdout.readline()
-            done.put(dict(json.loads(text), slow=slow) if text else
+            done.put(dict(json.loads(text), slow=SLOW) if text else
                      dict(zip(("peer", "opts", "period", "cond", "kind"), run), time="", error="the lab's worker ended"))
         process.stdin.close()
 
-    workers = [worker(number, slow) for number in range(min(jobs, len(runs)))]
+    workers = [worker(number) for number in range(min(JOBS, len(runs)))]
     try:
         for process in workers:
             threading.Thread(target=serve, args=(process,), daemon=True).start()
@@ -188,16 +180,13 @@ def main():
         for repeat in range(options.repeat) for case in CASES
         if not options.only or options.only in (case.peer, case.network, f"{case.frames}")
         for kind in case.kinds[:None if repeat == 0 or len(case.kinds) == 1 else -1]]  # speech once
-    began, done = time.monotonic(), 0
-    cost = {frames: pace(frames)[0] / pace(frames)[1] for frames in {run[2] for run in runs}}
-    for frames in sorted(cost):
-        for r in measured([run for run in runs if run[2] == frames], *pace(frames)):
-            results.append(r)
-            with open(path, "a") as file:
-                file.write(json.dumps(r) + "\n")
-            done += cost[frames]
-            left = (time.monotonic() - began) / 60 * (sum(cost[run[2]] for run in runs) / done - 1)
-            print(lab.show(r), f"[{len(results)} of {len(runs)}, some {left:.0f} min left]", flush=True, file=sys.stderr)
+    began = time.monotonic()
+    for r in measured(runs):
+        results.append(r)
+        with open(path, "a") as file:
+            file.write(json.dumps(r) + "\n")
+        left = (time.monotonic() - began) / 60 * (len(runs) / len(results) - 1)
+        print(lab.show(r), f"[{len(results)} of {len(runs)}, some {left:.0f} min left]", flush=True, file=sys.stderr)
     return 0 if table(results) else 1
 
 

@@ -36,7 +36,7 @@ CASES = [
     Case(64, "clean", ("--codec", "opus-custom", "--dial", "sing"), 7.5, 0, "Jamulus 8.7 to 10.4"),
     Case(128, "l1j5", PCM + ("--dial", "sing"), 16.5, 3, "JackTrip 16.5 with 178, 26.3 with 0 to 7; Jamulus raw 18.5 with 165"),
     Case(128, "stall5", PCM + ("--dial", "sing"), 15, 3, "JackTrip 14.5 with 18, 27.0 with 1"),
-    Case(128, "l5j20", PCM + ("--dial", "talk"), 31, 20, "JackTrip 31.7 with 73 to 86"),
+    Case(128, "l5j20", PCM + ("--dial", "0.15"), 31, 20, "JackTrip 31.7 with 73 to 86"),
 ]
 
 
