@@ -2,8 +2,8 @@
 """The lab's cases that are a claim, ours and others' in turn: `scripts/bench calls rivals`. Prints a table with limits.
 
 Each run starts both servers anew, so that each has another phase between them. A case is judged on the chirps (delay), on a
-sine, on noise, which nobody can conceal, and on speech. Time is slowed for all programs of a run (slow.c), LAB_SLOW times, and
-LAB_JOBS runs go on at once.
+sine, on noise, which nobody can conceal, and on speech. Time is slowed for all programs of a run (slow.c), LAB_SLOW times at 128
+frames and twice as much at 64, and as many runs go on at once as there is room for (LAB_JOBS).
 """
 import argparse
 import json
@@ -51,7 +51,7 @@ CASES = [
     Case("jacktrip", "q=12,r=2,udprt", 128, "l5j20", LOSSY),
 ]
 SLOW = max(1, int(os.environ.get("LAB_SLOW", 20)))
-JOBS = int(os.environ.get("LAB_JOBS", SLOW * 5 // 4 if SLOW > 1 else 1))  # a run takes three quarters of a core, slowed or not
+JOBS = int(os.environ.get("LAB_JOBS", 0))
 SECONDS = {"both": 13, "noise": 13, "speech": 16}
 
 
@@ -121,18 +121,27 @@ def work():
     return 0
 
 
-def worker(number):
+def pace(frames):
+    """How much slower time passes, and how many runs that makes room for: one takes half a core, slowed or not, and 400 MB."""
+    if SLOW == 1:
+        return 1, 1
+    slow = max(1, SLOW * 128 // frames)
+    memory = next(int(line.split()[1]) for line in open("/proc/meminfo") if line.startswith("MemAvailable"))
+    return slow, JOBS or max(1, min(slow * 5 // 4, memory // 450_000))
+
+
+def worker(number, slow):
     """Starts one in a lab of its own: namespaces, scratch folder, and the shared memory in which jackd counts its servers."""
     scratch = os.path.join(lab.SCR, f"w{number}")
     os.makedirs(scratch, exist_ok=True)
     return subprocess.Popen(
         ["unshare", "--mount", "sh", "-c", 'mount -t tmpfs tmpfs /dev/shm && exec "$@"', "sh", sys.executable, __file__, "--work"],
-        env=dict(os.environ, LAB_PREFIX=f"lab{number}", LAB_SCRATCH=scratch, OMP_NUM_THREADS="1", SLOW=f"{SLOW}",
-                 **({"LD_PRELOAD": f"{lab.BIN}/libslow.so"} if SLOW > 1 else {})),
+        env=dict(os.environ, LAB_PREFIX=f"lab{number}", LAB_SCRATCH=scratch, OMP_NUM_THREADS="1", SLOW=f"{slow}",
+                 **({"LD_PRELOAD": f"{lab.BIN}/libslow.so"} if slow > 1 else {})),
         stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, start_new_session=True)
 
 
-def measured(runs):
+def measured(runs, slow, jobs):
     """The figures of each run, as they come."""
     waiting, done = queue.SimpleQueue(), queue.SimpleQueue()
     for run in runs:
@@ -147,16 +156,19 @@ def measured(runs):
             process.stdin.write(json.dumps(run) + "\n")
             process.stdin.flush()
             text = process.stdout.readline()
-            done.put(dict(json.loads(text), slow=SLOW) if text else
+            done.put(dict(json.loads(text), slow=slow) if text else
                      dict(zip(("peer", "opts", "period", "cond", "kind"), run), time="", error="the lab's worker ended"))
         process.stdin.close()
 
-    workers = [worker(number) for number in range(min(JOBS, len(runs)))]
+    workers = [worker(number, slow) for number in range(min(jobs, len(runs)))]
     try:
-        for process in workers:
-            threading.Thread(target=serve, args=(process,), daemon=True).start()
+        threads = [threading.Thread(target=serve, args=(process,), daemon=True) for process in workers]
+        for thread in threads:
+            thread.start()
         for _ in runs:
-            yield done.get()
+            while done.empty() and any(thread.is_alive() for thread in threads):
+                time.sleep(1)
+            yield done.get_nowait()
     finally:
         for process in workers:
             process.terminate()
@@ -180,13 +192,16 @@ def main():
         for repeat in range(options.repeat) for case in CASES
         if not options.only or options.only in (case.peer, case.network, f"{case.frames}")
         for kind in case.kinds[:None if repeat == 0 or len(case.kinds) == 1 else -1]]  # speech once
-    began = time.monotonic()
-    for r in measured(runs):
-        results.append(r)
-        with open(path, "a") as file:
-            file.write(json.dumps(r) + "\n")
-        left = (time.monotonic() - began) / 60 * (len(runs) / len(results) - 1)
-        print(lab.show(r), f"[{len(results)} of {len(runs)}, some {left:.0f} min left]", flush=True, file=sys.stderr)
+    began, done = time.monotonic(), 0
+    cost = {frames: pace(frames)[0] / pace(frames)[1] for frames in {run[2] for run in runs}}
+    for frames in sorted(cost):
+        for r in measured([run for run in runs if run[2] == frames], *pace(frames)):
+            results.append(r)
+            with open(path, "a") as file:
+                file.write(json.dumps(r) + "\n")
+            done += cost[frames]
+            left = (time.monotonic() - began) / 60 * (sum(cost[run[2]] for run in runs) / done - 1)
+            print(lab.show(r), f"[{len(results)} of {len(runs)}, some {left:.0f} min left]", flush=True, file=sys.stderr)
     return 0 if table(results) else 1
 
 
