@@ -524,7 +524,7 @@ PEERS = {k[5:]: v for k, v in list(globals().items()) if k.startswith("peer_")}
 def run(peer, opts, period, cond, secs=20.0, seed=1, kind="both", sync=False, keep=False):
     P = Procs()
     res = {"peer": peer, "opts": opts, "period": period, "cond": cond, "secs": secs, "seed": seed, "kind": kind,
-           "time": time.strftime("%H:%M:%S")}
+           "slow": int(os.environ.get("SLOW", 1)), "time": time.strftime("%H:%M:%S")}
     try:
         net_up()
         o = dict(x.split("=", 1) if "=" in x else (x, "1") for x in opts.split(",") if x)
@@ -587,8 +587,9 @@ def run(peer, opts, period, cond, secs=20.0, seed=1, kind="both", sync=False, ke
         res["rss_anon_mb"] = {k: [round(mem_kb(p.pid, "RssAnon") / 1024, 1) for p in v if p.poll() is None] for k, v in procs.items()}
         res["rt"] = {k: [rt_threads(p.pid) for p in v if p.poll() is None] for k, v in procs.items()}
         ours = sum(sum(v) for v in res["cpu"].values())
-        res["other_cpu"] = round(100 * (b1 - b0) / (t1 - t0) - ours, 1)
-        res["steal"] = round(100 * (s1 - s0) / (t1 - t0), 1)
+        true = (t1 - t0) * res["slow"]
+        res["other_cpu"] = round(100 * (b1 - b0) / true - ours / res["slow"], 1)
+        res["steal"] = round(100 * (s1 - s0) / true, 1)
         res["load"] = os.getloadavg()[0]
         xr, xrun_us = {}, []
         for s in "AB":

@@ -2,11 +2,12 @@
 //
 //   SLOW=12 LD_PRELOAD=./libslow.so PROGRAM
 //
-// Every clock that a program reads and every time that it waits is stretched, so a virtual machine whose host takes its
+// Every clock that the lab's programs read and every time that they wait is stretched, so a virtual machine whose host takes its
 // processors away for milliseconds does to the programs what one with stalls SLOW times shorter would; what they compute
 // takes 1/SLOW of the time, too, and their share of a core is reckoned in the time they see. The idea is of Gupta et al., "To
 // Infinity and Beyond: Time-Warped Network Emulation", NSDI 2006. All processes with one SLOW agree on the time. What the
-// kernel waits for by itself (TCP's repeats) is not stretched, and clocks of processor time are true.
+// kernel waits for by itself (TCP's repeats, timers' slack) is not stretched, nor is what none of them calls (setitimer,
+// epoll_pwait2, rwlocks with a time), and clocks of processor time are true.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -36,7 +37,11 @@ static const int64_t monotonic_base = 0, real_base = 1700000000LL * 1000000000;
 // version under the same name.
 #define NEXT(result, name, ...) \
     static result (*next)(__VA_ARGS__); \
-    if (!next && !(next = dlvsym(RTLD_NEXT, name, "GLIBC_2.3.2")) && !(next = dlsym(RTLD_NEXT, name))) abort()
+    if (!next) { \
+        void *found = dlvsym(RTLD_NEXT, name, "GLIBC_2.3.2"); \
+        if (!found && !(found = dlsym(RTLD_NEXT, name))) abort(); \
+        next = found; \
+    }
 
 static int64_t nanoseconds(const Spec *t) { return t->tv_sec * 1000000000LL + t->tv_nsec; }
 static Spec spec(int64_t n) { return (Spec){n / 1000000000, n % 1000000000}; }
@@ -64,7 +69,8 @@ static Spec longer(const Spec *t) { return t->tv_sec < 4000000000 / slow() ? spe
 /// An instant that a program names, on whichever of the two clocks: they are decades apart.
 static Spec instant(const Spec *t) {
     int64_t base = t->tv_sec > 1000000000 ? real_base : monotonic_base;
-    return t->tv_sec < 2000000000 ? spec(true_time(nanoseconds(t), base)) : *t;
+    int fits = t->tv_sec < 2000000000 && t->tv_sec - base / 1000000000 < 4000000000 / slow();
+    return fits ? spec(true_time(nanoseconds(t), base)) : *t;
 }
 static int milliseconds(int t) { return t <= 0 ? t : t > INT_MAX / slow() ? INT_MAX : (int)(t * slow()); }
 

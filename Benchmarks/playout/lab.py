@@ -64,7 +64,8 @@ def wire(network, spacing, at_once, seed):
 
 def run(job):
     program, folder, case, seed = job
-    # A packet a block; where packets are lost, two earlier ones go again with it.
+    # A packet a block; where packets are lost, two earlier ones go again with it. (Before redundancy is on there is one, so its
+    # lines may straddle two blocks: a copy then comes a block earlier than it would by a wire.)
     at_once = 1 if case.network == "clean" else 3
     trace = Path(folder) / f"{case.block}-{case.network}-{seed}.txt"
     trace.write_text(wire(case.network, case.block / 48, at_once, seed))

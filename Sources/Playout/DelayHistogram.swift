@@ -89,8 +89,8 @@ struct DelayHistogram: ~Copyable {
         return (bin, above)
     }
 
-    /// The bin, of those from `top` down to `bottom`, below which delays save less than they hold back: where `price` for each bin up
-    /// to it and one for each packet above it are the least together; the lowest of several.
+    /// The bin, of those from `top` down to `bottom`, above which more delay saves less than it costs: where `price` for each bin up
+    /// to it and one for each packet above it are the least together; the lowest of several. A step a bin, of 64 empty ones together.
     @_noLocks
     func knee(from top: Int, to bottom: Int, price: Double) -> Int {
         var bin = top

@@ -148,7 +148,7 @@ extension DelayTracker {
         isStale = true
     }
 
-    /// Finds the least level and the one that leaves as many above it as may be late.
+    /// Finds the least level and the one that leaves as many above it as may be late, or the knee above that.
     @_noLocks
     mutating func update() {
         guard count > 0 else { return }

@@ -8,8 +8,8 @@
 /// Levels are counted in a histogram of the last 6 to 60 s (``PlayoutDial/memory``), in sixteen windows of which the
 /// oldest is taken out when the next begins; a spell of long delays that has been over for half of that is taken out at
 /// once, where the dial is not safer than `talk`. The delay wanted is the smallest at which the share of later ones is what
-/// the dial allows. What lies beyond the dial's ceiling no delay that is allowed would save, so it is left out of the
-/// sum.
+/// the dial allows, and of a dial quicker than `talk` the knee above it (``PlayoutDial/worth``). What lies beyond the dial's
+/// ceiling no delay that is allowed would save, so it is left out of the sum.
 ///
 /// A run of packets beyond the delay is a *stall*, and one that is more than twice anything known is put aside: a
 /// fault, and not a reason to be late from now on. Where the like comes again within 12 s, both are counted. Memory of

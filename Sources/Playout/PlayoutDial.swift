@@ -40,7 +40,8 @@ public struct PlayoutDial: Hashable, Sendable, BitwiseCopyable {
     var memory: Double { @_noLocks get { between(6, 12, 60) } }
 
     /// Seconds that are waited for one packet more in all of the memory. The share that may be late is a bound: of short packets 1 % are
-    /// hundreds of gaps a minute, and where delays end in a cliff a little more saves them all. From `talk` on, 0: few are left.
+    /// hundreds of gaps a minute, and where delays end in a cliff a little more saves them all. From `talk` on, 0: few are left. A millisecond is what
+    /// stalls of up to 5 ms, ten a second, need for 3 unrepaired losses a minute (`scripts/bench playout lab`, stall5).
     var worth: Double { @_noLocks get { 0.001 * max(0, min(1, 2 - 4 * position)) } }
 
     /// Whether a spell of long delays that is over is forgotten before that: up to `talk`, as further on delay costs little.

@@ -57,12 +57,13 @@ public struct PlayoutForecast: BitwiseCopyable, Sendable {
     }
 
     /// The one of ``knownDepths`` that a dial would hold here, in seconds: the smallest with no more than its share of late packets,
-    /// or that of a quick dial at which a longer one saves too few, or its ceiling.
+    /// of a dial quicker than `talk` the one above it beyond which more saves too few, at most its ceiling.
     public func depth(for dial: PlayoutDial) -> Double {
         let all = 0..<Self.depthCount
         let enough = all.first { packetCount == 0 || late[$0] <= dial.lateShare * packetCount } ?? Self.depthCount - 1
         let worth = observedSeconds > 0 ? dial.worth * dial.memory / observedSeconds : 0
-        let best = all[enough...].min { depths[$0] + worth * late[$0] < depths[$1] + worth * late[$1] }
+        let allowed = all[enough...].filter { depths[$0] <= dial.ceiling }
+        let best = allowed.min { depths[$0] + worth * late[$0] < depths[$1] + worth * late[$1] }
         return min(dial.ceiling, depths[best ?? enough])
     }
 

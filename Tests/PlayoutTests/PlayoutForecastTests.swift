@@ -40,6 +40,13 @@ import TestSupport
         #expect(forecast.depth(for: .sing) == 0.012)
     }
 
+    @Test(arguments: [(500, 0.006, 0.006), (111, 0.018, 0.000_12)])
+    func `a quick dial's depth is the knee, but none beyond its ceiling`(every: Int, delay: Double, right: Double) {
+        var forecast = PlayoutForecast()
+        for n in 0..<60_000 { forecast.add(delay: n % every == 0 ? delay : 0, at: Double(n) * 0.001) }
+        #expect(abs(forecast.depth(for: .sing) - right) < 0.1 * right, "\(forecast.depth(for: .sing))")
+    }
+
     @Test func `before anything is known it says so`() {
         #expect(PlayoutForecast().text(forDepths: [0.008]) == "too little is known yet")
         #expect(PlayoutForecast().glitchesPerMinute(atDepth: 0.01) == 0)
