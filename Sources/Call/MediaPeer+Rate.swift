@@ -77,7 +77,7 @@ extension MediaPeer {
         {
             rate.reportedAt = seconds
             change {
-                $0.take(loss: remote.fractionLost, roundTrip: statistics.roundTrip, sent: sent, at: seconds)
+                $0.take(loss: remote.fractionLost, roundTrip: statistics.roundTrip, at: seconds)
             }
         }
         limitRedundancy(at: now)

@@ -34,9 +34,9 @@ struct RateControl {
     var isOnItsOwn: Bool { encoder.map { $0.isActive || policy.rung > 0 } ?? false }
 
     var state: RateState {
-        var state = RateState(rung)
-        state.index = policy.rung
-        state.linkBitRate = policy.limit.map { $0 / Self.share }
+        var state = RateState(ladder[policy.settled])
+        state.index = policy.settled
+        state.linkBitRate = policy.isMeasured ? policy.limit.map { $0 / Self.share } : nil
         state.isTooSlow = policy.isTooSlow
         state.stepsDown = policy.stepsDown
         state.stepsUp = policy.stepsUp

@@ -8,8 +8,12 @@ public struct RatePolicy: Sendable {
     public private(set) var rungs: [Double]
     /// Which is sent: the last, for a fraction of a second, while what waits before the link leaves it.
     public var rung: Int { draining == nil ? chosen : rungs.count - 1 }
+    /// Which is sent but for that while.
+    public var settled: Int { chosen }
     /// What the link carries, in bits a second, as the far side found last; nil where it never was too slow.
     public private(set) var limit: Double?
+    /// Whether the far side measured that: one that makes no such findings shows by its reports only that it was too much.
+    public private(set) var isMeasured = false
     /// Whether even the last rung is too much for the link.
     public private(set) var isTooSlow = false
     /// Steps so far.
@@ -71,6 +75,7 @@ public struct RatePolicy: Sendable {
         let limit = max(1, limit)
         let isSettling = wentDown && suspicion == nil && now - steppedAt < Self.settling + (roundTrip ?? 0)
         self.limit = limit
+        isMeasured = true
         troubleAt = now
         if !wentDown, now - steppedAt < Self.probation { wait = min(Self.longestWait, 2 * wait) }
         let before = suspicion
@@ -106,10 +111,11 @@ public struct RatePolicy: Sendable {
 
     /// Takes what a far side reports that makes no such findings, as any program does: a round trip that has become longer by
     /// 150 ms, in two reports on end, or a quarter of the packets lost, is a link that is too slow.
-    public mutating func take(loss: Double, roundTrip: Double?, sent: Double, at now: Double) {
+    public mutating func take(loss: Double, roundTrip: Double?, at now: Double) {
         let isLate = roundTrips.isLate(roundTrip, at: now)
         guard isLate || loss > 0.25 else { return }
         take(limit: 0.75 * rungs[chosen], sent: rungs[chosen], roundTrip: roundTrip, at: now)
+        isMeasured = false
     }
 
     /// Goes up where it is time for it.

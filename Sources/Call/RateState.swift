@@ -2,12 +2,13 @@ import MediaTransport
 
 /// As what a far side is sent its sound, and what the link to it carries.
 public struct RateState: Hashable, Sendable {
-    /// What is sent at present; the first of the ladder is what was agreed on.
+    /// What is sent at present, but for the fraction of a second in which a queue before the link is emptied; the first of the
+    /// ladder is what was agreed on.
     public var rung: RateRung
     /// Its place on the ladder, 0 for what was agreed on.
     public var index = 0
     /// Bits a second that the link carries, headers counted, as the far side found when it last was too slow; nil where it never
-    /// was.
+    /// was, or made no such finding.
     public var linkBitRate: Double?
     /// Whether the link is too slow for the least that can be sent.
     public var isTooSlow = false

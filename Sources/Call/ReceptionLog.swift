@@ -196,7 +196,6 @@ struct ReceptionLog {
                 later = later.map { min($0, ripe) } ?? ripe
                 continue
             }
-            guard numbers.count < 64 else { break }
             entries[sequence % Self.capacity].asks += 1
             entries[sequence % Self.capacity].since = now
             let again = now.advanced(bySeconds: 1.5 * roundTrip + Self.pause)

@@ -60,9 +60,11 @@ public struct PlayoutConfiguration: Sendable, Equatable {
         self.hasOpusReserve = hasOpusReserve && coding == .pcm && streamRate == 48_000
     }
 
-    /// Packets that may have come and wait: of 0.75 s, 2 s where cycles are pulled later; at least 256, at most 2,048.
+    /// Packets that may have come and wait: of 0.75 s, 2 s where cycles are pulled later; at least 256, at most 2,048. A packet that
+    /// is a block of the sender's card may be shorter than what is reckoned with.
     var packetCapacity: Int {
-        max(256, min(2_048, Int((isPulledLater ? 2 : 0.75) * streamRate) / max(1, framesPerPacket)))
+        let frames = coding == .pcm || coding == .opusCustom ? min(64, framesPerPacket) : framesPerPacket
+        return max(256, min(2_048, Int((isPulledLater ? 2 : 0.75) * streamRate) / max(1, frames)))
     }
 
     /// Bytes a packet's payload takes at most on its way to the callback.

@@ -56,8 +56,8 @@ public struct PlayoutForecast: BitwiseCopyable, Sendable {
         packetCount > 0 ? late[index(depth)] / packetCount : 0
     }
 
-    /// The one of ``knownDepths`` that a dial would hold here, in seconds: the smallest with no more than its share of late packets,
-    /// of a dial quicker than `talk` the one above it beyond which more saves too few, at most its ceiling.
+    /// The one of ``knownDepths``, or its ceiling, that a dial would hold here, in seconds: the smallest with no more than its share of late packets,
+    /// of a dial quicker than `talk` the one above it beyond which more saves too few.
     public func depth(for dial: PlayoutDial) -> Double {
         let all = 0..<Self.depthCount
         let enough = all.first { packetCount == 0 || late[$0] <= dial.lateShare * packetCount } ?? Self.depthCount - 1

@@ -13,7 +13,7 @@ public struct PlayoutStatistics: BitwiseCopyable, Sendable {
     public var glitches = 0
     /// Frames, at the stream's rate, by which sound was made longer or shorter unheard: periods of a voice, or silence.
     public var stretchedFrames = 0
-    /// Times the timeline was moved at once, and by how many frames of the stream in all, forwards and back.
+    /// Times the timeline was moved at once.
     public var skips = 0
     /// Frames of the stream left out to shorten the delay or to follow a device that skipped.
     public var droppedFrames = 0

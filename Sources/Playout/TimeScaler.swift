@@ -1,7 +1,7 @@
 import AudioBase
 import CRealtime
 
-/// What was decoded and waits for the resampler, with the last 24 ms before it, from which periods can be taken out or
+/// What was decoded and waits for the resampler, with the last 21 ms before it, from which periods can be taken out or
 /// to which they can be added.
 ///
 /// A splice takes out, or plays again, a stretch after which the sound goes on most like before: one period of a voice,

@@ -50,7 +50,8 @@ extension CallSimulation {
             targetDepthMs: meter.target.spread, depthMs: meter.depth.spread,
             driftPPM: (now.driftPPM * 1e3).rounded() / 1e3, packetsSent: way.media, packetsLost: way.lostMedia,
             packetsOverflowed: way.overflowedMedia,
-            packetsLate: now.latePackets - before.latePackets + to.statistics(of: PeerID(from)).lateUnits,
+            packetsLate: now.latePackets - before.latePackets + to.statistics(of: PeerID(from)).lateUnits
+                - meter.lateUnitsBefore,
             packetsMissing: now.missingPackets - before.missingPackets,
             packetsRecovered: now.recoveredPackets - before.recoveredPackets,
             packetsRecoveredByRequest: now.requestedPackets - before.requestedPackets,

@@ -43,6 +43,9 @@ public struct NetworkTrace: Hashable, Sendable {
     private static func take(
         _ line: [UInt8], _ number: Int, into delays: inout [Float]
     ) throws(NetworkTraceError) {
+        guard line.count <= longestLine || line.contains(UInt8(ascii: "#")) else {
+            throw .badLine(number, String(decoding: line, as: UTF8.self))
+        }
         let text = String(decoding: line.prefix { $0 != UInt8(ascii: "#") }, as: UTF8.self)
         let words = text.split(whereSeparator: \.isWhitespace)
         guard let word = words.first else { return }

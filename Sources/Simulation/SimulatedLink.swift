@@ -79,7 +79,7 @@ package struct SimulatedLink {
             return Fate()
         }
         let departure = queue.isUnlimited ? now : Int64(left * 1e9)
-        if profile.trace != nil { return followTrace(isMedia, departure) }
+        if profile.trace != nil { return followTrace(isMedia, departure, isOut: isOut(elapsed)) }
         // Every datagram is a step of the chain, lost by other things or not.
         let isLost = chain.loses(profile.loss, draw: draws.0, at: elapsed)
         if isLost || isOut(elapsed) {
@@ -104,7 +104,7 @@ package struct SimulatedLink {
         return Fate(arrival: at, copy: at + 300_000)
     }
 
-    private mutating func followTrace(_ isMedia: Bool, _ departure: Int64) -> Fate {
+    private mutating func followTrace(_ isMedia: Bool, _ departure: Int64, isOut: Bool) -> Fate {
         guard let delays = profile.trace?.delays else { return Fate() }
         var delay = lastTraced
         if isMedia {
@@ -112,7 +112,7 @@ package struct SimulatedLink {
             line = line + 1 == delays.count ? 0 : line + 1
             if delay >= 0 { lastTraced = delay }
         }
-        if delay < 0 || isOut(Double(departure) * 1e-9) {
+        if delay < 0 || isOut {
             if isMedia { counts.lostMedia += 1 }
             return Fate()
         }

@@ -14,8 +14,10 @@ extension SimulatedPeer {
     /// From now on meters count.
     func beginMeasuring(at elapsed: Double) {
         for index in meters.indices {
-            let playout = playout(of: PeerID(meters[index].from))
-            meters[index].begin(at: elapsed, playout?.statistics ?? PlayoutStatistics())
+            let peer = PeerID(meters[index].from)
+            meters[index].begin(
+                at: elapsed, playout(of: peer)?.statistics ?? PlayoutStatistics(),
+                lateUnits: statistics(of: peer).lateUnits)
         }
     }
 

@@ -17,13 +17,6 @@ public struct SimulatedSound {
         })
     }
 
-    /// Nothing.
-    public static var silence: SimulatedSound {
-        SimulatedSound(fill: { channels, _, count in
-            for c in 0..<channels.count { clearSamples(channels[c], count) }
-        })
-    }
-
     /// Something as uneven as speech, without end; the same in all channels. Another voice says something else.
     public static func murmur(voice: UInt64 = 0) -> SimulatedSound {
         let murmur = Murmur(voice: voice)

@@ -19,7 +19,7 @@ public struct SimulationReport: Codable, Hashable, Sendable {
     public struct Peer: Codable, Hashable, Sendable {
         /// From 1.
         public var number: Int
-        /// Hertz, and frames at a time, of its card.
+        /// Hertz, of its card.
         public var rate: Double
         /// Frames that its card hands over at a time.
         public var block: Int
@@ -57,7 +57,7 @@ public struct SimulationReport: Codable, Hashable, Sendable {
         public var packetFrames: Int
         /// Kilobits a second that were sent, RTP's headers, its reports and SRTP included, UDP's and IP's not.
         public var kilobitsPerSecond: Double
-        /// The same of the payloads alone.
+        /// The same without RTP's and SRTP's headers: what the codec made, what is repeated of it, and their formats' headers.
         public var payloadKilobitsPerSecond: Double
         /// How often less was sent from then on as the link was too slow, in the whole call.
         public var stepsDown: Int

@@ -2,7 +2,7 @@ import Histogram
 
 /// How values lie, gathered in bounded memory: to three digits, the least and the greatest exactly.
 struct SpreadMeter {
-    private var histogram = Histogram<UInt32>(numberOfSignificantValueDigits: .three)
+    private var histogram = Histogram<UInt64>(numberOfSignificantValueDigits: .three)
     private var least = Double.infinity
     private var greatest = -Double.infinity
     /// Of a value, in seconds; it is kept to microseconds.

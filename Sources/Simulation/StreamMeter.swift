@@ -20,6 +20,8 @@ struct StreamMeter {
     private(set) var began: Double?
     /// What had been counted by then.
     private(set) var before = PlayoutStatistics()
+    /// AAC's late units by then.
+    private(set) var lateUnitsBefore = 0
     /// What is counted by now.
     private(set) var latest = PlayoutStatistics()
 
@@ -42,8 +44,9 @@ struct StreamMeter {
     }
 
     /// Whether measuring begins with the next block; what was before is left out.
-    mutating func begin(at elapsed: Double, _ statistics: PlayoutStatistics) {
+    mutating func begin(at elapsed: Double, _ statistics: PlayoutStatistics, lateUnits: Int) {
         began = elapsed
+        lateUnitsBefore = lateUnits
         before = statistics
         latest = statistics
         faults = Self.faults(statistics)

@@ -202,7 +202,7 @@ struct CallReport: Codable {
     var interruptions: [Interrupted]
     /// Frames that no callback came for, between two routes.
     var routeLostFrames: Int
-    /// `fine`, `silent` or `clipping`.
+    /// `fine`, `silent`, `digitalSilence` or `clipping`.
     var microphone: String?
     /// Nil where it went out as it was.
     var voice: Voice?

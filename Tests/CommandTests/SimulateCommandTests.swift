@@ -140,6 +140,7 @@ import Testing
         (["--dial", "fast"], "talk, listen or a number"), (["--dial", "2"], "see earshot simulate --help"),
         (["--seed", "-1"], "--seed"), (["--frame", "7"], "2.5, 5, 10 or 20"),
         (["--input", "a", "b", "c"], "too many for 2 peers"),
+        (["--repair", "codec", "--codec", "pcm"], "takes --codec opus"),
     ]) func `what makes no sense is told in one line, with what would`(arguments: [String], words: String) throws {
         let program = try Earshot.start(["simulate"] + arguments)
         #expect(program.wait() == .exit(64), "\(program.output)")

@@ -138,6 +138,13 @@ import TestSupport
         #expect(sineDefect(Array(r.output.suffix(48_000 * 3)), frequency: 440, rate: 48_000) < -20)
     }
 
+    @Test(arguments: [64, 256, 1_024, 4_096])
+    func `a far side's short blocks have room for the safest delay, whatever one's own block`(frames: Int) {
+        let configuration = PlayoutConfiguration.pcm(frames: frames, dial: .listen)
+        #expect(Double(configuration.packetCapacity * 64) / 48_000 > PlayoutDial.listen.ceiling)
+        #expect(Double(configuration.forRecording().packetCapacity * 64) / 48_000 > 1.9)
+    }
+
     @Test func `units decoded ahead play, in stereo`() throws {
         let configuration = PlayoutConfiguration(
             coding: .decoded, streamRate: 44_100, deviceRate: 44_100, channelCount: 2, framesPerPacket: 1024)

@@ -10,7 +10,7 @@ import Testing
 
     @Test(arguments: [
         "nan", "inf", "-1", "-0.001", "10000.1", "1e99", "0x10", "1,5", "1 2", "gone", "lost 3", "1e", "--1", "١",
-        String(repeating: "9", count: 100_000),
+        String(repeating: "9", count: 100_000), String(repeating: "0", count: 201) + "5",
     ]) func `a line that is neither a delay nor lost is named with its number`(line: String) {
         #expect {
             try NetworkTrace("1\n# two\n\(line)\n4\n".utf8)

@@ -26,7 +26,7 @@ struct ForecastCommand: ParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "How long to measure, 2 to 3600; the rarer a glitch, the longer it takes to see one.", valueName: "seconds")
+            "How long to measure, 2 to 600; the rarer a glitch, the longer it takes to see one.", valueName: "seconds")
     )
     var seconds = 10.0
 
@@ -47,7 +47,7 @@ struct ForecastCommand: ParsableCommand {
 
     func validate() throws {
         if let room { try RoomOptions.check { try JoinTarget(room, as: entrance.by) } }
-        guard (2...3_600).contains(seconds) else { throw ValidationError("--seconds takes 2 to 3600") }
+        guard (2...600).contains(seconds) else { throw ValidationError("--seconds takes 2 to 600") }
         if port == 0 { throw ValidationError("--port takes 1 to 65535") }
     }
 

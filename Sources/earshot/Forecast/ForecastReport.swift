@@ -28,14 +28,18 @@ struct ForecastReport: Encodable {
     var peers: [Peer]
     /// As the person named the room.
     private let asked: String
+    /// Seconds that were listened to.
+    private let seconds: Double
 
     private enum CodingKeys: CodingKey { case earshot, room, peers }
 
     init(
-        _ room: String, asked: String, _ measured: [(member: Member, statistics: CallStatistics)], dials: [PlayoutDial]
+        _ room: String, asked: String, seconds: Double, _ measured: [(member: Member, statistics: CallStatistics)],
+        dials: [PlayoutDial]
     ) {
         self.room = room
         self.asked = asked
+        self.seconds = seconds
         peers = measured.compactMap { Peer($0.member, $0.statistics, dials) }
     }
 
@@ -49,7 +53,7 @@ struct ForecastReport: Encodable {
 
     /// For people.
     func text(dials: [PlayoutDial]) -> String {
-        peers.map { $0.text + "\n" }.joined() + advice(dials)
+        peers.map { $0.text(after: seconds) + "\n" }.joined() + advice(dials)
     }
 
     /// What to type next: the quickest dial with at most a glitch a minute from everybody.
@@ -60,11 +64,11 @@ struct ForecastReport: Encodable {
         if good != nil { return "the quickest with at most one glitch a minute: \(command)\n" }
         // What was not seen often is guessed with care, so that it may well be better.
         let isSeen = peers.contains { $0.forecast.dials[dial].basis == .seen }
-        return isSeen
+        return isSeen || seconds >= 600
             ? "no dial keeps this way below one glitch a minute; a cable, another channel, or fewer programs on the network "
                 + "may. The best there is: \(command)\n"
             : "it was too short a look to promise less than a glitch a minute; measure longer: earshot forecast "
-                + "\(HostCommand.quoted(asked)) --seconds 60\n"
+                + "\(HostCommand.quoted(asked)) --seconds \(Int(min(600, max(60, 4 * seconds))))\n"
     }
 }
 
@@ -84,7 +88,7 @@ extension ForecastReport.Peer {
     }
 
     /// A few lines and a table.
-    fileprivate var text: String {
+    fileprivate func text(after seconds: Double) -> String {
         let share = Double(lost) / Double(max(1, packets + lost)) * 100
         let name = DeviceWords.printable(name)
         let way =
@@ -100,11 +104,11 @@ extension ForecastReport.Peer {
         }
         let table = TextTable(["DIAL", "ADDS", "GLITCHES A MINUTE", "LATE"], rows).text(
             hasColour: Terminal.outputHasColour)
-        let lost = "\(lost) lost" + (lost > 0 ? String(format: " (%.2g %%, which no waiting brings back)", share) : "")
+        let lost = "\(lost) lost" + (lost > 0 ? String(format: " (%.2g %%, before repair)", share) : "")
         let lines =
             [
                 "\(name): \(packets) packets of \(String(format: "%.3g", packetMs)) ms (\(codec)) in "
-                    + String(format: "%.0f s, ", forecast.observedSeconds) + lost,
+                    + String(format: "%.0f s, ", seconds) + lost,
                 way + "; waiting for what comes late adds:",
             ]
             + table.split(separator: "\n").map { "    " + $0 } + ["depths: \(forecast.words)"]

@@ -42,7 +42,9 @@ final class ForecastRunner {
         }
         Terminal.live("")
         let report = ForecastReport(
-            console.roster?.name.text ?? room, asked: room, latest.sorted { $0.key < $1.key }.map(\.value),
+            console.roster?.name.text ?? room, asked: room,
+            seconds: heard.map { HostTime.now().seconds(since: $0) } ?? 0,
+            latest.sorted { $0.key < $1.key }.map(\.value),
             dials: dials)
         guard report.peers.isEmpty else { return report }
         if Interrupt.isRequested { throw ExitCodes.interrupted }

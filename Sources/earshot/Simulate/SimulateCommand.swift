@@ -62,6 +62,9 @@ struct SimulateCommand: ParsableCommand {
 
     func validate() throws {
         guard CallSimulation.peerCounts.contains(peers) else { throw ValidationError("--peers takes 2 to 8") }
+        if repair == .codec, let codec = coding.codec, codec != .opus {
+            throw ValidationError("--repair codec is Opus's own: it takes --codec opus")
+        }
         guard minutes > 0, minutes <= 525_600 else {
             throw ValidationError("--minutes takes a number above 0, 525600 (a year) at most")
         }
@@ -126,12 +129,12 @@ struct SimulateCommand: ParsableCommand {
             }
             return peer
         }
-        configuration.outputFolder = try output.map { try Self.folder($0, besides: input) }
+        configuration.outputFolder = try output.map { try Self.folder($0, of: peers, besides: input) }
         return configuration
     }
 
     /// Makes a folder where there is none.
-    private static func folder(_ path: String, besides inputs: [String]) throws -> String {
+    private static func folder(_ path: String, of peers: Int, besides inputs: [String]) throws -> String {
         do {
             try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
         } catch {
@@ -139,7 +142,7 @@ struct SimulateCommand: ParsableCommand {
                 "\(path): cannot be a folder (\(error.localizedDescription)); name another --output",
                 status: Failure.cannotCreate)
         }
-        for number in CallSimulation.peerCounts.lowerBound - 1...CallSimulation.peerCounts.upperBound {
+        for number in 1...peers {
             for name in ["mic", "heard"] {
                 let file = "\(path)/peer-\(number)-\(name).wav"
                 if inputs.contains(where: { RenderOutput.isSame($0, file) }) {
