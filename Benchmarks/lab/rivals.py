@@ -140,7 +140,8 @@ def worker(number, slow):
     os.makedirs(scratch, exist_ok=True)
     return subprocess.Popen(
         ["unshare", "--mount", "sh", "-c", 'mount -t tmpfs tmpfs /dev/shm && exec "$@"', "sh", sys.executable, __file__, "--work"],
-        env=dict(os.environ, LAB_PREFIX=f"{os.environ.get('LAB_PREFIX', 'lab')}{number}", LAB_SCRATCH=scratch, OMP_NUM_THREADS="1", SLOW=f"{slow}",
+        env=dict(os.environ, LAB_PREFIX=f"{os.environ.get('LAB_PREFIX', 'lab')}{number}", LAB_SCRATCH=scratch,
+                 OMP_NUM_THREADS="1", SLOW=f"{slow}",
                  **({"LD_PRELOAD": f"{lab.BIN}/libslow.so"} if slow > 1 else {})),
         stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, start_new_session=True)
 

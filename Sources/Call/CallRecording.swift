@@ -31,8 +31,8 @@ public struct CallCycle: BitwiseCopyable, Sendable {
 /// device's callback does no more than to note each of its cycles in a queue, and neither it nor the media thread ever waits for
 /// who reads.
 ///
-/// ``read(_:)`` is for any thread but those two, one at a time; 2 s late at most, less where packets or blocks have under 48 frames, as only so many of them are kept. The rest
-/// is for any such thread.
+/// ``read(_:)`` is for any thread but those two, one at a time; 2 s late at most, less where packets or blocks
+/// have under 48 frames, as only so many of them are kept. The rest is for any such thread.
 public final class CallRecording: Sendable {
     /// Seconds that it is behind the promptest packet.
     public static let depth = 0.5
