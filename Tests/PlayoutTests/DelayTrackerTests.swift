@@ -38,6 +38,16 @@ import TestSupport
         #expect(abs(depth - right) < 0.5 * right, "\(depth), not \(right)")
     }
 
+    @Test(arguments: [PlayoutDial.sing, .talk, .listen])
+    func `of delays spread evenly the depth is all but the dial's share, or the knee just above`(dial: PlayoutDial) {
+        var tracker = DelayTracker(dial: dial)
+        var random = SeededRandom(seed: 5)
+        // Levels of a packet spread evenly over 10 ms: the share that is late is the share of the 10 ms.
+        let depth = feed(&tracker, 0..<90) { _ in 0.020 + 0.010 * random.unit() }
+        let right = 0.010 * (1 - dial.lateShare)
+        #expect(depth < right + 0.000_3 && depth > right - 0.000_3, "\(depth)")
+    }
+
     @Test(arguments: [(PlayoutDial.sing, 0.006), (.talk, 0.001)])
     func `where a little more saves many, a quick dial waits for it`(dial: PlayoutDial, right: Double) {
         var tracker = DelayTracker(dial: dial)
