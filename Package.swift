@@ -1,208 +1,241 @@
-// swift-tools-version: 6.2
+// swift-tools-version: 6.3
 import PackageDescription
 
-// Build switches, all off by default, so that a package which depends on Earshot gets a plain manifest
-// (SwiftPM refuses unsafeFlags in dependencies).
-//   EARSHOT_CORE=1   leaves out the command line, Nearby, and the packages that only they need: sanitizer, fuzz, benchmark
-//                    builds. Nearby is there all the same where EARSHOT_LAYERS names it.
-//   EARSHOT_RTSAN=P  links RealtimeSanitizer's runtime at path P, which then watches every render call
-//   EARSHOT_TSAN=1   what the thread sanitizer's build needs
-//   EARSHOT_LAYERS=A,B   only these layers
-//   EARSHOT_TESTS=A,B    of tests only those of these layers
-//   EARSHOT_STATIC=1 links the program with Swift's libraries in it. (SwiftPM's --static-swift-stdlib would also compile all anew.)
-//   EARSHOT_PLAIN_TESTS=1   tests are not optimised where what they test is: their build takes a third of the time
-let core = Context.environment["EARSHOT_CORE"] == "1"
-let rtsan = Context.environment["EARSHOT_RTSAN"]
+// Two switches for builds of this repository. A package that depends on Earshot sets neither.
+//   EARSHOT_LAYERS=A,B   builds these layers with their tests, and what they depend on without tests.
+//                        `earshot` is the program with CommandTests, `Layer` is LayerTests.
+//   EARSHOT_BUILD=KIND   static: links Swift's libraries into the program. (--static-swift-stdlib would compile all anew.)
+//                        tsan: for --sanitize=thread. rtsan: links RealtimeSanitizer from .build/rtsan (scripts/test rtsan).
+enum Build: String { case plain, `static`, tsan, rtsan }
+let build: Build
+switch Context.environment["EARSHOT_BUILD"] {
+case nil, "": build = .plain
+case let name?:
+    guard let known = Build(rawValue: name) else { fatalError("EARSHOT_BUILD=\(name): use static, tsan or rtsan") }
+    build = known
+}
 
-let tsan = Context.environment["EARSHOT_TSAN"] != nil
-// Swift 6.3.1 gives LLVM's verifier casts that it refuses under the thread sanitizer, harmless ones.
+// Swift 6.3.1 hands LLVM's verifier harmless casts that it refuses under the thread sanitizer.
 let settings: [SwiftSetting] =
-    tsan ? [.unsafeFlags(["-Xcc", "-DEARSHOT_TSAN", "-Xfrontend", "-disable-llvm-verify"])] : []
-let testSettings: [SwiftSetting] =
-    settings + (Context.environment["EARSHOT_PLAIN_TESTS"] == "1" ? [.unsafeFlags(["-Onone"])] : [])
-/// Layers whose tests compute so much by themselves that they are optimised all the same.
-let busyTests: Set = ["AudioDevices", "AudioStreams", "VoiceProcessing"]
-let tested = Context.environment["EARSHOT_TESTS"]?.split(separator: ",").map(String.init)
-let linker: [LinkerSetting] = rtsan.map { [.unsafeFlags([$0, "-lstdc++", "-lm"])] } ?? []
-let whole: [LinkerSetting] =
-    Context.environment["EARSHOT_STATIC"] == "1"
+    build == .tsan ? [.unsafeFlags(["-Xcc", "-DEARSHOT_TSAN", "-Xfrontend", "-disable-llvm-verify"])] : []
+let linker: [LinkerSetting] =
+    build == .rtsan
+    ? [.unsafeFlags(["\(Context.packageDirectory)/.build/rtsan/librtsan.a", "-lstdc++", "-lm"])] : []
+let programLinker: [LinkerSetting] =
+    build == .static
     ? [
         .unsafeFlags([
             "-static-stdlib", "-lCoreFoundation", "-l_FoundationICU", "-l_FoundationCollections", "-l_FoundationCShims",
         ])
     ] : []
+// Tests are not optimised: the optimiser takes longer over them than they run. Those of `computingTests` compute.
+let testSettings: [SwiftSetting] = settings + [.unsafeFlags(["-Onone"], .when(configuration: .release))]
+let computingTests: Set = ["AudioDevices", "AudioStreams", "VoiceProcessing"]
 
-/// What a layer's tests use besides: a call's delay is measured as `earshot analyze` does it.
-let testDependencies: [String: [Target.Dependency]] = [
-    "Call": ["Simulation", "Diagnostics", "AudioFiles"], "Diagnostics": ["AudioDevices"], "AudioDSP": ["UnitMeasures"],
-    "AudioPlugIns": ["UnitMeasures"], "AudioCodecs": ["AudioFiles"], "AudioEngine": ["EngineMeasures"],
-    "AudioQueues": ["EngineMeasures"], "VoiceProcessing": ["AudioFiles"],
+/// A layer: a library product, a folder of Sources/ and its tests in Tests/.
+struct Layer {
+    var name: String
+    /// Layers, shims and products of `packageProducts`.
+    var uses: [String]
+    /// Further modules that its tests use.
+    var testUses: [String] = []
+}
+
+// From the bottom to the top; docs/architecture.md has the same table and Tests/LayerTests compares them.
+let allLayers = [
+    Layer(name: "AudioBase", uses: ["CRealtime"]),
+    Layer(name: "AudioDSP", uses: ["AudioBase", "CRealtime"], testUses: ["UnitMeasures"]),
+    Layer(name: "AudioPlugIns", uses: ["AudioBase", "AudioDSP", "CRealtime", "CLilv"], testUses: ["UnitMeasures"]),
+    Layer(name: "AudioCodecs", uses: ["AudioBase", "COpus", "CLibAV"], testUses: ["AudioFiles"]),
+    Layer(name: "AudioFiles", uses: ["AudioBase", "AudioDSP", "CSndfile", "CLAME", "CTagLib", "CVorbis"]),
+    Layer(
+        name: "AudioContainers", uses: ["AudioBase", "AudioDSP", "AudioCodecs", "AudioFiles", "CLibAV", "CLibAVFormat"]),
+    Layer(
+        name: "VoiceProcessing", uses: ["AudioBase", "AudioDSP", "CRealtime", "CVoiceProcessing"],
+        testUses: ["AudioFiles"]),
+    Layer(
+        name: "AudioDevices",
+        uses: ["AudioBase", "AudioDSP", "CRealtime", "CJACK", "CPipeWire", "CALSA", "Histogram"]),
+    Layer(name: "AudioSession", uses: ["AudioBase", "AudioDSP", "AudioDevices", "CRealtime", "CDBus"]),
+    Layer(
+        name: "AudioEngine",
+        uses: ["AudioBase", "AudioDSP", "AudioPlugIns", "AudioFiles", "VoiceProcessing", "AudioDevices", "CRealtime"],
+        testUses: ["EngineMeasures"]),
+    Layer(name: "AudioStreams", uses: ["AudioBase", "AudioDSP", "AudioCodecs", "AudioFiles", "CCurl"]),
+    Layer(
+        name: "AudioQueues",
+        uses: ["AudioBase", "AudioDSP", "AudioCodecs", "AudioContainers", "AudioFiles", "AudioStreams", "AudioEngine"],
+        testUses: ["EngineMeasures"]),
+    Layer(name: "Playout", uses: ["AudioBase", "AudioDSP", "AudioCodecs", "CRealtime"]),
+    Layer(name: "MediaTransport", uses: ["AudioBase", "COpenSSL", "CSRTP", "CRealtime"]),
+    Layer(name: "Rooms", uses: ["AudioBase", "MediaTransport", "COpenSSL"]),
+    Layer(
+        name: "Nearby",
+        uses: [
+            "AudioBase", "MediaTransport", "Rooms", "CRealtime", "CAvahi", "CDBus", "NIOSSL", "NIOCore", "NIOPosix",
+            "NIOHTTP1", "NIOTLS",
+        ]),
+    Layer(name: "TOMLReader", uses: []),
+    Layer(
+        name: "Call",
+        uses: [
+            "AudioBase", "AudioDSP", "AudioCodecs", "AudioDevices", "AudioEngine", "VoiceProcessing", "Playout",
+            "MediaTransport", "CRealtime",
+        ],
+        testUses: ["Simulation", "Diagnostics", "AudioFiles"]),
+    Layer(
+        name: "Diagnostics", uses: ["AudioBase", "AudioDSP", "AudioFiles", "CKissFFT", "CCairo"],
+        testUses: ["AudioDevices"]),
+    Layer(
+        name: "Simulation",
+        uses: [
+            "AudioBase", "AudioFiles", "AudioDevices", "Playout", "MediaTransport", "Call", "Diagnostics", "Histogram",
+        ]),
 ]
 
-/// One layer: a library product, a folder under Sources/, and its tests under Tests/.
-func layer(_ name: String, _ dependencies: [Target.Dependency]) -> [Target] {
-    let target = Target.target(name: name, dependencies: dependencies, swiftSettings: settings, linkerSettings: linker)
-    guard tested?.contains(name) ?? true else { return [target] }
+// MARK: The chosen layers
+
+let named = Context.environment["EARSHOT_LAYERS"].map { Set($0.split(separator: ",").map(String.init)) }
+if let unknown = named?.subtracting(allLayers.map(\.name) + ["earshot", "Layer"]).sorted(), !unknown.isEmpty {
+    fatalError("EARSHOT_LAYERS: there is no layer \(unknown.joined(separator: ", "))")
+}
+func isNamed(_ name: String) -> Bool { named?.contains(name) ?? true }
+
+let buildsProgram = isNamed("earshot")
+/// The named layers and those that they, or their tests, depend on.
+let below: Set<String> = {
+    if buildsProgram { return Set(allLayers.map(\.name)) }
+    var found: Set<String> = []
+    var open = allLayers.filter { isNamed($0.name) }.flatMap { [$0.name] + $0.testUses }
+    open.append("AudioBase")  // TestSupport uses it.
+    while let name = open.popLast() {
+        guard found.insert(name).inserted else { continue }
+        open += allLayers.first { $0.name == name }?.uses ?? []
+    }
+    return found
+}()
+let layers = allLayers.filter { below.contains($0.name) }
+
+let packageProducts: [String: Target.Dependency] = [
+    "Histogram": .product(name: "Histogram", package: "hdrhistogram-swift"),
+    "NIOSSL": .product(name: "NIOSSL", package: "swift-nio-ssl"),
+    "NIOCore": .product(name: "NIOCore", package: "swift-nio"),
+    "NIOPosix": .product(name: "NIOPosix", package: "swift-nio"),
+    "NIOHTTP1": .product(name: "NIOHTTP1", package: "swift-nio"),
+    "NIOTLS": .product(name: "NIOTLS", package: "swift-nio"),
+    "ArgumentParser": .product(name: "ArgumentParser", package: "swift-argument-parser"),
+]
+func dependencies(_ names: [String]) -> [Target.Dependency] {
+    names.map { packageProducts[$0] ?? .byName(name: $0) }
+}
+
+func tests(_ name: String, uses: [String], areOptimised: Bool = false) -> Target {
+    .testTarget(
+        name: name, dependencies: dependencies(uses + ["TestSupport", "TestTraits"]),
+        swiftSettings: areOptimised ? settings : testSettings, linkerSettings: linker)
+}
+
+func targets(_ layer: Layer) -> [Target] {
+    let library = Target.target(
+        name: layer.name, dependencies: dependencies(layer.uses), swiftSettings: settings, linkerSettings: linker)
+    guard isNamed(layer.name) else { return [library] }
     return [
-        target,
-        .testTarget(
-            name: "\(name)Tests",
-            dependencies: [.byName(name: name)] + dependencies + (testDependencies[name] ?? []) + [
-                "TestSupport", "TestTraits",
-            ],
-            swiftSettings: busyTests.contains(name) ? settings : testSettings, linkerSettings: linker),
+        library,
+        tests(
+            "\(layer.name)Tests", uses: [layer.name] + layer.uses + layer.testUses,
+            areOptimised: computingTests.contains(layer.name)),
     ]
 }
 
-func system(_ name: String, pkgConfig: String? = nil) -> Target {
-    .systemLibrary(name: name, path: "Sources/System/\(name)", pkgConfig: pkgConfig)
+// MARK: The package
+
+/// A shim for a C library: a folder of Sources/System, pkg-config's name, and Debian's and Ubuntu's package.
+func shim(_ name: String, pkgConfig: String? = nil, apt: String? = nil) -> Target {
+    .systemLibrary(
+        name: name, path: "Sources/System/\(name)", pkgConfig: pkgConfig, providers: apt.map { [.apt([$0])] })
 }
-
-let histogram = Target.Dependency.product(name: "Histogram", package: "hdrhistogram-swift")
-
-// From the bottom to the top; docs/architecture.md has the same table and Tests/LayerTests reads both.
-let allLayers: [(name: String, dependencies: [Target.Dependency])] = [
-    ("AudioBase", ["CRealtime"]),
-    ("AudioDSP", ["AudioBase", "CRealtime"]),
-    ("AudioPlugIns", ["AudioBase", "AudioDSP", "CRealtime", "CLilv"]),
-    ("AudioCodecs", ["AudioBase", "COpus", "CLibAV"]),
-    ("AudioFiles", ["AudioBase", "AudioDSP", "CSndfile", "CLAME", "CTagLib", "CVorbis"]),
-    ("AudioContainers", ["AudioBase", "AudioDSP", "AudioCodecs", "AudioFiles", "CLibAV", "CLibAVFormat"]),
-    ("VoiceProcessing", ["AudioBase", "AudioDSP", "CRealtime", "CVoiceProcessing"]),
-    (
-        "AudioDevices",
-        ["AudioBase", "AudioDSP", "CRealtime", "CJACK", "CPipeWire", "CALSA", histogram]
-    ),
-    ("AudioSession", ["AudioBase", "AudioDSP", "AudioDevices", "CRealtime", "CDBus"]),
-    (
-        "AudioEngine",
-        ["AudioBase", "AudioDSP", "AudioPlugIns", "AudioFiles", "VoiceProcessing", "AudioDevices", "CRealtime"]
-    ),
-    ("AudioStreams", ["AudioBase", "AudioDSP", "AudioCodecs", "AudioFiles", "CCurl"]),
-    (
-        "AudioQueues",
-        ["AudioBase", "AudioDSP", "AudioCodecs", "AudioContainers", "AudioFiles", "AudioStreams", "AudioEngine"]
-    ),
-    ("Playout", ["AudioBase", "AudioDSP", "AudioCodecs", "CRealtime"]),
-    ("MediaTransport", ["AudioBase", "COpenSSL", "CSRTP", "CRealtime"]),
-    ("Rooms", ["AudioBase", "MediaTransport", "COpenSSL"]),
-    (
-        "Nearby",
-        [
-            "AudioBase", "MediaTransport", "Rooms", "CRealtime", "CAvahi", "CDBus",
-            .product(name: "NIOSSL", package: "swift-nio-ssl"),
-        ] + ["NIOCore", "NIOPosix", "NIOHTTP1", "NIOTLS"].map { .product(name: $0, package: "swift-nio") }
-    ),
-    ("TOMLReader", []),
-    (
-        "Call",
-        [
-            "AudioBase", "AudioDSP", "AudioCodecs", "AudioDevices", "AudioEngine", "VoiceProcessing", "Playout",
-            "MediaTransport", "CRealtime",
-        ]
-    ),
-    ("Diagnostics", ["AudioBase", "AudioDSP", "AudioFiles", "CKissFFT", "CCairo"]),
-    (
-        "Simulation",
-        [
-            "AudioBase", "AudioFiles", "AudioDevices", "Playout", "MediaTransport", "Call", "Diagnostics", histogram,
-        ]
-    ),
-]
-let chosen = Context.environment["EARSHOT_LAYERS"]?.split(separator: ",").map(String.init)
-let layers = allLayers.filter { chosen?.contains($0.name) ?? !(core && $0.name == "Nearby") }
+/// A shim in C++, for a library without a C interface. `library` in its folder is a link to the library's headers: SwiftPM
+/// warns of the other flags that pkg-config gives.
+func shimInCXX(_ name: String, library: String, defines: [String] = []) -> Target {
+    .target(
+        name: name, path: "Sources/System/\(name)", exclude: ["library"],
+        cxxSettings: [.headerSearchPath("library")] + defines.map { .define($0) },
+        linkerSettings: [.linkedLibrary(library)])
+}
 
 let package = Package(
     name: "Earshot",
-    // TOMLReader is the command line's own; Fuzz/ links to its sources.
+    // TOMLReader is the program's own; Fuzz/ links to its sources.
     products: layers.filter { $0.name != "TOMLReader" }.map { .library(name: $0.name, targets: [$0.name]) },
     targets: [
-        system("CRealtime"),
-        system("CJACK", pkgConfig: "jack"),
-        system("CPipeWire", pkgConfig: "libpipewire-0.3"),
-        system("CALSA", pkgConfig: "alsa"),
-        system("CDBus", pkgConfig: "dbus-1"),
-        system("CAvahi"),
-        system("CLilv", pkgConfig: "lilv-0"),
-        system("COpus", pkgConfig: "opus"),
-        system("CLibAV", pkgConfig: "libavcodec"),
-        system("CLibAVFormat", pkgConfig: "libavformat"),
-        system("CSndfile", pkgConfig: "sndfile"),
-        system("CLAME"),
-        system("CVorbis", pkgConfig: "vorbisenc"),
-        system("CKissFFT"),
-        system("CCurl", pkgConfig: "libcurl"),
-        system("COpenSSL", pkgConfig: "openssl"),
-        system("CSRTP", pkgConfig: "libsrtp2"),
-        system("CCairo", pkgConfig: "cairo"),
-        system("CEBUR128", pkgConfig: "libebur128"),
-        // The targets in C++, since their libraries have no C interface. `library` is a link to where its headers are:
-        // SwiftPM warns of the other flags that pkg-config gives for it, in each build.
-        .target(
-            name: "CVoiceProcessing", path: "Sources/System/CVoiceProcessing", exclude: ["library"],
-            cxxSettings: [.headerSearchPath("library"), .define("WEBRTC_POSIX")],
-            linkerSettings: [.linkedLibrary("webrtc_audio_processing")]),
-        .target(
-            name: "CTagLib", path: "Sources/System/CTagLib", exclude: ["library"],
-            cxxSettings: [.headerSearchPath("library")], linkerSettings: [.linkedLibrary("tag")]),
+        shim("CRealtime"),
+        shim("CJACK", pkgConfig: "jack", apt: "libjack-jackd2-dev"),
+        shim("CPipeWire", pkgConfig: "libpipewire-0.3", apt: "libpipewire-0.3-dev"),
+        shim("CALSA", pkgConfig: "alsa", apt: "libasound2-dev"),
+        shim("CDBus", pkgConfig: "dbus-1", apt: "libdbus-1-dev"),
+        shim("CAvahi", apt: "libavahi-client-dev"),
+        shim("CLilv", pkgConfig: "lilv-0", apt: "liblilv-dev"),
+        shim("COpus", pkgConfig: "opus", apt: "libopus-dev"),
+        shim("CLibAV", pkgConfig: "libavcodec", apt: "libavcodec-dev"),
+        shim("CLibAVFormat", pkgConfig: "libavformat", apt: "libavformat-dev"),
+        shim("CSndfile", pkgConfig: "sndfile", apt: "libsndfile1-dev"),
+        shim("CLAME", apt: "libmp3lame-dev"),
+        shim("CVorbis", pkgConfig: "vorbisenc", apt: "libvorbis-dev"),
+        shim("CKissFFT", apt: "libkissfft-dev"),
+        shim("CCurl", pkgConfig: "libcurl", apt: "libcurl4-openssl-dev"),
+        shim("COpenSSL", pkgConfig: "openssl", apt: "libssl-dev"),
+        shim("CSRTP", pkgConfig: "libsrtp2", apt: "libsrtp2-dev"),
+        shim("CCairo", pkgConfig: "cairo", apt: "libcairo2-dev"),
+        shim("CEBUR128", pkgConfig: "libebur128", apt: "libebur128-dev"),
+        shimInCXX("CVoiceProcessing", library: "webrtc_audio_processing", defines: ["WEBRTC_POSIX"]),
+        shimInCXX("CTagLib", library: "tag"),
         .target(name: "TestTraits", path: "Tests/TestTraits", swiftSettings: settings),
         .target(name: "TestSupport", dependencies: ["AudioBase"], path: "Tests/TestSupport", swiftSettings: settings),
-        // Figures of units, for their tests and for scripts/bench units.
-        .target(
-            name: "UnitMeasures", dependencies: ["AudioBase", "AudioDSP", "CEBUR128"], path: "Tests/UnitMeasures",
-            swiftSettings: settings),
-    ] + layers.flatMap { layer($0.name, $0.dependencies) },
+    ] + layers.flatMap(targets),
     swiftLanguageModes: [.v6],
     cxxLanguageStandard: .cxx14
 )
 
-if tested == nil {
+if below.contains("AudioDSP") {
+    // Figures of units, for their tests and for scripts/bench units.
     package.targets.append(
-        .testTarget(
-            name: "LayerTests", dependencies: ["TestSupport"], swiftSettings: testSettings, linkerSettings: linker))
+        .target(
+            name: "UnitMeasures", dependencies: ["AudioBase", "AudioDSP", "CEBUR128"], path: "Tests/UnitMeasures",
+            swiftSettings: settings))
 }
-
-if layers.contains(where: { $0.name == "AudioDevices" }) {
-    package.dependencies.append(.package(url: "https://github.com/HdrHistogram/hdrhistogram-swift", from: "0.1.0"))
-}
-
-if layers.contains(where: { $0.name == "Nearby" }) {
-    package.dependencies += [
-        .package(url: "https://github.com/apple/swift-nio", from: "2.101.0"),
-        .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.0"),
-    ]
-}
-
-// How a graph sounds while it is edited, for its tests and for scripts/bench engine.
-if layers.contains(where: { $0.name == "AudioEngine" }) {
+if below.contains("AudioEngine") {
+    // The sound of a graph while it is edited, for its tests and for scripts/bench engine.
     package.targets.append(
         .target(
             name: "EngineMeasures", dependencies: ["AudioBase", "AudioDSP", "AudioEngine", "TestSupport"],
             path: "Tests/EngineMeasures", swiftSettings: settings))
 }
+if isNamed("Layer") { package.targets.append(tests("LayerTests", uses: [])) }
 
-if !core {
-    package.products.append(.executable(name: "earshot", targets: ["earshot"]))
+if below.contains("AudioDevices") {
+    package.dependencies.append(.package(url: "https://github.com/HdrHistogram/hdrhistogram-swift", from: "0.1.0"))
+}
+if below.contains("Nearby") {
     package.dependencies += [
-        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.7.0"),
-        .package(url: "https://github.com/apple/swift-docc-plugin", from: "1.4.0"),
+        .package(url: "https://github.com/apple/swift-nio", from: "2.101.0"),
+        .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.0"),
     ]
-    package.targets.append(
+}
+if named == nil {
+    package.dependencies.append(.package(url: "https://github.com/apple/swift-docc-plugin", from: "1.4.0"))
+}
+if buildsProgram {
+    package.products.append(.executable(name: "earshot", targets: ["earshot"]))
+    package.dependencies.append(.package(url: "https://github.com/apple/swift-argument-parser", from: "1.7.0"))
+    package.targets += [
         .executableTarget(
-            name: "earshot",
-            dependencies: [
-                "AudioBase", "AudioCodecs", "AudioContainers", "AudioDSP", "AudioDevices", "AudioEngine", "AudioFiles",
-                "AudioPlugIns", "AudioQueues", "AudioSession", "AudioStreams", "VoiceProcessing", "MediaTransport",
-                "Rooms", "Nearby", "Playout", "Call", "Diagnostics", "Simulation", "TOMLReader",
-                .product(name: "ArgumentParser", package: "swift-argument-parser"),
-            ],
-            swiftSettings: settings, linkerSettings: linker + whole))
-    package.targets.append(
-        .testTarget(
-            name: "CommandTests",
-            dependencies: [
+            name: "earshot", dependencies: dependencies(allLayers.map(\.name) + ["ArgumentParser"]),
+            swiftSettings: settings, linkerSettings: linker + programLinker),
+        tests(
+            "CommandTests",
+            uses: [
                 "earshot", "AudioBase", "AudioCodecs", "AudioContainers", "AudioDSP", "AudioFiles", "MediaTransport",
-                "Rooms", "Nearby", "TestSupport", "TestTraits", "TOMLReader",
-            ],
-            swiftSettings: testSettings, linkerSettings: linker))
+                "Rooms", "Nearby", "TOMLReader",
+            ]),
+    ]
 }

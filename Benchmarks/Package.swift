@@ -1,4 +1,4 @@
-// swift-tools-version: 6.2
+// swift-tools-version: 6.3
 import PackageDescription
 
 // Run by scripts/bench. A package of its own, so that Earshot itself depends on nothing that only benchmarks need.

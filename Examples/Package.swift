@@ -1,4 +1,4 @@
-// swift-tools-version: 6.2
+// swift-tools-version: 6.3
 import PackageDescription
 
 // Small programs that use Earshot from outside, by its public interface alone. scripts/examples builds, runs and measures them.

@@ -1,4 +1,4 @@
-// swift-tools-version: 6.2
+// swift-tools-version: 6.3
 import PackageDescription
 
 // Built by scripts/fuzz, which gives the instrumentation and libFuzzer on the command line, so that they reach the

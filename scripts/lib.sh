@@ -3,6 +3,8 @@
 # shellcheck shell=bash disable=SC2034
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+# Scripts choose for themselves what they build.
+unset EARSHOT_LAYERS EARSHOT_BUILD
 
 # To build: the C libraries and what finds them.
 build_packages=(
@@ -24,7 +26,8 @@ test_packages=(
 # In .build/venv, for the quality scores.
 test_python_packages=(numpy scipy pesq pystoi visqol-python)
 
-swift_wanted=6.3
+# The manifest's first line names the oldest Swift.
+swift_wanted=$(sed -n '1s/.*swift-tools-version: *//p' "$root/Package.swift")
 
 if [[ -t 1 && -z ${NO_COLOR:-} ]]; then
     bold=$'\e[1m' red=$'\e[31m' green=$'\e[32m' plain=$'\e[0m'
@@ -106,16 +109,28 @@ ensure_packages() {
     fi
     local log
     log=$(mktemp)
-    if ! {
-        "${as_root[@]}" apt-get update -q &&
-            "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive \
-                apt-get install -q -y --no-install-recommends --no-remove "${missing[@]}"
-    } >"$log" 2>&1 </dev/null; then
+    if ! retry install_packages "${missing[@]}" >"$log" 2>&1 </dev/null; then
         tail -n 20 "$log" >&2
         rm -f "$log"
         fail "apt-get could not install: ${missing[*]}"
     fi
     rm -f "$log"
+}
+install_packages() {
+    "${as_root[@]}" apt-get update -q &&
+        "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive \
+            apt-get install -q -y --no-install-recommends --no-remove "$@"
+}
+
+# Runs a command that needs the network, three times at most: mirrors and registries fail now and then.
+retry() {
+    local attempt
+    for attempt in 1 2 3; do
+        if "$@"; then return; fi
+        echo "attempt $attempt failed: $*" >&2
+        ((attempt == 3)) || sleep "${EARSHOT_RETRY_SECONDS:-5}"
+    done
+    return 1
 }
 
 # Makes .build/venv with the Python packages of the quality scores, unless it has them.
@@ -124,22 +139,22 @@ ensure_python() {
     [[ ! -f $stamp || $(<"$stamp") != "${test_python_packages[*]}" ]] || return 0
     [[ -x $python ]] || python=python3
     "$python" -m venv --clear "$venv"
-    "$venv/bin/pip" install -q --disable-pip-version-check "${test_python_packages[@]}"
+    retry "$venv/bin/pip" install -q --disable-pip-version-check "${test_python_packages[@]}"
     echo "${test_python_packages[*]}" >"$stamp"
 }
 
-# What all release builds have, so that one may go on where another ended. Loops in C begin at lines of the cache: one of 7 ns
-# takes 10 where it happens to lie across two. Nothing here reads an index.
-release_flags=(-c release --disable-index-store -Xcc -falign-loops=64)
+# Flags that all release builds share, so that one continues where another ended. A loop of 7 ns in C takes 10 if it lies
+# across two cache lines, so loops are aligned. There is no index, and no debug information: it makes the program a half larger.
+release_flags=(-c release --disable-index-store -debug-info-format none -Xcc -falign-loops=64)
 
-# The one release build that the demo, the installation and the tests share. When scripts/test runs all, EARSHOT_SCRATCH is
-# its folder of builds, the tests' own, for the program, the products and the examples too: what two of them have in common
-# is built once, with the tests' flags. The program is kept at EARSHOT_PROGRAM before the next one comes.
+# The one release build that the demo, the installation and the tests share. When scripts/test runs all stages, EARSHOT_SCRATCH
+# is the folder of the tests' build, also for the program, the products and the examples: modules that they share are built
+# once, with the tests' flags. EARSHOT_PROGRAM is a copy of the program, which the next build replaces.
 program_flags=("${release_flags[@]}")
 [[ -z ${EARSHOT_SCRATCH:-} ]] || program_flags+=(-Xswiftc -enable-testing)
 build_release() {
     if [[ -n ${EARSHOT_PROGRAM:-} && -x $EARSHOT_PROGRAM ]]; then return; fi
-    EARSHOT_STATIC=1 swift build --package-path "$root" "${program_flags[@]}" --scratch-path "${EARSHOT_SCRATCH:-$root/.build}" \
+    EARSHOT_BUILD=static swift build --package-path "$root" "${program_flags[@]}" --scratch-path "${EARSHOT_SCRATCH:-$root/.build}" \
         --product earshot "$@"
     [[ -z ${EARSHOT_PROGRAM:-} ]] || install -D "$(release_folder)/earshot" "$EARSHOT_PROGRAM"
 }
@@ -148,11 +163,18 @@ release_folder() {
 }
 release_program() { if [[ -n ${EARSHOT_PROGRAM:-} ]]; then echo "$EARSHOT_PROGRAM"; else echo "$(release_folder)/earshot"; fi; }
 
-# The tests, optimised, as a virtual hour of audio at -Onone is a real one; their own code is not, which takes much longer to
-# optimise than to run. They are in .build/tests.
-test_flags=("${release_flags[@]}" --disable-xctest -Xswiftc -enable-testing --scratch-path "$root/.build/tests")
-build_tests() { EARSHOT_PLAIN_TESTS=1 swift build --package-path "$root" --build-tests "${test_flags[@]}" >&2; }
+# Builds the tests without an index, from which SwiftPM would make an entry point: ours takes its place meanwhile. It goes
+# again, since `swift test` runs no test of Swift Testing where it finds one.
+build_with_tests() (
+    trap 'rm -f "$root/Tests/XCTMain.swift"' EXIT
+    cp -p "$root/scripts/TestMain.swift" "$root/Tests/XCTMain.swift"
+    swift build --package-path "$root" --build-tests --disable-index-store --disable-xctest "$@" >&2
+)
+
+# The tests are optimised builds in .build/tests: a virtual hour of audio takes a real one at -Onone.
+test_flags=("${release_flags[@]}" -Xswiftc -enable-testing --scratch-path "$root/.build/tests")
+build_tests() { build_with_tests "${test_flags[@]}"; }
 test_bundle() {
-    echo "$(EARSHOT_PLAIN_TESTS=1 swift build --package-path "$root" "${test_flags[@]}" --show-bin-path)/EarshotPackageTests.xctest"
+    echo "$(swift build --package-path "$root" "${test_flags[@]}" --show-bin-path)/EarshotPackageTests.xctest"
 }
 run_built_tests() { "$(test_bundle)" --testing-library swift-testing --no-parallel "$@"; }

@@ -11,7 +11,7 @@ import Testing
         init() { pointer.initialize(repeating: 0, count: 64) }
     }
 
-    @Test(.enabled(if: ProcessInfo.processInfo.environment["EARSHOT_TSAN"] != nil))
+    @Test(.enabled(if: ProcessInfo.processInfo.environment["EARSHOT_BUILD"] == "tsan"))
     func samplesThatARelaxedFlagHandsOverAreARace() async throws {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             let (shared, other) = (Samples(), Samples())

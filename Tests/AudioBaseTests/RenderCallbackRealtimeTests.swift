@@ -3,7 +3,7 @@ import CRealtime
 import Foundation
 import Testing
 
-/// Every render call goes through ``RenderCallback``; with EARSHOT_RTSAN, RealtimeSanitizer watches it.
+/// Every render call goes through ``RenderCallback``; with EARSHOT_BUILD=rtsan, RealtimeSanitizer watches it.
 @Suite struct RenderCallbackRealtimeTests {
     private static func cycle(_ buffer: AudioBuffer) -> IOCycle {
         IOCycle(
@@ -28,7 +28,7 @@ import Testing
     }
 
     /// Proves that the sanitizer is at work: what it must catch, it catches.
-    @Test(.enabled(if: ProcessInfo.processInfo.environment["EARSHOT_RTSAN"] != nil))
+    @Test(.enabled(if: ProcessInfo.processInfo.environment["EARSHOT_BUILD"] == "rtsan"))
     func allocatingInACallbackAborts() async throws {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             let callback = RenderCallback(context: nil) { _, _ in free(malloc(64)) }
@@ -41,7 +41,7 @@ import Testing
     }
 
     /// A device's own part of a cycle, around the callback, is watched on after it.
-    @Test(.enabled(if: ProcessInfo.processInfo.environment["EARSHOT_RTSAN"] != nil))
+    @Test(.enabled(if: ProcessInfo.processInfo.environment["EARSHOT_BUILD"] == "rtsan"))
     func allocatingAfterACallbackAborts() async throws {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             let callback = RenderCallback(context: nil) { _, _ in }

@@ -3,7 +3,7 @@ import AudioDevices
 import TestSupport
 import Testing
 
-/// A real callback of every sound system; with EARSHOT_RTSAN, RealtimeSanitizer watches each call.
+/// A real callback of every sound system; with EARSHOT_BUILD=rtsan, RealtimeSanitizer watches each call.
 @Suite("AudioDevice: Realtime", .serialized) struct AudioDeviceRealtimeTests {
     @Test("the callback copies and plays, and neither waits nor allocates", arguments: DeviceBench.Kind.allCases)
     func callback(_ kind: DeviceBench.Kind) throws {

@@ -5,7 +5,7 @@ import Testing
 
 @testable import AudioEngine
 
-/// Renders all there is through the executor's callback; with EARSHOT_RTSAN, RealtimeSanitizer watches each call.
+/// Renders all there is through the executor's callback; with EARSHOT_BUILD=rtsan, RealtimeSanitizer watches each call.
 @Suite struct EngineRealtimeTests {
     /// A sine without anything that the sanitizer could mind.
     private func source(channels: Int = 1, rate: Double = 48_000) -> AudioSourceNode {

@@ -5,7 +5,7 @@ import CRealtime
 import Foundation
 import Testing
 
-/// Plug-ins under RealtimeSanitizer, with EARSHOT_RTSAN: they are outside the compiler's proof, and inside this one.
+/// Plug-ins under RealtimeSanitizer, with EARSHOT_BUILD=rtsan: they are outside the compiler's proof, and inside this one.
 @Suite struct PlugInRealtimeTests {
     /// Renders ten blocks with moving parameters, watched.
     private static func render(_ unit: UnitInstance) {
@@ -52,7 +52,7 @@ import Testing
     }
 
     /// Proves that a plug-in's own code is watched, though it was opened long after the program began.
-    @Test(.enabled(if: ProcessInfo.processInfo.environment["EARSHOT_RTSAN"] != nil))
+    @Test(.enabled(if: ProcessInfo.processInfo.environment["EARSHOT_BUILD"] == "rtsan"))
     func aPlugInThatAllocatesAborts() async throws {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             let bundles = try TestBundles()

@@ -4,7 +4,7 @@ import AudioQueues
 import TestSupport
 import Testing
 
-/// Renders queues through the engine's callback; with EARSHOT_RTSAN, RealtimeSanitizer watches each call.
+/// Renders queues through the engine's callback; with EARSHOT_BUILD=rtsan, RealtimeSanitizer watches each call.
 @Suite struct QueueRealtimeTests {
     @Test(arguments: [false, true])
     func everyWayOfAQueueRenders(isVarispeed: Bool) throws {

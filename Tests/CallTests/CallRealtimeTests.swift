@@ -6,7 +6,7 @@ import Testing
 
 @testable import Call
 
-/// The call's render side, through ``RenderCallback``: with EARSHOT_RTSAN, RealtimeSanitizer watches every path of it.
+/// The call's render side, through ``RenderCallback``: with EARSHOT_BUILD=rtsan, RealtimeSanitizer watches every path of it.
 @Suite struct CallRealtimeTests {
     struct Form: CustomTestStringConvertible, Sendable {
         var codec: Codec

@@ -4,7 +4,7 @@ import TestSupport
 
 @testable import Diagnostics
 
-/// A loopback's render side, through ``RenderCallback``: with EARSHOT_RTSAN, RealtimeSanitizer watches every path of it.
+/// A loopback's render side, through ``RenderCallback``: with EARSHOT_BUILD=rtsan, RealtimeSanitizer watches every path of it.
 @Suite struct LoopbackRealtimeTests {
     @Test(arguments: [16, 64, 470, 8192]) func `whatever is asked and heard, a callback neither waits nor allocates`(
         block: Int

@@ -10,7 +10,6 @@ enum LayerRules {
     /// Folders under Tests/ that mirror no layer.
     static let freeTestFolders: Set<String> = [
         "CommandTests", "EngineMeasures", "LayerTests", "TestSupport", "TestTraits", "UnitMeasures",
-        "XCTMain.swift",
     ]
 
     static func violations(_ table: LayerTable, _ tree: SourceTree) -> [String] {

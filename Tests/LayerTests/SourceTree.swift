@@ -53,9 +53,8 @@ struct SourceTree {
         defer { try? FileManager.default.removeItem(at: scratch) }
         let swift = try ChildProcess.run(
             [
-                "env", "-u", "EARSHOT_CORE", "-u", "EARSHOT_LAYERS", "-u", "EARSHOT_RTSAN", "-u", "EARSHOT_FUZZ", "-u",
-                "LD_PRELOAD",
-                "swift", "package", "--package-path", root.path, "--scratch-path", scratch.path, "dump-package",
+                "env", "-u", "EARSHOT_LAYERS", "-u", "EARSHOT_BUILD", "-u", "LD_PRELOAD", "swift",
+                "package", "--package-path", root.path, "--scratch-path", scratch.path, "dump-package",
             ], seconds: 120)
         let manifest = try JSONDecoder().decode(Manifest.self, from: Data(swift.output.utf8))
         var dependencies: [String: Set<String>] = [:]

@@ -1,28 +1,30 @@
 import Foundation
-import Glibc
-import Synchronization
 import Testing
 
-/// For tests that are right only where the machine keeps up with the clock: real sound servers, threads that must be on time.
+/// Marks a test that is right only while the machine keeps up with the clock: real sound servers, threads that must be on time.
 ///
-/// A virtual machine stands still now and then, and a server with blocks of a millisecond loses sound by it. What fails while
-/// the machine was seen to stand still is set aside, as a known issue, and the test runs again; what fails while it ran
-/// counts at once. A test that came upon such a machine in each of its tries, and for more than a hundredth of the time, is
-/// left undecided.
+/// The host of a virtual machine takes its processors away now and then, and a server with blocks of a millisecond loses sound
+/// by it. A failure during a try in which a core stood still for at least ``leastStandstill`` is recorded as a known issue, and
+/// the test runs again; any other failure counts at once. A test that meets a standstill in each of its tries, and for more than
+/// a hundredth of the time, stays undecided, and its name is printed.
 public struct RealTimeTrait: SuiteTrait, TestTrait, TestScoping {
     /// Seconds to wait before each further try.
     private static let pauses: [Double] = [1, 2, 4, 8]
 
-    /// It is for each test of a suite, not for the suite.
+    /// The shortest standstill of a core, in seconds, that can make the test fail.
+    public let leastStandstill: Double
+
+    /// True: the trait is for each test of a suite.
     public let isRecursive = true
 
     /// Runs the test until it is decided, five times at most.
     public func provideScope(
         for test: Test, testCase: Test.Case?, performing function: @Sendable () async throws -> Void
     ) async throws {
+        try Self.note(test)
         for number in 0...Self.pauses.count {
             let isLast = number == Self.pauses.count
-            let watch = StandstillWatch()
+            let watch = StandstillWatch(least: leastStandstill)
             defer { watch.end() }
             try await withKnownIssue(
                 "\(test.name), try \(number + 1): the machine stood still", isIntermittent: true,
@@ -33,72 +35,23 @@ public struct RealTimeTrait: SuiteTrait, TestTrait, TestScoping {
             if !isLast { usleep(UInt32(Self.pauses[number] * 1e6)) }
         }
     }
+
+    /// Appends the test's ID to the file that EARSHOT_REAL_TIME_TESTS names, for scripts/failed-tests.
+    private static func note(_ test: Test) throws {
+        guard let path = ProcessInfo.processInfo.environment["EARSHOT_REAL_TIME_TESTS"] else { return }
+        let file = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o600)
+        guard file >= 0 else { throw CocoaError(.fileNoSuchFile, userInfo: [NSFilePathErrorKey: path]) }
+        defer { close(file) }
+        let line = Array("\(test.id)\n".utf8)
+        _ = line.withUnsafeBytes { write(file, $0.baseAddress, $0.count) }  // one write: tests run side by side
+    }
 }
 
 extension Trait where Self == RealTimeTrait {
-    /// Judged only where the machine keeps up with the clock; see ``RealTimeTrait``.
-    public static var realTime: Self { Self() }
-}
+    /// Judged only while the machine keeps up with the clock, as a test that a standstill of 4 ms can make fail.
+    public static var realTime: Self { .realTime(leastStandstill: 0.004) }
 
-/// A thread that sleeps a millisecond at a time, and notes when it is woken far too late.
-private final class StandstillWatch: Sendable, CustomStringConvertible {
-    /// What is late enough to lose a block of sound, in seconds.
-    private static let least = 0.004
-
-    private struct State {
-        var count = 0
-        var total = 0.0
-        var longest = 0.0
-        var excused = 0
-        var counted = 0
-        var isEnded = false
-    }
-    private let state = Mutex(State())
-    private let begin = DispatchTime.now().uptimeNanoseconds
-
-    init() {
-        Thread.detachNewThread { [self] in
-            var last = DispatchTime.now().uptimeNanoseconds
-            while !state.withLock({ $0.isEnded }) {
-                usleep(1_000)
-                let now = DispatchTime.now().uptimeNanoseconds
-                let late = Double(now - last) * 1e-9 - 0.001
-                last = now
-                guard late >= Self.least else { continue }
-                state.withLock {
-                    $0.count += 1
-                    $0.total += late
-                    $0.longest = max($0.longest, late)
-                }
-            }
-        }
-    }
-
-    private var elapsed: Double { Double(DispatchTime.now().uptimeNanoseconds - begin) * 1e-9 }
-
-    /// Whether what just failed is set aside: the machine stood still, for more than this part of the time.
-    func excuses(moreThan part: Double) -> Bool {
-        let seconds = elapsed
-        return state.withLock {
-            let isExcused = $0.count > 0 && $0.total > part * seconds
-            if isExcused { $0.excused += 1 } else { $0.counted += 1 }
-            return isExcused
-        }
-    }
-
-    /// Whether something failed, and nothing of it counts.
-    var hasExcusedAll: Bool { state.withLock { $0.excused > 0 && $0.counted == 0 } }
-
-    /// Ends the thread.
-    func end() { state.withLock { $0.isEnded = true } }
-
-    /// What was seen.
-    var description: String {
-        let seconds = elapsed
-        return state.withLock {
-            String(
-                format: "stood still %d times in %.1f s, for %.0f ms in all and %.0f ms at most", $0.count, seconds,
-                $0.total * 1e3, $0.longest * 1e3)
-        }
-    }
+    /// Judged only while the machine keeps up with the clock.
+    /// - Parameter leastStandstill: the shortest standstill of a core, in seconds, that can make the test fail.
+    public static func realTime(leastStandstill: Double) -> Self { Self(leastStandstill: leastStandstill) }
 }

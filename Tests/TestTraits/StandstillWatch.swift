@@ -1,0 +1,98 @@
+import Foundation
+import Glibc
+import Synchronization
+
+/// Notes when the host of a virtual machine takes its processors away: one thread a core, pinned to it, sleeps a millisecond at
+/// a time at the highest real-time priority and notes when it wakes late.
+///
+/// No load of this machine's own delays such a thread, so a late wake-up is the host's. Where the system refuses the priority,
+/// own load counts too; the description says so.
+final class StandstillWatch: Sendable, CustomStringConvertible {
+    private struct State {
+        var count = 0
+        var total = 0.0
+        var longest = 0.0
+        var excused = 0
+        var counted = 0
+        var hasPriority = true
+        var isEnded = false
+    }
+    private let state = Mutex(State())
+    private let begin = now()
+    private let least: Double
+
+    /// Starts the threads.
+    /// - Parameter least: seconds late from which a wake-up counts.
+    init(least: Double) {
+        self.least = least
+        for core in Self.cores() { Thread.detachNewThread { [self] in watch(core) } }
+    }
+
+    private func watch(_ core: Int) {
+        pin(to: core)
+        var parameters = sched_param(sched_priority: sched_get_priority_max(SCHED_FIFO))
+        let hasPriority = pthread_setschedparam(pthread_self(), SCHED_FIFO, &parameters) == 0
+        if !hasPriority { state.withLock { $0.hasPriority = false } }
+        var last = Self.now()
+        while !state.withLock({ $0.isEnded }) {
+            usleep(1_000)
+            let woken = Self.now()
+            let late = woken - last - 0.001
+            last = woken
+            guard late >= least else { continue }
+            state.withLock {
+                $0.count += 1
+                $0.total += late
+                $0.longest = max($0.longest, late)
+            }
+        }
+    }
+
+    /// Returns true and counts an excused failure if a core stood still for more than this part of the time so far.
+    func excuses(moreThan part: Double) -> Bool {
+        let seconds = Self.now() - begin
+        return state.withLock {
+            let isExcused = $0.count > 0 && $0.total > part * seconds
+            if isExcused { $0.excused += 1 } else { $0.counted += 1 }
+            return isExcused
+        }
+    }
+
+    /// True if something failed and every failure was excused.
+    var hasExcusedAll: Bool { state.withLock { $0.excused > 0 && $0.counted == 0 } }
+
+    /// Ends the threads.
+    func end() { state.withLock { $0.isEnded = true } }
+
+    var description: String {
+        let seconds = Self.now() - begin
+        return state.withLock {
+            String(
+                format: "a core stood still %d times in %.1f s, for %.0f ms in all and %.0f ms at most%@", $0.count,
+                seconds, $0.total * 1e3, $0.longest * 1e3,
+                $0.hasPriority ? "" : " (own load included: no real-time priority)")
+        }
+    }
+
+    private static func now() -> Double { Double(DispatchTime.now().uptimeNanoseconds) * 1e-9 }
+
+    /// The cores that this process may run on.
+    private static func cores() -> [Int] {
+        var mask = [UInt8](repeating: 0, count: 128)
+        guard sched_getaffinity(0, mask.count, &mask) == 0 else { return [0] }
+        return (0..<mask.count * 8).filter { mask[$0 / 8] >> ($0 % 8) & 1 == 1 }
+    }
+
+    /// Lets the calling thread run on this core only.
+    private func pin(to core: Int) {
+        var mask = [UInt8](repeating: 0, count: 128)
+        mask[core / 8] |= 1 << (core % 8)
+        _ = sched_setaffinity(0, mask.count, &mask)
+    }
+}
+
+// Glibc's, of which Swift's module shows neither. Thread 0 is the calling thread; the result is 0 or -1.
+@_silgen_name("sched_getaffinity")
+private func sched_getaffinity(_ thread: CInt, _ size: Int, _ mask: UnsafeMutablePointer<UInt8>) -> CInt
+@_silgen_name("sched_setaffinity")
+private func sched_setaffinity(_ thread: CInt, _ size: Int, _ mask: UnsafePointer<UInt8>) -> CInt
