@@ -302,4 +302,17 @@ import Testing
         do { try AudioEngine().attach(node) }
         try engine.attach(node)
     }
+
+    @Test func `a connection is heard in the block after it`() throws {
+        let rig = EngineRig(channels: 1)
+        let source = sineSource(300)
+        try rig.engine.attach(source)
+        try rig.start()
+        for _ in 0..<20 {
+            #expect(try rig.render(3_200, blocks: [64])[0].suffix(64).allSatisfy { $0 == 0 })
+            try rig.engine.connect(source, to: rig.engine.mainMixerNode, bus: 0)
+            #expect(try rig.render(64, blocks: [64])[0].contains { $0 != 0 })
+            try rig.engine.disconnectNodeInput(rig.engine.mainMixerNode, bus: 0)
+        }
+    }
 }
