@@ -2,15 +2,17 @@
 //
 //   SLOW=12 LD_PRELOAD=./libslow.so PROGRAM
 //
-// Every clock that the lab's programs read and every time that they wait is stretched, so a virtual machine whose host takes its
-// processors away for milliseconds does to the programs what one with stalls SLOW times shorter would; what they compute
-// takes 1/SLOW of the time, too, and their share of a core is reckoned in the time they see. The idea is of Gupta et al., "To
-// Infinity and Beyond: Time-Warped Network Emulation", NSDI 2006. All processes with one SLOW agree on the time. What the
-// kernel waits for by itself (TCP's repeats, timers' slack) is not stretched, nor is what none of them calls (setitimer,
-// epoll_pwait2, rwlocks with a time), and clocks of processor time are true.
+// Stretches every clock that a program reads and every time that it waits. If the host of a virtual machine takes the processors
+// away for some milliseconds, the programs see a stall SLOW times shorter; what they compute takes 1/SLOW of the time, too, and
+// their share of a core is reckoned in the time that they see. The idea is of Gupta et al., "To Infinity and Beyond: Time-Warped
+// Network Emulation", NSDI 2006. All processes with the same SLOW and SLOW_SINCE agree on the time. SLOW_SINCE is the second
+// since 1970 from which the date passes more slowly; without it, the start of the machine.
+// Not stretched: what the kernel waits for by itself (TCP's repeats, timers' slack), rwlocks with a time, and clocks of processor
+// time.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <linux/futex.h>
 #include <poll.h>
@@ -19,10 +21,12 @@
 #include <signal.h>
 #include <stdarg.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
 #include <sys/select.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
 #include <sys/timerfd.h>
@@ -30,8 +34,8 @@
 #include <unistd.h>
 
 typedef struct timespec Spec;
-// Where the stretched clocks meet the true ones: the start of the machine, and November 2023.
-static const int64_t monotonic_base = 0, real_base = 1700000000LL * 1000000000;
+// The stretched monotonic clock meets the true one at the start of the machine.
+static const int64_t monotonic_base = 0;
 
 // Fetched by name when first called, as other libraries' constructors may come before ours. Some of these have an older
 // version under the same name.
@@ -60,6 +64,21 @@ static int64_t slow(void) {
     return factor;
 }
 
+/// The stretched date meets the true one here, in nanoseconds since 1970.
+static int64_t real_base(void) {
+    static int64_t base;
+    if (!base) {
+        const char *text = getenv("SLOW_SINCE");
+        long long seconds = text ? atoll(text) : 0;
+        FILE *file = seconds > 0 ? 0 : fopen("/proc/stat", "re");
+        char line[4096];
+        while (file && fgets(line, sizeof line, file)) sscanf(line, "btime %lld", &seconds);
+        if (file) fclose(file);
+        base = (seconds > 0 ? seconds : 1700000000) * 1000000000LL;
+    }
+    return base;
+}
+
 static int is_real(clockid_t id) { return id == CLOCK_REALTIME || id == CLOCK_REALTIME_COARSE || id == CLOCK_TAI; }
 static int64_t stretched(int64_t t, int64_t base) { return base + (t - base) / slow(); }
 static int64_t true_time(int64_t t, int64_t base) { return base + (t - base) * slow(); }
@@ -68,7 +87,7 @@ static Spec shorter(const Spec *t) { return spec(nanoseconds(t) / slow()); }
 static Spec longer(const Spec *t) { return t->tv_sec < 4000000000 / slow() ? spec(nanoseconds(t) * slow()) : *t; }
 /// An instant that a program names, on whichever of the two clocks: they are decades apart.
 static Spec instant(const Spec *t) {
-    int64_t base = t->tv_sec > 1000000000 ? real_base : monotonic_base;
+    int64_t base = t->tv_sec > 1000000000 ? real_base() : monotonic_base;
     int fits = t->tv_sec < 2000000000 && t->tv_sec - base / 1000000000 < 4000000000 / slow();
     return fits ? spec(true_time(nanoseconds(t), base)) : *t;
 }
@@ -78,7 +97,7 @@ static int milliseconds(int t) { return t <= 0 ? t : t > INT_MAX / slow() ? INT_
 int clock_gettime(clockid_t id, Spec *t) {
     int status = true_clock(id, t);
     if (status || id < 0 || id == CLOCK_PROCESS_CPUTIME_ID || id == CLOCK_THREAD_CPUTIME_ID) return status;
-    *t = spec(stretched(nanoseconds(t), is_real(id) ? real_base : monotonic_base));
+    *t = spec(stretched(nanoseconds(t), is_real(id) ? real_base() : monotonic_base));
     return 0;
 }
 int gettimeofday(struct timeval *restrict t, void *restrict zone) {
@@ -143,6 +162,11 @@ int epoll_wait(int fd, struct epoll_event *events, int n, int t) {
     NEXT(int, "epoll_wait", int, struct epoll_event *, int, int);
     return next(fd, events, n, milliseconds(t));
 }
+int epoll_pwait2(int fd, struct epoll_event *events, int n, const Spec *t, const sigset_t *mask) {
+    NEXT(int, "epoll_pwait2", int, struct epoll_event *, int, const Spec *, const sigset_t *);
+    Spec s;
+    return next(fd, events, n, t ? (s = longer(t), &s) : 0, mask);
+}
 int epoll_pwait(int fd, struct epoll_event *events, int n, int t, const sigset_t *mask) {
     NEXT(int, "epoll_pwait", int, struct epoll_event *, int, int, const sigset_t *);
     return next(fd, events, n, milliseconds(t), mask);
@@ -167,6 +191,42 @@ int timerfd_settime(int fd, int flags, const struct itimerspec *t, struct itimer
     int status = next(fd, flags, &s, old);
     if (!status && old) *old = (struct itimerspec){shorter(&old->it_interval), shorter(&old->it_value)};
     return status;
+}
+int timerfd_gettime(int fd, struct itimerspec *t) {
+    NEXT(int, "timerfd_gettime", int, struct itimerspec *);
+    int status = next(fd, t);
+    if (!status) *t = (struct itimerspec){shorter(&t->it_interval), shorter(&t->it_value)};
+    return status;
+}
+int timer_gettime(timer_t id, struct itimerspec *t) {
+    NEXT(int, "timer_gettime", timer_t, struct itimerspec *);
+    int status = next(id, t);
+    if (!status) *t = (struct itimerspec){shorter(&t->it_interval), shorter(&t->it_value)};
+    return status;
+}
+static struct timeval scaled(struct timeval t, int is_longer) {
+    Spec s = {t.tv_sec, t.tv_usec * 1000};
+    s = is_longer ? longer(&s) : shorter(&s);
+    return (struct timeval){s.tv_sec, s.tv_nsec / 1000};
+}
+int setitimer(__itimer_which_t which, const struct itimerval *t, struct itimerval *old) {
+    NEXT(int, "setitimer", __itimer_which_t, const struct itimerval *, struct itimerval *);
+    if (which != ITIMER_REAL) return next(which, t, old);
+    struct itimerval s = {scaled(t->it_interval, 1), scaled(t->it_value, 1)};
+    int status = next(which, &s, old);
+    if (!status && old) *old = (struct itimerval){scaled(old->it_interval, 0), scaled(old->it_value, 0)};
+    return status;
+}
+int getitimer(__itimer_which_t which, struct itimerval *t) {
+    NEXT(int, "getitimer", __itimer_which_t, struct itimerval *);
+    int status = next(which, t);
+    if (!status && which == ITIMER_REAL) *t = (struct itimerval){scaled(t->it_interval, 0), scaled(t->it_value, 0)};
+    return status;
+}
+unsigned alarm(unsigned seconds) {
+    struct itimerval t = {{0, 0}, {seconds, 0}}, old = {{0, 0}, {0, 0}};
+    setitimer(ITIMER_REAL, &t, &old);
+    return old.it_value.tv_sec + (old.it_value.tv_usec > 0);
 }
 int timer_settime(timer_t id, int flags, const struct itimerspec *t, struct itimerspec *old) {
     NEXT(int, "timer_settime", timer_t, int, const struct itimerspec *, struct itimerspec *);
@@ -217,4 +277,63 @@ long syscall(long number, ...) {
         a[3] = (long)&s;
     }
     return next(number, a[0], a[1], a[2], a[3], a[4], a[5]);
+}
+
+// ---------------------------------------------------------------- files
+// A file's times are the kernel's and so the true ones; those since SLOW_SINCE are told in stretched time.
+static void stretch_file(Spec *t) {
+    int64_t n = nanoseconds(t);
+    if (n > real_base()) *t = spec(stretched(n, real_base()));
+}
+static int told(int status, struct stat *s) {
+    if (!status) stretch_file(&s->st_atim), stretch_file(&s->st_mtim), stretch_file(&s->st_ctim);
+    return status;
+}
+int fstatat(int folder, const char *restrict path, struct stat *restrict s, int flags) {
+    NEXT(int, "fstatat", int, const char *, struct stat *, int);
+    return told(next(folder, path, s, flags), s);
+}
+int stat(const char *restrict path, struct stat *restrict s) { return fstatat(AT_FDCWD, path, s, 0); }
+int lstat(const char *restrict path, struct stat *restrict s) { return fstatat(AT_FDCWD, path, s, AT_SYMLINK_NOFOLLOW); }
+int fstat(int fd, struct stat *s) {
+    NEXT(int, "fstat", int, struct stat *);
+    return told(next(fd, s), s);
+}
+// On 64-bit machines these have the same structure.
+int fstatat64(int folder, const char *restrict path, struct stat64 *restrict s, int flags) {
+    return fstatat(folder, path, (struct stat *)s, flags);
+}
+int stat64(const char *restrict path, struct stat64 *restrict s) { return stat(path, (struct stat *)s); }
+int lstat64(const char *restrict path, struct stat64 *restrict s) { return lstat(path, (struct stat *)s); }
+int fstat64(int fd, struct stat64 *s) { return fstat(fd, (struct stat *)s); }
+static void stretch_statx(struct statx_timestamp *t) {
+    Spec s = {t->tv_sec, t->tv_nsec};
+    stretch_file(&s);
+    t->tv_sec = s.tv_sec, t->tv_nsec = s.tv_nsec;
+}
+int statx(int folder, const char *restrict path, int flags, unsigned mask, struct statx *restrict s) {
+    NEXT(int, "statx", int, const char *, int, unsigned, struct statx *);
+    int status = next(folder, path, flags, mask, s);
+    if (!status) stretch_statx(&s->stx_atime), stretch_statx(&s->stx_mtime), stretch_statx(&s->stx_ctime), stretch_statx(&s->stx_btime);
+    return status;
+}
+/// A file's new times, in true time.
+static const Spec *true_file_times(const Spec t[2], Spec result[2]) {
+    if (!t) return 0;
+    for (int i = 0; i < 2; i++) {
+        int is_date = t[i].tv_nsec != UTIME_NOW && t[i].tv_nsec != UTIME_OMIT;
+        int64_t n = is_date ? nanoseconds(&t[i]) : 0;
+        result[i] = is_date && n > real_base() && n - real_base() < 4000000000000000000LL / slow() ? spec(true_time(n, real_base())) : t[i];
+    }
+    return result;
+}
+int utimensat(int folder, const char *path, const Spec t[2], int flags) {
+    NEXT(int, "utimensat", int, const char *, const Spec *, int);
+    Spec result[2];
+    return next(folder, path, true_file_times(t, result), flags);
+}
+int futimens(int fd, const Spec t[2]) {
+    NEXT(int, "futimens", int, const Spec *);
+    Spec result[2];
+    return next(fd, true_file_times(t, result));
 }
