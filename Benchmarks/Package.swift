@@ -91,6 +91,19 @@ let package = Package(
                 .product(name: "AudioDevices", package: "Earshot"), .product(name: "Call", package: "Earshot"),
                 .product(name: "MediaTransport", package: "Earshot"),
             ]),
+        // The work that scripts/counts counts under valgrind.
+        .target(name: "CCounts"),
+        .executableTarget(
+            name: "counts",
+            dependencies: [
+                "BenchScenes", "CCounts", .product(name: "AudioBase", package: "Earshot"),
+                .product(name: "AudioCodecs", package: "Earshot"),
+                .product(name: "AudioContainers", package: "Earshot"), .product(name: "AudioDSP", package: "Earshot"),
+                .product(name: "AudioDevices", package: "Earshot"), .product(name: "AudioEngine", package: "Earshot"),
+                .product(name: "AudioFiles", package: "Earshot"), .product(name: "Call", package: "Earshot"),
+                .product(name: "MediaTransport", package: "Earshot"), .product(name: "Playout", package: "Earshot"),
+                .product(name: "Simulation", package: "Earshot"),
+            ]),
     ],
     swiftLanguageModes: [.v6]
 )
