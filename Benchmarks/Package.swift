@@ -15,9 +15,17 @@ let package = Package(
         .executableTarget(
             name: "earshot-bench",
             dependencies: [
-                "CJACKRing", "PairedTimes", .product(name: "AudioBase", package: "Earshot"),
+                "BenchScenes", "CJACKRing", "PairedTimes", .product(name: "AudioBase", package: "Earshot"),
                 .product(name: "AudioCodecs", package: "Earshot"), .product(name: "AudioDSP", package: "Earshot"),
                 .product(name: "Playout", package: "Earshot"), .product(name: "Simulation", package: "Earshot"),
+            ]),
+        // What is measured, shared by the programs that time it and the one whose work is counted.
+        .target(
+            name: "BenchScenes",
+            dependencies: [
+                .product(name: "AudioBase", package: "Earshot"), .product(name: "AudioCodecs", package: "Earshot"),
+                .product(name: "AudioDSP", package: "Earshot"), .product(name: "AudioEngine", package: "Earshot"),
+                .product(name: "MediaTransport", package: "Earshot"),
             ]),
         .target(name: "PairedTimes", dependencies: [.product(name: "AudioBase", package: "Earshot")]),
         // Kernels as somebody would write them in C, for the comparison of speed.
@@ -58,7 +66,8 @@ let package = Package(
         .executableTarget(
             name: "engine-bench",
             dependencies: [
-                "BenchReports", "CKernels", "EngineMeasures", "PairedTimes", "TestSupport", "UnitMeasures",
+                "BenchReports", "BenchScenes", "CKernels", "EngineMeasures", "PairedTimes", "TestSupport",
+                "UnitMeasures",
                 .product(name: "AudioBase", package: "Earshot"),
                 .product(name: "AudioDSP", package: "Earshot"), .product(name: "AudioDevices", package: "Earshot"),
                 .product(name: "AudioEngine", package: "Earshot"), .product(name: "AudioFiles", package: "Earshot"),
@@ -77,10 +86,23 @@ let package = Package(
         .executableTarget(
             name: "transport-bench",
             dependencies: [
-                "BenchReports", "CAllocations", "CCrypto", "CSRTPAlone", "PairedTimes", "TestSupport",
+                "BenchReports", "BenchScenes", "CAllocations", "CCrypto", "CSRTPAlone", "PairedTimes", "TestSupport",
                 .product(name: "AudioBase", package: "Earshot"), .product(name: "AudioCodecs", package: "Earshot"),
                 .product(name: "AudioDevices", package: "Earshot"), .product(name: "Call", package: "Earshot"),
                 .product(name: "MediaTransport", package: "Earshot"),
+            ]),
+        // The work that scripts/counts counts under valgrind.
+        .target(name: "CCounts"),
+        .executableTarget(
+            name: "counts",
+            dependencies: [
+                "BenchScenes", "CCounts", .product(name: "AudioBase", package: "Earshot"),
+                .product(name: "AudioCodecs", package: "Earshot"),
+                .product(name: "AudioContainers", package: "Earshot"), .product(name: "AudioDSP", package: "Earshot"),
+                .product(name: "AudioDevices", package: "Earshot"), .product(name: "AudioEngine", package: "Earshot"),
+                .product(name: "AudioFiles", package: "Earshot"), .product(name: "Call", package: "Earshot"),
+                .product(name: "MediaTransport", package: "Earshot"), .product(name: "Playout", package: "Earshot"),
+                .product(name: "Simulation", package: "Earshot"),
             ]),
     ],
     swiftLanguageModes: [.v6]

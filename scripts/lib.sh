@@ -178,3 +178,14 @@ test_bundle() {
     echo "$(swift build --package-path "$root" "${test_flags[@]}" --show-bin-path)/EarshotPackageTests.xctest"
 }
 run_built_tests() { "$(test_bundle)" --testing-library swift-testing --no-parallel "$@"; }
+
+# The head of a page of figures: its title, the command that printed it, and the machine.
+figures_head() {
+    mkdir -p "$root/docs/figures"
+    echo "# $1"
+    echo
+    echo "Printed by \`$2\`, $(date -u +%Y-%m-%d), on $(nproc --all) cores of"
+    echo "$(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1),"
+    echo "$(. /etc/os-release && echo "$PRETTY_NAME"), $(swift --version 2>/dev/null | head -n 1)."
+    echo
+}

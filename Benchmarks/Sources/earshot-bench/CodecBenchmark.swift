@@ -1,5 +1,6 @@
 import AudioBase
 import AudioCodecs
+import BenchScenes
 import Foundation
 import PairedTimes
 
@@ -13,7 +14,6 @@ struct CodecBenchmark {
     var packetDuration: Double
 
     private static let rounds = 9
-    private static let seconds = 4
 
     static func all() throws -> [CodecBenchmark] {
         try [pcm(frames: 128)] + OpusFrameDuration.allCases.map(opus) + [aac()]
@@ -69,7 +69,7 @@ struct CodecBenchmark {
         _ name: String, sampleRate: Double, frames: Int,
         encode: (Channels, Int, inout Packet) throws -> Void, decode: (Packet, Channels) throws -> Bool
     ) rethrows -> CodecBenchmark {
-        let sound = voice(sampleRate: sampleRate)
+        let sound = Sounds.voice(sampleRate: sampleRate)
         let out = AudioBuffer(channelCount: 1, frameCapacity: 8_192)
         var packets = (0..<sound.frameCapacity / frames).map { _ in Packet() }
         defer { for packet in packets { packet.bytes.deallocate() } }
@@ -88,22 +88,5 @@ struct CodecBenchmark {
         return CodecBenchmark(
             name: name, encodeLoad: median(encoding) / whole, decodeLoad: median(decoding) / whole,
             packetDuration: duration)
-    }
-
-    /// A gliding harmonic sound with breath, four times a second.
-    static func voice(sampleRate: Double) -> AudioBuffer {
-        let count = seconds * Int(sampleRate)
-        let buffer = AudioBuffer(channelCount: 1, frameCapacity: count)
-        var phase = 0.0
-        var noise: UInt32 = 1
-        for i in 0..<count {
-            let t = Double(i) / sampleRate
-            phase += 2 * .pi * (150 + 40 * sin(2 * .pi * 0.7 * t)) / sampleRate
-            noise = noise &* 1_664_525 &+ 1_013_904_223
-            let tone = (1...20).reduce(0.0) { $0 + sin(Double($1) * phase) / Double($1) }
-            let level = 0.12 * (1 - cos(2 * .pi * 4 * t))
-            buffer.channels[0][i] = Float(level * (tone + 0.1 * (Double(noise) / Double(UInt32.max) - 0.5)))
-        }
-        return buffer
     }
 }

@@ -1,6 +1,7 @@
 import AudioBase
 import AudioCodecs
 import AudioDSP
+import BenchScenes
 import PairedTimes
 import Playout
 
@@ -24,7 +25,7 @@ struct ConcealmentBenchmark {
         let configuration = PlayoutConfiguration(
             coding: .pcm, streamRate: rate, deviceRate: rate, channelCount: channelCount, framesPerPacket: block)
         let playouts = try (0..<Self.peers).map { _ in try Playout(configuration) }
-        let voice = CodecBenchmark.voice(sampleRate: rate)
+        let voice = Sounds.voice(sampleRate: rate)
         let sound = AudioBuffer(channelCount: channelCount, frameCapacity: block)
         let output = AudioBuffer(channelCount: channelCount, frameCapacity: block)
         let payload = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: 2 * block * channelCount)
@@ -74,7 +75,7 @@ struct PredictorBenchmark {
     var frame: Double
 
     init() {
-        let voice = CodecBenchmark.voice(sampleRate: 48_000)
+        let voice = Sounds.voice(sampleRate: 48_000)
         var predictor = LinearPredictor()
         var sum: Float = 0
         var analyses: [Double] = []

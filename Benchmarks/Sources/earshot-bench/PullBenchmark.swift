@@ -1,5 +1,6 @@
 import AudioBase
 import AudioCodecs
+import BenchScenes
 import PairedTimes
 import Playout
 
@@ -22,7 +23,7 @@ struct PullBenchmark {
     /// - Parameter wait: seconds by which packets come before a callback that may be the one which needs them.
     init(peers: Int, duration: OpusFrameDuration, wait: Double = 0.001) throws {
         let (block, rate) = (Self.block, Self.rate)
-        let packets = try Self.packets(duration)
+        let packets = try Sounds.opusPackets(duration)
         let playouts = try (0..<peers).map { _ in
             try Playout(
                 PlayoutConfiguration(
@@ -74,19 +75,6 @@ struct PullBenchmark {
             _ = decoder.renderer.decode(
                 bytes.baseAddress, byteCount: bytes.count, into: output.channels, offset: 0,
                 frameCount: OpusDecoder.maximumFrameCount)
-        }
-    }
-
-    /// Four seconds of the voice.
-    private static func packets(_ duration: OpusFrameDuration) throws -> [[UInt8]] {
-        let sound = CodecBenchmark.voice(sampleRate: rate)
-        let encoder = try OpusEncoder(channelCount: 1, frameDuration: duration, bitRate: 64_000)
-        var bytes = [UInt8](repeating: 0, count: 1_500)
-        return try (0..<sound.frameCapacity / duration.frameCount).map { n in
-            let count = try bytes.withUnsafeMutableBytes {
-                try encoder.encode(sound.channels, offset: n * duration.frameCount, into: $0)
-            }
-            return Array(bytes[..<count])
         }
     }
 }

@@ -3,6 +3,7 @@ import AudioDSP
 import AudioDevices
 import AudioEngine
 import BenchReports
+import BenchScenes
 import Foundation
 import TestSupport
 
@@ -94,44 +95,6 @@ enum LargeGraph {
     }
 
     static var kinds: [(name: String, make: () throws -> AudioEngine)] {
-        [("a concert", { try Concert().engine }), ("gains and mixers", gains)]
-    }
-
-    /// Eight rows of gains into a mixer: what is left is the engine's own work.
-    private static func gains() throws -> AudioEngine {
-        let engine = AudioEngine()
-        try engine.edit { edit throws(AudioEngineError) in
-            for row in 0..<8 {
-                let source: AudioNode = row == 0 ? engine.inputNode : tone(row)
-                var last = source
-                for _ in 0..<(row < 6 ? 15 : 14) {
-                    try edit.attach(last)
-                    let gain = AudioUnitEffect(.gain)
-                    try edit.attach(gain)
-                    try edit.connect(last, to: gain)
-                    last = gain
-                }
-                try edit.connect(last, to: engine.mainMixerNode)
-            }
-        }
-        return engine
-    }
-
-    /// A block of the caller's that copies from a table.
-    static func tone(_ number: Int) -> AudioSourceNode {
-        let length = 4_800
-        let table = AudioBuffer(channelCount: 2, frameCapacity: length + 8_192)
-        for c in 0..<2 {
-            for i in 0..<length + 8_192 {
-                table.channels[c][i] = 0.1 * Float(sin(2 * Double.pi * Double(i * (10 + number * 3)) / 4_800))
-            }
-        }
-        return AudioSourceNode(
-            format: AudioFormat(sampleRate: 48_000, channelCount: 2), name: "tone \(number)"
-        ) { time, count, output in
-            let at = Int(time % Int64(length))
-            for c in 0..<output.count { copySamples(output[c], table.channels[c] + at, count) }
-            return count
-        }
+        [("a concert", { try Concert().engine }), ("gains and mixers", Graphs.gains)]
     }
 }

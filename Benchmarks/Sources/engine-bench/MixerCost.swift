@@ -1,6 +1,7 @@
 import AudioBase
 import AudioEngine
 import BenchReports
+import BenchScenes
 import CKernels
 import PairedTimes
 import UnitMeasures
@@ -11,8 +12,8 @@ enum MixerCost {
     private static let frames = 64
 
     static func figures() throws -> [Report] {
-        let mixed = try EngineRun(graph(AudioMixerNode()))
-        let none = try EngineRun(NodeCost.chain(0) { NodeCost.emptyUnit() })
+        let mixed = try EngineRun(Graphs.mixer(inputs: inputs))
+        let none = try EngineRun(Graphs.chain(0) { Graphs.emptyUnit() })
         let node = Difference(repetitions: 201, operations: 100) {
             mixed.blocks(100)
         } less: {
@@ -31,17 +32,6 @@ enum MixerCost {
                 least: node.least / metered.least, "times the duration", .atMost(1),
                 against: "the sum and two plain loops a meter, peak and sum of squares, in C, clang -O3"),
         ]
-    }
-
-    private static func graph(_ mixer: AudioMixerNode) throws -> AudioEngine {
-        let engine = AudioEngine()
-        try engine.edit { edit throws(AudioEngineError) in
-            try edit.attach(mixer)
-            for bus in 0..<inputs { try edit.connect(engine.inputNode, to: mixer, bus: bus) }
-            try edit.connect(mixer, to: engine.outputNode)
-        }
-        for bus in 0..<inputs { mixer.input(bus).volume = 0.01 * Float(bus + 1) }
-        return engine
     }
 
     private final class Kernel {

@@ -2,6 +2,7 @@ import AudioBase
 import AudioDSP
 import AudioEngine
 import BenchReports
+import BenchScenes
 import CKernels
 import PairedTimes
 
@@ -19,7 +20,7 @@ enum NodeCost {
     private static let reference = "the graph without them, \(count) in a row"
 
     static func figures() throws -> [Report] {
-        let empty = try Cost { emptyUnit() }
+        let empty = try Cost { Graphs.emptyUnit() }
         let converter = try Cost { AudioConverterNode(to: AudioFormat(sampleRate: 48_000, channelCount: 2)) }
         let gain = try Cost { AudioUnitEffect(.gain) }
         // Silence goes by what has nothing to say; ten seconds on, the last of them has heard nothing for long enough.
@@ -54,7 +55,7 @@ enum NodeCost {
 
         /// - Parameter silentSeconds: of silence before it begins, which then goes on.
         init(silentSeconds: Int = 0, _ node: () -> AudioNode) throws {
-            let (run, none) = (try EngineRun(chain(count, node)), try EngineRun(chain(0, node)))
+            let (run, none) = (try EngineRun(Graphs.chain(count, node)), try EngineRun(Graphs.chain(0, node)))
             if silentSeconds > 0 {
                 for run in [run, none] { for c in 0..<2 { clearSamples(run.input.channels[c], 4_096) } }
                 run.blocks(48_000 * silentSeconds / 64)
@@ -72,35 +73,6 @@ enum NodeCost {
             self.node = PairedTimes.median(times.map(\.node))
             visit = PairedTimes.median(times.map(\.visit))
             ratio = PairedTimes.median(times.map { $0.node / $0.visit })
-        }
-    }
-
-    static func chain(_ count: Int, _ node: () -> AudioNode) throws -> AudioEngine {
-        let engine = AudioEngine()
-        try engine.edit { edit throws(AudioEngineError) in
-            var last: AudioNode = engine.inputNode
-            for _ in 0..<count {
-                let next = node()
-                try edit.attach(next)
-                try edit.connect(last, to: next)
-                last = next
-            }
-            try edit.connect(last, to: engine.outputNode)
-        }
-        return engine
-    }
-
-    static func emptyUnit() -> AudioUnitEffect {
-        let description = UnitDescription(
-            component: AudioComponentDescription(type: .effect, subtype: "nothing", manufacturer: "bench"),
-            name: "Nothing", summary: "Leaves the sound alone.", parameters: [])
-        return AudioUnitEffect(unit: description) { rate, channels in
-            UnitInstance(
-                description: description,
-                functions: UnitFunctions(set: { _, _, _ in }, process: { _, _ in }, reset: { _ in }),
-                state: UnsafeMutableRawPointer.allocate(byteCount: 16, alignment: 16), sampleRate: rate,
-                inputChannelCount: channels, outputChannelCount: channels, latency: 0, memory: 0
-            ) { $0.deallocate() }
         }
     }
 }

@@ -2,6 +2,7 @@ import AudioBase
 import AudioEngine
 import AudioFiles
 import BenchReports
+import BenchScenes
 import Foundation
 import PairedTimes
 
@@ -67,22 +68,11 @@ enum OfflineSpeed {
         let format = AudioFormat(sampleRate: 48_000, channelCount: 2)
         let engine = AudioEngine()
         let player = AudioPlayerNode(format: format)
-        let (equalizer, compressor) = (AudioUnitEffect(.equalizer), AudioUnitEffect(.compressor))
-        let (reverb, limiter) = (AudioUnitEffect(.reverb), AudioUnitEffect(.limiter))
-        let bands: [(frequency: Float, q: Float, gain: Float)] = [
-            (80, 0.7, 2), (250, 1, -3), (1_200, 1, 1), (3_000, 0.8, 3), (10_000, 0.7, 2),
-        ]
-        for (n, band) in bands.enumerated() {
-            equalizer["band\(n + 2).type"]?.value = 0
-            equalizer["band\(n + 2).frequency"]?.value = band.frequency
-            equalizer["band\(n + 2).q"]?.value = band.q
-            equalizer["band\(n + 2).gain"]?.value = band.gain
-        }
-        try compressor.loadPreset("voice")
+        let units = try Graphs.masteringUnits()
         try engine.edit { edit throws(AudioEngineError) in
             var last: AudioNode = player
             try edit.attach(player)
-            for node in [equalizer, compressor, reverb, limiter] {
+            for node in units {
                 try edit.attach(node)
                 try edit.connect(last, to: node)
                 last = node

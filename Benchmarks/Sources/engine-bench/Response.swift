@@ -1,6 +1,7 @@
 import AudioBase
 import AudioEngine
 import BenchReports
+import BenchScenes
 import Foundation
 import PairedTimes
 
@@ -11,7 +12,7 @@ enum Response {
     /// Frames until the first sample that differs, where edits are taken before each block.
     private static func manual() throws -> Report {
         let engine = AudioEngine()
-        let source = LargeGraph.tone(0)
+        let source = Graphs.tone(0)
         try engine.attach(source)
         try engine.enableManualRendering(
             format: AudioFormat(sampleRate: 48_000, channelCount: 2), maximumFrameCount: 64)
@@ -39,7 +40,7 @@ enum Response {
     /// Blocks in real time until it is heard, where the engine's own thread compiles.
     private static func live() throws -> Report {
         let engine = AudioEngine()
-        let source = LargeGraph.tone(0)
+        let source = Graphs.tone(0)
         try engine.attach(source)
         let run = try EngineRun(engine)
         var blocks: [Double] = []
@@ -79,7 +80,7 @@ enum Response {
             try engine.enableManualRendering(
                 format: AudioFormat(sampleRate: 48_000, channelCount: 2), inputChannelCount: 2, maximumFrameCount: 64)
             first.append(HostTime.now().seconds(since: start) * 1e3)
-            let source = LargeGraph.tone(0)
+            let source = Graphs.tone(0)
             try engine.attach(source)
             for number in 0..<20 {
                 for _ in 0..<20 { try engine.renderOffline(output.channels, frameCount: 64) }

@@ -1,4 +1,5 @@
 import AudioBase
+import BenchScenes
 import Glibc
 import MediaTransport
 import Synchronization

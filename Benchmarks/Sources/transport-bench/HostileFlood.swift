@@ -1,5 +1,6 @@
 import AudioBase
 import BenchReports
+import BenchScenes
 import Foundation
 import MediaTransport
 import Synchronization

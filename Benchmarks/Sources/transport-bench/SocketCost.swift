@@ -1,5 +1,6 @@
 import AudioBase
 import BenchReports
+import BenchScenes
 import MediaTransport
 
 /// What a packet costs from one program's memory into another's over loopback, with all that is ours and beside plain

@@ -15,6 +15,7 @@ extension MediaPort {
         let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: Self.datagramCapacity, alignment: 16)
         defer { buffer.deallocate() }
         let transmit: MediaEndpoint.Transmit = { [self] datagram, local, peer in
+            counted.sends += 1
             // An address that has gone, a network without a way: checks find another.
             _ = try? socket.send(datagram, to: peer, from: local)
         }
@@ -31,10 +32,12 @@ extension MediaPort {
             let now = HostTime.now()
             client?.sendMedia(at: now) { endpoint.send($0, to: $1, transmit: transmit) }
             endpoint.tick(at: now, transmit: transmit, deliver: deliver(at: now))
-            if now.seconds(since: lastReport) > Self.reportInterval, publish() { lastReport = now }
+            if now.seconds(since: lastReport) > Self.reportInterval, publish(at: now) { lastReport = now }
         }
         takeOrders(transmit)
         for peer in endpoint.peerIDs { letGo(peer, transmit) }
+        counted.time = .now()
+        published.withLock { $0.work = counted }
     }
 
     /// Follows the client's wish.
@@ -87,6 +90,7 @@ extension MediaPort {
 
     private func receive(into buffer: UnsafeMutableRawBufferPointer, _ transmit: MediaEndpoint.Transmit) {
         for _ in 0..<Self.datagramsPerTurn {
+            counted.receives += 1
             // What a socket has to say of one datagram says nothing of the next.
             guard let received = try? socket.receive(into: buffer) else { return }
             if received.isTruncated { continue }
@@ -127,14 +131,16 @@ extension MediaPort {
         news.yield(.addresses(addresses))
     }
 
-    private func publish() -> Bool {
-        let isDone: Bool? = published.withLockIfAvailable { reports in
-            reports.removeAll(keepingCapacity: true)
+    private func publish(at now: HostTime) -> Bool {
+        counted.time = now
+        let isDone: Bool? = published.withLockIfAvailable { published in
+            published.work = counted
+            published.reports.removeAll(keepingCapacity: true)
             for peer in endpoint.peerIDs {
                 guard let state = endpoint.state(of: peer), let statistics = endpoint.statistics(of: peer) else {
                     continue
                 }
-                reports[peer] = MediaPortReport(
+                published.reports[peer] = MediaPortReport(
                     state: state, pair: endpoint.pair(of: peer), roundTrip: endpoint.roundTrip(of: peer),
                     key: endpoint.key(of: peer), statistics: statistics)
             }
@@ -159,6 +165,7 @@ extension MediaPort {
             wakeup.wokeUp(isSignalled: false)
             return Work()
         }
+        counted.waits += 1
         let due = nextDeadline.map { $0.nanoseconds - HostTime.now().nanoseconds }
         let milliseconds = CInt(max(0, min(((due ?? 100_000_000) + 999_999) / 1_000_000, 100)))
         var descriptors = (
@@ -169,7 +176,9 @@ extension MediaPort {
         withUnsafeMutablePointer(to: &descriptors) {
             $0.withMemoryRebound(to: pollfd.self, capacity: 3) { _ = poll($0, 3, milliseconds) }
         }
-        wakeup.wokeUp(isSignalled: descriptors.1.revents != 0)
+        let isSignalled = descriptors.1.revents != 0
+        wakeup.wokeUp(isSignalled: isSignalled)
+        if isSignalled { counted.signals += 1 }
         return Work(hasDatagrams: descriptors.0.revents != 0, hasNews: descriptors.2.revents != 0)
     }
 

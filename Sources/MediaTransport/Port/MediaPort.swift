@@ -24,6 +24,7 @@ public final class MediaPort: @unchecked Sendable {  // the thread's own, consta
     var monitor: NetworkMonitor?
     var generator = SystemRandomNumberGenerator()
     var ways: [PeerID: Way] = [:]
+    var counted = MediaPortWork()
 
     /// A way to a far side, from its ``add(_:_:)`` to its ``remove(_:)``.
     public struct Way: Hashable, Sendable {
@@ -32,10 +33,16 @@ public final class MediaPort: @unchecked Sendable {  // the thread's own, consta
 
     private let nextWay = Atomic<UInt64>(1)
     let orders = Mutex<[Order]>([])
-    let published = Mutex<[PeerID: MediaPortReport]>([:])
+    let published = Mutex(Published())
     let running = Atomic<Bool>(false)
     private let fixed: [IPAddress]?
     private var thread = pthread_t()
+
+    /// What other threads may look at.
+    struct Published {
+        var reports: [PeerID: MediaPortReport] = [:]
+        var work = MediaPortWork()
+    }
 
     enum Order {
         case add(PeerID, TransportSetup, Way)
@@ -118,7 +125,10 @@ public final class MediaPort: @unchecked Sendable {  // the thread's own, consta
     }
 
     /// How the way to a far side stood 0.15 s ago or less; nil where nobody has the number.
-    public func report(of peer: PeerID) -> MediaPortReport? { published.withLock { $0[peer] } }
+    public func report(of peer: PeerID) -> MediaPortReport? { published.withLock { $0.reports[peer] } }
+
+    /// The thread's work until 0.15 s ago or less; after ``stop()`` all of it.
+    public var work: MediaPortWork { published.withLock { $0.work } }
 
     private func ask(_ order: Order) {
         orders.withLock { $0.append(order) }

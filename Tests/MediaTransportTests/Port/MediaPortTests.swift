@@ -1,4 +1,5 @@
 import AudioBase
+import Glibc
 import Synchronization
 import TestSupport
 import Testing
@@ -134,6 +135,29 @@ import Testing
         a.port.stop()
         #expect(eventually { b.port.report(of: PeerID(1))?.state == .closed })
         b.port.stop()
+    }
+
+    @Test func `a port counts its wake-ups and its calls of the system`() throws {
+        let start = HostTime.now()
+        let (a, b) = try connected(.loopback)
+        #expect(eventually { isOpen(a, 2) && isOpen(b, 1) })
+        for n in 0..<20 {
+            usleep(10_000)  // long enough for both threads to sleep again, nearly always
+            a.client.toSend.withLock { $0.append((PeerID(2), rtp(UInt16(n)))) }
+            a.client.wakeup.handle.wake()
+            #expect(eventually { b.client.received.withLock { $0.count } == n + 1 })
+        }
+        a.port.stop()
+        b.port.stop()
+        let (sender, receiver) = (a.port.work, b.port.work)
+        #expect(sender.sends >= 20)
+        #expect(receiver.receives > 20)  // in vain too
+        // The 20 packets, two orders and the stop; one that finds the thread awake is no signal.
+        #expect((1...23).contains(sender.signals) && (1...3).contains(receiver.signals))
+        #expect(sender.waits > sender.signals && receiver.waits > receiver.signals)
+        #expect(sender.systemCalls == sender.waits + sender.signals + sender.sends + sender.receives)
+        #expect(start < sender.time && sender.time <= .now())
+        #expect(try Side(.loopback).port.work == MediaPortWork())
     }
 
     @Test func `a port that is taken is said to be`() throws {

@@ -3,17 +3,21 @@ import AudioEngine
 
 /// An engine whose callback is called from here, block after block, as a device would: what is timed is what a device's thread
 /// does.
-final class EngineRun {
-    let engine: AudioEngine
-    let frameCount: Int
-    let input = AudioBuffer(channelCount: 2, frameCapacity: 4_096)
-    let output = AudioBuffer(channelCount: 2, frameCapacity: 4_096)
+public final class EngineRun {
+    /// The engine that is run.
+    public let engine: AudioEngine
+    /// Frames in a block.
+    public let frameCount: Int
+    /// What the device captures: noise.
+    public let input = AudioBuffer(channelCount: 2, frameCapacity: 4_096)
+    /// What the last block rendered.
+    public let output = AudioBuffer(channelCount: 2, frameCapacity: 4_096)
     private let callback: RenderCallback
     private(set) var sampleTime: Int64 = 0
     private let origin = HostTime.now()
 
     /// 48 kHz, stereo.
-    init(_ engine: AudioEngine, frameCount: Int = 64) throws {
+    public init(_ engine: AudioEngine, frameCount: Int = 64) throws {
         self.engine = engine
         self.frameCount = frameCount
         var state: UInt32 = 1
@@ -29,7 +33,8 @@ final class EngineRun {
 
     deinit { engine.stop() }
 
-    func block() {
+    /// Renders the next block.
+    public func block() {
         for c in 0..<2 { clearSamples(output.channels[c], frameCount) }
         var cycle = IOCycle(
             frameCount: frameCount, sampleTime: sampleTime,
@@ -39,5 +44,6 @@ final class EngineRun {
         sampleTime += Int64(frameCount)
     }
 
-    func blocks(_ count: Int) { for _ in 0..<count { block() } }
+    /// Renders so many blocks.
+    public func blocks(_ count: Int) { for _ in 0..<count { block() } }
 }

@@ -3,12 +3,15 @@ import Foundation
 import MediaTransport
 
 /// Two endpoints with a session between them, in memory: what one sends is in its outbox until somebody hands it over.
-final class EndpointPair {
-    final class End {
-        var endpoint: MediaEndpoint
-        let address: SocketAddress
+public final class EndpointPair {
+    /// One of the two.
+    public final class End {
+        /// What is measured.
+        public var endpoint: MediaEndpoint
+        /// At which the other reaches it.
+        public let address: SocketAddress
         /// What it has sent.
-        var outbox: [[UInt8]] = []
+        public var outbox: [[UInt8]] = []
 
         init(_ identity: Identity, _ address: SocketAddress, at now: HostTime) {
             endpoint = MediaEndpoint(identity: identity)
@@ -18,13 +21,16 @@ final class EndpointPair {
     }
 
     /// What two ends are to each other.
-    static let peer = PeerID(1)
-    let ends: [End]
+    public static let peer = PeerID(1)
+    /// Both.
+    public let ends: [End]
     /// All that went either way until the session stood, with what came before it.
-    private(set) var record: [(from: Int, bytes: [UInt8])] = []
-    private(set) var now = HostTime(nanoseconds: 1_000_000_000)
+    public private(set) var record: [(from: Int, bytes: [UInt8])] = []
+    /// When the session came to stand.
+    public private(set) var now = HostTime(nanoseconds: 1_000_000_000)
 
-    init() throws {
+    /// Makes a session.
+    public init() throws {
         let date = Int64(Date.now.timeIntervalSince1970)
         let identities = try (0..<2).map { _ in try Identity.generate(at: date) }
         let start = now
@@ -80,14 +86,14 @@ final class EndpointPair {
 }
 
 /// Packets of one size, each in a place of its own: as they were made, and as they went over the wire.
-final class PacketRow {
-    static let stride = 2_048
-    let count: Int
-    let bytes: UnsafeMutableRawBufferPointer
-    var sizes: [Int]
+public final class PacketRow {
+    private static let stride = 2_048
+    private let bytes: UnsafeMutableRawBufferPointer
+    /// Bytes in each place.
+    public var sizes: [Int]
 
-    init(count: Int) {
-        self.count = count
+    /// So many places.
+    public init(count: Int) {
         bytes = .allocate(byteCount: count * Self.stride, alignment: 64)
         bytes.initializeMemory(as: UInt8.self, repeating: 0x5A)
         sizes = Array(repeating: 0, count: count)
@@ -95,23 +101,25 @@ final class PacketRow {
 
     deinit { bytes.deallocate() }
 
-    subscript(index: Int) -> UnsafeMutableRawBufferPointer {
+    /// A place, whole.
+    public subscript(index: Int) -> UnsafeMutableRawBufferPointer {
         UnsafeMutableRawBufferPointer(rebasing: bytes[index * Self.stride..<(index + 1) * Self.stride])
     }
 
     /// What is in a place.
-    func datagram(_ index: Int) -> UnsafeMutableRawBufferPointer {
+    public func datagram(_ index: Int) -> UnsafeMutableRawBufferPointer {
         UnsafeMutableRawBufferPointer(rebasing: self[index][..<sizes[index]])
     }
 }
 
 /// An RTP packet whose number can be changed.
-final class NumberedPacket {
-    let bytes: UnsafeMutableRawBufferPointer
+public final class NumberedPacket {
+    /// The packet.
+    public let bytes: UnsafeMutableRawBufferPointer
     private(set) var number: UInt16 = 0
 
     /// - Parameter size: bytes, the header's included.
-    init(size: Int, ssrc: UInt32 = 1) {
+    public init(size: Int, ssrc: UInt32 = 1) {
         bytes = .allocate(byteCount: size, alignment: 16)
         bytes.initializeMemory(as: UInt8.self, repeating: 7)
         RTPPacket(
@@ -123,25 +131,9 @@ final class NumberedPacket {
     deinit { bytes.deallocate() }
 
     /// The next of its source.
-    func next() -> UnsafeRawBufferPointer {
+    public func next() -> UnsafeRawBufferPointer {
         number &+= 1
         bytes.storeBytes(of: number.bigEndian, toByteOffset: 2, as: UInt16.self)
         return UnsafeRawBufferPointer(bytes)
     }
-}
-
-/// The middle and the least of what repetitions took, in microseconds.
-struct Times {
-    private var list: [Double] = []
-
-    /// Times so many operations at once.
-    mutating func add(_ operations: Int, _ body: () -> Void) {
-        let start = HostTime.now()
-        body()
-        list.append(HostTime.now().seconds(since: start) * 1e6 / Double(operations))
-    }
-
-    var median: Double { list.sorted()[list.count / 2] }
-    var least: Double { list.min() ?? 0 }
-    var all: [Double] { list }
 }

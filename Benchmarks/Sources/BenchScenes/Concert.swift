@@ -4,10 +4,12 @@ import AudioEngine
 /// Sixteen stereo channels of a gate, an equalizer, a compressor and a gain each, in four groups with an equalizer and a
 /// compressor; a reverb and a delay that all send to; four monitors with an equalizer, a limiter and a meter; a microphone with
 /// the same chain; four sources around the listener; and what masters a mix.
-struct Concert {
-    let engine = AudioEngine()
+public struct Concert {
+    /// The engine with the graph, not started.
+    public let engine = AudioEngine()
 
-    init() throws {
+    /// Builds the graph.
+    public init() throws {
         let engine = engine
         try engine.edit { edit throws(AudioEngineError) in
             let groups = (0..<4).map { AudioMixerNode(name: "group \($0)") }
@@ -15,7 +17,7 @@ struct Concert {
             let monitors = (0..<4).map { AudioMixerNode(name: "monitor \($0)") }
             for mixer in groups + sends + monitors { try edit.attach(mixer) }
             for number in 0..<16 {
-                let last = try Self.chain(&edit, LargeGraph.tone(number), [.gate, .equalizer, .compressor, .gain])
+                let last = try Self.chain(&edit, Graphs.tone(number), [.gate, .equalizer, .compressor, .gain])
                 for mixer in [groups[number / 4]] + sends + monitors { try edit.connect(last, to: mixer) }
             }
             for group in groups {
@@ -37,7 +39,7 @@ struct Concert {
             for bus in 0..<4 {
                 around.input(bus).position = SIMD3(Float(bus) - 1.5, 0, -1)
                 try edit.connect(
-                    try Self.chain(&edit, LargeGraph.tone(20 + bus), bus < 2 ? [.gain] : []), to: around, bus: bus)
+                    try Self.chain(&edit, Graphs.tone(20 + bus), bus < 2 ? [.gain] : []), to: around, bus: bus)
             }
             try edit.connect(around, to: engine.mainMixerNode)
             try edit.connect(

@@ -1,0 +1,5 @@
+#include "counts.h"
+
+// The assembler statements keep both calls, and keep the two functions apart.
+__attribute__((noinline)) void counts_begin(void) { __asm__ volatile("# begin" ::: "memory"); }
+__attribute__((noinline)) void counts_end(void) { __asm__ volatile("# end" ::: "memory"); }

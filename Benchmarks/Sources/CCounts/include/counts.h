@@ -1,0 +1,6 @@
+// Marks where counting begins and ends: callgrind zeroes its counts on entry to the first function and writes them on
+// entry to the second.
+#pragma once
+
+void counts_begin(void);
+void counts_end(void);

@@ -1,0 +1,17 @@
+import AudioBase
+
+/// The middle and the least of what repetitions took, in microseconds.
+struct Times {
+    private var list: [Double] = []
+
+    /// Times so many operations at once.
+    mutating func add(_ operations: Int, _ body: () -> Void) {
+        let start = HostTime.now()
+        body()
+        list.append(HostTime.now().seconds(since: start) * 1e6 / Double(operations))
+    }
+
+    var median: Double { list.sorted()[list.count / 2] }
+    var least: Double { list.min() ?? 0 }
+    var all: [Double] { list }
+}
