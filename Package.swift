@@ -37,6 +37,7 @@ let testDependencies: [String: [Target.Dependency]] = [
     "Call": ["Simulation", "Diagnostics", "AudioFiles"], "Diagnostics": ["AudioDevices"], "AudioDSP": ["UnitMeasures"],
     "AudioPlugIns": ["UnitMeasures"], "AudioCodecs": ["AudioFiles"], "AudioEngine": ["EngineMeasures"],
     "AudioQueues": ["EngineMeasures"], "VoiceProcessing": ["AudioFiles"],
+    "Nearby": [.product(name: "NIOEmbedded", package: "swift-nio")],
 ]
 
 /// One layer: a library product, a folder under Sources/, and its tests under Tests/.
@@ -89,8 +90,7 @@ let allLayers: [(name: String, dependencies: [Target.Dependency])] = [
     (
         "Nearby",
         [
-            "AudioBase", "MediaTransport", "Rooms", "CRealtime", "CAvahi", "CDBus",
-            .product(name: "NIOSSL", package: "swift-nio-ssl"),
+            "AudioBase", "MediaTransport", "Rooms", "CRealtime", "CAvahi", "CDBus", "COpenSSL",
         ] + ["NIOCore", "NIOPosix", "NIOHTTP1", "NIOTLS"].map { .product(name: $0, package: "swift-nio") }
     ),
     ("TOMLReader", []),
@@ -167,10 +167,7 @@ if layers.contains(where: { $0.name == "AudioDevices" }) {
 }
 
 if layers.contains(where: { $0.name == "Nearby" }) {
-    package.dependencies += [
-        .package(url: "https://github.com/apple/swift-nio", from: "2.101.0"),
-        .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.0"),
-    ]
+    package.dependencies.append(.package(url: "https://github.com/apple/swift-nio", from: "2.101.0"))
 }
 
 // How a graph sounds while it is edited, for its tests and for scripts/bench engine.
