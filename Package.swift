@@ -72,9 +72,10 @@ let allLayers = [
     Layer(
         name: "Nearby",
         uses: [
-            "AudioBase", "MediaTransport", "Rooms", "CRealtime", "CAvahi", "CDBus", "NIOSSL", "NIOCore", "NIOPosix",
+            "AudioBase", "MediaTransport", "Rooms", "CRealtime", "CAvahi", "CDBus", "COpenSSL", "NIOCore", "NIOPosix",
             "NIOHTTP1", "NIOTLS",
-        ]),
+        ],
+        testUses: ["NIOEmbedded"]),
     Layer(name: "TOMLReader", uses: []),
     Layer(
         name: "Call",
@@ -118,11 +119,11 @@ let layers = allLayers.filter { below.contains($0.name) }
 
 let packageProducts: [String: Target.Dependency] = [
     "Histogram": .product(name: "Histogram", package: "hdrhistogram-swift"),
-    "NIOSSL": .product(name: "NIOSSL", package: "swift-nio-ssl"),
     "NIOCore": .product(name: "NIOCore", package: "swift-nio"),
     "NIOPosix": .product(name: "NIOPosix", package: "swift-nio"),
     "NIOHTTP1": .product(name: "NIOHTTP1", package: "swift-nio"),
     "NIOTLS": .product(name: "NIOTLS", package: "swift-nio"),
+    "NIOEmbedded": .product(name: "NIOEmbedded", package: "swift-nio"),
     "ArgumentParser": .product(name: "ArgumentParser", package: "swift-argument-parser"),
 ]
 func dependencies(_ names: [String]) -> [Target.Dependency] {
@@ -216,10 +217,7 @@ if below.contains("AudioDevices") {
     package.dependencies.append(.package(url: "https://github.com/HdrHistogram/hdrhistogram-swift", from: "0.1.0"))
 }
 if below.contains("Nearby") {
-    package.dependencies += [
-        .package(url: "https://github.com/apple/swift-nio", from: "2.101.0"),
-        .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.0"),
-    ]
+    package.dependencies.append(.package(url: "https://github.com/apple/swift-nio", from: "2.101.0"))
 }
 if named == nil {
     package.dependencies.append(.package(url: "https://github.com/apple/swift-docc-plugin", from: "1.4.0"))

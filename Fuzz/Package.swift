@@ -17,10 +17,12 @@ let package = Package(
         .target(name: "HTTPParsing"),
         .target(name: "PacketRules"),
         .target(name: "TransferParsing"),
+        // It imports COpenSSL, which comes with MediaTransport.
+        .target(name: "TLS", dependencies: [.product(name: "MediaTransport", package: "Earshot")]),
         .executableTarget(
             name: "fuzz",
             dependencies: [
-                "Announcements", "HTTPParsing", "PacketRules", "TOMLReader", "TransferParsing",
+                "Announcements", "HTTPParsing", "PacketRules", "TLS", "TOMLReader", "TransferParsing",
                 .product(name: "AudioContainers", package: "Earshot"), .product(name: "AudioFiles", package: "Earshot"),
                 .product(name: "AudioCodecs", package: "Earshot"), .product(name: "MediaTransport", package: "Earshot"),
                 .product(name: "Rooms", package: "Earshot"),

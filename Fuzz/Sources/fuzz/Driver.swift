@@ -29,6 +29,7 @@ func runFuzzer(_ target: Target, arguments: [String]) -> Never {
         case .titles: { fuzzTitles(UnsafeRawBufferPointer(start: $0, count: $1)) }
         case .playlist: { fuzzPlaylist(UnsafeRawBufferPointer(start: $0, count: $1)) }
         case .dtls: { fuzzDTLS(UnsafeRawBufferPointer(start: $0, count: $1)) }
+        case .tls: { fuzzTLS(UnsafeRawBufferPointer(start: $0, count: $1)) }
         case .srtp: { fuzzSRTP(UnsafeRawBufferPointer(start: $0, count: $1)) }
         case .tags: { fuzzTags(UnsafeRawBufferPointer(start: $0, count: $1)) }
         case .rules: { fuzzRules(UnsafeRawBufferPointer(start: $0, count: $1)) }

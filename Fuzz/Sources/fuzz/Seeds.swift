@@ -35,6 +35,7 @@ func seeds(of target: Target) -> [[UInt8]] {
         ]
     case .tags: tagSeeds()
     case .dtls: dtlsSeeds()
+    case .tls: tlsSeeds()
     case .srtp: srtpSeeds()
     case .announcement: announcementSeeds()
     case .netlink: netlinkSeeds()

@@ -10,7 +10,7 @@ import TOMLReader
 enum Target: String, CaseIterable {
     case session, aac, opus, opusCustom, red, stun, description, rules, rooms, toml, container, file, stream, titles,
         playlist, tags
-    case dtls, srtp, announcement, netlink, events, target, transfer
+    case dtls, tls, srtp, announcement, netlink, events, target, transfer
 }
 
 /// Datagrams, each behind two bytes of length and one of milliseconds since the last, into one session.

@@ -2,7 +2,6 @@ import MediaTransport
 import NIOCore
 import NIOHTTP1
 import NIOPosix
-import NIOSSL
 
 import struct MediaTransport.SocketAddress
 
@@ -44,28 +43,21 @@ extension HTTPSClient {
         return HTTPLink(connection, to: address, serverKey: key)
     }
 
-    /// The handlers of a connection, the one next to the network last. On its event loop.
+    /// The handlers of a connection, from the network up. On its event loop.
     private func configure(_ channel: any Channel, _ address: SocketAddress) throws -> ClientConnection {
         var size = NIOHTTPDecoderLimitConfiguration()
         size.maxHeaderListSize = 65_536
         let pipeline = channel.pipeline.syncOperations
         try pipeline.addHandlers(
+            TLSHandler(context) { [judge] key in
+                switch judge(key) {
+                case .trusted: nil
+                case .refused(let expected, let found): HTTPSError.wrongKey(address, expected: expected, found: found)
+                }
+            },
             HTTPRequestEncoder(), ByteToMessageHandler(HTTPResponseDecoder(limitConfiguration: size)),
             NIOHTTPRequestHeadersValidator())
-        let connection = try ClientConnection(on: channel)
-        let verify: NIOSSLCustomVerificationCallback = { [judge] chain, decision in
-            switch chain.first?.publicKey.map(judge) {
-            case .trusted?: return decision.succeed(.certificateVerified)
-            case .refused(let expected, let found)?:
-                connection.fail(HTTPSError.wrongKey(address, expected: expected, found: found))
-            case nil: break
-            }
-            decision.succeed(.failed)
-        }
-        try pipeline.addHandler(
-            NIOSSLClientHandler(context: context, serverHostname: nil, customVerificationCallback: verify),
-            position: .first)
-        return connection
+        return try ClientConnection(on: channel)
     }
 
     /// Which of several addresses' errors is told: the one that says most.

@@ -1,7 +1,6 @@
 import MediaTransport
 import NIOCore
 import NIOHTTP1
-import NIOSSL
 import Synchronization
 
 import struct MediaTransport.SocketAddress
@@ -30,7 +29,7 @@ final class HTTPSClient: Sendable {
 
     let addresses: [SocketAddress]
     let timeouts: Timeouts
-    let context: NIOSSLContext
+    let context: TLSContext
     let judge: @Sendable ([UInt8]) -> KeyVerdict
     private let idle: IdleLinks
 

@@ -2,7 +2,6 @@ import Glibc
 import MediaTransport
 import NIOCore
 import NIOHTTP1
-import NIOSSL
 
 import struct MediaTransport.SocketAddress
 
@@ -98,17 +97,9 @@ extension HTTPSError {
         case ConnectionFailure.timedOut, ChannelError.connectTimeout: self = .timedOut(peer)
         case HTTPParserError.invalidEOFState: self = .cut(peer)
         case is HTTPParserError, is NIOHTTPDecoderError: self = .notHTTP(peer)
-        case NIOSSLError.handshakeFailed(let reason):
-            let words = String(describing: reason)
-            self =
-                if words.contains("WRONG_VERSION_NUMBER") {
-                    .notTLS(peer)
-                } else if words.contains("EOF") || words.contains("syscallError") {
-                    .cut(peer)
-                } else {
-                    .handshakeFailed(peer, words)
-                }
-        case is ConnectionFailure, is ChannelError, is NIOSSLError, is BoringSSLError: self = .cut(peer)
+        case TLSError.notTLS: self = .notTLS(peer)
+        case TLSError.handshakeFailed(let words), TLSError.system(let words): self = .handshakeFailed(peer, words)
+        case is ConnectionFailure, is ChannelError, is TLSError: self = .cut(peer)
         default: return nil
         }
     }

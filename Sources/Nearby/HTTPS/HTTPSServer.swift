@@ -3,7 +3,6 @@ import MediaTransport
 import NIOCore
 import NIOHTTP1
 import NIOPosix
-import NIOSSL
 import Synchronization
 
 import struct MediaTransport.SocketAddress
@@ -94,7 +93,7 @@ final class HTTPSServer: Sendable {
     }
 
     private static func listen(
-        _ address: SocketAddress, _ context: NIOSSLContext, _ limits: HTTPSLimits
+        _ address: SocketAddress, _ context: TLSContext, _ limits: HTTPSLimits
     ) async throws(HTTPSError) -> NIOAsyncChannel<ServerConnection, Never> {
         var bootstrap = ServerBootstrap(group: HTTPSEventLoop.group)
             .serverChannelOption(.backlog, value: 256)
@@ -120,7 +119,7 @@ final class HTTPSServer: Sendable {
     }
 
     /// The handlers of a connection, from the network up. On its event loop.
-    private static func configure(_ channel: any Channel, _ context: NIOSSLContext, _ limits: HTTPSLimits) throws
+    private static func configure(_ channel: any Channel, _ context: TLSContext, _ limits: HTTPSLimits) throws
         -> ServerConnection
     {
         var size = NIOHTTPDecoderLimitConfiguration()
@@ -128,9 +127,9 @@ final class HTTPSServer: Sendable {
         size.maxHeaderListSize = limits.headSize
         let pipeline = channel.pipeline.syncOperations
         try pipeline.addHandlers(
-            NIOSSLServerHandler(
-                context: context, customVerificationCallback: { _, decision in decision.succeed(.certificateVerified) }),
-            HTTPResponseEncoder(), ByteToMessageHandler(HTTPRequestDecoder(limitConfiguration: size)),
+            // Any key will do: the handler is told which one the client has proven.
+            TLSHandler(context) { _ in nil }, HTTPResponseEncoder(),
+            ByteToMessageHandler(HTTPRequestDecoder(limitConfiguration: size)),
             NIOHTTPResponseHeadersValidator())
         return try ServerConnection(on: channel)
     }

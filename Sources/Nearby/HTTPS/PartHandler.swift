@@ -1,6 +1,5 @@
 import NIOCore
 import NIOHTTP1
-import NIOSSL
 import NIOTLS
 
 /// The last handler of a connection: hands out the parts of messages one by one, and has the channel read only while somebody
@@ -111,7 +110,7 @@ final class PartHandler<Head: Equatable & Sendable>: ChannelInboundHandler {
 
     /// Proven by the handshake; nil before.
     var peerKey: [UInt8]? {
-        (try? context?.pipeline.syncOperations.nioSSL_peerCertificate())?.publicKey
+        (try? context?.pipeline.syncOperations.handler(type: TLSHandler.self))?.peerKey
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {

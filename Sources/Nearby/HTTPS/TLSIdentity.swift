@@ -1,56 +1,34 @@
-import NIOSSL
-
 /// A certificate and its private key, as TLS presents and proves them.
 struct TLSIdentity: Sendable {
-    private let chain: [NIOSSLCertificate]
-    private let key: NIOSSLPrivateKey
+    private let credentials: TLSCredentials
 
     /// Both in PEM.
     init(certificatePEM: [UInt8], privateKeyPEM: [UInt8]) throws(HTTPSError) {
-        do {
-            chain = try NIOSSLCertificate.fromPEMBytes(certificatePEM)
-            key = try NIOSSLPrivateKey(bytes: privateKeyPEM, format: .pem)
-        } catch {
-            throw .unusableIdentity("\(error)")
+        credentials = try Self.named { () throws(TLSError) in
+            try TLSCredentials(certificatePEM: certificatePEM, privateKeyPEM: privateKeyPEM)
         }
     }
 
     /// For a server: asks for the client's certificate and does not insist on one.
-    ///
-    /// The names of issuers that it sends are our own certificate's: a browser then asks its user for none of theirs.
-    func serverContext() throws(HTTPSError) -> NIOSSLContext {
-        var configuration = TLSConfiguration.makeServerConfiguration(
-            certificateChain: chain.map { .certificate($0) }, privateKey: .privateKey(key))
-        configuration.certificateVerification = .optionalVerification
-        configuration.trustRoots = .certificates(Array(chain.prefix(1)))
-        configuration.sendCANameList = true
-        return try Self.context(configuration)
-    }
+    func serverContext() throws(HTTPSError) -> TLSContext { try Self.context(.server, credentials) }
 
     /// For a client that decides itself on the server's key. Without an identity it shows none.
-    static func clientContext(_ identity: TLSIdentity?) throws(HTTPSError) -> NIOSSLContext {
-        var configuration = TLSConfiguration.makeClientConfiguration()
-        configuration.certificateChain = identity?.chain.map { .certificate($0) } ?? []
-        configuration.privateKey = identity.map { .privateKey($0.key) }
-        configuration.certificateVerification = .noHostnameVerification
-        configuration.trustRoots = .certificates([])
-        return try context(configuration)
+    static func clientContext(_ identity: TLSIdentity?) throws(HTTPSError) -> TLSContext {
+        try context(.client, identity?.credentials)
     }
 
-    private static func context(_ base: TLSConfiguration) throws(HTTPSError) -> NIOSSLContext {
-        var configuration = base
-        configuration.minimumTLSVersion = .tlsv12
-        configuration.applicationProtocols = ["http/1.1"]
-        configuration.shutdownTimeout = .milliseconds(250)
+    private static func context(_ role: TLSContext.Role, _ credentials: TLSCredentials?) throws(HTTPSError)
+        -> TLSContext
+    {
+        try named { () throws(TLSError) in try TLSContext(role, credentials) }
+    }
+
+    private static func named<Result>(_ body: () throws(TLSError) -> Result) throws(HTTPSError) -> Result {
         do {
-            return try NIOSSLContext(configuration: configuration)
+            return try body()
         } catch {
-            throw .unusableIdentity("\(error)")
+            guard case .system(let words) = error else { throw .unusableIdentity("\(error)") }
+            throw .unusableIdentity(words)
         }
     }
-}
-
-extension NIOSSLCertificate {
-    /// The public key, as SPKI in DER; nil where there is none to be read.
-    var publicKey: [UInt8]? { try? extractPublicKey().toSPKIBytes() }
 }

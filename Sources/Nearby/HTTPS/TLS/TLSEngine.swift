@@ -1,0 +1,237 @@
+import COpenSSL
+
+/// One side of a TLS connection: an `SSL` of OpenSSL between two memory BIOs. It takes bytes and returns bytes; it knows no
+/// network and no time. One thread at a time.
+///
+/// After each call ``state`` says what has become of the connection, and ``readOutput(into:)`` has the bytes to send; an alert
+/// for the peer is among them where the connection has failed.
+final class TLSEngine {
+    enum State: Hashable {
+        /// No content passes yet.
+        case handshaking
+        case established
+        /// The peer has sent its close_notify: all that it had to say is here. Content can still be sent.
+        case peerClosed
+        /// Nothing passes any more.
+        case failed(TLSError)
+    }
+
+    /// Bytes that the peer may send until the handshake is done; one with a chain of RSA certificates has a tenth of it.
+    static let handshakeCapacity = 65_536
+    /// Bytes of answers that the peer may cause between two pieces of content: some dozens of KeyUpdates, or of refused
+    /// renegotiations.
+    static let replyCapacity = 1_024
+    /// Bytes of a record's content at most (RFC 8446 §5.1); and OpenSSL is handed so many at a time.
+    static let recordCapacity = 16_384
+
+    private(set) var state = State.handshaking
+    /// Whether the handshake was ever done.
+    private(set) var hasEstablished = false
+    /// The peer's public key as SPKI in DER, which the handshake has proven; nil before, and if it has shown none.
+    private(set) var peerKey: [UInt8]?
+    /// Whether our close_notify is written.
+    private(set) var hasClosed = false
+
+    private let ssl: OpaquePointer
+    /// What the peer has sent, and what is to be sent; the `SSL` owns both.
+    private let input: OpaquePointer
+    private let output: OpaquePointer
+    private let accepts: ([UInt8]) -> Bool
+    private let content: UnsafeMutableRawBufferPointer
+    private var headerCount = 0
+    private var handshakeCount = 0
+    private var replyCount = 0
+
+    /// - Parameter accepts: whether the peer's public key, as SPKI in DER, is the right one. Called during the handshake, before
+    ///   the peer has proven the key; it must not call the engine.
+    init(_ context: TLSContext, accepts: @escaping ([UInt8]) -> Bool) throws(TLSError) {
+        ERR_clear_error()
+        guard let ssl = SSL_new(context.pointer) else { throw .system(TLSError.takeReason()) }
+        guard let input = BIO_new(BIO_s_mem()), let output = BIO_new(BIO_s_mem()) else {
+            SSL_free(ssl)
+            throw .system(TLSError.takeReason())
+        }
+        SSL_set_bio(ssl, input, output)
+        (self.ssl, self.input, self.output, self.accepts) = (ssl, input, output, accepts)
+        content = .allocate(byteCount: Self.recordCapacity, alignment: 16)
+        SSL_set_ex_data(ssl, 0, Unmanaged.passUnretained(self).toOpaque())
+        if context.role == .client { SSL_set_connect_state(ssl) } else { SSL_set_accept_state(ssl) }
+    }
+
+    deinit {
+        SSL_free(ssl)
+        OPENSSL_cleanse(content.baseAddress, content.count)
+        content.deallocate()
+    }
+
+    // MARK: Network
+
+    /// Begins the handshake: a client's first message is then in the output.
+    func start() { shakeHands() }
+
+    /// Takes what the peer has sent. Bytes after its close_notify, or after a failure, are ignored.
+    /// - Parameter content: gets what the bytes contain, in order; valid during the call. It must not call the engine.
+    func receive(_ bytes: UnsafeRawBufferPointer, content deliver: (UnsafeRawBufferPointer) -> Void) {
+        var rest = bytes[...]
+        while !rest.isEmpty, isReading {
+            let piece = UnsafeRawBufferPointer(rebasing: rest.prefix(Self.recordCapacity))
+            rest = rest.dropFirst(piece.count)
+            guard isTLS(piece) else { return fail(.notTLS) }
+            var count = 0
+            ERR_clear_error()
+            guard BIO_write_ex(input, piece.baseAddress, piece.count, &count) == 1, count == piece.count else {
+                return fail(.system(TLSError.takeReason()))
+            }
+            if state == .handshaking {
+                handshakeCount += piece.count
+                shakeHands()
+            }
+            if state == .established { readContent(deliver) }
+        }
+    }
+
+    /// Takes the end of the connection.
+    /// - Returns: the failure that this is; nil if the peer has sent its close_notify, or the connection had failed before.
+    func end() -> TLSError? {
+        let failure = endFailure
+        if let failure { fail(failure) }
+        return failure
+    }
+
+    /// The failure that an end of the connection would be now.
+    var endFailure: TLSError? {
+        switch state {
+        case .handshaking: .endedInHandshake
+        case .established: .truncated
+        case .peerClosed, .failed: nil
+        }
+    }
+
+    /// Bytes that are to be sent.
+    var outputSize: Int { BIO_ctrl_pending(output) }
+
+    /// Moves bytes that are to be sent into a buffer.
+    /// - Returns: their number.
+    func readOutput(into buffer: UnsafeMutableRawBufferPointer) -> Int {
+        var count = 0
+        ERR_clear_error()
+        guard !buffer.isEmpty, BIO_read_ex(output, buffer.baseAddress, buffer.count, &count) == 1 else { return 0 }
+        return count
+    }
+
+    // MARK: Content
+
+    /// Encrypts content.
+    /// - Precondition: the handshake is done, and ``close()`` has not been called.
+    func write(_ content: UnsafeRawBufferPointer) {
+        precondition(hasEstablished && !hasClosed)
+        guard !content.isEmpty, isWriting else { return }
+        var count = 0
+        ERR_clear_error()
+        // A memory BIO takes all: there are no partial writes.
+        guard SSL_write_ex(ssl, content.baseAddress, content.count, &count) == 1, count == content.count else {
+            return fail(.broken(TLSError.takeReason()))
+        }
+    }
+
+    /// Writes our close_notify, once; nothing before the handshake is done, or after a failure.
+    func close() {
+        guard isWriting, hasEstablished, !hasClosed else { return }
+        hasClosed = true
+        ERR_clear_error()
+        SSL_shutdown(ssl)
+        ERR_clear_error()
+    }
+
+    /// The protocol that both sides can do (ALPN, RFC 7301); nil if there is none.
+    var applicationProtocol: String? {
+        var name: UnsafePointer<UInt8>?
+        var count: CUnsignedInt = 0
+        SSL_get0_alpn_selected(ssl, &name, &count)
+        guard let name, count > 0 else { return nil }
+        return String(decoding: UnsafeBufferPointer(start: name, count: Int(count)), as: UTF8.self)
+    }
+
+    /// The protocol's version, as OpenSSL calls it: 'TLSv1.3'.
+    var version: String { String(cString: SSL_get_version(ssl)) }
+}
+
+extension TLSEngine {
+    private var isReading: Bool { state == .handshaking || state == .established }
+
+    private var isWriting: Bool { state == .established || state == .peerClosed }
+
+    private func fail(_ error: TLSError) { state = .failed(error) }
+
+    /// The first record of either side is an alert or one of the handshake; its version begins with 3 (RFC 8446 §5.1). Looked at
+    /// here, as OpenSSL's words for anything else depend on its version.
+    private func isTLS(_ bytes: UnsafeRawBufferPointer) -> Bool {
+        for byte in bytes.prefix(2 - headerCount) {
+            guard headerCount == 0 ? (21...22).contains(byte) : byte == 3 else { return false }
+            headerCount += 1
+        }
+        return true
+    }
+
+    private func shakeHands() {
+        ERR_clear_error()
+        let result = SSL_do_handshake(ssl)
+        guard result == 1 else {
+            switch SSL_get_error(ssl, result) {
+            case SSL_ERROR_WANT_READ:
+                if handshakeCount > Self.handshakeCapacity { fail(.handshakeFailed("handshake too long")) }
+            case SSL_ERROR_ZERO_RETURN: fail(.endedInHandshake)
+            default: fail(.handshakeFailed(TLSError.takeReason()))
+            }
+            return
+        }
+        (state, hasEstablished) = (.established, true)
+        peerKey = SSL_get0_peer_certificate(ssl).flatMap(Self.publicKey)
+        ERR_clear_error()
+    }
+
+    /// Reads records until OpenSSL wants more.
+    private func readContent(_ deliver: (UnsafeRawBufferPointer) -> Void) {
+        while true {
+            let before = outputSize
+            var count = 0
+            ERR_clear_error()
+            let result = SSL_read_ex(ssl, content.baseAddress, content.count, &count)
+            replyCount += outputSize - before
+            guard result == 1 else {
+                switch SSL_get_error(ssl, result) {
+                case SSL_ERROR_WANT_READ: if replyCount > Self.replyCapacity { fail(.flooded) }
+                case SSL_ERROR_ZERO_RETURN: state = .peerClosed
+                default: fail(.broken(TLSError.takeReason()))
+                }
+                return
+            }
+            replyCount = 0
+            if count > 0 { deliver(UnsafeRawBufferPointer(rebasing: content[..<count])) }
+        }
+    }
+
+    /// OpenSSL asks whether the peer's certificate is good.
+    static func verify(_ store: OpaquePointer?) -> Bool {
+        guard let ssl = X509_STORE_CTX_get_ex_data(store, SSL_get_ex_data_X509_STORE_CTX_idx()),
+            let engine = SSL_get_ex_data(OpaquePointer(ssl), 0), let shown = X509_STORE_CTX_get0_cert(store),
+            let key = publicKey(of: shown),
+            Unmanaged<TLSEngine>.fromOpaque(engine).takeUnretainedValue().accepts(key)
+        else {
+            X509_STORE_CTX_set_error(store, X509_V_ERR_CERT_REJECTED)
+            return false
+        }
+        return true
+    }
+
+    /// SPKI in DER; nil if the certificate has none that can be read.
+    private static func publicKey(of certificate: OpaquePointer) -> [UInt8]? {
+        guard let key = X509_get_X509_PUBKEY(certificate) else { return nil }
+        let size = i2d_X509_PUBKEY(key, nil)
+        guard size > 0 else { return nil }
+        return [UInt8](unsafeUninitializedCapacity: Int(size)) { buffer, count in
+            var end = buffer.baseAddress
+            count = max(0, Int(i2d_X509_PUBKEY(key, &end)))
+        }
+    }
+}

@@ -1,0 +1,246 @@
+import NIOCore
+import NIOTLS
+
+/// TLS between a channel and its next handler: runs a ``TLSEngine``.
+///
+/// - Reading: once the handshake is done, bytes are read only while the next handler waits for content.
+/// - Writing: what is flushed together is encrypted together, and a write's promise is kept when the channel has taken all of
+///   it. Writes wait for the handshake.
+/// - Closing sends our close_notify and waits for the peer's, for ``closeTimeout`` at most. What comes meanwhile is dropped.
+/// - Failing: the next handler gets a ``TLSError``, or the judge's, and the channel is closed. A connection that ends without
+///   the peer's close_notify is ``TLSError/truncated``.
+///
+/// On the channel's event loop only. The engine, with its keys, is freed when the handler leaves the pipeline.
+final class TLSHandler: ChannelDuplexHandler {
+    typealias InboundIn = ByteBuffer
+    typealias InboundOut = ByteBuffer
+    typealias OutboundIn = ByteBuffer
+    typealias OutboundOut = ByteBuffer
+
+    enum State {
+        /// The channel is not active yet.
+        case idle
+        case handshaking
+        case established
+        /// Our close_notify is on its way.
+        case closing(Scheduled<Void>)
+        case closed
+    }
+
+    /// How long the peer's close_notify is waited for.
+    static let closeTimeout = TimeAmount.milliseconds(250)
+    /// Bytes that are encrypted in one call, unless a single write has more.
+    static let flushCapacity = 131_072
+
+    private(set) var engine: TLSEngine?
+    var state = State.idle
+    var isOutputClosed = false
+    var closePromise: EventLoopPromise<Void>?
+    private var pending = MarkedCircularBuffer<(content: ByteBuffer, promise: EventLoopPromise<Void>?)>(
+        initialCapacity: 8)
+    private let refusal: Refusal
+    private var isReadAwaited = false
+    private var hasDelivered = false
+
+    /// What the judge has said against the peer's key.
+    private final class Refusal {
+        var error: (any Error)?
+    }
+
+    /// - Parameter judge: gets the peer's public key, as SPKI in DER, before anything is sent to the peer; what it returns ends the
+    ///   connection. It must not wait.
+    init(_ context: TLSContext, judge: @escaping ([UInt8]) -> (any Error)?) throws(TLSError) {
+        let refusal = Refusal()
+        engine = try TLSEngine(context) { key in
+            refusal.error = judge(key)
+            return refusal.error == nil
+        }
+        self.refusal = refusal
+    }
+
+    /// The peer's public key, as SPKI in DER, once the handshake has proven it; nil before, and if it has shown none.
+    var peerKey: [UInt8]? { engine?.peerKey }
+
+    // MARK: Handshake
+
+    func handlerAdded(context: ChannelHandlerContext) {
+        if context.channel.isActive { start(context) }
+    }
+
+    func channelActive(context: ChannelHandlerContext) {
+        context.fireChannelActive()
+        start(context)
+    }
+
+    private func start(_ context: ChannelHandlerContext) {
+        guard case .idle = state, let engine else { return }
+        state = .handshaking
+        engine.start()
+        sendOutput(context)
+        if case .failed(let error) = engine.state { fail(error, context) }
+    }
+
+    // MARK: Reading
+
+    func read(context: ChannelHandlerContext) {
+        isReadAwaited = true
+        context.read()
+    }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        guard isReading, let engine else { return }
+        let bytes = unwrapInboundIn(data)
+        var content = context.channel.allocator.buffer(capacity: bytes.readableBytes)
+        bytes.withUnsafeReadableBytes { engine.receive($0) { content.writeBytes($0) } }
+        sendOutput(context)
+        if case .handshaking = state, engine.hasEstablished {
+            state = .established
+            let event = TLSUserEvent.handshakeCompleted(negotiatedProtocol: engine.applicationProtocol)
+            context.fireUserInboundEventTriggered(event)
+        }
+        // Each event above and below may have closed the connection.
+        if case .established = state, content.readableBytes > 0 {
+            (isReadAwaited, hasDelivered) = (false, true)
+            context.fireChannelRead(wrapInboundOut(content))
+        }
+        switch engine.state {
+        case .handshaking: break
+        case .established: encryptPending(context)
+        case .peerClosed:
+            completeRead(context)
+            peerHasClosed(context)
+        case .failed(let error):
+            completeRead(context)
+            fail(refusal.error ?? error, context)
+        }
+    }
+
+    /// Tells the next handler that there is no more for now, if it has had anything.
+    @discardableResult
+    private func completeRead(_ context: ChannelHandlerContext) -> Bool {
+        guard hasDelivered else { return false }
+        hasDelivered = false
+        context.fireChannelReadComplete()
+        return true
+    }
+
+    func channelReadComplete(context: ChannelHandlerContext) {
+        if !completeRead(context) {
+            switch state {
+            case .handshaking, .closing: context.read()
+            case .established: if isReadAwaited { context.read() }
+            case .idle, .closed: break
+            }
+        }
+    }
+
+    private var isReading: Bool {
+        switch state {
+        case .handshaking, .established, .closing: true
+        case .idle, .closed: false
+        }
+    }
+
+    // MARK: Writing
+
+    func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
+        switch state {
+        case .idle, .handshaking, .established:
+            guard !isOutputClosed else { return promise.fail(ChannelError.outputClosed) }
+            pending.append((unwrapOutboundIn(data), promise))
+        case .closing, .closed: promise.fail(ChannelError.ioOnClosedChannel)
+        }
+    }
+
+    func flush(context: ChannelHandlerContext) {
+        pending.mark()
+        encryptPending(context)
+    }
+
+    /// Encrypts what was flushed.
+    private func encryptPending(_ context: ChannelHandlerContext) {
+        while case .established = state, let engine, pending.hasMark {
+            let (content, promise) = takePending(context)
+            content.withUnsafeReadableBytes { engine.write($0) }
+            if case .failed(let error) = engine.state {
+                promise.fail(error)
+                return fail(error, context)
+            }
+            // With nothing in it the write is still one, so that promises are kept in order.
+            context.writeAndFlush(wrapOutboundOut(takeOutput(context)), promise: promise)
+        }
+    }
+
+    /// The next flushed writes as one, and a promise for all of them.
+    private func takePending(_ context: ChannelHandlerContext) -> (ByteBuffer, EventLoopPromise<Void>?) {
+        var contents: [ByteBuffer] = []
+        var promises: [EventLoopPromise<Void>] = []
+        var size = 0
+        while pending.hasMark, let next = pending.first,
+            size == 0 || size + next.content.readableBytes <= Self.flushCapacity
+        {
+            _ = pending.removeFirst()
+            if next.content.readableBytes > 0 { contents.append(next.content) }
+            if let promise = next.promise { promises.append(promise) }
+            size += next.content.readableBytes
+        }
+        guard contents.count != 1 else { return (contents[0], .all(promises, on: context.eventLoop)) }
+        var whole = context.channel.allocator.buffer(capacity: size)
+        for content in contents { whole.writeImmutableBuffer(content) }
+        return (whole, .all(promises, on: context.eventLoop))
+    }
+
+    private func takeOutput(_ context: ChannelHandlerContext) -> ByteBuffer {
+        guard let engine else { return ByteBuffer() }
+        let size = engine.outputSize
+        var buffer = context.channel.allocator.buffer(capacity: size)
+        buffer.writeWithUnsafeMutableBytes(minimumWritableBytes: size) { engine.readOutput(into: $0) }
+        return buffer
+    }
+
+    /// Sends what the engine has to say by itself.
+    func sendOutput(_ context: ChannelHandlerContext) {
+        guard let engine, engine.outputSize > 0 else { return }
+        context.writeAndFlush(wrapOutboundOut(takeOutput(context)), promise: nil)
+    }
+
+    /// Fails the writes that were not encrypted.
+    func failPending(_ error: any Error) {
+        while let (_, promise) = pending.popFirst() { promise.fail(error) }
+    }
+
+    // MARK: End
+
+    func channelInactive(context: ChannelHandlerContext) {
+        if case .closing(let timer) = state { timer.cancel() }
+        if case .idle = state {} else if let error = engine?.end() { context.fireErrorCaught(error) }
+        state = .closed
+        failPending(ChannelError.ioOnClosedChannel)
+        closePromise?.succeed()
+        closePromise = nil
+        context.fireChannelInactive()
+    }
+
+    func handlerRemoved(context: ChannelHandlerContext) {
+        if case .closing(let timer) = state { timer.cancel() }
+        state = .closed
+        failPending(ChannelError.ioOnClosedChannel)
+        closePromise?.fail(ChannelError.ioOnClosedChannel)
+        closePromise = nil
+        engine = nil
+    }
+}
+
+extension EventLoopPromise<Void>? {
+    func fail(_ error: any Error) { self?.fail(error) }
+
+    /// One that keeps all of these, in their order; nil for none.
+    fileprivate static func all(_ promises: [EventLoopPromise<Void>], on loop: any EventLoop) -> Self {
+        guard promises.count > 1 else { return promises.first }
+        let one = loop.makePromise(of: Void.self)
+        one.futureResult.whenComplete { result in
+            for promise in promises { promise.completeWith(result) }
+        }
+        return one
+    }
+}

@@ -1,0 +1,117 @@
+import NIOCore
+import NIOEmbedded
+import Testing
+
+@testable import Nearby
+
+/// How a handler's connection ends.
+@Suite(.timeLimit(.minutes(1))) struct TLSClosingTests {
+    @Test func `closing sends a close_notify and waits for the peer's`() throws {
+        let line = try TLSLine.established()
+        let unsent = line.write("not flushed")
+        var isClosed = false
+        line.below.reads = 0
+        line.channel.close().assumeIsolated().whenSuccess { isClosed = true }
+        #expect(line.below.reads == 1 && line.channel.isActive)
+        // What still comes is dropped, and read on.
+        line.peer.write(Array("late".utf8))
+        line.exchange()
+        #expect(line.peer.state == .peerClosed && !line.above.events.contains("read late"))
+        #expect(line.below.reads == 2 && line.channel.isActive && !isClosed)
+        #expect(throws: ChannelError.ioOnClosedChannel) { try unsent.wait() }
+        #expect(throws: ChannelError.ioOnClosedChannel) { try line.write("late").wait() }
+        line.peer.close()
+        line.exchange()
+        #expect(!line.channel.isActive && isClosed && line.above.errors.isEmpty)
+    }
+
+    @Test func `the peer's close_notify is not waited for any longer than a quarter of a second`() throws {
+        let line = try TLSLine.established()
+        var closed = 0
+        line.channel.close().assumeIsolated().whenSuccess { closed += 1 }
+        line.channel.close().assumeIsolated().whenSuccess { closed += 1 }
+        line.channel.embeddedEventLoop.advanceTime(by: .milliseconds(249))
+        #expect(line.channel.isActive && closed == 0)
+        line.channel.embeddedEventLoop.advanceTime(by: .milliseconds(1))
+        #expect(!line.channel.isActive && closed == 2)
+        // It is not known whether that was all.
+        #expect(line.above.errors.map { $0 as? TLSError } == [.truncated])
+    }
+
+    @Test func `the peer's close_notify is answered, and is no error`() throws {
+        let line = try TLSLine.established()
+        line.peer.write(Array("last".utf8))
+        line.peer.close()
+        line.exchange()
+        #expect(line.above.events.suffix(3) == ["read last", "complete", "inactive"] && line.above.errors.isEmpty)
+        #expect(line.peer.state == .peerClosed && !line.channel.isActive)
+    }
+
+    @Test func `an end without a close_notify is a truncation`() throws {
+        let line = try TLSLine.established()
+        line.peer.write(Array("not all".utf8))
+        line.exchange()
+        line.channel.pipeline.fireChannelInactive()
+        #expect(line.above.events.suffix(3) == ["complete", "error", "inactive"])
+        #expect(line.above.errors.map { $0 as? TLSError } == [.truncated])
+    }
+
+    @Test func `an end in the handshake is told apart`() throws {
+        let line = try TLSLine(.client)
+        let promise = line.write("early")
+        line.channel.pipeline.fireChannelInactive()
+        #expect(line.above.errors.map { $0 as? TLSError } == [.endedInHandshake])
+        #expect(throws: ChannelError.ioOnClosedChannel) { try promise.wait() }
+    }
+
+    @Test func `closing in the handshake does not wait`() throws {
+        let line = try TLSLine(.client)
+        line.below.written = []
+        line.channel.close(promise: nil)
+        #expect(!line.channel.isActive && line.below.written.isEmpty)
+    }
+
+    @Test func `a channel that allows it stays open when the peer has closed its half`() throws {
+        let line = try TLSLine.established()
+        line.channel.allowRemoteHalfClosure = true
+        line.peer.write(Array("question".utf8))
+        line.peer.close()
+        line.exchange()
+        #expect(line.above.events.suffix(3) == ["read question", "complete", "inputClosed"] && line.channel.isActive)
+        _ = line.write("answer")
+        line.channel.flush()
+        #expect(line.exchange() == Array("answer".utf8))
+        line.channel.close(promise: nil)
+        line.exchange()
+        #expect(line.peer.state == .peerClosed && !line.channel.isActive && line.above.errors.isEmpty)
+    }
+
+    @Test func `an end of the peer's half without a close_notify is a truncation`() throws {
+        let line = try TLSLine.established()
+        line.channel.pipeline.fireUserInboundEventTriggered(ChannelEvent.inputClosed)
+        #expect(line.above.errors.map { $0 as? TLSError } == [.truncated])
+        #expect(!line.channel.isActive)
+        let fresh = try TLSLine(.client)
+        fresh.channel.pipeline.fireUserInboundEventTriggered(ChannelEvent.inputClosed)
+        #expect(fresh.above.errors.map { $0 as? TLSError } == [.endedInHandshake] && !fresh.channel.isActive)
+    }
+
+    @Test func `our half is closed behind what was written, and the peer's stays open`() throws {
+        let line = try TLSLine.established()
+        _ = line.write("question")
+        line.channel.flush()
+        let unsent = line.write("not flushed")
+        line.channel.close(mode: .output, promise: nil)
+        #expect(line.exchange() == Array("question".utf8) && line.peer.state == .peerClosed)
+        #expect(line.below.closed == [.output] && line.channel.isActive)
+        #expect(throws: ChannelError.outputClosed) { try unsent.wait() }
+        #expect(throws: ChannelError.outputClosed) { try line.write("more").wait() }
+        line.peer.write(Array("answer".utf8))
+        line.peer.close()
+        line.exchange()
+        #expect(line.above.events.suffix(3) == ["read answer", "complete", "inactive"] && line.above.errors.isEmpty)
+        #expect(throws: ChannelError.operationUnsupported) {
+            try TLSLine.established().channel.close(mode: .input).wait()
+        }
+    }
+}
