@@ -21,7 +21,7 @@ let settings: [SwiftSetting] =
 let testSettings: [SwiftSetting] =
     settings + (Context.environment["EARSHOT_PLAIN_TESTS"] == "1" ? [.unsafeFlags(["-Onone"])] : [])
 /// Layers whose tests compute so much by themselves that they are optimised all the same.
-let busyTests: Set = ["AudioDevices", "AudioStreams", "VoiceProcessing"]
+let busyTests: Set = ["AudioDevices", "AudioStreams", "Playout", "VoiceProcessing"]
 let tested = Context.environment["EARSHOT_TESTS"]?.split(separator: ",").map(String.init)
 let linker: [LinkerSetting] = rtsan.map { [.unsafeFlags([$0, "-lstdc++", "-lm"])] } ?? []
 let whole: [LinkerSetting] =
