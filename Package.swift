@@ -30,7 +30,7 @@ let programLinker: [LinkerSetting] =
     ] : []
 // Tests are not optimised: the optimiser takes longer over them than they run. Those of `computingTests` compute.
 let testSettings: [SwiftSetting] = settings + [.unsafeFlags(["-Onone"], .when(configuration: .release))]
-let computingTests: Set = ["AudioDevices", "AudioStreams", "VoiceProcessing"]
+let computingTests: Set = ["AudioDevices", "AudioStreams", "Playout", "VoiceProcessing"]
 
 /// A layer: a library product, a folder of Sources/ and its tests in Tests/.
 struct Layer {

@@ -77,7 +77,20 @@ private func samples(_ buffer: AudioBuffer) -> [Float] { (0..<buffer.frameCapaci
                 let from = AudioBuffer(channelCount: 1, frameCapacity: 13)
                 from.channels[0][place] = 0.7 * sign
                 #expect(peakOfSamples(from.channels[0], 13) == 0.7)
+                let both = peakAndEnergyOfSamples(from.channels[0], 13)
+                #expect(both.peak == 0.7, "place \(place)")
+                #expect(both.energy == Float(0.7) * 0.7, "place \(place)")
             }
+        }
+    }
+
+    @Test(arguments: [0, 1, 3, 4, 7, 8, 15, 100, 1_003])
+    func `one reading finds the peak and the energy that two find`(frames: Int) {
+        for seed in 1...20 as ClosedRange<UInt32> {
+            let from = noise(1, frames, seed: seed)
+            let both = peakAndEnergyOfSamples(from.channels[0], frames)
+            #expect(both.peak == peakOfSamples(from.channels[0], frames))
+            #expect(both.energy == energyOfSamples(from.channels[0], frames))
         }
     }
 

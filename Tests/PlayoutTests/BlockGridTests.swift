@@ -99,6 +99,47 @@ import TestSupport
         line.run { time, aim, _, least in #expect(aim.offset >= least - 1e-12, "at \(time)") }
     }
 
+    /// Blocks and packets as they are from 10 s on.
+    enum Change: CaseIterable {
+        case shorterBlocks, longerBlocks, skippedFrames, shorterPackets, longerPackets
+    }
+
+    @Test(arguments: Change.allCases)
+    func `after blocks or packets change, the delay is what is wanted for two seconds`(change: Change) {
+        var grid = BlockGrid()
+        var (packets, blocks) = (128, 128)
+        var (position, sampleTime) = (0, 0)
+        var (before, later) = (0.0, 0.0)
+        var isChanged = false
+        while sampleTime < 20 * 48_000 {
+            let now = Double(sampleTime) / 48_000
+            if now >= 10, !isChanged {
+                isChanged = true
+                switch change {
+                case .shorterBlocks: blocks = 64
+                case .longerBlocks: blocks = 256
+                case .skippedFrames: sampleTime += 10
+                case .shorterPackets: packets = 64
+                case .longerPackets: packets = 256
+                }
+            }
+            grid.addBlock(sampleTime: Int64(sampleTime), frameCount: blocks, at: now)
+            while position < sampleTime {
+                grid.addPacket(position: position, frameCount: packets, at: now)
+                position += packets
+            }
+            // 0.6 ms more than a place, so that a lesser delay is always enough.
+            let wanted = 4 * 128 / 48_000.0 + 0.000_6
+            let saved = wanted - grid.aim(wanted: wanted, rate: 48_000, drift: 0, now: now, isKnown: true).offset
+            if now > 9, now < 10 { before = max(before, saved) }
+            if now >= 10, now < 11.99 { #expect(saved == 0, "at \(now)") }
+            if now > 18 { later = max(later, saved) }
+            sampleTime += blocks
+        }
+        #expect(before > 0.000_3, "\(before)")
+        #expect(later > 0.000_3, "\(later)")
+    }
+
     @Test(arguments: [(64, 120), (480, 480), (16, 16), (64, 63)])
     func `units that are too short or too long are not followed`(block: Int, packet: Int) {
         var grid = BlockGrid()

@@ -12,6 +12,7 @@ import TestSupport
         #expect(r.statistics.missingPackets == 0)
         #expect(r.statistics.latePackets == 0)
         #expect(r.statistics.skips == 0)
+        #expect(r.statistics.glitches == 0)
         let tail = Array(r.output.suffix(48_000 * 2))
         #expect(sineDefect(tail, frequency: 440, rate: 48_000) < -60)
         #expect(r.statistics.depth < 0.0010)

@@ -83,6 +83,26 @@ import Testing
         #expect(later == nil, "12 s later nothing is known of them")
     }
 
+    @Test func `of three half seconds the greatest offset counts, of four the second greatest`() {
+        var tracker = RecoveryTracker()
+        for (n, offset) in [0.02, 0.5, 0.03].enumerated() { tracker.add(recovered: offset, at: Double(n) * 0.5) }
+        let three = tracker.offset(at: 1.5, drift: 0)
+        #expect(three == 0.5)
+        tracker.add(recovered: 0.01, at: 1.5)
+        let four = tracker.offset(at: 2, drift: 0)
+        #expect(four == 0.03)
+    }
+
+    @Test func `two recovered packets are not waited for, three are`() {
+        var tracker = RecoveryTracker()
+        for n in 0..<2 { tracker.add(recovered: 0.02, at: Double(n) * 0.1) }
+        let two = tracker.offset(at: 0.2, drift: 0)
+        #expect(two == nil)
+        tracker.add(recovered: 0.01, at: 0.2)
+        let three = tracker.offset(at: 0.2, drift: 0)
+        #expect(three == 0.02)
+    }
+
     @Test func `copies carry the sender's drift along`() throws {
         var tracker = RecoveryTracker()
         for n in 0..<3 { tracker.add(recovered: 0.02, at: Double(n) * 0.1) }

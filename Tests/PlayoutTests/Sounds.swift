@@ -2,7 +2,10 @@ import Foundation
 import TestSupport
 
 /// A voice without words: 120 Hz with its harmonics, whose pitch wanders by a tenth.
-func voice(_ n: Int) -> Float {
+func voice(_ n: Int) -> Float { voiceTable[n % voiceTable.count] }
+
+/// Ten seconds, after which all of its frequencies begin again.
+private let voiceTable = (0..<480_000).map { n in
     let t = Double(n) / 48_000
     let phase = 2 * Double.pi * (120 * t + 12 / (2 * Double.pi * 0.7) * sin(2 * Double.pi * 0.7 * t))
     var sum = 0.0
@@ -11,7 +14,10 @@ func voice(_ n: Int) -> Float {
 }
 
 /// Four notes at once that have no period in common shorter than a tenth of a second.
-func chord(_ n: Int) -> Float {
+func chord(_ n: Int) -> Float { chordTable[n % chordTable.count] }
+
+/// Ten seconds, after which all of its notes begin again.
+private let chordTable = (0..<480_000).map { n in
     let t = Double(n) / 48_000
     return Float([131.3, 173.9, 207.1, 311.7].reduce(0.0) { $0 + 0.1 * sin(2 * Double.pi * $1 * t) })
 }

@@ -51,6 +51,20 @@ import Testing
         #expect(!receiver.isGenuine(forged, as: .offer, in: roster, from: one))
     }
 
+    @Test func `a browser has no key, so its description needs no signature`() {
+        let test = TestHost()
+        func member(_ key: KeyFingerprint?) -> Member {
+            Member(id: MemberID(9)!, name: name("Browser"), key: key, addresses: [], port: 1)
+        }
+        let browser = member(nil)
+        let offer = OfferID(from: browser.id, number: 1)
+        let receiver = TestKey(2).signer
+        let unsigned = SignedDescription(offer: offer, sdp: "v=0")
+        #expect(receiver.isGenuine(unsigned, as: .offer, in: test.host.roster, from: browser))
+        let keyed = member(TestKey(1).fingerprint)
+        #expect(!receiver.isGenuine(unsigned, as: .offer, in: test.host.roster, from: keyed))
+    }
+
     @Test func `a real key's signature is its own`() throws {
         let makers = try (0..<2).map { _ in
             Signer(try Identity.generate(hostNames: [], addresses: [], at: 1_800_000_000))

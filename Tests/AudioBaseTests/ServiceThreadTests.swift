@@ -1,0 +1,145 @@
+import CRealtime
+import Foundation
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import AudioBase
+
+@Suite struct ServiceThreadTests {
+    /// Milliseconds; no test waits so long.
+    private static let hour = 3_600_000
+
+    private final class Counter: Sendable {
+        private let calls = Atomic(0)
+        var value: Int { calls.load(ordering: .acquiring) }
+        func increment() { calls.add(1, ordering: .acquiringAndReleasing) }
+    }
+
+    private func isReadable(_ wakeup: Wakeup) -> Bool {
+        var entry = pollfd(fd: wakeup.fileDescriptor, events: Int16(POLLIN), revents: 0)
+        return poll(&entry, 1, 0) == 1
+    }
+
+    /// True once the thread announced that it sleeps: a wake-up from then on is not lost.
+    private func sleeps(_ wakeup: Wakeup) -> Bool {
+        wakeup.handle.asleep.pointee.load(ordering: .sequentiallyConsistent)
+    }
+
+    /// Stops a thread. Where its stop waits for the interval, that is an issue, and the thread is woken by hand.
+    private func stop(_ thread: ServiceThread) {
+        let stops = Counter()
+        Thread.detachNewThread {
+            thread.stop()
+            stops.increment()
+        }
+        let isStopped = eventually { stops.value == 1 }
+        #expect(isStopped, "stop() waits for the interval to pass")
+        guard !isStopped else { return }
+        thread.handle.wake()
+        #expect(eventually { stops.value == 1 })
+    }
+
+    @Test func `the work is done once at the start and once for each wake-up`() {
+        let (work, wakeup) = (Counter(), Wakeup())
+        let thread = ServiceThread(name: "test", interval: Self.hour, wakeup: wakeup) {
+            work.increment()
+            return true
+        }
+        #expect(thread.start() == 0)
+        for call in 1...50 {
+            let isAsleep = eventually { work.value >= call && sleeps(wakeup) }
+            let isExpected = isAsleep && work.value == call && !isReadable(wakeup)
+            #expect(isExpected, "\(work.value) calls after \(call - 1) wake-ups: the thread spins, or does not wake")
+            if !isExpected { break }
+            thread.handle.wake()
+        }
+        #expect(eventually { work.value >= 51 && sleeps(wakeup) })
+        stop(thread)
+        #expect(work.value == 51)
+    }
+
+    @Test func `the work is done again after the interval and not before`() {
+        let (often, seldom) = (Counter(), Counter())
+        let patient = ServiceThread(name: "test", interval: Self.hour) {
+            seldom.increment()
+            return true
+        }
+        let eager = ServiceThread(name: "test", interval: 1) {
+            often.increment()
+            return true
+        }
+        #expect(patient.start() == 0)
+        #expect(eventually { seldom.value >= 1 })
+        #expect(eager.start() == 0)
+        #expect(eventually { often.value >= 100 })
+        stop(patient)
+        stop(eager)
+        #expect(seldom.value == 1, "no hour has passed")
+    }
+
+    @Test func `stopping wakes a thread that sleeps`() {
+        let (work, wakeup) = (Counter(), Wakeup())
+        let thread = ServiceThread(name: "test", interval: Self.hour, wakeup: wakeup) {
+            work.increment()
+            return true
+        }
+        #expect(thread.start() == 0)
+        #expect(eventually { work.value == 1 && sleeps(wakeup) })
+        stop(thread)
+        #expect(work.value == 1)
+        thread.stop()
+    }
+
+    @Test func `work that is done ends the thread and stop returns`() {
+        let (work, wakeup) = (Counter(), Wakeup())
+        let thread = ServiceThread(name: "test", interval: 1, wakeup: wakeup) {
+            work.increment()
+            return work.value < 3
+        }
+        thread.stop()
+        #expect(thread.start() == 0)
+        #expect(eventually { work.value == 3 })
+        thread.stop()
+        #expect(work.value == 3)
+    }
+
+    @Test func `a thread that stops itself in its work ends and is freed`() {
+        let work = Counter()
+        weak var freed: ServiceThread?
+        do {
+            let own = Guarded<ServiceThread?>(nil)
+            let thread = ServiceThread(name: "test", interval: Self.hour) {
+                work.increment()
+                own.withLock { thread in
+                    thread?.stop()
+                    thread = nil
+                }
+                return true
+            }
+            own.withLock { $0 = thread }
+            freed = thread
+            #expect(thread.start() == 0)
+        }
+        #expect(eventually { freed == nil }, "the thread did not end")
+        #expect(work.value == 1)
+    }
+
+    @Test func `the thread has its name and is freed after it was stopped`() throws {
+        let name = Guarded("")
+        weak var freed: ServiceThread?
+        do {
+            let thread = ServiceThread(name: "fifteen letters", interval: Self.hour) {
+                let text = try? String(contentsOfFile: "/proc/thread-self/comm", encoding: .utf8)
+                name.withLock { $0 = text ?? "unreadable" }
+                return true
+            }
+            freed = thread
+            #expect(thread.start() == 0)
+            #expect(eventually { name.withLock { $0 } != "" })
+            stop(thread)
+        }
+        #expect(name.withLock { $0 } == "fifteen letters\n")
+        #expect(eventually { freed == nil })
+    }
+}

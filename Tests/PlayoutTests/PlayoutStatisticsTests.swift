@@ -1,0 +1,40 @@
+import AudioBase
+import Testing
+
+@testable import Playout
+
+@Suite struct PlayoutStatisticsTests {
+    private func expectNothing(_ statistics: PlayoutStatistics, but changed: Set<String> = []) {
+        for (name, value) in Mirror(reflecting: statistics).children {
+            guard let name, !changed.contains(name) else { continue }
+            switch value {
+            case let count as Int: #expect(count == 0, "\(name)")
+            case let seconds as Double: #expect(seconds == 0, "\(name)")
+            case let flag as Bool: #expect(!flag, "\(name)")
+            default: Issue.record("\(name) is neither a count, seconds nor a flag")
+            }
+        }
+    }
+
+    @Test func `every count begins at 0`() throws {
+        expectNothing(PlayoutStatistics())
+        expectNothing(try Playout(.pcm()).statistics)
+    }
+
+    @Test func `on a clean line nothing is counted but packets`() throws {
+        let statistics = try PlayoutRig(configuration: .pcm(), seconds: 20).run().statistics
+        let measures: Set = ["depth", "targetDepth", "depthLimit", "delay", "position", "driftPPM"]
+        expectNothing(statistics, but: measures.union(["packets", "framesPerPacket", "isStarted"]))
+        #expect(statistics.isStarted && statistics.framesPerPacket == 128)
+        let sent = 20 * 48_000 / 128
+        #expect(statistics.packets == sent || statistics.packets == sent - 1, "\(statistics.packets)")
+    }
+
+    @Test func `a loss is one glitch however many packets are lost in it`() throws {
+        let rig = PlayoutRig(
+            configuration: .pcm(), seconds: 10,
+            delay: { sequence, _ in (1_000..<1_004).contains(sequence) || sequence == 2_000 ? nil : 0.001 })
+        let statistics = try rig.run().statistics
+        #expect(statistics.missingPackets == 5 && statistics.glitches == 2)
+    }
+}

@@ -1,0 +1,71 @@
+import AudioBase
+import MediaTransport
+import TestSupport
+import Testing
+
+@testable import Rooms
+
+/// The numbers of the events that a host sends to a guest.
+@Suite struct RoomGuestEventTests {
+    /// A guest whose last event has this number, its stream, and what it does once the host says that the roster is newer.
+    private struct Listener {
+        var guest: TestGuest
+        let stream: CallID
+        let last: EventID
+        private let revision: UInt64
+
+        init() throws {
+            var test = TestHost()
+            guest = TestGuest.inside(&test)
+            stream = try #require(guest.streams.values.first)
+            last = try #require(guest.guest.membership?.lastEvent)
+            revision = test.host.roster.revision
+        }
+
+        /// Receives an event that has no meaning but its number.
+        mutating func receive(number: UInt64) {
+            let id = EventID(epoch: last.epoch, number: number)
+            let event = ServerSentEvent(id: "\(id)", name: "unheard-of", data: "{}")
+            _ = guest.guest.received(.event(event), on: stream, at: guest.now)
+        }
+
+        /// The host answers the next sign of life, and its roster is newer than the guest's.
+        /// - Returns: whether the guest opened a stream that begins with the whole roster.
+        mutating func readsRosterAgain() throws -> Bool {
+            guest.actions = []
+            guest.wait(2)
+            let update = try #require(guest.call { if case .update = $0 { true } else { false } })
+            let status = MemberStatus(epoch: last.epoch, revision: revision + 1)
+            guest.actions = guest.guest.replied(
+                update, .status(status), provedBy: TestKey(0).fingerprint, from: guest.hostAddress, at: guest.now)
+            let isCancelled = guest.actions.contains(.cancel(stream))
+            let isOpened = guest.call { $0 == .events(after: nil) } != nil
+            #expect(isCancelled == isOpened)
+            return isOpened
+        }
+    }
+
+    @Test func `after a gap in the numbers the first newer revision makes the guest read the roster again`() throws {
+        var listener = try Listener()
+        listener.receive(number: listener.last.number + 2)
+        #expect(listener.guest.guest.membership?.lastEvent?.number == listener.last.number + 2)
+        #expect(try listener.readsRosterAgain())
+    }
+
+    @Test func `without a gap only the second newer revision does, as the event may be on its way`() throws {
+        var listener = try Listener()
+        listener.receive(number: listener.last.number + 1)
+        #expect(listener.guest.guest.membership?.lastEvent?.number == listener.last.number + 1)
+        #expect(try !listener.readsRosterAgain())
+        #expect(try listener.readsRosterAgain())
+    }
+
+    @Test func `an event that came before is no gap and moves no number back`() throws {
+        var listener = try Listener()
+        listener.receive(number: listener.last.number + 1)
+        listener.receive(number: listener.last.number + 1)
+        listener.receive(number: listener.last.number)
+        #expect(listener.guest.guest.membership?.lastEvent?.number == listener.last.number + 1)
+        #expect(try !listener.readsRosterAgain())
+    }
+}
