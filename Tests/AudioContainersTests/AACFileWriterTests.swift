@@ -25,7 +25,7 @@ import Testing
             #expect(reader.processingFormat == format && reader.frameCount == frames)
             let heard = try contents(reader)
             #expect(heard.count == channels && heard[0].count == frames)
-            guard frames > 10_000 || frames == 1 else { continue }
+            if frames != 1, frames < 10_000 { continue }  // ffmpeg is slow to start
             let (other, complaints) = try decodedByFFmpeg(path, in: folder)
             #expect(complaints.isEmpty, "\(complaints)")
             // This ffmpeg leaves the priming out, and not what is behind the sound.
@@ -147,9 +147,10 @@ import Testing
             let cut = try folder.file("cut\(end).m4a", Array(open[..<end]))
             let heard = try contents(cut)
             #expect((99_000...102_400).contains(heard[0].count), "\(heard[0].count) up to byte \(end)")
-            guard [movie + 1, (movie + closed.count) / 2, closed.count].contains(end) else { continue }
-            let other = try decodedByFFmpeg(cut, in: folder).heard
-            #expect(other.count == 2 && other[0].count > 99_000, "up to byte \(end)")
+            if [movie + 1, (movie + closed.count) / 2, closed.count].contains(end) {
+                let other = try decodedByFFmpeg(cut, in: folder).heard
+                #expect(other.count == 2 && other[0].count > 99_000, "up to byte \(end)")
+            }
         }
     }
 

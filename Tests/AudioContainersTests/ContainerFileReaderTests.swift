@@ -33,7 +33,7 @@ import Testing
         if gapless { #expect(reader.frameCount == frames) }
         let heard = try contents(reader)
         #expect(heard[0].count == reader.frameCount)
-        guard frames > 10_000 else { return }
+        if frames < 10_000 { return }  // too short to measure
         let late = name.hasSuffix("aac") ? 1_024 : 0  // ADTS keeps what the encoder put before the sound
         for c in 0..<2 {
             let ratio = signalToError(Array(heard[c].dropFirst(late)), said, c, Self.inside)

@@ -31,10 +31,11 @@ import UnitMeasures
             let isNoise = waveform == 2 || waveform == 3
             #expect((sound[0] == sound[1]) != isNoise)
             #expect((generated(generator(["waveform": waveform, "seed": 2]), 5_000)[0] == sound[0]) != isNoise)
-            guard isNoise else { continue }
-            let product = zip(sound[0], sound[1]).reduce(0) { $0 + Double($1.0 * $1.1) }
-            let power = sound[0].reduce(0) { $0 + Double($1 * $1) }
-            #expect(abs(product) < (waveform == 2 ? 0.1 : 0.9) * power)
+            if isNoise {
+                let product = zip(sound[0], sound[1]).reduce(0) { $0 + Double($1.0 * $1.1) }
+                let power = sound[0].reduce(0) { $0 + Double($1 * $1) }
+                #expect(abs(product) < (waveform == 2 ? 0.1 : 0.9) * power)
+            }
         }
     }
 
@@ -92,13 +93,16 @@ import UnitMeasures
         #expect(sineDefect(sound, frequency: 440, rate: 48_000, amplitude: 1) < -60)
     }
 
-    @Test(arguments: waveforms, waveforms)
+    /// Two different ones, neither noise, which would hide a click.
+    private static let changes = waveforms.flatMap { from in waveforms.map { (from, $0) } }
+        .filter { $0 != $1 && ![2, 3].contains($0) && ![2, 3].contains($1) }
+
+    @Test(arguments: changes)
     func `another waveform comes without a click`(from: Float, to: Float) {
-        // Slow sounds, in which a click would be the fastest thing; noise would hide it.
+        // Slow sounds, in which a click would be the fastest thing.
         func values(_ waveform: Float) -> UnitPreset {
             UnitPreset("", ["waveform": waveform, "frequency": 100, "sweepStart": 50, "sweepEnd": 60, "gain": 0])
         }
-        guard ![2, 3].contains(from), ![2, 3].contains(to), from != to else { return }
         let unit = generator(values(from).values)
         var sound = generated(unit, 1_111)[0]
         unit.set(unit.description.values(of: values(to)), over: 32)

@@ -35,9 +35,9 @@ import Testing
     }
 
     @Test("a stream ends with the registry")
-    func end() async {
+    func end() async throws {
         var registry: AudioDeviceRegistry? = AudioDeviceRegistry()
-        guard let news = registry?.changes() else { return }
+        let news = try #require(registry?.changes())
         registry?.replace(with: [Self.device("a")])
         registry = nil
         var count = 0

@@ -37,10 +37,10 @@ import TestTraits
     }
 
     @Test(
-        "channels go where the maps say, and what the device lacks is silent", arguments: Kind.allCases,
+        "channels go where the maps say, and what the device lacks is silent",
+        arguments: Kind.allCases.filter { $0 != .jack },
         [Maps(input: [1, 0, 900], output: [0, 1]), Maps(input: [0, 1, 900], output: [1, 0])])
     func maps(_ kind: Kind, _ maps: Maps) throws {
-        guard kind != .jack else { return }  // its loop is between the device's own ports: see JACKSystemTests
         try DeviceBench.with(kind) { bench in
             let device = try bench.open(inputs: 3, outputs: 2) {
                 $0.inputChannelMap = maps.input

@@ -42,7 +42,7 @@ import TestTraits
         #expect(device.realTimePriority == nil)
         let probe = CycleProbe()
         try device.start(probe.callback)
-        #expect(device.realTimePriority == nil || device.realTimePriority == 70)
+        #expect(device.realTimePriority == grantedPriority(70))
         device.stop()
         #expect(device.realTimePriority == nil)
     }

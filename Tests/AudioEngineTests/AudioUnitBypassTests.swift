@@ -157,10 +157,45 @@ import Testing
     }
 
     @Test func `silence that goes through is flagged as such`() throws {
-        let chain = try UnitChain("limiter") { $0 < 1_000 ? 0.25 : 0 }
-        chain.node.bypass = true
-        _ = try chain.rig.render(9_600)
-        let output = try chain.rig.render(4_800)
-        #expect(output.allSatisfy { $0.allSatisfy { $0 == 0 } })
+        let limiter = AudioUnitEffect(.limiter)
+        limiter.bypass = true
+        let mono = AudioFormat(sampleRate: 48_000, channelCount: 1)
+        let state = try limiter.state(
+            NodeFormats(inputs: [0: mono], output: mono), buses: [0], engineRate: 48_000)
+        let (delay, block) = (Int(state.latency), 64)
+        #expect(delay > 0)
+        let (from, to) = (
+            AudioBuffer(channelCount: 1, frameCapacity: block), AudioBuffer(channelCount: 1, frameCapacity: block)
+        )
+        let flags = UnsafeMutablePointer<Bool>.allocate(capacity: 2)
+        flags.initialize(repeating: false, count: 2)
+        defer { flags.deallocate() }
+        var buses = [RenderBus(from.channels, silent: flags), RenderBus(to.channels, silent: flags + 1)]
+        var cycle = IOCycle(
+            frameCount: block, sampleTime: 0, hostTime: .now(), inputLatency: 0, outputLatency: 0, input: from.channels,
+            output: to.channels)
+        // One block of sound, then blocks that are flagged as silent.
+        for k in 0..<delay / block + 10 {
+            for i in 0..<block { from.channels[0][i] = k == 0 ? 0.25 : 0 }
+            (flags[0], flags[1]) = (k > 0, false)
+            buses.withUnsafeMutableBufferPointer { buses in
+                guard let buses = buses.baseAddress else { Issue.record("no buses"); return }
+                let step = RenderStep(
+                    function: state.function, state: state.pointer, inputs: buses, inputCount: 1, outputs: buses + 1,
+                    outputCount: 1, domain: 0)
+                withUnsafePointer(to: &cycle) {
+                    var call = RenderCall(
+                        step, frameCount: block, sampleTime: Int64(k * block), hostTime: .now(), cycle: $0, offset: 0,
+                        news: 0)
+                    state.function(state.pointer, &call)
+                }
+            }
+            let frames = (0..<block).map { k * block + $0 - delay }
+            #expect(
+                (0..<block).map { to.channels[0][$0] } == frames.map { (0..<block).contains($0) ? 0.25 : 0 },
+                "block \(k)")
+            // Before the sound nothing was said to be silent.
+            if k > 0 { #expect(flags[1] == (k * block >= block + delay), "block \(k), \(delay) frames late") }
+        }
     }
 }

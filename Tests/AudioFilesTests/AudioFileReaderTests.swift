@@ -83,8 +83,14 @@ import Testing
         }
     }
 
-    @Test("Any bytes are an error or samples, never a trap", arguments: 0..<200)
-    func mutations(seed: Int) throws {
+    @Test("Any bytes are an error or samples, never a trap", arguments: 0..<4)
+    func mutations(block: Int) throws {
+        var readable = 0
+        for seed in 50 * block..<50 * (block + 1) where try isReadable(damagedBy: seed) { readable += 1 }
+        #expect(readable >= 5)
+    }
+
+    private func isReadable(damagedBy seed: Int) throws -> Bool {
         let folder = try Folder()
         let path = folder.path("a.wav")
         let writer = try AudioFileWriter(path: path, format: AudioFormat(sampleRate: 48_000, channelCount: 2))
@@ -100,13 +106,14 @@ import Testing
         for _ in 0..<4 { bytes[next(seed % 2 == 0 ? 60 : bytes.count)] = UInt8(next(256)) }
         bytes.removeLast(next(bytes.count))
         try Data(bytes).write(to: URL(fileURLWithPath: path))
-        guard let reader = try? AudioFileReader(path: path) else { return }
+        guard let reader = try? AudioFileReader(path: path) else { return false }
         let buffer = AudioBuffer(channelCount: reader.processingFormat.channelCount, frameCapacity: 4096)
         for _ in 0..<4 {
             let got = try? reader.read(into: buffer.channels, frameCount: 4096)
             #expect((0...4096).contains(got ?? 0))
             for i in 0..<(got ?? 0) { #expect(buffer.channels[0][i].isFinite) }
         }
+        return true
     }
 
     @Test func everyErrorIsOneLineWithAWayOut() {

@@ -134,7 +134,9 @@ import Testing
         #expect(try AudioFileReader(path: path).frameCount == plain)
         #expect(try contents(path)[0].count == plain)
         // Twice as much as it says.
-        guard kind == "VBRI" else { return }
-        #expect(try AudioFileReader(path: save(head + sound + sound, folder)).frameCount == plain + blocks * Self.block)
+        if kind == "VBRI" {
+            let doubled = try save(head + sound + sound, folder)
+            #expect(try AudioFileReader(path: doubled).frameCount == plain + blocks * Self.block)
+        }
     }
 }

@@ -129,8 +129,7 @@ import Testing
         let tags = try AudioFileTags(path: tagged)
         #expect(tags.title == "Ein Stück", "\(tags.fields)")
         #expect(tags.artist == "Jemand")
-        guard kind != "aiff" else { return }
-        #expect(tags.year == 2025 && tags.track?.number == 4, "\(tags.fields)")
+        if kind != "aiff" { #expect(tags.year == 2025 && tags.track?.number == 4, "\(tags.fields)") }
     }
 
     @Test func `an old MP3's tag at its end is read, and gives way to a new one`() throws {

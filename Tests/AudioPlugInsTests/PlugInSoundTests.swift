@@ -143,7 +143,10 @@ import UnitMeasures
         let wrong = Atomic(0)
         DispatchQueue.concurrentPerform(iterations: 4) { _ in
             for pass in 0..<25 {
-                guard let unit = try? swh("plate").makeUnit(sampleRate: 48_000, channelCount: 2) else { continue }
+                guard let unit = try? swh("plate").makeUnit(sampleRate: 48_000, channelCount: 2) else {
+                    wrong.add(1, ordering: .relaxed)
+                    continue
+                }
                 for _ in 0..<2 {
                     if UnitDrive.render(unit, [sound, sound]) != wanted { wrong.add(1, ordering: .relaxed) }
                     unit.reset()

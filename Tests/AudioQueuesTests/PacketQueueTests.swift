@@ -98,16 +98,18 @@ import Testing
         #expect(errorDecibels(wanted, Array(played.heard[recorded.priming + 4_096..<recorded.priming + 40_000])) < -20)
     }
 
-    @Test(arguments: [MP3Encoder.BitRate.constant(320), .constant(128), .variable(2)], [48_000.0, 16_000])
+    @Test(arguments: [
+        (MP3Encoder.BitRate.constant(320), 48_000.0), (.constant(128), 48_000), (.variable(2), 48_000),
+        (.constant(128), 16_000), (.variable(2), 16_000),
+    ])
     func `MP3 goes from queue to queue, whole and where it was`(bitRate: MP3Encoder.BitRate, rate: Double) throws {
-        guard bitRate != .constant(320) || rate == 48_000 else { return }
         let recorded = try record(
             .mp3(sampleRate: rate, channelCount: 1, bitRate: bitRate), packets: 3, frames: 48_000)
         let (inside, packet) = (Int(rate) + recorded.priming, recorded.format.framesPerPacket)
         #expect((0...2).contains(recorded.packets.count - (inside + packet - 1) / packet))
         let played = try play(recorded.format, recorded.packets, each: 3, frames: 48_000)
         #expect(played.losses.isEmpty)
-        guard rate == 48_000 else { return }  // elsewhere the converters' delays are heard too
+        if rate != 48_000 { return }  // elsewhere the converters' delays are heard too
         let wanted = (4_096..<40_000).map(tone)
         let heard = Array(played.heard[recorded.priming + 4_096..<recorded.priming + 40_000])
         #expect(errorDecibels(wanted, heard) < -20)

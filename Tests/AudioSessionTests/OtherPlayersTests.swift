@@ -99,12 +99,23 @@ import TestTraits
         #expect(waits { rig.status(player) == "Paused" })
         for process in hung { signalGroup(process, SIGCONT) }
         rig.freezeBus()
+        #expect(waits { rig.isBusFrozen })
         players.resume()
         players.pause()
+        #expect(rig.isBusFrozen, "the calls returned before the bus went on")
+        // Nobody heard of that, and the next call is heard.
+        rig.thawBus()
+        #expect(waits { rig.status(player) == "Paused" })
+        try rig.press("Play", player)
+        #expect(waits { rig.status(player) == "Playing" })
+        players.resume()
+        players.pause()
+        #expect(waits { rig.status(player) == "Paused" })
         rig.stopBus()
         players.resume()
         players.pause()
         players.resume()
+        #expect(SessionBus(address: rig.address) == nil)
     }
 
     /// `timeout` and what it runs.

@@ -30,6 +30,16 @@ final class PlayerRig {
     /// The bus answers nobody any longer.
     func freezeBus() { if let id = bus.processID { kill(-id, SIGSTOP) } }
 
+    /// The bus answers again.
+    func thawBus() { bus.signalGroup(SIGCONT) }
+
+    /// True while the bus is stopped by a signal (proc_pid_stat(5)).
+    var isBusFrozen: Bool {
+        guard let id = bus.processID, let stat = try? String(contentsOfFile: "/proc/\(id)/stat", encoding: .utf8)
+        else { return false }
+        return stat.split(separator: ")").last?.split(separator: " ").first == "T"
+    }
+
     /// Starts a player; it plays, or is paused, when this returns. Two have names of their own.
     /// - Returns: what it is called on the bus, and its process.
     func mpv(isPaused: Bool = false) throws -> (name: String, process: ChildProcess) {

@@ -30,22 +30,8 @@ enum Earshot {
     /// A room that lets everybody in, on this machine and told to nobody.
     static func host(_ port: Int) -> [String] { ["host", "--port", "\(port)", "--accept", "all", "--no-announce"] }
 
-    /// A port nobody has.
-    static func freePort() throws -> Int {
-        let socket = Foundation.socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-        defer { close(socket) }
-        var address = sockaddr_in()
-        address.sin_family = sa_family_t(AF_INET)
-        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
-        var size = socklen_t(MemoryLayout<sockaddr_in>.size)
-        let port = withUnsafeMutablePointer(to: &address) { pointer in
-            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { generic in
-                bind(socket, generic, size) == 0 && getsockname(socket, generic, &size) == 0
-            }
-        }
-        try #require(port)
-        return Int(UInt16(bigEndian: address.sin_port))
-    }
+    /// A port that nobody else gets while this process runs.
+    static func freePort() throws -> Int { Int(try ReservedPort.next()) }
 }
 
 /// Folders for programs to make where they need one: each process is somebody else. They go with the tests.

@@ -213,6 +213,7 @@ import Testing
         for type in UnitType.all.map(\.description) {
             let subtype = try #require(type.component.subtype)
             let isSource = type.component.type == .generator
+            #expect(!type.presets.isEmpty && !type.parameters.isEmpty, "\(subtype)")
             for preset in type.presets.map(\.name) {
                 for end in [true, false] {
                     let parameters = type.parameters.map {
@@ -235,7 +236,8 @@ import Testing
                         to = "main mixer"
                         """
                     let file = try GraphFile(Array(text.utf8), path: "\(subtype).toml")
-                    guard case .unit(_, _, let values, _) = try #require(file.node("b")).kind else { return }
+                    let kind = try #require(file.node("b")).kind
+                    guard case .unit(_, _, let values, _) = kind else { Issue.record("\(subtype): \(kind)"); return }
                     #expect(values.count == type.parameters.count)
                 }
             }

@@ -35,9 +35,10 @@ import TestTraits
             let ffmpeg = try frames(
                 path, by: ["ffmpeg", "-v", "error", "-y", "-i", path, "-ar", "48000", "-f", "f32le"], scratch)
             #expect((ffmpeg ?? 0) > written - 48_000, "\(kind): ffmpeg reads \(ffmpeg ?? -1) of \(written)")
-            guard ["wav", "aiff", "flac", "ogg"].contains(kind) else { continue }  // the others are not in every sox
-            let sox = try frames(path, by: ["sox", path, "-t", "f32"], scratch)
-            #expect((sox ?? 0) > written - 48_000, "\(kind): sox reads \(sox ?? -1) of \(written)")
+            if ["wav", "aiff", "flac", "ogg"].contains(kind) {  // the others are not in every sox
+                let sox = try frames(path, by: ["sox", path, "-t", "f32"], scratch)
+                #expect((sox ?? 0) > written - 48_000, "\(kind): sox reads \(sox ?? -1) of \(written)")
+            }
         }
     }
 

@@ -71,8 +71,8 @@ import TestTraits
     }
 
     /// Sound that was sent and came, for all the time that no route was missing.
-    private func expectSound(_ reports: (host: [String: Any], guest: [String: Any]), without lost: Double) {
-        guard let host = try? thePeer(reports.host), let guest = try? thePeer(reports.guest) else { return }
+    private func expectSound(_ reports: (host: [String: Any], guest: [String: Any]), without lost: Double) throws {
+        let (host, guest) = (try thePeer(reports.host), try thePeer(reports.guest))
         for peer in [host, guest] { #expect(number(peer, "received", "packets") > 0) }
         let seconds = number(reports.guest, "seconds") - lost
         #expect(seconds > 0 && number(guest, "packetFrames") > 0 && number(host, "rate") > 0)
@@ -105,7 +105,7 @@ import TestTraits
         let back = gaps(reports.host, reason: "newDeviceAvailable")
         #expect(away.count == Self.repeats && back.count == Self.repeats, "\(call.host.errors)")
         #expect((away + back).allSatisfy { $0 <= 300 }, "\(away) \(back)")
-        expectSound(reports, without: (away + back).reduce(0, +) / 1e3)
+        try expectSound(reports, without: (away + back).reduce(0, +) / 1e3)
         print("PipeWire, the device in use removed", away)
         print("PipeWire, a headset put on", back)
     }
@@ -122,7 +122,7 @@ import TestTraits
         let reports = try call.end()
         let gaps = gaps(reports.host, reason: "serverRestarted")
         #expect(gaps.count == Self.repeats, "\(call.host.errors)")
-        expectSound(reports, without: gaps.reduce(0, +) / 1e3)
+        try expectSound(reports, without: gaps.reduce(0, +) / 1e3)
         print(what, gaps, ", the server's own start included")
     }
 
@@ -149,7 +149,7 @@ import TestTraits
             environment: server.environment)
         usleep(1_500_000)
         let reports = try call.end()
-        expectSound(reports, without: 0)
+        try expectSound(reports, without: 0)
         let device = try #require(reports.host["device"] as? [String: Any])
         #expect(device["kind"] as? String == "alsa")
         #expect(device["askedBlock"] as? Double == 256 && device["rate"] as? Double == 48_000)
@@ -182,7 +182,7 @@ import TestTraits
         let interruptions = reports.host["interruptions"] as? [[String: Any]] ?? []
         let seconds = interruptions.compactMap { $0["seconds"] as? Double }
         #expect(seconds.count == Self.repeats, "\(interruptions)")
-        expectSound(reports, without: 2 * Double(Self.repeats))
+        try expectSound(reports, without: 2 * Double(Self.repeats))
         print("a card that hangs for 2 s", seconds.map { $0 * 1e3 }, ", the 2 s included")
     }
 

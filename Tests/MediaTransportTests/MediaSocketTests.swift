@@ -77,8 +77,8 @@ import Testing
             let error = #expect(throws: UDPSocketError.self) { _ = try MediaSocket(address: address, port: port) }
             #expect(error == .portInUse(port))
         }
-        let v4 = try MediaSocket(address: .any, port: 0).localAddress.port
-        let holder = try MediaSocket(address: .any, port: v4)
+        let holder = try MediaSocket(address: .any, port: 0)
+        let v4 = holder.localAddress.port
         #expect(throws: UDPSocketError.portInUse(v4)) { _ = try MediaSocket(port: v4) }
         #expect(holder.localAddress.port == v4)
     }

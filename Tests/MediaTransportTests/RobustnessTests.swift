@@ -40,15 +40,21 @@ import Testing
     @Test func payloadsTakeAnyBytes() {
         var random = SeededRandom(seed: 2)
         let bases: [[UInt8]] = [[0, 32, 0, 16, 0, 8, 1, 2, 3], [0xFB, 0xC2, 2, 1, 1, 2, 3, 4, 0, 0]]
+        var (aac, opus) = (0, 0)
         for n in 0..<rounds {
             mutated(bases[n % 2], &random).withUnsafeBytes { bytes in
                 if let payload = try? AACPayload(parsing: bytes) {
                     let units = Array(payload)
+                    aac += 1
                     #expect(units.count == payload.unitCount && units.last?.bytes.upperBound == bytes.count)
                 }
-                if let payload = try? OpusPayload(parsing: bytes) { #expect((120...5_760).contains(payload.ticks)) }
+                if let payload = try? OpusPayload(parsing: bytes) {
+                    opus += 1
+                    #expect((120...5_760).contains(payload.ticks))
+                }
             }
         }
+        #expect(aac > rounds / 100 && opus > rounds / 100)
     }
 
     @Test func descriptionsTakeAnyBytes() throws {

@@ -27,7 +27,7 @@ import Testing
         // And an answer that the host put in the place of another's.
         let made = guest.guest.offer("o", to: two.id, at: guest.now)
         let (offer, actions) = try #require(made)
-        guard case .call(let call, _, _)? = actions.first else { return }
+        guard case .call(let call, _, _)? = actions.first else { Issue.record("\(actions)"); return }
         let answer = TestKey(0).signer.signed("a", as: .answer, of: offer, in: roster, for: roster.members[1])
         let told = guest.guest.replied(
             call, .answered(answer, by: two.id), provedBy: TestKey(0).fingerprint, from: guest.hostAddress,
@@ -49,7 +49,7 @@ import Testing
         }
         #expect((6...7).contains(updates) && guest.guest.isConnected)
         let answer = guest.guest.received(.describe, as: RequestID(1), at: guest.now)
-        guard case .reply(_, .room(let info))? = answer.last else { return }
+        guard case .reply(_, .room(let info))? = answer.last else { Issue.record("\(answer)"); return }
         #expect(info.role == .guest && info.isHostHeard && info.hostKey == TestKey(0).fingerprint)
         let other = guest.guest.received(.events(after: nil), as: RequestID(2), at: guest.now)
         #expect(other == [.reply(RequestID(2), .refused(.notHost))])

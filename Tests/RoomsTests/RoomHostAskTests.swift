@@ -79,8 +79,8 @@ import Testing
         }
         // A browser proves nothing, so it does not get the name either.
         var test = TestHost(policy: .all, known: known)
-        guard case .admitted(let admission) = test.ask(.ask(request(5, name: "Anna")), Caller(address: address(5)))
-        else { return }
+        let reply = test.ask(.ask(request(5, name: "Anna")), Caller(address: address(5)))
+        let admission = try #require(reply?.admission)
         #expect(admission.roster.members[1].name == name("Anna 2"))
     }
 

@@ -49,14 +49,16 @@ import Testing
     @Test func `a browser comes back by its token, and only by that`() throws {
         var test = TestHost()
         let browser = Caller(address: address(9))
-        guard case .admitted(let admission) = test.ask(.ask(request(9)), browser) else { return }
+        let reply = test.ask(.ask(request(9)), browser)
+        let admission = try #require(reply?.admission)
         let token = try #require(admission.token)
         #expect(test.host.roster.members[1].key == nil && test.host.roster.members[1].port == 0)
         #expect(test.ask(.update(MemberUpdate()), browser)?.error == .notMember)
         #expect(test.ask(.update(MemberUpdate()), Caller(address: address(3), token: token))?.error == nil)
         let parts = HTTPParts(fields: ["authorization": "bearer \(token)"])
         #expect(test.ask(.update(MemberUpdate()), Caller(address: address(3), key: nil, parts: parts))?.error == nil)
-        guard case .admitted(let second) = test.ask(.ask(request(9)), browser) else { return }
+        let secondReply = test.ask(.ask(request(9)), browser)
+        let second = try #require(secondReply?.admission)
         #expect(second.token != token && second.member != admission.member)
     }
 
@@ -149,7 +151,8 @@ import Testing
         #expect(blocked.contains(.block(TestKey(1).fingerprint, as: name("Guest 1"))))
         #expect(test.ask(.ask(request(1)), caller(1))?.error == .blocked)
         // Without its key it is a browser, which is known by its address.
-        guard case .admitted(let browser) = test.ask(.ask(request(1)), Caller(address: address(1))) else { return }
+        let reply = test.ask(.ask(request(1)), Caller(address: address(1)))
+        let browser = try #require(reply?.admission)
         let page = Caller(address: address(1), token: browser.token)
         #expect(test.ask(.events(after: nil), page)?.error == nil)
         _ = test.host.block(browser.member, at: test.now)
@@ -210,7 +213,8 @@ import Testing
         var test = TestHost()
         test.admit(1)
         test.admit(2)
-        guard case .room(var info) = test.ask(.describe, caller(1)) else { return }
+        let reply = test.ask(.describe, caller(1))
+        var info = try #require(reply?.info)
         info.epoch = Epoch(2)!
         info.hostKey = TestKey(1).fingerprint
         // While somebody is with it, the person is asked.
@@ -290,7 +294,8 @@ import Testing
     @Test func `another part of the room is told of once, and nothing else happens`() throws {
         var test = TestHost()
         test.admit(1)
-        guard case .room(var info) = test.ask(.describe, caller(1)) else { return }
+        let reply = test.ask(.describe, caller(1))
+        var info = try #require(reply?.info)
         info.hostKey = TestKey(5).fingerprint
         let before = test.host.roster
         let actions = test.host.met(info, provedBy: TestKey(5).fingerprint, at: test.now)

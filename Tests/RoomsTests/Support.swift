@@ -135,4 +135,6 @@ extension [RoomHost.Action] {
 
 extension RoomReply {
     var error: RoomError? { if case .refused(let error) = self { error } else { nil } }
+    var admission: Admission? { if case .admitted(let admission) = self { admission } else { nil } }
+    var info: RoomInfo? { if case .room(let info) = self { info } else { nil } }
 }

@@ -49,7 +49,9 @@ import Testing
     @Test func `each reply arrives as it was made`() throws {
         let roster = roster()
         var host = TestHost(pin: "4711")
-        guard let info = host.ask(.describe, caller(1)) else { return }
+        let reply = host.ask(.describe, caller(1))
+        let info = try #require(reply)
+        #expect(info.info != nil)
         #expect(try sent(info, to: .describe) == info)
         let admitted = RoomReply.admitted(
             Admission(member: MemberID(2)!, token: "ABC", hostProof: Base64([9]), roster: roster))
@@ -121,11 +123,10 @@ import Testing
         func read(_ text: String) throws -> RoomRequest {
             try RoomRequest(method: "POST", path: "/room/guests?x=y", parts: parts(text))
         }
-        guard
-            case .ask(let ask) = try read(
-                "{\"version\":1,\"name\":\"A\",\"addresses\":[\"fe80::1%eth0\",\"x\",\"10.0.0.1\"],\"port\":1,\"new\":[{}]}"
-            )
-        else { return }
+        let request = try read(
+            "{\"version\":1,\"name\":\"A\",\"addresses\":[\"fe80::1%eth0\",\"x\",\"10.0.0.1\"],\"port\":1,\"new\":[{}]}"
+        )
+        guard case .ask(let ask) = request else { Issue.record("\(request)"); return }
         #expect(ask.name == name("A") && ask.reachableAddresses == [address(1)])
         #expect(throws: RoomError.version(2)) { try read("{\"version\":2}") }
         #expect(throws: RoomError.malformed("it has no 'version'")) { try read("{\"name\":\"A\"}") }

@@ -141,6 +141,7 @@ import Testing
         }
         var simulation = try CallSimulation(configuration)
         try simulation.run(until: 20)
+        #expect(simulation.report.streams.count == 2)
         for stream in simulation.report.streams {
             #expect(abs(stream.packetsLost - 30) <= 1 && stream.packetsMissing == stream.packetsLost)
             #expect(abs(stream.glitches - stream.packetsLost) <= 1)
@@ -171,6 +172,7 @@ import Testing
         configuration.measuresFrom = 15
         var simulation = try CallSimulation(configuration)
         try simulation.run(until: 45)
+        #expect(simulation.report.streams.count == 2)
         for stream in simulation.report.streams {
             switch repair {
             case .all:

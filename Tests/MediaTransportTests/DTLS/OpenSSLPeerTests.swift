@@ -55,9 +55,6 @@ import Testing
         }
     }
 
-    /// A port that nobody has at the moment.
-    private func freePort() throws -> UInt16 { try MediaSocket(address: .loopback, port: 0).localAddress.port }
-
     private static let exporter = "-keymatexport EXTRACTOR-dtls_srtp -keymatexportlen"
 
     /// What the program says it has exported.
@@ -93,7 +90,7 @@ import Testing
 
     @Test(arguments: [SRTPProfile.aeadAES128GCM, .aes128CMSHA180])
     func `s_client agrees with us as the server`(profile: SRTPProfile) throws {
-        let (here, there) = (try freePort(), try freePort())
+        let (here, there) = (try ReservedPort.next(), try ReservedPort.next())
         let end = try DTLSEnd(.server, ours, peer: theirs.certificateFingerprint, allowsCounterMode: true)
         let line = try Line(end, port: here, peer: there)
         let size = 2 * (16 + profile.saltSize)
@@ -113,7 +110,7 @@ import Testing
     }
 
     @Test func `s_server agrees with us as the client`() throws {
-        let there = try freePort()
+        let there = try ReservedPort.next()
         let program = try server("\(files) -use_srtp SRTP_AEAD_AES_128_GCM \(Self.exporter) 56", port: there)
         let end = try DTLSEnd(.client, ours, peer: theirs.certificateFingerprint)
         let line = try Line(end, peer: there)
@@ -132,7 +129,7 @@ import Testing
 
     /// What becomes of a server of ours, whose client is this.
     private func refusal(_ arguments: String) throws -> DTLSSession.State {
-        let (here, there) = (try freePort(), try freePort())
+        let (here, there) = (try ReservedPort.next(), try ReservedPort.next())
         let end = try DTLSEnd(.server, ours, peer: theirs.certificateFingerprint)
         let line = try Line(end, port: here, peer: there)
         let program = try client(arguments, bind: there, to: here)
@@ -163,7 +160,7 @@ import Testing
         let key = try tool.file("rsa.pem", tool.made("genpkey -algorithm RSA -pkeyopt rsa_keygen_bits:2048 -out OUT"))
         let certificate = try tool.file(
             "rsa-certificate.pem", tool.made("req -x509 -key \(key) -subj /CN=x -days 2 -out OUT"))
-        let there = try freePort()
+        let there = try ReservedPort.next()
         let program = try server("-cert \(certificate) -key \(key) -use_srtp SRTP_AEAD_AES_128_GCM", port: there)
         let end = try DTLSEnd(.client, ours, peer: theirs.certificateFingerprint)
         let line = try Line(end, peer: there)

@@ -55,12 +55,12 @@ import Testing
         #expect(try description(media: ["setup", "fingerprint"]).setup == nil)
     }
 
-    @Test func `roles come of what was offered and answered`() {
+    @Test func `roles come of what was offered and answered`() throws {
         #expect(DTLSSetup.either.answer() == .active && DTLSSetup.either.answer(preferring: .server) == .passive)
         #expect(DTLSSetup.active.answer() == .passive && DTLSSetup.passive.answer() == .active)
         #expect(DTLSSetup.holdConnection.answer() == nil)
-        for offer in DTLSSetup.allCases {
-            guard let answer = offer.answer() else { continue }
+        for offer in [DTLSSetup.either, .active, .passive] {
+            let answer = try #require(offer.answer())
             let offerer = DTLSRole(ofOffererOf: offer, answeredBy: answer)
             #expect(offerer == (answer == .active ? .server : .client))
         }

@@ -19,7 +19,7 @@ import Testing
             _ = try #require(network.run(until: { $0.state(i) == "disconnected" }, within: 6))
             #expect((1.9...3.2).contains(network.now.seconds(since: start)))
         }
-        guard case .disconnected(let since) = network[0].state else { return }
+        guard case .disconnected(let since) = network[0].state else { Issue.record("\(network[0].state)"); return }
         #expect(since <= start && start.seconds(since: since) <= 1.1, "it says since when")
         #expect(network[0].mediaPair != nil, "the consent lasts")
     }

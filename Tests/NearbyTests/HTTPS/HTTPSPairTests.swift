@@ -99,12 +99,17 @@ import Testing
             var timeouts = HTTPSClient.Timeouts()
             timeouts.idle = .seconds(1)
             let client = try client(of: server, timeouts: timeouts)
-            let begin = ContinuousClock.now
+            // From a request's begin to the next one's end the connection is kept for less than that. If the machine stood
+            // still for so long, nothing is known, and it begins anew.
+            var (begin, last, first) = (ContinuousClock.now, ContinuousClock.now, 0)
             while ContinuousClock.now - begin < timeouts.idle * 1.3 {
+                let start = ContinuousClock.now
                 #expect(try await client.send(.GET, "/").head.status == .ok)
+                if ContinuousClock.now - last >= timeouts.idle { (begin, first) = (start, await ports.words.count - 1) }
+                last = start
                 try await Task.sleep(for: .milliseconds(20))
             }
-            #expect(Set(await ports.words).count == 1)
+            #expect(Set(await ports.words[first...]).count == 1)
             #expect(await soon { server.table.count == 0 })
         }
     }

@@ -303,13 +303,14 @@ import Testing
         limits.fileSilence = .milliseconds(200)
         try await withPair(limits: limits) { _, a, b in
             let client = try a.client(of: b)
-            limits.offerHold = .milliseconds(20)
             let ask = Task {
                 try await client.send(
                     .POST, "/files/\(SHA256Digest(of: [1]).hex)", headers: ["Earshot-Number": "1-1"],
-                    content: .text(#"{"version":1,"name":"x","size":1}"#), timeout: .milliseconds(100))
+                    content: .text(#"{"version":1,"name":"x","size":1}"#), timeout: .seconds(60))
             }
             let file = try await b.file()
+            // The sender goes, and says nothing.
+            ask.cancel()
             _ = await ask.result
             await #expect(throws: TransferError.withdrawn) { try await file.finished() }
             await #expect(throws: TransferError.withdrawn) { try await file.accept(into: "/tmp") }
@@ -406,7 +407,7 @@ import Testing
             (.disk("/x", EIO), .theirDisk), (.declined, .declined), (.damaged, .damaged), (.busy, .busy),
             (.ended, .gone),
         ] {
-            guard case .bytes(let bytes) = error.problem.response.content else { continue }
+            guard case .bytes(let bytes) = error.problem.response.content else { Issue.record("\(error)"); continue }
             #expect(TransferError(status: error.problem.status, body: bytes) == other)
             #expect(other.description.contains(";"))
         }

@@ -4,6 +4,7 @@ import NIOCore
 import NIOHTTP1
 import Rooms
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import Nearby
@@ -172,8 +173,8 @@ import Testing
         try await withFolder { folder in
             let room = TestRoom()
             let a = try await TestMember(1, in: room)
-            let first = try await TestMember(2, in: room)
-            let port = first.server.localAddress.port
+            let port = try ReservedPort.next()
+            let first = try await TestMember(2, in: room, port: port)
             let wire = try TestWire(to: first.server.localAddress)
             defer { wire.end() }
             room.enter(first.id, first.identity.fingerprint, at: wire.address)
@@ -182,9 +183,9 @@ import Testing
             mkdir("\(folder)/here", 0o700)
             let sending = try await a.transfers.sendFile(at: "\(folder)/x", to: [first.id])
             let file = try await first.file()
-            wire.cut(after: 2_000_000)
+            wire.hold(after: 2_000_000)
             try await file.accept(into: "\(folder)/here")
-            #expect(await soon { wire.connections > 1 || listing("\(folder)/here").count == 1 })
+            #expect(await soon { wire.isHolding && partSize("\(folder)/here") > 1_000_000 })
             await first.end()
             await #expect(throws: TransferError.ended) { try await file.finished() }
             let part = try #require(listing("\(folder)/here").first)
@@ -192,13 +193,17 @@ import Testing
             var status = stat()
             #expect(stat("\(folder)/here/\(part)", &status) == 0 && status.st_mode & 0o777 == 0o600)
             wire.cutNow()
+            wire.hold(false)
+            let passed = wire.passed
             let second = try await TestMember(2, in: room, identity: first.identity, port: port, enters: false)
             let again = try await second.file()
             let kept = contents("\(folder)/here/\(part)").count
             try await again.accept(into: "\(folder)/here")
             #expect(contents(try await again.finished()) == bytes)
             try await sending.finished()
-            #expect(listing("\(folder)/here") == ["x"] && kept >= 0)
+            #expect(listing("\(folder)/here") == ["x"])
+            // TLS adds 22 bytes to each record of 16 KiB, HTTP less; what was held goes nowhere.
+            #expect(kept > 1_000_000 && wire.passed - passed < (bytes.count - kept) * 102 / 100 + 50_000)
             await a.end()
             await second.end()
         }

@@ -121,9 +121,22 @@ import Testing
         limits.patience = .milliseconds(200)
         try await withPair(capacity: 0, limits: limits) { _, a, b in
             await #expect(throws: TransferFailure([b.id: .busy])) { try await a.transfers.send([1], to: [b.id]) }
-            async let sending: Void = a.transfers.send([2], to: [b.id])
-            #expect(try await b.message() == [2])
-            try await sending
+            // Somebody reads from now on. The next message may still be given up on a slow machine, but not each time.
+            let read = Mutex<[[UInt8]]>([])
+            let reading = Task {
+                while let message = try await b.message() { read.withLock { $0.append(message) } }
+            }
+            for number in 1...50 {
+                do {
+                    try await a.transfers.send([2], to: [b.id])
+                    break
+                } catch {
+                    #expect(error as? TransferFailure == TransferFailure([b.id: .busy]) && number < 50)
+                }
+            }
+            #expect(await soon { !read.withLock { $0.isEmpty } })
+            #expect(read.withLock { $0.allSatisfy { $0 == [2] } })
+            reading.cancel()
         }
     }
 

@@ -125,6 +125,13 @@ func listing(_ folder: String) -> [String] {
     ((try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []).sorted()
 }
 
+/// Bytes of the first file in a folder; 0 if there is none.
+func partSize(_ folder: String) -> Int {
+    listing(folder).first.flatMap {
+        try? FileManager.default.attributesOfItem(atPath: "\(folder)/\($0)")[.size] as? Int
+    } ?? 0
+}
+
 func contents(_ path: String) -> [UInt8] { Array(FileManager.default.contents(atPath: path) ?? Data()) }
 
 func write(_ bytes: [UInt8], to path: String) throws { try Data(bytes).write(to: URL(filePath: path)) }
@@ -165,6 +172,7 @@ final class TestWire: @unchecked Sendable {
         var restToHold = Int.max
         var isEnded = false
         var connections = 0
+        var passed = 0
     }
 
     init(to target: SocketAddress) throws {
@@ -180,6 +188,9 @@ final class TestWire: @unchecked Sendable {
 
     /// How many connections were made.
     var connections: Int { state.withLock { $0.connections } }
+
+    /// Bytes that went to the server.
+    var passed: Int { state.withLock { $0.passed } }
 
     /// Cuts all after so many more bytes to the server.
     func cut(after count: Int) { state.withLock { $0.rest = count } }
@@ -249,6 +260,7 @@ final class TestWire: @unchecked Sendable {
                 return passes
             }
             if send(to, buffer, passes, Int32(MSG_NOSIGNAL)) < passes { break }
+            if isToServer { state.withLock { $0.passed += passes } }
             guard passes < count else { continue }
             cutNow()
             break

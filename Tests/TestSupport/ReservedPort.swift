@@ -1,0 +1,59 @@
+import Foundation
+
+/// Ports for servers that are told their port, each given once while this process runs.
+///
+/// A port that the kernel gave for port 0 may go to another program as soon as it is closed. These lie below the range from
+/// which the kernel gives ports (ip(7), `ip_local_port_range`), and an abstract Unix socket (unix(7)) of the port's name, held
+/// until this process ends, keeps other processes of tests off it.
+public enum ReservedPort {
+    /// No port is left.
+    public struct NoneLeft: Error {}
+
+    private static let range = 20_000..<32_000
+
+    /// A port, or the first of `count` neighbours, of which the first is even; free for TCP and UDP.
+    public static func next(count: Int = 1) throws -> UInt16 {
+        let start = Int.random(in: range) & ~1
+        for step in stride(from: 0, to: range.count, by: 2) {
+            let first = range.lowerBound + (start - range.lowerBound + step) % range.count
+            let ports = (first..<first + count).map { UInt16($0) }
+            let locks = ports.map(lock)
+            if locks.allSatisfy({ $0 >= 0 }), ports.allSatisfy(isFree) { return ports[0] }
+            for lock in locks where lock >= 0 { close(lock) }
+        }
+        throw NoneLeft()
+    }
+
+    /// A socket that no other process can have while this one does; -1 if another has it.
+    private static func lock(_ port: UInt16) -> CInt {
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        let name = Array("\0earshot-test-port-\(port)".utf8)
+        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: name) }
+        let length = socklen_t(MemoryLayout<sockaddr_un>.offset(of: \.sun_path)! + name.count)
+        return bound(AF_UNIX, SOCK_DGRAM, &address, length)
+    }
+
+    private static func isFree(_ port: UInt16) -> Bool {
+        [SOCK_STREAM, SOCK_DGRAM].allSatisfy { type in
+            var address = sockaddr_in()
+            address.sin_family = sa_family_t(AF_INET)
+            address.sin_port = port.bigEndian
+            let socket = bound(AF_INET, type, &address, socklen_t(MemoryLayout<sockaddr_in>.size))
+            if socket >= 0 { close(socket) }
+            return socket >= 0
+        }
+    }
+
+    private static func bound<Address>(
+        _ family: CInt, _ type: __socket_type, _ address: inout Address, _ length: socklen_t
+    ) -> CInt {
+        let socket = Foundation.socket(family, CInt(type.rawValue | SOCK_CLOEXEC.rawValue), 0)
+        let isBound = withUnsafeBytes(of: &address) {
+            bind(socket, $0.baseAddress?.assumingMemoryBound(to: sockaddr.self), length) == 0
+        }
+        if isBound { return socket }
+        close(socket)
+        return -1
+    }
+}
