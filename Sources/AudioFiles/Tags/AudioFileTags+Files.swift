@@ -12,8 +12,12 @@ extension AudioFileTags {
     ///
     /// It writes a copy, then exchanges the two, so whatever happens there is one whole file of that name, with its mode; a kill
     /// may leave the copy, `.earshot-` and six letters, beside it. Of an MP3's tags it writes ID3v2.4 and takes older ones away.
+    /// The copy's tags are read before the exchange.
     /// - Throws: what opening and writing can, ``AudioFileError/tagsRefused(path:detail:)``,
-    ///   ``AudioFileError/damaged(path:reason:)``.
+    ///   ``AudioFileError/damaged(path:reason:)``, ``AudioFileError/tagsTooLarge(path:)``. The file is then unchanged. Refused
+    ///   are M4A files whose atoms do not fit into one another, and those whose sound would not be found after a change:
+    ///   `moov` without a size of its own or with a 64-bit one and no tags yet, fragments behind the first with a base of
+    ///   their own, chunks that would pass 4 GiB.
     public func write(to path: String) throws(AudioFileError) {
         let source = try ReadableFile(path)
         guard let type = AudioFileType(source), let kind = TaggedFile.kind(type) else {
@@ -26,6 +30,7 @@ extension AudioFileTags {
         let copy = try FileCopy(source)
         let code = copy.descriptor.withTags(kind, fields, pictures)
         if code != 0 { throw TaggedFile.error(code, path) }
+        try TaggedFile.check(copy.descriptor, kind, path: path)
         try copy.replaceOriginal()
     }
 

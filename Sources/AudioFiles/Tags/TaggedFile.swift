@@ -42,6 +42,15 @@ struct TaggedFile {
         }
     }
 
+    /// Checks that the tags of an open file can be read.
+    /// - Throws: ``AudioFileError/tagsTooLarge(path:)``, ``AudioFileError/tagsRefused(path:detail:)``; both name `path`.
+    static func check(_ descriptor: CInt, _ kind: CInt, path: String) throws(AudioFileError) {
+        var code: CInt = 0
+        if let read = earshot_tags_read(descriptor, kind, &code) { return earshot_tags_free(read) }
+        if Int(code) == EARSHOT_TAGS_TOO_LARGE { throw .tagsTooLarge(path: path) }
+        throw .tagsRefused(path: path, detail: "they could not be read again")
+    }
+
     private static func first(_ names: [String], _ tags: AudioFileTags) -> String? {
         names.lazy.compactMap { tags[$0] }.first
     }
@@ -69,6 +78,10 @@ struct TaggedFile {
         case EARSHOT_TAGS_DAMAGED: .damaged(path: path, reason: "its tags cannot be found")
         case EARSHOT_TAGS_TOO_LARGE: .tagsTooLarge(path: path)
         case EARSHOT_TAGS_EXCEPTION: .damaged(path: path, reason: "its tags cannot be read")
+        case EARSHOT_TAGS_INCONSISTENT: .damaged(path: path, reason: "its atoms do not fit into one another")
+        case EARSHOT_TAGS_FIXED:
+            .tagsRefused(
+                path: path, detail: "its layout is fixed; make a new file with: ffmpeg -i FILE -c copy OUT.m4a")
         default: .from(errno: code, path: path)
         }
     }

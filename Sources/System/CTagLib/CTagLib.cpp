@@ -1,5 +1,6 @@
 #include "CTagLib.h"
 
+#include "AtomLayout.hpp"
 #include "TagStream.hpp"
 
 #include <aifffile.h>
@@ -264,12 +265,15 @@ int write(TagStream &stream, int kind, const PropertyMap &map, const earshot_pic
         return file.save(MPEG::File::ID3v2, File::StripOthers, ID3v2::v4, File::DoNotDuplicate) ? 0 : EARSHOT_TAGS_DAMAGED;
     }
     case EARSHOT_TAGS_MP4: {
-        if (!stream.has_sane_atoms()) return EARSHOT_TAGS_DAMAGED;
+        AtomLayout layout;
+        if (const int code = layout.read(stream)) return code;
+        const long length = stream.length();
         MP4::File file(&stream, false);
         if (!file.isValid()) return EARSHOT_TAGS_DAMAGED;
         put_properties(file.tag(), map);
         put_pictures(file.tag(), pictures, count);
-        return file.save() ? 0 : EARSHOT_TAGS_DAMAGED;
+        if (!file.save()) return EARSHOT_TAGS_DAMAGED;
+        return layout.allows_growth(stream.length() - length) ? 0 : EARSHOT_TAGS_FIXED;
     }
     default:
         return EARSHOT_TAGS_DAMAGED;

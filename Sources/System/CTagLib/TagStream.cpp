@@ -229,7 +229,6 @@ bool TagStream::walk_atom(long &at, long end, int depth, long &count, bool &is_l
     return true;
 }
 
-// Whether an atom's children begin at once, with no version before them.
 bool TagStream::has_meta_child(long at) {
     static const char *const children[] = {"hdlr", "ilst", "mhdr", "ctry", "lang"};
     char head[8] = {};

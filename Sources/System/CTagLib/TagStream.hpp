@@ -16,6 +16,12 @@ public:
     /// Whether MP4's atoms are so few and so shallow that TagLib's recursion over them is safe.
     bool has_sane_atoms();
 
+    /// True if the children of a `meta` begin at `at`, with no version before them.
+    bool has_meta_child(long at);
+
+    /// Reads up to `count` bytes at `offset`. Returns how many.
+    size_t read_at(char *bytes, size_t count, long offset);
+
     TagLib::FileName name() const override { return ""; }
     TagLib::ByteVector readBlock(unsigned long length) override;
     void writeBlock(const TagLib::ByteVector &data) override;
@@ -36,9 +42,7 @@ private:
     unsigned char tag_header_[10] = {};
 
     void fail(int code);
-    size_t read_at(char *bytes, size_t count, long offset);
     void write_at(const char *bytes, size_t count, long offset);
     void move(long from, long to);
     bool walk_atom(long &at, long end, int depth, long &count, bool &is_last);
-    bool has_meta_child(long at);
 };

@@ -21,6 +21,8 @@ enum {
     EARSHOT_TAGS_DAMAGED = -1,
     EARSHOT_TAGS_TOO_LARGE = -2,
     EARSHOT_TAGS_EXCEPTION = -3,
+    EARSHOT_TAGS_INCONSISTENT = -4,  // atoms that do not fit into one another; only when writing
+    EARSHOT_TAGS_FIXED = -5,         // sound would not be found after a change; only when writing
 };
 
 /// Bytes of one picture, and of everything that is read at once, at most.
