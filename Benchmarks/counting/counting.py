@@ -26,7 +26,9 @@ MOST = 1.1
 # In ten runs, while programs wanted five times the machine's two cores, they were within 0.8 % of the recorded number: reports
 # and consent come at random times. A wake-up more for each packet is 50 %.
 NEAR = 0.02
-SLOW = 4
+# Time passes so many times slower; where something is not as recorded, once more, and slower still: what a busy machine did to
+# one call it does not do to both.
+SLOWS = [4, 16]
 NOT_JUDGED = 77
 PATTERNS = {
     "allocations": re.compile(r"(malloc|calloc|realloc|reallocarray|posix_memalign|memalign|aligned_alloc)$"),
@@ -111,9 +113,9 @@ def counted(program, topic, folder):
     return cases, vectors
 
 
-def woken(program, library):
+def woken(program, library, slow):
     """Wake-ups and calls of the system for a packet, by case."""
-    environment = dict(os.environ, SLOW=str(SLOW), LD_PRELOAD=library)
+    environment = dict(os.environ, SLOW=str(slow), LD_PRELOAD=library)
     run = subprocess.run([program, "port"], env=environment, capture_output=True, text=True, errors="replace")
     if run.returncode != 0:
         sys.exit(f"error: port ended with status {run.returncode}\n{run.stdout}{run.stderr}")
@@ -129,7 +131,7 @@ def measured(program, library, topics):
     """All that was asked for: topics side by side, as none is judged by time. A path's length decides what it allocates: so /tmp."""
     with tempfile.TemporaryDirectory(prefix="earshot-counts-", dir="/tmp") as folder:
         with concurrent.futures.ThreadPoolExecutor(max_workers=(os.cpu_count() or 1) + 1) as pool:
-            port = pool.submit(woken, program, library) if "port" in topics else None
+            port = pool.submit(woken, program, library, SLOWS[0]) if "port" in topics else None
             jobs = {topic: pool.submit(counted, program, topic, folder) for topic in TOPICS if topic in topics}
             found = {topic: job.result() for topic, job in jobs.items()}
             result = {topic: cases for topic, (cases, _) in found.items()}
@@ -224,6 +226,9 @@ def main(arguments):
     wrong, verdicts = 0, {}
     for topic in topics:
         old, new = before["cases"].get(topic, {}), cases[topic]
+        if topic == "port" and any(faults(topic, name, old.get(name), new.get(name)) for name in {**old, **new}):
+            print(f"counts port: counted again {SLOWS[1]} times slower, as it was {new}", file=sys.stderr)
+            cases[topic] = new = woken(program, library, SLOWS[1])
         for name in {**old, **new}:
             lines = faults(topic, name, old.get(name), new.get(name))
             verdicts[f"{topic}: {name}"] = lines
