@@ -92,7 +92,7 @@ private func checkReply(_ bytes: [UInt8]) {
 
 /// Requests to a host, each behind two bytes: who makes it, and how much later. Its tables stay bounded and agree.
 private func checkRoom(_ bytes: [UInt8]) {
-    var random = SystemRandomNumberGenerator()
+    var random = Counter()
     let keys = (0..<12).compactMap { KeyFingerprint(bytes: [UInt8](repeating: UInt8($0), count: 32)) }
     guard let name = try? PeerName("Hanna") else { return }
     var configuration = RoomHost.Configuration(name: name, addresses: [.loopback])
@@ -135,7 +135,7 @@ func roomSeeds() -> (rooms: [[UInt8]], events: [[UInt8]]) {
         Array("\(request.method)\n\(request.path)\n".utf8) + request.parts.body
     }
     let member = Member(id: .first, name: name, key: key, addresses: [.loopback], port: 1)
-    var random = SystemRandomNumberGenerator()
+    var random = Counter()
     let roster = Roster(
         room: RoomID(using: &random), name: name, epoch: .first, revision: 1, host: .first, members: [member])
     let ask = RoomRequest.ask(Ask(name: name, addresses: [.loopback], port: 1))

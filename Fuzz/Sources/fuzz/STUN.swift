@@ -100,14 +100,6 @@ private struct ICERig {
     }
 }
 
-private struct Counter: RandomNumberGenerator {
-    private var state: UInt64 = 0
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        return state ^ state >> 29
-    }
-}
-
 func stunSeeds() -> [[UInt8]] {
     func step(_ kind: UInt8, _ time: UInt8, _ from: UInt8, _ bytes: [UInt8]) -> [UInt8] {
         [kind, time, from, UInt8(bytes.count)] + bytes
