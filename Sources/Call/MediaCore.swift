@@ -97,8 +97,10 @@ package struct MediaCore: ~Copyable {
                 stream.setExpectedLoss(percent: loss)
                 try stream.encode(block, isWanted: leaveShared(stream)) {
                     (payload: UnsafeRawBufferPointer, position: Int, isAfterGap: Bool) in
-                    for (index, member) in members.enumerated()
-                    where member.isOpen && member.media.stream === stream && !member.media.isOnItsOwn {
+                    // By index: a sequence of the members would hold the array, and each change would copy it.
+                    for index in members.indices {
+                        let member = members[index]
+                        guard member.isOpen, member.media.stream === stream, !member.media.isOnItsOwn else { continue }
                         if member.isFresh {
                             if isOld { continue }
                             members[index].isFresh = false
@@ -130,7 +132,9 @@ package struct MediaCore: ~Copyable {
     private mutating func sendOwn(
         _ stream: StreamEncoder, isOld: Bool, at now: HostTime, transmit: Transmit
     ) throws(CodecError) {
-        for (index, member) in members.enumerated() where member.media.stream === stream && member.media.isOnItsOwn {
+        for index in members.indices {
+            let member = members[index]
+            guard member.media.stream === stream, member.media.isOnItsOwn else { continue }
             guard member.isOpen, !(member.isFresh && isOld) else {
                 member.media.interruptOwn()
                 continue
