@@ -1,3 +1,6 @@
+import COpenSSL
+import Dispatch
+import Glibc
 import NIOPosix
 
 /// What one HTTPS server puts up with. Everything that a stranger can make it hold is bounded here.
@@ -23,5 +26,24 @@ struct HTTPSLimits: Sendable {
 
 /// The one thread of all HTTPS in the process, `NIO-ELT-0-#0`: started with the first server or client, never ended.
 enum HTTPSEventLoop {
-    static let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
+    static let group = {
+        // OpenSSL frees its tables when the process exits. Of the functions that exit calls, ours is called before OpenSSL's, as
+        // that one is registered by now.
+        OPENSSL_init_ssl(0, nil)
+        atexit { HTTPSEventLoop.stop() }
+        return MultiThreadedEventLoopGroup(numberOfThreads: 1)
+    }()
+
+    /// Has the thread do nothing any more, so that it does not use OpenSSL while the process exits.
+    private static func stop() {
+        let loop = group.next()
+        guard !loop.inEventLoop else { return }
+        let hasStopped = DispatchSemaphore(value: 0)
+        loop.execute {
+            hasStopped.signal()
+            while true { pause() }
+        }
+        // The thread may be held up; the process exits all the same.
+        _ = hasStopped.wait(timeout: .now() + .seconds(1))
+    }
 }

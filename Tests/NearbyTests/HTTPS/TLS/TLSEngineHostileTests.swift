@@ -97,7 +97,7 @@ import Testing
     @Test func `KeyUpdates are answered, and content goes on`() throws {
         for role in [TLSContext.Role.client, .server] {
             let (peer, engine) = try raw(role, .v1_3)
-            for number in 0..<50 as Range<UInt8> {
+            for number in 0..<200 as Range<UInt8> {
                 #expect(SSL_key_update(peer.ssl, SSL_KEY_UPDATE_REQUESTED) == 1)
                 peer.write([number])
                 engine.write([number, number])

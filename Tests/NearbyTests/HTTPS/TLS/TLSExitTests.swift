@@ -1,0 +1,32 @@
+import Glibc
+import NIOHTTP1
+import Testing
+
+@testable import Nearby
+
+/// A process that exits while its HTTPS thread is at work.
+@Suite(.timeLimit(.minutes(1))) struct TLSExitTests {
+    @Test func `a process may exit in the midst of handshakes`() async {
+        for _ in 0..<3 {
+            await #expect(processExitsWith: .exitCode(7)) {
+                // Called after OpenSSL's own, which is registered later: by then its tables are gone.
+                atexit { usleep(300_000) }
+                let server = try await HTTPSServer(
+                    address: .loopback, port: 0, identity: TestIdentity.server.identity)
+                Task { await server.run { _ in HTTPResponse() } }
+                await withTaskGroup { group in
+                    for _ in 0..<4 {
+                        group.addTask {
+                            while let client = try? client(of: server) {
+                                _ = try? await client.send(.GET, "/")
+                                client.close()
+                            }
+                        }
+                    }
+                    try? await Task.sleep(for: .milliseconds(200))
+                    exit(7)
+                }
+            }
+        }
+    }
+}
