@@ -91,4 +91,21 @@ import Testing
         #expect(guest.actions.contains(.cancel(silent)) && !guest.news.contains(.reconnecting))
         #expect(guest.call { if case .events = $0 { true } else { false } } != nil)
     }
+
+    @Test func `of the addresses at which the host was seen the newest are kept, as many as a member may have`() {
+        var test = TestHost()
+        var guest = TestGuest.inside(&test)
+        let limit = Member.maximumAddressCount
+        let seen = (1...limit + 3).map { SocketAddress(address(100 + $0), port: 47_400) }
+        for (n, address) in seen.enumerated() {
+            _ = guest.guest.located(TestKey(0).fingerprint, at: address, time: guest.now)
+            let kept = guest.guest.membership?.host.addresses ?? []
+            #expect(kept.count == min(limit, n + 2))
+            #expect(kept.prefix(n + 1).elementsEqual(seen[...n].reversed().prefix(limit)))
+        }
+        // One that is known moves to the front.
+        _ = guest.guest.located(TestKey(0).fingerprint, at: seen[limit], time: guest.now)
+        let kept = guest.guest.membership?.host.addresses ?? []
+        #expect(kept.first == seen[limit] && kept.count == limit && Set(kept).count == limit)
+    }
 }
