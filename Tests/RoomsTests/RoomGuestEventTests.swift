@@ -68,4 +68,44 @@ import Testing
         #expect(listener.guest.guest.membership?.lastEvent?.number == listener.last.number + 1)
         #expect(try !listener.readsRosterAgain())
     }
+
+    @Test func `a stream that opens and brings nothing at all is opened anew, though the host answers`() throws {
+        var test = TestHost()
+        var guest = TestGuest.inside(&test)
+        let first = try #require(guest.streams.values.first)
+        guest.actions = guest.guest.failed(first, .closed, at: guest.now)
+        guest.wait(0.2)
+        let silent = try #require(guest.call { if case .events = $0 { true } else { false } })
+        guest.actions = guest.guest.replied(
+            silent, .events, provedBy: TestKey(0).fingerprint, from: guest.hostAddress, at: guest.now)
+        let status = MemberStatus(epoch: .first, revision: test.host.roster.revision)
+        var seen = 0
+        for _ in 0..<52 {
+            guest.wait(0.1)
+            for case .call(let id, .update, _) in guest.actions[seen...] {
+                guest.actions += guest.guest.replied(
+                    id, .status(status), provedBy: TestKey(0).fingerprint, from: guest.hostAddress, at: guest.now)
+            }
+            seen = guest.actions.count
+        }
+        #expect(guest.actions.contains(.cancel(silent)) && !guest.news.contains(.reconnecting))
+        #expect(guest.call { if case .events = $0 { true } else { false } } != nil)
+    }
+
+    @Test func `of the addresses at which the host was seen the newest are kept, as many as a member may have`() {
+        var test = TestHost()
+        var guest = TestGuest.inside(&test)
+        let limit = Member.maximumAddressCount
+        let seen = (1...limit + 3).map { SocketAddress(address(100 + $0), port: 47_400) }
+        for (n, address) in seen.enumerated() {
+            _ = guest.guest.located(TestKey(0).fingerprint, at: address, time: guest.now)
+            let kept = guest.guest.membership?.host.addresses ?? []
+            #expect(kept.count == min(limit, n + 2))
+            #expect(kept.prefix(n + 1).elementsEqual(seen[...n].reversed().prefix(limit)))
+        }
+        // One that is known moves to the front.
+        _ = guest.guest.located(TestKey(0).fingerprint, at: seen[limit], time: guest.now)
+        let kept = guest.guest.membership?.host.addresses ?? []
+        #expect(kept.first == seen[limit] && kept.count == limit && Set(kept).count == limit)
+    }
 }
