@@ -98,11 +98,11 @@ import TestTraits
         players.pause()
         #expect(waits { rig.status(player) == "Paused" })
         for process in hung { signalGroup(process, SIGCONT) }
-        rig.freezeBus()
+        try rig.freezeBus()
         #expect(waits { rig.isBusFrozen })
         players.resume()
         players.pause()
-        #expect(rig.isBusFrozen, "the calls returned before the bus went on")
+        #expect(rig.isBusFrozen, "the calls did not wait for the bus to go on")
         // Nobody heard of that, and the next call is heard.
         rig.thawBus()
         #expect(waits { rig.status(player) == "Paused" })

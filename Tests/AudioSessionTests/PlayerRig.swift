@@ -27,8 +27,12 @@ final class PlayerRig {
 
     func stopBus() { bus.stop() }
 
-    /// The bus answers nobody any longer.
-    func freezeBus() { if let id = bus.processID { kill(-id, SIGSTOP) } }
+    /// The bus answers nobody any longer, for half a minute at most: who waits for it without end goes on then.
+    func freezeBus() throws {
+        guard let id = bus.processID else { throw Failure.noBus }
+        bus.signalGroup(SIGSTOP)
+        players.append(try ChildProcess(["sh", "-c", "sleep 30; kill -s CONT -\(id)"]))
+    }
 
     /// The bus answers again.
     func thawBus() { bus.signalGroup(SIGCONT) }

@@ -213,8 +213,8 @@ import Testing
         for type in UnitType.all.map(\.description) {
             let subtype = try #require(type.component.subtype)
             let isSource = type.component.type == .generator
-            #expect(!type.presets.isEmpty && !type.parameters.isEmpty, "\(subtype)")
-            for preset in type.presets.map(\.name) {
+            #expect(!type.parameters.isEmpty, "\(subtype)")
+            for preset in [""] + type.presets.map({ "preset = \"\($0.name)\"" }) {
                 for end in [true, false] {
                     let parameters = type.parameters.map {
                         "\"\($0.identifier)\" = \(end ? $0.range.lowerBound : $0.range.upperBound)"
@@ -225,7 +225,7 @@ import Testing
                         input = 1
                         [nodes.b]
                         type = "\(subtype)"
-                        preset = "\(preset)"
+                        \(preset)
                         [nodes.b.parameters]
                         \(parameters.joined(separator: "\n"))
                         [[connections]]

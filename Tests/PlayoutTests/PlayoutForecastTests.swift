@@ -52,7 +52,8 @@ import TestSupport
         #expect(PlayoutForecast().glitchesPerMinute(atDepth: 0.01) == 0)
     }
 
-    @Test func `what was forecast for a dial is what comes of it`() throws {
+    @Test(arguments: [PlayoutDial.talk, .sing])
+    func `what was forecast for a dial is what comes of it`(dial: PlayoutDial) throws {
         var network = NetworkProfile.wifiCongested
         network.loss = 0
         var rig = PlayoutRig(configuration: .decoded(frames: 480, dial: .listen), seconds: 120)
@@ -60,7 +61,7 @@ import TestSupport
         rig.keepsOutput = false
         rig.historyInterval = 1
         let listened = try rig.run()
-        rig.configuration.dial = .talk
+        rig.configuration.dial = dial
         rig.delay = network.delays(seed: 2)
         let talked = try rig.run()
         let depth =
@@ -68,7 +69,9 @@ import TestSupport
             / Double(talked.history.count { $0.time > 30 })
         let seen = Double(talked.since(30, \.glitches)) / 90 * 60
         let foretold = listened.forecast.glitchesPerMinute(atDepth: depth)
-        #expect(seen < 1.6 * foretold + 4 && seen > foretold / 2 - 4, "\(foretold) foretold, \(seen) seen at \(depth)")
+        // The network stalls twelve times a minute. One stall more or less in 90 s is 0.7 a minute, one in the two minutes
+        // of which the forecast is made is 0.5. What is late by chance averages out: there are hundreds of it.
+        #expect(abs(seen - foretold) < 0.03 * foretold + 1.2, "\(foretold) foretold, \(seen) seen at \(depth)")
         if printsFigures {
             print(listened.forecast.text(forDepths: [0.008, 0.015, 0.030, 0.040, 0.060, 0.080, 0.160]))
         }
