@@ -121,6 +121,11 @@ import Testing
         #expect(forecast.glitchesPerMinute(atDepth: 0.001) > 1_000)
     }
 
+    @Test func `half a second is enough for a rate, and no time is for none`() {
+        #expect(GlitchRate.rates(runs: [6, 5], depths: [0.001, 0.002], seconds: 0.5).map(\.perMinute) == [720, 600])
+        #expect(GlitchRate.rates(runs: [6], depths: [0.001], seconds: 0).map(\.perMinute) == [.infinity])
+    }
+
     @Test func `a rate has two digits that count`() {
         #expect("\(GlitchRate.seen(0.312))" == "0.31" && "\(GlitchRate.seen(23.4))" == "23")
         #expect("\(GlitchRate.extrapolated(0.01))" == "0.01" && "\(GlitchRate.extrapolated(0.002))" == "0.01")
