@@ -99,6 +99,11 @@ import Testing
             let (peer, engine) = try raw(role, .v1_3)
             for number in 0..<200 as Range<UInt8> {
                 #expect(SSL_key_update(peer.ssl, SSL_KEY_UPDATE_REQUESTED) == 1)
+                // By itself, or together with content.
+                if number.isMultiple(of: 2) {
+                    peer.shakeHands()
+                    #expect(engine.receive(peer.takeOutput()).isEmpty)
+                }
                 peer.write([number])
                 engine.write([number, number])
                 let (toPeer, toEngine) = peer.exchange(with: engine)
