@@ -19,7 +19,7 @@ demo_packages=(codec2-examples fretsonfire-songs-sectoid sox alsa-utils)
 # debugger, and who else speaks RTP: a browser, GStreamer.
 test_packages=(
     jackd2 pipewire pipewire-bin pipewire-pulse pipewire-alsa wireplumber pulseaudio-utils dbus-daemon mpv mpv-mpris ffmpeg
-    valgrind iproute2 python3 python3-dbus python3-gi python3-venv python3-dev gcc g++ binutils man-db shellcheck gdb procps
+    valgrind dpkg-dev mmdebstrap iproute2 python3 python3-dbus python3-gi python3-venv python3-dev gcc g++ binutils man-db shellcheck gdb procps
     libebur128-dev swh-lv2 mda-lv2 lame vorbis-tools opus-tools openssl flac avahi-daemon avahi-utils nftables util-linux
     chromium gstreamer1.0-tools gstreamer1.0-plugins-base gstreamer1.0-plugins-good gstreamer1.0-plugins-bad gstreamer1.0-libav
 )

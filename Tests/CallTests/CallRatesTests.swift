@@ -4,6 +4,7 @@ import MediaTransport
 import Playout
 import Simulation
 import TestSupport
+import TestTraits
 import Testing
 
 @testable import Call
@@ -29,8 +30,7 @@ import Testing
     ]
 
     /// Ten minutes: each ten seconds begin with two of murmur, by which the delay is measured, and go on with a sine.
-    @Test(
-        .enabled(if: !_isDebugAssertConfiguration(), "ten minutes of sound want an optimised build"), arguments: clocks)
+    @Test(.optimized, arguments: clocks)
     func `ten minutes neither pile up nor run dry, and keep pitch and delay`(clocks: Clocks) throws {
         var setup = CallSetup(codec: clocks.codec, rates: clocks.rates, drifts: clocks.drifts)
         func says(_ rate: Double) -> CallSetup.Sound {
