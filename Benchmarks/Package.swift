@@ -19,7 +19,7 @@ let package = Package(
                 .product(name: "AudioCodecs", package: "Earshot"), .product(name: "AudioDSP", package: "Earshot"),
                 .product(name: "Playout", package: "Earshot"), .product(name: "Simulation", package: "Earshot"),
             ]),
-        // What is measured, shared by the programs that time it and the one whose work is counted.
+        // Scenes to measure, shared by the programs that time them and the one that counts their work.
         .target(
             name: "BenchScenes",
             dependencies: [

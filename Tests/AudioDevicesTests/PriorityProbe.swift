@@ -26,7 +26,7 @@ final class PriorityProbe: @unchecked Sendable {  // the pointer does not change
         found.deallocate()
     }
 
-    /// Of a real-time thread 1 to 99, else 0; nil before the first call.
+    /// 1 to 99 for a real-time thread, else 0; nil before the first call.
     var priority: Int? {
         let priority = found.pointee.load(ordering: .acquiring)
         return priority < 0 ? nil : priority

@@ -6,7 +6,7 @@ import MediaTransport
 public final class EndpointPair {
     /// One of the two.
     public final class End {
-        /// What is measured.
+        /// The endpoint under test.
         public var endpoint: MediaEndpoint
         /// At which the other reaches it.
         public let address: SocketAddress

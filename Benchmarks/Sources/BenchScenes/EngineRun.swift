@@ -8,9 +8,9 @@ public final class EngineRun {
     public let engine: AudioEngine
     /// Frames in a block.
     public let frameCount: Int
-    /// What the device captures: noise.
+    /// The captured sound: noise.
     public let input = AudioBuffer(channelCount: 2, frameCapacity: 4_096)
-    /// What the last block rendered.
+    /// The last block rendered.
     public let output = AudioBuffer(channelCount: 2, frameCapacity: 4_096)
     private let callback: RenderCallback
     private(set) var sampleTime: Int64 = 0

@@ -16,7 +16,7 @@ func counted(_ name: String, repeating operation: () throws -> Void) rethrows {
     try counted(name, 100) { for _ in 0..<100 { try operation() } }
 }
 
-/// What the optimiser cannot see through.
+/// Keeps the optimiser from removing a result.
 @inline(never) func opaque<T>(_ value: T) -> T { value }
 
 /// Ends the program where the work did not do what it is counted for.

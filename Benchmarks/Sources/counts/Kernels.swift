@@ -61,7 +61,7 @@ enum Kernels {
         let from = noise(channels: 32, frames: frames)
         let inputs = from.channels.pointers
         var (sum, turn): (Float, Int) = (0, 0)
-        // Of another input each time: else once would do for all.
+        // The input differs each time, or the optimiser would compute it once.
         counted("peak, 128 frames") {
             sum += peakOfSamples(inputs[turn & 31], frames)
             turn += 1

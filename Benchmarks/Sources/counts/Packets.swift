@@ -56,7 +56,7 @@ enum Packets {
         require(taken == packetCount, "a packet was not taken")
     }
 
-    /// What somebody sends who has no keys.
+    /// A packet from a sender without keys.
     private static func refused() throws {
         let rig = try Rig(300)
         rig.send()

@@ -38,7 +38,7 @@ public final class MediaPort: @unchecked Sendable {  // the thread's own, consta
     private let fixed: [IPAddress]?
     private var thread = pthread_t()
 
-    /// What other threads may look at.
+    /// State that other threads may read.
     struct Published {
         var reports: [PeerID: MediaPortReport] = [:]
         var work = MediaPortWork()

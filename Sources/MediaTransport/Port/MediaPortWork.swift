@@ -1,9 +1,8 @@
 import AudioBase
 
-/// How often a ``MediaPort``'s thread has woken and called the system since it was started. `scripts/counts` compares it, for a
-/// block of sound, with what was recorded.
+/// Counts of a ``MediaPort`` thread's wake-ups and system calls since it started. `scripts/counts` guards them for each packet.
 public struct MediaPortWork: Hashable, Sendable {
-    /// When it was counted.
+    /// The time at which the counts were published.
     public var time = HostTime(nanoseconds: 0)
     /// Calls of `poll`: each is a wake-up.
     public var waits = 0
@@ -14,6 +13,6 @@ public struct MediaPortWork: Hashable, Sendable {
     /// Calls of `recvmsg`, those that found nothing included.
     public var receives = 0
 
-    /// All calls of the system: `poll`, `read`, `sendmsg` and `recvmsg`.
+    /// The sum of all system calls: `poll`, `read`, `sendmsg` and `recvmsg`.
     public var systemCalls: Int { waits + signals + sends + receives }
 }

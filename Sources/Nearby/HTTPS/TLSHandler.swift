@@ -27,7 +27,7 @@ final class TLSHandler: ChannelDuplexHandler {
         case closed
     }
 
-    /// How long the peer's close_notify is waited for.
+    /// Timeout for the peer's close_notify.
     static let closeTimeout = TimeAmount.milliseconds(250)
     /// Bytes that are encrypted in one call, unless a single write has more.
     static let flushCapacity = 131_072
@@ -42,7 +42,7 @@ final class TLSHandler: ChannelDuplexHandler {
     private var isReadAwaited = false
     private var hasDelivered = false
 
-    /// What the judge has said against the peer's key.
+    /// The judge's error, if it refused the peer's key.
     private final class Refusal {
         var error: (any Error)?
     }
@@ -198,7 +198,7 @@ final class TLSHandler: ChannelDuplexHandler {
         return buffer
     }
 
-    /// Sends what the engine has to say by itself.
+    /// Sends the engine's pending output: handshake messages, alerts, replies.
     func sendOutput(_ context: ChannelHandlerContext) {
         guard let engine, engine.outputSize > 0 else { return }
         context.writeAndFlush(wrapOutboundOut(takeOutput(context)), promise: nil)

@@ -1,6 +1,6 @@
 import COpenSSL
 
-/// What all connections of one server, or of one client, have in common: an `SSL_CTX`. TLS 1.2 and 1.3.
+/// The settings shared by all connections of one server or one client: an `SSL_CTX`. TLS 1.2 and 1.3.
 ///
 /// Sendable since OpenSSL lets threads share an `SSL_CTX` that is not changed once made.
 final class TLSContext: @unchecked Sendable {

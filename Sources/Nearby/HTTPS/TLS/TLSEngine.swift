@@ -12,7 +12,7 @@ final class TLSEngine {
         case established
         /// The peer has sent its close_notify: all that it had to say is here. Content can still be sent.
         case peerClosed
-        /// Nothing passes any more.
+        /// The connection is dead.
         case failed(TLSError)
     }
 
@@ -25,15 +25,15 @@ final class TLSEngine {
     static let recordCapacity = 16_384
 
     private(set) var state = State.handshaking
-    /// Whether the handshake was ever done.
+    /// True once the handshake completed.
     private(set) var hasEstablished = false
     /// The peer's public key as SPKI in DER, which the handshake has proven; nil before, and if it has shown none.
     private(set) var peerKey: [UInt8]?
-    /// Whether our close_notify is written.
+    /// True once our close_notify is written.
     private(set) var hasClosed = false
 
     private let ssl: OpaquePointer
-    /// What the peer has sent, and what is to be sent; the `SSL` owns both.
+    /// Received bytes, and bytes to send; the `SSL` owns both.
     private let input: OpaquePointer
     private let output: OpaquePointer
     private let accepts: ([UInt8]) -> Bool

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Nearby
 
-/// How a handler's connection ends.
+/// The end of a handler's connection.
 @Suite(.timeLimit(.minutes(1))) struct TLSClosingTests {
     @Test func `closing sends a close_notify and waits for the peer's`() throws {
         let line = try TLSLine.established()
@@ -13,7 +13,7 @@ import Testing
         line.below.reads = 0
         line.channel.close().assumeIsolated().whenSuccess { isClosed = true }
         #expect(line.below.reads == 1 && line.channel.isActive)
-        // What still comes is dropped, and read on.
+        // Later content is dropped, and reading continues.
         line.peer.write(Array("late".utf8))
         line.exchange()
         #expect(line.peer.state == .peerClosed && !line.above.events.contains("read late"))

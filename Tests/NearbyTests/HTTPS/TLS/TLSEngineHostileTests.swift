@@ -36,7 +36,7 @@ import Testing
         wrong[record.count - 1] ^= 1
         _ = pair.server.receive(wrong)
         #expect(pair.server.state.brokenWords != nil && pair.server.outputSize > 0)
-        // Nothing comes after a failure.
+        // A failed engine delivers no content.
         #expect(pair.server.receive(record).isEmpty && pair.server.endFailure == nil)
         _ = pair.client.receive(pair.server.takeOutput())
         #expect(pair.client.state.brokenWords?.contains("bad record mac") == true)

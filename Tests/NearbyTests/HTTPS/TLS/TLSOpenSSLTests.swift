@@ -31,7 +31,7 @@ import Testing
 
         func type(_ text: String) { _ = write(input, text, text.utf8.count) }
 
-        /// Whether it soon prints this so many times.
+        /// Returns true if the program prints the text this many times within the wait.
         func prints(_ text: String, _ count: Int = 1) async -> Bool {
             let (process, text) = (process, text)
             return await soon { (process.output + process.errors).components(separatedBy: text).count > count }
@@ -119,7 +119,7 @@ import Testing
             return HTTPResponse()
         } _: { server async throws in
             let tool = try Tool("s_client -connect \(server.localAddress) \(version)")
-            // What it has been sent must be read: the connection of a process that is killed with bytes unread is reset.
+            // The process must have read all bytes sent to it: a kill with unread bytes resets the connection.
             tool.type(Self.request)
             #expect(await tool.prints("fine"))
             tool.type("POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n4\r\nhalf\r\n")

@@ -32,7 +32,7 @@ extension TestIdentity {
 }
 
 extension TLSEngine {
-    /// What is to be sent.
+    /// Bytes to send.
     func takeOutput() -> [UInt8] {
         var bytes = [UInt8](repeating: 0, count: outputSize)
         let count = bytes.withUnsafeMutableBytes { readOutput(into: $0) }
@@ -115,7 +115,7 @@ final class RawTLSPeer {
         SSL_CTX_free(context)
     }
 
-    /// What OpenSSL says after a step of the handshake, which may be a new one.
+    /// OpenSSL's result after a step of a handshake, possibly a new one.
     @discardableResult
     func shakeHands() -> CInt {
         ERR_clear_error()
