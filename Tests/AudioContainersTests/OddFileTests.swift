@@ -4,6 +4,7 @@ import AudioFiles
 import Foundation
 import TestSupport
 import Testing
+import TestTraits
 
 /// Files that are cut, lie, or are none: a clear error that names them, or what sound there is.
 @Suite struct OddFileTests {
@@ -61,7 +62,7 @@ import Testing
         return Array("RIFF".utf8) + little(riff ?? chunks.count) + chunks
     }
 
-    @Test func `a WAVE header may lie about everything`() throws {
+    @Test(.separate) func `a WAVE header may lie about everything`() throws {
         let folder = try Folder()
         func frames(_ bytes: [UInt8]) throws -> Int { try use(folder.file("a.wav", bytes)) }
         #expect(try frames(wave()) == 100)
@@ -109,7 +110,7 @@ import Testing
         }
     }
 
-    @Test func `tags that claim four thousand million bytes are none`() throws {
+    @Test(.separate) func `tags that claim four thousand million bytes are none`() throws {
         let folder = try Folder()
         let before = ProcessFootprint.now().anonymousBytes
         let tag = Array("ID3".utf8) + [4, 0, 0, 0x7F, 0x7F, 0x7F, 0x7F]

@@ -69,6 +69,7 @@ import TestTraits
             let device = try system.open(request(block: 128))
             let probe = CycleProbe()
             try device.start(probe.callback)
+            #expect(eventually { probe.count >= 5 })
             for quantum in [64, 470, 1_024, 100] {
                 try server.forceQuantum(quantum)
                 #expect(eventually { device.blockFrameCount == quantum })

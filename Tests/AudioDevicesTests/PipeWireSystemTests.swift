@@ -84,7 +84,7 @@ import TestTraits
 
     @Test("a socket of another user's says whose it is, and no word of groups")
     func otherUsersSocket() throws {
-        let folder = "/tmp/earshot-test-owner-\(getpid())"
+        let folder = "\(NSTemporaryDirectory())earshot-test-owner-\(getpid())"
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(atPath: folder) }
         var owner = String(cString: try #require(getpwuid(getuid())).pointee.pw_name)

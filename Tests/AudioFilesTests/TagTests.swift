@@ -3,6 +3,7 @@ import AudioFiles
 import Foundation
 import TestSupport
 import Testing
+import TestTraits
 
 @Suite struct TagTests {
     static let kinds = ["wav", "aiff", "flac", "ogg", "opus", "mp3", "m4a"]
@@ -242,7 +243,7 @@ import Testing
         #expect(try FileManager.default.contentsOfDirectory(atPath: disk.path) == ["a.opus"])
     }
 
-    @Test("Any bytes are an error or tags, never a trap", arguments: kinds)
+    @Test("Any bytes are an error or tags, never a trap", .separate, arguments: kinds)
     func damage(kind: String) throws {
         let folder = try Folder()
         let path = try Self.file(kind, in: folder)

@@ -2,6 +2,7 @@ import AudioBase
 import Foundation
 import TestSupport
 import Testing
+import TestTraits
 
 @testable import AudioStreams
 
@@ -65,7 +66,7 @@ import Testing
         return [UInt8](try Data(contentsOf: URL(fileURLWithPath: "\(folder)/day")))
     }
 
-    @Test func `titles, stalls and lost connections leave no memory behind`() throws {
+    @Test(.separate) func `titles, stalls and lost connections leave no memory behind`() throws {
         let format = AudioFormat(sampleRate: 22_050, channelCount: 1)
         var station = Station(try sound(), seed: 24)
         let playout = StreamPlayout(

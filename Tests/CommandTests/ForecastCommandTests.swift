@@ -47,7 +47,7 @@ import Testing
         #expect(forecast.wait() == .exit(0), "\(forecast.errors)")
         for words in [
             "Ann: ", "(pcm)", "DIAL", "ADDS", "GLITCHES A MINUTE", "sing  ", "talk  ", "listen  ", "depths: ",
-            " glitches a minute; ", "earshot ", " '127.0.0.1:\(port)' --",
+            " glitches a minute", "earshot ", " '127.0.0.1:\(port)' --",
         ] { #expect(forecast.output.contains(words), "\(words): \(forecast.output)") }
         #expect(!forecast.errors.contains("earshot: "), "\(forecast.errors)")
         host.signal(SIGINT)

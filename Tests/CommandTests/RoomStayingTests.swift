@@ -4,7 +4,9 @@ import TestTraits
 import Testing
 
 /// Calls between machines whose network changes, or which have none of the usual kind; each machine is a network namespace.
-@Suite(.serialized, .realTime, .enabled(if: NetworkHost.whyNot == nil)) struct RoomStayingTests {
+///
+/// Time is not slowed: the kernel repeats what TCP lost in true time.
+@Suite(.serialized, .realTime(time: .real), .enabled(if: NetworkHost.whyNot == nil)) struct RoomStayingTests {
     private func start(_ arguments: [String], on host: NetworkHost) throws -> ChildProcess {
         try host.start(
             [Earshot.program] + arguments + ["--device", "simulated", "--speak", Earshot.speech, "--json"],

@@ -3,11 +3,14 @@ import Foundation
 import Glibc
 import TestSupport
 import Testing
+import TestTraits
 
 @testable import MediaTransport
 
 /// The socket and the machine's addresses between hosts that have a network of their own.
-@Suite(.serialized, .enabled(if: NetworkHost.whyNot == nil, Comment(rawValue: NetworkHost.whyNot ?? "")))
+@Suite(
+    .serialized, .realTime(leastStandstill: 1),
+    .enabled(if: NetworkHost.whyNot == nil, Comment(rawValue: NetworkHost.whyNot ?? "")))
 struct NetworkTests {
     /// A socket that is made on one thread and used on others.
     private final class Peer: Sendable {

@@ -2,11 +2,14 @@ import Foundation
 import MediaTransport
 import TestSupport
 import Testing
+import TestTraits
 
 @testable import Nearby
 
 /// With real Avahi daemons, each on a host and a D-Bus of its own; avahi-browse and avahi-publish are the independent peers.
-@Suite(.serialized, .enabled(if: NetworkHost.whyNot == nil, Comment(rawValue: NetworkHost.whyNot ?? "")))
+@Suite(
+    .serialized, .realTime(leastStandstill: 1),
+    .enabled(if: NetworkHost.whyNot == nil, Comment(rawValue: NetworkHost.whyNot ?? "")))
 struct DiscoveryTests {
     private static let type = RoomAnnouncement.serviceType
 

@@ -86,7 +86,7 @@ public final class PipeWireServer: Sendable {
         self.devices = devices
         let number = Self.serial.add(1, ordering: .relaxed).newValue
         // Short: a socket's path has at most 107 bytes.
-        folder = "/tmp/earshot-pw-\(getpid())-\(number)"
+        folder = "\(NSTemporaryDirectory())earshot-pw-\(getpid())-\(number)"
         environment = [
             "XDG_RUNTIME_DIR": "\(folder)/run", "XDG_CONFIG_HOME": "\(folder)/config",
             "XDG_STATE_HOME": "\(folder)/state", "PIPEWIRE_RUNTIME_DIR": "\(folder)/run",

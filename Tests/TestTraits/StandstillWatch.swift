@@ -7,7 +7,7 @@ import Synchronization
 ///
 /// No load of this machine's own delays such a thread, so a late wake-up is the host's. Where the system refuses the priority,
 /// own load counts too; the description says so.
-final class StandstillWatch: Sendable, CustomStringConvertible {
+package final class StandstillWatch: Sendable, CustomStringConvertible {
     private struct State {
         var count = 0
         var total = 0.0
@@ -22,10 +22,12 @@ final class StandstillWatch: Sendable, CustomStringConvertible {
     private let least: Double
 
     /// Starts the threads.
-    /// - Parameter least: seconds late from which a wake-up counts.
-    init(least: Double) {
+    /// - Parameters:
+    ///   - least: seconds late from which a wake-up counts.
+    ///   - cores: those that are watched.
+    package init(least: Double, cores: [Int] = StandstillWatch.cores()) {
         self.least = least
-        for core in Self.cores() { Thread.detachNewThread { [self] in watch(core) } }
+        for core in cores { Thread.detachNewThread { [self] in watch(core) } }
     }
 
     private func watch(_ core: Int) {
@@ -39,32 +41,35 @@ final class StandstillWatch: Sendable, CustomStringConvertible {
             let woken = Self.now()
             let late = woken - last - 0.001
             last = woken
-            guard late >= least else { continue }
-            state.withLock {
-                $0.count += 1
-                $0.total += late
-                $0.longest = max($0.longest, late)
-            }
+            note(late: late)
         }
     }
 
-    /// Returns true and counts an excused failure if a core stood still for more than this part of the time so far.
-    func excuses(moreThan part: Double) -> Bool {
-        let seconds = Self.now() - begin
-        return state.withLock {
-            let isExcused = $0.count > 0 && $0.total > part * seconds
-            if isExcused { $0.excused += 1 } else { $0.counted += 1 }
-            return isExcused
+    /// Counts a wake-up that came `late` seconds late.
+    package func note(late: Double) {
+        guard late >= least else { return }
+        state.withLock {
+            $0.count += 1
+            $0.total += late
+            $0.longest = max($0.longest, late)
+        }
+    }
+
+    /// Returns true if a core stood still so far, which excuses a failure.
+    package func excuses() -> Bool {
+        state.withLock {
+            if $0.count > 0 { $0.excused += 1 } else { $0.counted += 1 }
+            return $0.count > 0
         }
     }
 
     /// True if something failed and every failure was excused.
-    var hasExcusedAll: Bool { state.withLock { $0.excused > 0 && $0.counted == 0 } }
+    package var hasExcusedAll: Bool { state.withLock { $0.excused > 0 && $0.counted == 0 } }
 
     /// Ends the threads.
-    func end() { state.withLock { $0.isEnded = true } }
+    package func end() { state.withLock { $0.isEnded = true } }
 
-    var description: String {
+    package var description: String {
         let seconds = Self.now() - begin
         return state.withLock {
             String(
@@ -77,7 +82,7 @@ final class StandstillWatch: Sendable, CustomStringConvertible {
     private static func now() -> Double { Double(DispatchTime.now().uptimeNanoseconds) * 1e-9 }
 
     /// The cores that this process may run on.
-    private static func cores() -> [Int] {
+    package static func cores() -> [Int] {
         var mask = [UInt8](repeating: 0, count: 128)
         guard sched_getaffinity(0, mask.count, &mask) == 0 else { return [0] }
         return (0..<mask.count * 8).filter { mask[$0 / 8] >> ($0 % 8) & 1 == 1 }

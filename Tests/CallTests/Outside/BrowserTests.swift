@@ -10,7 +10,8 @@ import Testing
 
 /// A headless Chromium on a call, and what is heard at either end.
 @Suite(.serialized) struct BrowserTests {
-    @Test(.realTime) func `Chromium joins as a DTLS server, is heard and hears, leaves, and comes back as a client`()
+    @Test(.realTime(time: .real))
+    func `Chromium joins as a DTLS server, is heard and hears, leaves, and comes back as a client`()
         throws
     {
         let end = try BrowserEnd(says: babble(seconds: 30, voice: 11), seconds: 30)

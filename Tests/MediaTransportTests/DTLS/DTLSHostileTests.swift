@@ -1,6 +1,7 @@
 import AudioBase
 import TestSupport
 import Testing
+import TestTraits
 
 @testable import MediaTransport
 
@@ -154,7 +155,7 @@ import Testing
         try requireAlive(handshake)
     }
 
-    @Test func `a flood of first messages costs neither memory nor the session`() throws {
+    @Test(.separate) func `a flood of first messages costs neither memory nor the session`() throws {
         let hello = try #require(
             {
                 let trial = try DTLSTrial()
@@ -186,7 +187,7 @@ import Testing
         try requireAlive(open)
     }
 
-    @Test func `a flood of datagrams that look encrypted, before there are keys, is bounded`() throws {
+    @Test(.separate) func `a flood of datagrams that look encrypted, before there are keys, is bounded`() throws {
         let trial = try DTLSTrial()
         trial.server.start(at: trial.now)
         var random = SeededRandom(seed: 6)

@@ -4,6 +4,7 @@ import Dispatch
 import Glibc
 import TestSupport
 import Testing
+import TestTraits
 
 @testable import MediaTransport
 
@@ -224,7 +225,7 @@ import Testing
         trial.run(seconds: 0.1)
     }
 
-    @Test func `sessions and identities leave nothing behind`() throws {
+    @Test(.separate) func `sessions and identities leave nothing behind`() throws {
         func lives(_ seeds: Range<UInt64>) throws {
             for seed in seeds {
                 try life(seed)

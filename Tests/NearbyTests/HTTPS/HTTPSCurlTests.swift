@@ -1,11 +1,12 @@
 import Foundation
 import NIOHTTP1
 import Testing
+import TestTraits
 
 @testable import Nearby
 
 /// Our server before curl.
-@Suite(.timeLimit(.minutes(1))) struct HTTPSCurlTests {
+@Suite(.realTime(leastStandstill: 1), .timeLimit(.minutes(1))) struct HTTPSCurlTests {
     private static let echo: HTTPSServer.Handler = { request in
         let body = try await request.body.collect(upTo: 2_000_000)
         let key = request.clientKey.map { $0 == TestIdentity.client.publicKey ? "known" : "other" } ?? "none"

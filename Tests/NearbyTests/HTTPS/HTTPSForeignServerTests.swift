@@ -3,11 +3,12 @@ import MediaTransport
 import NIOHTTP1
 import TestSupport
 import Testing
+import TestTraits
 
 @testable import Nearby
 
 /// Our client before servers of Python, right ones and wrong ones.
-@Suite(.timeLimit(.minutes(1))) struct HTTPSForeignServerTests {
+@Suite(.realTime(leastStandstill: 1), .timeLimit(.minutes(1))) struct HTTPSForeignServerTests {
     /// A server on loopback that treats each connection as `mode` says.
     private final class Server: Sendable {
         let address: SocketAddress

@@ -4,11 +4,12 @@ import NIOHTTP1
 import Rooms
 import TestSupport
 import Testing
+import TestTraits
 
 @testable import Nearby
 
 /// Our server before clients that are slow, many, stopped, or no clients at all.
-@Suite(.timeLimit(.minutes(1))) struct HTTPSHostilePeerTests {
+@Suite(.realTime(leastStandstill: 1), .timeLimit(.minutes(1))) struct HTTPSHostilePeerTests {
     private static let answer: HTTPSServer.Handler = { request in
         _ = try await request.body.collect(upTo: 1_000)
         return HTTPResponse(content: .text("fine"))

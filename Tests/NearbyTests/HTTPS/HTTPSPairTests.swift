@@ -2,11 +2,12 @@ import Foundation
 import MediaTransport
 import NIOHTTP1
 import Testing
+import TestTraits
 
 @testable import Nearby
 
 /// Our client and our server.
-@Suite(.timeLimit(.minutes(1))) struct HTTPSPairTests {
+@Suite(.realTime(leastStandstill: 1), .timeLimit(.minutes(1))) struct HTTPSPairTests {
     /// Says back what it was asked.
     static let echo: HTTPSServer.Handler = { request in
         let body = try await request.body.collect(upTo: 1_000_000)

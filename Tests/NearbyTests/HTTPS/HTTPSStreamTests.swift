@@ -4,11 +4,12 @@ import NIOHTTP1
 import Rooms
 import Synchronization
 import Testing
+import TestTraits
 
 @testable import Nearby
 
 /// Streams, and who leaves or stops in the midst of one.
-@Suite(.timeLimit(.minutes(1))) struct HTTPSStreamTests {
+@Suite(.realTime(leastStandstill: 1), .timeLimit(.minutes(1))) struct HTTPSStreamTests {
     @Test func `a thousand events come in their order`() async throws {
         try await withServer { _ in
             .events { writer in

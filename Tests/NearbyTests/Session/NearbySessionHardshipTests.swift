@@ -3,11 +3,12 @@ import MediaTransport
 import Rooms
 import Synchronization
 import Testing
+import TestTraits
 
 @testable import Nearby
 
 /// What a session does where others, or files, do not do as they should.
-@Suite(.timeLimit(.minutes(1))) struct NearbySessionHardshipTests {
+@Suite(.realTime(leastStandstill: 1), .timeLimit(.minutes(1))) struct NearbySessionHardshipTests {
     @Test func `an offer that the host's end cut off is made again`() async throws {
         let (host, guest) = (try await Peer("Hanna"), try await Peer("Gustav"))
         try await host.host()

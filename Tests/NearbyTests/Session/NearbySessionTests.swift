@@ -2,11 +2,12 @@ import Foundation
 import MediaTransport
 import Rooms
 import Testing
+import TestTraits
 
 @testable import Nearby
 
 /// Sessions with real ports, over loopback.
-@Suite(.timeLimit(.minutes(1))) struct NearbySessionTests {
+@Suite(.realTime(leastStandstill: 1), .timeLimit(.minutes(1))) struct NearbySessionTests {
     @Test func `who is let in has a way to the host, and messages go by it`() async throws {
         let (host, guest) = (try await Peer("Hanna"), try await Peer("Gustav"))
         try await host.host()

@@ -5,11 +5,12 @@ import NIOHTTP1
 import Rooms
 import Synchronization
 import Testing
+import TestTraits
 
 @testable import Nearby
 
 /// Files from member to member, when something is wrong.
-@Suite(.timeLimit(.minutes(1))) struct TransferFileErrorTests {
+@Suite(.realTime(leastStandstill: 1), .timeLimit(.minutes(1))) struct TransferFileErrorTests {
     @Test func `what cannot be sent is told at once, with the next step`() async throws {
         try await withFolder { folder in
             try await withPair { _, a, b in

@@ -6,11 +6,12 @@ import Rooms
 import Synchronization
 import TestSupport
 import Testing
+import TestTraits
 
 @testable import Nearby
 
 /// Files from member to member, the good ways.
-@Suite(.timeLimit(.minutes(1))) struct TransferFileTests {
+@Suite(.realTime(leastStandstill: 1), .timeLimit(.minutes(1))) struct TransferFileTests {
     @Test(arguments: [0, 1, 65_536, 3_000_001])
     func `a file of any size arrives, verified, for nobody else to read`(size: Int) async throws {
         try await withFolder { folder in

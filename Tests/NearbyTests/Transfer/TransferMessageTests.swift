@@ -4,11 +4,12 @@ import NIOHTTP1
 import Rooms
 import Synchronization
 import Testing
+import TestTraits
 
 @testable import Nearby
 
 /// Messages from member to member.
-@Suite(.timeLimit(.minutes(1))) struct TransferMessageTests {
+@Suite(.realTime(leastStandstill: 1), .timeLimit(.minutes(1))) struct TransferMessageTests {
     @Test func `messages arrive in their order, once each, of any size`() async throws {
         try await withPair { _, a, b in
             let sizes = [1, 2, 1_000, 65_535, 65_536] + (3..<40)

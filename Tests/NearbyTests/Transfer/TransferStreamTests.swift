@@ -4,11 +4,12 @@ import NIOHTTP1
 import Rooms
 import Synchronization
 import Testing
+import TestTraits
 
 @testable import Nearby
 
 /// Streams of bytes from member to member.
-@Suite(.timeLimit(.minutes(1))) struct TransferStreamTests {
+@Suite(.realTime(leastStandstill: 1), .timeLimit(.minutes(1))) struct TransferStreamTests {
     private static let name = try! PeerName("midi clock / ä")
 
     private static func all(_ stream: IncomingStream) async throws -> [UInt8] {

@@ -1,11 +1,12 @@
 import NIOCore
 import NIOEmbedded
 import Testing
+import TestTraits
 
 @testable import Nearby
 
 /// The end of a handler's connection.
-@Suite(.timeLimit(.minutes(1))) struct TLSClosingTests {
+@Suite(.realTime(leastStandstill: 1), .timeLimit(.minutes(1))) struct TLSClosingTests {
     @Test func `closing sends a close_notify and waits for the peer's`() throws {
         let line = try TLSLine.established()
         let unsent = line.write("not flushed")

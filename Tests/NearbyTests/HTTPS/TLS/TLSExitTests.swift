@@ -1,11 +1,12 @@
 import Glibc
 import NIOHTTP1
 import Testing
+import TestTraits
 
 @testable import Nearby
 
 /// A process that exits while its HTTPS thread is at work.
-@Suite(.timeLimit(.minutes(1))) struct TLSExitTests {
+@Suite(.realTime(leastStandstill: 1), .timeLimit(.minutes(1))) struct TLSExitTests {
     @Test func `a process may exit in the midst of handshakes`() async {
         for _ in 0..<3 {
             await #expect(processExitsWith: .exitCode(7)) {

@@ -2,11 +2,12 @@ import NIOCore
 import NIOEmbedded
 import NIOTLS
 import Testing
+import TestTraits
 
 @testable import Nearby
 
 /// The handler in a pipeline without a network, before an engine.
-@Suite(.timeLimit(.minutes(1))) struct TLSHandlerTests {
+@Suite(.realTime(leastStandstill: 1), .timeLimit(.minutes(1))) struct TLSHandlerTests {
     @Test(arguments: TLSVersion.allCases)
     func `the next handler hears of the handshake once, and then has content`(version: TLSVersion) throws {
         for role in [TLSContext.Role.client, .server] {

@@ -3,11 +3,12 @@ import MediaTransport
 import NIOHTTP1
 import TestSupport
 import Testing
+import TestTraits
 
 @testable import Nearby
 
 /// Our server before `openssl s_client`, and our client before `openssl s_server`.
-@Suite(.timeLimit(.minutes(1))) struct TLSOpenSSLTests {
+@Suite(.realTime(leastStandstill: 1), .timeLimit(.minutes(1))) struct TLSOpenSSLTests {
     private static let request = "GET / HTTP/1.1\r\nHost: a\r\n\r\n"
 
     /// Runs openssl with its input in our hands: where a line of it begins with a letter, it is a command.

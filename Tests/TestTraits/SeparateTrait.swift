@@ -1,0 +1,108 @@
+import Foundation
+import Testing
+
+/// Keeps a test apart from the others.
+///
+/// `scripts/run-tests` runs such a test in a process of its own, with a network and shared memory of its own. `swift test` runs
+/// one at a time of those in a module.
+public struct SeparateTrait: SuiteTrait, TestTrait, TestScoping {
+    /// The passing of time in the test's process under `scripts/run-tests`.
+    public enum Time: String, Sendable {
+        /// As it is: the test does not read the clock, or talks to a program whose clock cannot be slowed.
+        case real
+        /// Slowed, so that a standstill of the machine counts for a fraction.
+        case slowed
+    }
+
+    /// The passing of time in the test's process.
+    public let time: Time
+    /// The shortest standstill of a core, in seconds, that can make the test fail; nil if none can.
+    public let leastStandstill: Double?
+
+    /// True: the trait is for each test of a suite.
+    public let isRecursive = true
+
+    /// Skips the test and notes its ID where `scripts/run-tests` runs the tests that need no process of their own.
+    public func prepare(for test: Test) async throws {
+        guard let path = ProcessInfo.processInfo.environment["EARSHOT_SEPARATE_TESTS"] else { return }
+        let kind = leastStandstill == nil ? "untimed" : time.rawValue
+        if !test.isSuite { try append("\(kind)\t\(test.id)", to: path) }
+        try await ConditionTrait.disabled("runs in a process of its own").prepare(for: test)
+    }
+
+    /// Runs the test when no other test with this trait runs. An issue during a standstill of the machine is a known one.
+    public func provideScope(
+        for test: Test, testCase: Test.Case?, performing function: @Sendable () async throws -> Void
+    ) async throws {
+        try await Turn.take {
+            guard let leastStandstill else { return try await function() }
+            let watch = StandstillWatch(least: leastStandstill)
+            defer { watch.end() }
+            try await withKnownIssue(
+                "\(test.name): the machine stood still", isIntermittent: true, { try await function() },
+                matching: { _ in watch.excuses() })
+            guard watch.hasExcusedAll else { return }
+            print("real time: undecided: \(test.name): \(watch)")
+            if let path = ProcessInfo.processInfo.environment["EARSHOT_UNDECIDED_TESTS"] {
+                try append("\(test.id)\t\(watch)", to: path)
+            }
+        }
+    }
+}
+
+extension Trait where Self == SeparateTrait {
+    /// Keeps apart a test of what the whole process has, such as its memory and its descriptors.
+    public static var separate: Self { Self(time: .real, leastStandstill: nil) }
+
+    /// Keeps apart a test that is right only while the machine keeps up with the clock: sound servers, threads that must be on time.
+    public static var realTime: Self { .realTime() }
+
+    /// Keeps apart a test that is right only while the machine keeps up with the clock.
+    /// - Parameters:
+    ///   - leastStandstill: the shortest standstill of a core, in seconds, that can make the test fail.
+    ///   - time: `.real` for a test with a program whose clock cannot be slowed.
+    public static func realTime(leastStandstill: Double = 0.004, time: SeparateTrait.Time = .slowed) -> Self {
+        Self(time: time, leastStandstill: leastStandstill)
+    }
+}
+
+/// Lets one test at a time of this process run.
+private actor Turn {
+    private static let shared = Turn()
+    @TaskLocal private static var isHeld = false
+    private var isTaken = false
+    private var waiting: [CheckedContinuation<Void, Never>] = []
+
+    /// Calls `body` when no other call is under way. A call inside of one does not wait.
+    static func take(_ body: () async throws -> Void) async throws {
+        if isHeld { return try await body() }
+        await shared.begin()
+        let result: Result<Void, any Error>
+        do { result = .success(try await $isHeld.withValue(true) { try await body() }) } catch {
+            result = .failure(error)
+        }
+        await shared.end()
+        try result.get()
+    }
+
+    private func begin() async {
+        guard isTaken else {
+            isTaken = true
+            return
+        }
+        await withCheckedContinuation { waiting.append($0) }
+    }
+
+    private func end() {
+        if waiting.isEmpty { isTaken = false } else { waiting.removeFirst().resume() }
+    }
+}
+
+/// Appends a line to a file that several processes write.
+private func append(_ line: String, to path: String) throws {
+    let file = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o600)
+    guard file >= 0 else { throw CocoaError(.fileNoSuchFile, userInfo: [NSFilePathErrorKey: path]) }
+    defer { close(file) }
+    let bytes = Array("\(line)\n".utf8)
+    _ = bytes.withUnsafeBytes { write(file, $0.baseAddress, $0.count) }  // one write: tests run side by side
+}
