@@ -7,7 +7,7 @@ import TestTraits
 @testable import AudioDevices
 
 /// Through PipeWire's plug-in for ALSA, in real time.
-@Suite("ALSADevice", .serialized, .realTime) struct ALSADeviceTests {
+@Suite("ALSADevice", .serialized, .realTime, .needs("pipewire")) struct ALSADeviceTests {
     enum Direction: CaseIterable {
         case duplex, capture, playback
 

@@ -7,7 +7,7 @@ import TestTraits
 @testable import AudioDevices
 
 /// Without hardware: PCMs of ALSA's configuration, through PipeWire's plug-in, are the devices.
-@Suite("ALSASystem", .serialized, .realTime) struct ALSASystemTests {
+@Suite("ALSASystem", .serialized, .realTime, .needs("pipewire")) struct ALSASystemTests {
     private func system(_ extraNames: [String] = []) -> ALSASystem {
         ALSASystem(extraNames: extraNames, watcher: ALSAWatcher(tickInterval: 0.1))
     }

@@ -6,7 +6,7 @@ import TestSupport
 import TestTraits
 
 /// What every device and its system do when something is gone.
-@Suite("AudioDevice: faults", .serialized, .realTime) struct AudioDeviceFaultTests {
+@Suite("AudioDevice: faults", .serialized, .realTime, .needs("jackd", "pipewire")) struct AudioDeviceFaultTests {
     typealias Kind = DeviceBench.Kind
 
     @Test("an unknown device is not opened", arguments: Kind.allCases)

@@ -6,7 +6,7 @@ import TestSupport
 import TestTraits
 
 /// What goes out of a device and comes in again, of whichever sound system.
-@Suite("AudioDevice: sound", .serialized, .realTime) struct AudioDeviceSoundTests {
+@Suite("AudioDevice: sound", .serialized, .realTime, .needs("jackd", "pipewire")) struct AudioDeviceSoundTests {
     typealias Kind = DeviceBench.Kind
 
     @Test("what is played is heard, as late as the latencies say", arguments: Kind.allCases)

@@ -6,7 +6,7 @@ import TestSupport
 import TestTraits
 
 /// What every device must do, of whichever sound system.
-@Suite("AudioDevice", .serialized, .realTime) struct AudioDeviceTests {
+@Suite("AudioDevice", .serialized, .realTime, .needs("jackd", "pipewire")) struct AudioDeviceTests {
     typealias Kind = DeviceBench.Kind
 
     struct Format: CustomTestStringConvertible {

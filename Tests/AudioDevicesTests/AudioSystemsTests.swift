@@ -4,7 +4,7 @@ import Testing
 import TestSupport
 import TestTraits
 
-@Suite(.serialized, .realTime) struct AudioSystemsTests {
+@Suite(.serialized, .realTime, .needs("jackd", "pipewire")) struct AudioSystemsTests {
     @Test func `PipeWire is taken where it runs`() throws {
         try PipeWireServer.running { server in
             let system = try AudioSystems.make(server: server.remote)

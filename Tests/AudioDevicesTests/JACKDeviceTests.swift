@@ -8,7 +8,7 @@ import TestTraits
 @testable import AudioDevices
 
 /// Against a real server with the dummy driver.
-@Suite("JACKDevice", .serialized, .realTime) struct JACKDeviceTests {
+@Suite("JACKDevice", .serialized, .realTime, .needs("jackd")) struct JACKDeviceTests {
     @Test("no server: the error says what to do")
     func noServer() {
         let name = "earshot-test-none-\(getpid())"

@@ -8,7 +8,7 @@ import TestTraits
 @testable import AudioDevices
 
 /// A real server that is stopped (SIGSTOP): libjack's calls wait on it, its clients' owners do not.
-@Suite("JACK: a server that stands still", .serialized, .realTime) struct JACKStandstillTests {
+@Suite("JACK: a server that stands still", .serialized, .realTime, .needs("jackd")) struct JACKStandstillTests {
     private static let stalled = AudioDeviceError.stalled(device: "the JACK server", seconds: 2)
 
     private func expectCalls(of system: JACKSystem) throws {

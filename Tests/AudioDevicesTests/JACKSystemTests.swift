@@ -8,7 +8,7 @@ import TestTraits
 @testable import AudioDevices
 
 /// Against a real server with the dummy driver.
-@Suite("JACKSystem", .serialized, .realTime) struct JACKSystemTests {
+@Suite("JACKSystem", .serialized, .realTime, .needs("jackd")) struct JACKSystemTests {
     /// Another program's client, as far as this process's own bookkeeping knows.
     private final class Stranger {
         let client: OpaquePointer

@@ -8,7 +8,7 @@ import TestTraits
 @testable import AudioDevices
 
 /// Filters in a real server's graph.
-@Suite("PipeWireDevice", .serialized, .realTime) struct PipeWireDeviceTests {
+@Suite("PipeWireDevice", .serialized, .realTime, .needs("pipewire")) struct PipeWireDeviceTests {
     /// Runs a test on a server with a sink and a source, whose quanta may be odd.
     private func with(
         _ more: [PipeWireServer.Device] = [], _ body: (PipeWireServer, PipeWireSystem) throws -> Void

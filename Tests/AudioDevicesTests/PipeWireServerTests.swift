@@ -4,7 +4,7 @@ import TestSupport
 import TestTraits
 
 /// The tests' own server, so that those which need it say what is wrong with it.
-@Suite("PipeWireServer", .serialized, .realTime) struct PipeWireServerTests {
+@Suite("PipeWireServer", .serialized, .realTime, .needs("pipewire")) struct PipeWireServerTests {
     @Test("devices come and go, and those it was made with are back after a restart")
     func devices() throws {
         try PipeWireServer.running(devices: [.sink("speakers"), .source("microphone")]) { server in

@@ -7,7 +7,7 @@ import TestTraits
 @testable import AudioDevices
 
 /// Against real programs that play a constant, heard at a sink's monitor.
-@Suite("PipeWireSystem.duckOthers", .serialized, .realTime) struct PipeWireStreamsTests {
+@Suite("PipeWireSystem.duckOthers", .serialized, .realTime, .needs("pipewire")) struct PipeWireStreamsTests {
     final class Scene {
         let server: PipeWireServer
         private let path = "\(NSTemporaryDirectory())earshot-half-\(getpid()).wav"

@@ -8,7 +8,7 @@ import TestTraits
 @testable import AudioDevices
 
 /// What a real server's list says, and when.
-@Suite("PipeWireSystem", .serialized, .realTime) struct PipeWireSystemTests {
+@Suite("PipeWireSystem", .serialized, .realTime, .needs("pipewire")) struct PipeWireSystemTests {
     static let headset = PipeWireServer.Device.sink(
         "headset", ["node.description": "My Headset", "device.bus": "bluetooth", "device.form-factor": "headset"])
 

@@ -7,7 +7,7 @@ import TestTraits
 @testable import AudioSession
 
 /// With real players on a real session bus.
-@Suite("OtherPlayers", .serialized, .realTime) struct OtherPlayersTests {
+@Suite("OtherPlayers", .serialized, .realTime, .needs("dbus-daemon", "mpv")) struct OtherPlayersTests {
     @Test("those that play pause, and go on afterwards; those that were paused stay so")
     func pauseAndResume() throws {
         let rig = try PlayerRig()

@@ -9,7 +9,7 @@ import TestTraits
 @testable import AudioSession
 
 /// What a session does to a real program's sound on a real PipeWire, and to who shares a simulated card.
-@Suite("AudioSession.OtherAudio", .serialized, .realTime) struct OtherSoundTests {
+@Suite("AudioSession.OtherAudio", .serialized, .realTime, .needs("pipewire")) struct OtherSoundTests {
     /// Hears what a sink plays.
     final class Ears: Sendable {
         private struct Memory: @unchecked Sendable {  // atomic

@@ -4,7 +4,7 @@ import TestSupport
 import TestTraits
 
 /// `earshot devices` against real servers.
-@Suite(.serialized, .realTime) struct DevicesCommandTests {
+@Suite(.serialized, .realTime, .needs("jackd", "pipewire")) struct DevicesCommandTests {
     private func devices(_ document: [String: Any], of system: String) throws -> [[String: Any]] {
         let systems = try #require(document["systems"] as? [[String: Any]])
         let one = try #require(systems.first { $0["system"] as? String == system })

@@ -4,7 +4,7 @@ import TestSupport
 import TestTraits
 
 /// `earshot loopback` on real servers, with and without a loop.
-@Suite(.serialized, .realTime) struct LoopbackCommandTests {
+@Suite(.serialized, .realTime, .needs("jackd", "pipewire")) struct LoopbackCommandTests {
     private func measured(_ report: [String: Any]) throws -> [String: Any] {
         try #require(report["measured"] as? [String: Any], "\(report)")
     }

@@ -6,7 +6,7 @@ import TestSupport
 import TestTraits
 
 /// `earshot monitor` on real servers: a tone goes in at the microphone, and comes out of the loudspeaker and the file.
-@Suite(.serialized, .realTime) struct MonitorCommandTests {
+@Suite(.serialized, .realTime, .needs("jackd", "pipewire")) struct MonitorCommandTests {
     /// A file with a sine of 1 kHz at −18.06 dB of full scale in it, and how ffmpeg reads one.
     private func tone(_ scratch: Scratch) throws -> String {
         let path = scratch("tone.wav")
@@ -189,7 +189,7 @@ import TestTraits
 }
 
 /// Effects and voice processing in calls of two processes.
-@Suite(.serialized, .realTime) struct VoiceInCallTests {
+@Suite(.serialized, .realTime, .needs("jackd", "pipewire")) struct VoiceInCallTests {
     private func voice(_ program: ChildProcess) throws -> [String: Any] {
         try #require(try theReport(program)["voice"] as? [String: Any], "\(program.errors)")
     }

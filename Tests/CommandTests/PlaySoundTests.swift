@@ -4,7 +4,7 @@ import TestTraits
 import Testing
 
 /// `earshot play` on real servers: what it plays is captured, and compared to the sample.
-@Suite(.serialized, .realTime) struct PlaySoundTests {
+@Suite(.serialized, .realTime, .needs("jackd", "pipewire")) struct PlaySoundTests {
     /// What jackd's clients hear of the program for some seconds, from its first connection on.
     private func heard(
         _ arguments: [String], seconds: Int, terminal: PseudoTerminal? = nil,
@@ -163,7 +163,7 @@ import Testing
 }
 
 /// What becomes of it when the sound card changes.
-@Suite(.serialized, .realTime) struct PlayRouteTests {
+@Suite(.serialized, .realTime, .needs("jackd", "pipewire")) struct PlayRouteTests {
     @Test func `it pauses when headphones are pulled, and a key lets it go on`() throws {
         let scratch = try Scratch()
         try Played.write(scratch("tone.wav"), Played.tone(60))

@@ -7,7 +7,7 @@ import TestSupport
 import TestTraits
 
 /// `earshot record` on simulated cards and on real servers: what was played is what is in the files.
-@Suite(.serialized, .realTime) struct RecordCommandTests {
+@Suite(.serialized, .realTime, .needs("jackd", "pipewire")) struct RecordCommandTests {
     private func files(_ report: [String: Any]) -> [[String: Any]] { report["files"] as? [[String: Any]] ?? [] }
 
     @Test func `what is heard is in files of every kind at once, as long as was asked`() throws {

@@ -7,7 +7,7 @@ import TestSupport
 import TestTraits
 
 /// What goes wrong while `earshot record` records: what was recorded survives, and it is said.
-@Suite(.serialized, .realTime) struct RecordFaultTests {
+@Suite(.serialized, .realTime, .needs("pipewire")) struct RecordFaultTests {
     /// How many frames a program reads out of a file; nil where it cannot.
     private func frames(_ path: String, by arguments: [String], _ scratch: Scratch) throws -> Int? {
         let raw = scratch("decoded.raw")

@@ -4,7 +4,8 @@ import TestTraits
 import Testing
 
 /// Rooms between machines: each a network namespace, with an Avahi daemon of its own where one is wanted.
-@Suite(.serialized, .realTime, .enabled(if: NetworkHost.whyNot == nil)) struct RoomNetworkTests {
+@Suite(.serialized, .realTime, .needs("avahi-daemon"), .enabled(if: NetworkHost.whyNot == nil)) struct RoomNetworkTests
+{
     private static let card = ["--device", "simulated"]
 
     private func start(

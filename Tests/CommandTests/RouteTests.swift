@@ -5,7 +5,7 @@ import TestTraits
 
 /// A running call whose sound cards come, go, hang and sleep, with the real program on real servers. Once each, or
 /// EARSHOT_REPEATS times; `scripts/bench routes` does it 20 times and keeps the figures.
-@Suite(.serialized, .realTime) struct RouteTests {
+@Suite(.serialized, .realTime, .needs("jackd", "pipewire")) struct RouteTests {
     static let repeats = ProcessInfo.processInfo.environment["EARSHOT_REPEATS"].flatMap { Int($0) } ?? 1
 
     /// A call whose host is on the card under test, and whose guest is on a simulated one.

@@ -4,7 +4,7 @@ import TestSupport
 import TestTraits
 
 /// What wrong input gets: one line that says what is wrong and what to do, the right status, no stack trace.
-@Suite(.serialized, .realTime) struct WrongInputTests {
+@Suite(.serialized, .realTime, .needs("jackd", "pipewire")) struct WrongInputTests {
     struct Case: CustomTestStringConvertible, Sendable {
         var testDescription: String
         var arguments: [String]

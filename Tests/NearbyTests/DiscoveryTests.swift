@@ -8,7 +8,7 @@ import TestTraits
 
 /// With real Avahi daemons, each on a host and a D-Bus of its own; avahi-browse and avahi-publish are the independent peers.
 @Suite(
-    .serialized, .realTime(leastStandstill: 1),
+    .serialized, .realTime(leastStandstill: 1), .needs("avahi-daemon"),
     .enabled(if: NetworkHost.whyNot == nil, Comment(rawValue: NetworkHost.whyNot ?? "")))
 struct DiscoveryTests {
     private static let type = RoomAnnouncement.serviceType

@@ -10,7 +10,7 @@ import Testing
 
 /// A headless Chromium on a call, and what is heard at either end.
 @Suite(.serialized) struct BrowserTests {
-    @Test(.realTime(time: .real))
+    @Test(.realTime(time: .real), .needs("chromium"))
     func `Chromium joins as a DTLS server, is heard and hears, leaves, and comes back as a client`()
         throws
     {

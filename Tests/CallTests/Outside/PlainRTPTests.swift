@@ -14,7 +14,7 @@ import Testing
     private static let seconds = 5
     private static let (listener, speaker) = (PeerID(1), PeerID(2))
 
-    @Test(.realTime, arguments: OtherProgram.allCases, [Codec.aac, .opus, .pcm])
+    @Test(.realTime, .needs("ffmpeg", "gst-launch-1.0"), arguments: OtherProgram.allCases, [Codec.aac, .opus, .pcm])
     func `another program hears us, and we it`(program: OtherProgram, codec: Codec) throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: "earshot-rtp-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)

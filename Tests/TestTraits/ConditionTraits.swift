@@ -1,0 +1,25 @@
+import Foundation
+import Testing
+
+extension Trait where Self == ConditionTrait {
+    /// Skips a test that computes for minutes in a debug build, where code is some 190 times as slow.
+    public static var optimized: Self { .disabled(if: isDebugBuild, "computes: run it by \(releaseCommand)") }
+
+    /// Skips a test where one of these programs is missing.
+    public static func needs(_ programs: String...) -> Self {
+        let folders = (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":") + ["/usr/sbin"]
+        let missing = programs.filter { name in !folders.contains { access("\($0)/\(name)", X_OK) == 0 } }
+        return .disabled(
+            if: !missing.isEmpty,
+            "needs \(missing.joined(separator: " and ")): scripts/test setup installs it")
+    }
+}
+
+/// True in a debug build without a sanitizer, under which suites are chosen that are quick enough.
+///
+/// Asks how this module is built, which is how the product is built: the tests' own modules are never optimised.
+let isDebugBuild =
+    _isDebugAssertConfiguration() && dlsym(nil, "__asan_init") == nil && dlsym(nil, "__tsan_init") == nil
+
+/// The command that runs all tests in Swift's own way.
+let releaseCommand = "swift test -c release -Xswiftc -enable-testing"
