@@ -16,7 +16,7 @@ def say(*words):
 
 
 def run(options):
-    layer = Layer(options.layer, options.parallel)
+    layer = Layer(options.layer, options.parallel, options.skip)
     results = Results(layer, options.seed)
     mutants = draws(layer.sources, options.seed)
     if options.list:
@@ -42,7 +42,7 @@ def run(options):
     if not results.header:
         machine = f"{platform.machine()}, {os.cpu_count()} cores"
         results.header = {"layer": layer.name, "seed": options.seed, "sources": layer.digest, "machine": machine,
-                          "date": time.strftime("%Y-%m-%d"), "test": round(seconds, 1)}  # fmt: skip
+                          "skipped": options.skip, "date": time.strftime("%Y-%m-%d"), "test": round(seconds, 1)}  # fmt: skip
         results.write(results.header)
     survivors = {entry["key"] for entry in results.of("survived") if not results.noticed_since(entry)}
     for mutant in mutants:

@@ -1,4 +1,5 @@
 """A copy of the tree in which one layer is built with its own tests alone."""
+import fcntl
 import hashlib
 import json
 import os
@@ -19,9 +20,10 @@ class Failure(Exception):
 
 
 class Layer:
-    def __init__(self, name, parallel=False):
-        self.name, self.parallel = name, parallel
-        self.folder = ROOT / ".build" / "mutate" / name
+    def __init__(self, name, parallel=False, skipped=None):
+        self.name, self.parallel, self.skipped = name, parallel, skipped
+        # One copy for all layers: what lies below them is built once.
+        self.folder = ROOT / ".build" / "mutate"
         self.tree, self.scratch = self.folder / "tree", self.folder / "build"
         if not (ROOT / "Sources" / name).is_dir() or not (ROOT / "Tests" / f"{name}Tests").is_dir():
             raise Failure(f"There is no layer '{name}' with tests. See Sources/ and Tests/.")
@@ -36,7 +38,13 @@ class Layer:
         return hashlib.sha256(json.dumps(self.sources, sort_keys=True).encode()).hexdigest()[:16]
 
     def prepare(self):
-        """Brings the copy to the state of the tree."""
+        """Brings the copy to the state of the tree, and keeps other runs out of it."""
+        self.folder.mkdir(parents=True, exist_ok=True)
+        self.lock = open(self.folder / "lock", "w")
+        try:
+            fcntl.flock(self.lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            raise Failure(f"Another run uses {self.folder}. Wait for its end.") from None
         self.copy_tree()
         # SwiftPM's own entry point would need an index.
         shutil.copy2(ROOT / "scripts/TestMain.swift", self.tree / "Tests/XCTMain.swift")
@@ -157,6 +165,7 @@ class Layer:
         bundle = self.scratch / "release" / "EarshotPackageTests.xctest"
         command = [str(bundle), "--testing-library", "swift-testing", *arguments]
         command += [] if self.parallel else ["--no-parallel"]
+        command += ["--skip", self.skipped] if self.skipped else []
         temporary = self.folder / "tmp"
         shutil.rmtree(temporary, ignore_errors=True)
         temporary.mkdir(parents=True)

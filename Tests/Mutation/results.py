@@ -84,8 +84,9 @@ def report(results):
     share += f" ({100 * len(noticed) / max(1, len(counted) - equivalent):.0f} %)"
     ways = collections.Counter(entry["how"] for entry in noticed)
     ways_shown = ", ".join(f"{ways[way]} by a {way}" for way in ("test", "crash", "hang") if ways[way]) or "none"
+    skipped = f", without `{header['skipped']}`" if header.get("skipped") else ""
     lines = [
-        f"- {header['layer']}, seed {header['seed']}, {header['date']}, sources {header['sources']}, {header['machine']}:"
+        f"- {header['layer']}, seed {header['seed']}, {header['date']}, sources {header['sources']}, {header['machine']}{skipped}:"
         f" {share}: {ways_shown}; {equivalent} equivalent; {len(results.of('does not compile'))} more did not compile"
     ]
     for entry in results.of("survived"):
