@@ -69,7 +69,7 @@ def show_draws(mutants, count):
 
 
 def try_mutant(layer, mutant):
-    """Tries a change, first with the layer alone compiled anew; a survivor once more with all that depends on it."""
+    """Tries a change, with the layer alone compiled anew; a survivor once more with all else, where that may keep code of it."""
     entry = {
         "key": mutant.key, "file": mutant.file, "line": mutant.line, "kind": mutant.kind, "before": mutant.before,
         "after": mutant.after, "source": mutant.source, "build": 0, "test": 0,
@@ -78,7 +78,7 @@ def try_mutant(layer, mutant):
     suites = layer.first_suites(mutant.file)
     try:
         copy.write_text(mutant.applied(text), encoding="utf-8")
-        for build in (layer.build_layer, layer.build):
+        for build in (layer.build_layer, layer.build) if layer.is_inlined_elsewhere else (layer.build_layer,):
             begin = time.monotonic()
             compiles, _ = build()
             entry["build"] = round(entry["build"] + time.monotonic() - begin, 1)

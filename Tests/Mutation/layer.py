@@ -87,25 +87,37 @@ class Layer:
             "-falign-loops=64", "--disable-xctest", "-Xswiftc", "-enable-testing", "--scratch-path", str(self.scratch))
 
     def build_layer(self):
-        """Compiles the layer alone and links it with all else as it was built last.
-
-        Others may keep what was inlined of the layer before, so only a failed test means anything.
-        """
-        for command in (f"C.{self.name}-", "C.EarshotPackageTests-"):
-            compiles, log = self.printed(*self.command(command))
+        """Compiles the layer alone and links it with all else as it was built last."""
+        # What computes few samples is compiled sooner than the tests would gain by the optimiser.
+        computing = sum("@_noLocks" in text for text in self.sources.values())
+        level = ["-O"] if 4 * computing > len(self.sources) else ["-Onone", "-assert-config", "Release"]
+        for prefix, suffix in ((f"C.{self.name}-", ".module"), ("C.EarshotPackageTests-", ".test")):
+            arguments = self.command(prefix, suffix)
+            at = arguments.index("-O") if "-O" in arguments and suffix == ".module" else len(arguments)
+            compiles, log = self.printed(*arguments[:at], *(level if at < len(arguments) else []), *arguments[at + 1 :])
             if not compiles:
                 return compiles, log
         return compiles, log
 
-    def command(self, prefix):
-        """The arguments of a command of SwiftPM's plan for the last build."""
-        text = (self.scratch / "release.yaml").read_text(encoding="utf-8")
-        for block in re.split(r"\n(?=  \")", text):
-            if not block.startswith(f'  "{prefix}') or block.split('"', 2)[1].endswith("-wrap"):
+    @property
+    def is_inlined_elsewhere(self):
+        """True if another module that uses the layer is optimised, and so may keep code of it."""
+        users = [block for block in self.plan() if f"/Modules/{self.name}.swiftmodule" in block and '"-O"' in block]
+        own = f'  "C.{self.name}-'
+        return any(not block.startswith(own) and '"-Onone"' not in block for block in users)
+
+    def plan(self):
+        """SwiftPM's commands for the last build."""
+        return re.split(r"\n(?=  \")", (self.scratch / "release.yaml").read_text(encoding="utf-8"))
+
+    def command(self, prefix, suffix):
+        """The arguments of one of these commands."""
+        for block in self.plan():
+            if not block.startswith(f'  "{prefix}') or not block.split('"', 2)[1].endswith(suffix):
                 continue
             if match := re.search(r"^    args: (\[.*\])$", block, re.M):
                 return json.loads(match[1])
-        raise Failure(f"SwiftPM's plan {self.scratch / 'release.yaml'} has no command '{prefix}…'.")
+        raise Failure(f"SwiftPM's plan {self.scratch / 'release.yaml'} has no command '{prefix}…{suffix}'.")
 
     def printed(self, *command):
         """Runs a command. Returns true if it succeeded, and what it printed."""
