@@ -7,6 +7,11 @@ import Testing
         #expect(AudioRing(channelCount: 1, capacity: asked).capacity == got)
     }
 
+    @Test func `a ring of more channels than there are, or of none, traps`() async {
+        await #expect(processExitsWith: .failure) { _ = AudioRing(channelCount: 33, capacity: 8) }
+        await #expect(processExitsWith: .failure) { _ = AudioRing(channelCount: 0, capacity: 8) }
+    }
+
     /// S0.7: a fill test that breaks at wrap. Every place in the ring, every fill, every block size.
     @Test(arguments: 1...3)
     func theFillTestHoldsAtEveryPlaceOfTheWrap(channelCount: Int) {

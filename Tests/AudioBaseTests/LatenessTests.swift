@@ -39,6 +39,12 @@ import Testing
         #expect(abs(calls.lateness.floor + 50e-6) < 5e-6, "\(calls.lateness.floor)")
     }
 
+    @Test func `nothing is due after the line, however late all calls are`() {
+        var calls = Calls()
+        calls.add(400, least: 50e-6)
+        #expect(calls.lateness.floor == 0, "\(calls.lateness.floor)")
+    }
+
     @Test func `jitter that is symmetric leaves the floor at the line`() {
         var calls = Calls()
         var random = SeededRandom(seed: 5)

@@ -182,4 +182,29 @@ import Testing
         #expect(together.memory.elementsEqual(apart.memory))
         for c in 0..<2 { #expect((0..<frameCount).allSatisfy { a.channels[c][$0] == b.channels[c][$0] }) }
     }
+
+    @Test(arguments: SampleType.allCases, 1...3)
+    func `frames behind an offset are what they are without one`(type: SampleType, channelCount: Int) {
+        let (frameCount, offset) = (21, 5)
+        let whole = AudioBuffer(channelCount: channelCount, frameCapacity: offset + frameCount)
+        Self.sine(whole)
+        let part = AudioBuffer(channelCount: channelCount, frameCapacity: frameCount)
+        for c in 0..<channelCount { copySamples(part.channels[c], whole.channels[c] + offset, frameCount) }
+        let (behind, plain) = (
+            Bytes(type, channelCount: channelCount, frameCount: frameCount),
+            Bytes(type, channelCount: channelCount, frameCount: frameCount)
+        )
+        type.write(
+            whole.channels, offset: offset, frameCount: frameCount, into: behind.start, channelCount: channelCount)
+        type.write(part.channels, frameCount: frameCount, into: plain.start, channelCount: channelCount)
+        #expect(behind.memory.elementsEqual(plain.memory))
+        let to = AudioBuffer(channelCount: channelCount, frameCapacity: offset + frameCount)
+        type.read(plain.start, channelCount: channelCount, frameCount: frameCount, into: part.channels)
+        type.read(
+            plain.start, channelCount: channelCount, frameCount: frameCount, into: to.channels, offset: offset)
+        for c in 0..<channelCount {
+            #expect((0..<offset).allSatisfy { to.channels[c][$0] == 0 })
+            #expect((0..<frameCount).allSatisfy { to.channels[c][offset + $0] == part.channels[c][$0] })
+        }
+    }
 }

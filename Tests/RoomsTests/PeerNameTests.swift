@@ -33,6 +33,14 @@ import Testing
         #expect(BoundedText.printable("ab\(text)c", limit: 10) == "ab c")
     }
 
+    @Test func `what is wrong with a name is said in words`() {
+        let bell = TextError(.name, .forbidden("\u{7}", position: 3)).description
+        #expect(bell == "character 3 of the name, U+0007, is a control character; leave it out")
+        #expect(TextError(.name, .tooLong(size: 64, limit: 63)).description.contains("64 bytes"))
+        #expect(TextError(.pin, .tooShort(count: 3, least: 4)).description.contains("3 characters"))
+        #expect(TextError(.purpose, .empty).description.contains("purpose is empty"))
+    }
+
     @Test func `a number behind makes a second name differ, and fits`() throws {
         let anna = try PeerName("Anna")
         #expect(anna.distinct(from: []) == anna)
@@ -47,7 +55,7 @@ import Testing
     @Test func `any text is a name that is fit for a terminal, or an error`() throws {
         var random = SeededRandom(seed: 1)
         var names = 0
-        for _ in 0..<50_000 {
+        for _ in 0..<5_000 {
             let bytes = random.damaged(
                 Array("Anna's räum 👩‍🎤".utf8), pieces: ["\u{1B}[2J", "\u{202E}", " ", "é", "\u{0}"])
             guard let name = try? PeerName(String(decoding: bytes, as: UTF8.self)) else { continue }

@@ -291,6 +291,17 @@ import Testing
         #expect(test.host.roster.members[1].isMuted == !before)
     }
 
+    @Test func `another part of the room is told of under the key that its host has proved`() throws {
+        var test = TestHost()
+        let reply = test.ask(.describe, caller(1))
+        var info = try #require(reply?.info)
+        info.role = .host
+        info.hostKey = TestKey(6).fingerprint  // only what it says
+        let actions = test.host.met(info, provedBy: TestKey(5).fingerprint, at: test.now)
+        info.hostKey = TestKey(5).fingerprint
+        #expect(actions == [.tell(.split(info))])
+    }
+
     @Test func `another part of the room is told of once, and nothing else happens`() throws {
         var test = TestHost()
         test.admit(1)

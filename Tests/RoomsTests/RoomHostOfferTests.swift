@@ -49,6 +49,16 @@ import Testing
         #expect(test.wait(11, keeping: [1, 2]).contains(.unanswered(offer.offer)))
     }
 
+    @Test func `a newer offer of the host takes the place of its older one to that member alone`() {
+        var (test, one, two, _) = room()
+        let offers = (1...3).map { description(.first, $0, "offer") }
+        #expect(!test.host.offer(offers[0], to: one, at: test.now).contains(.unanswered(offers[0].offer)))
+        #expect(!test.host.offer(offers[1], to: two, at: test.now).contains(.unanswered(offers[0].offer)))
+        let actions = test.host.offer(offers[2], to: one, at: test.now)
+        #expect(actions.contains(.unanswered(offers[0].offer)) && !actions.contains(.unanswered(offers[1].offer)))
+        #expect(test.host.offers.map(\.description.offer) == [offers[1].offer, offers[2].offer])
+    }
+
     @Test func `nobody waits longer than ten seconds, nor for who is away or gone`() {
         var (test, one, two, _) = room()
         let (first, _) = test.send(.offer(description(two, 1, "a"), to: one), caller(2))

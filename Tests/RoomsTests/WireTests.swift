@@ -92,6 +92,17 @@ import Testing
         #expect(error.hostSentence(about: "'Anna' at 10.0.0.1") != "")
     }
 
+    @Test func `no more of an error's text is kept than its limit`() {
+        let long = String(repeating: "a", count: 1_000)
+        func read(_ code: String) -> RoomError {
+            RoomError(status: 400, body: Array(#"{"error": "\#(code)", "message": "\#(long)"}"#.utf8))
+        }
+        #expect(read("malformed") == .malformed(String(long.prefix(200))))
+        #expect(
+            read(long)
+                == .other(code: String(long.prefix(40)), status: 400, message: String(long.prefix(400))))
+    }
+
     @Test func `a key that has changed is said loudly, with what to type`() {
         let error = RoomError.changedKey(name: name("Anna"), was: TestKey(1).fingerprint)
         let forget = "earshot peers forget \(TestKey(1).fingerprint.hex.prefix(16))"
