@@ -14,7 +14,9 @@ build_packages=(
     libavahi-client-dev
 )
 # To run scripts/demo: speech and song that others recorded, what converts them, and what plays the result.
-demo_packages=(codec2-examples fretsonfire-songs-sectoid sox alsa-utils)
+demo_packages=(pocketsphinx-testdata fretsonfire-songs-sectoid sox alsa-utils)
+# To run scripts/bench files and playout: more speech. Debian 13 has it no longer.
+bench_packages=(codec2-examples)
 # To run scripts/test: sound servers, network tools, independent judges of quality, encoders, compilers for them, plug-ins, a
 # debugger, and who else speaks RTP: a browser, GStreamer.
 test_packages=(

@@ -57,7 +57,8 @@ public struct VoiceProcessingOptions: Hashable, Sendable {
     public var gainControl: GainControl?
     /// Takes away what is below the voice: rumble, direct current.
     public var highPass: Bool
-    /// The longest echo that is modelled: delay and the room's decay, in milliseconds, 50 to 500 in steps of 10.
+    /// The longest echo that the linear canceller models: delay and the room's decay, in milliseconds, 50 to 500 in steps of
+    /// 10. 0 leaves the canceller out.
     public var echoPath: Int
 
     /// Options of one's own.
@@ -69,7 +70,7 @@ public struct VoiceProcessingOptions: Hashable, Sendable {
         self.noise = noise
         self.gainControl = gainControl
         self.highPass = highPass
-        self.echoPath = max(50, min(500, echoPath / 10 * 10))
+        self.echoPath = echoPath <= 0 ? 0 : max(50, min(500, echoPath / 10 * 10))
     }
 
     /// Every part off: the sound passes unchanged.
@@ -80,6 +81,6 @@ public struct VoiceProcessingOptions: Hashable, Sendable {
             sample_rate: CInt(rate), echo_suppression: CInt(echo?.rawValue ?? -1),
             noise_suppression: CInt(noise?.rawValue ?? -1), gain_control: CInt(gainControl?.mode.rawValue ?? -1),
             target_level: CInt(-(gainControl?.target ?? -3)), compression_gain: CInt(gainControl?.gain ?? 9),
-            high_pass: highPass ? 1 : 0, extended_filter: 1, delay_agnostic: 1, path_frames: CInt(echoPath / 10))
+            high_pass: highPass ? 1 : 0, path_frames: CInt(echoPath / 10))
     }
 }

@@ -34,13 +34,14 @@ def level(x):
 
 
 def talkers():
-    """One long recording, and short words of another person, both at RATE."""
-    clips = []
-    for path in speech.CLIPS:
-        x, own = speech.read(path)
-        x = speech.resample(x, own, RATE)
-        clips.append(0.5 * x[np.argmax(np.abs(x) > 0.01):] / np.max(np.abs(x)))
-    return clips[-1], np.concatenate(clips[:-1])
+    """Sentences, and short words of another person, both at RATE."""
+    return tuple(np.concatenate([trimmed(path) for path in paths]) for paths in (speech.SENTENCES, speech.CLIPS[:-1]))
+
+
+def trimmed(path):
+    x, own = speech.read(path)
+    x = speech.resample(x, own, RATE)
+    return 0.5 * x[np.argmax(np.abs(x) > 0.01):] / np.max(np.abs(x))
 
 
 def echo(far, decay, delay, seed=1):
