@@ -66,7 +66,7 @@ require_known_distribution() {
     fail "Unknown distribution: ${PRETTY_NAME:-$(uname -s)}. Known are Debian 12 and Ubuntu 22.04, and newer ones.
 Install by hand the libraries with their headers: JACK, Opus, FFmpeg (libavcodec, libavformat, libavutil), libsndfile,
 libvorbis, LAME, TagLib, libcurl, OpenSSL, libsrtp2, kissfft, Cairo, D-Bus, Avahi, lilv with LV2,
-webrtc-audio-processing 0.3, and pkg-config. Debian calls these
+webrtc-audio-processing 0.3 or 1.x, and pkg-config. Debian calls these
 packages:
     ${build_packages[*]}
 For the demo:

@@ -2,6 +2,19 @@
 # the process that runs in the root: they end with it, however it ends.
 # shellcheck shell=bash disable=SC2154
 
+# Debian's releases that Earshot is tried on.
+declare -A codenames=([12]=bookworm [13]=trixie)
+
+# The folder of this machine's Swift, which a root has under the same name.
+toolchain_folder() {
+    local folder
+    folder=$(dirname "$(dirname "$(dirname "$(readlink -f "$(command -v swift)")")")")
+    [[ $folder == /?* ]] || fail "Swift is installed in /usr: unpack it in a folder of its own, such as /opt/swift"
+    echo "$folder"
+}
+
+remove_root() { rm -rf --one-file-system "$1"; }
+
 # Says why no root can be made here; nothing if it can.
 no_roots() {
     if ((EUID != 0)); then
@@ -19,7 +32,7 @@ new_root() {
     cp /etc/resolv.conf "$base/etc/resolv.conf"
 }
 new_root_once() {
-    rm -rf --one-file-system "$2"
+    remove_root "$2"
     mmdebstrap --quiet --variant=apt --components=main "$1" "$2"
 }
 

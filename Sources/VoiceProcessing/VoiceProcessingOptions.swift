@@ -57,8 +57,7 @@ public struct VoiceProcessingOptions: Hashable, Sendable {
     public var gainControl: GainControl?
     /// Takes away what is below the voice: rumble, direct current.
     public var highPass: Bool
-    /// The longest echo that the linear canceller models: delay and the room's decay, in milliseconds, 50 to 500 in steps of
-    /// 10. 0 leaves the canceller out.
+    /// The longest echo that is modelled: delay and the room's decay, in milliseconds, 50 to 500 in steps of 10.
     public var echoPath: Int
 
     /// Options of one's own.
@@ -70,7 +69,7 @@ public struct VoiceProcessingOptions: Hashable, Sendable {
         self.noise = noise
         self.gainControl = gainControl
         self.highPass = highPass
-        self.echoPath = echoPath <= 0 ? 0 : max(50, min(500, echoPath / 10 * 10))
+        self.echoPath = max(50, min(500, echoPath / 10 * 10))
     }
 
     /// Every part off: the sound passes unchanged.

@@ -44,7 +44,8 @@ def trimmed(path):
     return 0.5 * x[np.argmax(np.abs(x) > 0.01):] / np.max(np.abs(x))
 
 
-def echo(far, decay, delay, seed=1):
+def echo(far, decay, delay, coupling=COUPLING, seed=1):
+    """What the microphone hears of the loudspeaker, with noise of its own."""
     random = np.random.default_rng(seed)
     n = int(1.2 * decay * RATE)
     h = random.standard_normal(n) * 10 ** (-3 * np.arange(n) / RATE / decay)
@@ -52,7 +53,7 @@ def echo(far, decay, delay, seed=1):
     h[:direct] = 0
     h[direct] += 8
     e = scipy.signal.fftconvolve(far, h)[:len(far)]
-    e *= 10 ** (COUPLING / 20) * level(far) / level(e)
+    e *= 10 ** (coupling / 20) * level(far) / level(e)
     e = np.concatenate([np.zeros(int(delay * RATE / 1000)), e])[:len(far)]
     return e + 10 ** (NOISE / 20) * random.standard_normal(len(far))
 
