@@ -183,7 +183,7 @@ let package = Package(
         shim("CLAME", apt: "libmp3lame-dev"),
         shim("CVorbis", pkgConfig: "vorbisenc", apt: "libvorbis-dev"),
         shim("CKissFFT", apt: "libkissfft-dev"),
-        shim("CCurl", pkgConfig: "libcurl", apt: "libcurl4-openssl-dev"),
+        shim("CCurl", apt: "libcurl4-openssl-dev"),
         shim("COpenSSL", pkgConfig: "openssl", apt: "libssl-dev"),
         shim("CSRTP", pkgConfig: "libsrtp2", apt: "libsrtp2-dev"),
         shim("CCairo", pkgConfig: "cairo", apt: "libcairo2-dev"),

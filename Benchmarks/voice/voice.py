@@ -114,7 +114,7 @@ def figures(scene, microphone, near, out, raw):
             half = len(out) / RATE / 2
             found["ERLE before the change, dB"] = echo.decibels(microphone[after:len(out) // 2], out[after:len(out) // 2])
             found["s until 20 dB again"] = convergence(microphone, out, half)
-        else:
+        elif "-20" not in scene:
             found["s until 20 dB"] = convergence(microphone, out)
         return found
     start = int(np.argmax(np.abs(near) > 0.01))

@@ -3,6 +3,7 @@
 #include "EchoPath.hpp"
 #include "Library.hpp"
 
+#include <algorithm>
 #include <memory>
 
 struct earshot_voice {
@@ -10,6 +11,7 @@ struct earshot_voice {
     std::unique_ptr<EchoPath> path;
     int sample_rate;
     bool cancels_echo;
+    bool changes;
 };
 
 namespace {
@@ -23,9 +25,9 @@ extern "C" earshot_voice *earshot_voice_create(const earshot_voice_options *opti
     try {
         const bool cancels_echo = options->echo_suppression >= 0;
         std::unique_ptr<earshot_voice> voice(
-            new earshot_voice{Library(*options), nullptr, options->sample_rate, cancels_echo});
+            new earshot_voice{Library(*options), nullptr, options->sample_rate, cancels_echo, earshot_voice_changes(options) != 0});
         if (cancels_echo && options->path_frames > 0)
-            voice->path.reset(new EchoPath(options->sample_rate / 100, options->path_frames));
+            voice->path.reset(new EchoPath(options->sample_rate / 100, options->path_frames, Library::echo_left));
         *error = voice->library.configure(*options);
         return *error == 0 ? voice.release() : nullptr;
     } catch (...) {
@@ -52,7 +54,12 @@ extern "C" int earshot_voice_process(earshot_voice *voice, const float *micropho
             voice->path->process(microphone, reference, cleaned);
             near = cleaned;
         }
-        return voice->library.process(near, cleaned);
+        if (voice->changes) return voice->library.process(near, cleaned);
+        // 1.x converts 8 kHz even then; the library only listens for voice.
+        float unused[480];
+        const int e = voice->library.process(near, unused);
+        std::copy(near, near + voice->sample_rate / 100, cleaned);
+        return e;
     } catch (...) {
         return kException;
     }

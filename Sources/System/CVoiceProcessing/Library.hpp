@@ -7,6 +7,9 @@
 /// success. Its functions may throw.
 class Library {
 public:
+    /// The share of the estimated echo that the linear stage leaves to the library.
+    static const float echo_left;
+
     explicit Library(const earshot_voice_options &options);
     ~Library();
 

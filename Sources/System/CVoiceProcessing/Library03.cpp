@@ -5,6 +5,8 @@
 
 using webrtc::AudioProcessing;
 
+const float Library::echo_left = 0;
+
 struct Library::Parts {
     std::unique_ptr<AudioProcessing> processing;
     webrtc::StreamConfig stream;
@@ -94,9 +96,9 @@ extern "C" const char *earshot_voice_package(void) { return "libwebrtc-audio-pro
 
 // The echo suppressor keeps 7 or 14 ms, the noise suppressor 6, the splitting into bands 1.
 extern "C" double earshot_voice_delay(const earshot_voice_options *o) {
-    const bool cancels = o->echo_suppression >= 0, suppresses = o->noise_suppression >= 0;
-    const bool splits = cancels || suppresses || o->gain_control >= 0 || o->high_pass != 0;
+    if (!earshot_voice_changes(o)) return 0;
+    const double echo = o->echo_suppression < 0 ? 0 : o->sample_rate == 8000 ? 14 : 7;
     const double bands = o->sample_rate == 48000 ? 0.98 : o->sample_rate == 32000 ? 0.12 : 0;
-    return (cancels ? o->sample_rate == 8000 ? 14 : 7 : 0) + (suppresses ? 6 : 0) + (splits ? bands : 0);
+    return echo + (o->noise_suppression >= 0 ? 6 : 0) + bands;
 }
 #endif

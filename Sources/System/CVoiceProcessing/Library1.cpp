@@ -5,6 +5,9 @@
 
 using webrtc::AudioProcessing;
 
+// If nothing is left, AEC3 decides that there are headphones and lets pass what a loudspeaker distorts: docs/figures/voice.md.
+const float Library::echo_left = 0.1f;
+
 struct Library::Parts {
     rtc::scoped_refptr<AudioProcessing> processing;
     webrtc::StreamConfig stream;
@@ -65,5 +68,10 @@ void Library::get_statistics(earshot_voice_statistics &statistics) {
 
 extern "C" const char *earshot_voice_package(void) { return "libwebrtc-audio-processing-1-3"; }
 
-extern "C" double earshot_voice_delay(const earshot_voice_options *) { return 0; }
+// The echo suppressor keeps 8 ms, the noise suppressor 6, the splitting into bands 1; 8 kHz is converted to 16 and back.
+extern "C" double earshot_voice_delay(const earshot_voice_options *o) {
+    if (!earshot_voice_changes(o)) return 0;
+    const double bands = o->sample_rate == 48000 ? 0.98 : o->sample_rate == 32000 ? 0.12 : o->sample_rate == 8000 ? 3 : 0;
+    return (o->echo_suppression >= 0 ? 8 : 0) + (o->noise_suppression >= 0 ? 6 : 0) + bands;
+}
 #endif

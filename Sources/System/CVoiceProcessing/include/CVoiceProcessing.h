@@ -37,6 +37,11 @@ typedef struct {
     int has_voice;         // 0 or 1, of the newest frame
 } earshot_voice_statistics;
 
+/// False if every part is off: the sound passes unchanged.
+static inline int earshot_voice_changes(const earshot_voice_options *o) {
+    return o->echo_suppression >= 0 || o->noise_suppression >= 0 || o->gain_control >= 0 || o->high_pass != 0;
+}
+
 /// Debian's package of the library, for messages.
 const char *earshot_voice_package(void);
 
