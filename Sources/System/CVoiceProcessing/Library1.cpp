@@ -6,7 +6,7 @@
 using webrtc::AudioProcessing;
 
 // If nothing is left, AEC3 decides that there are headphones and lets pass what a loudspeaker distorts: docs/figures/voice.md.
-const float Library::echo_left = 0.1f;
+const float Library::echo_left = 0.2f;
 
 struct Library::Parts {
     rtc::scoped_refptr<AudioProcessing> processing;
