@@ -31,7 +31,7 @@ import Testing
 
     @Test(arguments: VoiceProcessor.sampleRates, parts)
     func `sound is as late as is said`(rate: Int, options: VoiceProcessingOptions) throws {
-        let speech = Array(try Speech.talk(rate: rate).prefix(rate * 3))
+        let speech = Array(try Speech.words(rate: rate).prefix(rate * 3))
         let processor = try VoiceProcessor(sampleRate: rate, options: options)
         let scene = Scene(rate: rate, far: [], near: speech, noise: -90)
         let output = try scene.cleaned(processor)

@@ -148,7 +148,8 @@ std::vector<FreeItem> free_items(MP4::Tag *tag) {
         if (kFree + key == item.first) add(item.first);
     }
 #else
-    for (const auto &item : tag->properties().unsupportedData()) add(item);
+    const StringList others = tag->properties().unsupportedData();
+    for (const auto &item : others) add(item);
 #endif
     return all;
 }
