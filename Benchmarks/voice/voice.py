@@ -18,7 +18,16 @@ import echo  # noqa: E402
 import speech  # noqa: E402
 
 RATE = echo.RATE
-CHAINS = {"ours": 25, "alone": 0}  # partitions of our canceller
+# Partitions of our canceller, and whether the shim runs it or it takes all of the echo that it estimates.
+CHAINS = {"ours": (25, "shim"), "alone": (0, "shim"), "whole": (25, "whole")}
+TITLES = {"ours": "ours before it", "alone": "alone", "whole": "ours taking all"}
+
+
+def columns_of(releases):
+    """0.3 is given all that ours leaves anyway."""
+    return [(release, chain) for release in releases for chain in CHAINS if (release, chain) != ("12", "whole")]
+
+
 SETTLED = 2.0  # seconds
 CONVERGED = 20  # dB
 WINDOW = 0.5  # seconds that are judged at once
@@ -76,8 +85,8 @@ def prepare(folder):
         name = file_name(scene)
         for kind, x in [("mic", microphone), ("far", far)]:
             x.astype("<f4").tofile(folder / f"{name}.{kind}")
-        for chain, partitions in CHAINS.items():
-            jobs.append(f"{RATE} 0 1 {partitions} {name} {chain}")
+        for chain, (partitions, who) in CHAINS.items():
+            jobs.append(f"{RATE} 0 1 {partitions} {who} {name} {chain}")
     (folder / "jobs").write_text("\n".join(jobs) + "\n")
 
 
@@ -129,19 +138,17 @@ def figures(scene, microphone, near, out, raw):
 
 
 def table(folder, releases):
-    columns, rows, costs, stated = [], {}, {}, {}
+    columns, rows, costs, stated = columns_of(releases), {}, {}, {}
     everything = scenes()
-    for release in releases:
-        for chain in CHAINS:
-            column = (release, chain)
-            columns.append(column)
-            for scene, (microphone, far, near) in everything.items():
-                out, said = read(folder, release, scene, chain, len(microphone))
-                raw = np.fromfile(folder / release / f"{file_name(scene)}.{chain}", "<f4").astype(float)
-                stated[column] = said["delayMs"]
-                costs.setdefault(column, []).append(said["medianUs"])
-                for name, value in figures(scene, microphone, near, out, raw).items():
-                    rows.setdefault((scene, name), {})[column] = value
+    for column in columns:
+        release, chain = column
+        for scene, (microphone, far, near) in everything.items():
+            out, said = read(folder, release, scene, chain, len(microphone))
+            raw = np.fromfile(folder / release / f"{file_name(scene)}.{chain}", "<f4").astype(float)
+            stated[column] = said["delayMs"]
+            costs.setdefault(column, []).append(said["medianUs"])
+            for name, value in figures(scene, microphone, near, out, raw).items():
+                rows.setdefault((scene, name), {})[column] = value
     for (scene, name), cells in rows.items():
         if name in ("PESQ-WB", "eSTOI"):
             microphone, _, near = everything[scene]
@@ -149,7 +156,7 @@ def table(folder, releases):
             score = speech.scores(near[start:], microphone[start:], RATE)
             cells["before"] = score[0] if name == "PESQ-WB" else score[1]
     print("| | | microphone | " + " | ".join(
-        f"{release}, {'ours before it' if chain == 'ours' else 'alone'}" for release, chain in columns) + " |")
+        f"{release}, {TITLES[chain]}" for release, chain in columns) + " |")
     print("| --- | --- |" + " --- |" * (len(columns) + 1))
     last = None
     for (scene, name), cells in rows.items():
@@ -167,7 +174,7 @@ def draw(folder, picture, releases):
     import zlib
     scene = "words in talk, echo -6 dB"
     microphone, _, near = scenes()[scene]
-    panels = [near, microphone] + [read(folder, r, scene, c, len(near))[0] for r in releases for c in CHAINS]
+    panels = [near, microphone] + [read(folder, r, scene, c, len(near))[0] for r, c in columns_of(releases)]
     strips = []
     for x in panels:
         _, _, power = scipy.signal.spectrogram(x, RATE, nperseg=1024, noverlap=1024 - 480)
@@ -183,7 +190,7 @@ def draw(folder, picture, releases):
     Path(picture).write_bytes(
         b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + chunk(b"IDAT", zlib.compress(raw, 9)) + chunk(b"IEND", b""))
     print(f"{picture}: {scene}, up to 12 kHz: talker, microphone, "
-          + ", ".join(f"{r} {c}" for r in releases for c in CHAINS))
+          + ", ".join(f"{r} {TITLES[c]}" for r, c in columns_of(releases)))
 
 
 if __name__ == "__main__":

@@ -2,7 +2,8 @@ import CVoiceProcessing
 
 /// What voice processing does to a microphone. The defaults suit a call with a loudspeaker and an open microphone.
 public struct VoiceProcessingOptions: Hashable, Sendable {
-    /// How hard what is left of the echo is pressed down; more takes more of the near talker too, while both talk.
+    /// How hard what is left of the echo is pressed down; more takes more of the near talker too, while both talk. The library
+    /// of Debian 13 has one level.
     public enum EchoSuppression: Int, CaseIterable, Sendable {
         /// The least harm to the near talker.
         case low

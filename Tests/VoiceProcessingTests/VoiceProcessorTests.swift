@@ -36,9 +36,10 @@ import Testing
         let scene = Scene(rate: rate, far: [], near: speech, noise: -90)
         let output = try scene.cleaned(processor)
         let padding = [Float](repeating: 0, count: 10)
-        let found = lag(of: padding + output, behind: speech, upTo: 20)
+        // Differences, since 1.x suppresses noise behind a high-pass, which delays low frequencies otherwise.
+        let found = lag(of: differences(padding + output), behind: differences(speech), upTo: 20)
         #expect(abs(found.lag - 10) <= max(1, rate / 10_000), "\(found)")
-        #expect(found.correlation > 0.9)
+        #expect(found.correlation > 0.85)
     }
 
     static let rooms: [(decay: Double, delay: Double)] = [(0.2, 5), (0.2, 30), (0.2, 60), (0.3, 20)]
@@ -114,4 +115,5 @@ import Testing
     }
 }
 
+private func differences(_ x: [Float]) -> [Float] { zip(x.dropFirst(), x).map { $0 - $1 } }
 private func log10(_ x: Double) -> Double { earshot_log(x) / earshot_log(10) }
