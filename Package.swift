@@ -157,7 +157,9 @@ func shim(_ name: String, pkgConfig: String? = nil, apt: String? = nil) -> Targe
 }
 /// A shim in C++, for a library without a C interface. `library` in its folder has links to the library's headers: SwiftPM
 /// warns of the other flags that pkg-config gives. A module map links a library whose name depends on its generation.
-func shimInCXX(_ name: String, library: String? = nil, headers: [String] = ["library"], defines: [String] = []) -> Target {
+func shimInCXX(
+    _ name: String, library: String? = nil, headers: [String] = ["library"], defines: [String] = []
+) -> Target {
     .target(
         name: name, path: "Sources/System/\(name)", exclude: ["library"],
         cxxSettings: headers.map { .headerSearchPath($0) } + defines.map { .define($0) },

@@ -1,6 +1,6 @@
 # Sourced after lib.sh by the scripts that try Earshot in a fresh root of a distribution, which mmdebstrap makes. Mounts belong to
 # the process that runs in the root: they end with it, however it ends.
-# shellcheck shell=bash disable=SC2154
+# shellcheck shell=bash disable=SC2034,SC2154
 
 # Debian's releases that Earshot is tried on.
 declare -A codenames=([12]=bookworm [13]=trixie)
@@ -17,7 +17,7 @@ remove_root() { rm -rf --one-file-system "$1"; }
 
 # Says why no root can be made here; nothing if it can.
 no_roots() {
-    if ((EUID != 0)); then
+    if ((${EARSHOT_UID:-$EUID} != 0)); then
         echo "it needs root, for mmdebstrap: sudo $0"
     elif ! unshare --mount --pid --net --fork true 2>/dev/null; then
         echo "this container may not make namespaces; docker run --privileged allows them"
