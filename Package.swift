@@ -155,13 +155,15 @@ func shim(_ name: String, pkgConfig: String? = nil, apt: String? = nil) -> Targe
     .systemLibrary(
         name: name, path: "Sources/System/\(name)", pkgConfig: pkgConfig, providers: apt.map { [.apt([$0])] })
 }
-/// A shim in C++, for a library without a C interface. `library` in its folder is a link to the library's headers: SwiftPM
-/// warns of the other flags that pkg-config gives.
-func shimInCXX(_ name: String, library: String, defines: [String] = []) -> Target {
+/// A shim in C++, for a library without a C interface. `library` in its folder has links to the library's headers: SwiftPM
+/// warns of the other flags that pkg-config gives. A module map links a library whose name depends on its generation.
+func shimInCXX(
+    _ name: String, library: String? = nil, headers: [String] = ["library"], defines: [String] = []
+) -> Target {
     .target(
         name: name, path: "Sources/System/\(name)", exclude: ["library"],
-        cxxSettings: [.headerSearchPath("library")] + defines.map { .define($0) },
-        linkerSettings: [.linkedLibrary(library)])
+        cxxSettings: headers.map { .headerSearchPath($0) } + defines.map { .define($0) },
+        linkerSettings: library.map { [.linkedLibrary($0)] })
 }
 
 let package = Package(
@@ -183,18 +185,18 @@ let package = Package(
         shim("CLAME", apt: "libmp3lame-dev"),
         shim("CVorbis", pkgConfig: "vorbisenc", apt: "libvorbis-dev"),
         shim("CKissFFT", apt: "libkissfft-dev"),
-        shim("CCurl", pkgConfig: "libcurl", apt: "libcurl4-openssl-dev"),
+        shim("CCurl", apt: "libcurl4-openssl-dev"),
         shim("COpenSSL", pkgConfig: "openssl", apt: "libssl-dev"),
         shim("CSRTP", pkgConfig: "libsrtp2", apt: "libsrtp2-dev"),
         shim("CCairo", pkgConfig: "cairo", apt: "libcairo2-dev"),
         shim("CEBUR128", pkgConfig: "libebur128", apt: "libebur128-dev"),
-        shimInCXX("CVoiceProcessing", library: "webrtc_audio_processing", defines: ["WEBRTC_POSIX"]),
+        shimInCXX("CVoiceProcessing", headers: ["library", "library/webrtc-1"], defines: ["WEBRTC_POSIX"]),
         shimInCXX("CTagLib", library: "tag"),
         .target(name: "TestTraits", path: "Tests/TestTraits", swiftSettings: settings),
         .target(name: "TestSupport", dependencies: ["AudioBase"], path: "Tests/TestSupport", swiftSettings: settings),
     ] + layers.flatMap(targets),
     swiftLanguageModes: [.v6],
-    cxxLanguageStandard: .cxx14
+    cxxLanguageStandard: .cxx17
 )
 
 if below.contains("AudioDSP") {

@@ -14,7 +14,9 @@ build_packages=(
     libavahi-client-dev
 )
 # To run scripts/demo: speech and song that others recorded, what converts them, and what plays the result.
-demo_packages=(codec2-examples fretsonfire-songs-sectoid sox alsa-utils)
+demo_packages=(pocketsphinx-testdata fretsonfire-songs-sectoid sox alsa-utils)
+# To run scripts/bench files and playout: more speech. Debian 13 has it no longer.
+bench_packages=(codec2-examples)
 # To run scripts/test: sound servers, network tools, independent judges of quality, encoders, compilers for them, plug-ins, a
 # debugger, and who else speaks RTP: a browser, GStreamer.
 test_packages=(
@@ -64,7 +66,7 @@ require_known_distribution() {
     fail "Unknown distribution: ${PRETTY_NAME:-$(uname -s)}. Known are Debian 12 and Ubuntu 22.04, and newer ones.
 Install by hand the libraries with their headers: JACK, Opus, FFmpeg (libavcodec, libavformat, libavutil), libsndfile,
 libvorbis, LAME, TagLib, libcurl, OpenSSL, libsrtp2, kissfft, Cairo, D-Bus, Avahi, lilv with LV2,
-webrtc-audio-processing 0.3, and pkg-config. Debian calls these
+webrtc-audio-processing 0.3 or 1.x, and pkg-config. Debian calls these
 packages:
     ${build_packages[*]}
 For the demo:

@@ -32,7 +32,8 @@ public final class OpusCustomDecoder: Sendable {
         coded[0] = channelCount == 2 ? 4 : 0
         self.channelCount = channelCount
         renderer = Renderer(
-            decoder: decoder, scratch: scratch, coded: coded, codedCapacity: capacity, channelCount: channelCount)
+            decoder: decoder, scratch: scratch, coded: coded, codedCapacity: capacity, channelCount: channelCount,
+            libraryConceals: earshot_opus_custom_conceals() != 0)
     }
 
     deinit {
@@ -50,6 +51,7 @@ extension OpusCustomDecoder {
         let coded: UnsafeMutablePointer<UInt8>  // one byte more, before the frame
         let codedCapacity: Int
         let channelCount: Int
+        let libraryConceals: Bool
 
         /// Frames of sound that each frame decodes to: 64.
         public var frameCount: Int { @_noLocks get { 64 } }
@@ -65,6 +67,7 @@ extension OpusCustomDecoder {
             _ frame: UnsafePointer<UInt8>, byteCount: Int, into channels: Channels, offset: Int
         ) -> Int {
             guard byteCount > 0, byteCount <= codedCapacity else { return Int(OPUS_INVALID_PACKET) }
+            guard byteCount > 1 else { return conceal(into: channels, offset: offset) }
             for i in 0..<byteCount { coded[i &+ 1] = frame[i] }
             return finish(
                 earshot_opus_custom_decode(
@@ -77,9 +80,13 @@ extension OpusCustomDecoder {
         /// - Returns: 64, or a negative code of the library.
         @_noLocks
         public func conceal(into channels: Channels, offset: Int) -> Int {
-            finish(
-                earshot_opus_custom_decode(decoder, nil, 0, scratch, Int32(truncatingIfNeeded: frameCount)), channels,
-                offset)
+            let length = Int32(truncatingIfNeeded: frameCount)
+            if libraryConceals {
+                return finish(earshot_opus_custom_decode(decoder, nil, 0, scratch, length), channels, offset)
+            }
+            // The last frame again, 2 dB softer each time.
+            for i in 0..<frameCount &* channelCount { scratch[i] *= 0.8 }
+            return finish(length, channels, offset)
         }
 
         @_noLocks
@@ -95,6 +102,9 @@ extension OpusCustomDecoder {
 
         /// Forgets the signal so far, as for a new stream.
         @_noLocks
-        public func reset() { _ = earshot_opus_custom_reset_decoder(decoder) }
+        public func reset() {
+            _ = earshot_opus_custom_reset_decoder(decoder)
+            for i in 0..<frameCount &* channelCount { scratch[i] = 0 }
+        }
     }
 }

@@ -1,3 +1,5 @@
+import CVoiceProcessing
+
 /// Why there is no voice processing, or not any longer.
 public enum VoiceProcessingError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The rate, in hertz, is none that this can be done at.
@@ -17,8 +19,8 @@ public enum VoiceProcessingError: Error, Hashable, Sendable, CustomStringConvert
         case .unsupportedRate(let hertz):
             "no voice processing at \(hertz.isFinite ? "\(Int(hertz))" : "\(hertz)") Hz: set the sound card to a rate from 8,000 to 192,000 Hz, or use headphones"
         case .refused(let code):
-            "webrtc-audio-processing refused its settings (\(code)): install libwebrtc-audio-processing1 0.3 anew, or use "
-                + "headphones"
+            "webrtc-audio-processing refused its settings (\(code)): install \(String(cString: earshot_voice_package())) anew, "
+                + "or use headphones"
         case .failed(let code): "webrtc-audio-processing failed (\(code)): plain sound goes on; use headphones"
         case .noThread(let code):
             "no thread for voice processing (errno \(code)): close other programs, or raise `ulimit -u`; use headphones"

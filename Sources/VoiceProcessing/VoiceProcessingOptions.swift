@@ -2,7 +2,8 @@ import CVoiceProcessing
 
 /// What voice processing does to a microphone. The defaults suit a call with a loudspeaker and an open microphone.
 public struct VoiceProcessingOptions: Hashable, Sendable {
-    /// How hard what is left of the echo is pressed down; more takes more of the near talker too, while both talk.
+    /// How hard what is left of the echo is pressed down; more takes more of the near talker too, while both talk. The library
+    /// of Debian 13 has one level.
     public enum EchoSuppression: Int, CaseIterable, Sendable {
         /// The least harm to the near talker.
         case low
@@ -80,6 +81,6 @@ public struct VoiceProcessingOptions: Hashable, Sendable {
             sample_rate: CInt(rate), echo_suppression: CInt(echo?.rawValue ?? -1),
             noise_suppression: CInt(noise?.rawValue ?? -1), gain_control: CInt(gainControl?.mode.rawValue ?? -1),
             target_level: CInt(-(gainControl?.target ?? -3)), compression_gain: CInt(gainControl?.gain ?? 9),
-            high_pass: highPass ? 1 : 0, extended_filter: 1, delay_agnostic: 1, path_frames: CInt(echoPath / 10))
+            high_pass: highPass ? 1 : 0, path_frames: CInt(echoPath / 10))
     }
 }

@@ -2,7 +2,7 @@ import CRealtime
 import CVoiceProcessing
 
 /// Echo cancellation, noise suppression and gain control of one microphone, 10 ms at a time, by webrtc-audio-processing
-/// 0.3 with a linear echo canceller before it.
+/// 0.3 or 1.x with a linear echo canceller before it.
 ///
 /// It locks and allocates: never call it from a render callback (``VoiceProcessingWorker`` is for that). One thread at a
 /// time.
@@ -68,12 +68,10 @@ public final class VoiceProcessor: @unchecked Sendable {  // one thread at a tim
     /// Frames by which what comes out is behind what went in: measured of the library, by correlation, within 0.1 ms.
     public var delay: Int { Int((delayMilliseconds * Double(sampleRate) / 1000).rounded()) }
 
-    /// As ``delay``, in milliseconds: its echo suppressor keeps 7 or 14, its noise suppressor 6, its band-splitting 1.
+    /// As ``delay``, in milliseconds.
     public var delayMilliseconds: Double {
-        let isSplit = options.echo != nil || options.noise != nil || options.gainControl != nil || options.highPass
-        let echo = options.echo == nil ? 0.0 : sampleRate == 8_000 ? 14 : 7
-        let bands = !isSplit ? 0.0 : sampleRate == 48_000 ? 0.98 : sampleRate == 32_000 ? 0.12 : 0
-        return echo + (options.noise == nil ? 0 : 6) + bands
+        var native = options.native(rate: sampleRate)
+        return earshot_voice_delay(&native)
     }
 
     /// What is known by now. Not for a render callback.

@@ -32,7 +32,7 @@ public struct VoiceStatistics: Hashable, Sendable {
         self.enhancement = enhancement.decibels
         echoReturnLoss = native.echo_return_loss <= -100 ? nil : Double(native.echo_return_loss)
         echoDelay = native.path_delay < 0 ? nil : Int(native.path_delay)
-        libraryDelay = native.delay_median < 0 ? nil : Int(native.delay_median)
+        libraryDelay = native.library_delay < 0 ? nil : Int(native.library_delay)
         hasVoice = native.has_voice != 0
         self.cost = cost
         self.worst = worst

@@ -125,6 +125,7 @@ import Testing
                 (0..<channelCount).allSatisfy { c in (0..<64).allSatisfy { block.channels[c][$0].isFinite } })
             #expect(decoder.renderer.decode(good, byteCount: good.count, into: block.channels, offset: 0) == 64)
         }
+        #expect(decoder.renderer.decode(good, byteCount: 1, into: block.channels, offset: 0) == 64)
         #expect(block.channels[0][64] == 7)
         #expect(decoder.renderer.decode(good, byteCount: 0, into: block.channels, offset: 0) == -4)
     }

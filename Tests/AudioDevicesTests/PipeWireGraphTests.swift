@@ -25,8 +25,8 @@ import Testing
     private func latency(quanta: Float = 0, frames: UInt32 = 0, nanoseconds: UInt64 = 0) -> spa_latency_info {
         var latency = spa_latency_info()
         latency.max_quantum = quanta
-        latency.max_rate = frames
-        latency.max_ns = nanoseconds
+        latency.max_rate = .init(truncatingIfNeeded: frames)  // PipeWire 1.4 has signed numbers
+        latency.max_ns = .init(truncatingIfNeeded: nanoseconds)
         return latency
     }
 

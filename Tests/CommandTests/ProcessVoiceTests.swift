@@ -7,11 +7,10 @@ import Testing
 /// Recordings of a loudspeaker and a microphone beside it, made of real speech.
 private struct Recordings {
     let scratch: Scratch
-    static let speech = "/usr/share/codec2/raw/speech_orig_16k.wav"
 
     init() throws {
         scratch = try Scratch()
-        let far = try Self.read(Self.speech, rate: 16_000)
+        let far = try RecordedSpeech.sentences.flatMap { try Self.read($0, rate: 16_000) }
         var heard = [Float](repeating: 0, count: far.count + 8_000)
         // 20 ms away, and three walls.
         for (delay, gain) in [(320, Float(0.4)), (520, -0.2), (900, 0.1), (1_700, 0.05)] {

@@ -34,16 +34,19 @@ def level(x):
 
 
 def talkers():
-    """One long recording, and short words of another person, both at RATE."""
-    clips = []
-    for path in speech.CLIPS:
-        x, own = speech.read(path)
-        x = speech.resample(x, own, RATE)
-        clips.append(0.5 * x[np.argmax(np.abs(x) > 0.01):] / np.max(np.abs(x)))
-    return clips[-1], np.concatenate(clips[:-1])
+    """Sentences, and short words of another person, both at RATE."""
+    return tuple(np.concatenate([trimmed(path) for path in paths]) for paths in (speech.SENTENCES, speech.CLIPS[:-1]))
 
 
-def echo(far, decay, delay, seed=1):
+def trimmed(path):
+    """From the first word on, without the sentences' hum."""
+    x, own = speech.read(path)
+    x = scipy.signal.sosfilt(scipy.signal.butter(4, 100, "high", fs=RATE, output="sos"), speech.resample(x, own, RATE))
+    return 0.5 * x[np.argmax(np.abs(x) > 0.01):] / np.max(np.abs(x))
+
+
+def echo(far, decay, delay, coupling=COUPLING, seed=1):
+    """What the microphone hears of the loudspeaker, with noise of its own."""
     random = np.random.default_rng(seed)
     n = int(1.2 * decay * RATE)
     h = random.standard_normal(n) * 10 ** (-3 * np.arange(n) / RATE / decay)
@@ -51,7 +54,7 @@ def echo(far, decay, delay, seed=1):
     h[:direct] = 0
     h[direct] += 8
     e = scipy.signal.fftconvolve(far, h)[:len(far)]
-    e *= 10 ** (COUPLING / 20) * level(far) / level(e)
+    e *= 10 ** (coupling / 20) * level(far) / level(e)
     e = np.concatenate([np.zeros(int(delay * RATE / 1000)), e])[:len(far)]
     return e + 10 ** (NOISE / 20) * random.standard_normal(len(far))
 

@@ -166,7 +166,7 @@ import Testing
         configuration.repair = repair
         for index in 0..<2 {  // Opus's own redundancy is for speech
             configuration.peers[index].sound = try .file(
-                "/usr/share/codec2/raw/speech_orig_16k.wav", as: AudioFormat(sampleRate: 48_000, channelCount: 1))
+                RecordedSpeech.sentences[0], as: AudioFormat(sampleRate: 48_000, channelCount: 1))
         }
         configuration.network = .independent(0.1)
         configuration.measuresFrom = 15

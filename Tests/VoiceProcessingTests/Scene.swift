@@ -83,7 +83,6 @@ func power(_ x: some Sequence<Float>) -> Double {
 
 /// Speech that others recorded, at any rate, brought to a peak of 0.5.
 enum Speech {
-    static let long = "/usr/share/codec2/raw/speech_orig_16k.wav"
     static let names = ["Front_Center", "Front_Left", "Rear_Right", "Side_Left", "Rear_Center", "Side_Right"]
 
     static func read(_ path: String, rate: Int) throws -> [Float] {
@@ -101,7 +100,7 @@ enum Speech {
         try names.flatMap { try read("/usr/share/sounds/alsa/\($0).wav", rate: rate) }
     }
 
-    static func talk(rate: Int) throws -> [Float] { try read(long, rate: rate) }
+    static func talk(rate: Int) throws -> [Float] { try RecordedSpeech.sentences.flatMap { try read($0, rate: rate) } }
 }
 
 /// Where `y` follows `x` best, in samples, and how well (1 is the same).

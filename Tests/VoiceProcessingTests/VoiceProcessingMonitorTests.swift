@@ -52,7 +52,7 @@ private func verdict(
             return
         }
         // Other speech is no better.
-        guard case .noise? = verdict(talk, Array((try Speech.words(rate: Self.rate)).prefix(talk.count))) else {
+        guard case .noise? = verdict(try Speech.words(rate: Self.rate), talk) else {
             Issue.record("other speech is not found")
             return
         }

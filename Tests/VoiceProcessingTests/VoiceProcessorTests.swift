@@ -31,14 +31,16 @@ import Testing
 
     @Test(arguments: VoiceProcessor.sampleRates, parts)
     func `sound is as late as is said`(rate: Int, options: VoiceProcessingOptions) throws {
-        let speech = Array(try Speech.talk(rate: rate).prefix(rate * 3))
+        let speech = Array(try Speech.words(rate: rate).prefix(rate * 3))
         let processor = try VoiceProcessor(sampleRate: rate, options: options)
         let scene = Scene(rate: rate, far: [], near: speech, noise: -90)
         let output = try scene.cleaned(processor)
         let padding = [Float](repeating: 0, count: 10)
-        let found = lag(of: padding + output, behind: speech, upTo: 20)
+        // Differences over 0.25 ms, since 1.x suppresses noise behind a high-pass, which delays low frequencies otherwise.
+        let step = rate / 4_000
+        let found = lag(of: differences(padding + output, step), behind: differences(speech, step), upTo: 20)
         #expect(abs(found.lag - 10) <= max(1, rate / 10_000), "\(found)")
-        #expect(found.correlation > 0.9)
+        #expect(found.correlation > 0.85)
     }
 
     static let rooms: [(decay: Double, delay: Double)] = [(0.2, 5), (0.2, 30), (0.2, 60), (0.3, 20)]
@@ -114,4 +116,5 @@ import Testing
     }
 }
 
+private func differences(_ x: [Float], _ step: Int) -> [Float] { zip(x.dropFirst(step), x).map { $0 - $1 } }
 private func log10(_ x: Double) -> Double { earshot_log(x) / earshot_log(10) }

@@ -2,6 +2,7 @@
 #pragma once
 #include <opus/opus.h>
 #include <opus/opus_custom.h>
+#include <stdio.h>
 #define EARSHOT_NO_LOCKS __attribute__((swift_attr("@_noLocks")))
 
 static inline int earshot_opus_set_bitrate(OpusEncoder *e, opus_int32 v) { return opus_encoder_ctl(e, OPUS_SET_BITRATE(v)); }
@@ -29,6 +30,11 @@ static inline int earshot_opus_custom_set_complexity(OpusCustomEncoder *e, opus_
 static inline int earshot_opus_custom_set_loss(OpusCustomEncoder *e, opus_int32 v) { return opus_custom_encoder_ctl(e, OPUS_SET_PACKET_LOSS_PERC(v)); }
 static inline int earshot_opus_custom_reset_encoder(OpusCustomEncoder *e) { return opus_custom_encoder_ctl(e, OPUS_RESET_STATE); }
 static inline EARSHOT_NO_LOCKS int earshot_opus_custom_reset_decoder(OpusCustomDecoder *d) { return opus_custom_decoder_ctl(d, OPUS_RESET_STATE); }
+// From 1.5 on, built as in Debian 13, libopus dereferences NULL when a decoder of a custom mode conceals a frame.
+static inline int earshot_opus_custom_conceals(void) {
+    int major = 0, minor = 0;
+    return sscanf(opus_get_version_string(), "libopus %d.%d", &major, &minor) == 2 && major == 1 && minor < 5;
+}
 static inline EARSHOT_NO_LOCKS int earshot_opus_custom_decode(
     OpusCustomDecoder *d, const unsigned char *data, int bytes, float *pcm, int frames) {
     return opus_custom_decode_float(d, data, bytes, pcm, frames);

@@ -9,6 +9,9 @@
 #include <id3v2framefactory.h>
 #include <id3v2tag.h>
 #include <mp4file.h>
+#if TAGLIB_MAJOR_VERSION >= 2
+#include <mp4itemfactory.h>
+#endif
 #include <mpegfile.h>
 #include <opusfile.h>
 #include <tpropertymap.h>
@@ -35,6 +38,15 @@ earshot_text text(const std::string &s) { return {s.data(), s.size()}; }
 std::string bytes(const String &s) { return s.to8Bit(true); }
 String string(const earshot_text &t) { return String(std::string(t.bytes, t.count), String::UTF8); }
 ByteVector vector(const earshot_text &t) { return ByteVector(t.bytes, (unsigned int)t.count); }
+
+// A file that may have an ID3v2 tag; `measures` is whether its sound is looked at.
+template <class Container> Container open(TagStream &stream, bool measures) {
+#if TAGLIB_MAJOR_VERSION >= 2
+    return Container(&stream, measures);
+#else
+    return Container(&stream, ID3v2::FrameFactory::instance(), measures);
+#endif
+}
 
 Picture from(FLAC::Picture *p) {
     return {bytes(p->mimeType()), bytes(p->description()), p->data(), int(p->type())};
@@ -113,24 +125,47 @@ void put_pictures(MP4::Tag *tag, const earshot_picture *pictures, size_t count) 
     else tag->setItem("covr", MP4::Item(covers));
 }
 
-// Fields of no name that iTunes has an atom for. Its notes on gaps and loudness are about this very sound: no words, and not to
-// be copied or replaced.
+// Fields that iTunes has no atom for.
 const char kFree[] = "----:com.apple.iTunes:";
 
-std::vector<String> free_items(MP4::Tag *tag) {
-    std::vector<String> names;
-    const StringList others = tag->properties().unsupportedData();
-    for (auto it = others.begin(); it != others.end(); ++it) {
-        if (!it->startsWith(kFree)) continue;
-        const String name = it->substr(sizeof kFree - 1);
-        if (name != "iTunSMPB" && name != "iTunNORM" && !tag->item(*it).toStringList().isEmpty())
-            names.push_back(*it);
+struct FreeItem {
+    String item, name;
+    StringList values;
+
+    // iTunes's notes on gaps and loudness are about this very sound: no words, and not to be copied or replaced.
+    bool is_text() const { return name != "iTunSMPB" && name != "iTunNORM" && !values.isEmpty(); }
+};
+
+// TagLib 1 reports an item that it has no property for as unsupported, TagLib 2 as a property named in capitals.
+std::vector<FreeItem> free_items(MP4::Tag *tag) {
+    std::vector<FreeItem> all;
+    const auto add = [&](const String &item) {
+        if (item.startsWith(kFree)) all.push_back({item, item.substr(sizeof kFree - 1), tag->item(item).toStringList()});
+    };
+#if TAGLIB_MAJOR_VERSION >= 2
+    for (const auto &item : tag->itemMap()) {
+        const String key = MP4::ItemFactory::instance()->propertyKeyForName(item.first.data(String::UTF8));
+        if (kFree + key == item.first) add(item.first);
     }
-    return names;
+#else
+    const StringList others = tag->properties().unsupportedData();
+    for (const auto &item : others) add(item);
+#endif
+    return all;
+}
+
+// Takes the free items out of the tag in memory.
+std::vector<FreeItem> take_free_items(MP4::Tag *tag) {
+    if (!tag) return {};
+    const auto all = free_items(tag);
+    for (const auto &free : all) tag->removeItem(free.item);
+    return all;
 }
 
 void put_properties(MP4::Tag *tag, const PropertyMap &map) {
-    for (const auto &name : free_items(tag)) tag->removeItem(name);
+    for (const auto &free : free_items(tag)) {
+        if (free.is_text()) tag->removeItem(free.item);
+    }
     const PropertyMap others = tag->setProperties(map);
     for (auto it = others.begin(); it != others.end(); ++it) tag->setItem(kFree + it->first, MP4::Item(it->second));
 }
@@ -169,7 +204,7 @@ struct earshot_tags {
             return take(file, ::pictures(file.tag()));
         }
         case EARSHOT_TAGS_FLAC: {
-            FLAC::File file(&stream, ID3v2::FrameFactory::instance());
+            auto file = open<FLAC::File>(stream, true);
             const int code = take(file, ::pictures(file.pictureList()));
             if (code == 0 && file.audioProperties()) sound.bits = file.audioProperties()->bitsPerSample();
             return code;
@@ -185,19 +220,17 @@ struct earshot_tags {
             return take(file, ::pictures(file.tag()->pictureList()));
         }
         case EARSHOT_TAGS_MPEG: {
-            MPEG::File file(&stream, ID3v2::FrameFactory::instance());
+            auto file = open<MPEG::File>(stream, true);
             return take(file, ::pictures(file.ID3v2Tag(false)));
         }
         case EARSHOT_TAGS_MP4: {
             if (!stream.has_sane_atoms()) return EARSHOT_TAGS_DAMAGED;
             MP4::File file(&stream);
+            const auto free_items = take_free_items(file.tag());
             const int code = take(file, ::pictures(file.tag()));
-            if (code == 0 && file.tag()) {
-                for (const auto &name : free_items(file.tag())) {
-                    const StringList values = file.tag()->item(name).toStringList();
-                    for (auto it = values.begin(); it != values.end(); ++it)
-                        fields.emplace_back(bytes(name.substr(sizeof kFree - 1)), bytes(*it));
-                }
+            for (const auto &free : free_items) {
+                if (!free.is_text()) continue;
+                for (const auto &value : free.values) fields.emplace_back(bytes(free.name), bytes(value));
             }
             if (code == 0 && file.audioProperties()) {
                 sound.bits = file.audioProperties()->bitsPerSample();
@@ -240,7 +273,7 @@ int write(TagStream &stream, int kind, const PropertyMap &map, const earshot_pic
         return file.save() ? 0 : EARSHOT_TAGS_DAMAGED;
     }
     case EARSHOT_TAGS_FLAC: {
-        FLAC::File file(&stream, ID3v2::FrameFactory::instance(), false);
+        auto file = open<FLAC::File>(stream, false);
         if (!file.isValid()) return EARSHOT_TAGS_DAMAGED;
         file.xiphComment(true)->setProperties(map);
         file.removePictures();
@@ -256,7 +289,7 @@ int write(TagStream &stream, int kind, const PropertyMap &map, const earshot_pic
         return write_xiph(file, file.tag(), map, pictures, count);
     }
     case EARSHOT_TAGS_MPEG: {
-        MPEG::File file(&stream, ID3v2::FrameFactory::instance(), false);
+        auto file = open<MPEG::File>(stream, false);
         if (!file.isValid()) return EARSHOT_TAGS_DAMAGED;
         ID3v2::Tag *tag = file.ID3v2Tag(true);
         tag->setProperties(map);

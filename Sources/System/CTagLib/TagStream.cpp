@@ -158,7 +158,7 @@ void TagStream::move(long from, long to) {
     }
 }
 
-void TagStream::insert(const ByteVector &data, unsigned long start, unsigned long replace) {
+void TagStream::insert(const ByteVector &data, TagOffset start, unsigned long replace) {
     const long end = length();
     const long from = long(start) + long(replace) < end ? long(start) + long(replace) : end;
     const long to = long(start) + long(data.size());
@@ -168,7 +168,7 @@ void TagStream::insert(const ByteVector &data, unsigned long start, unsigned lon
     position_ = to;
 }
 
-void TagStream::removeBlock(unsigned long start, unsigned long count) {
+void TagStream::removeBlock(TagOffset start, unsigned long count) {
     const long end = length();
     if (long(start) >= end) return;
     const long from = long(start) + long(count) < end ? long(start) + long(count) : end;

@@ -4,6 +4,12 @@
 #endif
 #include <tiostream.h>
 
+#if TAGLIB_MAJOR_VERSION >= 2
+using TagOffset = TagLib::offset_t;
+#else
+using TagOffset = unsigned long;
+#endif
+
 /// An open file as TagLib's stream. It reads no more than a bounded block at once, keeps the first error of the system, and
 /// refuses what would grow without bound: a compressed ID3v2 frame that could inflate a thousandfold, MP4 atoms in depths.
 class TagStream : public TagLib::IOStream {
@@ -25,8 +31,8 @@ public:
     TagLib::FileName name() const override { return ""; }
     TagLib::ByteVector readBlock(unsigned long length) override;
     void writeBlock(const TagLib::ByteVector &data) override;
-    void insert(const TagLib::ByteVector &data, unsigned long start, unsigned long replace) override;
-    void removeBlock(unsigned long start, unsigned long length) override;
+    void insert(const TagLib::ByteVector &data, TagOffset start, unsigned long replace) override;
+    void removeBlock(TagOffset start, unsigned long length) override;
     bool readOnly() const override { return false; }
     bool isOpen() const override { return true; }
     void seek(long offset, Position origin) override;

@@ -16,7 +16,7 @@ constexpr double kHarm = 4;  // power of the output over that of the input at wh
 
 }  // namespace
 
-EchoPath::EchoPath(int hop, int partitions) : hop(hop), partitions(partitions) {
+EchoPath::EchoPath(int hop, int partitions, float left) : left(left), hop(hop), partitions(partitions) {
     int bits = 0;
     while (size < 2 * hop) size *= 2, ++bits;
     bins = size / 2 + 1;
@@ -98,10 +98,11 @@ void EchoPath::process(const float *microphone, const float *reference, float *c
     estimate();
     double m = 0, e = 0;
     for (int i = 0; i < hop; ++i) {
-        const float error = microphone[i] - re[size - hop + i];
+        const float echo = re[size - hop + i], error = microphone[i] - echo;
         m += double(microphone[i]) * microphone[i];
         e += double(error) * error;
-        re[size - hop + i] = cleaned[i] = error;
+        re[size - hop + i] = error;
+        cleaned[i] = error + left * echo;
     }
     microphonePower = 0.9 * microphonePower + 0.1 * m;
     errorPower = 0.9 * errorPower + 0.1 * e;

@@ -10,8 +10,8 @@
 
 class EchoPath {
 public:
-    /// Frames of `hop` samples; the path is modelled over `partitions` of them.
-    EchoPath(int hop, int partitions);
+    /// Frames of `hop` samples; the path is modelled over `partitions` of them. The share `left` of the estimated echo stays.
+    EchoPath(int hop, int partitions, float left);
 
     /// Subtracts the estimated echo of `reference` from `microphone`; without delay. `cleaned` may be `microphone`.
     void process(const float *microphone, const float *reference, float *cleaned);
@@ -30,6 +30,7 @@ private:
     void restart();
     int slot(int partition) const { return (newest + partition) % partitions * bins; }
 
+    float left;
     int hop, size = 1, bins, partitions, newest = 0, turn = 0;
     double microphonePower = 0, errorPower = 0;
     Row cosines, sines;
