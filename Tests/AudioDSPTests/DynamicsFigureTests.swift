@@ -1,7 +1,8 @@
 import Testing
+import TestTraits
 import UnitMeasures
 
-@Suite struct DynamicsFigureTests {
+@Suite(.optimized) struct DynamicsFigureTests {
     @Test func `the compressor keeps to its curve and times`() {
         for figure in compressorFigures() { #expect(figure.isMet, "\(figure)") }
     }

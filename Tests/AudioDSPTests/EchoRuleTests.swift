@@ -1,10 +1,11 @@
 import AudioBase
 import AudioDSP
 import Testing
+import TestTraits
 import UnitMeasures
 
 /// What every unit promises, of the two that remember longest.
-@Suite struct EchoRuleTests {
+@Suite(.optimized) struct EchoRuleTests {
     /// A setting some frames after the start, reached in as many.
     struct Move {
         var frame: Int

@@ -1,5 +1,6 @@
 import AudioBase
 import Testing
+import TestTraits
 import UnitMeasures
 
 @testable import AudioDSP
@@ -55,7 +56,7 @@ private func ends(_ type: Int) -> [[Float]] {
     }
 }
 
-@Suite struct EqualizerTests {
+@Suite(.optimized) struct EqualizerTests {
     @Test func `it is what the cookbook says, without clicks`() {
         for figure in equalizerFigures() { #expect(figure.isMet, "\(figure)") }
     }

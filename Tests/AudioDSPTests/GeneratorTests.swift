@@ -1,10 +1,11 @@
 import AudioBase
 import AudioDSP
 import Testing
+import TestTraits
 import TestSupport
 import UnitMeasures
 
-@Suite struct GeneratorTests {
+@Suite(.optimized) struct GeneratorTests {
     static let waveforms: [Float] = [0, 1, 2, 3, 4]
 
     @Test func `the generator keeps its figures`() {

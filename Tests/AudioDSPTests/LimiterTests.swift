@@ -1,11 +1,12 @@
 import AudioBase
 import Testing
+import TestTraits
 import TestSupport
 import UnitMeasures
 
 @testable import AudioDSP
 
-@Suite struct LimiterTests {
+@Suite(.optimized) struct LimiterTests {
     @Test(arguments: [8_000.0, 44_100, 48_000, 96_000, 384_000])
     func `below its ceiling it is a delay of exactly its latency`(rate: Double) {
         let unit = UnitType.limiter.makeUnit(sampleRate: rate, channelCount: 2)

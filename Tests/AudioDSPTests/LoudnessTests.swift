@@ -1,11 +1,12 @@
 import AudioBase
 import Testing
+import TestTraits
 import TestSupport
 import UnitMeasures
 
 @testable import AudioDSP
 
-@Suite struct LoudnessTests {
+@Suite(.optimized) struct LoudnessTests {
     private func add(_ sound: [[Float]], to meter: LoudnessMeter) {
         let buffer = buffer(sound)
         withExtendedLifetime(buffer) { meter.add(buffer.channels, frameCount: sound[0].count) }

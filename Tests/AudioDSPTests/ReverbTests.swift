@@ -1,9 +1,10 @@
 import AudioDSP
 import Glibc
 import Testing
+import TestTraits
 import UnitMeasures
 
-@Suite struct ReverbTests {
+@Suite(.optimized) struct ReverbTests {
     @Test func `Each octave decays as set`() {
         for figure in reverbDecayFigures() { #expect(figure.isMet, "\(figure)") }
     }

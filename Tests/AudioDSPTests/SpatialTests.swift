@@ -1,10 +1,11 @@
 import AudioBase
 import Testing
+import TestTraits
 import UnitMeasures
 
 @testable import AudioDSP
 
-@Suite struct SpatialTests {
+@Suite(.optimized) struct SpatialTests {
     @Test func `keeps the issue's figures`() {
         for figure in SpatialMeasure.figures() { #expect(figure.isMet, "\(figure)") }
     }

@@ -2,8 +2,9 @@ import AudioBase
 import AudioDSP
 import TestSupport
 import Testing
+import TestTraits
 
-@Suite struct TimeStretcherTests {
+@Suite(.optimized) struct TimeStretcherTests {
     private func stretch(
         _ signal: [Float], channels: Int = 1, piece: Int = 1_000, output: Int = 700, speed: (Int) -> Double
     ) -> [Float] {

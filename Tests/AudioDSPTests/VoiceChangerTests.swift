@@ -1,10 +1,11 @@
 import AudioBase
 import Testing
+import TestTraits
 import UnitMeasures
 
 @testable import AudioDSP
 
-@Suite struct VoiceChangerTests {
+@Suite(.optimized) struct VoiceChangerTests {
     static let presets = UnitType.voiceChanger.description.presets
 
     /// Half a second of a vowel between noise and silence.

@@ -1,10 +1,11 @@
 import AudioBase
 import Testing
+import TestTraits
 
 @testable import AudioDevices
 
 /// Two cards with clocks of their own as one device, on virtual time.
-@Suite("AggregateCore") struct AggregateCoreTests {
+@Suite("AggregateCore", .optimized) struct AggregateCoreTests {
     private static func card(
         _ blocks: [Int], rate: Double = 48_000, ppm: Double = 0, jitter: SimulatedCard.Jitter = .none,
         script: [SimulatedCard.Event] = [], seed: UInt64 = 1

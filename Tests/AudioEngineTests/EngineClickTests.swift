@@ -3,6 +3,7 @@ import AudioDSP
 import EngineMeasures
 import TestSupport
 import Testing
+import TestTraits
 
 @testable import AudioEngine
 
@@ -11,7 +12,7 @@ import Testing
 ///
 /// The tone has 50 Hz, at a level that the unit's greatest gain brings to full scale. A way takes what a plain change takes: 20 ms,
 /// or 1 ms for every 1.2 dB.
-@Suite struct EngineClickTests {
+@Suite(.optimized) struct EngineClickTests {
     private func chain(_ name: String) throws -> UnitChain {
         let gains = try type(name).description.parameters.filter { $0.unit == .decibels }.map(\.range.upperBound)
         let amplitude = 0.95 / Double(decibelsToGain(max(0, gains.max() ?? 0)))

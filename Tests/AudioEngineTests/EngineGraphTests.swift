@@ -3,10 +3,11 @@ import AudioDSP
 import EngineMeasures
 import TestSupport
 import Testing
+import TestTraits
 
 @testable import AudioEngine
 
-@Suite struct EngineGraphTests {
+@Suite(.optimized) struct EngineGraphTests {
     /// A graph of 10 to 40 nodes that a seed decides on.
     private func randomGraph(_ seed: UInt64) throws -> EngineRig {
         var random = SeededRandom(seed: seed)

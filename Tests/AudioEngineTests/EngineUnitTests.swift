@@ -3,11 +3,12 @@ import AudioDSP
 import EngineMeasures
 import TestSupport
 import Testing
+import TestTraits
 
 @testable import AudioEngine
 
 /// Every unit that Earshot brings, in the engine.
-@Suite struct EngineUnitTests {
+@Suite(.optimized) struct EngineUnitTests {
     static let names = UnitType.all.compactMap(\.description.component.subtype)
 
     /// Sound, silence for long enough to fall asleep, and sound again that begins in the middle of a block.

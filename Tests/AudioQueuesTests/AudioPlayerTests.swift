@@ -5,10 +5,11 @@ import EngineMeasures
 import Foundation
 import TestSupport
 import Testing
+import TestTraits
 
 @testable import AudioQueues
 
-@Suite struct AudioPlayerTests {
+@Suite(.optimized) struct AudioPlayerTests {
     private func tone(_ frame: Int) -> Float { sine(frame, frequency: 100, rate: 48_000) }
 
     @Test(arguments: [[256], [1, 999], [8_192]])

@@ -1,11 +1,12 @@
 import AudioBase
 import TestSupport
 import Testing
+import TestTraits
 
 @testable import AudioStreams
 
 /// Going about in files, on virtual time.
-@Suite struct StreamSeekTests {
+@Suite(.optimized) struct StreamSeekTests {
     private static let second = 44_100
 
     /// A file of which the beginning came and some was heard.

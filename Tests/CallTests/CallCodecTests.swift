@@ -2,11 +2,12 @@ import MediaTransport
 import Simulation
 import TestSupport
 import Testing
+import TestTraits
 
 @testable import Call
 
 /// Every codec and form of a call, on a clean line: nothing lost, nothing made up, the delay what it should be.
-@Suite struct CallCodecTests {
+@Suite(.optimized) struct CallCodecTests {
     /// One form of a call and the most it may take from mouth to ear, in milliseconds.
     struct Form: CustomTestStringConvertible, Sendable {
         var codec: Codec

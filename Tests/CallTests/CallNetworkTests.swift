@@ -3,11 +3,12 @@ import MediaTransport
 import Simulation
 import TestSupport
 import Testing
+import TestTraits
 
 @testable import Call
 
 /// What networks and peers do to a call, and what is left of it where nothing is repaired; RepairCallTests have the rest.
-@Suite struct CallNetworkTests {
+@Suite(.optimized) struct CallNetworkTests {
     static let codecs: [Codec] = [.pcm, .opus, .aac]
 
     private func setup(_ codec: Codec) -> CallSetup {

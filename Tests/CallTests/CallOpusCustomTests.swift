@@ -3,11 +3,12 @@ import MediaTransport
 import Simulation
 import TestSupport
 import Testing
+import TestTraits
 
 @testable import Call
 
 /// Calls in Opus Custom on virtual time: their delay, blocks and rates that differ and loss.
-@Suite struct CallOpusCustomTests {
+@Suite(.optimized) struct CallOpusCustomTests {
     private func setup(
         _ codec: Codec = .opusCustom, frame: Double? = nil, rates: (Double, Double) = (48_000, 48_000),
         blocks: (Int, Int) = (64, 64), drifts: (Double, Double) = (0, 0)

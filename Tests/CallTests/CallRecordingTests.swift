@@ -9,7 +9,7 @@ import Testing
 @testable import Simulation
 
 /// A call that is recorded by a second, safe listener while quick ears hear it.
-@Suite struct CallRecordingTests {
+@Suite(.optimized) struct CallRecordingTests {
     /// A call of two at the dial 'sing', without redundancy, in which the first may be recording.
     private func call(
         _ codec: Codec, _ network: NetworkProfile, records: Bool, seconds: Double = 15

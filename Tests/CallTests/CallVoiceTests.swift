@@ -6,11 +6,12 @@ import Foundation
 import Simulation
 import TestSupport
 import Testing
+import TestTraits
 
 @testable import Call
 
 /// What one's own voice goes through, in whole calls on virtual time.
-@Suite struct CallVoiceTests {
+@Suite(.optimized) struct CallVoiceTests {
     /// Effects of a call's end, made for its card.
     private func effects(
         _ make: @escaping () throws -> [AudioUnitEffect]

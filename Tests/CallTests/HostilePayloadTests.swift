@@ -2,11 +2,12 @@ import AudioBase
 import MediaTransport
 import TestSupport
 import Testing
+import TestTraits
 
 @testable import Call
 
 /// Payloads that are none, from a peer whose packets are authentic: no codec, and nothing that repairs, lets them do harm.
-@Suite struct HostilePayloadTests {
+@Suite(.optimized) struct HostilePayloadTests {
     enum Place: CaseIterable { case own, redundant, repeated, all }
 
     /// What native peers agree on, under types that no codec has.

@@ -3,12 +3,13 @@ import MediaTransport
 import Simulation
 import TestSupport
 import Testing
+import TestTraits
 
 @testable import Call
 
 /// What a call is left of when a sound card goes away for a while, or a whole machine sleeps: the far side hears
 /// concealment, silence, and then the voice again, at the delay it had; never noise.
-@Suite struct InterruptionTests {
+@Suite(.optimized) struct InterruptionTests {
     static let codecs: [Codec] = [.pcm, .opus, .aac]
 
     private func rig(_ codec: Codec, longestSkip: Double, keepsFrom: Double = 0) throws -> CallSimulation {

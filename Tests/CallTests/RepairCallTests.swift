@@ -3,11 +3,12 @@ import MediaTransport
 import Playout
 import TestSupport
 import Testing
+import TestTraits
 
 @testable import Call
 
 /// Lost packets that come after all, in whole calls on virtual time.
-@Suite struct RepairCallTests {
+@Suite(.optimized) struct RepairCallTests {
     /// Concealed frames of the receiver in a part of a call.
     private func concealed(_ rig: inout RepairRig, _ seconds: Range<Double>) throws -> Double {
         try rig.run(until: seconds.lowerBound)

@@ -5,11 +5,12 @@ import Playout
 import Simulation
 import TestSupport
 import Testing
+import TestTraits
 
 @testable import Call
 
 /// Calls of more than two: each hears each, in one mix, and those who come and go disturb nobody.
-@Suite struct RoomTests {
+@Suite(.optimized) struct RoomTests {
     /// A tone for each end, all whole numbers of periods in a tenth of a second.
     private static func frequency(_ end: Int) -> Double { 300 + 110 * Double(end) }
     private static let level: Float = 0.1

@@ -3,11 +3,12 @@ import MediaTransport
 import Simulation
 import TestSupport
 import Testing
+import TestTraits
 
 @testable import Call
 
 /// The faults that the source documents confess (SEEDS S0.7, S3.3 to S3.6), shown to be impossible here.
-@Suite struct SourceFaultTests {
+@Suite(.optimized) struct SourceFaultTests {
     @Test func `S0.7 packets over 1024 bytes arrive whole`() throws {
         // Eight packets of 64 kb/s, 1,486 bytes, were copied into a buffer of 1,024. 588 frames of PCM are 1,188 with RTP.
         var setup = CallSetup(codec: .pcm, blocks: (588, 588))

@@ -2,12 +2,13 @@ import AudioBase
 import MediaTransport
 import TestSupport
 import Testing
+import TestTraits
 
 @testable import Call
 @testable import Simulation
 
 /// A peer of a room that does what it should not: it is heard again soon, what it did is counted, and nobody else hears it.
-@Suite struct WrongInputTests {
+@Suite(.optimized) struct WrongInputTests {
     /// Runs a room, and the same where the second peer is as it should be, and compares what is nobody else's affair.
     private func run(
         _ codec: Codec, until seconds: Double, repair: RTPRepair = RTPRepair(),

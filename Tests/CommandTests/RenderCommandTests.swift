@@ -3,8 +3,9 @@ import AudioFiles
 import Foundation
 import TestSupport
 import Testing
+import TestTraits
 
-@Suite struct RenderCommandTests {
+@Suite(.optimized) struct RenderCommandTests {
     private static let examples = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
         .deletingLastPathComponent()
         .deletingLastPathComponent().appendingPathComponent("Examples/graphs").path

@@ -3,8 +3,9 @@ import AudioFiles
 import Foundation
 import TestSupport
 import Testing
+import TestTraits
 
-@Suite struct SimulateCommandTests {
+@Suite(.optimized) struct SimulateCommandTests {
     private func simulate(_ arguments: String...) throws -> ChildProcess {
         let program = try Earshot.start(["simulate"] + arguments)
         _ = program.wait(seconds: 60)

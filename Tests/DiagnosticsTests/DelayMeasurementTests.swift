@@ -2,8 +2,9 @@ import AudioBase
 import Diagnostics
 import Foundation
 import Testing
+import TestTraits
 
-@Suite struct DelayMeasurementTests {
+@Suite(.optimized) struct DelayMeasurementTests {
     private let start = HostTime(nanoseconds: 5_000_000_000)
     private let voice = Voice()
 

@@ -1,12 +1,13 @@
 import AudioBase
 import Foundation
 import Testing
+import TestTraits
 import TestSupport
 
 @testable import Diagnostics
 
 /// Round trips that are known to the frame: a simulated card takes two blocks, the path between its converters the rest.
-@Suite struct RoundTripTests {
+@Suite(.optimized) struct RoundTripTests {
     static let rates = [44_100.0, 48_000]
     static let blocks = [16, 64, 256, 470, 4096]
 

@@ -1,10 +1,11 @@
 import Foundation
 import TestSupport
 import Testing
+import TestTraits
 
 @testable import Playout
 
-@Suite struct GlitchRateTests {
+@Suite(.optimized) struct GlitchRateTests {
     /// How late packets come, in seconds beyond the promptest: a law, packets a second, and for how long one looks.
     struct Link: CustomTestStringConvertible, Sendable {
         let name: String

@@ -1,11 +1,12 @@
 import Foundation
 import Testing
+import TestTraits
 import TestSupport
 
 @testable import Playout
 
 /// An hour for each; `EARSHOT_DRIFT_HOURS=24` makes it a day.
-@Suite struct PlayoutDriftTests {
+@Suite(.optimized) struct PlayoutDriftTests {
     static let hours = ProcessInfo.processInfo.environment["EARSHOT_DRIFT_HOURS"].flatMap(Double.init) ?? 1
 
     @Test(arguments: [-300.0, 300], [false, true])

@@ -1,10 +1,11 @@
 import Testing
+import TestTraits
 import TestSupport
 
 @testable import Playout
 
 /// Clean lines with the dial at `sing`: what the places of packets and blocks leave of the delay.
-@Suite struct PlayoutGridTests {
+@Suite(.optimized) struct PlayoutGridTests {
     /// Seconds of a block, of half the resampler's filter and of the least margin: what a playout must hold at most.
     private func most(_ block: Int) -> Double { (Double(block) + 16.5) / 48_000 + 0.0002 }
 

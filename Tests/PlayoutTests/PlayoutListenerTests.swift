@@ -1,11 +1,12 @@
 import AudioBase
 import TestSupport
 import Testing
+import TestTraits
 
 @testable import Playout
 
 /// Two who listen to the same packets: quick ears, and a recorder that may be late and would miss nothing.
-@Suite struct PlayoutListenerTests {
+@Suite(.optimized) struct PlayoutListenerTests {
     static let networks: [NetworkProfile] = [
         .wifiCongested,
         NetworkProfile(name: "iid-5, reordered", jitter: .uniform(0.020...0.022), loss: 0.05, reordered: 0.2),

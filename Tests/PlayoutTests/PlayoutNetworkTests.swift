@@ -1,11 +1,12 @@
 import AudioBase
 import Testing
+import TestTraits
 import TestSupport
 
 @testable import Playout
 
 /// What the field's usual networks leave of a stream, and at what delay.
-@Suite struct PlayoutNetworkTests {
+@Suite(.optimized) struct PlayoutNetworkTests {
     /// A run of a minute, and what it gave after the first quarter of it.
     struct Outcome {
         let result: PlayoutRig.Result

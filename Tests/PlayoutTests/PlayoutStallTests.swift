@@ -1,11 +1,12 @@
 import AudioBase
 import TestSupport
 import Testing
+import TestTraits
 
 @testable import Playout
 
 /// However packets, or the device, are held up: the delay is back within a second, and whole frames are what is left out.
-@Suite struct PlayoutStallTests {
+@Suite(.optimized) struct PlayoutStallTests {
     struct Form: CustomTestStringConvertible, Sendable {
         let name: String
         let coding: PlayoutCoding

@@ -1,10 +1,11 @@
 import AudioBase
 import Testing
+import TestTraits
 import TestSupport
 
 @testable import Playout
 
-@Suite struct PlayoutTests {
+@Suite(.optimized) struct PlayoutTests {
     @Test(arguments: [1, 16, 64, 128, 441, 470, 1024, 4096, 8192])
     func `a clean line plays every frame once, at any block size`(block: Int) throws {
         let rig = PlayoutRig(configuration: .pcm(), block: block, seconds: 6)

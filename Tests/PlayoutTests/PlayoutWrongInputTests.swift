@@ -1,11 +1,12 @@
 import AudioBase
 import Testing
+import TestTraits
 import TestSupport
 
 @testable import Playout
 
 /// What peers do that they should not: it is counted, bounded, and over soon.
-@Suite struct PlayoutWrongInputTests {
+@Suite(.optimized) struct PlayoutWrongInputTests {
     /// Whether the last two seconds are a clean sine, at a delay of a clean line.
     private func expectRecovered(_ r: PlayoutRig.Result, defect: Double = -55) {
         #expect(r.statistics.depth < 0.002, "\(r.statistics.depth)")

@@ -2,10 +2,11 @@ import AudioBase
 import MediaTransport
 import TestSupport
 import Testing
+import TestTraits
 
 @testable import Rooms
 
-@Suite struct RoomHostAskTests {
+@Suite(.optimized) struct RoomHostAskTests {
     @Test func `everybody comes in where all may`() throws {
         var test = TestHost(policy: .all)
         let admissionMade = test.admit(1)

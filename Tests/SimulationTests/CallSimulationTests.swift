@@ -6,11 +6,12 @@ import Foundation
 import MediaTransport
 import TestSupport
 import Testing
+import TestTraits
 
 @testable import Simulation
 
 /// Whole calls: what the report says is what was heard.
-@Suite struct CallSimulationTests {
+@Suite(.optimized) struct CallSimulationTests {
     struct Form: CustomTestStringConvertible, Sendable {
         var codec: Codec
         var frame: Double?

@@ -3,12 +3,13 @@ import Call
 import MediaTransport
 import TestSupport
 import Testing
+import TestTraits
 
 @testable import Simulation
 
 /// Traces in which packets overtake each other all the time, played at a fixed delay: what is missing is what the trace makes
 /// unavoidable there, and no more.
-@Suite struct FixedDelayTraceTests {
+@Suite(.optimized) struct FixedDelayTraceTests {
     /// Milliseconds of each packet, nil for lost ones: from 10 on, `spread` more at most, each drawn by itself, so that most of
     /// them overtake others; 2 % never come.
     private func delays(spread: Double, count: Int, seed: UInt64) -> [Double?] {

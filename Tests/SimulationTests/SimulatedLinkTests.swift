@@ -1,10 +1,11 @@
 import Foundation
 import Testing
+import TestTraits
 
 @testable import Simulation
 
 /// What a profile says is what datagrams meet.
-@Suite struct SimulatedLinkTests {
+@Suite(.optimized) struct SimulatedLinkTests {
     private static let count = 200_000
 
     /// Seconds that each packet took, nil for what was lost; a packet each `interval` seconds.

@@ -3,11 +3,12 @@ import Call
 import MediaTransport
 import TestSupport
 import Testing
+import TestTraits
 
 @testable import Simulation
 
 /// Calls over links that are too slow for the stream: less is sent, and more again when there is room.
-@Suite struct SlowLinkTests {
+@Suite(.optimized) struct SlowLinkTests {
     static let codecs: [Codec] = [.pcm, .opus]
 
     /// A call of two over a link of so many bits a second; `events` change that.

@@ -1,11 +1,12 @@
 import Foundation
 import TestSupport
 import Testing
+import TestTraits
 
 @testable import TOMLReader
 
 /// Damaged documents, the same ones each time.
-@Suite struct TOMLDamageTests {
+@Suite(.optimized) struct TOMLDamageTests {
     static let sound = """
         title = "a \\"b\\" \\u00e9" # comment
         'x y'.z = [ 1, 0x1F, -2.5e3, inf, true, 1979-05-27T07:32:00Z, 07:32:00 ]

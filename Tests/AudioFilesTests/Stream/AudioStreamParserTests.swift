@@ -3,6 +3,7 @@ import AudioFiles
 import Foundation
 import TestSupport
 import Testing
+import TestTraits
 
 /// All that a parser makes of bytes that come in pieces of these sizes, again and again.
 func parse(_ bytes: [UInt8], pieces: [Int] = [.max]) -> (events: [AudioStreamEvent], error: StreamParserError?) {
@@ -31,7 +32,7 @@ extension [AudioStreamEvent] {
     var audibleFrames: Int { packets.reduce(0) { $0 + $1.audibleFrames.count } }
 }
 
-@Suite struct AudioStreamParserTests {
+@Suite(.optimized) struct AudioStreamParserTests {
     /// Size, place and duration of each packet, by another program.
     private func probe(_ fixture: StreamFixture) throws -> [(size: Int, position: Int, duration: Int)] {
         let (status, output) = try run(

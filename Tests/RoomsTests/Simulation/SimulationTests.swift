@@ -2,11 +2,12 @@ import Foundation
 import MediaTransport
 import TestSupport
 import Testing
+import TestTraits
 
 @testable import Rooms
 
 /// Rooms of two to eight peers through everything that a network and a machine do, from seeds.
-@Suite struct SimulationTests {
+@Suite(.optimized) struct SimulationTests {
     /// Others by `EARSHOT_SEEDS`: the first, and how many.
     private static let seeds: Range<UInt64> = {
         let words =
