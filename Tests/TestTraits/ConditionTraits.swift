@@ -7,7 +7,8 @@ extension Trait where Self == ConditionTrait {
 
     /// Skips a test where one of these programs is missing.
     public static func needs(_ programs: String...) -> Self {
-        let folders = (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":") + ["/usr/sbin"]
+        let path = ProcessInfo.processInfo.environment["PATH"] ?? ""
+        let folders: [String] = path.components(separatedBy: ":") + ["/usr/sbin"]
         let missing = programs.filter { name in !folders.contains { access("\($0)/\(name)", X_OK) == 0 } }
         return .disabled(
             if: !missing.isEmpty,
