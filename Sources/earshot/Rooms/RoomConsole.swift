@@ -12,14 +12,16 @@ final class RoomConsole {
     /// What has come and is not looked at yet.
     private final class Inbox: Sendable {
         let events = Guarded<[NearbyEvent]>([])
-        /// Those of whom the person knows that they are here.
-        let known = Guarded<Set<MemberID>>([])
+        /// The names of those of whom the person was told that they are here, gone since or not.
+        let names = Guarded<[MemberID: String]>([:])
 
-        /// Returns once the person knows of a member; at most a second.
-        func introduced(_ member: MemberID) async {
-            for _ in 0..<50 where !known.withLock({ $0.contains(member) }) {
+        /// Returns a member's name once the person was told of the member; nil after a second.
+        func introduced(_ member: MemberID) async -> String? {
+            for _ in 0..<50 {
+                if let name = names.withLock({ $0[member] }) { return name }
                 try? await Task.sleep(for: .milliseconds(20))
             }
+            return nil
         }
     }
 
@@ -90,7 +92,7 @@ final class RoomConsole {
     /// - Parameter printsMessages: on standard output, rather than on the terminal.
     func receive(into folder: String?, printsMessages: Bool = false) {
         let arrivals = RoomArrivals(into: folder) { [session, inbox] id in
-            await inbox.introduced(id)
+            if let name = await inbox.introduced(id) { return name }
             return await session.roster?[id]?.name.text ?? "somebody who left"
         } show: { name, text in
             let message = RoomArrivals.message(text, of: name)
@@ -140,7 +142,10 @@ final class RoomConsole {
             return events
         }
         for event in new { take(event) }
-        if !new.isEmpty, let roster { inbox.known.withLock { $0.formUnion(roster.members.map(\.id)) } }
+        if !new.isEmpty {
+            let members = left + (roster?.members ?? [])
+            inbox.names.withLock { names in for member in members { names[member.id] = member.name.text } }
+        }
         tellOfCalls()
         // A host that leaves as it should is followed within moments: not worth a word.
         if let (since, isTold) = lostHost, !isTold, HostTime.now().seconds(since: since) > Self.lossPatience {
