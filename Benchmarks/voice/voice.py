@@ -2,16 +2,16 @@
 
     voice.py prepare FOLDER             writes the microphones, the loudspeakers and the list of jobs
     voice.py table FOLDER RELEASE…      scores what the jobs made in FOLDER/RELEASE and prints a table
-    voice.py draw FOLDER PICTURE RELEASE…   draws spectrograms of one of them
+    voice.py draw FOLDER PICTURE RELEASE…   draws spectrograms of one scene, one after the other
 
 Rooms, coupling and talkers are those of Tests/Quality/echo.py.
 """
 import json
+import subprocess
 import sys
 from pathlib import Path
 
 import numpy as np
-import scipy.signal
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "Tests" / "Quality"))
 import echo  # noqa: E402
@@ -170,26 +170,14 @@ def table(folder, releases):
 
 
 def draw(folder, picture, releases):
-    import struct
-    import zlib
     scene = "words in talk, echo -6 dB"
     microphone, _, near = scenes()[scene]
     panels = [near, microphone] + [read(folder, r, scene, c, len(near))[0] for r, c in columns_of(releases)]
-    strips = []
-    for x in panels:
-        _, _, power = scipy.signal.spectrogram(x, RATE, nperseg=1024, noverlap=1024 - 480)
-        shade = np.clip((10 * np.log10(power[:256] + 1e-14) + 110) / 80, 0, 1)
-        strips += [np.flipud(shade * 255).astype(np.uint8), np.full((4, shade.shape[1]), 255, np.uint8)]
-    image = np.concatenate(strips)
-    raw = b"".join(b"\0" + row.tobytes() for row in image)
-
-    def chunk(kind, data):
-        return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
-
-    header = struct.pack(">IIBBBBB", image.shape[1], image.shape[0], 8, 0, 0, 0, 0)
-    Path(picture).write_bytes(
-        b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + chunk(b"IDAT", zlib.compress(raw, 9)) + chunk(b"IEND", b""))
-    print(f"{picture}: {scene}, up to 12 kHz: talker, microphone, "
+    path = folder / "panels.f32"
+    np.concatenate(panels).astype("<f4").tofile(path)
+    subprocess.run(["sox", "-t", "f32", "-r", str(RATE), "-c", "1", path, "-n", "rate", "24k", "spectrogram", "-x", "3000",
+                    "-o", picture], check=True)
+    print(f"{picture}: {scene}, {len(near) / RATE:.1f} s each: talker, microphone, "
           + ", ".join(f"{r} {TITLES[c]}" for r, c in columns_of(releases)))
 
 

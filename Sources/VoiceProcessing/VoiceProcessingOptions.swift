@@ -2,8 +2,8 @@ import CVoiceProcessing
 
 /// What voice processing does to a microphone. The defaults suit a call with a loudspeaker and an open microphone.
 public struct VoiceProcessingOptions: Hashable, Sendable {
-    /// How hard what is left of the echo is pressed down; more takes more of the near talker too, while both talk. The library
-    /// of Debian 13 has one level.
+    /// The strength of the suppression of residual echo. In double talk a stronger one takes more of the near talker too.
+    /// webrtc-audio-processing 1.x has one level.
     public enum EchoSuppression: Int, CaseIterable, Sendable {
         /// The least harm to the near talker.
         case low

@@ -68,7 +68,7 @@ public final class VoiceProcessor: @unchecked Sendable {  // one thread at a tim
     /// Frames by which what comes out is behind what went in: measured of the library, by correlation, within 0.1 ms.
     public var delay: Int { Int((delayMilliseconds * Double(sampleRate) / 1000).rounded()) }
 
-    /// As ``delay``, in milliseconds.
+    /// The ``delay`` in milliseconds.
     public var delayMilliseconds: Double {
         var native = options.native(rate: sampleRate)
         return earshot_voice_delay(&native)

@@ -100,7 +100,7 @@ import Testing
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder.url.path).count == 2)
     }
 
-    /// What the encoder put before the sound: in a file of fragments FFmpeg 5 leaves it, and FFmpeg 7 leaves it out.
+    /// The priming frames that FFmpeg decoded: of a fragmented file FFmpeg 5 keeps them, and FFmpeg 7 drops them.
     private static func lateness(of heard: [Float], behind said: AudioBuffer, _ channel: Int) -> Int {
         let ratios = [0, 1_024].map { late in
             (late, signalToError(Array(heard.dropFirst(late)), said, channel, 2_000..<14_000))

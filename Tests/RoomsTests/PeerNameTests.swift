@@ -55,7 +55,7 @@ import Testing
     @Test func `any text is a name that is fit for a terminal, or an error`() throws {
         var random = SeededRandom(seed: 1)
         var names = 0
-        for _ in 0..<5_000 {
+        for _ in 0..<50_000 {
             let bytes = random.damaged(
                 Array("Anna's räum 👩‍🎤".utf8), pieces: ["\u{1B}[2J", "\u{202E}", " ", "é", "\u{0}"])
             guard let name = try? PeerName(String(decoding: bytes, as: UTF8.self)) else { continue }

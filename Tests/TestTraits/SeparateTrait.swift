@@ -3,12 +3,12 @@ import Testing
 
 /// Keeps a test apart from the others.
 ///
-/// `scripts/run-tests` runs such a test in a process of its own, with a network and shared memory of its own. `swift test` runs
-/// one at a time of those in a module.
+/// `scripts/run-tests` gives the test another process, with its own network and shared memory. `swift test` runs one such test
+/// at a time.
 public struct SeparateTrait: SuiteTrait, TestTrait, TestScoping {
     /// The passing of time in the test's process under `scripts/run-tests`.
     public enum Time: String, Sendable {
-        /// As it is: the test does not read the clock, or talks to a program whose clock cannot be slowed.
+        /// True time, for a test with a program whose clock cannot be slowed.
         case real
         /// Slowed, so that a standstill of the machine counts for a fraction.
         case slowed
@@ -101,7 +101,7 @@ private actor Turn {
         } else {
             isTaken = true
         }
-        // In a process of its own no other test runs.
+        // scripts/run-tests runs nothing else in this process.
         if ProcessInfo.processInfo.environment["EARSHOT_UNDECIDED_TESTS"] == nil { await Self.waitForOthers() }
     }
 

@@ -40,7 +40,7 @@ import Testing
         let step = rate / 4_000
         let found = lag(of: differences(padding + output, step), behind: differences(speech, step), upTo: 20)
         #expect(abs(found.lag - 10) <= max(1, rate / 10_000), "\(found)")
-        #expect(found.correlation > 0.85)
+        #expect(found.correlation > 0.9)
     }
 
     static let rooms: [(decay: Double, delay: Double)] = [(0.2, 5), (0.2, 30), (0.2, 60), (0.3, 20)]

@@ -28,4 +28,7 @@ public:
 private:
     struct Parts;
     std::unique_ptr<Parts> parts_;
+
+    /// Tells the library the delay of the echo; a delay out of its range is no error.
+    int tell_delay(int delay);
 };

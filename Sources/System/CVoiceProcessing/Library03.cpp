@@ -13,6 +13,8 @@ struct Library::Parts {
     bool cancels_echo;
 };
 
+#include "LibraryCalls.hpp"
+
 Library::Library(const earshot_voice_options &options) {
     webrtc::Config config;
     config.Set<webrtc::ExtendedFilter>(new webrtc::ExtendedFilter(true));  // 128 ms of echo path, not 48
@@ -22,8 +24,6 @@ Library::Library(const earshot_voice_options &options) {
         std::unique_ptr<AudioProcessing>(AudioProcessing::Create(config)), webrtc::StreamConfig(options.sample_rate, 1),
         options.echo_suppression >= 0});
 }
-
-Library::~Library() = default;
 
 int Library::configure(const earshot_voice_options &o) {
     if (!parts_->processing) return AudioProcessing::kCreationFailedError;
@@ -65,18 +65,8 @@ int Library::take_reference(const float *reference, int delay) {
     float unused[480];
     float *written[1] = {unused};
     const float *far[1] = {reference};
-    auto &p = *parts_->processing;
-    const int e = p.ProcessReverseStream(far, parts_->stream, parts_->stream, written);
-    if (e != 0) return e;
-    const int told = p.set_stream_delay_ms(delay);
-    return told == AudioProcessing::kBadStreamParameterWarning ? 0 : told;
-}
-
-int Library::process(const float *microphone, float *cleaned) {
-    const float *near[1] = {microphone};
-    float *out[1] = {cleaned};
-    const int e = parts_->processing->ProcessStream(near, parts_->stream, parts_->stream, out);
-    return e == AudioProcessing::kBadStreamParameterWarning ? 0 : e;
+    const int e = parts_->processing->ProcessReverseStream(far, parts_->stream, parts_->stream, written);
+    return e != 0 ? e : tell_delay(delay);
 }
 
 void Library::get_statistics(earshot_voice_statistics &statistics) {

@@ -5,7 +5,7 @@
 
 using webrtc::AudioProcessing;
 
-// If nothing is left, AEC3 decides that there are headphones and lets pass what a loudspeaker distorts: docs/figures/voice.md.
+// With nothing left, AEC3 lets pass what a loudspeaker distorts: docs/figures/voice.md.
 const float Library::echo_left = 0.2f;
 
 struct Library::Parts {
@@ -13,10 +13,10 @@ struct Library::Parts {
     webrtc::StreamConfig stream;
 };
 
+#include "LibraryCalls.hpp"
+
 Library::Library(const earshot_voice_options &options)
     : parts_(new Parts{webrtc::AudioProcessingBuilder().Create(), webrtc::StreamConfig(options.sample_rate, 1)}) {}
-
-Library::~Library() = default;
 
 int Library::configure(const earshot_voice_options &o) {
     if (!parts_->processing) return AudioProcessing::kCreationFailedError;
@@ -45,18 +45,8 @@ int Library::configure(const earshot_voice_options &o) {
 
 int Library::take_reference(const float *reference, int delay) {
     const float *far[1] = {reference};
-    auto &p = *parts_->processing;
-    const int e = p.AnalyzeReverseStream(far, parts_->stream);
-    if (e != 0 || delay == 0) return e;
-    const int told = p.set_stream_delay_ms(delay);
-    return told == AudioProcessing::kBadStreamParameterWarning ? 0 : told;
-}
-
-int Library::process(const float *microphone, float *cleaned) {
-    const float *near[1] = {microphone};
-    float *out[1] = {cleaned};
-    const int e = parts_->processing->ProcessStream(near, parts_->stream, parts_->stream, out);
-    return e == AudioProcessing::kBadStreamParameterWarning ? 0 : e;
+    const int e = parts_->processing->AnalyzeReverseStream(far, parts_->stream);
+    return e != 0 || delay == 0 ? e : tell_delay(delay);
 }
 
 void Library::get_statistics(earshot_voice_statistics &statistics) {

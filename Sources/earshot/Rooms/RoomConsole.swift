@@ -12,10 +12,10 @@ final class RoomConsole {
     /// What has come and is not looked at yet.
     private final class Inbox: Sendable {
         let events = Guarded<[NearbyEvent]>([])
-        /// The names of those of whom the person was told that they are here, gone since or not.
+        /// The name of each member that the person was told of, also of those who left.
         let names = Guarded<[MemberID: String]>([:])
 
-        /// Returns a member's name once the person was told of the member; nil after a second.
+        /// Waits until the person was told of a member, a second at most, and returns the member's name.
         func introduced(_ member: MemberID) async -> String? {
             for _ in 0..<50 {
                 if let name = names.withLock({ $0[member] }) { return name }
