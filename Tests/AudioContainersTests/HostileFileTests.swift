@@ -88,6 +88,7 @@ import TestTraits
 
     @Test(.separate) func `a header that claims four thousand million packets costs little`() throws {
         let folder = try Folder()
+        try "5".write(toFile: "/proc/self/clear_refs", atomically: false, encoding: .utf8)  // forgets the peak so far
         // A fixed size and a count need no table in the file: stsz and trun can claim any number.
         for (name, at) in [("stsz", 4), ("stsz", 8), ("stts", 8), ("stts", 12), ("stsc", 12), ("stco", 4)] {
             var broken = try #require(Self.victims.first)
@@ -104,7 +105,7 @@ import TestTraits
         #expect(peakMegabytes() < 600, "\(peakMegabytes()) MB")
     }
 
-    /// The most memory this process ever held.
+    /// The most memory this process held since its peak was forgotten.
     private func peakMegabytes() -> Int {
         var usage = rusage()
         getrusage(__rusage_who_t(RUSAGE_SELF.rawValue), &usage)

@@ -24,15 +24,20 @@ public struct SeparateTrait: SuiteTrait, TestTrait, TestScoping {
 
     /// Skips the test and notes its ID where `scripts/run-tests` runs the tests that need no process of their own.
     ///
-    /// A debug build, whose code is some 190 times as slow, skips what keeps real time.
+    /// A debug build, whose code is some 190 times as slow, skips what keeps real time. A process that runs tests in parallel skips
+    /// tests of the whole process.
     public func prepare(for test: Test) async throws {
         if leastStandstill != nil, isDebugBuild {
             try await ConditionTrait.disabled("keeps real time: run it by \(releaseCommand)").prepare(for: test)
         }
-        guard let path = ProcessInfo.processInfo.environment["EARSHOT_SEPARATE_TESTS"] else { return }
-        let kind = leastStandstill == nil ? "untimed" : time.rawValue
-        if !test.isSuite { try append("\(kind)\t\(test.id)", to: path) }
-        try await ConditionTrait.disabled("runs in a process of its own").prepare(for: test)
+        if let path = ProcessInfo.processInfo.environment["EARSHOT_SEPARATE_TESTS"] {
+            let kind = leastStandstill == nil ? "untimed" : time.rawValue
+            if !test.isSuite { try append("\(kind)\t\(test.id)", to: path) }
+            try await ConditionTrait.disabled("runs in a process of its own").prepare(for: test)
+        }
+        if leastStandstill == nil, !CommandLine.arguments.contains("--no-parallel") {
+            try await ConditionTrait.disabled("watches the whole process: run it with --no-parallel").prepare(for: test)
+        }
     }
 
     /// Has the trait around a test with all its arguments, outside of its time limit.
