@@ -1,55 +1,54 @@
-"""Calls between two JACK servers, measured by Benchmarks/lab.
+"""Calls between two JACK servers, measured by Benchmarks/lab in slowed time, all at once.
 
-    jack.py LAB_PY     with LAB_BIN, LAB_SCRATCH and LAB_EARSHOT set; prints `scenario` lines
+    jack.py LAB     with the lab's folder, and LAB_BIN, LAB_SCRATCH and LAB_EARSHOT set; prints `scenario` lines
 """
-import importlib.util
+import json
+import os
 import sys
 
-ATTEMPTS = 3
-SECONDS = 10
-# case, longest median from mouth to ear in ms, whether glitches count
+import slowed
+
+sys.path.insert(0, sys.argv[1])
+import rivals  # noqa: E402
+
+# options, frames, longest median from mouth to ear in ms, whether glitches count
 CASES = [
-    ("earshot", "codec=pcm", 64, 8.0, False),
-    ("earshot", "codec=opus,frame=2.5", 64, 15.0, False),
-    ("earshot", "codec=pcm", 128, 20.0, True),
+    ("codec=pcm", 64, 8.0, False),
+    ("codec=opus,frame=2.5", 64, 15.0, False),
+    ("codec=pcm", 128, 20.0, True),
 ]
 
 
-def main():
-    spec = importlib.util.spec_from_file_location("lab", sys.argv[1])
-    lab = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(lab)
-    failed = 0
+def measured(case, factor):
+    options, frames, _, _ = case
+    worker = rivals.worker(CASES.index(case), factor)
     try:
-        for peer, options, frames, longest, clean in CASES:
-            stalled = False
-            for n in range(ATTEMPTS):
-                r = lab.run(peer, options, frames, "clean", SECONDS, seed=n + 1)
-                xruns = sum(int(x) for x in r.get("xruns", {}).values())
-                busy = r.get("other_cpu", 0) > 40
-                median = r.get("m2e_med")
-                memory = max(r.get("rss_anon_mb", {}).get("earshot", [0]))
-                alone = r.get("glitches_alone")
-                good = (median is not None and median <= longest and alone is not None and memory < 60
-                        and (not clean or alone == 0))
-                text = r.get("error") or (
-                    f"{options} at {frames} frames: mouth to ear median {median:.2f} ms (at most {longest:.0f}), p95 "
-                    f"{r['lat']['p95'] + 2e3 * frames / 48000:.2f}; glitches {alone} and "
-                    f"{sum(d['near_xrun'] for d in r['dirs'].values())} near an xrun"
-                    f"{' (none but those allowed)' if clean else ''}, {xruns} xruns, other CPU {r['other_cpu']} %, "
-                    f"RssAnon {memory:.0f} MB")
-                if good:
-                    break
-                stalled |= bool(xruns) or busy
-                print(f"scenario again{': the machine stalled' if xruns or busy else ''}: jack {text}", flush=True)
-            # A machine that stalled in one of the attempts has not shown what the program can or cannot do.
-            failed += not good and not stalled
-            verdict = "passed" if good else "undecided, the machine stalled" if stalled else "FAILED"
-            print(f"scenario {verdict}: jack {text}", flush=True)
+        print(json.dumps(("earshot", options, frames, "clean", "both", 0)), file=worker.stdin, flush=True)
+        return json.loads(worker.stdout.readline())
+    except (OSError, ValueError):
+        return {"error": "the lab's worker ended"}
     finally:
-        lab.net_down()
-    return 1 if failed else 0
+        worker.terminate()
+        worker.wait()
+
+
+def judge(case, factor):
+    options, frames, longest, clean = case
+    r = measured(case, factor)
+    if "error" in r:
+        return False, False, f"jack {options} at {frames} frames: {r['error']}"
+    xruns = sum(int(x) for x in r["xruns"].values())
+    median, alone = r.get("m2e_med"), r["glitches_alone"]
+    memory = max(r["rss_anon_mb"].get("earshot", [0]))
+    good = median is not None and median <= longest and alone is not None and memory < 60 and (not clean or alone == 0)
+    heard = "nothing was heard" if median is None else (
+        f"mouth to ear median {median:.2f} ms (at most {longest:.0f}), p95 {r['lat']['p95'] + 2e3 * frames / 48000:.2f}")
+    return good, xruns > 0, (
+        f"jack {options} at {frames} frames: {heard}; glitches {alone} and {sum(d['near_xrun'] for d in r['dirs'].values())} near "
+        f"an xrun{' (none but those allowed)' if clean else ''}, {xruns} xruns, RssAnon {memory:.0f} MB")
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    os.environ["LAB_SECONDS"] = "10"
+    slowed.library(os.environ["LAB_BIN"])
+    sys.exit(1 if slowed.judged(CASES, judge) else 0)
