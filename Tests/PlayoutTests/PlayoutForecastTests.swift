@@ -31,6 +31,12 @@ import TestSupport
         #expect(forecast.text(forDepths: [0.008]) == "too little is known yet")
     }
 
+    @Test func `one packet is enough for a share`() {
+        var forecast = PlayoutForecast()
+        forecast.add(delay: 0.005, at: 0)
+        #expect(forecast.lateShare(atDepth: 0.004) == 1 && forecast.lateShare(atDepth: 0.006) == 0)
+    }
+
     @Test func `a depth that nobody tried is never told too good`() {
         var forecast = PlayoutForecast()
         for n in 0..<4_000 { forecast.add(delay: n % 2 == 0 ? 0.011 : 0, at: Double(n) * 0.0025) }

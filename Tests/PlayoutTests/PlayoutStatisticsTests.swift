@@ -38,4 +38,19 @@ import Testing
         let statistics = try rig.run().statistics
         #expect(statistics.missingPackets == 5 && statistics.glitches == 2)
     }
+
+    /// The sender says the number of each frame.
+    @Test(arguments: [44_100.0, 48_000, 96_000])
+    func `the position is that of the frame that the block begins with`(device: Double) throws {
+        var configuration = PlayoutConfiguration.decoded(frames: 128)
+        configuration.deviceRate = device
+        var rig = PlayoutRig(configuration: configuration, seconds: 5, senderPPM: 50)
+        let scale: Float = 1 / 1_048_576
+        rig.says = { Float($0) * scale }
+        let result = try rig.run()
+        for (block, entry) in result.history.enumerated() where entry.time > 2 {
+            let heard = Double(result.output[block * rig.block] / scale)
+            try #require(abs(heard - entry.statistics.position) < 0.5, "\(heard) \(entry.statistics.position)")
+        }
+    }
 }
