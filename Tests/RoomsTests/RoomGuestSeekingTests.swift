@@ -131,6 +131,32 @@ import Testing
         guest.actions.compactMap { if case .becomeHost(let succession) = $0 { succession } else { nil } }
     }
 
+    @Test func `a host that is seen at another address is called there, and the call to the old address is cancelled`()
+        throws
+    {
+        var test = TestHost()
+        var guest = TestGuest.inside(&test)
+        guest.wait(5.1)
+        let old = try #require(guest.call { if case .events = $0 { true } else { false } })
+        guest.actions = guest.guest.located(
+            TestKey(0).fingerprint, at: SocketAddress(address(150), port: 47_400), time: guest.now)
+        #expect(guest.actions.contains(.cancel(old)))
+        let new = try #require(guest.call { if case .events = $0 { true } else { false } })
+        #expect(new != old && !guest.actions.contains(.cancel(new)))
+    }
+
+    @Test func `a session is answered and ended while the host is heard, and not while it is looked for`() throws {
+        var test = TestHost()
+        var guest = TestGuest.inside(&test)
+        let offer = OfferID(from: test.host.member.id, number: 1)
+        for isHeard in [true, false] {
+            let answered = guest.guest.answer("a", to: offer, at: guest.now)
+            let ended = guest.guest.endSession(offer, answeredBy: test.host.member.id, at: guest.now)
+            #expect(answered.count == (isHeard ? 1 : 0) && ended.count == (isHeard ? 1 : 0))
+            if isHeard { guest.wait(5.1) }
+        }
+    }
+
     @Test func `nobody takes over while a member hears the host`() throws {
         var (test, guest, _) = try seeking(isFirst: true)
         for _ in 0..<4 {

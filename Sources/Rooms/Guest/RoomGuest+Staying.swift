@@ -67,7 +67,6 @@ extension RoomGuest {
 
     mutating func streamRefused(_ error: RoomError, _ now: HostTime) -> [Action] {
         membership?.stream = nil
-        membership?.lastStreamed = nil
         return seeking == nil ? hostRefused(error, now) : targetRefused(error, now)
     }
 
