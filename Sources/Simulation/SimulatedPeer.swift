@@ -92,7 +92,7 @@ package final class SimulatedPeer {
         block = AudioBuffer(channelCount: channels, frameCapacity: peer.blockFrameCount)
         var card = SimulatedCard.Configuration(
             sampleRate: peer.sampleRate, blockFrameCount: peer.blockFrameCount, inputChannelCount: channels,
-            outputChannelCount: channels, driftPPM: peer.driftPPM, source: air.reader, sink: room?.writer)
+            outputChannelCount: channels, driftPPM: peer.driftPPM, source: air, sink: room)
         card.script = peer.cardEvents
         self.card = try SimulatedCard(card)
         processor = CallProcessor(

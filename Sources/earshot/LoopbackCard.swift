@@ -25,8 +25,8 @@ final class LoopbackCard {
                 inputChannelCount: command.channels, outputChannelCount: outputs)
             let wire = Self.wire(card)
             simulated = card
-            simulated?.source = wire.reader
-            simulated?.sink = wire.writer
+            simulated?.source = wire
+            simulated?.sink = wire
             self.wire = wire
             system = SimulatedSystem.standard(simulated)
         } else {

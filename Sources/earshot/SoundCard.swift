@@ -52,8 +52,8 @@ final class SoundCard {
             if let path = options.hear { try Failure.creating { try WritableFile.check(path) } }
             var card = SimulatedCard.Configuration(
                 sampleRate: rate, blockFrameCount: options.card.block ?? 256, inputChannelCount: options.channels,
-                outputChannelCount: options.channels, driftPPM: options.drift, source: source?.reader,
-                sink: sink?.writer)
+                outputChannelCount: options.channels, driftPPM: options.drift, source: source,
+                sink: sink)
             card.script = options.cardScript?.events ?? []
             (self.source, self.sink, configuration) = (source, sink, card)
             system = SimulatedSystem.standard(card)

@@ -17,7 +17,7 @@ import TestTraits
         air.writer.write(constant.channels, frameCount: 1 << 18)
         var microphone = SimulatedSystemTests.card("mic", outputs: 0, rates: [44_100])
         microphone.description.sampleRate = 44_100
-        microphone.configuration.source = air.reader
+        microphone.configuration.source = air
         return SimulatedSystem([
             microphone, SimulatedSystemTests.card("speaker", inputs: 0, rates: [48_000], script: loudspeaker),
         ])

@@ -29,8 +29,8 @@ final class AggregateRig {
         inputCalls: Bool = true
     ) throws {
         var (input, output) = (input, output)
-        (input.inputChannelCount, input.outputChannelCount, input.source) = (3, 0, source.reader)
-        (output.inputChannelCount, output.outputChannelCount, output.sink) = (0, 3, sink.writer)
+        (input.inputChannelCount, input.outputChannelCount, input.source) = (3, 0, source)
+        (output.inputChannelCount, output.outputChannelCount, output.sink) = (0, 3, sink)
         microphone = try SimulatedCard(input)
         loudspeaker = try SimulatedCard(output)
         hears = inputCalls

@@ -7,7 +7,7 @@ extension DeviceBench {
         let air = AudioRing(channelCount: setup.channelCount, capacity: 1 << 14)
         let configuration = SimulatedCard.Configuration(
             sampleRate: 48_000, blockFrameCount: setup.block, inputChannelCount: setup.channelCount,
-            outputChannelCount: setup.channelCount, source: air.reader, sink: air.writer)
+            outputChannelCount: setup.channelCount, source: air, sink: air)
         let system = SimulatedSystem([.init(id: "card", name: "Card", configuration: configuration)])
         var request = AudioDeviceRequest()
         request.input = .device(id: "card")

@@ -105,7 +105,7 @@ import Testing
         let sizes = [470, 471, 441, 16, 4_096]
         let card = try card(256) {
             $0.blockFrameCounts = sizes
-            ($0.source, $0.sink) = (source.reader, sink.writer)
+            ($0.source, $0.sink) = (source, sink)
         }
         var latencies: Set<Int> = []
         let calls = calls(card, until: 1) { cycle in
@@ -158,7 +158,7 @@ import Testing
         source.writer.write(buffer.channels, frameCount: 4)
         let card = try card(4) {
             ($0.inputChannelCount, $0.outputChannelCount) = (2, 3)
-            ($0.source, $0.sink) = (source.reader, sink.writer)
+            ($0.source, $0.sink) = (source, sink)
             $0.inputChannelMap = [1, 7, 0]
             $0.outputChannelMap = [[2], [0, 2], [5]]
         }

@@ -20,8 +20,7 @@ import Testing
             source.writer.write(ramp.channels, frameCount: frames)
             card = try SimulatedCard(
                 .init(
-                    sampleRate: sampleRate, blockFrameCount: block, driftPPM: driftPPM, source: source.reader,
-                    sink: sink.writer))
+                    sampleRate: sampleRate, blockFrameCount: block, driftPPM: driftPPM, source: source, sink: sink))
             card.renderer.start(at: SimulatedCardTests.origin)
         }
 
@@ -42,6 +41,19 @@ import Testing
             _ = sink.reader.read(buffer.channels, frameCount: count)
             return Array(UnsafeBufferPointer(start: buffer.channels[0], count: count))
         }
+    }
+
+    @Test("a card keeps its rings") func keepsRings() throws {
+        var rings: (AudioRing?, AudioRing?) = (
+            AudioRing(channelCount: 1, capacity: 64), AudioRing(channelCount: 1, capacity: 64)
+        )
+        weak let source = rings.0
+        weak let sink = rings.1
+        let card = try SimulatedCard(
+            .init(sampleRate: 48_000, blockFrameCount: 16, source: rings.0, sink: rings.1))
+        rings = (nil, nil)
+        #expect(source != nil && sink != nil)
+        withExtendedLifetime(card) {}
     }
 
     @Test("input reaches output after exactly two blocks", arguments: [1, 64, 470, 4_096])
@@ -155,7 +167,7 @@ import Testing
         let card = try SimulatedCard(
             .init(
                 sampleRate: 48_000, blockFrameCount: 3, inputChannelCount: 2, outputChannelCount: 2,
-                source: source.reader, sink: sink.writer))
+                source: source, sink: sink))
         card.renderer.start(at: Self.origin)
         let cycle = card.renderer.beginCycle(at: card.renderer.nextCallTime)
         for c in 0..<2 { copySamples(cycle.output[c], cycle.input[1 - c], 3) }

@@ -13,7 +13,7 @@ import TestTraits
         for i in 0..<24_000 { ramp.channels[0][i] = Float(i + 1) }
         source.writer.write(ramp.channels, frameCount: 24_000)
         let device = try SimulatedDevice(
-            .init(sampleRate: 48_000, blockFrameCount: 240, source: source.reader, sink: sink.writer))
+            .init(sampleRate: 48_000, blockFrameCount: 240, source: source, sink: sink))
         #expect(device.card.firstInputFrameTime == nil)
         let probe = CycleProbe()
         try device.start(probe.callback)

@@ -249,8 +249,8 @@ import TestTraits
         for i in 0..<(1 << 19) { ramp.channels[0][i] = Float(i) }
         source.writer.write(ramp.channels, frameCount: 1 << 19)
         var card = Self.card("a", script: [.vanish(at: 0.2, for: 0.2)])
-        card.configuration.source = source.reader
-        card.configuration.sink = sink.writer
+        card.configuration.source = source
+        card.configuration.sink = sink
         card.configuration.driftPPM = 100
         let system = SimulatedSystem([card])
         let rate = 48_000 * 1.0001
@@ -284,7 +284,7 @@ import TestTraits
         for i in 0..<(1 << 16) { ramp.channels[0][i] = Float(i + 1) }
         source.writer.write(ramp.channels, frameCount: 1 << 16)
         var card = Self.card("a")
-        card.configuration.source = source.reader
+        card.configuration.source = source
         let system = SimulatedSystem([card])
         let devices = [try system.open(.init()), try system.open(.init())]
         let probes = [CycleProbe(), CycleProbe()]

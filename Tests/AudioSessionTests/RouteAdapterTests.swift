@@ -82,8 +82,8 @@ import Testing
             }
             source.writer.write(sound.channels, frameCount: frames)
             var configuration = card
-            configuration.source = card.inputChannelCount > 0 ? source.reader : nil
-            configuration.sink = card.outputChannelCount > 0 ? sink.writer : nil
+            configuration.source = card.inputChannelCount > 0 ? source : nil
+            configuration.sink = card.outputChannelCount > 0 ? sink : nil
             let device = try SimulatedCard(configuration)
             adapter.pointee.prepare(for: card.sampleRate)
             device.renderer.start(at: start)

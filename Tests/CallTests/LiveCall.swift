@@ -34,12 +34,12 @@ final class LiveCall {
         }
         air.writer.write(tone.channels, frameCount: tone.frameCapacity)
         var card = SimulatedCard.Configuration(
-            sampleRate: rate, blockFrameCount: block, source: air.reader, sink: room.writer)
+            sampleRate: rate, blockFrameCount: block, source: air, sink: room)
         var microphone: SimulatedDevice?
         if isSplit {
             microphone = try SimulatedDevice(
                 SimulatedCard.Configuration(
-                    sampleRate: rate, blockFrameCount: block, outputChannelCount: 0, driftPPM: 300, source: air.reader))
+                    sampleRate: rate, blockFrameCount: block, outputChannelCount: 0, driftPPM: 300, source: air))
             (card.inputChannelCount, card.source) = (0, nil)
         }
         device = try SimulatedDevice(card)

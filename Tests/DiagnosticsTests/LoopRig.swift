@@ -27,7 +27,7 @@ final class LoopRig {
         block = AudioBuffer(channelCount: 1, frameCapacity: frames)
         card = try SimulatedCard(
             SimulatedCard.Configuration(
-                sampleRate: rate, blockFrameCount: frames, source: toCard.reader, sink: fromCard.writer))
+                sampleRate: rate, blockFrameCount: frames, source: toCard, sink: fromCard))
         loopback = Loopback(sampleRate: rate, inputChannelCount: 1, maximumRoundTrip: maximumRoundTrip)
         heard = [Float](repeating: 0, count: 2 * frames)
         card.renderer.start(at: HostTime(nanoseconds: 0))

@@ -35,7 +35,7 @@ final class RoomCost {
             let device = try SimulatedDevice(
                 SimulatedCard.Configuration(
                     sampleRate: 48_000, blockFrameCount: 256, inputChannelCount: 1, outputChannelCount: 1,
-                    source: source.reader))
+                    source: source))
             let session = CallSession(
                 CallPreferences(codec: .opus, opusFrameMilliseconds: 10, deviceRate: 48_000, deviceBlock: 256),
                 device: device, cname: "end \(end)")

@@ -121,7 +121,7 @@ public struct Stage: Sendable {
         feeder?.prime()
         try feeder?.start()
         let card = SimulatedCard.Configuration(
-            sampleRate: format.sampleRate, blockFrameCount: 256, outputChannelCount: 2, source: air.reader)
+            sampleRate: format.sampleRate, blockFrameCount: 256, outputChannelCount: 2, source: air)
         try perform(engine, on: SimulatedDevice(card), seconds)
         feeder?.stop()
     }

@@ -28,17 +28,17 @@ extension SimulatedCard {
         public var seed: UInt64 = 1
         /// What befalls it; in any order.
         public var script: [Event] = []
-        /// What the air brings to its microphone; silence where the ring is empty, and always without one. It has at most
-        /// as many channels as the card has inputs, and outlives the card.
-        public var source: AudioRing.Reader?
-        /// What its loudspeaker says. It has at most as many channels as the card has outputs, and outlives the card. A
-        /// block that finds it full is a gap for its reader.
-        public var sink: AudioRing.Writer?
+        /// The microphone's sound; silence while the ring is empty, or without a ring. The ring has at most as many
+        /// channels as the card has inputs. The card is its only reader, and keeps it.
+        public var source: AudioRing?
+        /// The loudspeaker's sound. The ring has at most as many channels as the card has outputs. The card is its only
+        /// writer, and keeps it; a block for which the ring has no room becomes a gap.
+        public var sink: AudioRing?
 
         /// A card with one input, one output and a perfect crystal, unless said otherwise.
         public init(
             sampleRate: Double, blockFrameCount: Int, inputChannelCount: Int = 1, outputChannelCount: Int = 1,
-            driftPPM: Double = 0, source: AudioRing.Reader? = nil, sink: AudioRing.Writer? = nil
+            driftPPM: Double = 0, source: AudioRing? = nil, sink: AudioRing? = nil
         ) {
             self.sampleRate = sampleRate
             self.blockFrameCount = blockFrameCount

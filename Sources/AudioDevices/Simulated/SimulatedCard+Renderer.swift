@@ -27,8 +27,8 @@ extension SimulatedCard {
         init(configuration: Configuration, recorder: CallbackMonitor.Recorder, wiring: Wiring.View) {
             self.recorder = recorder
             self.wiring = wiring
-            source = configuration.source
-            sink = configuration.sink
+            source = configuration.source?.reader
+            sink = configuration.sink?.writer
             let blocks =
                 configuration.blockFrameCounts.isEmpty
                 ? [configuration.blockFrameCount] : configuration.blockFrameCounts

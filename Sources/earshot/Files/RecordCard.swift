@@ -82,7 +82,7 @@ final class RecordCard {
         }
         var card = SimulatedCard.Configuration(
             sampleRate: rate, blockFrameCount: command.system.block ?? 256, inputChannelCount: channelCount,
-            outputChannelCount: 2, driftPPM: command.simulated.drift, source: source?.reader)
+            outputChannelCount: 2, driftPPM: command.simulated.drift, source: source)
         card.script = command.simulated.cardScript?.events ?? []
         return (card, feeder, source)
     }

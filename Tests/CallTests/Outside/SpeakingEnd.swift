@@ -28,7 +28,7 @@ final class SpeakingEnd {
         air.writer.write(sound.channels, frameCount: said.count)
         device = try SimulatedDevice(
             SimulatedCard.Configuration(
-                sampleRate: Self.rate, blockFrameCount: block, source: air.reader, sink: room.writer))
+                sampleRate: Self.rate, blockFrameCount: block, source: air, sink: room))
         var preferences = CallPreferences(deviceRate: Self.rate, deviceBlock: block)
         change(&preferences)
         session = CallSession(preferences, device: device, cname: "end", voice: nil)
