@@ -188,4 +188,86 @@ import TestTraits
         }
         #expect(statistics.restarts == 1 && statistics.packets == 400)
     }
+
+    /// Plays a tone of 300 Hz on a line whose packets are late by so much in one of twenty, from 20 s to 24 s.
+    private func stretched(_ dial: PlayoutDial, late: Double) throws -> PlayoutRig.Result {
+        var rig = PlayoutRig(configuration: .pcm(dial: dial), seconds: 45)
+        rig.says = { sine($0 % 160, frequency: 300, rate: 48_000) }
+        rig.keepsOutput = false
+        rig.delay = { sequence, sent in (20..<24).contains(sent) && sequence % 20 == 0 ? 0.001 + late : 0.001 }
+        return try rig.run()
+    }
+
+    @Test(arguments: [(0.0037, false), (0.0046, true)])
+    func `periods of a tone are left out where the delay is more than 4 ms too long`(
+        late: Double, isStretched: Bool
+    ) throws {
+        let r = try stretched(.talk, late: late)
+        // Those of 20 s to 24 s are known for 12 s.
+        #expect((r.since(26, \.stretchedFrames) > 0) == isStretched, "\(r.since(26, \.stretchedFrames))")
+        #expect(r.since(26, \.skips) == 0 && r.statistics.depth < 0.0015)
+    }
+
+    @Test func `in the first two seconds a delay of 5 ms too much is left to the rate`() throws {
+        var rig = PlayoutRig(configuration: .pcm(dial: .talk), seconds: 6)
+        rig.says = voice
+        rig.keepsOutput = false
+        let r = try rig.run()
+        let early = try #require(r.history.last { $0.time < 1.9 }).statistics
+        #expect(early.stretchedFrames == 0 && early.skips == 0 && early.depth > 0.0005)
+    }
+
+    @Test(arguments: [(0.09, 0), (0.16, 1)])
+    func `more than 120 ms too much are left out at once`(late: Double, skips: Int) throws {
+        var rig = PlayoutRig(configuration: .pcm(dial: .listen), seconds: 45)
+        rig.keepsOutput = false
+        rig.says = tabled()
+        rig.delay = { sequence, _ in sequence % 100 == 0 ? 0.001 + late : 0.001 }
+        rig.before = { playout, now in
+            if now >= 40, playout.dial == .listen { playout.dial = .sing }
+        }
+        let r = try rig.run()
+        let before = try #require(r.history.last { $0.time < 40 }).statistics
+        #expect(abs(before.depth - late) < 0.005, "\(before.depth)")
+        let soon = try #require(r.history.first { $0.time > 40.01 }).statistics
+        #expect(soon.skips - before.skips == skips)
+        #expect(soon.droppedFrames - before.droppedFrames > 6_000 || skips == 0)
+    }
+
+    @Test(arguments: [(0, 1), (1, 0), (-1, 1)])
+    func `a packet goes to the first cycle that began after it came, however late that is pulled`(
+        nanoseconds: Int64, packets: Int
+    ) throws {
+        let payload = [UInt8](repeating: 0, count: 256)
+        let statistics = try pull(PlayoutConfiguration.pcm().forRecording(), blocks: 3) { playout, block, now in
+            guard block == 2 else { return }
+            let header = PacketHeader(
+                sequence: 0, position: 0, frameCount: 128, byteCount: 256,
+                arrival: HostTime(nanoseconds: now.nanoseconds + nanoseconds))
+            _ = payload.withUnsafeBytes { playout.packets.push(header, payload: $0) }
+        }
+        #expect(statistics.packets == packets)
+    }
+
+    /// So many packets behind the newest, as the numbers and as the places have it.
+    @Test(arguments: [
+        (1_500, 1_500, 0), (2_000, 990, 1), (2_000, 1_010, 0), (500, 990, 0), (500, 1_010, 1), (740, 740, 0),
+        (-10, 1_500, 1),
+    ])
+    func `a packet that others have overtaken is late, one that lies elsewhere begins a stream`(
+        numbers: Int, places: Int, restarts: Int
+    ) throws {
+        let payload = [UInt8](repeating: 0, count: 256)
+        let statistics = try pull(.pcm(), blocks: 2_500) { playout, block, now in
+            func push(_ sequence: Int, _ place: Int) {
+                let header = PacketHeader(
+                    sequence: sequence, position: 128 * place, frameCount: 128, byteCount: 256, arrival: now)
+                _ = payload.withUnsafeBytes { playout.packets.push(header, payload: $0) }
+            }
+            push(block, block)
+            if block == 2_499 { push(block - numbers, block - places) }
+        }
+        #expect(statistics.restarts == restarts)
+        #expect(statistics.latePackets == 1 - restarts)
+    }
 }
