@@ -120,6 +120,8 @@ import Testing
             #expect(n < 16 ? abs(answer) < 0.001 : abs(answer - late) < 1e-8, "call \(n): \(answer)")
         }
         #expect(abs(calls.add(late: late) - late) < 1e-6)
+        // The count begins anew: one more such step is not followed at once. (An early call would be, so soon after a start.)
+        if late > 0 { #expect(abs(calls.add(late: 2 * late) - late) < 0.001) }
     }
 
     @Test func `calls that are off by less, or now and then, do not`() {
