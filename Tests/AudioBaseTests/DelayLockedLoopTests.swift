@@ -124,6 +124,18 @@ import Testing
         if late > 0 { #expect(abs(calls.add(late: 2 * late) - late) < 0.001) }
     }
 
+    @Test func `after a start the count of such calls begins anew`() {
+        for first in [1, 1_016] {
+            var calls = Calls()
+            for n in 0..<first { _ = calls.add(late: n < 1_000 ? 0 : 0.0055) }
+            let late = first > 1_000 ? 0.0055 : 0
+            for n in 1...16 {
+                let answer = calls.add(late: late + 0.050)
+                #expect(n < 16 ? abs(answer - late) < 0.030 : abs(answer - late - 0.050) < 1e-8, "call \(n): \(answer)")
+            }
+        }
+    }
+
     @Test func `calls that are off by less, or now and then, do not`() {
         for late in [0.0048, -0.0048] {
             var calls = Calls()
