@@ -191,6 +191,22 @@ import Testing
         #expect(calls.add(late: 0.003) > 0.0029, "the next call is the first")
     }
 
+    /// Calls that are only ever late make the answer earlier than the mean call.
+    @Test func `a reset forgets the jitter, and so does a counter that stands`() {
+        for isReset in [true, false] {
+            var trial = ClockTrial()
+            trial.run(seconds: 10, blocks: [480], jitter: .exponential)
+            var loop = trial.loop
+            let start = HostTime(nanoseconds: 90_000_000_000)
+            if isReset { loop.reset() } else { _ = loop.update(sampleTime: 1, now: start) }
+            for n in 0..<200 {
+                let due = start.advanced(bySeconds: Double(n) * 0.01)
+                let answer = loop.update(sampleTime: Int64(n * 480 + 2), now: due)
+                if isReset || n > 0 { #expect(abs(answer.seconds(since: due)) < 30e-6, "call \(n)") }
+            }
+        }
+    }
+
     @Test func `nanoseconds that are left over do not add up`() {
         // A block of 64 frames at 48 kHz is no whole number of nanoseconds.
         var loop = DelayLockedLoop(sampleRate: 48_000)
