@@ -119,4 +119,43 @@ import Testing
         _ = ring.reader.read(block.channels, frameCount: 1)
         #expect(!ring.writer.hasAwaited)
     }
+
+    @Test func `the reader leaves out the oldest frames, as many as there are`() {
+        let ring = AudioRing(channelCount: 1, capacity: 16)
+        let block = MarkedBlock(channelCount: 1, frameCapacity: 16)
+        #expect(ring.reader.discard(4) == 0)
+        block.fill(position: 0, frameCount: 10, offset: 0)
+        ring.writer.write(block.channels, frameCount: 10)
+        #expect(ring.reader.discard(4) == 4 && ring.reader.heldFrames == 6)
+        block.wipe()
+        #expect(
+            ring.reader.read(block.channels, frameCount: 2).position == 4
+                && block.holds(position: 4, frameCount: 2, offset: 0))
+        #expect(ring.reader.discard(0) == 0)
+        #expect(ring.reader.discard(100) == 4 && ring.reader.heldFrames == 0 && ring.writer.heldFrames == 0)
+        #expect(ring.reader.offeredFrames == 10)
+    }
+
+    @Test func `a view through which nothing can be written is stored like another`() {
+        let ring = AudioRing(channelCount: 2, capacity: 8)
+        let block = MarkedBlock(channelCount: 2, frameCapacity: 8)
+        block.fill(position: 5, frameCount: 4, offset: 2)
+        let view = ReadOnlyChannels(block.channels)
+        #expect(view.count == 2 && view[1] == UnsafePointer(block.channels[1]))
+        #expect(ring.writer.write(view, frameCount: 4, offset: 2))
+        block.wipe()
+        #expect(ring.reader.read(block.channels, frameCount: 4).frameCount == 4)
+        #expect(block.holds(position: 5, frameCount: 4, offset: 0))
+        #expect(!ring.writer.write(view, frameCount: 9))
+    }
+
+    @Test func `after an overrun a block larger than the ring is rejected by the empty ring, and the next one fits`() {
+        let ring = AudioRing(channelCount: 1, capacity: 8)
+        let block = MarkedBlock(channelCount: 1, frameCapacity: 16)
+        ring.writer.skip(3)
+        #expect(!ring.writer.write(block.channels, frameCount: 9))
+        #expect(ring.writer.write(block.channels, frameCount: 8))
+        #expect(ring.reader.read(block.channels, frameCount: 8).position == 12)
+        #expect(ring.channelCount == 1)
+    }
 }

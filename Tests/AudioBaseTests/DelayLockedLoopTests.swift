@@ -92,4 +92,131 @@ import Testing
         #expect(loop.update(sampleTime: 0, now: start) == start)
         #expect(loop.driftPPM == 0)
     }
+
+    /// A loop on an even clock, and one call each 10 ms.
+    private struct Calls {
+        var loop = DelayLockedLoop(sampleRate: 48_000)
+        let start = HostTime(nanoseconds: 1_000_000_000)
+        var count = 0
+
+        /// Calls once, so many seconds after it was due; returns the answer, in seconds after it was due.
+        mutating func add(late: Double = 0, pace: Double = 1) -> Double {
+            let due = start.advanced(bySeconds: Double(count) * 0.01 * pace)
+            defer { count += 1 }
+            return loop.update(sampleTime: Int64(count * 480), now: due.advanced(bySeconds: late)).seconds(since: due)
+        }
+
+        mutating func run(_ calls: Int) { for _ in 0..<calls { _ = add() } }
+    }
+
+    @Test(arguments: [0.0055, -0.0055])
+    func `sixteen calls in a row that are off by more than 5 ms start the loop anew`(
+        late: Double
+    ) {
+        var calls = Calls()
+        calls.run(1_000)
+        for n in 1...16 {
+            let answer = calls.add(late: late)
+            #expect(n < 16 ? abs(answer) < 0.001 : abs(answer - late) < 1e-8, "call \(n): \(answer)")
+        }
+        #expect(abs(calls.add(late: late) - late) < 1e-6)
+        // The count begins anew: one more such step is not followed at once. (An early call would be, so soon after a start.)
+        if late > 0 { #expect(abs(calls.add(late: 2 * late) - late) < 0.001) }
+    }
+
+    @Test func `after a start the count of such calls begins anew`() {
+        for first in [1, 1_016] {
+            var calls = Calls()
+            for n in 0..<first { _ = calls.add(late: n < 1_000 ? 0 : 0.0055) }
+            let late = first > 1_000 ? 0.0055 : 0
+            for n in 1...16 {
+                let answer = calls.add(late: late + 0.050)
+                #expect(n < 16 ? abs(answer - late) < 0.030 : abs(answer - late - 0.050) < 1e-8, "call \(n): \(answer)")
+            }
+        }
+    }
+
+    @Test func `calls that are off by less, or now and then, do not`() {
+        for late in [0.0048, -0.0048] {
+            var calls = Calls()
+            calls.run(1_000)
+            for n in 1...17 { #expect(abs(calls.add(late: late)) < 0.001, "call \(n)") }
+        }
+        var calls = Calls()
+        calls.run(1_000)
+        for n in 1...64 { #expect(abs(calls.add(late: n % 16 == 0 ? 0 : 0.0055)) < 0.002, "call \(n)") }
+    }
+
+    @Test(arguments: [(1.01, true), (0.99, false), (-1.01, true), (-0.99, false)])
+    func `a call that is off by more than a second starts the loop anew at once`(late: Double, isAnew: Bool) {
+        var calls = Calls()
+        calls.run(1_000)
+        let answer = calls.add(late: late)
+        #expect(isAnew ? abs(answer - late) < 1e-8 : abs(answer) < 0.001, "\(answer)")
+    }
+
+    @Test(arguments: [(20, -0.0011, true), (20, -0.0009, false), (200, -0.0011, false)])
+    func `a call that comes too early is a better start than few calls`(before: Int, late: Double, isAnew: Bool) {
+        var calls = Calls()
+        calls.run(before)
+        let answer = calls.add(late: late)
+        #expect((abs(answer - late) < 1e-8) == isAnew, "\(answer)")
+    }
+
+    @Test func `a call that is late by a stall counts as one that is late by a millisecond`() {
+        for late in [0.0012, 0.004, 0.9] {
+            var (a, b) = (Calls(), Calls())
+            a.run(500)
+            b.run(500)
+            let (x, y) = (a.add(late: 0.001), b.add(late: late))
+            #expect(x == y && x > 1e-6 && x < 20e-6, "\(x), \(y)")
+            for _ in 0..<100 { #expect(a.add() == b.add()) }
+        }
+    }
+
+    @Test(arguments: [(0.992, 0.992), (1.008, 1.008), (0.98, 0.99), (1.02, 1.01)])
+    func `a frame lasts within 1 % of nominal`(pace: Double, right: Double) {
+        var calls = Calls()
+        for _ in 0..<3_000 { _ = calls.add(pace: pace) }
+        #expect(abs(calls.loop.secondsPerFrame * 48_000 - right) < 1e-4, "\(calls.loop.secondsPerFrame * 48_000)")
+        #expect(abs(calls.loop.driftPPM - (1 / right - 1) * 1e6) < 100, "\(calls.loop.driftPPM)")
+    }
+
+    @Test func `a reset forgets the rate, too`() {
+        var calls = Calls()
+        for _ in 0..<3_000 { _ = calls.add(pace: 1.0002) }
+        #expect(abs(calls.loop.driftPPM + 200) < 1)
+        calls.loop.reset()
+        #expect(calls.loop.driftPPM == 0)
+        #expect(calls.add(late: 0.003) > 0.0029, "the next call is the first")
+    }
+
+    /// Calls that are only ever late make the answer earlier than the mean call.
+    @Test func `a reset forgets the jitter, and so does a counter that stands`() {
+        for isReset in [true, false] {
+            var trial = ClockTrial()
+            trial.run(seconds: 10, blocks: [480], jitter: .exponential)
+            var loop = trial.loop
+            let start = HostTime(nanoseconds: 90_000_000_000)
+            if isReset { loop.reset() } else { _ = loop.update(sampleTime: 1, now: start) }
+            for n in 0..<200 {
+                let due = start.advanced(bySeconds: Double(n) * 0.01)
+                let answer = loop.update(sampleTime: Int64(n * 480 + 2), now: due)
+                if isReset || n > 0 { #expect(abs(answer.seconds(since: due)) < 30e-6, "call \(n)") }
+            }
+        }
+    }
+
+    @Test func `nanoseconds that are left over do not add up`() {
+        // A block of 64 frames at 48 kHz is no whole number of nanoseconds.
+        var loop = DelayLockedLoop(sampleRate: 48_000)
+        let start = HostTime(nanoseconds: 77)
+        var farthest: Int64 = 0
+        for n in 0..<100_000 {
+            let due = start.advanced(bySeconds: Double(n) * 64 / 48_000)
+            farthest = max(
+                farthest, abs(loop.update(sampleTime: Int64(n) * 64, now: due).nanoseconds - due.nanoseconds))
+        }
+        #expect(farthest <= 1)
+    }
 }

@@ -109,4 +109,81 @@ private func samples(_ buffer: AudioBuffer) -> [Float] { (0..<buffer.frameCapaci
             }
         }
     }
+
+    /// Every place of the pieces in which vector code reads, and those behind them.
+    @Test func `a single sample is added, scaled and mixed in its own place`() {
+        let frames = 75
+        for place in 0..<frames {
+            let from = AudioBuffer(channelCount: 1, frameCapacity: frames)
+            from.channels[0][place] = 0.5
+            let (added, scaled, mixed) = (noise(1, frames), noise(1, frames), noise(1, frames))
+            let (ramped, faded) = (noise(1, frames), noise(1, frames))
+            let before = samples(added)
+            addSamples(added.channels[0], from.channels[0], frames, gain: 3)
+            scaleSamples(scaled.channels[0], from.channels[0], frames, gain: 3)
+            mixSamples(mixed.channels[0], from.channels.pointers, [3], inputCount: 1, frames)
+            addSamples(ramped.channels[0], from.channels[0], frames, gain: 2, step: 0.25, past: 10)
+            scaleSamples(faded.channels[0], from.channels[0], frames, gain: 2, step: 0.25, past: 10)
+            let gain = 2 + Float(10 + place + 1) * 0.25
+            for i in 0..<frames {
+                let isPlace = i == place
+                #expect(added.channels[0][i] == before[i] + (isPlace ? 1.5 : 0))
+                #expect(mixed.channels[0][i] == added.channels[0][i])
+                #expect(scaled.channels[0][i] == (isPlace ? 1.5 : 0))
+                #expect(ramped.channels[0][i] == before[i] + (isPlace ? 0.5 * gain : 0))
+                #expect(faded.channels[0][i] == (isPlace ? 0.5 * gain : 0))
+            }
+        }
+    }
+
+    @Test(arguments: 0...40) func `as many samples are written as are asked for`(count: Int) {
+        let from = noise(3, 48, seed: 2)
+        for step: Float? in [nil, 0.5] {
+            let (added, scaled, mixed) = (noise(1, 48), noise(1, 48), noise(1, 48))
+            let before = samples(added)
+            if let step {
+                addSamples(added.channels[0], from.channels[0], count, gain: 2, step: step)
+                scaleSamples(scaled.channels[0], from.channels[0], count, gain: 2, step: step)
+            } else {
+                addSamples(added.channels[0], from.channels[0], count, gain: 2)
+                scaleSamples(scaled.channels[0], from.channels[0], count, gain: 2)
+            }
+            mixSamples(mixed.channels[0], from.channels.pointers, [1, 2, 3], inputCount: 3, count)
+            for buffer in [added, scaled, mixed] {
+                let after = samples(buffer)
+                #expect(after[count...] == before[count...])
+                #expect((0..<count).allSatisfy { after[$0] != before[$0] })
+            }
+        }
+    }
+
+    @Test(arguments: [5, 8, 13, 21]) func `the energy is that of each place, and of no other`(frames: Int) {
+        for place in 0..<frames {
+            let from = AudioBuffer(channelCount: 1, frameCapacity: frames + 8)
+            for i in frames..<frames + 8 { from.channels[0][i] = 9 }
+            from.channels[0][place] = -0.5
+            #expect(energyOfSamples(from.channels[0], frames) == 0.25, "place \(place)")
+            #expect(peakAndEnergyOfSamples(from.channels[0], frames) == (0.5, 0.25), "place \(place)")
+            #expect(peakOfSamples(from.channels[0], frames) == 0.5, "place \(place)")
+        }
+    }
+
+    @Test(arguments: [0, 1], [15, 16, 17, 37]) func `each channel must be finite, and no frame behind the block`(
+        channel: Int, frames: Int
+    ) {
+        for wrong in [Float.nan, .infinity, -.infinity] {
+            for place in 0..<frames {
+                let from = noise(2, frames + 1)
+                from.channels[channel][frames] = wrong
+                #expect(areSamplesFinite(from.channels, frames))
+                from.channels[channel][place] = wrong
+                #expect(!areSamplesFinite(from.channels, frames), "place \(place)")
+            }
+        }
+        // Two infinities of opposite sign are still none.
+        let from = noise(2, frames)
+        from.channels[0][3] = .infinity
+        from.channels[channel][7] = -.infinity
+        #expect(!areSamplesFinite(from.channels, frames))
+    }
 }

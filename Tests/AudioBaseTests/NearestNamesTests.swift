@@ -11,6 +11,30 @@ import Testing
         #expect(nearestNames(name, in: Self.names) == near)
     }
 
+    @Test(arguments: [
+        ("kitten", "sitting", 3), ("", "abc", 3), ("abc", "", 3), ("abc", "abc", 0), ("abc", "abd", 1),
+        ("abc", "bc", 1),
+        ("ab", "ba", 2), ("flaw", "lawn", 2), ("a", "b", 1),
+    ]) func `the distance is the characters to change, insert or leave out`(a: String, b: String, distance: Int) {
+        #expect(editDistance(Array(a), Array(b)) == distance && editDistance(Array(b), Array(a)) == distance)
+    }
+
+    /// Two characters of a short name may differ, a third of a longer one.
+    @Test func `a name is near up to a third of its length, and two characters in any case`() {
+        #expect(nearestNames("abxy", in: ["abcd"]) == ["abcd"] && nearestNames("axyz", in: ["abcd"]).isEmpty)
+        #expect(nearestNames("abcdefghixyz", in: ["abcdefghijk"]) == ["abcdefghijk"])
+        #expect(nearestNames("abcdefghvwxyz", in: ["abcdefgh"]).isEmpty)
+        #expect(nearestNames("abcdefvwxyzu", in: ["abcdefghijkl"]).isEmpty)
+    }
+
+    @Test func `the closest come first, then by name, and no more than are asked for`() {
+        let names = ["reverb3", "reverc", "reverb", "reverb1", "reverb22", "Reverb2"]
+        #expect(nearestNames("reverb", in: names) == ["reverb", "Reverb2", "reverb1"])
+        #expect(nearestNames("reverb", in: names, count: 1) == ["reverb"])
+        #expect(nearestNames("reverb", in: names, count: 9).count == 6)
+        #expect(nearestNames("reverb", in: names, count: 9).last == "reverc")
+    }
+
     @Test func `a name of megabytes is near to none`() {
         let name = String(repeating: "x", count: 4 << 20)
         #expect(nearestNames(name, in: Array(repeating: "reverb", count: 1_000)).isEmpty)

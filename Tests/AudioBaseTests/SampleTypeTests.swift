@@ -207,4 +207,116 @@ import Testing
             #expect((0..<frameCount).allSatisfy { to.channels[c][offset + $0] == part.channels[c][$0] })
         }
     }
+
+    /// Reads words of a type and writes them again, as one channel and as several.
+    private func expectExact<Word: FixedWidthInteger>(
+        _ type: SampleType, _ words: [Word], of channelCounts: [Int] = [1, 2, 3], _ value: (Word) -> Float
+    ) {
+        for channelCount in channelCounts {
+            let frames = words.count / channelCount
+            let used = Array(words.prefix(frames * channelCount))
+            let buffer = AudioBuffer(channelCount: channelCount, frameCapacity: frames)
+            var bytes: [UInt8] = []
+            for word in used {
+                withUnsafeBytes(of: word.littleEndian) { bytes += $0.prefix(type.byteCount) }
+            }
+            bytes.withUnsafeBytes {
+                type.read($0.baseAddress!, channelCount: channelCount, frameCount: frames, into: buffer.channels)
+            }
+            var wrong = 0
+            for (n, word) in used.enumerated()
+            where buffer.channels[n % channelCount][n / channelCount] != value(word) { wrong += 1 }
+            #expect(wrong == 0, "of \(used.count) samples of \(channelCount) channels")
+            var back = [UInt8](repeating: 0, count: bytes.count)
+            back.withUnsafeMutableBytes {
+                type.write(
+                    buffer.channels, frameCount: frames, into: $0.baseAddress!, channelCount: channelCount)
+            }
+            #expect(back == bytes)
+        }
+    }
+
+    @Test func `each value of 8 and of 16 bits is read exactly and written back`() {
+        expectExact(.uint8, Array(UInt8.min...UInt8.max)) { (Float($0) - 128) / 128 }
+        expectExact(.int16, Array(Int16.min...Int16.max) + [1, 2, 3, 4, 5]) { Float($0) / 32_768 }
+    }
+
+    /// A Float has 24 bits, so that of 32 the low eight are 0 here.
+    @Test func `values of 24 bits are read exactly and written back in every type that has them`() {
+        let edge: Int32 = 1 << 23
+        var words: [Int32] = [-edge, -edge + 1, edge - 1, edge - 2, -1, 0, 1, 255, 256, -256, 65_535, 65_536, -65_536]
+        words += (0..<3_000).map { Int32(truncatingIfNeeded: $0 &* 5_592 &- 8_388_000) }
+        expectExact(.int24, words) { Float($0) / 8_388_608 }
+        expectExact(.int24In32, words) { Float($0) / 8_388_608 }
+        expectExact(.int32, words.map { $0 << 8 }) { Float($0) / 2_147_483_648 }
+    }
+
+    @Test(arguments: [
+        (SampleType.uint8, 128.0), (.int16, 32_768), (.int24, 8_388_608), (.int24In32, 8_388_608),
+    ]) func `a sample between two values becomes the nearest, and of two the even one`(type: SampleType, scale: Double)
+    {
+        let halves: [(Double, Double)] = [
+            (0.5, 0), (1.5, 2), (2.5, 2), (-0.5, 0), (-1.5, -2), (-2.5, -2), (0.51, 1), (0.49, 0), (-0.51, -1),
+            (1.49, 1),
+            (1_000.5, 1_000), (3.5, 4),
+        ].filter { abs($0.0) < scale - 1 }
+        for channelCount in 1...3 {
+            let (from, to) = (
+                AudioBuffer(channelCount: channelCount, frameCapacity: halves.count),
+                AudioBuffer(channelCount: channelCount, frameCapacity: halves.count)
+            )
+            for c in 0..<channelCount {
+                for (i, half) in halves.enumerated() { from.channels[c][i] = Float(half.0 / scale) }
+            }
+            let bytes = Bytes(type, channelCount: channelCount, frameCount: halves.count)
+            type.write(from.channels, frameCount: halves.count, into: bytes.start, channelCount: channelCount)
+            type.read(bytes.start, channelCount: channelCount, frameCount: halves.count, into: to.channels)
+            for c in 0..<channelCount {
+                let found = (0..<halves.count).map { Double(to.channels[c][$0]) * scale }
+                #expect(found == halves.map(\.1), "\(channelCount) channels")
+            }
+        }
+    }
+
+    @Test(arguments: SampleType.allCases)
+    func `a map serves a single channel, and a channel that no byte names is left alone`(type: SampleType) {
+        let frames = 9
+        let from = AudioBuffer(channelCount: 2, frameCapacity: frames)
+        for c in 0..<2 { for i in 0..<frames { from.channels[c][i] = Float(c + 1) / 4 } }
+        let bytes = Bytes(type, channelCount: 1, frameCount: frames)
+        for (map, value) in [(0, 0.25), (1, 0.5), (2, 0), (-1, 0)] as [(Int, Float)] {
+            withUnsafePointer(to: map) {
+                type.write(from.channels, frameCount: frames, into: bytes.start, channelCount: 1, map: $0)
+            }
+            #expect(bytes.isKeptAround)
+            let to = MarkedBlock(channelCount: 2, frameCapacity: frames)
+            [1, 0].withUnsafeBufferPointer {
+                type.read(bytes.start, channelCount: 1, frameCount: frames, into: to.channels, map: $0.baseAddress)
+            }
+            #expect((0..<frames).allSatisfy { to.channels[0][$0] == 0 && to.channels[1][$0] == value }, "\(map)")
+            #expect(to.channels[0][frames] == MarkedBlock.guardWord && to.channels[1][-1] == MarkedBlock.guardWord)
+        }
+    }
+
+    @Test(arguments: SampleType.allCases, [1, 2])
+    func `as many frames are read as are asked for`(type: SampleType, channelCount: Int) {
+        let from = AudioBuffer(channelCount: channelCount, frameCapacity: 40)
+        Self.sine(from)
+        let bytes = Bytes(type, channelCount: channelCount, frameCount: 40)
+        type.write(from.channels, frameCount: 40, into: bytes.start, channelCount: channelCount)
+        for c in 0..<channelCount {
+            for frames in [0, 1, 7, 8, 9, 15, 16, 17, 33] {
+                let to = MarkedBlock(channelCount: channelCount, frameCapacity: 40)
+                type.read(bytes.start, channelCount: channelCount, frameCount: frames, into: to.channels, offset: 2)
+                #expect([0, 1, frames + 2, frames + 3].allSatisfy { to.channels[c][$0] == MarkedBlock.guardWord })
+                #expect((0..<frames).allSatisfy { to.channels[c][$0 + 2] != MarkedBlock.guardWord })
+            }
+        }
+    }
+
+    @Test func `a type has its size and a name of its own`() {
+        #expect(SampleType.allCases.map(\.byteCount) == [1, 2, 3, 4, 4, 4, 8])
+        #expect(Set(SampleType.allCases.map(\.description)).count == 7)
+        #expect(SampleType.int24.description == "24-bit packed" && SampleType.float64.description == "64-bit float")
+    }
 }

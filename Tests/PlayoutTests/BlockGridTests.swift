@@ -151,4 +151,97 @@ import TestSupport
             #expect(aim.offset == now + 0.002)
         }
     }
+
+    /// Runs blocks and packets of one length at 48 kHz. The delay that is wanted lies half a unit above a place.
+    private func run(
+        unit frames: Int, drift: Double = 0, seconds: Double = 10, first: (position: Int, sampleTime: Int) = (0, 0),
+        packetsEach: Int = 1,
+        _ each: (_ time: Double, _ grid: inout BlockGrid, _ saved: Double, _ slope: Double) -> Void
+    ) {
+        var grid = BlockGrid()
+        let unit = Double(frames) / 48_000
+        for k in 0..<Int(seconds / unit) {
+            let now = Double(k * frames + first.sampleTime) / 48_000
+            if k % packetsEach == 0 {
+                grid.addPacket(position: first.position + k * frames, frameCount: frames, at: now)
+            }
+            grid.addBlock(sampleTime: Int64(first.sampleTime + k * frames), frameCount: frames, at: now)
+            let origin = Double(first.sampleTime - first.position) / 48_000
+            let wanted = origin + 2.5 * unit - drift * Double(k) * unit
+            let aim = grid.aim(wanted: wanted, rate: 48_000, drift: drift, now: now, isKnown: true)
+            each(Double(k) * unit, &grid, wanted - aim.offset, aim.slope)
+        }
+    }
+
+    private func saved(unit frames: Int, drift: Double = 0, first: (position: Int, sampleTime: Int) = (0, 0)) -> Double
+    {
+        var last = 0.0
+        run(unit: frames, drift: drift, first: first) { _, _, saved, _ in last = saved }
+        return last
+    }
+
+    @Test(arguments: [(23, false), (24, true), (144, true), (145, false)])
+    func `units of half a millisecond to three are followed`(frames: Int, isFollowed: Bool) {
+        #expect((saved(unit: frames) > 0) == isFollowed)
+    }
+
+    @Test(arguments: [-149e-6, 149e-6, -151e-6, 151e-6])
+    func `clocks more than 150 parts in a million apart keep the delay that is wanted`(drift: Double) {
+        var (least, most) = (0.0, 0.0)
+        run(unit: 64, drift: drift, seconds: 60) { _, _, saved, _ in
+            (least, most) = (min(least, saved), max(most, saved))
+        }
+        #expect(least >= -1e-12)
+        #expect(abs(drift) < 150e-6 ? most > 0.000_2 : most < 1e-6, "\(most)")
+    }
+
+    @Test(arguments: [(10, 0), (0, 7), (-300, 1_000_003), (64 * 3 + 5, 64 * 5 + 9)])
+    func `where positions and sample times begin makes no difference`(position: Int, sampleTime: Int) {
+        // Half a unit, less two and a half frames.
+        #expect(abs(saved(unit: 64, first: (position, sampleTime)) - 29.5 / 48_000) < 1e-9)
+    }
+
+    @Test(arguments: [2, 3, 8]) func `packets that do not come leave the places where they are`(each: Int) {
+        var whole: [Double] = []
+        run(unit: 64) { _, _, saved, _ in whole.append(saved) }
+        var farthest = 0.0
+        var at = 0
+        run(unit: 64, packetsEach: each) { _, _, saved, _ in
+            farthest = max(farthest, abs(saved - whole[at]))
+            at += 1
+        }
+        #expect(farthest < 1e-9, "\(farthest)")
+    }
+
+    @Test func `the delay is lessened after two seconds of regular places and two more, at the rate of its own`() {
+        var first: Double?
+        var (before, steps) = (0.0, [Double]())
+        run(unit: 64) { time, _, saved, slope in
+            if saved > 0, first == nil { first = time }
+            if saved > before {
+                steps.append((saved - before) / (64 / 48_000.0))
+                if saved < 29 / 48_000.0 { #expect(slope == -BlockGrid.slew) }
+            }
+            before = saved
+        }
+        #expect((3.99...4.02).contains(first ?? 0), "\(first ?? 0)")
+        #expect(steps.dropLast().allSatisfy { abs($0 - 400e-6) < 1e-9 })
+    }
+
+    @Test
+    func `a grid that is released begins at what is wanted, and is back in two seconds; one that is reset in four`() {
+        for (isReset, wait) in [(false, 2.0), (true, 4.0)] {
+            var first: Double?
+            run(unit: 64, seconds: 20) { time, grid, saved, _ in
+                if time < 9.999_5 { return }
+                if time < 10.000_5 {
+                    #expect(saved > 0)
+                    if isReset { grid.reset() } else { grid.release() }
+                } else if saved > 0, first == nil {
+                    first = time - 10
+                }
+            }
+            #expect(abs((first ?? 0) - wait) < 0.02, "\(first ?? 0)")
+        }
+    }
 }

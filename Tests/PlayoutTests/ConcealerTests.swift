@@ -1,4 +1,5 @@
 import AudioBase
+import Foundation
 import Testing
 import TestSupport
 
@@ -70,7 +71,7 @@ private func rms(_ x: some Collection<Float>) -> Double {
 
     @Test func `samples depend on no block size`() {
         let sound = (0..<12_000).map { 0.5 * vowel($0) }
-        let lost = [2_000..<2_120, 2_180..<2_300, 2_340..<5_800, 8_000..<8_001]
+        let lost = [2_000..<2_120, 2_180..<2_300, 2_340..<5_800, 8_000..<8_001, 9_000..<9_930, 10_400..<11_900]
         let whole = heard([sound], lost: lost, block: 8_192)
         for block in [1, 7, 64, 120, 1_023] { #expect(heard([sound], lost: lost, block: block) == whole) }
     }
@@ -138,5 +139,67 @@ private func rms(_ x: some Collection<Float>) -> Double {
             let output = heard([sound], lost: [4_000..<4_120], rate: rate)[0]
             #expect(errorDecibels(Array(sound[4_000..<4_120]), Array(output[4_000..<4_120])) < -20)
         }
+    }
+
+    @Test func `a tone is held for 20 ms, and falls evenly to nothing in 40 more`() {
+        let sound = (0..<12_000).map { sine($0, frequency: 1_000, rate: 48_000) }
+        let output = heard([sound], lost: [4_800..<12_000])[0]
+        // Two periods each.
+        for (milliseconds, right) in [(1, 1.0), (10, 1), (19, 1), (30, 0.75), (40, 0.5), (50, 0.25), (58, 0.05)] {
+            let at = 4_800 + 48 * milliseconds - 48
+            let level = rms(output[at..<at + 96]) / rms(sound[..<4_800])
+            #expect(abs(level - right) < 0.06, "\(level) after \(milliseconds) ms")
+        }
+    }
+
+    @Test func `the background is heard for 2 s, and falls evenly to nothing in another`() {
+        let background = noise(300_000, peak: 0.003)
+        let output = heard([background], lost: [48_000..<300_000])[0]
+        for (seconds, right) in [(0.5, 1.0), (1.9, 1), (2.31, 0.75), (2.56, 0.5), (2.81, 0.25), (3.01, 0.05)] {
+            let at = 48_000 + Int(seconds * 48_000) - 2_400
+            let level = rms(output[at..<at + 4_800]) / rms(output[50_000..<140_000])
+            #expect(abs(level - right) < 0.08, "\(level) after \(seconds) s")
+        }
+        #expect(output[(48_000 + 2_880 + 144_000)...].allSatisfy { $0 == 0 })
+    }
+
+    @Test(arguments: [(-47.0, true), (-43, false)])
+    func `noise below -45 dBFS is a background`(level: Double, isBackground: Bool) {
+        // Uniform noise has a third of its peak's square.
+        let peak = Float(pow(10, level / 20) * 3.0.squareRoot())
+        let output = heard([noise(60_000, peak: peak)], lost: [30_000..<60_000])[0]
+        #expect((rms(output[40_000..<60_000]) > 0) == isBackground)
+    }
+
+    @Test func `a background that grows is learnt again as fast as it may rise, and one that falls at once`() {
+        let (quiet, loud) = (noise(480_000, peak: 0.001), noise(480_000, peak: 0.004, seed: 2))
+        /// The level of the background when it is lost after so many seconds of the second one, in decibels of that.
+        func level(_ first: [Float], _ second: [Float], seconds: Double) -> Double {
+            let end = 96_000 + Int(seconds * 48_000)
+            let sound = Array(first[..<96_000] + second[96_000...])
+            let output = heard([sound], lost: [end..<end + 48_000])[0]
+            return decibels(rms(output[(end + 4_800)..<(end + 48_000)]) / rms(second))
+        }
+        // 12 dB, of which 3 are gained in a second.
+        #expect(level(quiet, loud, seconds: 2) < -9)
+        #expect(abs(level(quiet, loud, seconds: 5)) < 2)
+        #expect(abs(level(loud, quiet, seconds: 0.1)) < 2)
+    }
+
+    @Test
+    func
+        `a gap of any length is blended for 1·25 ms into what follows, and begins anew where the next one begins in it`()
+    {
+        let sound = (0..<9_000).map { $0 < 4_000 ? sine($0, frequency: 440, rate: 48_000) : 0.25 }
+        let output = heard([sound], lost: [4_000..<4_040])[0]
+        #expect(output[4_040..<4_099].allSatisfy { $0 != 0.25 } && output[4_100...].allSatisfy { $0 == 0.25 })
+        // Half way the blend is at half of the way.
+        let alone = heard([sound], lost: [4_000..<9_000])[0]
+        for (frame, weight) in [(4_040, 0.5 / 60), (4_069, 29.5 / 60), (4_099, 59.5 / 60)] {
+            let right = alone[frame] + (0.25 - alone[frame]) * Float(weight)
+            #expect(abs(output[frame] - right) < 1e-4, "\(frame)")
+        }
+        let again = heard([sound], lost: [4_000..<4_040, 4_070..<4_100])[0]
+        #expect(again[4_158] != 0.25 && again[4_160...].allSatisfy { $0 == 0.25 })
     }
 }

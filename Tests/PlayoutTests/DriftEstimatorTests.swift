@@ -43,4 +43,75 @@ import Testing
         }
         #expect(abs(estimator.drift + 100e-6) < 15e-6, "\(estimator.drift)")
     }
+
+    /// Adds packets that waited nowhere until `seconds`. Returns the time at which the drift came to be beyond `limit`.
+    private func time(slope: Double, until seconds: Double, beyond limit: Double) -> (time: Double?, drift: Double) {
+        var estimator = DriftEstimator()
+        var found: Double?
+        for n in 0..<Int(seconds * 100) {
+            let time = Double(n) * 0.01
+            let old = estimator.drift
+            let changed = estimator.add(offset: slope * time, at: time)
+            #expect(changed == (estimator.drift != old))
+            if abs(estimator.drift) > limit, found == nil { found = time }
+        }
+        return (found, estimator.drift)
+    }
+
+    @Test(arguments: [0.02, -0.02]) func `a sender that is 2 % off is believed after fifteen seconds`(slope: Double) {
+        let found = time(slope: slope, until: 20, beyond: 1.01e-3)
+        #expect((15...16.6).contains(found.time ?? 0), "\(found.time ?? 0)")
+        #expect(abs(found.drift + slope) < 1e-9)
+    }
+
+    @Test(arguments: [(0.08, 0.08), (0.12, 0.09), (-0.12, -0.09)])
+    func `no sender is more than 9 % off`(slope: Double, right: Double) {
+        let found = time(slope: slope, until: 40, beyond: 1)
+        #expect(abs(found.drift + right) < 1e-9, "\(found.drift)")
+    }
+
+    @Test func `an ordinary clock is followed as it becomes known`() {
+        for (seconds, range) in [(2.9, 0.0...0.0), (4, 0.5...0.7), (10, 0.9...0.99), (60, 0.995...1.0)] {
+            let found = time(slope: -100e-6, until: seconds, beyond: 1)
+            #expect(range.contains(found.drift * 1e4), "\(found.drift) after \(seconds)")
+        }
+    }
+
+    /// One packet of each half second waited nowhere.
+    @Test func `packets that waited do not count, whatever the clocks`() {
+        for slope in [-0.01, -100e-6, 100e-6, 0.01] {
+            var estimator = DriftEstimator()
+            for n in 0..<6_000 {
+                let time = Double(n) * 0.01
+                _ = estimator.add(offset: slope * time + (n % 50 == 25 ? 0 : 0.03), at: time)
+            }
+            #expect(abs(estimator.drift + slope) < 5e-6, "\(estimator.drift)")
+        }
+    }
+
+    @Test func `a restart keeps the rate, and holds to it while little is known`() {
+        var estimator = DriftEstimator()
+        for n in 0..<6_000 { _ = estimator.add(offset: 200e-6 * Double(n) * 0.01, at: Double(n) * 0.01) }
+        let known = estimator.drift
+        #expect(abs(known + 200e-6) < 1e-6)
+        estimator.restart()
+        #expect(estimator.drift == known)
+        // Another place on the timeline is no news of the clocks.
+        for n in 0..<1_000 {
+            _ = estimator.add(offset: 50 + 200e-6 * Double(n) * 0.01, at: 60 + Double(n) * 0.01)
+            #expect(abs(estimator.drift - known) < 1e-6, "\(estimator.drift) at \(n)")
+        }
+    }
+
+    @Test func `a clock that becomes another is followed within a minute`() {
+        var estimator = DriftEstimator()
+        var offset = 0.0
+        for n in 0..<40_000 {
+            offset += (n < 30_000 ? 50e-6 : 400e-6) * 0.01
+            _ = estimator.add(offset: offset, at: Double(n) * 0.01)
+            if n == 29_999 { #expect(abs(estimator.drift + 50e-6) < 1e-6) }
+            if n == 36_000 { #expect(abs(estimator.drift + 400e-6) < 20e-6, "\(estimator.drift)") }
+        }
+        #expect(abs(estimator.drift + 400e-6) < 5e-6, "\(estimator.drift)")
+    }
 }

@@ -137,4 +137,66 @@ import TestTraits
         #expect("\(GlitchRate.extrapolated(0.01))" == "0.01" && "\(GlitchRate.extrapolated(0.002))" == "0.01")
         #expect("\(GlitchRate.seen(0))" == "none" && "\(GlitchRate.fewerThan(2.04))" == "fewer than 2")
     }
+
+    /// Garwood's limits of 1936, of a minute.
+    @Test(arguments: [(1, 0.051, 4.744), (2, 0.355, 6.296), (3, 0.818, 7.754), (4, 1.366, 9.154)])
+    func `few that were seen stand for no more and no fewer than so few may`(count: Double, least: Double, most: Double)
+    {
+        let tail = GlitchRate.rates(runs: [1_000, count, count], depths: [0.001, 0.002, 0.060], seconds: 60)
+        #expect(tail.last == .extrapolated(least), "\(tail)")
+        // The most is told if there is no tail to go by.
+        #expect(GlitchRate.rates(runs: [count], depths: [0.001], seconds: 60) == [.fewerThan(most)])
+        #expect(GlitchRate.rates(runs: [count], depths: [0.001], seconds: 120) == [.fewerThan(most / 2)])
+    }
+
+    @Test func `none that were seen may stand for 2·996, and five are seen`() {
+        #expect(GlitchRate.rates(runs: [0], depths: [0.001], seconds: 60) == [.fewerThan(2.996)])
+        #expect(GlitchRate.rates(runs: [5], depths: [0.001], seconds: 60) == [.seen(5)])
+        #expect(GlitchRate.rates(runs: [4.9], depths: [0.001], seconds: 60) == [.fewerThan(9.154)])
+        // A fading count stands for the nearest whole one.
+        #expect(GlitchRate.rates(runs: [1.4], depths: [0.001], seconds: 60) == [.fewerThan(4.744)])
+        #expect(GlitchRate.rates(runs: [1.6], depths: [0.001], seconds: 60) == [.fewerThan(6.296)])
+    }
+
+    @Test func `far beyond all that was seen the bound is one run of those that the tail rests on`() {
+        let rates = GlitchRate.rates(runs: [400, 40, 0, 0], depths: [0.001, 0.002, 0.003, 0.5], seconds: 60)
+        #expect(rates.last == .fewerThan(1.0 / 40), "\(rates)")
+    }
+
+    @Test(arguments: [
+        (0.001, "0.01"), (0.014, "0.01"), (0.1, "0.1"), (0.35, "0.35"), (0.996, "1"), (1, "1"), (1.04, "1"),
+        (1.06, "1.1"),
+        (9.94, "9.9"), (9.96, "10"), (10, "10"), (99.6, "100"),
+    ])
+    func `a number is told with two digits`(number: Double, text: String) {
+        #expect(GlitchRate.short(number) == text)
+        #expect(GlitchRate.extrapolated(number).description == text)
+        #expect(GlitchRate.fewerThan(number).description == "fewer than \(text)")
+    }
+
+    @Test func `a tail begins where thirty runs are left, or ten`() throws {
+        func runs(_ runs: [Double]) -> Double? {
+            DelayTail(runs: runs, depths: runs.indices.map { 0.001 * Double($0 + 1) })?.runCount
+        }
+        #expect(runs([100, 40, 30, 29, 9]) == 30)
+        #expect(runs([100, 30, 29.9, 12]) == 30)
+        #expect(runs([29, 20, 10, 9.9]) == 10)
+        #expect(runs([9.9, 5, 1]) == nil, "too few")
+        #expect(runs([200, 100, 50]) == nil, "nothing lies behind the greatest depth")
+        #expect(runs([20, 15, 10]) == nil)
+    }
+
+    @Test func `an exponential tail goes on as it fell, and begins with all runs`() throws {
+        // A tenth each 5 ms.
+        let depths = (0..<14).map { 0.001 * Double($0) }
+        let runs = depths.map { 2_000 * pow(10, -$0 / 0.005) }
+        let tail = try #require(DelayTail(runs: runs, depths: depths))
+        let start = depths[try #require(runs.lastIndex { $0 >= 30 })]
+        #expect(abs(tail.runs(beyond: start) - tail.runCount) < 0.001)
+        #expect(abs(tail.runs(beyond: 0) - tail.runCount) < 0.001)
+        for depth in [0.012, 0.015] {
+            let right = 2_000 * pow(10, -depth / 0.005)
+            #expect((0.5...3).contains(tail.runs(beyond: depth) / right), "\(tail.runs(beyond: depth)), not \(right)")
+        }
+    }
 }

@@ -82,4 +82,77 @@ import TestSupport
             print(listened.forecast.text(forDepths: [0.008, 0.015, 0.030, 0.040, 0.060, 0.080, 0.160]))
         }
     }
+
+    @Test func `half a second is enough for a rate, and a second for words`() {
+        var forecast = PlayoutForecast()
+        for n in 0...10 { forecast.add(delay: n == 5 ? 0.005 : 0, at: 30 + Double(n) * 0.05) }
+        #expect(abs(forecast.observedSeconds - 0.5) < 1e-9 && forecast.packetCount == 11)
+        #expect(abs(forecast.glitchesPerMinute(atDepth: 0.004) - 120) < 1e-6)
+        #expect(forecast.text(forDepths: [0.004]) == "too little is known yet")
+        forecast.add(delay: 0, at: 31)
+        #expect(forecast.text(forDepths: [0.004]) != "too little is known yet")
+    }
+
+    @Test func `an hour weighs no more than ten minutes`() {
+        var forecast = PlayoutForecast()
+        for n in 0..<36_000 { forecast.add(delay: n % 100 == 0 ? 0.005 : 0, at: Double(n) * 0.1) }
+        #expect((570...610).contains(forecast.observedSeconds), "\(forecast.observedSeconds)")
+        #expect(abs(forecast.packetCount / forecast.observedSeconds - 10) < 0.1)
+        #expect(abs(forecast.glitchesPerMinute(atDepth: 0.004) - 6) < 0.1)
+        #expect(abs(forecast.lateShare(atDepth: 0.004) - 0.01) < 0.000_2)
+        // A glitch a second of ten more minutes: two thirds of what is known by then are of these.
+        for n in 36_000..<42_000 { forecast.add(delay: n % 10 == 0 ? 0.005 : 0, at: Double(n) * 0.1) }
+        let share = (forecast.glitchesPerMinute(atDepth: 0.004) - 6) / 54
+        #expect(abs(share - 0.64) < 0.02, "\(share)")
+    }
+
+    @Test func `silence is no time in which nothing was late`() {
+        var forecast = PlayoutForecast()
+        for n in 0..<3 { forecast.add(delay: 0, at: Double(n) * 4) }
+        #expect(abs(forecast.observedSeconds - 2) < 1e-9, "each gap counts as a second")
+        forecast.add(delay: 0, at: 8)
+        forecast.add(delay: 0, at: 7)
+        #expect(abs(forecast.observedSeconds - 2) < 1e-9, "packets that overtake each other pass no time")
+        forecast.add(delay: 0, at: 8.5)
+        #expect(abs(forecast.observedSeconds - 2.5) < 1e-9)
+    }
+
+    @Test func `a packet is late for the depths that it exceeds, and for no other`() {
+        let depths = PlayoutForecast().knownDepths
+        #expect(depths.count == 22 && depths == depths.sorted() && depths.first == 0.000_12 && depths.last == 0.5)
+        for (at, depth) in depths.enumerated() {
+            var forecast = PlayoutForecast()
+            forecast.add(delay: depth, at: 0)
+            #expect(forecast.lateShare(atDepth: depth) == 0)
+            if at > 0 { #expect(forecast.lateShare(atDepth: depths[at - 1]) == 1) }
+            forecast.add(delay: depth * 1.001, at: 1)
+            #expect(forecast.lateShare(atDepth: depth) == 0.5)
+            // A depth between two is told as the smaller.
+            #expect(forecast.lateShare(atDepth: depth * 1.01) == 0.5)
+        }
+        var forecast = PlayoutForecast()
+        forecast.add(delay: 1, at: 0)
+        #expect(forecast.lateShare(atDepth: 0) == 1 && forecast.lateShare(atDepth: 2) == 1)
+    }
+
+    @Test func `late packets in a row are one glitch, and two where one in time lies between`() {
+        var forecast = PlayoutForecast()
+        let delays = [0, 0.005, 0.005, 0.012, 0.005, 0, 0.005, 0, 0.012, 0.003, 0.012]
+        for (n, delay) in delays.enumerated() { forecast.add(delay: delay, at: Double(n)) }
+        let minutes = forecast.observedSeconds / 60
+        for (depth, glitches) in [(0.004, 4.0), (0.010, 3), (0.015, 0)] {
+            #expect(abs(forecast.glitchesPerMinute(atDepth: depth) * minutes - glitches) < 1e-9, "at \(depth)")
+        }
+        // Runs flow together at a lesser depth, which is no less to hear.
+        #expect(abs(forecast.glitchesPerMinute(atDepth: 0.002) * minutes - 4) < 1e-9)
+    }
+
+    @Test func `with nothing known the least depth will do`() {
+        #expect(PlayoutForecast().depth(for: .sing) == 0.000_12)
+        #expect(PlayoutForecast().depth(for: .listen) == 0.000_12)
+        var forecast = PlayoutForecast()
+        for n in 0..<1_000 { forecast.add(delay: 0.3, at: Double(n) * 0.01) }
+        #expect(forecast.depth(for: .sing) == 0.015 && forecast.depth(for: .talk) == 0.080)
+        #expect(forecast.depth(for: .listen) == 0.320)
+    }
 }

@@ -1,4 +1,5 @@
 import AudioBase
+import Foundation
 import Testing
 import TestSupport
 
@@ -83,5 +84,93 @@ import TestSupport
         #expect(empty.lengthen(by: 720, likeness: -1) == 0)
         empty.append(empty.fade - 1)
         #expect(empty.lengthen(by: 720, likeness: -1) == 0)
+    }
+
+    @Test(arguments: [(-56.0, true), (-52, false)])
+    func `below -54 dBFS any stretch will do`(level: Double, isSilence: Bool) {
+        var random = SeededRandom(seed: 4)
+        let peak = pow(10, level / 20) * 3.0.squareRoot()
+        let noise = (0..<400_000).map { _ in Float(peak * (2 * random.unit() - 1)) }
+        let shorter = play({ noise[$0] }) { $0.shorten(by: 600, likeness: 0.85) }.stretched
+        let longer = play({ noise[$0] }) { $0.lengthen(by: 600, likeness: 0.85) }.stretched
+        #expect((shorter > 0) == isSilence && shorter % 600 == 0)
+        #expect((longer > 0) == isSilence && longer % 600 == 0)
+    }
+
+    /// Soft noise that repeats itself: no shorter stretch is like another.
+    private func repeating(_ period: Int) -> (Int) -> Float {
+        var random = SeededRandom(seed: 12)
+        let noise = (0..<period).map { _ in Float(random.unit() - 0.5) }
+        let soft = (0..<period).map { n in (0..<12).reduce(Float(0)) { $0 + noise[(n + $1) % period] / 4 } }
+        return { soft[$0 % period] }
+    }
+
+    @Test(arguments: [(130, true), (400, true), (710, true), (730, false)])
+    func `a stretch is a period of 2·5 to 15 ms`(period: Int, isPossible: Bool) {
+        for isShorter in [true, false] {
+            var counts: Set<Int> = []
+            let r = play(repeating(period)) { scaler in
+                let count =
+                    isShorter ? scaler.shorten(by: 5_000, likeness: 0.85) : scaler.lengthen(by: 5_000, likeness: 0.85)
+                if count > 0 { counts.insert(count) }
+                return count
+            }
+            #expect((r.stretched > 0) == isPossible, "\(r.stretched)")
+            #expect(counts.allSatisfy { (120...720).contains($0) && $0 % period == 0 }, "\(counts)")
+        }
+    }
+
+    @Test func `a stretch that is as short as one may be is made, and none shorter`() {
+        for isShorter in [true, false] {
+            func stretched(_ limit: Int) -> Int {
+                play({ _ in 0 }) { scaler in
+                    isShorter ? scaler.shorten(by: limit, likeness: 0.85) : scaler.lengthen(by: limit, likeness: 0.85)
+                }.stretched
+            }
+            #expect(stretched(119) == 0)
+            #expect(stretched(120) > 0 && stretched(120) % 120 == 0)
+        }
+    }
+
+    @Test func `frames that wait are as many as were appended, less those that were read or left out`() {
+        var scaler = TimeScaler(sampleRate: 48_000, channelCount: 2, maximumFrameCount: 128)
+        let block = AudioBuffer(channelCount: 2, frameCapacity: 128)
+        var (written, read) = (0, 0)
+        for n in 0..<3_000 {
+            let count = 1 + (n * 37) % 128
+            scaler.reserve(count)
+            for c in 0..<2 {
+                for i in 0..<count { scaler.channels[c][scaler.end + i] = Float(written + i) * (c == 0 ? 1 : -1) }
+            }
+            scaler.append(count)
+            written += count
+            let wanted = min(scaler.lead, 1 + (n * 53) % 128)
+            scaler.read(block.channels, offset: 0, frameCount: wanted)
+            for i in 0..<wanted
+            where block.channels[0][i] != Float(read + i) || block.channels[1][i] != -Float(read + i) {
+                Issue.record("frame \(read + i)")
+                return
+            }
+            read += wanted
+            #expect(scaler.lead == written - read)
+        }
+        #expect(read > 150_000)
+    }
+
+    @Test func `where a sine is shortened nothing but a period is missing`() {
+        var scaler = TimeScaler(sampleRate: 48_000, channelCount: 1, maximumFrameCount: 4_096)
+        scaler.reserve(3_000)
+        for i in 0..<3_000 { scaler.channels[0][scaler.end + i] = sine(i, frequency: 200, rate: 48_000) }
+        scaler.append(3_000)
+        let block = AudioBuffer(channelCount: 1, frameCapacity: 3_000)
+        scaler.read(block.channels, offset: 0, frameCount: 1_000)
+        #expect(scaler.shorten(by: 300, likeness: 0.85) == 240)
+        #expect(scaler.lead == 1_760)
+        #expect(scaler.lengthen(by: 300, likeness: 0.85) == 240)
+        #expect(scaler.lead == 2_000)
+        scaler.read(block.channels, offset: 0, frameCount: 2_000)
+        for i in 0..<2_000 {
+            #expect(abs(block.channels[0][i] - sine(1_000 + i, frequency: 200, rate: 48_000)) < 1e-3, "\(i)")
+        }
     }
 }

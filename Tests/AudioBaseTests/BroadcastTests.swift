@@ -1,0 +1,39 @@
+import AudioBase
+import Testing
+
+@Suite struct BroadcastTests {
+    @Test func `each listener gets what is sent from its call on, in order`() async {
+        let broadcast = Broadcast<Int>()
+        broadcast.send(1)
+        let first = broadcast.stream()
+        broadcast.send(2)
+        let second = broadcast.stream(startingWith: 10)
+        broadcast.send(3)
+        var iterator = first.makeAsyncIterator()
+        #expect(await iterator.next() == 2)
+        #expect(await iterator.next() == 3)
+        var other = second.makeAsyncIterator()
+        #expect(await other.next() == 10)
+        #expect(await other.next() == 3)
+    }
+
+    @Test func `the newest elements are kept for a slow listener`() async {
+        let broadcast = Broadcast<Int>()
+        let (all, two) = (broadcast.stream(), broadcast.stream(keeping: 2, startingWith: 0))
+        for n in 1...5 { broadcast.send(n) }
+        var iterator = two.makeAsyncIterator()
+        #expect(await iterator.next() == 4)
+        #expect(await iterator.next() == 5)
+        var other = all.makeAsyncIterator()
+        for n in 1...5 { #expect(await other.next() == n) }
+    }
+
+    @Test func `a stream ends with the object`() async {
+        var broadcast: Broadcast<Int>? = Broadcast()
+        let stream = broadcast?.stream(startingWith: 7)
+        broadcast = nil
+        var elements: [Int] = []
+        if let stream { for await element in stream { elements.append(element) } }
+        #expect(elements == [7])
+    }
+}

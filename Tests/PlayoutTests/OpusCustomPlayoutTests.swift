@@ -1,0 +1,85 @@
+import AudioBase
+import AudioCodecs
+import TestSupport
+import Testing
+
+@testable import Playout
+
+/// Packets of Opus Custom, decoded as a decoder alone would.
+struct OpusCustomPlayoutTests {
+    /// The state of a playout, whose decoder is that of `decoder`.
+    private func state(_ configuration: PlayoutConfiguration, _ queue: PacketQueue, _ decoder: OpusCustomDecoder)
+        -> PlayoutState
+    {
+        PlayoutState(
+            configuration: configuration, queue: queue.storage, opus: nil, opusCustom: decoder.renderer,
+            dial: SharedDial(.talk))
+    }
+
+    private let configuration = PlayoutConfiguration(
+        coding: .opusCustom, streamRate: 48_000, deviceRate: 48_000, channelCount: 1, framesPerPacket: 128)
+
+    private func packets(_ count: Int) throws -> (packets: [[UInt8]], size: Int) {
+        let encoder = try OpusCustomEncoder(sampleRate: 48_000, channelCount: 1, bitRate: 160_000)
+        let sound = AudioBuffer(channelCount: 1, frameCapacity: 64)
+        let size = encoder.frameByteCount
+        let packets = try (0..<count).map { n in
+            var packet = [UInt8](repeating: 0, count: 2 * size)
+            for frame in 0..<2 {
+                for i in 0..<64 { sound.channels[0][i] = voice((2 * n + frame) * 64 + i) }
+                try packet.withUnsafeMutableBytes {
+                    _ = try encoder.encode(
+                        sound.channels, offset: 0,
+                        into: UnsafeMutableRawBufferPointer(rebasing: $0[(frame * size)...]))
+                }
+            }
+            return packet
+        }
+        return (packets, size)
+    }
+
+    @Test(arguments: [(0, 0), (1, 2), (3, 6), (4, 8), (6, 8)])
+    func `the decoder makes up each frame that was lost, eight at most`(lost: Int, madeUp: Int) throws {
+        let (packets, size) = try packets(20)
+        let (decoder, reference) = (
+            try OpusCustomDecoder(sampleRate: 48_000, channelCount: 1),
+            try OpusCustomDecoder(sampleRate: 48_000, channelCount: 1)
+        )
+        let queue = PacketQueue(capacity: 4, payloadCapacity: 1_216)
+        var state = state(configuration, queue, decoder)
+        let right = AudioBuffer(channelCount: 1, frameCapacity: 128)
+        for (n, packet) in packets.enumerated() where !(10..<10 + lost).contains(n) {
+            if n == 10 + lost {
+                for _ in 0..<madeUp { _ = reference.renderer.conceal(into: right.channels, offset: 0) }
+            }
+            for frame in 0..<2 {
+                _ = packet[(frame * size)...].withUnsafeBufferPointer {
+                    reference.renderer.decode(
+                        $0.baseAddress!, byteCount: size, into: right.channels, offset: 64 * frame)
+                }
+            }
+            let header = PacketHeader(
+                sequence: n, position: 128 * n, frameCount: 128, byteCount: packet.count,
+                arrival: HostTime(nanoseconds: 0))
+            let decoded = packet.withUnsafeBufferPointer { state.decodeCustom($0.baseAddress!, header) }
+            #expect(decoded == 128)
+            let found = Array(UnsafeBufferPointer(start: state.stage[0], count: 128))
+            #expect(found == Array(UnsafeBufferPointer(start: right.channels[0], count: 128)), "packet \(n)")
+        }
+        state.sharedDial.deallocate()
+    }
+
+    @Test func `a packet shorter than a frame, or longer than any, decodes to no frames`() throws {
+        let decoder = try OpusCustomDecoder(sampleRate: 48_000, channelCount: 1)
+        let queue = PacketQueue(capacity: 4, payloadCapacity: 1_216)
+        var state = state(configuration, queue, decoder)
+        for frames in [0, 63, state.stageCapacity + 64] {
+            let header = PacketHeader(
+                sequence: 0, position: 0, frameCount: frames, byteCount: 100, arrival: HostTime(nanoseconds: 0))
+            let bytes = [UInt8](repeating: 0, count: 100)
+            let decoded = bytes.withUnsafeBufferPointer { state.decodeCustom($0.baseAddress!, header) }
+            #expect(decoded == 0, "\(frames) frames")
+        }
+        state.sharedDial.deallocate()
+    }
+}

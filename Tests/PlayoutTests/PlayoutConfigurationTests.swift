@@ -1,0 +1,56 @@
+import Testing
+
+@testable import Playout
+
+struct PlayoutConfigurationTests {
+    private func configuration(
+        _ coding: PlayoutCoding, rate: Double = 48_000, frames: Int, channels: Int = 1, hasReserve: Bool = false
+    ) -> PlayoutConfiguration {
+        PlayoutConfiguration(
+            coding: coding, streamRate: rate, deviceRate: 48_000, channelCount: channels, framesPerPacket: frames,
+            hasOpusReserve: hasReserve)
+    }
+
+    @Test func `packets of three quarters of a second may wait, of two seconds for a recorder`() {
+        // PCM may come in blocks as short as 64 frames, whatever was agreed on.
+        #expect(configuration(.pcm, frames: 64).packetCapacity == 562)
+        #expect(configuration(.pcm, frames: 480).packetCapacity == 562)
+        #expect(configuration(.opusCustom, frames: 480).packetCapacity == 562)
+        #expect(configuration(.pcm, frames: 32).packetCapacity == 1_125)
+        #expect(configuration(.opus, frames: 120).packetCapacity == 300)
+        #expect(configuration(.opus, frames: 120).forRecording().packetCapacity == 800)
+        #expect(configuration(.pcm, frames: 64).forRecording().packetCapacity == 1_500)
+    }
+
+    @Test func `at least 256 packets may wait, and at most 2,048`() {
+        #expect(configuration(.opus, frames: 480).packetCapacity == 256)
+        #expect(configuration(.decoded, frames: 1_024).packetCapacity == 256)
+        #expect(configuration(.pcm, frames: 16).packetCapacity == 2_048)
+        #expect(configuration(.pcm, frames: 0).packetCapacity == 2_048)
+        #expect(configuration(.pcm, rate: 96_000, frames: 64).forRecording().packetCapacity == 2_048)
+    }
+
+    @Test func `a slot has room for the largest payload of its coding`() {
+        #expect(configuration(.pcm, frames: 64).payloadCapacity >= 1_200)
+        #expect(configuration(.opusCustom, frames: 64).payloadCapacity >= 1_200)
+        #expect(configuration(.opus, frames: 960).payloadCapacity >= 1_275)
+        #expect(configuration(.decoded, frames: 1_024, channels: 2).payloadCapacity == 8_192)
+    }
+
+    @Test func `Opus stands in for PCM at 48 kHz alone`() {
+        #expect(configuration(.pcm, frames: 480, hasReserve: true).hasOpusReserve)
+        #expect(!configuration(.pcm, frames: 480).hasOpusReserve)
+        #expect(!configuration(.pcm, rate: 44_100, frames: 480, hasReserve: true).hasOpusReserve)
+        #expect(!configuration(.opus, frames: 480, hasReserve: true).hasOpusReserve)
+    }
+
+    @Test func `a recording is half a second behind, or a millisecond to a second`() {
+        let ears = configuration(.pcm, frames: 64)
+        #expect(ears.fixedDepth == 0 && !ears.isPulledLater)
+        let recording = ears.forRecording()
+        #expect(recording.fixedDepth == 0.5 && recording.isPulledLater && recording.dial == .listen)
+        #expect(ears.forRecording(depth: 0).fixedDepth == 0.001)
+        #expect(ears.forRecording(depth: 0.2).fixedDepth == 0.2)
+        #expect(ears.forRecording(depth: 2).fixedDepth == 1)
+    }
+}
