@@ -69,6 +69,41 @@ import Testing
         #expect(both.cycles.pop() == nil && apart.cycles.pop() == nil)
     }
 
+    @Test func `a mono call captures the mean of two inputs, and a stereo call each of them`() {
+        let card = Card()
+        for count in 1...2 {
+            let processor = CallProcessor(channelCount: count, deviceRate: 48_000, wakeup: Wakeup())
+            var cycle = card.cycle(1, plays: false)
+            processor.captureCallback(&cycle)
+            let block = AudioBuffer(channelCount: count, frameCapacity: Self.block)
+            let slice = processor.captured.reader.read(block.channels, frameCount: Self.block)
+            #expect(slice.frameCount == Self.block && slice.position == 0)
+            for i in 0..<Self.block {
+                let (left, right) = (card.input.channels[0][i], card.input.channels[1][i])
+                if count == 1 {
+                    #expect(abs(block.channels[0][i] - (left + right) / 2) < 1e-7)
+                } else {
+                    #expect(block.channels[0][i] == left && block.channels[1][i] == right)
+                }
+            }
+        }
+    }
+
+    @Test func `a device without inputs captures silence, and frames that it skips are missing in the ring`() {
+        let card = Card()
+        let processor = CallProcessor(channelCount: 2, deviceRate: 48_000, wakeup: Wakeup())
+        let block = AudioBuffer(channelCount: 2, frameCapacity: Self.block)
+        var positions: [Int] = []
+        for number in [4, 5, 8, 9] {
+            var cycle = card.cycle(number, captures: false, plays: false)
+            processor.captureCallback(&cycle)
+            let slice = processor.captured.reader.read(block.channels, frameCount: Self.block)
+            positions.append(slice.position)
+            #expect(slice.frameCount == Self.block && block.channels[0][5] == 0 && block.channels[1][63] == 0)
+        }
+        #expect(positions == [0, 64, 256, 320])
+    }
+
     private func taken(_ processor: CallProcessor) -> [Float] {
         let block = AudioBuffer(channelCount: 2, frameCapacity: Self.block)
         var all: [Float] = []

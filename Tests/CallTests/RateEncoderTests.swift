@@ -41,4 +41,46 @@ import Testing
         }
         #expect(frames == [480, 2_880])
     }
+
+    @Test(arguments: [8_000.0, 44_100, 48_000, 96_000, 192_000])
+    func `the longest block of a device is encoded whole, whatever its rate`(rate: Double) throws {
+        var configuration = RepairRig.configuration(.pcm, frames: 128, repair: RTPRepair())
+        configuration.deviceRate = rate
+        let stream = try StreamEncoder(configuration)
+        let length = CaptureReader.readLimit(deviceBlock: configuration.deviceBlock)
+        let block = AudioBuffer(channelCount: 1, frameCapacity: length)
+        var (end, isContinuous) = (0, true)
+        for _ in 0..<50 {
+            let captured = CapturedBlock(channels: block.channels, frameCount: length, gap: 0)
+            try stream.encode(captured) { payload, place, _ in
+                isContinuous = isContinuous && place == end
+                end = place + payload.count / 2
+            }
+        }
+        let ratio = 48_000 / rate
+        #expect(length == 192 && isContinuous)
+        #expect(Double(end) <= Double(50 * length) * ratio + 1)
+        #expect(Double(end) > Double(50 * length) * ratio - 70 * max(1, ratio), "the resampler holds some")
+    }
+
+    @Test func `a gap moves the next block by its length at the stream's rate, and is marked once`() throws {
+        var configuration = RepairRig.configuration(.pcm, frames: 128, repair: RTPRepair())
+        configuration.deviceRate = 24_000
+        let stream = try StreamEncoder(configuration)
+        let block = AudioBuffer(channelCount: 1, frameCapacity: 128)
+        var (ends, places, marks): ([Int], [Int], [Bool]) = ([], [], [])
+        for gap in [0, 0, 100, 0] {
+            var isFirst = true
+            let captured = CapturedBlock(channels: block.channels, frameCount: 128, gap: gap)
+            try stream.encode(captured) { payload, place, mark in
+                if isFirst { places.append(place) }
+                if isFirst { marks.append(mark) }
+                isFirst = false
+                ends.append(place + payload.count / 2)
+            }
+        }
+        try #require(places.count == 4 && ends.count == 4)
+        #expect(marks == [true, false, true, false])
+        #expect(places[1] == ends[0] && places[2] == ends[1] + 200 && places[3] == ends[2])
+    }
 }

@@ -64,6 +64,19 @@ import Testing
         #expect(policy.plan == .none)
     }
 
+    @Test func `it ends eight seconds after less was enough`() {
+        var policy = RedundancyPolicy()
+        var plans: [Int] = []
+        for second in 0..<60 {
+            let lost = second < 10 ? 3 : 0
+            policy.take(
+                LossPattern(expected: 50, lost: lost, bursts: lost), of: Self.speech, at: Double(second))
+            plans.append(policy.plan.count)
+        }
+        // The loss falls below the bearable share 22 s after the start.
+        #expect(plans[9..<30].allSatisfy { $0 >= 1 } && plans[30...].allSatisfy { $0 == 0 }, "\(plans)")
+    }
+
     @Test(arguments: 1...8) func `single losses of speech need the packet before alone`(seed: UInt64) {
         var policy = RedundancyPolicy()
         var channel = Channel(loss: 0.05, seed: seed)

@@ -28,4 +28,11 @@ import Testing
         #expect(clock.time(at: .seconds(400), due: .seconds(6)) == .seconds(10))
         #expect(clock.time(at: .seconds(401), due: nil) == .seconds(11))
     }
+
+    @Test func `a look that is a second late is no sleep, and one that is later is`() {
+        var clock = AwakeClock()
+        #expect(clock.time(at: .seconds(10), due: .seconds(9)) == .seconds(10))
+        #expect(clock.time(at: .seconds(12.5), due: .seconds(11)) == .seconds(11))
+        #expect(clock.time(at: .seconds(13.5), due: nil) == .seconds(12))
+    }
 }

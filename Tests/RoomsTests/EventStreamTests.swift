@@ -105,4 +105,28 @@ import Testing
             #expect("\(whole)" == "\(cut)")
         }
     }
+
+    @Test func `a byte order mark is left out at the start of the stream alone`() throws {
+        let mark = "\u{FEFF}"
+        #expect(try items("\(mark)data: a\n\n") == [.event(ServerSentEvent(data: "a"))])
+        #expect(try items("data: a\n\(mark)data: b\n\n") == [.event(ServerSentEvent(data: "a"))])
+        #expect(try items("\(mark)\(mark)data: a\n\n") == [])
+    }
+
+    @Test func `a line and an event of 131,071 bytes are read, and no longer ones`() throws {
+        let limit = EventStreamParser.maximumEventSize
+        func data(_ count: Int) -> String { String(repeating: "a", count: count) }
+        #expect(try items("\(data(limit))\n") == [])
+        #expect(throws: EventStreamError()) { try items(data(limit + 1)) }
+        let half = limit / 2
+        let event = try items("data: \(data(half))\ndata: \(data(half - 1))\n\n")
+        #expect(event == [.event(ServerSentEvent(data: "\(data(half))\n\(data(half - 1))"))])
+        #expect(throws: EventStreamError()) { try items("data: \(data(half))\ndata: \(data(half))\n") }
+    }
+
+    @Test func `an event's number has no zero byte, and a time to wait is a number`() throws {
+        #expect(try items("id: 1\nid: 2\u{0}\ndata: a\n\n") == [.event(ServerSentEvent(id: "1", data: "a"))])
+        #expect(try items("retry: 1x\nretry: -1\nretry: 0\nretry:7\n") == [.retry(0), .retry(7)])
+        #expect(try items("data:  a\n\n") == [.event(ServerSentEvent(data: " a"))])
+    }
 }

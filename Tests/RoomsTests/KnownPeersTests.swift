@@ -1,3 +1,4 @@
+import Foundation
 import MediaTransport
 import TestSupport
 import Testing
@@ -99,5 +100,103 @@ import Testing
             try KnownPeers(parsing: [UInt8](repeating: 32, count: 9 << 20))
         }
         #expect(throws: KnownPeersError.damaged("it is no JSON")) { try KnownPeers(parsing: []) }
+    }
+
+    private func file(_ entries: [String]) -> [UInt8] {
+        Array("{\"version\": 1, \"peers\": [\(entries.joined(separator: ","))]}".utf8)
+    }
+
+    private func entry(_ number: Int, names: Int = 1, isAccepted: Bool = false, isBlocked: Bool = false) -> String {
+        let names = (0..<names).map { "\"N\($0)\"" }.joined(separator: ",")
+        return """
+            {"key": "\(key(number).hex)", "names": [\(names)], "firstSeen": 7, "lastSeen": 5, "accepted": \(isAccepted), \
+            "blocked": \(isBlocked)}
+            """
+    }
+
+    @Test func `a file's entry has one to eight names, one key of its own, and one decision at most`() throws {
+        for count in [1, 8] {
+            let peers = try KnownPeers(parsing: file([entry(1, names: count), entry(2)]))
+            #expect(peers.peers[key(1)]?.names.count == count && peers.peers.count == 2)
+            #expect(peers.peers[key(1)]?.firstSeen == 7 && peers.peers[key(1)]?.lastSeen == 7)
+        }
+        func expectDamage(_ entries: [String], _ what: String) {
+            #expect(throws: KnownPeersError.damaged(what)) { try KnownPeers(parsing: file(entries)) }
+        }
+        expectDamage([entry(1), entry(2, names: 0)], "entry 2 has 0 names")
+        expectDamage([entry(1, names: 9)], "entry 1 has 9 names")
+        expectDamage([entry(1), entry(1)], "entry 2 has the key of an earlier one")
+        expectDamage([entry(1, isAccepted: true, isBlocked: true)], "entry 1 is accepted and blocked at once")
+        let blocked = try KnownPeers(parsing: file([entry(1, isBlocked: true), entry(2, isAccepted: true)]))
+        #expect(blocked.standing(of: key(1), as: name("X")) == .blocked)
+        #expect(blocked.standing(of: key(2), as: name("X")) == .known)
+    }
+
+    @Test func `a file has 4,096 entries at most, and a list too`() throws {
+        let entries = (0...KnownPeers.capacity).map { entry($0) }
+        #expect(try KnownPeers(parsing: file(entries.dropLast())).peers.count == KnownPeers.capacity)
+        #expect(throws: KnownPeersError.damaged("it has more than 4096 entries")) {
+            try KnownPeers(parsing: file(entries))
+        }
+        var peers = try KnownPeers(parsing: file(entries.dropLast()))
+        peers.note(key(3), as: name("N0"), isAccepted: false, date: 100)
+        #expect(peers.peers.count == KnownPeers.capacity && peers.peers[key(3)]?.lastSeen == 100)
+    }
+
+    @Test func `the stranger that was seen longest ago makes room, and the blocked stay`() {
+        var peers = KnownPeers()
+        peers.block(key(0), as: name("Blocked"), date: 0)
+        for number in 1..<KnownPeers.capacity {
+            peers.note(key(number), as: name("N"), isAccepted: false, date: Int64(number == 9 ? 1 : 100 + number))
+        }
+        peers.note(key(9_000), as: name("N"), isAccepted: false, date: 50_000)
+        #expect(peers.peers.count == KnownPeers.capacity && peers.peers[key(9)] == nil)
+        #expect(peers.peers[key(0)] != nil && peers.peers[key(1)] != nil && peers.peers[key(9_000)] != nil)
+    }
+
+    @Test func `a peer keeps its eight newest names, the last first, and the dates of its first and last visit`() {
+        var peers = KnownPeers()
+        for number in [1, 2, 3, 4, 5, 6, 7, 8, 9, 5] {
+            peers.note(key(1), as: name("N\(number)"), isAccepted: false, date: Int64(100 + number))
+        }
+        #expect(peers.peers[key(1)]?.names.map(\.text) == ["N5", "N9", "N8", "N7", "N6", "N4", "N3", "N2"])
+        #expect(peers.peers[key(1)]?.firstSeen == 101 && peers.peers[key(1)]?.lastSeen == 109)
+        #expect(peers.forget(key(1)) && !peers.forget(key(1)) && peers.peers.isEmpty)
+    }
+
+    @Test func `a yes lifts a block, a no lifts a yes, and a name of two belongs to the one known longer`() {
+        var peers = KnownPeers()
+        peers.block(key(1), as: name("Anna"), date: 10)
+        peers.note(key(1), as: name("Anna"), isAccepted: true, date: 20)
+        #expect(peers.standing(of: key(1), as: name("Anna")) == .known)
+        peers.forget(key(1))
+        peers.note(key(2), as: name("Anna"), isAccepted: true, date: 30)
+        peers.note(key(3), as: name("Bert"), isAccepted: true, date: 25)
+        peers.note(key(3), as: name("Anna"), isAccepted: true, date: 40)
+        #expect(peers.owner(of: name("ANNA")) == key(3) && peers.owner(of: name("Carl")) == nil)
+        #expect(peers.standing(of: key(4), as: name("Anna")) == .changed(was: key(3)))
+        #expect(peers.standing(of: key(2), as: name("Anna")) == .known)
+        peers.block(key(3), as: name("Anna"), date: 50)
+        #expect(peers.owner(of: name("Anna")) == key(2) && peers.peers[key(3)]?.isAccepted == false)
+    }
+
+    @Test func `four digits of a fingerprint are enough to name a peer, and three are not`() {
+        var peers = KnownPeers()
+        peers.note(key(1), as: name("Anna"), isAccepted: true, date: 10)
+        #expect(peers.keys(matching: String(key(1).hex.prefix(4))) == [key(1)])
+        #expect(peers.keys(matching: String(key(1).hex.prefix(3))) == [])
+        #expect(peers.keys(matching: String(key(1).hex.dropFirst(4))) == [])
+        peers.note(key(2), as: name("Anna"), isAccepted: false, date: 10)
+        #expect(peers.keys(matching: "Anna") == [key(1), key(2)].sorted { $0.hex < $1.hex })
+    }
+
+    @Test func `a file lists the first met first`() throws {
+        var peers = KnownPeers()
+        peers.note(key(1), as: name("Late"), isAccepted: true, date: 20)
+        peers.note(key(2), as: name("Early"), isAccepted: true, date: 10)
+        let text = String(decoding: peers.file, as: UTF8.self)
+        let early = try #require(text.range(of: "Early"))
+        let late = try #require(text.range(of: "Late"))
+        #expect(early.lowerBound < late.lowerBound && text.hasSuffix("}\n"))
     }
 }

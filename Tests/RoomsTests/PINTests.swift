@@ -98,4 +98,35 @@ import Testing
         #expect(attempts.wait(TestKey(5_000).fingerprint, address(2_000), isKnown: true, at: .seconds(100)) == nil)
         #expect(attempts.wait(nil, address(2_000), isKnown: false, at: .seconds(701)) == nil)
     }
+
+    @Test func `a nonce is given out for two minutes, and a proof with it is good for two more`() throws {
+        var verifier = try verifier()
+        let nonce = verifier.nonce(at: .seconds(120))
+        #expect(nonce.count == PINKey.nonceSize && verifier.nonce(at: .seconds(239.9)) == nonce)
+        #expect(verifier.nonce(at: .seconds(240)) != nonce && verifier.nonce(at: .seconds(119.9)) != nonce)
+        for second in [120, 239.9, 240, 359.9] {
+            guard case .right = check(&verifier, try proof(nonce), at: second) else {
+                Issue.record("too old at \(second) s"); continue
+            }
+        }
+        #expect(check(&verifier, try proof(nonce), at: 360) == .wrong(attemptsLeft: 4))
+    }
+
+    @Test func `the fifth wrong PIN of a key, and the fiftieth of all, close the door for ten minutes`() throws {
+        var attempts = PINAttempts()
+        func wait(_ key: KeyFingerprint?, _ number: Int, isKnown: Bool = false, _ second: Double) -> Double? {
+            attempts.wait(key, address(number), isKnown: isKnown, at: .seconds(second))
+        }
+        for number in 0..<4 { _ = attempts.failed(guest, address(number), at: .seconds(Double(number))) }
+        #expect(wait(guest, 100, 5) == nil)
+        #expect(attempts.failed(guest, address(4), at: .seconds(4)) == 0)
+        #expect(wait(guest, 100, 5) == 595 && wait(TestKey(2).fingerprint, 100, 5) == nil)
+        for number in 5..<49 { _ = attempts.failed(nil, address(number), at: .seconds(5)) }
+        #expect(wait(nil, 100, 6) == nil)
+        _ = attempts.failed(nil, address(49), at: .seconds(6))
+        #expect(wait(nil, 100, 7) == 593 && wait(nil, 100, isKnown: true, 7) == nil)
+        #expect(wait(nil, 100, 599.9) != nil && wait(nil, 100, 600) == nil)
+        #expect(attempts.count == 50)
+        #expect(attempts.failed(nil, address(100), at: .seconds(605)) == 4 && attempts.count == 2)
+    }
 }

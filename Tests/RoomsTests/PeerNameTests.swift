@@ -74,4 +74,25 @@ import Testing
         #expect("\(try PIN("4711")) \(String(describing: try PIN(" 4711 ")))".contains("4711") == false)
         #expect(try PIN(" 4711 ") == PIN("4711"))
     }
+
+    @Test func `a PIN has four to thirty-two characters`() throws {
+        for count in [4, 32] { #expect(try PIN(String(repeating: "1", count: count)).text.count == count) }
+        #expect(throws: TextError(.pin, .tooLong(size: 33, limit: 32))) { try PIN(String(repeating: "1", count: 33)) }
+        #expect(throws: TextError(.pin, .tooLong(size: 132, limit: 128))) { try PIN(String(repeating: "😀", count: 33)) }
+    }
+
+    @Test func `a name has no invisible character and no override, to the ends of their ranges`() throws {
+        for range in [0x202A...0x202E, 0x2066...0x2069, 0x2060...0x2064, 0x200B...0x200B, 0xFEFF...0xFEFF] {
+            for value in range {
+                #expect(throws: TextError.self) { try PeerName("a\(Unicode.Scalar(UInt32(value))!)b") }
+            }
+        }
+        for value: UInt32 in [0x200C, 0x202F, 0x2065, 0x206A, 0x2030] {
+            #expect(try PeerName("a\(Unicode.Scalar(value)!)b").text.unicodeScalars.count == 3)
+        }
+        #expect(throws: TextError(.name, .tooLong(size: 1_009, limit: 63))) {
+            try PeerName(String(repeating: " ", count: 1_008) + "a")
+        }
+        #expect(try PeerName(String(repeating: " ", count: 1_007) + "a").text == "a")
+    }
 }

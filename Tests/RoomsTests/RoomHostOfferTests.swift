@@ -109,4 +109,100 @@ import Testing
         #expect(test.send(.end(toHost, with: .first), caller(2)).1.contains(.ended(toHost)))
         #expect(test.host.endSession(toHost, with: one, at: test.now).events(on: stream) == [.ended(toHost)])
     }
+
+    @Test func `an offer under way when the host closes the room, or leaves it, is refused`() {
+        for hasSuccessor in [false, true] {
+            var (test, one, two, _) = room()
+            let (waiting, _) = test.send(.offer(description(two, 1, "a"), to: one), caller(2))
+            _ = test.host.offer(description(.first, 2, "b"), to: one, at: test.now)
+            let actions = hasSuccessor ? test.host.leave(at: test.now) : test.host.close(at: test.now)
+            #expect(actions.reply(to: waiting) == .refused(.closed) && test.host.offers.isEmpty)
+        }
+    }
+
+    @Test func `an offer takes the place of that of the same two members, in the same direction, alone`() {
+        var (test, one, two, _) = room()
+        test.admit(3)
+        let (first, _) = test.send(.offer(description(two, 1, "a"), to: one), caller(2))
+        var waiting: [RequestID] = []
+        for (number, to) in [(1, two), (2, .first), (3, one), (3, two)] {
+            let (id, actions) = test.send(.offer(description(two, 2, "b"), to: to), caller(number))
+            waiting.append(id)
+            #expect(actions.reply(to: first) == nil && !waiting.contains { actions.reply(to: $0) != nil })
+        }
+        let (_, newer) = test.send(.offer(description(two, 3, "c"), to: one), caller(2))
+        #expect(newer.reply(to: first)?.error == .noSuchOffer && !waiting.contains { newer.reply(to: $0) != nil })
+    }
+
+    @Test func `an offer whose maker hung up, left or was removed is nobody's to answer`() {
+        for end in 0..<3 {
+            var (test, one, two, _) = room()
+            let (waiting, _) = test.send(.offer(description(two, 1, "a"), to: one), caller(2))
+            let (toHost, _) = test.send(.offer(description(two, 2, "a"), to: .first), caller(2))
+            switch end {
+            case 0:
+                #expect(test.host.connectionLost(waiting, at: test.now) == [])
+                #expect(test.host.offers.count == 1)
+                #expect(test.host.connectionLost(toHost, at: test.now) == [])
+            case 1:
+                let actions = test.send(.leave, caller(2)).1
+                #expect(actions.reply(to: waiting)?.error == .noSuchOffer)
+            default:
+                let actions = test.host.remove(two, at: test.now)
+                #expect(actions.reply(to: waiting)?.error == .noSuchOffer)
+            }
+            #expect(test.ask(.answer(description(two, 1, "b")), caller(1))?.error == .noSuchOffer)
+            #expect(test.host.answer(description(two, 2, "b"), at: test.now) == [])
+        }
+    }
+
+    @Test func `an offer of the host to itself, to nobody, or to who is away comes to nothing at once`() {
+        var (test, one, two, _) = room()
+        _ = test.wait(6, keeping: [2])
+        let offer = description(.first, 1, "a")
+        for receiver in [.first, MemberID(9)!, one] {
+            #expect(test.host.offer(offer, to: receiver, at: test.now) == [.unanswered(offer.offer)])
+        }
+        #expect(test.host.offers.isEmpty)
+        #expect(test.host.offer(offer, to: two, at: test.now) == [] && test.host.offers.count == 1)
+        // A second answer comes too late.
+        #expect(test.ask(.answer(description(.first, 1, "b")), caller(2)) == .done)
+        #expect(test.ask(.answer(description(.first, 1, "b")), caller(2))?.error == .noSuchOffer)
+    }
+
+    @Test func `an offer of the host comes to nothing when its receiver goes away or leaves`() {
+        for isAway in [false, true] {
+            var (test, one, _, _) = room()
+            let offer = description(.first, 1, "a")
+            _ = test.host.offer(offer, to: one, at: test.now)
+            let actions = isAway ? test.wait(5.5, keeping: [2]) : test.send(.leave, caller(1)).1
+            #expect(actions.contains(.unanswered(offer.offer)) && test.host.offers.isEmpty)
+        }
+    }
+
+    @Test func `an offer is the host's to answer once, and an offer to another is not`() {
+        var (test, one, two, _) = room()
+        let (other, _) = test.send(.offer(description(two, 1, "a"), to: one), caller(2))
+        let (offering, _) = test.send(.offer(description(two, 2, "a"), to: .first), caller(2))
+        #expect(test.host.answer(description(two, 1, "b"), at: test.now) == [])
+        #expect(test.host.answer(description(two, 2, "b"), at: test.now).reply(to: offering) != nil)
+        #expect(test.host.answer(description(two, 2, "b"), at: test.now) == [])
+        #expect(test.send(.answer(description(two, 1, "b")), caller(1)).1.reply(to: other) != nil)
+    }
+
+    @Test func `a session with who has left is ended without a word to anybody`() {
+        var (test, one, two, stream) = room()
+        let offer = OfferID(from: two, number: 7)
+        _ = test.ask(.leave, caller(2))
+        #expect(test.send(.end(offer, with: one), caller(1)).1.count == 1)
+        let (id, actions) = test.send(.end(OfferID(from: one, number: 1), with: two), caller(1))
+        #expect(actions == [.reply(id, .done)])
+        #expect(test.host.endSession(offer, with: two, at: test.now) == [])
+        #expect(test.host.endSession(offer, with: one, at: test.now).events(on: stream) == [.ended(offer)])
+        // The answerer ends it too, and the offerer hears it.
+        test.admit(3)
+        let third = OfferID(from: MemberID(4)!, number: 1)
+        let (listening, _) = test.listen(3)
+        #expect(test.send(.end(third, with: one), caller(1)).1.events(on: listening) == [.ended(third)])
+    }
 }

@@ -1,0 +1,145 @@
+import AudioBase
+import MediaTransport
+import TestSupport
+import Testing
+
+@testable import Rooms
+
+/// Members that come again, change, leave and are sent away.
+@Suite struct RoomHostChangeTests {
+    @Test func `a description of the room is that of its roster`() throws {
+        var test = TestHost(capacity: 3)
+        test.admit(1)
+        let reply = test.ask(.describe, caller(2))
+        let info = try #require(reply?.info)
+        let roster = test.host.roster
+        #expect(info.room == roster.room && info.name == name("Studio") && info.epoch == .first)
+        #expect(info.role == .host && info.isHostHeard && info.hostName == name("Hanna"))
+        #expect(info.hostKey == TestKey(0).fingerprint && info.memberCount == 2 && info.capacity == 3)
+        #expect(!info.needsPIN && info.nonce == nil)
+    }
+
+    @Test func `a member that asks again has its new port, addresses and mute, and its old number`() {
+        var test = TestHost()
+        test.admit(1)
+        _ = test.ask(.update(MemberUpdate(isMuted: true)), caller(1))
+        let ask = Ask(name: name("Guest 1"), addresses: [address(1), address(60)], port: 5_000)
+        let caller = Caller(address: address(50), key: TestKey(1).fingerprint)
+        #expect(test.ask(.ask(ask), caller)?.admission?.member == MemberID(2))
+        let member = test.host.roster.members[1]
+        #expect(member.addresses == [address(50), address(1), address(60)] && member.port == 5_000)
+        #expect(!member.isMuted && member.name == name("Guest 1"))
+    }
+
+    @Test func `a member that is away and asks again is there at once`() {
+        var test = TestHost()
+        test.admit(1)
+        test.admit(2)
+        let (stream, _) = test.listen(2)
+        _ = test.wait(6, keeping: [2])
+        #expect(test.host.roster.members[1].isAway)
+        let (id, actions) = test.send(.ask(request(1)), caller(1))
+        #expect(actions.reply(to: id)?.admission?.roster == test.host.roster)
+        #expect(!test.host.roster.members[1].isAway && actions.events(on: stream) == [.roster(test.host.roster)])
+        #expect(test.wait(4.5, keeping: [2]).news == [])
+    }
+
+    @Test func `addresses that a member tells come behind that at which the host sees it`() {
+        var test = TestHost()
+        test.admit(1)
+        let moved = Caller(address: address(70), key: TestKey(1).fingerprint)
+        let (id, actions) = test.send(.update(MemberUpdate(addresses: [address(71), address(70)])), moved)
+        #expect(test.host.roster.members[1].addresses == [address(70), address(71)])
+        #expect(actions.news == [.changed([.moved(test.host.roster.members[1])])])
+        #expect(actions.reply(to: id)?.error == nil)
+        _ = test.host.update(MemberUpdate(addresses: [address(80)]), at: test.now)
+        #expect(test.host.member.addresses == [address(80)])
+    }
+
+    @Test func `a browser is barred at the address of its last request, and others there are not members`() throws {
+        var test = TestHost()
+        let reply = test.ask(.ask(request(9)), Caller(address: address(9)))
+        let admission = try #require(reply?.admission)
+        _ = test.ask(.update(MemberUpdate()), Caller(address: address(3), token: admission.token))
+        #expect(test.host.block(admission.member, at: test.now).news.count == 1)
+        #expect(test.ask(.ask(request(9)), Caller(address: address(3)))?.error == .blocked)
+        #expect(test.ask(.ask(request(9)), Caller(address: address(9)))?.error == nil)
+        #expect(test.ask(.ask(request(3)), caller(3))?.error == nil)
+    }
+
+    @Test func `a browser that is blocked at the door stays outside, and so do others at its address`() throws {
+        var test = TestHost(policy: .ask)
+        let (id, actions) = test.send(.ask(request(9)), Caller(address: address(9)))
+        let question = try #require(actions.questions.first?.0)
+        let blocked = test.host.block(question, at: test.now)
+        #expect(blocked == [.reply(id, .refused(.blocked)), .withdraw(question, .blocked)])
+        #expect(test.ask(.ask(request(9)), Caller(address: address(9)))?.error == .blocked)
+        #expect(test.host.block(question, at: test.now) == [])
+    }
+
+    @Test func `a guest that was removed, came again and left counts as left`() {
+        var test = TestHost()
+        test.admit(1)
+        _ = test.host.remove(MemberID(2)!, at: test.now)
+        test.admit(1)
+        #expect(test.ask(.leave, caller(1)) == .done)
+        #expect(test.ask(.events(after: nil), caller(1))?.error == .notMember)
+        #expect(test.host.remove(MemberID(2)!, at: test.now) == [])
+    }
+
+    @Test func `a member that leaves while it listens has its stream ended`() {
+        var test = TestHost()
+        test.admit(1)
+        let (stream, _) = test.listen(1)
+        let (id, actions) = test.send(.leave, caller(1))
+        #expect(actions.first == .reply(id, .done) && actions.contains(.end(stream)))
+        #expect(test.host.roster.members.count == 1 && test.host.nextDeadline == nil)
+    }
+
+    @Test func `a second stream of a member ends the first, which is told why`() {
+        var test = TestHost()
+        test.admit(1)
+        let (first, _) = test.listen(1)
+        let (second, actions) = test.send(.events(after: nil), caller(1))
+        #expect(actions.events(on: first) == [.replaced] && actions.contains(.end(first)))
+        #expect(actions.reply(to: second) == .events && actions.items(on: second).first == .retry(1_000))
+        // The end of the first is no end of the second.
+        #expect(test.host.connectionLost(first, at: test.now) == [])
+        #expect(test.host.update(MemberUpdate(isMuted: true), at: test.now).events(on: second).count == 1)
+    }
+
+    @Test func `a change that comes too often is not made`() {
+        var test = TestHost()
+        test.admit(1)
+        for number in 0..<40 { _ = test.ask(.update(MemberUpdate(isMuted: number % 2 == 0)), caller(1)) }
+        let before = test.host.roster
+        #expect(test.ask(.update(MemberUpdate(isMuted: true)), caller(1))?.error == .busy(retryAfter: 1))
+        #expect(test.host.roster == before && !before.members[1].isMuted)
+    }
+
+    @Test func `a ration is full again when its window is over, and not before`() {
+        var ration = Ration(2, inSeconds: 30)
+        #expect(ration.take(at: .seconds(10)) && ration.take(at: .seconds(39)) && !ration.take(at: .seconds(39.9)))
+        #expect(ration.take(at: .seconds(40)) && ration.take(at: .seconds(41)) && !ration.take(at: .seconds(69)))
+    }
+
+    @Test func `an event queue keeps thirty-two events, and tells of those behind a number`() {
+        var queue = EventQueue()
+        #expect(queue.events(after: 0)?.count == 0 && queue.events(after: 1) == nil)
+        for number in 1...40 { #expect(queue.add("e", "\(number)", epoch: .first).id == "1-\(number)") }
+        #expect(queue.count == 32 && queue.last == 40)
+        #expect(queue.events(after: 8)?.map(\.data) == (9...40).map { "\($0)" })
+        #expect(queue.events(after: 7) == nil && queue.events(after: 41) == nil)
+        #expect(queue.events(after: 39)?.map(\.data) == ["40"] && queue.events(after: 40)?.isEmpty == true)
+    }
+
+    @Test func `an event queue keeps no more bytes than its size`() {
+        var queue = EventQueue()
+        let quarter = String(repeating: "a", count: EventQueue.maximumSize / 4)
+        for _ in 0..<4 { _ = queue.add("e", quarter, epoch: .first) }
+        #expect(queue.count == 4 && queue.size == EventQueue.maximumSize)
+        _ = queue.add("e", "b", epoch: .first)
+        #expect(queue.count == 4 && queue.size == EventQueue.maximumSize / 4 * 3 + 1)
+        #expect(queue.events(after: 1)?.count == 4 && queue.events(after: 0) == nil)
+    }
+}
