@@ -65,9 +65,7 @@ struct AnalyzeCommand: ParsableCommand {
 
     private func show(_ results: [Result], ends: [CallReport]) throws {
         if json {
-            let encoder = JSONEncoder()
-            encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
-            try Terminal.output(String(decoding: encoder.encode(results), as: UTF8.self) + "\n")
+            try Terminal.output(results.json())
             return
         }
         for result in results {
@@ -85,7 +83,7 @@ struct AnalyzeCommand: ParsableCommand {
     private func show(_ end: CallReport) {
         let callback = end.callback
         for (index, peer) in end.peers.enumerated() {
-            let name = end.peers.count > 1 ? ", \(DeviceWords.printable(peer.name))" : ""
+            let name = end.peers.count > 1 ? ", \(TerminalText.sanitized(peer.name))" : ""
             print(
                 Self.pad(index == 0 ? end.role : "")
                     + "\(peer.sent.packets) packets sent, \(peer.received.packets) received, \(peer.received.lost) lost, "

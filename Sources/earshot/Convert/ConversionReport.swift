@@ -37,18 +37,12 @@ struct ConversionReport: Codable {
         warning = result.tagsError.map { "tags were left behind: \(item.named($0.description))" }
     }
 
-    static func document(_ reports: [ConversionReport]) throws -> String {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
-        return String(decoding: try encoder.encode(reports), as: UTF8.self) + "\n"
-    }
-
     /// For people.
     var text: String {
         let level = loudnessLufs.map { String(format: ", %.1f LUFS (%+.1f dB)", $0, gainDb) } ?? ""
-        return FileWords.oneLine("\(input) → \(output)") + ": \(FileWords.time(seconds)), "
-            + FileWords.format(rate: rate, channels: channels) + ", \(FileWords.size(bytes))\(level), "
-            + "\(FileWords.decimal(timesRealTime)) times real time\n"
+        return TerminalText.sanitizedLine("\(input) → \(output)") + ": \(FileFormatting.time(seconds)), "
+            + FileFormatting.format(rate: rate, channels: channels) + ", \(FileFormatting.size(bytes))\(level), "
+            + "\(FileFormatting.decimal(timesRealTime)) times real time\n"
     }
 }
 
@@ -76,7 +70,8 @@ struct ConversionProgress {
         let filled = Int((part * Double(width)).rounded())
         let bar = String(repeating: "█", count: filled) + String(repeating: "░", count: width - filled)
         let left =
-            part > 0.02 ? ", \(FileWords.time((elapsed / part - elapsed).rounded()).prefix { $0 != "." }) left" : ""
+            part > 0.02
+            ? ", \(FileFormatting.time((elapsed / part - elapsed).rounded()).prefix { $0 != "." }) left" : ""
         let files = count > 1 ? ", \(files) of \(count) files" : ""
         return "\(bar) \(String(format: "%3.0f", part * 100)) %\(files)\(left)"
     }

@@ -97,7 +97,7 @@ struct ConvertCommand: ParsableCommand {
                 failure = failure ?? one
             }
         }
-        if json { try Terminal.output(ConversionReport.document(reports)) }
+        if json { try Terminal.output(reports.json()) }
         if Interrupt.isRequested { throw ExitCodes.interrupted }
         if let failure { throw ExitCode(failure.status) }
     }

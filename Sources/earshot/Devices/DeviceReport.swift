@@ -55,14 +55,6 @@ struct DeviceReport: Codable {
         var device: Device?
         /// Why it is gone.
         var reason: String?
-
-        var line: String {
-            get throws {
-                let encoder = JSONEncoder()
-                encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-                return String(decoding: try encoder.encode(self), as: UTF8.self) + "\n"
-            }
-        }
     }
 
     var earshot = CallReport.version
@@ -73,14 +65,6 @@ struct DeviceReport: Codable {
             System(
                 system: $0.backend.rawValue, isRunning: $0.failure == nil, reason: $0.failure?.description,
                 devices: $0.devices.map(Device.init))
-        }
-    }
-
-    var document: String {
-        get throws {
-            let encoder = JSONEncoder()
-            encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
-            return String(decoding: try encoder.encode(self), as: UTF8.self) + "\n"
         }
     }
 }

@@ -26,12 +26,12 @@ struct DeviceTable {
             lines.append(coloured(line(Self.heads), 2))
             for device in listing.devices {
                 lines.append(line(Self.cells(device)).replacing("●", with: coloured("●", 32)))
-                let id = DeviceWords.printable(device.id)
-                if id != DeviceWords.name(device) { lines.append(coloured("    \(id)", 2)) }
+                let id = TerminalText.sanitized(device.id)
+                if id != DeviceFormatting.name(device) { lines.append(coloured("    \(id)", 2)) }
             }
         }
         let all = shown.flatMap(\.devices)
-        var notes = all.compactMap(DeviceWords.advice).map { coloured($0, 33) }
+        var notes = all.compactMap(DeviceFormatting.advice).map { coloured($0, 33) }
         if all.contains(where: { $0.isDefaultInput || $0.isDefaultOutput }) {
             let first = shown.count > 1 ? ", and \(shown[0].backend) where no --device is" : ""
             notes.append("● is taken where no --input or --output is named\(first).")
@@ -50,12 +50,12 @@ struct DeviceTable {
         func channels(_ count: Int, _ isDefault: Bool) -> String {
             count == 0 ? "–" : isDefault ? "\(count) ●" : "\(count)"
         }
-        let name = DeviceWords.name(device)
+        let name = DeviceFormatting.name(device)
         return [
             name.count > 40 ? name.prefix(39) + "…" : name, device.kindDescription,
             channels(device.inputChannelCount, device.isDefaultInput),
-            channels(device.outputChannelCount, device.isDefaultOutput), DeviceWords.rate(device),
-            DeviceWords.blocks(device), DeviceWords.delay(device),
+            channels(device.outputChannelCount, device.isDefaultOutput), DeviceFormatting.rate(device),
+            DeviceFormatting.blocks(device), DeviceFormatting.delay(device),
         ]
     }
 }

@@ -72,7 +72,7 @@ struct DeviceWatch {
     }
 
     private func tell(_ news: News, of backend: AudioBackend) throws {
-        try Terminal.output(isJSON ? event(news, backend).line : line(news, backend))
+        try Terminal.output(isJSON ? event(news, backend).json(isPretty: false) : line(news, backend))
     }
 
     private func event(_ news: News, _ backend: AudioBackend) -> DeviceReport.Event {
@@ -100,14 +100,14 @@ struct DeviceWatch {
             return "\(time)  \(system)\(mark) \(words)\n"
         }
         func named(_ device: AudioDeviceDescription) -> String {
-            "\(DeviceWords.name(device)) (\(DeviceWords.summary(device)))"
+            "\(DeviceFormatting.name(device)) (\(DeviceFormatting.summary(device)))"
         }
-        func taken(_ device: AudioDeviceDescription?) -> String { device.map(DeviceWords.name) ?? "none" }
+        func taken(_ device: AudioDeviceDescription?) -> String { device.map(DeviceFormatting.name) ?? "none" }
         switch news {
         case .state(nil): return line("+", 32, "\(backend) runs")
         case .state(let failure?): return line("-", 31, failure.description)
         case .change(.added(let device)):
-            let advice = DeviceWords.advice(device).map { line("!", 33, $0) } ?? ""
+            let advice = DeviceFormatting.advice(device).map { line("!", 33, $0) } ?? ""
             return line("+", 32, named(device)) + advice
         case .change(.removed(let device)): return line("-", 31, named(device))
         case .change(.changed(let device)): return line("~", 33, named(device))

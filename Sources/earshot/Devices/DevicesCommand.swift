@@ -29,7 +29,7 @@ struct DevicesCommand: ParsableCommand {
             if watch { return try DeviceWatch(systems, isJSON: json).run() }
             let listings = systems.map(DeviceListing.init)
             if json {
-                try Terminal.output(DeviceReport(listings).document)
+                try Terminal.output(DeviceReport(listings).json())
             } else {
                 try Terminal.output(DeviceTable(listings, hasColour: Terminal.outputHasColour).text)
             }

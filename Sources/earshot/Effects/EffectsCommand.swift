@@ -29,10 +29,10 @@ struct EffectsCommand: ParsableCommand {
             guard let name else {
                 let others = plugins ? PlugInCatalog.installed.units : nil
                 return try Terminal.output(
-                    json ? EffectsReport(own + (others ?? [])).document : table.list(own, plugIns: others))
+                    json ? EffectsReport(own + (others ?? [])).json() : table.list(own, plugIns: others))
             }
             let unit = try find(name, among: own)
-            try Terminal.output(json ? EffectsReport([unit]).document : table.details(unit))
+            try Terminal.output(json ? EffectsReport([unit]).json() : table.details(unit))
         }
     }
 

@@ -53,12 +53,4 @@ struct EffectsReport: Codable {
     var units: [Unit]
 
     init(_ units: [UnitDescription]) { self.units = units.map(Unit.init) }
-
-    var document: String {
-        get throws {
-            let encoder = JSONEncoder()
-            encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
-            return String(decoding: try encoder.encode(self), as: UTF8.self) + "\n"
-        }
-    }
 }

@@ -23,12 +23,16 @@ struct EffectsTable {
 
     /// All about one.
     func details(_ unit: UnitDescription) -> String {
-        var lines = [coloured(printable(unit.name), 1) + ": " + Self.source(unit), printable(unit.summary)]
+        var lines = [
+            coloured(TerminalText.sanitized(unit.name), 1) + ": " + Self.source(unit),
+            TerminalText.sanitized(unit.summary),
+        ]
         if !unit.parameters.isEmpty {
             let cells = unit.parameters.map { parameter in
                 [
                     parameter.identifier, parameter.name,
-                    ParameterWords.value(parameter.defaultValue, of: parameter), ParameterWords.range(parameter),
+                    ParameterFormatting.value(parameter.defaultValue, of: parameter),
+                    ParameterFormatting.range(parameter),
                 ]
             }
             lines += [""] + rows(cells, heads: ["PARAMETER", "NAME", "DEFAULT", "VALUES"])
@@ -41,7 +45,7 @@ struct EffectsTable {
                         ? "the defaults"
                         : unit.parameters.compactMap { parameter in
                             preset.values[parameter.identifier].map {
-                                "\(parameter.identifier) \(ParameterWords.value($0, of: parameter))"
+                                "\(parameter.identifier) \(ParameterFormatting.value($0, of: parameter))"
                             }
                         }.joined(separator: ", "),
                 ]
@@ -53,16 +57,13 @@ struct EffectsTable {
 
     /// How a graph file names it.
     private static func source(_ unit: UnitDescription) -> String {
-        let subtype = DeviceWords.printable(unit.component.subtype ?? "")
+        let subtype = TerminalText.sanitized(unit.component.subtype ?? "")
         return unit.component.manufacturer == "earshot"
             ? "type = \"\(subtype)\"" : "type = \"plugin\", uri = \"\(subtype)\""
     }
 
-    /// Plug-ins are named by others.
-    private func printable(_ text: String) -> String { DeviceWords.printable(text) }
-
     private func rows(_ rows: [[String]], heads: [String]) -> [String] {
-        let rows = rows.map { $0.map(printable) }
+        let rows = rows.map { $0.map(TerminalText.sanitized) }
         // One long name must not push the columns behind it off the screen.
         let limit = 40
         let widths = heads.indices.map { column in

@@ -34,7 +34,7 @@ struct InfoCommand: ParsableCommand {
                     failure = failure ?? one
                 }
             }
-            if json { try Terminal.output(InfoReport.document(reports)) }
+            if json { try Terminal.output(reports.json()) }
             if let failure { throw ExitCode(failure.status) }
         }
     }

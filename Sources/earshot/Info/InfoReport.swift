@@ -53,33 +53,29 @@ struct InfoReport: Codable {
         }
     }
 
-    static func document(_ reports: [InfoReport]) throws -> String {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
-        return String(decoding: try encoder.encode(reports), as: UTF8.self) + "\n"
-    }
-
     /// For people.
     var text: String {
         func line(_ head: String, _ text: String) -> String {
-            let head = FileWords.oneLine(String(head.prefix(40)))  // a tag's name comes from the file too
-            return "  " + head + String(repeating: " ", count: max(1, 13 - head.count)) + FileWords.oneLine(text)
+            let head = TerminalText.sanitizedLine(String(head.prefix(40)))  // a tag's name comes from the file too
+            return "  " + head + String(repeating: " ", count: max(1, 13 - head.count))
+                + TerminalText.sanitizedLine(text)
         }
-        var lines = [FileWords.oneLine(file)]
+        var lines = [TerminalText.sanitizedLine(file)]
         lines.append(line("kind", codec.hasPrefix(container) ? codec : "\(container), \(codec)"))
-        lines.append(line("length", "\(FileWords.time(seconds)), \(frames) frames"))
-        lines.append(line("sound", FileWords.format(rate: rate, channels: channels)))
-        lines.append(line("size", "\(FileWords.size(bytes)), \(FileWords.decimal(Double(bitRate) / 1e3)) kb/s"))
+        lines.append(line("length", "\(FileFormatting.time(seconds)), \(frames) frames"))
+        lines.append(line("sound", FileFormatting.format(rate: rate, channels: channels)))
+        lines.append(
+            line("size", "\(FileFormatting.size(bytes)), \(FileFormatting.decimal(Double(bitRate) / 1e3)) kb/s"))
         if let primingFrames, let remainderFrames {
             lines.append(line("gapless", "\(primingFrames) frames before the sound and \(remainderFrames) behind it"))
         }
-        if let timeReference { lines.append(line("begins", FileWords.time(Double(timeReference) / rate))) }
+        if let timeReference { lines.append(line("begins", FileFormatting.time(Double(timeReference) / rate))) }
         for (name, values) in tags.sorted(by: { $0.key < $1.key }) {
             for value in values { lines.append(line(name.lowercased(), value)) }
         }
         for picture in pictures {
             let words = picture.description.isEmpty ? "" : ", \(picture.description)"
-            lines.append(line("picture", "\(picture.mimeType), \(FileWords.size(picture.bytes))\(words)"))
+            lines.append(line("picture", "\(picture.mimeType), \(FileFormatting.size(picture.bytes))\(words)"))
         }
         return lines.joined(separator: "\n") + "\n"
     }

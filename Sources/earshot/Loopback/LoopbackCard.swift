@@ -75,7 +75,7 @@ final class LoopbackCard {
         case .pipewire:
             let sink = session.currentRoute.output?.id ?? "SINK"
             return "join output and input with a cable, or while this runs with the sink's monitor: "
-                + "pw-link '\(DeviceWords.printable(sink)):monitor_FL' '\(client):input_1'"
+                + "pw-link '\(TerminalText.sanitized(sink)):monitor_FL' '\(client):input_1'"
         case .jack:
             return "join output and input with a cable, or while this runs: "
                 + "jack_connect \(client):output_1 \(client):input_1"

@@ -6,23 +6,6 @@ import Foundation
 
 /// Runs a loopback from the first block to the report: shows how it stands, measures, ends it for the right reason.
 final class LoopbackRunner {
-    /// Why it came to its end.
-    private enum Ending {
-        case duration
-        case measured
-        case interrupted
-        case failed(Failure)
-
-        var word: String {
-            switch self {
-            case .duration: "duration"
-            case .measured: "measured"
-            case .interrupted: "interrupted"
-            case .failed(let failure): failure.line
-            }
-        }
-    }
-
     private let command: LoopbackCommand
     private let card: LoopbackCard
     private var words: LoopbackWords
@@ -52,13 +35,9 @@ final class LoopbackRunner {
         if command.json {
             try print(report(ending, seconds: seconds, device: device, stated: stated))
         } else {
-            Terminal.say("loopback ended (\(ending.word)) after \(Int(seconds)) s")
+            Terminal.say("loopback ended (\(ending.text())) after \(Int(seconds)) s")
         }
-        switch ending {
-        case .failed(let failure): throw failure
-        case .interrupted: throw ExitCodes.interrupted
-        case .duration, .measured: break
-        }
+        try ending.throwIfFailed()
         switch measurement {
         case .failure(.noLoop), .failure(.silent):
             throw Failure("no loop found: \(howToJoin)", status: Failure.unavailable)
@@ -70,7 +49,7 @@ final class LoopbackRunner {
         }
     }
 
-    private func watch(since began: HostTime) -> Ending {
+    private func watch(since began: HostTime) -> EndReason {
         let events = card.session.tellNews()
         defer { events.cancel() }
         var probing = command.measure.map { LoopbackProbing(count: $0, now: began) }
@@ -101,7 +80,7 @@ final class LoopbackRunner {
         }
     }
 
-    private func ending(now: HostTime, began: HostTime) -> Ending? {
+    private func ending(now: HostTime, began: HostTime) -> EndReason? {
         if Interrupt.isRequested { return .interrupted }
         if let failure = card.session.impatience(now) { return .failed(failure) }
         if let duration = command.duration { return now.seconds(since: began) >= duration ? .duration : nil }
@@ -109,11 +88,11 @@ final class LoopbackRunner {
     }
 
     private func report(
-        _ ending: Ending, seconds: Double, device: CallReport.Device, stated: StatedDelay?
+        _ ending: EndReason, seconds: Double, device: CallReport.Device, stated: StatedDelay?
     ) -> LoopbackReport {
         var report = LoopbackReport(
             device: device, channels: card.device.inputChannelCount, gainDb: command.gain, seconds: seconds,
-            ended: ending.word,
+            ended: ending.text(),
             stated: stated.map { LoopbackReport.Stated($0) }, howls: card.loopback.howlCount,
             routeChanges: card.session.routeChanges, interruptions: card.session.interruptions,
             routeLostFrames: card.session.lostFrameCount, callback: CallReport.Callback(card.watchdog.snapshot))
@@ -127,8 +106,6 @@ final class LoopbackRunner {
     }
 
     private func print(_ report: LoopbackReport) throws {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
-        try Terminal.output(String(decoding: encoder.encode(report), as: UTF8.self) + "\n")
+        try Terminal.output(report.json())
     }
 }

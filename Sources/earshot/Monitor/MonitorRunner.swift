@@ -5,21 +5,6 @@ import Foundation
 
 /// Runs the monitor from the first block to the report.
 final class MonitorRunner {
-    /// Why it came to its end.
-    private enum Ending {
-        case duration
-        case interrupted
-        case failed(Failure)
-
-        var word: String {
-            switch self {
-            case .duration: "duration"
-            case .interrupted: "interrupted"
-            case .failed(let failure): failure.line
-            }
-        }
-    }
-
     private let command: MonitorCommand
     private let card: MonitorCard
 
@@ -44,18 +29,12 @@ final class MonitorRunner {
         card.close()
         let report = report(ending, seconds: HostTime.now().seconds(since: began), device: device, delay: delay)
         if command.json {
-            let encoder = JSONEncoder()
-            encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
-            try Terminal.output(String(decoding: encoder.encode(report), as: UTF8.self) + "\n")
+            try Terminal.output(report.json())
         } else {
             Terminal.say(report.summary)
         }
         if let error = card.recorder?.error { throw Failure(error) }
-        switch ending {
-        case .failed(let failure): throw failure
-        case .interrupted: throw ExitCodes.interrupted
-        case .duration: break
-        }
+        try ending.throwIfFailed()
     }
 
     private func tellStart() {
@@ -69,7 +48,7 @@ final class MonitorRunner {
         for warning in command.card.mapWarnings(card.session.currentRoute) { Terminal.warn(warning) }
     }
 
-    private func watch(since began: HostTime) -> Ending {
+    private func watch(since began: HostTime) -> EndReason {
         let events = card.session.tellNews(warning: \.feedbackWarning)
         defer { events.cancel() }
         var shown = -1.0
@@ -106,7 +85,7 @@ final class MonitorRunner {
             card.delay.totalMs) + (recorded ?? "")
     }
 
-    private func ending(now: HostTime, began: HostTime) -> Ending? {
+    private func ending(now: HostTime, began: HostTime) -> EndReason? {
         if Interrupt.isRequested { return .interrupted }
         if let error = card.recorder?.error { return .failed(Failure(error)) }
         if let failure = card.session.impatience(now) { return .failed(failure) }
@@ -115,10 +94,11 @@ final class MonitorRunner {
     }
 
     private func report(
-        _ ending: Ending, seconds: Double, device: CallReport.Device, delay: MonitorReport.Delay
+        _ ending: EndReason, seconds: Double, device: CallReport.Device, delay: MonitorReport.Delay
     ) -> MonitorReport {
         MonitorReport(
-            device: device, effects: card.effects.map(\.unit.name), delay: delay, seconds: seconds, ended: ending.word,
+            device: device, effects: card.effects.map(\.unit.name), delay: delay, seconds: seconds,
+            ended: ending.text(),
             recorded: card.recorder.map { recorder in
                 MonitorReport.Recorded(
                     file: URL(fileURLWithPath: command.record ?? "").path, frames: recorder.frameCount,

@@ -48,7 +48,7 @@ struct PlayLine {
     private var details: String {
         var words = ""
         if volume != 0 { words += String(format: " %+.0f dB", volume) }
-        if rate != 1 { words += " \(FileWords.decimal(rate))x" }
+        if rate != 1 { words += " \(FileFormatting.decimal(rate))x" }
         switch state {
         case .buffering: words += " buffering"
         case .suspended: words += " goes on live"
@@ -65,7 +65,7 @@ struct PlayLine {
 
     /// `3:07`, or `1:02:03`.
     static func clock(_ seconds: Double) -> String {
-        String(FileWords.time(max(0, seconds.rounded(.down))).prefix { $0 != "." })
+        String(FileFormatting.time(max(0, seconds.rounded(.down))).prefix { $0 != "." })
     }
 
     /// What is too long ends in an ellipsis.

@@ -54,7 +54,8 @@ struct PlayReport: Codable {
         let lost = items.reduce(0) { $0 + $1.lostFrames }
         let stalls = items.reduce(0) { $0 + $1.stalls }
         let sound = played.reduce(0) { $0 + $1.seconds }
-        return "play ended (\(ended)): \(played.count) of \(items.count) played, \(FileWords.time(sound)) of sound\n"
+        return
+            "play ended (\(ended)): \(played.count) of \(items.count) played, \(FileFormatting.time(sound)) of sound\n"
             + "\(lost) frames lost, \(stalls) stalls, \(callback.xruns) xruns, \(callback.skippedFrames) frames skipped"
     }
 }

@@ -6,22 +6,6 @@ import Foundation
 
 /// Plays, from the first block to the report.
 final class PlayRunner {
-    /// Why it came to its end.
-    private enum Ending {
-        case finished, duration, quit, interrupted
-        case failed(Failure)
-
-        var word: String {
-            switch self {
-            case .finished: "finished"
-            case .duration: "duration"
-            case .quit: "quit"
-            case .interrupted: "interrupted"
-            case .failed(let failure): failure.line
-            }
-        }
-    }
-
     /// What the player told, and is not looked at yet.
     private final class News: Sendable {
         let events = Guarded<[AudioPlayerEvent]>([])
@@ -60,7 +44,7 @@ final class PlayRunner {
     func run() throws {
         let began = HostTime.now()
         let listeners = listen()
-        let ending: Ending
+        let ending: EndReason
         do {
             ending = try play(since: began)
         } catch {
@@ -79,7 +63,7 @@ final class PlayRunner {
         try tell(report(ending, seconds: seconds, device: device), ending)
     }
 
-    private func play(since began: HostTime) throws -> Ending {
+    private func play(since began: HostTime) throws -> EndReason {
         guard queue.fill() || queue.isWaiting else { return .finished }
         try card.start()
         Terminal.say(card.summary)
@@ -103,7 +87,7 @@ final class PlayRunner {
         ]
     }
 
-    private func watch(since began: HostTime) -> Ending {
+    private func watch(since began: HostTime) -> EndReason {
         while true {
             while let key = keys?.next(within: 0.02) {
                 if !act(PlayKeys.action(key)) { return .quit }
@@ -134,7 +118,7 @@ final class PlayRunner {
             queue.take(event)
             switch event {
             case .title(let item, let words) where item == player.currentItem:
-                title = FileWords.oneLine(words)
+                title = TerminalText.sanitizedLine(words)
                 Terminal.say("title: \(title)")
             case .stream(let item, let state) where item == player.currentItem:
                 switch state {
@@ -159,7 +143,7 @@ final class PlayRunner {
     private func announce(_ index: Int) {
         let entry = queue.entries[index]
         title = ""
-        var line = "playing: \(FileWords.oneLine(queue.items[index].name))"
+        var line = "playing: \(TerminalText.sanitizedLine(queue.items[index].name))"
         if case .file(let path) = entry.kind {
             let words = PlayWords(path: path, name: entry.name == path ? nil : entry.name)
             title = words.title
@@ -169,7 +153,7 @@ final class PlayRunner {
         shown = -1
     }
 
-    private func ending(now: HostTime, began: HostTime) -> Ending? {
+    private func ending(now: HostTime, began: HostTime) -> EndReason? {
         if Interrupt.isRequested { return .interrupted }
         if let seconds = command.seconds, now.seconds(since: began) >= seconds { return .duration }
         if let failure = card.session.impatience(now) { return .failed(failure) }
@@ -249,28 +233,23 @@ final class PlayRunner {
         }
     }
 
-    private func report(_ ending: Ending, seconds: Double, device: CallReport.Device) -> PlayReport {
+    private func report(_ ending: EndReason, seconds: Double, device: CallReport.Device) -> PlayReport {
         PlayReport(
             device: device, effects: card.effects.map(\.unit.name), items: queue.items,
-            failures: sources.failures.map(\.line), seconds: seconds, ended: ending.word, volumeDb: card.volume,
+            failures: sources.failures.map(\.line), seconds: seconds, ended: ending.text(), volumeDb: card.volume,
             rate: player.rate, seed: seed, routeChanges: card.session.routeChanges,
             interruptions: card.session.interruptions, routeLostFrames: card.session.lostFrameCount,
             callback: CallReport.Callback(card.watchdog.snapshot))
     }
 
-    private func tell(_ report: PlayReport, _ ending: Ending) throws {
+    private func tell(_ report: PlayReport, _ ending: EndReason) throws {
         if command.json {
-            let encoder = JSONEncoder()
-            encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
-            try Terminal.output(String(decoding: encoder.encode(report), as: UTF8.self) + "\n")
+            try Terminal.output(report.json())
         } else {
             Terminal.say(report.summary)
         }
-        switch ending {
-        case .failed(let failure): throw failure
-        case .interrupted: throw ExitCodes.interrupted
-        // What was wrong has been told.
-        case .finished, .duration, .quit: if let failure = queue.failure { throw ExitCodes.failed(failure) }
-        }
+        try ending.throwIfFailed()
+        // The failure was told when it happened.
+        if let failure = queue.failure { throw ExitCodes.failed(failure) }
     }
 }

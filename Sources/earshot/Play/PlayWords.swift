@@ -11,14 +11,14 @@ struct PlayWords {
 
     /// - Parameter name: what it is called where it has no tags; else the file's name.
     init(path: String, name: String?) {
-        title = FileWords.oneLine(name ?? (path as NSString).lastPathComponent)
+        title = TerminalText.sanitizedLine(name ?? (path as NSString).lastPathComponent)
         guard let info = try? SoundFiles.info(path) else { return }
         let names = [info.tags.artist, info.tags.title].compactMap { $0 }.filter { !$0.isEmpty }
-        if !names.isEmpty { title = FileWords.oneLine(names.joined(separator: " – ")) }
+        if !names.isEmpty { title = TerminalText.sanitizedLine(names.joined(separator: " – ")) }
         details =
             ", \(PlayLine.clock(info.duration)), \(info.codec), "
-            + FileWords.format(rate: info.format.sampleRate, channels: info.format.channelCount)
+            + FileFormatting.format(rate: info.format.sampleRate, channels: info.format.channelCount)
         let words = (names.isEmpty ? [] : [title]) + [info.tags.album, info.tags.date].compactMap { $0 }
-        if !words.isEmpty { details += "\n  " + FileWords.oneLine(words.joined(separator: ", ")) }
+        if !words.isEmpty { details += "\n  " + TerminalText.sanitizedLine(words.joined(separator: ", ")) }
     }
 }

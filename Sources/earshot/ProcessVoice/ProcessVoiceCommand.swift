@@ -100,9 +100,7 @@ struct ProcessVoiceCommand: ParsableCommand {
             Interrupt.watch()
             let report = try VoiceFiles(self).process()
             if json {
-                let encoder = JSONEncoder()
-                encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
-                try Terminal.output(String(decoding: encoder.encode(report), as: UTF8.self) + "\n")
+                try Terminal.output(report.json())
             } else {
                 try Terminal.output(report.words)
             }

@@ -81,7 +81,7 @@ struct RecordPlan {
         } catch { throw Failure(error) }
         if let format, format != found {
             throw Failure(
-                "\(items[index].name): has \(FileWords.format(rate: found.sampleRate, channels: found.channelCount)), and another of the files \(FileWords.format(rate: format.sampleRate, channels: format.channelCount)); go on with one of them",
+                "\(items[index].name): has \(FileFormatting.format(rate: found.sampleRate, channels: found.channelCount)), and another of the files \(FileFormatting.format(rate: format.sampleRate, channels: format.channelCount)); go on with one of them",
                 status: Failure.usage)
         }
         format = found

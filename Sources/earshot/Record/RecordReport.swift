@@ -73,27 +73,20 @@ struct RecordReport: Codable {
         return (attributes?[.size] as? NSNumber)?.intValue ?? 0
     }
 
-    var document: String {
-        get throws {
-            let encoder = JSONEncoder()
-            encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
-            return String(decoding: try encoder.encode(self), as: UTF8.self) + "\n"
-        }
-    }
-
     /// A line, and one for each file.
     var summary: String {
         let peak = peakDb.map { String(format: "peak %.1f dBFS", $0) } ?? "nothing but silence"
         var text =
-            "recording ended (\(ended)) after \(FileWords.time(seconds)): \(peak), \(lostFrames) frames lost, "
+            "recording ended (\(ended)) after \(FileFormatting.time(seconds)): \(peak), \(lostFrames) frames lost, "
             + "\(callback.xruns) xruns"
-        if trimmedFrames > 0 { text += ", \(FileWords.time(Double(trimmedFrames) / rate)) of silence left out" }
+        if trimmedFrames > 0 { text += ", \(FileFormatting.time(Double(trimmedFrames) / rate)) of silence left out" }
         for file in files {
             let name = file.paths.count == 1 ? file.paths[0] : "\(file.paths[0]) … \(file.paths.count) parts"
             text +=
-                "\n\(name): \(FileWords.time(Double(file.frames) / rate)), "
-                + FileWords.format(rate: rate, channels: channels)
-                + (file.bytes > 0 ? ", \(FileWords.size(file.bytes))" : "") + (file.error == nil ? "" : ", ended early")
+                "\n\(name): \(FileFormatting.time(Double(file.frames) / rate)), "
+                + FileFormatting.format(rate: rate, channels: channels)
+                + (file.bytes > 0 ? ", \(FileFormatting.size(file.bytes))" : "")
+                + (file.error == nil ? "" : ", ended early")
         }
         return text
     }

@@ -6,23 +6,6 @@ import Foundation
 
 /// Runs a recording from the first block to the report.
 final class RecordRunner {
-    /// Why it came to its end.
-    private enum Ending {
-        case duration
-        case quit
-        case interrupted
-        case failed(Failure)
-
-        var word: String {
-            switch self {
-            case .duration: "duration"
-            case .quit: "asked"
-            case .interrupted: "interrupted"
-            case .failed(let failure): failure.line
-            }
-        }
-    }
-
     private let command: RecordCommand
     private let plan: RecordPlan
     private let card: RecordCard
@@ -56,18 +39,17 @@ final class RecordRunner {
         card.close()
         tellFailures()
         let report = RecordReport(
-            command, plan, card, device: device, ended: ending.word, pauses: pauses, warnings: writeTags())
+            command, plan, card, device: device, ended: ending.text(quit: "asked"), pauses: pauses,
+            warnings: writeTags())
         if command.json {
-            try Terminal.output(try report.document)
+            try Terminal.output(report.json())
         } else {
             Terminal.say(report.summary)
         }
         if report.isClipped { Terminal.warn("it clipped: turn the microphone down") }
-        switch ending {
-        case .failed(let failure): throw failure
-        case .interrupted where card.recorder.error == nil: throw ExitCodes.interrupted
-        default: if let error = card.recorder.error { throw Failure(error) }
-        }
+        if case .failed(let failure) = ending { throw failure }
+        if let error = card.recorder.error { throw Failure(error) }
+        try ending.throwIfFailed()
     }
 
     private func tellStart(hasKeys: Bool) {
@@ -75,7 +57,7 @@ final class RecordRunner {
         let format = card.recorder.format
         Terminal.say(
             "recording: \(plan.items.map(\.name).joined(separator: ", ")), "
-                + FileWords.format(rate: format.sampleRate, channels: format.channelCount))
+                + FileFormatting.format(rate: format.sampleRate, channels: format.channelCount))
         let pausing = hasKeys ? "p or space" : "kill -USR1 \(getpid())"
         if command.standby {
             Terminal.say("standing by: \(pausing) begins")
@@ -91,7 +73,7 @@ final class RecordRunner {
         }
     }
 
-    private func watch(_ keys: Keys?) -> Ending {
+    private func watch(_ keys: Keys?) -> EndReason {
         let news = card.session.tellNews()
         defer { news.cancel() }
         var microphone = MicrophoneCheck(sampleRate: 1_000)
@@ -135,7 +117,7 @@ final class RecordRunner {
         isNews = true
     }
 
-    private func ending(_ now: HostTime) -> Ending? {
+    private func ending(_ now: HostTime) -> EndReason? {
         if Interrupt.isRequested { return .interrupted }
         if let failure = card.session.impatience(now) { return .failed(failure) }
         return card.isComplete ? .duration : nil

@@ -132,6 +132,6 @@ struct RenderCommand: ParsableCommand {
         for warning in report.warnings + RenderReport.lateWarning(result, file: file) {
             Terminal.warn("earshot: \(warning)")
         }
-        try Terminal.output(json ? report.document : report.text)
+        try Terminal.output(json ? report.json() : report.text)
     }
 }

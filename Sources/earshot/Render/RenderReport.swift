@@ -91,20 +91,12 @@ struct RenderReport: Codable {
             lateFrames: graph.sources.reduce(0) { $0 + $1.player.lostFrameCount })
     }
 
-    var document: String {
-        get throws {
-            let encoder = JSONEncoder()
-            encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
-            return String(decoding: try encoder.encode(self), as: UTF8.self) + "\n"
-        }
-    }
-
     /// Ways through the graph that ``text`` lists.
     private static let pathsInWords = 20
 
     /// For people.
     var text: String {
-        func kilohertz(_ rate: Double) -> String { "\(ParameterWords.number(Float(rate / 1e3))) kHz" }
+        func kilohertz(_ rate: Double) -> String { "\(ParameterFormatting.number(Float(rate / 1e3))) kHz" }
         func line(_ head: String, _ text: String) -> String {
             head + String(repeating: " ", count: max(1, 10 - head.count)) + text
         }

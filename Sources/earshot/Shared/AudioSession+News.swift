@@ -13,7 +13,7 @@ extension AudioSession {
         return Task {
             for await event in events {
                 if case .routeChanged(let change) = event, change.reason == .activated { continue }
-                Terminal.say(DeviceWords.printable(event.description))
+                Terminal.say(TerminalText.sanitized(event.description))
                 guard case .routeChanged(let change) = event else { continue }
                 if let warning = warning(change.current) { Terminal.warn(warning) }
             }

@@ -12,7 +12,7 @@ enum Terminal {
 
     /// One line to standard error.
     static func say(_ line: String) {
-        write(clear + printable(line) + "\n")
+        write(clear + TerminalText.sanitizedLines(line) + "\n")
     }
 
     /// Replaces the live line; on a terminal only.
@@ -52,14 +52,8 @@ enum Terminal {
     }
 
     static func warn(_ line: String) {
-        let text = printable(line)
+        let text = TerminalText.sanitizedLines(line)
         write(clear + (hasColour ? "\u{1B}[33m\(text)\u{1B}[0m" : text) + "\n")
-    }
-
-    /// Names of devices and peers come from outside: they must not command the terminal.
-    static func printable(_ text: String) -> String {
-        text.split(separator: "\n", omittingEmptySubsequences: false).map { DeviceWords.printable(String($0)) }
-            .joined(separator: "\n")
     }
 
     private static var clear: String { isInteractive ? "\r\u{1B}[2K" : "" }

@@ -1,7 +1,7 @@
 import Foundation
 
-/// Numbers of sound files as people read them.
-enum FileWords {
+/// Formats the times, rates and sizes of sound files for people.
+enum FileFormatting {
     /// `3:07.250`, with hours where there are some.
     static func time(_ seconds: Double) -> String {
         guard seconds.isFinite, seconds >= 0, seconds < 1e12 else { return "?" }
@@ -30,10 +30,4 @@ enum FileWords {
 
     /// In four digits: 44.1, 22.05 and 128 stay what they are.
     static func decimal(_ value: Double) -> String { String(format: abs(value) < 1_000 ? "%.4g" : "%.0f", value) }
-
-    /// What comes from a file must not command the terminal, nor fill it.
-    static func oneLine(_ text: String) -> String {
-        let flat = String(text.prefix(300).map { $0.isNewline ? " " : $0 })
-        return DeviceWords.printable(flat) + (text.count > 300 ? "…" : "")
-    }
 }

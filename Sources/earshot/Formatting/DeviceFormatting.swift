@@ -1,23 +1,9 @@
 import AudioDevices
 import Foundation
 
-/// A device in words. What others named is outside input: a name may hold whatever its maker put there, so nothing in it
-/// reaches a terminal as a command.
-enum DeviceWords {
-    static func name(_ device: AudioDeviceDescription) -> String { printable(device.name) }
-
-    /// Joiners stay: emoji and several scripts need them.
-    static func printable(_ text: String) -> String {
-        var result = String.UnicodeScalarView()
-        for scalar in text.unicodeScalars {
-            switch scalar.properties.generalCategory {
-            case .format where scalar == "\u{200C}" || scalar == "\u{200D}": result.append(scalar)
-            case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate: result.append("?")
-            default: result.append(scalar)
-            }
-        }
-        return String(result)
-    }
+/// Formats a device's properties for people.
+enum DeviceFormatting {
+    static func name(_ device: AudioDeviceDescription) -> String { TerminalText.sanitized(device.name) }
 
     static func rate(_ device: AudioDeviceDescription) -> String {
         let current = "\(number(device.sampleRate / 1e3)) kHz"
@@ -49,7 +35,7 @@ enum DeviceWords {
     }
 
     /// What a person should know of a device before a call over it.
-    static func advice(_ device: AudioDeviceDescription) -> String? { device.advice.map(printable) }
+    static func advice(_ device: AudioDeviceDescription) -> String? { device.advice.map(TerminalText.sanitized) }
 
     private static func number(_ value: Double) -> String {
         value == value.rounded() ? String(format: "%.0f", value) : String(format: "%g", value)

@@ -2,7 +2,7 @@ import AudioDSP
 import Foundation
 
 /// A unit's parameter in words.
-enum ParameterWords {
+enum ParameterFormatting {
     /// `−24 to 24 dB`, `peak, low-shelf or notch`, `true or false`.
     static func range(_ parameter: UnitParameter) -> String {
         switch parameter.unit {
