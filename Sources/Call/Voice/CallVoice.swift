@@ -1,13 +1,31 @@
 import AudioBase
 import AudioDevices
-import AudioEngine
 import Synchronization
 import VoiceProcessing
 
-/// What one's own voice goes through before it is sent: voice processing, then effects.
+/// Effects for one's own voice, which the program renders; an `EffectChain` of AudioEngine, for example.
+public struct CallEffects: Sendable {
+    /// The effects' names in order, for people.
+    public let names: [String]
+    /// Seconds by which the effects delay the voice.
+    public let latency: Double
+    let callback: RenderCallback
+    private let owner: any AnyObject & Sendable
+
+    /// - Parameters:
+    ///   - callback: adds the cycle's input, changed, to its output. It gets blocks at the device's rate with the call's channels.
+    ///   - owner: the owner of the callback's memory, kept as long as the call may render.
+    public init(names: [String], latency: Double, callback: RenderCallback, owner: any AnyObject & Sendable) {
+        self.names = names
+        self.latency = latency
+        self.callback = callback
+        self.owner = owner
+    }
+}
+
+/// One's own voice on its way out: voice processing, then effects.
 ///
-/// For one ``CallSession``. Effects may be changed while the call runs; their parameters are the effects' own. Members are
-/// for the control thread.
+/// For one ``CallSession``. Members are for the control thread.
 public final class CallVoice: @unchecked Sendable {  // the control thread's; what the render thread uses is in `path`
     /// How voice processing stands.
     public enum Processing: Hashable, Sendable {
@@ -19,12 +37,8 @@ public final class CallVoice: @unchecked Sendable {  // the control thread's; wh
         case left(VoiceProcessingError)
     }
 
-    /// In the order in which sound passes them.
-    public let effects: [AudioUnitEffect]
-    /// The graph that the effects are in; it runs as long as this object lives.
-    public let engine: AudioEngine?
-    /// Seconds that the effects delay the voice by.
-    public let effectsLatency: Double
+    /// Effects behind voice processing; nil if there are none.
+    public let effects: CallEffects?
     /// The longest block, in frames, that voice processing was made for.
     public let blockFrameCount: Int
     let worker: VoiceProcessingWorker?
@@ -36,18 +50,17 @@ public final class CallVoice: @unchecked Sendable {  // the control thread's; wh
     private let priority = Mutex<Int?>(nil)
 
     /// - Parameters:
-    ///   - effects: fresh ones.
+    ///   - effects: effects behind voice processing.
     ///   - canProcess: whether voice processing is to be had; it is off until ``setProcessing(_:)``. Where it cannot be
     ///     made, ``processing`` says why, and the voice goes out without it.
     ///   - options: what voice processing does.
-    ///   - sampleRate: the device's, in hertz.
-    ///   - channelCount: of the call.
-    ///   - blockFrameCount: the longest that the device calls with, 1 to 4096.
-    /// - Throws: what is wrong with an effect.
+    ///   - sampleRate: the device's rate in hertz.
+    ///   - channelCount: channels of the call.
+    ///   - blockFrameCount: frames of the device's longest block, 1 to 4096.
     public init(
-        effects: [AudioUnitEffect], canProcess: Bool, options: VoiceProcessingOptions = VoiceProcessingOptions(),
+        effects: CallEffects? = nil, canProcess: Bool, options: VoiceProcessingOptions = VoiceProcessingOptions(),
         sampleRate: Double, channelCount: Int, blockFrameCount: Int
-    ) throws(AudioEngineError) {
+    ) {
         self.effects = effects
         self.blockFrameCount = blockFrameCount
         var kept: [AudioBuffer] = []
@@ -55,19 +68,6 @@ public final class CallVoice: @unchecked Sendable {  // the control thread's; wh
             let buffer = AudioBuffer(channelCount: channels, frameCapacity: IOCycle.maximumFrameCount)
             kept.append(buffer)
             return buffer.channels
-        }
-        var render: RenderCallback?
-        if effects.isEmpty {
-            engine = nil
-            effectsLatency = 0
-        } else {
-            let engine = AudioEngine()
-            try engine.connectInSeries(effects)
-            render = try engine.startRealtimeRendering(
-                format: AudioFormat(sampleRate: sampleRate, channelCount: channelCount), inputChannelCount: channelCount
-            )
-            effectsLatency = engine.paths.map(\.latency).max() ?? 0
-            self.engine = engine
         }
         wishes = .allocate(capacity: 1)
         wishes.initialize(to: VoicePath.Wishes())
@@ -81,21 +81,20 @@ public final class CallVoice: @unchecked Sendable {  // the control thread's; wh
         }
         self.problem = problem
         self.worker = worker
-        let changed = render == nil ? nil : buffer(channelCount)
+        let changed = effects == nil ? nil : buffer(channelCount)
         if let worker {
             let processing = VoicePath.Processing(
                 port: worker.port, wishes: wishes, microphone: buffer(1), reference: buffer(1), cleaned: buffer(1),
                 latency: worker.latency, step: Float(1 / (0.02 * sampleRate)))
-            path = VoicePath(processing: processing, effects: render, changed: changed)
+            path = VoicePath(processing: processing, effects: effects?.callback, changed: changed)
         } else {
-            path = VoicePath(processing: nil, effects: render, changed: changed)
+            path = VoicePath(processing: nil, effects: effects?.callback, changed: changed)
         }
         self.kept = kept
     }
 
     deinit {
         worker?.stop()
-        engine?.stop()
         wishes.deinitialize(count: 1)
         wishes.deallocate()
     }
@@ -144,25 +143,4 @@ public final class CallVoice: @unchecked Sendable {  // the control thread's; wh
 
     /// After the device has stopped.
     func stop() { worker?.stop() }
-}
-
-extension AudioEngine {
-    /// Puts effects between the input and another node, one after the other.
-    /// - Parameters:
-    ///   - destination: the main mixer unless said otherwise.
-    ///   - format: of what the first of them gets; the input's unless said otherwise.
-    public func connectInSeries(
-        _ effects: [AudioUnitEffect], to destination: AudioNode? = nil, format: AudioFormat? = nil
-    ) throws(AudioEngineError) {
-        let (input, destination) = (inputNode, destination ?? mainMixerNode)
-        try edit { edit throws(AudioEngineError) in
-            var last: AudioNode = input
-            for effect in effects {
-                try edit.attach(effect)
-                try edit.connect(last, to: effect, format: last === input ? format : nil)
-                last = effect
-            }
-            try edit.connect(last, to: destination)
-        }
-    }
 }

@@ -1,4 +1,3 @@
-import AudioEngine
 import AudioSession
 import Call
 import Foundation
@@ -19,12 +18,12 @@ struct VoiceWatch {
         self.channelCount = channelCount
     }
 
-    /// What the effects are, and what they cost.
+    /// Prints the effects and the delay that they add.
     func tellEffects() {
-        guard let voice, !voice.effects.isEmpty else { return }
+        guard let effects = voice?.effects else { return }
         Terminal.say(
-            "effects: \(voice.effects.map(\.unit.name).joined(separator: ", ")); "
-                + String(format: "your effects add %.1f ms", voice.effectsLatency * 1e3))
+            "effects: \(effects.names.joined(separator: ", ")); "
+                + String(format: "your effects add %.1f ms", effects.latency * 1e3))
     }
 
     /// Turns voice processing on or off where the route has changed.
@@ -57,7 +56,7 @@ struct VoiceWatch {
     var report: CallReport.Voice? {
         guard let voice else { return nil }
         var report = CallReport.Voice(
-            effects: voice.effects.map(\.unit.name), effectsMs: voice.effectsLatency * 1e3, processing: "off",
+            effects: voice.effects?.names ?? [], effectsMs: (voice.effects?.latency ?? 0) * 1e3, processing: "off",
             processingMs: 0, lateFrames: voice.lateFrameCount)
         switch voice.processing {
         case .off: report.reason = told?.reason

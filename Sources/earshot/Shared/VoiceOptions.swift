@@ -1,4 +1,5 @@
 import ArgumentParser
+import AudioBase
 import AudioEngine
 import Call
 
@@ -19,8 +20,16 @@ struct VoiceOptions: ParsableArguments {
         let effects = try effect.effects()
         let canProcess = voiceProcessing != .off && card.input == nil
         if effects.isEmpty, !canProcess { return nil }
-        return try CallVoice(
-            effects: effects, canProcess: canProcess, sampleRate: card.device.sampleRate,
-            channelCount: channelCount, blockFrameCount: card.device.blockFrameCount)
+        let format = AudioFormat(sampleRate: card.device.sampleRate, channelCount: channelCount)
+        return CallVoice(
+            effects: try effects.isEmpty ? nil : CallEffects(EffectChain(effects, format: format)),
+            canProcess: canProcess, sampleRate: format.sampleRate, channelCount: channelCount,
+            blockFrameCount: card.device.blockFrameCount)
+    }
+}
+
+extension CallEffects {
+    init(_ chain: EffectChain) {
+        self.init(names: chain.effects.map(\.unit.name), latency: chain.latency, callback: chain.callback, owner: chain)
     }
 }
