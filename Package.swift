@@ -80,10 +80,10 @@ let allLayers = [
     Layer(
         name: "Call",
         uses: [
-            "AudioBase", "AudioDSP", "AudioCodecs", "AudioDevices", "AudioEngine", "VoiceProcessing", "Playout",
-            "MediaTransport", "CRealtime",
+            "AudioBase", "AudioDSP", "AudioCodecs", "AudioDevices", "VoiceProcessing", "Playout", "MediaTransport",
+            "CRealtime",
         ],
-        testUses: ["Simulation", "Diagnostics", "AudioFiles"]),
+        testUses: ["Simulation", "Diagnostics", "AudioFiles", "AudioEngine"]),
     Layer(
         name: "Diagnostics", uses: ["AudioBase", "AudioDSP", "AudioFiles", "CKissFFT", "CCairo"],
         testUses: ["AudioDevices"]),

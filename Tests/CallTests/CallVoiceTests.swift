@@ -17,15 +17,20 @@ import TestTraits
         _ make: @escaping () throws -> [AudioUnitEffect]
     ) -> CallSetup.VoiceMaker {
         { configuration in
-            try CallVoice(
-                effects: make(), canProcess: false, sampleRate: configuration.deviceRate,
+            let format = AudioFormat(sampleRate: configuration.deviceRate, channelCount: configuration.channelCount)
+            let chain = try EffectChain(make(), format: format)
+            return CallVoice(
+                effects: CallEffects(
+                    names: chain.effects.map(\.unit.name), latency: chain.latency, callback: chain.callback,
+                    owner: chain),
+                canProcess: false, sampleRate: configuration.deviceRate,
                 channelCount: configuration.channelCount, blockFrameCount: configuration.deviceBlock)
         }
     }
 
     private func processing(_ configuration: CallConfiguration) throws -> CallVoice? {
-        try CallVoice(
-            effects: [], canProcess: true, sampleRate: configuration.deviceRate,
+        CallVoice(
+            canProcess: true, sampleRate: configuration.deviceRate,
             channelCount: configuration.channelCount, blockFrameCount: configuration.deviceBlock)
     }
 
@@ -71,7 +76,7 @@ import TestTraits
             let after = level(rig.peers[1].heard(1..<3, channel: c).samples)
             #expect(abs(after - before + 6) < 0.01, "\(after - before) dB")
         }
-        #expect(rig.peers[0].voice?.effectsLatency == 0)
+        #expect(rig.peers[0].voice?.effects?.latency == 0)
         let levels = rig.peers[0].processor.levels
         #expect(levels.spokenPeak == plain.peers[0].processor.levels.spokenPeak)
         // The guest's voice goes out as it is.
@@ -113,7 +118,7 @@ import TestTraits
             try rig.run(until: 9)
             return (
                 try rig.mouthToEar(from: 0, 2..<3.5).milliseconds, try rig.mouthToEar(from: 0, 6..<8).milliseconds,
-                (rig.peers[0].voice?.effectsLatency ?? 0) * 1e3
+                (rig.peers[0].voice?.effects?.latency ?? 0) * 1e3
             )
         }
         let plain = try delays { _ in nil }
@@ -227,8 +232,8 @@ import TestTraits
         setup.says = { frame, _ in sine(frame % 480, frequency: 300, rate: 48_000, amplitude: 0.2) }
         setup.guestSays = { _, _ in 0 }
         setup.voices.0 = { configuration in
-            try CallVoice(
-                effects: [], canProcess: true, options: .off, sampleRate: configuration.deviceRate,
+            CallVoice(
+                canProcess: true, options: .off, sampleRate: configuration.deviceRate,
                 channelCount: 1, blockFrameCount: configuration.deviceBlock)
         }
         var rig = try CallSimulation(setup)

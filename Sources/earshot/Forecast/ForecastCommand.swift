@@ -56,7 +56,7 @@ struct ForecastCommand: ParsableCommand {
             Interrupt.watch()
             let runner = try enter()
             let report = try runner.run()
-            try Terminal.output(json ? report.document : report.text(dials: dials))
+            try Terminal.output(json ? report.json() : report.text(dials: dials))
             if Interrupt.isRequested { throw ExitCodes.interrupted }
         }
     }

@@ -43,14 +43,6 @@ struct ForecastReport: Encodable {
         peers = measured.compactMap { Peer($0.member, $0.statistics, dials) }
     }
 
-    var document: String {
-        get throws {
-            let encoder = JSONEncoder()
-            encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
-            return String(decoding: try encoder.encode(self), as: UTF8.self) + "\n"
-        }
-    }
-
     /// For people.
     func text(dials: [PlayoutDial]) -> String {
         peers.map { $0.text(after: seconds) + "\n" }.joined() + advice(dials)
@@ -90,7 +82,7 @@ extension ForecastReport.Peer {
     /// A few lines and a table.
     fileprivate func text(after seconds: Double) -> String {
         let share = Double(lost) / Double(max(1, packets + lost)) * 100
-        let name = DeviceWords.printable(name)
+        let name = TerminalText.sanitized(name)
         let way =
             wayMs.map {
                 "sound takes about \(String(format: "%.0f", $0)) ms from \(name), beside your own sound card (round trip "

@@ -144,11 +144,12 @@ extension GraphFields {
             let isWhole = number == number.rounded()
             guard parameter.range.contains(Float(number)), parameter.unit.isContinuous || isWhole else {
                 throw error(
-                    "\(subject) takes \(ParameterWords.range(parameter)), not \(Self.words(number))", at: value.place)
+                    "\(subject) takes \(ParameterFormatting.range(parameter)), not \(Self.words(number))",
+                    at: value.place)
             }
             return Float(number)
         default:
-            throw error("\(subject) takes \(ParameterWords.range(parameter)), not \(value.kind)", at: value.place)
+            throw error("\(subject) takes \(ParameterFormatting.range(parameter)), not \(value.kind)", at: value.place)
         }
     }
 

@@ -9,7 +9,7 @@ struct GraphFileError: Error, Hashable, CustomStringConvertible {
 
     /// One line, whatever names the file has.
     var description: String {
-        let words = DeviceWords.printable(String(problem.unicodeScalars.prefix(1_000)))
+        let words = TerminalText.sanitized(String(problem.unicodeScalars.prefix(1_000)))
         return "\(file):\(place.line):\(place.column): \(words)\(problem.unicodeScalars.count > 1_000 ? "…" : "")"
     }
 }

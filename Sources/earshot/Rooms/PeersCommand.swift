@@ -51,10 +51,7 @@ struct ListPeers: ParsableCommand {
                         key: key.hex, names: peer.names.map(\.text), firstSeen: Self.date(peer.firstSeen),
                         lastSeen: Self.date(peer.lastSeen), accepted: peer.isAccepted, blocked: peer.isBlocked)
                 }
-                let encoder = JSONEncoder()
-                encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
-                let document = try encoder.encode(Document(key: own.hex, peers: entries))
-                return try Terminal.output(String(decoding: document, as: UTF8.self) + "\n")
+                return try Terminal.output(Document(key: own.hex, peers: entries).json())
             }
             var text = "your key: \(own)\n"
             if peers.isEmpty {

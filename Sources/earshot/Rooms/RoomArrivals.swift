@@ -53,7 +53,7 @@ final class RoomArrivals: Sendable {
                     if let text = String(validating: bytes, as: UTF8.self) {
                         show(name, text)
                     } else {
-                        Terminal.say("\(name) sent \(FileWords.size(bytes.count)) that are no text")
+                        Terminal.say("\(name) sent \(FileFormatting.size(bytes.count)) that are no text")
                     }
                 case .stream(let stream, from: let member):
                     stream.cancel()
@@ -67,7 +67,7 @@ final class RoomArrivals: Sendable {
     }
 
     private func take(_ file: IncomingFile, _ name: String) async {
-        let what = "'\(file.name)' (\(FileWords.size(Int(file.size))))"
+        let what = "'\(file.name)' (\(FileFormatting.size(Int(file.size))))"
         guard let folder else {
             file.decline()
             return Terminal.say("\(name) wanted to send \(what); to take files add: --receive FOLDER")

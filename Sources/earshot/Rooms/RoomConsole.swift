@@ -97,7 +97,7 @@ final class RoomConsole {
         } show: { name, text in
             let message = RoomArrivals.message(text, of: name)
             guard printsMessages else { return Terminal.say(message) }
-            try? Terminal.output(Terminal.printable(message) + "\n")
+            try? Terminal.output(TerminalText.sanitizedLines(message) + "\n")
         }
         receiver = Task { [session] in await arrivals.take(from: session.arrivals) }
     }

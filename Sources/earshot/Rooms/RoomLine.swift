@@ -53,7 +53,7 @@ struct RoomLine {
     }
 
     private static func words(_ other: Other, _ limit: Int, _ isWhole: Bool) -> String {
-        let name = PlayLine.fit(DeviceWords.printable(other.name), limit)
+        let name = PlayLine.fit(TerminalText.sanitized(other.name), limit)
         if other.isAway { return "\(name) (out of reach)" }
         guard other.isConnected else { return "\(name) (connecting)" }
         var text = "\(name) \(other.isMuted ? "(muted)" : LiveLine.meter(other.peak ?? 0))"
@@ -74,7 +74,7 @@ struct RoomLine {
             line = line.replacing("[  muted   ]", with: "\u{1B}[33m[  muted   ]\u{1B}[0m", maxReplacements: 1)
         }
         for other in others where other.isSpeaking && !other.isMuted {
-            let name = DeviceWords.printable(other.name) + " ["
+            let name = TerminalText.sanitized(other.name) + " ["
             line = line.replacing(name, with: "\u{1B}[32m\(name.dropLast(2))\u{1B}[0m [", maxReplacements: 1)
         }
         return line

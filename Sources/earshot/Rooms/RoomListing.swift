@@ -19,15 +19,13 @@ struct RoomListing {
 
     /// One JSON document.
     func document() throws -> String {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
         let list = rooms.map {
             Room(
                 name: $0.name, host: $0.hostName, members: $0.announcement.memberCount, pin: $0.announcement.needsPIN,
                 key: $0.id.hostKey.hex, room: $0.id.roomID.description, version: $0.announcement.version,
                 addresses: $0.endpoints.map(\.description), isOnThisMachine: $0.isOnThisMachine)
         }
-        return String(decoding: try encoder.encode(["rooms": list]), as: UTF8.self) + "\n"
+        return try ["rooms": list].json()
     }
 
     /// For people.
@@ -49,7 +47,7 @@ struct TextTable {
 
     init(_ heads: [String], _ rows: [[String]]) {
         self.heads = heads
-        self.rows = rows.map { $0.map(DeviceWords.printable) }
+        self.rows = rows.map { $0.map(TerminalText.sanitized) }
     }
 
     func text(hasColour: Bool) -> String {

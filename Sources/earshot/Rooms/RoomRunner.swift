@@ -9,24 +9,6 @@ import Rooms
 
 /// A call in a room, from the first block to the report: shows how it stands, does what keys say, ends for the right reason.
 final class RoomRunner {
-    /// Why a call came to its end.
-    enum Ending {
-        case duration, interrupted, quit
-        /// All others have left a guest.
-        case alone
-        case failed(Failure)
-
-        var word: String {
-            switch self {
-            case .duration: "duration"
-            case .interrupted: "interrupted"
-            case .quit: "left"
-            case .alone: "everybody left"
-            case .failed(let failure): failure.line
-            }
-        }
-    }
-
     private let options: CallOptions
     private let isHost: Bool
     private let console: RoomConsole
@@ -58,7 +40,7 @@ final class RoomRunner {
 
     /// In the room, as a host or as a guest that was let in.
     func run() throws {
-        let ending: Ending
+        let ending: EndReason
         do {
             ending = try watch()
         } catch {
@@ -73,11 +55,7 @@ final class RoomRunner {
         let seconds = began.map { HostTime.now().seconds(since: $0) } ?? 0
         let report = report(ending, seconds: seconds, device: device)
         if options.json { try Self.print(report) } else { Terminal.say(summary(report)) }
-        switch ending {
-        case .failed(let failure): throw failure
-        case .interrupted: throw ExitCodes.interrupted
-        case .duration, .quit, .alone: break
-        }
+        try ending.throwIfFailed()
     }
 
     /// Says goodbye, hands over, and closes what was opened.
@@ -89,7 +67,7 @@ final class RoomRunner {
         card.close()
     }
 
-    private func watch() throws -> Ending {
+    private func watch() throws -> EndReason {
         while true {
             // Sound begins as soon as somebody comes.
             guard console.press(within: began == nil ? 0.01 : 0.05) else { return .quit }
@@ -138,7 +116,7 @@ final class RoomRunner {
         }
     }
 
-    private func ending(_ now: HostTime) -> Ending? {
+    private func ending(_ now: HostTime) -> EndReason? {
         if Interrupt.isRequested { return .interrupted }
         if let ending = console.ending { return .failed(Failure(ending)) }
         if let error = call.failure { return .failed(Failure(error)) }
@@ -189,9 +167,7 @@ final class RoomRunner {
     }
 
     private static func print(_ report: CallReport) throws {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
-        try Terminal.output(String(decoding: encoder.encode(report), as: UTF8.self) + "\n")
+        try Terminal.output(report.json())
     }
 
     private func summary(_ report: CallReport) -> String {
@@ -203,14 +179,14 @@ final class RoomRunner {
         return lines.joined(separator: "\n")
     }
 
-    private func report(_ ending: Ending, seconds: Double, device: CallReport.Device) -> CallReport {
+    private func report(_ ending: EndReason, seconds: Double, device: CallReport.Device) -> CallReport {
         let (roster, me) = (console.roster, console.me)
         var report = CallReport(
             role: isHost ? "host" : "guest", name: me.flatMap { roster?[$0]?.name.text } ?? "",
             key: console.session.fingerprint.hex,
             room: roster.map {
                 CallReport.Room(name: $0.name.text, id: $0.room.description, epoch: Int($0.epoch.number))
-            }, seconds: seconds, ended: ending.word, device: device, routeChanges: card.routeChanges,
+            }, seconds: seconds, ended: ending.text(quit: "left"), device: device, routeChanges: card.routeChanges,
             interruptions: card.interruptions, routeLostFrames: card.lostFrameCount,
             microphone: "\(call.levels.microphone)", spoken: card.spoken, heard: card.heard, peers: peers.report,
             callback: CallReport.Callback(card.watchdog.snapshot), memoryAnonymousKiB: Self.anonymousMemory())

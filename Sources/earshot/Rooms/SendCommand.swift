@@ -49,9 +49,7 @@ struct SendCommand: ParsableCommand {
             var report = Report(room: console.roster?.name.text ?? "", files: [])
             for path in files { report.files.append(try send(path, to: receivers, console)) }
             if json {
-                let encoder = JSONEncoder()
-                encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
-                try Terminal.output(String(decoding: encoder.encode(report), as: UTF8.self) + "\n")
+                try Terminal.output(report.json())
             }
             if report.files.contains(where: { $0.members.contains { $0.error != nil } }) {
                 throw ExitCodes.failed(Failure("not all was sent", status: Failure.lost))
@@ -131,8 +129,8 @@ struct SendCommand: ParsableCommand {
             if let reason = reasons[member.id] {
                 Terminal.warn("\(member.name) does not have \(file.name): \(reason)")
             } else {
-                let rate = FileWords.size(Int(Double(file.size) / max(seconds, 0.001)))
-                Terminal.say("\(member.name) has \(file.name) (\(FileWords.size(Int(file.size))), \(rate)/s)")
+                let rate = FileFormatting.size(Int(Double(file.size) / max(seconds, 0.001)))
+                Terminal.say("\(member.name) has \(file.name) (\(FileFormatting.size(Int(file.size))), \(rate)/s)")
             }
         }
         return Report.File(
@@ -152,7 +150,7 @@ struct SendCommand: ParsableCommand {
             case .failed: return "\(who) failed"
             case .moving:
                 let left = one.remaining.map { ", \(Int(($0 / .seconds(1)).rounded(.up))) s" } ?? ""
-                return "\(who) \(share) % \(FileWords.size(Int(one.rate)))/s\(left)"
+                return "\(who) \(share) % \(FileFormatting.size(Int(one.rate)))/s\(left)"
             }
         }
         return "\(name)  \(parts.joined(separator: "  "))"

@@ -83,7 +83,7 @@ struct SimulateCommand: ParsableCommand {
             var simulation = try CallSimulation(try configuration())
             let elapsed = try run(&simulation)
             let report = SimulateReport(self, simulation.report)
-            try Terminal.output(json ? report.document : report.text)
+            try Terminal.output(json ? report.json() : report.text)
             Terminal.say(
                 String(
                     format: "%.6g s in %.2f s: %.0f times real time", simulation.elapsed, elapsed,

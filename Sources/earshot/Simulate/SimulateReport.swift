@@ -30,14 +30,6 @@ struct SimulateReport: Encodable {
         try container.encode(isInterrupted ? "interrupted" : "over", forKey: .ended)
     }
 
-    var document: String {
-        get throws {
-            let encoder = JSONEncoder()
-            encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
-            return String(decoding: try encoder.encode(self), as: UTF8.self) + "\n"
-        }
-    }
-
     /// For people: all of a call of two, a line for each way of others.
     var text: String {
         let counted = report.seconds - report.measuredFromSeconds

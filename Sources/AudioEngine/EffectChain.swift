@@ -1,0 +1,49 @@
+import AudioBase
+
+/// Effects in series that any render callback can run, without a graph around them.
+///
+/// A call's voice passes one. The chain must live as long as its callback may be called.
+public final class EffectChain: Sendable {
+    /// The effects in the order in which sound passes them. Their parameters may change while the chain renders.
+    public let effects: [AudioUnitEffect]
+    /// Renders ``IOCycle/input`` through the effects and adds it to ``IOCycle/output``.
+    public let callback: RenderCallback
+    /// Seconds by which the effects delay the sound.
+    public let latency: Double
+    private let engine = AudioEngine()
+
+    /// Connects the effects and starts them.
+    /// - Parameters:
+    ///   - effects: effects that are attached to no engine.
+    ///   - format: the format of input and output.
+    /// - Throws: ``AudioEngineError`` if an effect does not render the format.
+    public init(_ effects: [AudioUnitEffect], format: AudioFormat) throws(AudioEngineError) {
+        self.effects = effects
+        try engine.connectInSeries(effects)
+        callback = try engine.startRealtimeRendering(format: format, inputChannelCount: format.channelCount)
+        latency = engine.paths.map(\.latency).max() ?? 0
+    }
+
+    deinit { engine.stop() }
+}
+
+extension AudioEngine {
+    /// Connects effects in series between the input and another node.
+    /// - Parameters:
+    ///   - destination: the node behind the last effect; the main mixer if nil.
+    ///   - format: the format between the input and the first effect; the input's if nil.
+    public func connectInSeries(
+        _ effects: [AudioUnitEffect], to destination: AudioNode? = nil, format: AudioFormat? = nil
+    ) throws(AudioEngineError) {
+        let (input, destination) = (inputNode, destination ?? mainMixerNode)
+        try edit { edit throws(AudioEngineError) in
+            var last: AudioNode = input
+            for effect in effects {
+                try edit.attach(effect)
+                try edit.connect(last, to: effect, format: last === input ? format : nil)
+                last = effect
+            }
+            try edit.connect(last, to: destination)
+        }
+    }
+}

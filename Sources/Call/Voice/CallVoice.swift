@@ -1,0 +1,146 @@
+import AudioBase
+import AudioDevices
+import Synchronization
+import VoiceProcessing
+
+/// Effects for one's own voice, which the program renders; an `EffectChain` of AudioEngine, for example.
+public struct CallEffects: Sendable {
+    /// The effects' names in order, for people.
+    public let names: [String]
+    /// Seconds by which the effects delay the voice.
+    public let latency: Double
+    let callback: RenderCallback
+    private let owner: any AnyObject & Sendable
+
+    /// - Parameters:
+    ///   - callback: adds the cycle's input, changed, to its output. It gets blocks at the device's rate with the call's channels.
+    ///   - owner: the owner of the callback's memory, kept as long as the call may render.
+    public init(names: [String], latency: Double, callback: RenderCallback, owner: any AnyObject & Sendable) {
+        self.names = names
+        self.latency = latency
+        self.callback = callback
+        self.owner = owner
+    }
+}
+
+/// One's own voice on its way out: voice processing, then effects.
+///
+/// For one ``CallSession``. Members are for the control thread.
+public final class CallVoice: @unchecked Sendable {  // the control thread's; what the render thread uses is in `path`
+    /// How voice processing stands.
+    public enum Processing: Hashable, Sendable {
+        /// The microphone goes out as it is.
+        case off
+        /// It is on, or about to be.
+        case on
+        /// It cannot be had, or was left: the microphone goes out as it is.
+        case left(VoiceProcessingError)
+    }
+
+    /// Effects behind voice processing; nil if there are none.
+    public let effects: CallEffects?
+    /// The longest block, in frames, that voice processing was made for.
+    public let blockFrameCount: Int
+    let worker: VoiceProcessingWorker?
+    let path: VoicePath
+
+    private let wishes: UnsafeMutablePointer<VoicePath.Wishes>
+    private let kept: [AudioBuffer]
+    private let problem: VoiceProcessingError?
+    private let priority = Mutex<Int?>(nil)
+
+    /// - Parameters:
+    ///   - effects: effects behind voice processing.
+    ///   - canProcess: whether voice processing is to be had; it is off until ``setProcessing(_:)``. Where it cannot be
+    ///     made, ``processing`` says why, and the voice goes out without it.
+    ///   - options: what voice processing does.
+    ///   - sampleRate: the device's rate in hertz.
+    ///   - channelCount: channels of the call.
+    ///   - blockFrameCount: frames of the device's longest block, 1 to 4096.
+    public init(
+        effects: CallEffects? = nil, canProcess: Bool, options: VoiceProcessingOptions = VoiceProcessingOptions(),
+        sampleRate: Double, channelCount: Int, blockFrameCount: Int
+    ) {
+        self.effects = effects
+        self.blockFrameCount = blockFrameCount
+        var kept: [AudioBuffer] = []
+        func buffer(_ channels: Int) -> Channels {
+            let buffer = AudioBuffer(channelCount: channels, frameCapacity: IOCycle.maximumFrameCount)
+            kept.append(buffer)
+            return buffer.channels
+        }
+        wishes = .allocate(capacity: 1)
+        wishes.initialize(to: VoicePath.Wishes())
+        var problem: VoiceProcessingError?
+        var worker: VoiceProcessingWorker?
+        if canProcess {
+            do throws(VoiceProcessingError) {
+                worker = try VoiceProcessingWorker(
+                    sampleRate: sampleRate, maximumFrameCount: max(1, min(4_096, blockFrameCount)), options: options)
+            } catch { problem = error }
+        }
+        self.problem = problem
+        self.worker = worker
+        let changed = effects == nil ? nil : buffer(channelCount)
+        if let worker {
+            let processing = VoicePath.Processing(
+                port: worker.port, wishes: wishes, microphone: buffer(1), reference: buffer(1), cleaned: buffer(1),
+                latency: worker.latency, step: Float(1 / (0.02 * sampleRate)))
+            path = VoicePath(processing: processing, effects: effects?.callback, changed: changed)
+        } else {
+            path = VoicePath(processing: nil, effects: effects?.callback, changed: changed)
+        }
+        self.kept = kept
+    }
+
+    deinit {
+        worker?.stop()
+        wishes.deinitialize(count: 1)
+        wishes.deallocate()
+    }
+
+    /// Turns voice processing on or off, by a crossfade of 20 ms; on it comes in after its own delay.
+    public func setProcessing(_ isOn: Bool) { wishes.pointee.processes.store(isOn, ordering: .relaxed) }
+
+    /// How voice processing stands. Any thread.
+    public var processing: Processing {
+        if let error = problem ?? worker?.error { return .left(error) }
+        return worker != nil && wishes.pointee.processes.load(ordering: .relaxed) ? .on : .off
+    }
+
+    /// Seconds that voice processing delays the voice by while it is on; 0 where there is none.
+    public var processingLatency: Double { (worker?.latencyMilliseconds ?? 0) / 1e3 }
+
+    /// What voice processing knows; nil where there is none.
+    public var statistics: VoiceStatistics? { worker?.statistics }
+
+    /// Frames that came out of voice processing too late, and were silence.
+    public var lateFrameCount: Int { worker?.counts.late ?? 0 }
+
+    /// Starts voice processing's thread, just below the device's callback.
+    func start(on device: any AudioDevice) {
+        guard let worker else { return }
+        let priority = device.realTimePriority
+        self.priority.withLock { $0 = priority }
+        do throws(VoiceProcessingError) {
+            try worker.start(below: priority)
+        } catch { worker.leave(error) }
+    }
+
+    /// Schedules the thread anew where the device's callback is scheduled otherwise than before.
+    func follow(_ device: any AudioDevice) {
+        guard let worker else { return }
+        let now = device.realTimePriority
+        let isNew = priority.withLock { priority in
+            defer { priority = now }
+            return priority != now
+        }
+        if isNew { worker.follow(now) }
+    }
+
+    /// Does what voice processing's thread would do now, where it does not run: on virtual time.
+    package func runPending() { worker?.runPending() }
+
+    /// After the device has stopped.
+    func stop() { worker?.stop() }
+}

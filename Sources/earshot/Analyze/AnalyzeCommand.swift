@@ -1,0 +1,127 @@
+import ArgumentParser
+import AudioBase
+import Diagnostics
+import Foundation
+
+struct AnalyzeCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "analyze", abstract: "Measure and draw a call from the reports of its two ends.",
+        discussion: """
+            Each report is what `host --json` or `join --json` printed on a simulated card with --speak and --hear. The delay
+            is found by correlating what was heard with what was said, on the one clock both cards are timed by.
+            """)
+
+    @Argument(help: "The reports of the two ends.", completion: .file(extensions: ["json"]))
+    var reports: [String]
+
+    @Option(
+        help: ArgumentHelp("Draw the call into this PNG file.", valueName: "file"),
+        completion: .file(extensions: ["png"]))
+    var picture: String?
+
+    @Flag(help: "Print the result as JSON.")
+    var json = false
+
+    func validate() throws {
+        guard reports.count == 2 else { throw ValidationError("analyze takes the reports of the two ends of one call") }
+    }
+
+    struct Result: Codable {
+        var from: String
+        var to: String
+        var heard: String
+        var delay: DelayMeasurement
+    }
+
+    func run() throws {
+        try Failure.reporting {
+            let ends = try reports.map(Self.read)
+            var results: [Result] = []
+            var directions: [CallPicture.Direction] = []
+            for (from, to) in [(ends[0], ends[1]), (ends[1], ends[0])] {
+                guard let spoken = from.spoken, let heard = to.heard else { continue }
+                let sent = try TimedSignal(spoken)
+                let received = try TimedSignal(heard)
+                let delay = try DelayMeasurement(sent: sent, heard: received)
+                results.append(Result(from: from.role, to: to.role, heard: heard.file, delay: delay))
+                directions.append(
+                    CallPicture.Direction(
+                        title: "\(from.role) to \(to.role)", sentName: Self.name(spoken.file), sent: sent,
+                        heardName: Self.name(heard.file), heard: received, delay: delay))
+            }
+            guard !results.isEmpty else {
+                throw Failure(
+                    "these reports name no files to compare: hold the call with --device simulated --speak FILE --hear FILE",
+                    status: Failure.data)
+            }
+            if let picture {
+                let format = ends[0].peers.first.map { "\($0.codec), \($0.rate / 1000) kHz, " } ?? ""
+                let title = "\(format)blocks of \(ends[0].device.block) frames"
+                try Failure.creating { try CallPicture(title: title, directions: directions).write(to: picture) }
+            }
+            try show(results, ends: ends)
+        }
+    }
+
+    private func show(_ results: [Result], ends: [CallReport]) throws {
+        if json {
+            try Terminal.output(results.json())
+            return
+        }
+        for result in results {
+            let delay = result.delay
+            print(
+                Self.pad("\(result.from) to \(result.to)")
+                    + String(
+                        format: "%.1f ms mouth to ear (p95 %.1f, max %.1f; confidence %.2f)", delay.milliseconds,
+                        delay.p95, delay.maximum, delay.confidence))
+        }
+        for end in ends { show(end) }
+        if let picture { print(Self.pad("picture") + Self.absolute(picture)) }
+    }
+
+    private func show(_ end: CallReport) {
+        let callback = end.callback
+        for (index, peer) in end.peers.enumerated() {
+            let name = end.peers.count > 1 ? ", \(TerminalText.sanitized(peer.name))" : ""
+            print(
+                Self.pad(index == 0 ? end.role : "")
+                    + "\(peer.sent.packets) packets sent, \(peer.received.packets) received, \(peer.received.lost) lost, "
+                    + String(format: "%.0f ms concealed", peer.received.concealedMs) + name)
+        }
+        print(
+            Self.pad("")
+                + String(
+                    format: "audio callback p50 %.0f µs, p99 %.0f, max %.0f, of %.0f a block; ",
+                    callback.p50Microseconds,
+                    callback.p99Microseconds, callback.maxMicroseconds, Double(end.device.block) / end.device.rate * 1e6
+                )
+                + "\(callback.xruns) xruns")
+        if let heard = end.heard { print(Self.pad("") + "heard: \(Self.absolute(heard.file))") }
+    }
+
+    private static func pad(_ word: String) -> String { word + String(repeating: " ", count: max(1, 16 - word.count)) }
+
+    private static func absolute(_ path: String) -> String { URL(fileURLWithPath: path).path }
+
+    private static func read(_ path: String) throws -> CallReport {
+        guard let data = FileManager.default.contents(atPath: path) else {
+            throw Failure("\(path): cannot be read; give what `earshot host --json` printed", status: Failure.noInput)
+        }
+        do {
+            return try JSONDecoder().decode(CallReport.self, from: data)
+        } catch {
+            throw Failure("\(path): is no call report; give what `earshot host --json` printed", status: Failure.data)
+        }
+    }
+
+    private static func name(_ path: String) -> String { URL(fileURLWithPath: path).lastPathComponent }
+}
+
+extension TimedSignal {
+    /// A tape of a simulated card, at the rate its crystal truly ran.
+    init(_ tape: CallReport.Tape) throws {
+        self = try TimedSignal(
+            path: tape.file, firstFrameTime: HostTime(nanoseconds: tape.firstFrameMonotonicNanoseconds))
+    }
+}

@@ -1,0 +1,80 @@
+import AudioContainers
+import AudioFiles
+import Foundation
+
+/// What `convert --json` prints of a file. The manual page has its fields, which stay.
+struct ConversionReport: Codable {
+    var input: String
+    var output: String
+    var type: String
+    var rate: Double
+    var channels: Int
+    var frames: Int
+    var seconds: Double
+    var bytes: Int
+    /// LUFS of the output; nil where none was asked for.
+    var loudnessLufs: Double?
+    var gainDb: Double
+    var elapsedSeconds: Double
+    var timesRealTime: Double
+    /// Why tags or pictures were left behind.
+    var warning: String?
+
+    init(_ item: ConversionPlan.Item, _ result: SoundFileConversion.Result, seconds elapsed: Double) {
+        input = item.source.name
+        output = item.spool == nil ? item.output : "-"
+        type = result.type.rawValue
+        rate = result.format.sampleRate
+        channels = result.format.channelCount
+        frames = result.frameCount
+        seconds = Double(frames) / rate
+        let attributes = try? FileManager.default.attributesOfItem(atPath: item.output)
+        bytes = (attributes?[.size] as? NSNumber)?.intValue ?? 0
+        loudnessLufs = result.loudness
+        gainDb = result.gain
+        elapsedSeconds = elapsed
+        timesRealTime = elapsed > 0 ? seconds / elapsed : 0
+        warning = result.tagsError.map { "tags were left behind: \(item.named($0.description))" }
+    }
+
+    /// For people.
+    var text: String {
+        let level = loudnessLufs.map { String(format: ", %.1f LUFS (%+.1f dB)", $0, gainDb) } ?? ""
+        return TerminalText.sanitizedLine("\(input) → \(output)") + ": \(FileFormatting.time(seconds)), "
+            + FileFormatting.format(rate: rate, channels: channels) + ", \(FileFormatting.size(bytes))\(level), "
+            + "\(FileFormatting.decimal(timesRealTime)) times real time\n"
+    }
+}
+
+/// How far a batch is, on a terminal, from its second second on.
+struct ConversionProgress {
+    private let clock = ContinuousClock()
+    private let start: ContinuousClock.Instant
+    private let count: Int
+    private var isShown = false
+
+    init(count: Int) {
+        self.count = count
+        start = clock.now
+    }
+
+    mutating func show(_ done: (files: Int, part: Double)) {
+        let elapsed = (clock.now - start) / .seconds(1)
+        guard Terminal.isInteractive, elapsed >= 1 else { return }
+        isShown = true
+        Terminal.live(Self.text(files: done.files, of: count, part: done.part, elapsed: elapsed))
+    }
+
+    static func text(files: Int, of count: Int, part: Double, elapsed: Double) -> String {
+        let width = 24
+        let filled = Int((part * Double(width)).rounded())
+        let bar = String(repeating: "█", count: filled) + String(repeating: "░", count: width - filled)
+        let left =
+            part > 0.02
+            ? ", \(FileFormatting.time((elapsed / part - elapsed).rounded()).prefix { $0 != "." }) left" : ""
+        let files = count > 1 ? ", \(files) of \(count) files" : ""
+        return "\(bar) \(String(format: "%3.0f", part * 100)) %\(files)\(left)"
+    }
+
+    func clear() { if isShown { Terminal.live("") } }
+}

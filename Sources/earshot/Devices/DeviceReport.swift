@@ -1,0 +1,70 @@
+import AudioDevices
+import Foundation
+
+/// What `devices --json` prints. The manual page has its fields, which stay.
+struct DeviceReport: Codable {
+    struct Device: Codable {
+        var id: String
+        var name: String
+        var transport: String
+        var form: String
+        var inputs: Int
+        var outputs: Int
+        var rate: Double
+        var rates: [Double]
+        var minimumBlock: Int
+        var maximumBlock: Int
+        var inputLatencyMs: Double?
+        var outputLatencyMs: Double?
+        var isDefaultInput: Bool
+        var isDefaultOutput: Bool
+
+        init(_ device: AudioDeviceDescription) {
+            id = device.id
+            name = device.name
+            transport = device.transport.rawValue
+            form = device.form.rawValue
+            inputs = device.inputChannelCount
+            outputs = device.outputChannelCount
+            rate = device.sampleRate
+            rates = device.sampleRates
+            minimumBlock = device.blockFrameCounts.lowerBound
+            maximumBlock = device.blockFrameCounts.upperBound
+            inputLatencyMs = device.inputLatency.map { $0 * 1e3 }
+            outputLatencyMs = device.outputLatency.map { $0 * 1e3 }
+            isDefaultInput = device.isDefaultInput
+            isDefaultOutput = device.isDefaultOutput
+        }
+    }
+
+    struct System: Codable {
+        var system: String
+        var isRunning: Bool
+        /// Why it does not run.
+        var reason: String?
+        var devices: [Device]
+    }
+
+    /// A line of `devices --watch --json`.
+    struct Event: Codable {
+        /// ISO 8601, in UTC.
+        var time: String
+        var system: String
+        /// `running`, `gone`, `added`, `removed`, `changed`, `defaultInput`, `defaultOutput`.
+        var event: String
+        var device: Device?
+        /// Why it is gone.
+        var reason: String?
+    }
+
+    var earshot = CallReport.version
+    var systems: [System]
+
+    init(_ listings: [DeviceListing]) {
+        systems = listings.map {
+            System(
+                system: $0.backend.rawValue, isRunning: $0.failure == nil, reason: $0.failure?.description,
+                devices: $0.devices.map(Device.init))
+        }
+    }
+}

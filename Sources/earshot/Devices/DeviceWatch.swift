@@ -1,0 +1,161 @@
+import ArgumentParser
+import AudioDevices
+import Foundation
+import Synchronization
+
+/// Tells of devices that come, go and change, as they do, until Ctrl-C or until nobody reads any longer.
+struct DeviceWatch {
+    /// Something that happened, and when.
+    private enum News {
+        case state(AudioDeviceError?)
+        case change(AudioDeviceChange)
+    }
+
+    private final class Inbox: Sendable {
+        let news = Mutex<[(AudioBackend, AudioDeviceChange)]>([])
+    }
+
+    private let systems: [any AudioSystem]
+    private let isJSON: Bool
+    private let hasColour = Terminal.outputHasColour
+
+    init(_ systems: [any AudioSystem], isJSON: Bool) {
+        self.systems = systems
+        self.isJSON = isJSON
+    }
+
+    func run() throws {
+        let inbox = Inbox()
+        // Before the first look, so that nothing is missed; what that look has shown already is then left out.
+        let listeners = systems.map { system in
+            let (backend, changes) = (system.backend, system.changes())
+            return Task { for await change in changes { inbox.news.withLock { $0.append((backend, change)) } } }
+        }
+        defer { for listener in listeners { listener.cancel() } }
+        let first = systems.map(DeviceListing.init)
+        var known = Dictionary(uniqueKeysWithValues: first.map { ($0.backend, Known($0)) })
+        try begin(first)
+        while !Interrupt.isRequested {
+            if Terminal.isOutputClosed { throw ExitCode(128 + SIGPIPE) }
+            Thread.sleep(forTimeInterval: 0.05)
+            let news = inbox.news.withLock { news in
+                defer { news = [] }
+                return news
+            }
+            for (backend, change) in news where known[backend]?.take(change) ?? false {
+                try tell(.change(change), of: backend)
+            }
+            for system in systems where known[system.backend]?.take(system.failure) ?? false {
+                try tell(.state(system.failure), of: system.backend)
+            }
+        }
+        throw ExitCodes.interrupted
+    }
+
+    /// The list as it is at first: for people the table, for programs as if all had just come.
+    private func begin(_ listings: [DeviceListing]) throws {
+        guard isJSON else {
+            try Terminal.output(DeviceTable(listings, hasColour: hasColour).text)
+            if let missing = DeviceListing.whatIsMissing(listings) { Terminal.say("earshot: \(missing.line)") }
+            return Terminal.say("watching; Ctrl-C ends")
+        }
+        for listing in listings {
+            try tell(.state(listing.failure), of: listing.backend)
+            for device in listing.devices { try tell(.change(.added(device)), of: listing.backend) }
+            if let device = listing.devices.first(where: \.isDefaultInput) {
+                try tell(.change(.defaultInput(device)), of: listing.backend)
+            }
+            if let device = listing.devices.first(where: \.isDefaultOutput) {
+                try tell(.change(.defaultOutput(device)), of: listing.backend)
+            }
+        }
+    }
+
+    private func tell(_ news: News, of backend: AudioBackend) throws {
+        try Terminal.output(isJSON ? event(news, backend).json(isPretty: false) : line(news, backend))
+    }
+
+    private func event(_ news: News, _ backend: AudioBackend) -> DeviceReport.Event {
+        func event(_ name: String, _ device: AudioDeviceDescription?, reason: String? = nil) -> DeviceReport.Event {
+            let time = Date().formatted(.iso8601.time(includingFractionalSeconds: true))
+            return DeviceReport.Event(
+                time: time, system: backend.rawValue, event: name, device: device.map(DeviceReport.Device.init),
+                reason: reason)
+        }
+        switch news {
+        case .state(let failure): return event(failure == nil ? "running" : "gone", nil, reason: failure?.description)
+        case .change(.added(let device)): return event("added", device)
+        case .change(.removed(let device)): return event("removed", device)
+        case .change(.changed(let device)): return event("changed", device)
+        case .change(.defaultInput(let device)): return event("defaultInput", device)
+        case .change(.defaultOutput(let device)): return event("defaultOutput", device)
+        }
+    }
+
+    private func line(_ news: News, _ backend: AudioBackend) -> String {
+        func line(_ sign: String, _ colour: Int, _ words: String) -> String {
+            let time = Date().formatted(.verbatim(Self.clock, timeZone: .current, calendar: .current))
+            let mark = hasColour ? "\u{1B}[\(colour)m\(sign)\u{1B}[0m" : sign
+            let system = systems.count > 1 ? "\(backend)  " : ""
+            return "\(time)  \(system)\(mark) \(words)\n"
+        }
+        func named(_ device: AudioDeviceDescription) -> String {
+            "\(DeviceFormatting.name(device)) (\(DeviceFormatting.summary(device)))"
+        }
+        func taken(_ device: AudioDeviceDescription?) -> String { device.map(DeviceFormatting.name) ?? "none" }
+        switch news {
+        case .state(nil): return line("+", 32, "\(backend) runs")
+        case .state(let failure?): return line("-", 31, failure.description)
+        case .change(.added(let device)):
+            let advice = DeviceFormatting.advice(device).map { line("!", 33, $0) } ?? ""
+            return line("+", 32, named(device)) + advice
+        case .change(.removed(let device)): return line("-", 31, named(device))
+        case .change(.changed(let device)): return line("~", 33, named(device))
+        case .change(.defaultInput(let device)): return line("●", 32, "default microphone: \(taken(device))")
+        case .change(.defaultOutput(let device)): return line("●", 32, "default loudspeaker: \(taken(device))")
+        }
+    }
+
+    private static let clock: Date.FormatString =
+        "\(hour: .twoDigits(clock: .twentyFourHour, hourCycle: .zeroBased)):\(minute: .twoDigits):\(second: .twoDigits)"
+}
+
+extension DeviceWatch {
+    /// What was told of a sound system.
+    private struct Known {
+        private var devices: [String: AudioDeviceDescription]
+        private var defaultInput: String?
+        private var defaultOutput: String?
+        private var failure: AudioDeviceError?
+
+        init(_ listing: DeviceListing) {
+            devices = Dictionary(listing.devices.map { ($0.id, $0) }) { first, _ in first }
+            defaultInput = listing.devices.first(where: \.isDefaultInput)?.id
+            defaultOutput = listing.devices.first(where: \.isDefaultOutput)?.id
+            failure = listing.failure
+        }
+
+        /// Whether it is news.
+        mutating func take(_ change: AudioDeviceChange) -> Bool {
+            switch change {
+            case .added(let device), .changed(let device):
+                defer { devices[device.id] = device }
+                return devices[device.id] != device
+            case .removed(let device):
+                return devices.removeValue(forKey: device.id) != nil
+            case .defaultInput(let device):
+                defer { defaultInput = device?.id }
+                return defaultInput != device?.id
+            case .defaultOutput(let device):
+                defer { defaultOutput = device?.id }
+                return defaultOutput != device?.id
+            }
+        }
+
+        /// Whether it came or went.
+        mutating func take(_ failure: AudioDeviceError?) -> Bool {
+            defer { self.failure = failure }
+            return (self.failure == nil) != (failure == nil)
+        }
+    }
+}

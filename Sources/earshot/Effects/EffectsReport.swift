@@ -1,0 +1,56 @@
+import AudioDSP
+import Foundation
+
+/// What `effects --json` prints. The manual page has its fields, which stay.
+struct EffectsReport: Codable {
+    struct Parameter: Codable {
+        var identifier: String
+        var name: String
+        /// As behind a value; empty where there is none.
+        var unit: String
+        var minimum: Float
+        var maximum: Float
+        var `default`: Float
+        /// Names of the values 0, 1, 2 and so on.
+        var choices: [String]?
+        /// Whether it is on or off.
+        var isToggle: Bool
+    }
+    struct Preset: Codable {
+        var name: String
+        /// By identifier; what is not named is at its default.
+        var values: [String: Float]
+    }
+    struct Unit: Codable {
+        /// What graph files call it; of an LV2 plug-in its URI.
+        var subtype: String
+        var type: String
+        var manufacturer: String
+        var name: String
+        var summary: String
+        var parameters: [Parameter]
+        var presets: [Preset]
+
+        init(_ unit: UnitDescription) {
+            subtype = unit.component.subtype ?? unit.name
+            type = unit.component.type?.rawValue ?? ""
+            manufacturer = unit.component.manufacturer ?? ""
+            name = unit.name
+            summary = unit.summary
+            parameters = unit.parameters.map { parameter in
+                var choices: [String]?
+                if case .choice(let names) = parameter.unit { choices = names }
+                return Parameter(
+                    identifier: parameter.identifier, name: parameter.name, unit: parameter.unit.symbol,
+                    minimum: parameter.range.lowerBound, maximum: parameter.range.upperBound,
+                    default: parameter.defaultValue, choices: choices, isToggle: parameter.unit == .toggle)
+            }
+            presets = unit.presets.map { Preset(name: $0.name, values: $0.values) }
+        }
+    }
+
+    var earshot = CallReport.version
+    var units: [Unit]
+
+    init(_ units: [UnitDescription]) { self.units = units.map(Unit.init) }
+}

@@ -1,0 +1,33 @@
+import Foundation
+
+/// Formats the times, rates and sizes of sound files for people.
+enum FileFormatting {
+    /// `3:07.250`, with hours where there are some.
+    static func time(_ seconds: Double) -> String {
+        guard seconds.isFinite, seconds >= 0, seconds < 1e12 else { return "?" }
+        let milliseconds = Int((seconds * 1_000).rounded())
+        let (minutes, rest) = (milliseconds / 60_000, milliseconds % 60_000)
+        let tail = String(format: "%02d.%03d", rest / 1_000, rest % 1_000)
+        return minutes < 60
+            ? "\(minutes):\(tail)" : "\(minutes / 60):\(String(format: "%02d", minutes % 60)):\(tail)"
+    }
+
+    static func format(rate: Double, channels: Int) -> String {
+        let words = channels == 1 ? "mono" : channels == 2 ? "stereo" : "\(channels) channels"
+        return "\(decimal(rate / 1e3)) kHz, \(words)"
+    }
+
+    /// In decimal units, as disks are sold.
+    static func size(_ bytes: Int) -> String {
+        let units = ["bytes", "kB", "MB", "GB", "TB"]
+        var (value, unit) = (Double(bytes), 0)
+        while value >= 1_000, unit < units.count - 1 {
+            value /= 1_000
+            unit += 1
+        }
+        return unit == 0 ? "\(bytes) bytes" : "\(decimal(value)) \(units[unit])"
+    }
+
+    /// In four digits: 44.1, 22.05 and 128 stay what they are.
+    static func decimal(_ value: Double) -> String { String(format: abs(value) < 1_000 ? "%.4g" : "%.0f", value) }
+}

@@ -1,0 +1,37 @@
+import AudioDSP
+import Foundation
+
+/// A unit's parameter in words.
+enum ParameterFormatting {
+    /// `−24 to 24 dB`, `peak, low-shelf or notch`, `true or false`.
+    static func range(_ parameter: UnitParameter) -> String {
+        switch parameter.unit {
+        case .choice(let names): return list(names)
+        case .toggle: return "true or false"
+        default:
+            let symbol = parameter.unit.symbol
+            let unit = symbol.isEmpty || symbol == "°" ? symbol : " " + symbol
+            return "\(number(parameter.range.lowerBound)) to \(number(parameter.range.upperBound))\(unit)"
+        }
+    }
+
+    /// A value as a graph file would have it, choices by name.
+    static func value(_ value: Float, of parameter: UnitParameter) -> String {
+        switch parameter.unit {
+        case .choice(let names): names.indices.contains(Int(value)) ? names[Int(value)] : number(value)
+        case .toggle: value >= 0.5 ? "true" : "false"
+        default: number(value)
+        }
+    }
+
+    /// Six digits, without a tail of noughts, and never as a power of ten.
+    static func number(_ value: Float) -> String {
+        if value == value.rounded(), abs(value) < 1e9 { return String(format: "%.0f", value) }
+        return String(format: "%.6g", value)
+    }
+
+    static func list(_ names: [String]) -> String {
+        guard let last = names.last, names.count > 1 else { return names.first ?? "" }
+        return names.dropLast().joined(separator: ", ") + " or " + last
+    }
+}

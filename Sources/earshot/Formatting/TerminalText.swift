@@ -1,0 +1,31 @@
+/// Makes text from outside harmless on a terminal.
+///
+/// Names of devices, files, rooms and people may hold any character. No character of them may reach the terminal as a command.
+enum TerminalText {
+    /// Replaces control characters, formatting characters and line breaks by question marks.
+    ///
+    /// Zero-width joiners stay, since emoji and several scripts need them.
+    static func sanitized(_ text: String) -> String {
+        var result = String.UnicodeScalarView()
+        for scalar in text.unicodeScalars {
+            switch scalar.properties.generalCategory {
+            case .format where scalar == "\u{200C}" || scalar == "\u{200D}": result.append(scalar)
+            case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate: result.append("?")
+            default: result.append(scalar)
+            }
+        }
+        return String(result)
+    }
+
+    /// Sanitizes each line, and keeps the line breaks.
+    static func sanitizedLines(_ text: String) -> String {
+        text.split(separator: "\n", omittingEmptySubsequences: false).map { sanitized(String($0)) }
+            .joined(separator: "\n")
+    }
+
+    /// Sanitizes at most 300 characters, with spaces for line breaks.
+    static func sanitizedLine(_ text: String) -> String {
+        let flat = String(text.prefix(300).map { $0.isNewline ? " " : $0 })
+        return sanitized(flat) + (text.count > 300 ? "…" : "")
+    }
+}

@@ -1,0 +1,111 @@
+import AudioBase
+import AudioDevices
+import AudioSession
+import Diagnostics
+import Foundation
+
+/// Runs a loopback from the first block to the report: shows how it stands, measures, ends it for the right reason.
+final class LoopbackRunner {
+    private let command: LoopbackCommand
+    private let card: LoopbackCard
+    private var words: LoopbackWords
+    private var measurement: Result<RoundTripMeasurement, RoundTripError>?
+
+    init(_ command: LoopbackCommand) throws {
+        self.command = command
+        card = try LoopbackCard(command)
+        words = LoopbackWords(isPlain: !Terminal.isInteractive)
+    }
+
+    func run() throws {
+        let began = HostTime.now()
+        do {
+            try card.start()
+        } catch {
+            card.close()
+            throw error
+        }
+        if command.measure == nil || command.duration != nil, let warning = card.warning { Terminal.warn(warning) }
+        let ending = watch(since: began)
+        Terminal.live("")
+        let device = card.report  // while it runs: a stopped device has no real-time priority
+        let (stated, howToJoin) = (card.loopback.statedDelay, card.howToJoin)
+        card.close()
+        let seconds = HostTime.now().seconds(since: began)
+        if command.json {
+            try print(report(ending, seconds: seconds, device: device, stated: stated))
+        } else {
+            Terminal.say("loopback ended (\(ending.text())) after \(Int(seconds)) s")
+        }
+        try ending.throwIfFailed()
+        switch measurement {
+        case .failure(.noLoop), .failure(.silent):
+            throw Failure("no loop found: \(howToJoin)", status: Failure.unavailable)
+        case .failure(let error): throw Failure(error)
+        case nil where command.measure != nil:
+            throw Failure(
+                "nothing was measured: give --duration more time, or leave it out", status: Failure.unavailable)
+        case .success, nil: break
+        }
+    }
+
+    private func watch(since began: HostTime) -> EndReason {
+        let events = card.session.tellNews()
+        defer { events.cancel() }
+        var probing = command.measure.map { LoopbackProbing(count: $0, now: began) }
+        var microphone = MicrophoneCheck(sampleRate: 1_000)
+        var looked = began
+        while true {
+            Thread.sleep(forTimeInterval: 0.05)
+            card.watchdog.gather()
+            let now = HostTime.now()
+            if let ending = ending(now: now, began: began) { return ending }
+            let levels = card.loopback.currentLevels
+            guard let stated = card.loopback.statedDelay else { continue }
+            words.tellStated(stated, card, now: now)
+            words.tellHowls(card.loopback)
+            if measurement == nil, let result = probing?.step(card.loopback, now: now) {
+                words.tell(result, stated)
+                measurement = probing?.measurement
+                if case .success(let found)? = measurement { words.tell(found, stated) }
+            }
+            let passed = Int(min(1, now.seconds(since: looked)) * 1_000)
+            looked = now
+            if command.measure == nil, microphone.update(levels.input, frameCount: passed),
+                let advice = microphone.finding.advice
+            {
+                Terminal.warn(advice)
+            }
+            words.live(levels, stated, elapsed: now.seconds(since: began), of: command.duration)
+        }
+    }
+
+    private func ending(now: HostTime, began: HostTime) -> EndReason? {
+        if Interrupt.isRequested { return .interrupted }
+        if let failure = card.session.impatience(now) { return .failed(failure) }
+        if let duration = command.duration { return now.seconds(since: began) >= duration ? .duration : nil }
+        return measurement == nil ? nil : .measured
+    }
+
+    private func report(
+        _ ending: EndReason, seconds: Double, device: CallReport.Device, stated: StatedDelay?
+    ) -> LoopbackReport {
+        var report = LoopbackReport(
+            device: device, channels: card.device.inputChannelCount, gainDb: command.gain, seconds: seconds,
+            ended: ending.text(),
+            stated: stated.map { LoopbackReport.Stated($0) }, howls: card.loopback.howlCount,
+            routeChanges: card.session.routeChanges, interruptions: card.session.interruptions,
+            routeLostFrames: card.session.lostFrameCount, callback: CallReport.Callback(card.watchdog.snapshot))
+        switch (measurement, stated) {
+        case (.success(let found), let stated?):
+            report.measured = LoopbackReport.Measured(found, stated: stated, rate: card.loopback.sampleRate)
+        case (.failure(let error), _): report.notMeasured = error.description
+        default: if command.measure != nil { report.notMeasured = "it ended before all probes were done" }
+        }
+        return report
+    }
+
+    private func print(_ report: LoopbackReport) throws {
+        try Terminal.output(report.json())
+    }
+}

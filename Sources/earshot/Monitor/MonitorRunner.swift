@@ -1,0 +1,111 @@
+import AudioBase
+import AudioDevices
+import AudioSession
+import Foundation
+
+/// Runs the monitor from the first block to the report.
+final class MonitorRunner {
+    private let command: MonitorCommand
+    private let card: MonitorCard
+
+    init(_ command: MonitorCommand) throws {
+        self.command = command
+        card = try MonitorCard(command)
+    }
+
+    func run() throws {
+        let began = HostTime.now()
+        do {
+            try card.start()
+        } catch {
+            card.close()
+            throw error
+        }
+        tellStart()
+        let ending = watch(since: began)
+        Terminal.live("")
+        let device = card.report  // while it runs: a stopped device has no real-time priority
+        let delay = card.delay
+        card.close()
+        let report = report(ending, seconds: HostTime.now().seconds(since: began), device: device, delay: delay)
+        if command.json {
+            try Terminal.output(report.json())
+        } else {
+            Terminal.say(report.summary)
+        }
+        if let error = card.recorder?.error { throw Failure(error) }
+        try ending.throwIfFailed()
+    }
+
+    private func tellStart() {
+        Terminal.say(card.summary)
+        if !card.effects.isEmpty {
+            Terminal.say("effects: \(card.effects.map(\.unit.name).joined(separator: ", "))")
+        }
+        Terminal.say(card.delay.words)
+        if let path = command.record { Terminal.say("recording: \(path)") }
+        if let warning = card.session.currentRoute.feedbackWarning { Terminal.warn(warning) }
+        for warning in command.card.mapWarnings(card.session.currentRoute) { Terminal.warn(warning) }
+    }
+
+    private func watch(since began: HostTime) -> EndReason {
+        let events = card.session.tellNews(warning: \.feedbackWarning)
+        defer { events.cancel() }
+        var shown = -1.0
+        let isPlain = !Terminal.isInteractive
+        while true {
+            Thread.sleep(forTimeInterval: 0.05)
+            card.watchdog.gather()
+            let now = HostTime.now()
+            if let ending = ending(now: now, began: began) { return ending }
+            if card.quench() {
+                Terminal.warn(
+                    String(
+                        format: "it howls: the sound is turned down by %.0f dB; use headphones, or less --volume",
+                        -20 * log10(Double(card.reduction))))
+            }
+            let elapsed = now.seconds(since: began)
+            guard elapsed - shown >= (isPlain ? 5 : 0.2) else { continue }
+            shown = elapsed
+            let line = line(elapsed)
+            if isPlain { Terminal.say(line) } else { Terminal.live(line) }
+        }
+    }
+
+    private func line(_ elapsed: Double) -> String {
+        let (input, output) = card.peaks
+        let time =
+            command.seconds.map { String(format: "%3.0f/%.0f s", elapsed, $0) } ?? String(format: "%3.0f s", elapsed)
+        let recorded = card.recorder.map {
+            String(format: "  recorded %.1f s", Double($0.frameCount) / card.device.sampleRate)
+                + ($0.lostFrameCount > 0 ? ", \($0.lostFrameCount) frames lost" : "")
+        }
+        return String(
+            format: "%@  in %@  out %@  delay %.1f ms", time, LiveLine.meter(input), LiveLine.meter(output),
+            card.delay.totalMs) + (recorded ?? "")
+    }
+
+    private func ending(now: HostTime, began: HostTime) -> EndReason? {
+        if Interrupt.isRequested { return .interrupted }
+        if let error = card.recorder?.error { return .failed(Failure(error)) }
+        if let failure = card.session.impatience(now) { return .failed(failure) }
+        if let seconds = command.seconds, now.seconds(since: began) >= seconds { return .duration }
+        return nil
+    }
+
+    private func report(
+        _ ending: EndReason, seconds: Double, device: CallReport.Device, delay: MonitorReport.Delay
+    ) -> MonitorReport {
+        MonitorReport(
+            device: device, effects: card.effects.map(\.unit.name), delay: delay, seconds: seconds,
+            ended: ending.text(),
+            recorded: card.recorder.map { recorder in
+                MonitorReport.Recorded(
+                    file: URL(fileURLWithPath: command.record ?? "").path, frames: recorder.frameCount,
+                    lostFrames: recorder.lostFrameCount)
+            },
+            howls: card.heard.howlCount, routeChanges: card.session.routeChanges,
+            interruptions: card.session.interruptions, routeLostFrames: card.session.lostFrameCount,
+            callback: CallReport.Callback(card.watchdog.snapshot))
+    }
+}

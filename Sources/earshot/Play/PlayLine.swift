@@ -1,0 +1,99 @@
+import AudioStreams
+import Foundation
+
+/// How playing stands, in one line.
+struct PlayLine {
+    var isPaused = false
+    var time = 0.0
+    /// 0 where nobody knows.
+    var duration = 0.0
+    var title = ""
+    var peak: Float = 0
+    var volume = 0.0
+    var rate = 1.0
+    var state: AudioStreamState?
+    var place = ""
+
+    /// For a terminal so wide: the title gives way first, then the bar.
+    func text(width: Int, hasColour: Bool) -> String {
+        let (sign, colour) = isPaused ? ("‖", 33) : ("▶", 32)
+        let line = words(width - 2)
+        return (hasColour ? "\u{1B}[\(colour)m\(sign)\u{1B}[0m" : sign) + " " + line
+    }
+
+    private func words(_ width: Int) -> String {
+        let head = "\(place)\(times)"
+        let tail = "\(LiveLine.meter(isPaused ? 0 : peak))\(details)"
+        var room = width - 1 - head.count - tail.count - 2
+        var middle = ""
+        if duration > 0, room >= 8 {
+            let length = min(24, room / 2)
+            middle = " " + Self.bar(min(1, time / duration), length)
+            room -= length + 1
+        }
+        if room >= 6, !title.isEmpty { middle += " " + Self.fit(title, room - 1) }
+        return Self.fit("\(head)\(middle) \(tail)", width - 1)
+    }
+
+    /// For who reads line by line.
+    var plain: String {
+        let words = title.isEmpty ? "" : "  \(title)"
+        return "\(place)\(times)  \(LiveLine.meter(peak))\(isPaused ? " paused" : "")\(details)\(words)"
+    }
+
+    private var times: String {
+        duration > 0 ? "\(Self.clock(time))/\(Self.clock(duration))" : Self.clock(time)
+    }
+
+    private var details: String {
+        var words = ""
+        if volume != 0 { words += String(format: " %+.0f dB", volume) }
+        if rate != 1 { words += " \(FileFormatting.decimal(rate))x" }
+        switch state {
+        case .buffering: words += " buffering"
+        case .suspended: words += " goes on live"
+        case .reconnecting(let attempt, _): words += " reconnecting (\(attempt))"
+        default: break
+        }
+        return words
+    }
+
+    static func bar(_ part: Double, _ width: Int) -> String {
+        let filled = max(0, min(width, Int((part * Double(width)).rounded())))
+        return String(repeating: "█", count: filled) + String(repeating: "░", count: width - filled)
+    }
+
+    /// `3:07`, or `1:02:03`.
+    static func clock(_ seconds: Double) -> String {
+        String(FileFormatting.time(max(0, seconds.rounded(.down))).prefix { $0 != "." })
+    }
+
+    /// What is too long ends in an ellipsis.
+    static func fit(_ text: String, _ width: Int) -> String {
+        var (fitting, taken) = ("", 0)
+        for character in text {
+            taken += columns(character)
+            if taken >= width, fitting.count + 1 < text.count || taken > width { return fitting + "…" }
+            fitting.append(character)
+        }
+        return fitting
+    }
+
+    /// Columns of a terminal: two for the wide characters of East Asia and for pictures.
+    private static func columns(_ character: Character) -> Int {
+        guard let first = character.unicodeScalars.first else { return 0 }
+        if first.properties.isEmojiPresentation { return 2 }
+        let wide: [ClosedRange<UInt32>] = [
+            0x1100...0x115F, 0x2E80...0xA4CF, 0xAC00...0xD7A3, 0xF900...0xFAFF, 0xFE30...0xFE6F, 0xFF00...0xFF60,
+            0xFFE0...0xFFE6, 0x20000...0x3FFFD,
+        ]
+        return wide.contains { $0.contains(first.value) } ? 2 : 1
+    }
+
+    /// Columns of the terminal; 80 where it does not say.
+    static var terminalWidth: Int {
+        var size = winsize()
+        guard ioctl(STDERR_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_col >= 20 else { return 80 }
+        return Int(size.ws_col)
+    }
+}

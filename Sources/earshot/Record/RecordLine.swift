@@ -1,0 +1,49 @@
+import Foundation
+
+/// How a recording stands, in one line.
+struct RecordLine {
+    enum State { case recording, paused, standby }
+
+    var state = State.recording
+    /// Seconds, without pauses.
+    var elapsed = 0.0
+    var duration: Double?
+    var peak: Float = 0
+    var bytes = 0
+    var lost = 0
+    /// Where there are parts.
+    var part: Int?
+    /// What keeps it from hearing anything.
+    var interruption: String?
+
+    /// - Parameter hasColour: of a terminal.
+    func text(hasColour: Bool) -> String {
+        let (sign, colour) =
+            switch state {
+            case .recording: ("●", 31)
+            case .paused: ("‖", 33)
+            case .standby: ("○", 33)
+            }
+        return (hasColour ? "\u{1B}[\(colour)m\(sign)\u{1B}[0m" : sign) + " " + words
+    }
+
+    /// For who reads line by line.
+    var words: String {
+        let time = Self.clock(elapsed) + (duration.map { "/" + Self.clock($0) } ?? "")
+        let level = peak > 0 ? String(format: "%5.1f dB", max(-99.9, 20 * log10(Double(peak)))) : " -inf dB"
+        var line = "\(time)  \(LiveLine.meter(peak)) \(level)  \(FileFormatting.size(bytes))"
+        if let part { line += "  part \(part)" }
+        if lost > 0 { line += "  \(lost) frames lost" }
+        switch state {
+        case .recording: break
+        case .paused: line += "  paused"
+        case .standby: line += "  standing by"
+        }
+        if let interruption { line += "  no sound: \(interruption)" }
+        return line
+    }
+
+    private static func clock(_ seconds: Double) -> String {
+        String(FileFormatting.time((seconds * 10).rounded(.down) / 10).dropLast(2))
+    }
+}

@@ -1,0 +1,131 @@
+import AudioBase
+import AudioContainers
+import AudioFiles
+import AudioQueues
+import Foundation
+
+/// Which files are recorded into, checked before any is touched.
+struct RecordPlan {
+    struct Item {
+        /// As the command line has it.
+        var name: String
+        var type: AudioFileType
+        var path: String
+        /// It is there, and is gone on with.
+        var isContinued = false
+
+        var isStream: Bool { name == StandardStream.name }
+        var keepsTags: Bool { !isStream && type != .caf && type != .adts }
+    }
+
+    private(set) var items: [Item] = []
+    /// The number of the first file where there are parts.
+    private(set) var firstPart = 1
+    /// Of the files that are gone on with.
+    private(set) var format: AudioFormat?
+    private let settings: SoundFiles.Settings
+
+    /// - Throws: ``Failure`` where nothing can come of it.
+    init(_ command: RecordCommand) throws {
+        settings = command.encoding.settings(orAs: .int24)
+        let kind = command.to.flatMap { FileKinds.all[$0.lowercased()] }
+        for name in command.files {
+            guard let type = (name == StandardStream.name ? nil : AudioFileType(fileName: name)) ?? kind else {
+                throw Failure(
+                    "\(name): say which kind it is to be: --to wav, or a name that ends in .wav, .flac, .mp3 …",
+                    status: Failure.usage)
+            }
+            // The report outlives the folder it was made in.
+            let path = name == StandardStream.name ? "standard output" : URL(fileURLWithPath: name).path
+            if items.contains(where: { $0.path == path }) {
+                throw Failure("\(name): is named twice; name each file once", status: Failure.usage)
+            }
+            items.append(Item(name: name, type: type, path: path))
+        }
+        try checkStream()
+        if command.split != nil {
+            try numberParts(isAppending: command.append, mayReplace: command.overwrite)
+        } else {
+            try checkFiles(isAppending: command.append, mayReplace: command.overwrite)
+        }
+    }
+
+    private func checkStream() throws {
+        guard let stream = items.first(where: \.isStream) else { return }
+        try StandardStream.checkOutput("earshot record - --to wav > take.wav")
+        if [.aiff, .caf].contains(stream.type) {
+            throw Failure(
+                "standard output cannot be \(stream.type), whose length stands at its beginning; it can be wav, flac, ogg, opus, mp3, aac or m4a",
+                status: Failure.usage)
+        }
+    }
+
+    private mutating func checkFiles(isAppending: Bool, mayReplace: Bool) throws {
+        for index in items.indices where !items[index].isStream && Self.isFile(items[index].path) {
+            if isAppending {
+                try goOn(with: index)
+            } else if !mayReplace {
+                throw Self.isThere(items[index].name)
+            }
+        }
+    }
+
+    private static func isThere(_ name: String) -> Failure {
+        Failure("\(name): is there already; give --overwrite, --append, or another name", status: Failure.cannotCreate)
+    }
+
+    private mutating func goOn(with index: Int) throws {
+        let found: AudioFormat
+        do {
+            found = try SoundFiles.info(items[index].path).format
+        } catch { throw Failure(error) }
+        if let format, format != found {
+            throw Failure(
+                "\(items[index].name): has \(FileFormatting.format(rate: found.sampleRate, channels: found.channelCount)), and another of the files \(FileFormatting.format(rate: format.sampleRate, channels: format.channelCount)); go on with one of them",
+                status: Failure.usage)
+        }
+        format = found
+        items[index].isContinued = true
+    }
+
+    /// Parts that are there are gone on behind, or must be allowed to be replaced.
+    private mutating func numberParts(isAppending: Bool, mayReplace: Bool) throws {
+        for item in items {
+            let file = AudioRecorderFile(path: item.path)
+            let (folder, name) = ((item.path as NSString).deletingLastPathComponent, item.path as NSString)
+            let stem = (name.lastPathComponent as NSString).deletingPathExtension + "-"
+            let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+            let numbers = names.compactMap { other -> Int? in
+                guard other.hasPrefix(stem) else { return nil }
+                let number = Int(other.dropFirst(stem.count).prefix { $0.isASCII && $0.isNumber })
+                return number.flatMap { file.path(ofPart: $0) == "\(folder)/\(other)" ? $0 : nil }
+            }
+            guard let last = numbers.max() else { continue }
+            if isAppending {
+                firstPart = max(firstPart, last + 1)
+            } else if !mayReplace {
+                throw Self.isThere(
+                    ((item.name as NSString).deletingLastPathComponent as NSString).appendingPathComponent(
+                        (file.path(ofPart: numbers.min() ?? last) as NSString).lastPathComponent))
+            }
+        }
+    }
+
+    /// A device, such as /dev/null, is no file to be kept.
+    private static func isFile(_ path: String) -> Bool {
+        var status = stat()
+        return stat(path, &status) == 0 && [S_IFREG, S_IFDIR].contains(status.st_mode & S_IFMT)
+    }
+
+    var files: [AudioRecorderFile] {
+        items.map { item in
+            if item.isStream {
+                return AudioRecorderFile(
+                    stream: STDOUT_FILENO, name: item.path, type: item.type, settings: settings)
+            }
+            return item.isContinued
+                ? AudioRecorderFile(appendingTo: item.path)
+                : AudioRecorderFile(path: item.path, type: item.type, settings: settings)
+        }
+    }
+}

@@ -1,0 +1,93 @@
+import AudioBase
+import AudioDSP
+import AudioFiles
+import AudioQueues
+import Foundation
+
+/// What `record --json` prints. The manual page has its fields, which stay.
+struct RecordReport: Codable {
+    /// A file, or the parts of one.
+    struct File: Codable {
+        /// One path, or those of the parts.
+        var paths: [String]
+        var type: String
+        /// Recorded now, at the report's rate.
+        var frames: Int
+        var bytes: Int
+        /// Why it ended early.
+        var error: String?
+        /// Why tags were not written.
+        var warning: String?
+    }
+
+    var earshot = CallReport.version
+    var device: CallReport.Device
+    var rate: Double
+    var channels: Int
+    /// Of sound, without pauses.
+    var seconds: Double
+    var ended: String
+    var files: [File]
+    /// Frames of silence that stand for what was lost.
+    var lostFrames: Int
+    /// Frames of silence that were left out.
+    var trimmedFrames: Int
+    var pauses: Int
+    /// The highest of the sound, in dBFS; nil where there was none.
+    var peakDb: Double?
+    var routeChanges: [CallReport.RouteChanged]
+    var interruptions: [CallReport.Interrupted]
+    var callback: CallReport.Callback
+
+    init(
+        _ command: RecordCommand, _ plan: RecordPlan, _ card: RecordCard, device: CallReport.Device, ended: String,
+        pauses: Int, warnings: [String: String]
+    ) {
+        let recorder = card.recorder
+        self.device = device
+        rate = recorder.format.sampleRate
+        channels = recorder.format.channelCount
+        seconds = Double(recorder.elapsedFrameCount) / rate
+        self.ended = ended
+        files = zip(plan.items, recorder.files).map { item, file in
+            File(
+                paths: item.isStream ? [StandardStream.name] : file.paths, type: FileKinds.ending(item.type),
+                frames: file.frameCount, bytes: file.paths.reduce(0) { $0 + Self.byteCount($1) },
+                error: file.error?.description,
+                warning: file.paths.lazy.compactMap { warnings[$0] }.first)
+        }
+        lostFrames = recorder.lostFrameCount
+        trimmedFrames = recorder.trimmedFrameCount
+        self.pauses = pauses
+        peakDb = recorder.recordedPeak > 0 ? Double(gainToDecibels(recorder.recordedPeak)) : nil
+        routeChanges = card.session.routeChanges
+        interruptions = card.session.interruptions
+        callback = CallReport.Callback(card.watchdog.snapshot)
+    }
+
+    /// A converter that gives its greatest value has been given more.
+    var isClipped: Bool { (peakDb ?? -.infinity) >= -0.000_1 }
+
+    static func byteCount(_ path: String) -> Int {
+        let attributes = try? FileManager.default.attributesOfItem(atPath: path)
+        return (attributes?[.size] as? NSNumber)?.intValue ?? 0
+    }
+
+    /// A line, and one for each file.
+    var summary: String {
+        let peak = peakDb.map { String(format: "peak %.1f dBFS", $0) } ?? "nothing but silence"
+        var text =
+            "recording ended (\(ended)) after \(FileFormatting.time(seconds)): \(peak), \(lostFrames) frames lost, "
+            + "\(callback.xruns) xruns"
+        if trimmedFrames > 0 { text += ", \(FileFormatting.time(Double(trimmedFrames) / rate)) of silence left out" }
+        for file in files {
+            let name = file.paths.count == 1 ? file.paths[0] : "\(file.paths[0]) … \(file.paths.count) parts"
+            text +=
+                "\n\(name): \(FileFormatting.time(Double(file.frames) / rate)), "
+                + FileFormatting.format(rate: rate, channels: channels)
+                + (file.bytes > 0 ? ", \(FileFormatting.size(file.bytes))" : "")
+                + (file.error == nil ? "" : ", ended early")
+        }
+        return text
+    }
+}

@@ -1,0 +1,168 @@
+import AudioBase
+import AudioDevices
+import AudioFiles
+import AudioQueues
+import Foundation
+
+/// Runs a recording from the first block to the report.
+final class RecordRunner {
+    private let command: RecordCommand
+    private let plan: RecordPlan
+    private let card: RecordCard
+    private var pauses = 0
+    private var isStandingBy: Bool
+    /// Files whose end was told.
+    private var told: Set<Int> = []
+    private var shown = -1.0
+    /// The line is to be shown at once.
+    private var isNews = false
+
+    init(_ command: RecordCommand) throws {
+        self.command = command
+        plan = try RecordPlan(command)
+        card = try RecordCard(command, plan)
+        isStandingBy = command.standby
+    }
+
+    func run() throws {
+        let keys = Keys()
+        do {
+            try card.start(standby: command.standby)
+        } catch {
+            card.close()
+            throw error
+        }
+        tellStart(hasKeys: keys != nil)
+        let ending = watch(keys)
+        Terminal.live("")
+        let device = card.report  // while it runs: a stopped device has no real-time priority
+        card.close()
+        tellFailures()
+        let report = RecordReport(
+            command, plan, card, device: device, ended: ending.text(quit: "asked"), pauses: pauses,
+            warnings: writeTags())
+        if command.json {
+            try Terminal.output(report.json())
+        } else {
+            Terminal.say(report.summary)
+        }
+        if report.isClipped { Terminal.warn("it clipped: turn the microphone down") }
+        if case .failed(let failure) = ending { throw failure }
+        if let error = card.recorder.error { throw Failure(error) }
+        try ending.throwIfFailed()
+    }
+
+    private func tellStart(hasKeys: Bool) {
+        Terminal.say(card.summary)
+        let format = card.recorder.format
+        Terminal.say(
+            "recording: \(plan.items.map(\.name).joined(separator: ", ")), "
+                + FileFormatting.format(rate: format.sampleRate, channels: format.channelCount))
+        let pausing = hasKeys ? "p or space" : "kill -USR1 \(getpid())"
+        if command.standby {
+            Terminal.say("standing by: \(pausing) begins")
+        } else if hasKeys {
+            Terminal.say("p or space pauses, q ends")
+        }
+        for warning in [command.microphone.mapWarning(card.session.currentRoute)].compactMap({ $0 }) {
+            Terminal.warn(warning)
+        }
+        for item in plan.items where !command.tags.isEmpty && !item.keepsTags {
+            Terminal.warn(
+                "\(item.name): no tags are written, since \(item.isStream ? "a stream" : "\(item.type)") keeps none")
+        }
+    }
+
+    private func watch(_ keys: Keys?) -> EndReason {
+        let news = card.session.tellNews()
+        defer { news.cancel() }
+        var microphone = MicrophoneCheck(sampleRate: 1_000)
+        let began = HostTime.now()
+        var looked = began
+        while true {
+            let key = keys?.next(within: 0.05)
+            if keys == nil { Thread.sleep(forTimeInterval: 0.05) }
+            card.watchdog.gather()
+            let now = HostTime.now()
+            if let ending = ending(now) { return ending }
+            switch key {
+            case .character("q"), .character("Q"): return .quit
+            case .character("p"), .character("P"), .character(" "): turn()
+            default: break
+            }
+            for _ in 0..<Interrupt.takePauses() { turn() }
+            tellFailures()
+            if card.recorder.files.allSatisfy({ $0.error != nil }) {
+                return .failed(card.recorder.error.map { Failure($0) } ?? Failure("nothing is written", status: 73))
+            }
+            let passed = Int(min(1, now.seconds(since: looked)) * 1_000)
+            looked = now
+            if microphone.update(card.recorder.level, frameCount: passed), let advice = microphone.finding.advice {
+                Terminal.warn(advice)
+            }
+            show(now.seconds(since: began))
+        }
+    }
+
+    private func turn() {
+        if card.recorder.isRecording {
+            pauses += 1
+            card.recorder.pause()
+        } else {
+            isStandingBy = false
+            do {
+                try card.record()
+            } catch { Terminal.warn(Failure(error).line) }
+        }
+        isNews = true
+    }
+
+    private func ending(_ now: HostTime) -> EndReason? {
+        if Interrupt.isRequested { return .interrupted }
+        if let failure = card.session.impatience(now) { return .failed(failure) }
+        return card.isComplete ? .duration : nil
+    }
+
+    /// A file that ends early is told of at once; the others go on.
+    private func tellFailures() {
+        for (index, file) in card.recorder.files.enumerated() where !told.contains(index) {
+            guard let error = file.error else { continue }
+            told.insert(index)
+            Terminal.warn(error.description)
+        }
+    }
+
+    private func show(_ elapsed: Double) {
+        let isPlain = !Terminal.isInteractive
+        guard isNews || elapsed - shown >= (isPlain ? 5 : 0.2) else { return }
+        (shown, isNews) = (elapsed, false)
+        let recorder = card.recorder
+        let format = recorder.format
+        var line = RecordLine()
+        line.state = isStandingBy ? .standby : recorder.isRecording ? .recording : .paused
+        line.elapsed = Double(recorder.elapsedFrameCount) / format.sampleRate
+        line.duration = command.seconds
+        line.peak = card.peak
+        line.bytes = recorder.paths.reduce(0) { $0 + RecordReport.byteCount($1) }
+        line.lost = recorder.lostFrameCount
+        line.part = command.split == nil ? nil : recorder.files.first.map { $0.paths.count + plan.firstPart - 1 }
+        line.interruption = card.session.interruption.map { "\($0.kind)" }
+        if isPlain { Terminal.say(line.words) } else { Terminal.live(line.text(hasColour: Terminal.hasColour)) }
+    }
+
+    /// Once the files are complete. Returns what went wrong, by path.
+    private func writeTags() -> [String: String] {
+        var warnings: [String: String] = [:]
+        for (item, file) in zip(plan.items, card.recorder.files) where item.keepsTags {
+            for (index, path) in file.paths.enumerated() {
+                do throws(AudioFileError) {
+                    try command.tags.write(to: path, part: command.split == nil ? nil : index + plan.firstPart)
+                } catch {
+                    warnings[path] = error.description
+                    Terminal.warn(error.description)
+                }
+            }
+        }
+        return warnings
+    }
+}

@@ -1,0 +1,137 @@
+import ArgumentParser
+import AudioBase
+import AudioFiles
+import Foundation
+import TOMLReader
+
+struct RenderCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "render", abstract: "Render a graph of effects into a file, faster than real time.",
+        discussion: """
+            The graph is a TOML file: nodes (players, mixers, converters, what `earshot effects` lists, LV2 plug-ins),
+            connections, and changes of parameters over time; docs/graph-files.md has its fields. A player with input = 1
+            plays the first --input. Inputs may differ in rate, channels and length; the rendering ends when the longest has
+            ended and what it left behind has died away.
+            """)
+
+    @Option(
+        help: ArgumentHelp("The graph, a TOML file.", valueName: "file"), completion: .file(extensions: ["toml"]))
+    var graph: String
+
+    @Option(
+        parsing: .upToNextOption,
+        help: ArgumentHelp("Sound files for the players, in order: WAV, FLAC, Ogg, MP3.", valueName: "file"),
+        completion: .file())
+    var input: [String] = []
+
+    @Option(
+        help: ArgumentHelp("The file to write: WAV (32-bit float), or MP3 by its name.", valueName: "file"),
+        completion: .file(extensions: RenderOutput.extensions))
+    var output: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "The output's sample rate. Default: the graph's, or the highest input's.", valueName: "hertz"))
+    var rate: Double?
+
+    @Option(help: ArgumentHelp("Frames rendered at a time, 1 to 4096; the sound is the same.", valueName: "frames"))
+    var block = 4096
+
+    @Option(
+        help: ArgumentHelp(
+            "End so long after the last input. Default: when the sound has died away.", valueName: "seconds"))
+    var tail: Double?
+
+    @Flag(help: "Print the report as JSON.")
+    var json = false
+
+    @Flag(help: "Print the graph for Graphviz's dot, and render nothing.")
+    var dot = false
+
+    func validate() throws {
+        if let rate, !AudioFormat.sampleRates.contains(rate) || rate != rate.rounded() {
+            throw ValidationError("--rate takes 8000 to 384000 (Hz), without a fraction")
+        }
+        guard (1...4096).contains(block) else { throw ValidationError("--block takes 1 to 4096 (frames)") }
+        if let tail, !(0...GraphFile.longest).contains(tail) {
+            throw ValidationError("--tail takes 0 to 604800 (seconds)")
+        }
+        guard let output else {
+            guard dot else { throw ValidationError("name the file to write: --output FILE.wav, or give --dot") }
+            return
+        }
+        guard RenderOutput.extensions.contains(RenderOutput.pathExtension(output)) || RenderOutput.isDevice(output)
+        else {
+            throw ValidationError("\(output): what is written is WAV or MP3; name a file that ends in .wav or .mp3")
+        }
+    }
+
+    func run() throws {
+        try Failure.reporting {
+            Interrupt.watch()
+            let file = try GraphFile(Self.read(graph), path: graph)
+            let built = try GraphBuilder(file, inputs: input, rate: rate)
+            try built.open(maximumFrameCount: block)
+            if dot { return try Terminal.output(built.engine.graphviz + "\n") }
+            try check(file, built)
+            try render(file, built)
+        }
+    }
+
+    private static func read(_ path: String) throws -> [UInt8] {
+        var status = stat()
+        guard stat(path, &status) == 0 else {
+            throw Failure("\(path): \(String(cString: strerror(errno))); name a graph file", status: Failure.noInput)
+        }
+        guard status.st_mode & S_IFMT == S_IFREG else {
+            throw Failure("\(path): is no plain file; name a graph file", status: Failure.noInput)
+        }
+        guard status.st_size <= TOMLValue.maximumByteCount else {
+            throw Failure("\(path): is larger than 16 MiB; name a graph file, which is text", status: Failure.data)
+        }
+        guard let data = FileManager.default.contents(atPath: path) else {
+            throw Failure("\(path): permission denied; check its mode (ls -l)", status: Failure.noInput)
+        }
+        return [UInt8](data)
+    }
+
+    /// What would end badly or never, before anything is written.
+    private func check(_ file: GraphFile, _ built: GraphBuilder) throws {
+        guard let output else { return }
+        for other in [graph] + built.sources.map(\.path) where RenderOutput.isSame(output, other) {
+            throw Failure(
+                "\(output): is read too, and would be overwritten; name another --output", status: Failure.usage)
+        }
+        if tail == nil, !built.sources.contains(where: { $0.end != nil }) {
+            throw Failure(
+                "\(graph): nothing in this graph comes to an end; say how long it is to be: --tail SECONDS",
+                status: Failure.usage)
+        }
+        if tail == 0, !built.sources.contains(where: { $0.end != nil }) {
+            throw Failure("\(graph): --tail 0 leaves nothing to render; give more seconds", status: Failure.usage)
+        }
+    }
+
+    private func render(_ file: GraphFile, _ built: GraphBuilder) throws {
+        guard let output else { return }
+        let target = try RenderOutput(path: output, format: built.format)
+        var rendering = OfflineRender(built, changes: file.changes, to: target, block: block, tail: tail)
+        var progress = RenderProgress()
+        let result: OfflineRender.Result
+        do {
+            result = try rendering.run { progress.show($0, of: $1) }
+            try target.close()
+        } catch {
+            try? target.close()
+            progress.clear()
+            throw error
+        }
+        progress.clear()
+        let report = RenderReport(
+            result, built, file: file, output: output, rate: target.fileSampleRate)
+        for warning in report.warnings + RenderReport.lateWarning(result, file: file) {
+            Terminal.warn("earshot: \(warning)")
+        }
+        try Terminal.output(json ? report.json() : report.text)
+    }
+}

@@ -1,0 +1,169 @@
+import AudioEngine
+import AudioFiles
+import Foundation
+
+/// What `render --json` prints. The manual page has its fields, which stay.
+struct RenderReport: Codable {
+    struct Input: Codable {
+        var node: String
+        var file: String
+        var rate: Double
+        var channels: Int
+        /// Of the file.
+        var seconds: Double
+        /// When it begins.
+        var startSeconds: Double
+        var loops: Bool
+        /// Whether its rate is another than the output's.
+        var isConverted: Bool
+    }
+    struct Path: Codable {
+        /// From source to output.
+        var nodes: [String]
+        var latencyMs: Double
+    }
+    /// What was replaced by silence.
+    struct Faults: Codable {
+        /// Samples of the inputs that were no number, or infinite.
+        var inputSamples: Int
+        /// Blocks in which a unit made what is no number.
+        var blocks: Int
+        /// Samples at the output that were no number.
+        var samples: Int
+        /// Frames that a player had too late.
+        var lateFrames: Int
+    }
+
+    var earshot = CallReport.version
+    var graph: String
+    var output: String
+    /// Of the file, at its rate.
+    var frames: Int
+    var seconds: Double
+    /// Of the file: MP3 has not every rate.
+    var rate: Double
+    var channels: Int
+    /// Seconds behind the longest input.
+    var tailSeconds: Double
+    /// Whether the tail still sounded where it was cut off.
+    var isTailCut: Bool
+    var inputs: [Input]
+    var elapsedSeconds: Double
+    var timesRealTime: Double
+    /// dBFS; nil for silence.
+    var peakDb: Double?
+    /// LUFS, integrated; nil where nothing passed the gates.
+    var loudnessLufs: Double?
+    /// Samples beyond full scale.
+    var clippedSamples: Int
+    /// At most ``AudioEngine/pathLimit``, the one that takes longest first.
+    var paths: [Path]
+    var faults: Faults
+
+    /// - Parameter fileRate: hertz of what was written.
+    init(
+        _ result: OfflineRender.Result, _ graph: GraphBuilder, file: GraphFile, output: String, rate fileRate: Double
+    ) {
+        let rate = graph.format.sampleRate
+        self.graph = file.path
+        self.output = output
+        frames = RateConverter.frameCount(result.frameCount, from: rate, to: fileRate)
+        seconds = Double(result.frameCount) / rate
+        self.rate = fileRate
+        channels = graph.format.channelCount
+        tailSeconds = Double(max(0, result.frameCount - result.inputFrameCount)) / rate
+        isTailCut = result.isTailCut
+        inputs = graph.sources.map {
+            Input(
+                node: $0.node, file: $0.path, rate: $0.format.sampleRate, channels: $0.format.channelCount,
+                seconds: $0.seconds, startSeconds: $0.start, loops: $0.end == nil,
+                isConverted: $0.format.sampleRate != fileRate)
+        }
+        elapsedSeconds = result.elapsed
+        timesRealTime = result.elapsed > 0 ? seconds / result.elapsed : 0
+        peakDb = result.peak.isFinite ? result.peak : nil
+        loudnessLufs = result.loudness.isFinite ? result.loudness : nil
+        clippedSamples = result.clippedSamples
+        paths = graph.engine.paths.map { Path(nodes: $0.nodes, latencyMs: $0.latency * 1e3) }
+        faults = Faults(
+            inputSamples: graph.sources.reduce(0) { $0 + $1.player.faultCount },
+            blocks: graph.units.reduce(0) { $0 + $1.faultCount }, samples: graph.engine.outputNode.faultCount,
+            lateFrames: graph.sources.reduce(0) { $0 + $1.player.lostFrameCount })
+    }
+
+    /// Ways through the graph that ``text`` lists.
+    private static let pathsInWords = 20
+
+    /// For people.
+    var text: String {
+        func kilohertz(_ rate: Double) -> String { "\(ParameterFormatting.number(Float(rate / 1e3))) kHz" }
+        func line(_ head: String, _ text: String) -> String {
+            head + String(repeating: " ", count: max(1, 10 - head.count)) + text
+        }
+        func plural(_ count: Int, _ word: String) -> String { "\(count) \(word)\(count == 1 ? "" : "s")" }
+        var lines = inputs.map { input in
+            line(
+                "input",
+                "\(input.node): \(input.file), \(kilohertz(input.rate)), \(plural(input.channels, "channel")), "
+                    + String(format: "%.2f s", input.seconds)
+                    + (input.startSeconds > 0 ? String(format: ", from %.2f s on", input.startSeconds) : "")
+                    + (input.loops ? ", looped" : "") + (input.isConverted ? ", converted to \(kilohertz(rate))" : ""))
+        }
+        let tail =
+            tailSeconds > 0 ? String(format: ", of which %.2f s are behind the inputs", tailSeconds) : ""
+        lines.append(
+            line(
+                "output",
+                "\(output): \(plural(frames, "frame")), " + String(format: "%.2f s", seconds)
+                    + ", \(kilohertz(rate)), \(plural(channels, "channel"))\(tail)"))
+        lines.append(line("speed", String(format: "%.1f times real time, %.2f s", timesRealTime, elapsedSeconds)))
+        lines.append(
+            line(
+                "level",
+                (peakDb.map { String(format: "peak %.1f dBFS", $0) } ?? "silence")
+                    + (loudnessLufs.map { String(format: ", %.1f LUFS", $0) } ?? "")
+                    + (clippedSamples > 0 ? ", \(plural(clippedSamples, "sample")) beyond full scale" : "")))
+        for path in paths.prefix(Self.pathsInWords) {
+            lines.append(
+                line("latency", String(format: "%.2f ms, ", path.latencyMs) + path.nodes.joined(separator: " → ")))
+        }
+        if paths.count > Self.pathsInWords {
+            lines.append(line("", "and other ways, none of which takes longer than the first; --json has more"))
+        }
+        let counted = [
+            (faults.inputSamples, "sample of an input that was no number"),
+            (faults.blocks, "silenced block"), (faults.samples, "sample that was no number"),
+            (faults.lateFrames, "late frame"),
+        ].filter { $0.0 > 0 }
+        if !counted.isEmpty {
+            lines.append(line("faults", counted.map { "\($0.0) × \($0.1)" }.joined(separator: ", ")))
+        }
+        return lines.joined(separator: "\n") + "\n"
+    }
+
+    /// Changes that nobody hears.
+    static func lateWarning(_ result: OfflineRender.Result, file: GraphFile) -> [String] {
+        guard let first = result.firstLateChange else { return [] }
+        let others = result.lateChanges > 1 ? " and \(result.lateChanges - 1) more are" : " is"
+        return [
+            "\(file.path):\(first.place.line):\(first.place.column): this change\(others) behind the end and not heard; give --tail SECONDS, or an earlier time"
+        ]
+    }
+
+    /// What a person should know about the result.
+    var warnings: [String] {
+        var warnings: [String] = []
+        if isTailCut {
+            warnings.append(
+                "the sound had not died away \(Int(OfflineRender.longestTail)) s behind the inputs and was cut off there; give --tail SECONDS"
+            )
+        }
+        if clippedSamples > 0 {
+            warnings.append(
+                "\(clippedSamples) samples are beyond full scale, and clip where they are played; end the graph with a limiter, or turn it down"
+            )
+        }
+        if peakDb == nil { warnings.append("the output is silent; look at the graph with --dot, and at what it plays") }
+        return warnings
+    }
+}

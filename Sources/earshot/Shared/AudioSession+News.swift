@@ -1,0 +1,30 @@
+import AudioBase
+import AudioSession
+import Foundation
+
+extension AudioSession {
+    /// Seconds without a sound card after which a command ends.
+    static let patience = 30.0
+
+    /// Tells what becomes of the route, but not of the first, from now until the task is cancelled.
+    /// - Parameter warning: what a new route is to be warned of.
+    func tellNews(warning: @escaping @Sendable (AudioRoute) -> String? = { _ in nil }) -> Task<Void, Never> {
+        let events = events()
+        return Task {
+            for await event in events {
+                if case .routeChanged(let change) = event, change.reason == .activated { continue }
+                Terminal.say(TerminalText.sanitized(event.description))
+                guard case .routeChanged(let change) = event else { continue }
+                if let warning = warning(change.current) { Terminal.warn(warning) }
+            }
+        }
+    }
+
+    /// Why a command has waited long enough for sound; nil while it has not.
+    func impatience(_ now: HostTime) -> Failure? {
+        guard let interruption else { return nil }
+        let seconds = now.seconds(since: interruption.since)
+        guard seconds > Self.patience else { return nil }
+        return Failure("no sound for \(Int(seconds)) s: \(interruption.kind)", status: Failure.unavailable)
+    }
+}

@@ -1,0 +1,12 @@
+import Foundation
+
+extension Encodable {
+    /// JSON with its keys in alphabetical order, and a line break at the end.
+    /// - Parameter isPretty: false for a single line.
+    func json(isPretty: Bool = true) throws -> String {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        if isPretty { encoder.outputFormatting.insert(.prettyPrinted) }
+        return String(decoding: try encoder.encode(self), as: UTF8.self) + "\n"
+    }
+}

@@ -1,0 +1,38 @@
+/// The reason why a command stopped running.
+enum EndReason {
+    /// Everything was played.
+    case finished
+    /// The measurement is complete.
+    case measured
+    /// The time that the user set is over.
+    case duration
+    case interrupted
+    /// The user pressed a key.
+    case quit
+    /// Everybody else left the room.
+    case alone
+    case failed(Failure)
+
+    /// The text for people and for the field `ended` of a JSON report.
+    /// - Parameter quit: the command's own word for a key that ends it.
+    func text(quit: String = "quit") -> String {
+        switch self {
+        case .finished: "finished"
+        case .measured: "measured"
+        case .duration: "duration"
+        case .interrupted: "interrupted"
+        case .quit: quit
+        case .alone: "everybody left"
+        case .failed(let failure): failure.line
+        }
+    }
+
+    /// Throws the failure, or the exit status of an interruption.
+    func throwIfFailed() throws {
+        switch self {
+        case .failed(let failure): throw failure
+        case .interrupted: throw ExitCodes.interrupted
+        case .finished, .measured, .duration, .quit, .alone: break
+        }
+    }
+}

@@ -1,0 +1,60 @@
+import Foundation
+
+/// Where the person looks: standard error, a terminal or not.
+enum Terminal {
+    static let isInteractive = isatty(FileHandle.standardError.fileDescriptor) == 1
+    private static let allowsColour =
+        ProcessInfo.processInfo.environment["NO_COLOR"] == nil
+        && ProcessInfo.processInfo.environment["TERM"] != "dumb"
+    static let hasColour = isInteractive && allowsColour
+    /// Whether standard output is a terminal that shows colours.
+    static let outputHasColour = isatty(STDOUT_FILENO) == 1 && allowsColour
+
+    /// One line to standard error.
+    static func say(_ line: String) {
+        write(clear + TerminalText.sanitizedLines(line) + "\n")
+    }
+
+    /// Replaces the live line; on a terminal only.
+    static func live(_ line: String) {
+        guard isInteractive else { return }
+        write(clear + line)
+    }
+
+    /// A terminal that was closed, or a pipe that nobody reads, is no reason to end a call.
+    private static func write(_ text: String) {
+        let bytes = Array(text.utf8)
+        _ = Foundation.write(STDERR_FILENO, bytes, bytes.count)
+    }
+
+    /// To standard output, whole; throws where it cannot be had.
+    static func output(_ text: String) throws { try output(Data(text.utf8)) }
+
+    /// The same of any bytes.
+    static func output(_ bytes: Data) throws {
+        var rest = bytes
+        while !rest.isEmpty {
+            let count = rest.withUnsafeBytes { Foundation.write(STDOUT_FILENO, $0.baseAddress, $0.count) }
+            if count < 0, errno == EINTR { continue }
+            guard count > 0 else {
+                throw Failure(
+                    "the report could not be written to standard output (\(String(cString: strerror(errno)))); give it a file or a reader",
+                    status: Failure.cannotCreate)
+            }
+            rest = rest.dropFirst(count)
+        }
+    }
+
+    /// Whether standard output is a pipe that nobody reads any longer.
+    static var isOutputClosed: Bool {
+        var descriptor = pollfd(fd: STDOUT_FILENO, events: 0, revents: 0)
+        return poll(&descriptor, 1, 0) > 0 && descriptor.revents & Int16(POLLERR) != 0
+    }
+
+    static func warn(_ line: String) {
+        let text = TerminalText.sanitizedLines(line)
+        write(clear + (hasColour ? "\u{1B}[33m\(text)\u{1B}[0m" : text) + "\n")
+    }
+
+    private static var clear: String { isInteractive ? "\r\u{1B}[2K" : "" }
+}

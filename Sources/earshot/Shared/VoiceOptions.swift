@@ -1,0 +1,35 @@
+import ArgumentParser
+import AudioBase
+import AudioEngine
+import Call
+
+extension VoiceProcessingMode: ExpressibleByArgument {}
+
+/// What becomes of one's own voice in a call.
+struct VoiceOptions: ParsableArguments {
+    @OptionGroup var effect: EffectOptions
+
+    @Option(
+        help:
+            "Take echo and noise out of the microphone, at a cost of some 30 ms: auto (with a loudspeaker and an open microphone), on, off."
+    )
+    var voiceProcessing = VoiceProcessingMode.auto
+
+    /// Nil where the voice goes out as it is. Made for the session's device.
+    func makeVoice(_ card: SoundCard, channelCount: Int) throws -> CallVoice? {
+        let effects = try effect.effects()
+        let canProcess = voiceProcessing != .off && card.input == nil
+        if effects.isEmpty, !canProcess { return nil }
+        let format = AudioFormat(sampleRate: card.device.sampleRate, channelCount: channelCount)
+        return CallVoice(
+            effects: try effects.isEmpty ? nil : CallEffects(EffectChain(effects, format: format)),
+            canProcess: canProcess, sampleRate: format.sampleRate, channelCount: channelCount,
+            blockFrameCount: card.device.blockFrameCount)
+    }
+}
+
+extension CallEffects {
+    init(_ chain: EffectChain) {
+        self.init(names: chain.effects.map(\.unit.name), latency: chain.latency, callback: chain.callback, owner: chain)
+    }
+}
