@@ -83,6 +83,8 @@ extension RoomGuest {
         var waitsForPIN = false
         /// What the host has to prove, where we proved that we know the PIN.
         var expectedProof: [UInt8]?
+        /// Changes since the guest asked, of which the host does not know.
+        var unsent = MemberUpdate()
     }
 
     /// A guest that is in.
@@ -117,9 +119,7 @@ extension RoomGuest {
         mutating func updateFailed(_ now: HostTime) {
             update = nil
             nextUpdate = now.advanced(bySeconds: 0.5)
-            unsent = MemberUpdate(
-                name: unsent.name ?? sending.name, isMuted: unsent.muted ?? sending.muted,
-                addresses: unsent.reachableAddresses ?? sending.reachableAddresses)
+            unsent = sending.followed(by: unsent)
             sending = MemberUpdate()
         }
     }

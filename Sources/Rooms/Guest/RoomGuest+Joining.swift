@@ -44,6 +44,7 @@ extension RoomGuest {
         } else if configuration.hasPIN {
             return finish(.noPINWanted(info))
         }
+        joining?.unsent = MemberUpdate()
         return [.tell(.asking(info)), call(.ask(ask), endpoint, .ask, Limit.decision, now)]
     }
 
@@ -64,6 +65,10 @@ extension RoomGuest {
             me: admission.member, roster: roster, lastMember: roster.members.last?.id ?? admission.member,
             host: joining.endpoint, hostKey: key, needsPIN: info.needsPIN,
             lastHeard: now, isInStep: true, nextStream: now, nextUpdate: now.advanced(bySeconds: Limit.update))
+        if joining.unsent != MemberUpdate() {
+            membership?.unsent = joining.unsent
+            membership?.nextUpdate = now
+        }
         return [.note(key, as: info.hostName), .tell(.admitted(roster, as: admission.member))] + stayIn(now)
     }
 

@@ -39,10 +39,9 @@ extension RoomGuest {
         if let name = update.name { configuration.name = name }
         if let isMuted = update.muted { configuration.isMuted = isMuted }
         if let addresses = update.reachableAddresses { configuration.addresses = addresses }
+        if let older = joining?.unsent { joining?.unsent = older.followed(by: update) }
         guard let older = membership?.unsent else { return expire(now) }
-        membership?.unsent = MemberUpdate(
-            name: update.name ?? older.name, isMuted: update.muted ?? older.muted,
-            addresses: update.reachableAddresses ?? older.reachableAddresses)
+        membership?.unsent = older.followed(by: update)
         membership?.nextUpdate = now
         return expire(now)
     }

@@ -109,6 +109,13 @@ public struct MemberUpdate: Hashable, Sendable, Codable {
     var reachableAddresses: [IPAddress]? {
         addresses.map { Member.bounded($0.prefix(Member.maximumAddressCount).compactMap(IPAddress.init(wire:))) }
     }
+
+    /// This update and a later one in one.
+    func followed(by later: MemberUpdate) -> MemberUpdate {
+        MemberUpdate(
+            name: later.name ?? name, isMuted: later.muted ?? muted,
+            addresses: later.reachableAddresses ?? reachableAddresses)
+    }
 }
 
 /// The answer to a ``MemberUpdate``: what the roster's newest version is, so that a gap is noticed.
