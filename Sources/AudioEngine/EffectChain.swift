@@ -1,12 +1,12 @@
 import AudioBase
 
-/// Effects in series that any render callback can run, without a graph around them.
+/// Effects in series that any render callback can run, without a graph of its own.
 ///
 /// A call's voice passes one. The chain must live as long as its callback may be called.
 public final class EffectChain: Sendable {
     /// The effects in the order in which sound passes them. Their parameters may change while the chain renders.
     public let effects: [AudioUnitEffect]
-    /// Renders ``IOCycle/input`` through the effects and adds it to ``IOCycle/output``.
+    /// Renders ``IOCycle/input`` through the effects into ``IOCycle/output``, which must be silent before.
     public let callback: RenderCallback
     /// Seconds by which the effects delay the sound.
     public let latency: Double

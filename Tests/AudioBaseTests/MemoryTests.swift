@@ -37,6 +37,15 @@ struct MemoryTests {
         #expect(queues < 1_000, "\(queues) pages more")
     }
 
+    /// Unoptimised code does not call the `deinit` of a generic non-copyable struct of an optimised module (Swift 6.3.1).
+    @Test func `a lock that is gone leaves no memory behind`() throws {
+        let locks = try growth { number in
+            let lock = Guarded(number)
+            return lock.withLock { $0 }
+        }
+        #expect(locks < 1_000, "\(locks) pages more")
+    }
+
     @Test func `wake-ups leave neither memory nor descriptors behind`() throws {
         let wakeups = try growth { _ in Int(Wakeup().fileDescriptor) }
         #expect(wakeups < 1_000, "\(wakeups) pages more")

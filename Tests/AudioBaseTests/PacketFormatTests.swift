@@ -26,7 +26,7 @@ struct PacketFormatTests {
         #expect(IOCycle.maximumFrameCount == 8_192)
     }
 
-    /// The first numbers of SplitMix64 with the seed 1234567, as its authors print them.
+    /// The published first numbers of SplitMix64 with the seed 1234567.
     @Test func `a seeded generator gives the published numbers`() {
         var random = SeededRandom(seed: 1_234_567)
         let first = (0..<5).map { _ in random.next() }

@@ -6,7 +6,7 @@ import Testing
 
 @testable import Call
 
-/// The small parts of a call, each by itself.
+/// Tests the small parts of a call without a call around them.
 @Suite struct CallPartsTests {
     private func at(_ seconds: Double) -> HostTime { HostTime(nanoseconds: Int64(seconds * 1e9)) }
 
@@ -120,7 +120,7 @@ import Testing
             areRight = areRight && bytes.allSatisfy { $0 == UInt8(truncatingIfNeeded: number) }
         }
         #expect(kept == Array(1_001..<1_129) && areRight)
-        // A longer one is not kept, and the one in its place is gone.
+        // A longer payload is not kept, and replaces the one in its place.
         store(1_129..<1_130, byteCount: 1_281, in: &history)
         let (old, long) = (history.payload(1_001) == nil, history.payload(1_129) == nil)
         #expect(old && long)
@@ -203,7 +203,7 @@ import Testing
         for plan in all {
             #expect(plan.residual(loss: 0, burst: 1) == 0 && plan.residual(loss: 1, burst: 1) == 1)
         }
-        // Losses without memory: each copy is lost by itself.
+        // Losses are independent, so each copy is lost by itself.
         #expect(abs(RedundancyPlan(1, 0).residual(loss: 0.1, burst: 1) - 0.01) < 1e-9)
         #expect(abs(RedundancyPlan(1, 2).residual(loss: 0.1, burst: 1) - 0.001) < 1e-9)
         // A copy right behind the other is lost with it once in seven.

@@ -122,11 +122,6 @@ import TestTraits
         #expect(forecast.glitchesPerMinute(atDepth: 0.001) > 1_000)
     }
 
-    @Test func `four that were seen stand for 1.366 at the least, though the tail of the others says fewer`() {
-        let rates = GlitchRate.rates(runs: [1_000, 4, 4], depths: [0.001, 0.002, 0.060], seconds: 60)
-        #expect(rates.last == .extrapolated(1.366), "\(rates)")
-    }
-
     @Test func `half a second is enough for a rate, and no time is for none`() {
         #expect(GlitchRate.rates(runs: [6, 5], depths: [0.001, 0.002], seconds: 0.5).map(\.perMinute) == [720, 600])
         #expect(GlitchRate.rates(runs: [6], depths: [0.001], seconds: 0).map(\.perMinute) == [.infinity])

@@ -98,7 +98,7 @@ import TestTraits
         let restart = try #require(r.history.first { $0.statistics.restarts > 0 }).time
         #expect((8.49...8.53).contains(restart), "\(restart)")
         #expect(r.statistics.restarts == 1)
-        // What came until then was counted as late.
+        // The packets before that were counted as late.
         #expect((180...195).contains(r.statistics.latePackets), "\(r.statistics.latePackets)")
     }
 

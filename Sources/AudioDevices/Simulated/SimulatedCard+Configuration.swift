@@ -29,10 +29,10 @@ extension SimulatedCard {
         /// What befalls it; in any order.
         public var script: [Event] = []
         /// The microphone's sound; silence while the ring is empty, or without a ring. The ring has at most as many
-        /// channels as the card has inputs. The card is its only reader, and keeps it.
+        /// channels as the card has inputs. The card keeps the ring and is its only reader.
         public var source: AudioRing?
-        /// The loudspeaker's sound. The ring has at most as many channels as the card has outputs. The card is its only
-        /// writer, and keeps it; a block for which the ring has no room becomes a gap.
+        /// The loudspeaker's sound. The ring has at most as many channels as the card has outputs. The card keeps
+        /// the ring and is its only writer. A block for which the ring has no room becomes a gap.
         public var sink: AudioRing?
 
         /// A card with one input, one output and a perfect crystal, unless said otherwise.

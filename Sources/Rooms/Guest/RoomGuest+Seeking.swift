@@ -140,17 +140,10 @@ extension RoomGuest {
         roster.epoch = roster.epoch.next
         roster.revision += 1
         roster.host = membership.me
-        if let own = roster.index(of: membership.me) {
-            roster.members[own].isAway = false
-            // The old host was not told.
-            let update = membership.sending.followed(by: membership.unsent)
-            if let isMuted = update.muted { roster.members[own].isMuted = isMuted }
-            if let addresses = update.reachableAddresses { roster.members[own].addresses = addresses }
-            if let name = update.name, !roster.members.contains(where: { $0.name == name }) {
-                roster.members[own].name = name
-            }
-        }
-        let succession = Succession(roster: roster, lastMember: membership.lastMember, needsPIN: membership.needsPIN)
+        if let own = roster.index(of: membership.me) { roster.members[own].isAway = false }
+        let succession = Succession(
+            roster: roster, lastMember: membership.lastMember, needsPIN: membership.needsPIN,
+            update: membership.sending.followed(by: membership.unsent))
         return finish(.becameHost) + [.becomeHost(succession)]
     }
 }

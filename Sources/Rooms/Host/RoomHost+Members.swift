@@ -90,7 +90,7 @@ extension RoomHost {
         return due + publish(since: old, now)
     }
 
-    private mutating func change(_ id: MemberID, _ update: MemberUpdate, seenAt address: IPAddress?) {
+    mutating func change(_ id: MemberID, _ update: MemberUpdate, seenAt address: IPAddress?) {
         guard let index = roster.index(of: id) else { return }
         if let wanted = update.name {
             roster.members[index].name = name(wanted, for: roster.members[index].key, besides: id)

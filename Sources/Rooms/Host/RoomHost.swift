@@ -116,6 +116,7 @@ public struct RoomHost: Sendable {
             attendance[member.id] = Attendance(
                 address: member.addresses.first ?? .any, lastHeard: now, lastSent: now, token: nil)
         }
+        change(roster.host, succession.update, seenAt: nil)
     }
 
     private init(
@@ -185,4 +186,6 @@ public struct Succession: Hashable, Sendable {
     let lastMember: MemberID
     /// Whether the room had a PIN. The new host sets its own ``PINKey`` from the same PIN.
     public let needsPIN: Bool
+    /// The new host's own changes that the old host was not told of.
+    let update: MemberUpdate
 }

@@ -37,7 +37,7 @@ final class LoopbackRunner {
         } else {
             Terminal.say("loopback ended (\(ending.text())) after \(Int(seconds)) s")
         }
-        try ending.throwIfFailed()
+        try ending.throwUnlessSuccessful()
         switch measurement {
         case .failure(.noLoop), .failure(.silent):
             throw Failure("no loop found: \(howToJoin)", status: Failure.unavailable)

@@ -34,7 +34,7 @@ final class MonitorRunner {
             Terminal.say(report.summary)
         }
         if let error = card.recorder?.error { throw Failure(error) }
-        try ending.throwIfFailed()
+        try ending.throwUnlessSuccessful()
     }
 
     private func tellStart() {

@@ -248,7 +248,7 @@ final class PlayRunner {
         } else {
             Terminal.say(report.summary)
         }
-        try ending.throwIfFailed()
+        try ending.throwUnlessSuccessful()
         // The failure was told when it happened.
         if let failure = queue.failure { throw ExitCodes.failed(failure) }
     }

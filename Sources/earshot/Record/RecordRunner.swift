@@ -49,7 +49,7 @@ final class RecordRunner {
         if report.isClipped { Terminal.warn("it clipped: turn the microphone down") }
         if case .failed(let failure) = ending { throw failure }
         if let error = card.recorder.error { throw Failure(error) }
-        try ending.throwIfFailed()
+        try ending.throwUnlessSuccessful()
     }
 
     private func tellStart(hasKeys: Bool) {

@@ -55,7 +55,7 @@ final class RoomRunner {
         let seconds = began.map { HostTime.now().seconds(since: $0) } ?? 0
         let report = report(ending, seconds: seconds, device: device)
         if options.json { try Self.print(report) } else { Terminal.say(summary(report)) }
-        try ending.throwIfFailed()
+        try ending.throwUnlessSuccessful()
     }
 
     /// Says goodbye, hands over, and closes what was opened.

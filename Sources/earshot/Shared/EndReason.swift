@@ -28,7 +28,7 @@ enum EndReason {
     }
 
     /// Throws the failure, or the exit status of an interruption.
-    func throwIfFailed() throws {
+    func throwUnlessSuccessful() throws {
         switch self {
         case .failed(let failure): throw failure
         case .interrupted: throw ExitCodes.interrupted
