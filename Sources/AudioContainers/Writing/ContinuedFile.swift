@@ -99,6 +99,7 @@ final class ContinuedFile: SoundFileWriter {
     }
 
     var format: AudioFormat { writer.format }
+    var fileSampleRate: Double { writer.fileSampleRate }
     /// Those that were there among them.
     var frameCount: Int { writer.frameCount }
 
