@@ -19,5 +19,12 @@ public protocol SoundFileWriter: AnyObject {
     func close() throws(AudioFileError)
 }
 
+extension SoundFileWriter {
+    /// Appends the first frames of the channels. Throws as ``write(_:frameCount:offset:)`` does.
+    public func write(_ channels: Channels, frameCount: Int) throws(AudioFileError) {
+        try write(channels, frameCount: frameCount, offset: 0)
+    }
+}
+
 extension AudioFileWriter: SoundFileWriter {}
 extension MP3FileWriter: SoundFileWriter {}

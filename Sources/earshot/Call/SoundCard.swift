@@ -50,7 +50,7 @@ final class SoundCard {
                 feeder = FileFeeder(try SoundFiles.open(path), into: source, sampleRate: rate)
             }
             // It holds the last call until there is another.
-            if let path = options.hear { try Failure.creating { try WritableFile.check(path) } }
+            if let path = options.hear { try Failure.creating { try OutputPath.check(path) } }
             var card = SimulatedCard.Configuration(
                 sampleRate: rate, blockFrameCount: options.card.block ?? 256, inputChannelCount: options.channels,
                 outputChannelCount: options.channels, driftPPM: options.drift, source: source,
