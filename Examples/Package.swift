@@ -7,7 +7,8 @@ let examples = [
     "around-the-head", "plug-in", "duplex-voice", "list-units",
 ]
 let earshot = [
-    "AudioBase", "AudioDSP", "AudioPlugIns", "AudioFiles", "VoiceProcessing", "AudioDevices", "AudioEngine",
+    "AudioBase", "AudioDSP", "AudioPlugIns", "AudioFiles", "AudioContainers", "VoiceProcessing", "AudioDevices",
+    "AudioEngine",
     "AudioQueues",
 ].map { Target.Dependency.product(name: $0, package: "Earshot") }
 

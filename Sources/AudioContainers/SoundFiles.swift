@@ -79,7 +79,7 @@ public enum SoundFiles {
             let type = type ?? AudioFileType(fileName: path) ?? .rf64
             try create(nowhere, type: type, format: format, settings: settings).close()
         } catch { throw error.named(path, insteadOf: nowhere) }
-        try WritableFile.check(path)
+        try OutputPath.check(path)
     }
 
     /// Begins a sound file that cannot be gone back in, such as a pipe: WAV of unknown length, FLAC, Vorbis, Opus, MP3 without
@@ -96,7 +96,7 @@ public enum SoundFiles {
         stream descriptor: Int32, name: String, type: AudioFileType, format: AudioFormat,
         settings: Settings = Settings()
     ) throws(AudioFileError) -> any SoundFileWriter {
-        let output = try StreamOutput(descriptor, name: name)
+        let output = try NonSeekableOutput(descriptor, name: name)
         switch type {
         case .m4a, .adts:
             return try AACFileWriter(
@@ -136,6 +136,6 @@ public enum SoundFiles {
     /// - Throws: what opening and creating can; ``AudioFileError/unsupportedFormat(path:detail:)`` of a kind with loss, which
     ///   would have to be encoded twice.
     public static func append(to path: String) throws(AudioFileError) -> any SoundFileWriter {
-        try ContinuedFile(path: path)
+        try AppendingFileWriter(path: path)
     }
 }

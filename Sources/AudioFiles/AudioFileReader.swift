@@ -23,7 +23,7 @@ public final class AudioFileReader {
     private let file: OpaquePointer
     private let source: ReadableFile
     private let isInt16: Bool  // and so it is read without a detour
-    private let part: FilePart?  // what libsndfile reads in place of the whole file
+    private let part: PatchedFileView?  // what libsndfile reads in place of the whole file
     private let order: [Int]  // of the file's channels, by ours
     private var interleaved: [Float]
     /// Frames before its goal from which a seek decodes. A frame of an MP3 may begin 511 bytes before itself, and where frames
@@ -51,7 +51,7 @@ public final class AudioFileReader {
         // A program that was killed, or wrote to a pipe, left no length.
         let isOgg = type == CInt(SF_FORMAT_OGG)
         if info.frames == sf_count_t.max, isOgg || type == CInt(SF_FORMAT_FLAC) {
-            part = isOgg ? OggTail.end(source).map { FilePart(source, byteCount: $0) } : FLACTail.whole(source)
+            part = isOgg ? OggTail.end(source).map { PatchedFileView(source, byteCount: $0) } : FLACTail.whole(source)
             var wholeInfo = SF_INFO()
             if let other = part?.open(&wholeInfo) {
                 sf_close(file)

@@ -57,7 +57,7 @@ public final class AudioFileWriter {
             try self.init(plan, format, vorbis: VorbisFile(plan))
             return
         }
-        let descriptor = try WritableFile.open(path)
+        let descriptor = try OutputPath.open(path)
         let file: OpaquePointer
         do {
             file = try plan.open(descriptor)
@@ -72,7 +72,7 @@ public final class AudioFileWriter {
     /// its length.
     /// - Throws: ``AudioFileError/unsupportedFormat(path:detail:)``, ``AudioFileError/notRead(path:)``, system.
     package convenience init(
-        _ output: StreamOutput, format: AudioFormat, type: AudioFileType, sampleFormat: SampleFormat = .float32,
+        _ output: NonSeekableOutput, format: AudioFormat, type: AudioFileType, sampleFormat: SampleFormat = .float32,
         bitRate: MP3Encoder.BitRate? = nil, compressionLevel: Int = 5
     ) throws(AudioFileError) {
         let plan = try SndfilePlan(

@@ -27,12 +27,7 @@ public final class ConvertedFileReader {
     private var fileEnded = false
     private static let blockFrames = 1024
 
-    /// Opens a file; throws as ``AudioFileReader/init(path:)`` does.
-    public convenience init(path: String, as format: AudioFormat) throws(AudioFileError) {
-        self.init(try AudioFileReader(path: path), as: format)
-    }
-
-    /// Reads what a reader has left, which is this one's from now on.
+    /// Reads the frames that a reader has left; the reader belongs to this one from now on.
     public init(_ reader: any SoundFileReader, as format: AudioFormat) {
         self.reader = reader
         processingFormat = format

@@ -59,7 +59,7 @@ struct FLACStreamInfo {
 enum FLACTail {
     /// The file up to the end of its last whole frame, with its length where the header ought to have it; nil where there is no
     /// frame.
-    static func whole(_ file: ReadableFile) -> FilePart? {
+    static func whole(_ file: ReadableFile) -> PatchedFileView? {
         guard let info = FLACStreamInfo(file.bytes, at: ID3Prefix.length(file)) else { return nil }
         // Uncompressed, a frame is as long as its samples and some bytes more.
         let reach = max(1 << 16, 2 * (info.largestBlock * 8 * 4 + 64))
@@ -74,7 +74,7 @@ enum FLACTail {
                 let isWhole = crc16(bytes[at...]) == 0
                 let word = info.word & ~0xF_FFFF_FFFF | UInt64(isWhole ? first + count : first) & 0xF_FFFF_FFFF
                 let patch = (0..<8).map { UInt8(truncatingIfNeeded: word >> (56 - 8 * $0)) }
-                return FilePart(
+                return PatchedFileView(
                     file, byteCount: isWhole ? file.byteCount : start + at, patch: patch, at: info.offset + 18)
             }
             at -= 1

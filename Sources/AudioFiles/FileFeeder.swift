@@ -9,13 +9,13 @@ public final class FileFeeder: Sendable {
     private let worker: Worker
     private let thread: ServiceThread
 
-    /// Opens a file; throws as ``AudioFileReader/init(path:)`` does.
     /// - Parameters:
+    ///   - file: belongs to the feeder from now on.
     ///   - ring: the feeder is its one writer, and keeps it alive. Half a second is a good size.
     ///   - sampleRate: the ring's, in hertz.
-    public init(path: String, into ring: AudioRing, sampleRate: Double) throws(AudioFileError) {
+    public init(_ file: sending any SoundFileReader, into ring: AudioRing, sampleRate: Double) {
         let format = AudioFormat(sampleRate: sampleRate, channelCount: ring.channelCount)
-        let worker = Worker(source: try ConvertedFileReader(path: path, as: format), ring: ring)
+        let worker = Worker(source: ConvertedFileReader(file, as: format), ring: ring)
         self.worker = worker
         thread = ServiceThread(name: "file feeder") { worker.fill() }
     }

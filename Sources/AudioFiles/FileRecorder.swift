@@ -1,7 +1,7 @@
 import AudioBase
 import Synchronization
 
-/// Records a ring into a file of any kind that ``SoundFileWriters`` makes: a thread of its own empties the ring, encodes and writes.
+/// Records a ring into a sound file: a thread of its own empties the ring, encodes and writes.
 ///
 /// The file keeps the ring's timeline: frame n of the file is frame n ever offered to the ring, and frames that were
 /// lost (the ring overran, the device skipped) are silence, counted. An error, such as a full disk, ends the recording
@@ -10,21 +10,12 @@ public final class FileRecorder: Sendable {
     private let worker: Worker
     private let thread: ServiceThread
 
-    /// Creates or empties the file, as ``SoundFileWriters/make(path:format:sampleFormat:bitRate:compressionLevel:)`` does, and
-    /// throws like it.
     /// - Parameters:
+    ///   - file: new, with the ring's channels; belongs to the recorder from now on.
     ///   - ring: fresh; the recorder is its one reader, and keeps it alive. Half a second or more rides out a slow disk.
-    ///   - sampleRate: the ring's, in hertz.
-    ///   - sampleFormat: of a file without loss.
-    ///   - bitRate: of one with loss; nil is what suits the kind.
-    public init(
-        path: String, from ring: AudioRing, sampleRate: Double,
-        sampleFormat: AudioFileWriter.SampleFormat = .float32, bitRate: MP3Encoder.BitRate? = nil
-    ) throws(AudioFileError) {
-        let format = AudioFormat(sampleRate: sampleRate, channelCount: ring.channelCount)
-        let writer = try SoundFileWriters.make(
-            path: path, format: format, sampleFormat: sampleFormat, bitRate: bitRate)
-        let worker = Worker(writer: writer, ring: ring)
+    public init(_ file: sending any SoundFileWriter, from ring: AudioRing) {
+        precondition(file.format.channelCount == ring.channelCount && file.frameCount == 0)
+        let worker = Worker(writer: file, ring: ring)
         self.worker = worker
         thread = ServiceThread(name: "file recorder") { worker.drain() }
     }

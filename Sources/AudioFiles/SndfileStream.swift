@@ -3,7 +3,7 @@ import Glibc
 
 /// A stream as libsndfile's virtual file: what is written at its end goes out, what would mend a header behind it is left out.
 final class SndfileStream {
-    let output: StreamOutput
+    let output: NonSeekableOutput
     /// The first thing that went wrong.
     private(set) var error: AudioFileError?
     private let isWAV: Bool
@@ -12,7 +12,7 @@ final class SndfileStream {
     private var end = 0
     private var hasHeader = false
 
-    init(_ output: StreamOutput, type: AudioFileType) {
+    init(_ output: NonSeekableOutput, type: AudioFileType) {
         self.output = output
         isWAV = type == .wav
     }

@@ -7,7 +7,9 @@ import AudioBase
 public protocol SoundFileWriter: AnyObject {
     /// What is written.
     var format: AudioFormat { get }
-    /// Frames written.
+    /// The file's rate in hertz: another than the format's where the kind does not have that.
+    var fileSampleRate: Double { get }
+    /// Frames written, at the format's rate.
     var frameCount: Int { get }
     /// Appends frames of at least as many channels as the format has. After an error the file is closed, and plays.
     func write(_ channels: Channels, frameCount: Int, offset: Int) throws(AudioFileError)
@@ -17,27 +19,12 @@ public protocol SoundFileWriter: AnyObject {
     func close() throws(AudioFileError)
 }
 
-extension AudioFileWriter: SoundFileWriter {}
-extension MP3FileWriter: SoundFileWriter {}
-
-/// Makes the writer that fits a file's name.
-public enum SoundFileWriters {
-    /// Creates or empties a file of the kind that the path's ending asks for (``AudioFileType/init(fileName:)``); RF64, which is
-    /// WAV up to 4 GiB, where it asks for nothing.
-    /// - Parameters:
-    ///   - sampleFormat: of a file without loss; FLAC takes 24 bits for ``AudioFileWriter/SampleFormat/float32``.
-    ///   - bitRate: of one with loss; nil is what suits the kind: V2 for MP3.
-    ///   - compressionLevel: of FLAC, 0 to 8.
-    /// - Throws: as ``AudioFileWriter/init(path:format:type:sampleFormat:bitRate:compressionLevel:)`` or
-    ///   ``MP3FileWriter/init(path:format:bitRate:)``.
-    public static func make(
-        path: String, format: AudioFormat, sampleFormat: AudioFileWriter.SampleFormat = .float32,
-        bitRate: MP3Encoder.BitRate? = nil, compressionLevel: Int = 5
-    ) throws(AudioFileError) -> any SoundFileWriter {
-        AudioFileType(fileName: path) == .mp3
-            ? try MP3FileWriter(path: path, format: format, bitRate: bitRate ?? .variable(2))
-            : try AudioFileWriter(
-                path: path, format: format, sampleFormat: sampleFormat, bitRate: bitRate,
-                compressionLevel: compressionLevel)
+extension SoundFileWriter {
+    /// Appends the first frames of the channels. Throws as ``write(_:frameCount:offset:)`` does.
+    public func write(_ channels: Channels, frameCount: Int) throws(AudioFileError) {
+        try write(channels, frameCount: frameCount, offset: 0)
     }
 }
+
+extension AudioFileWriter: SoundFileWriter {}
+extension MP3FileWriter: SoundFileWriter {}

@@ -12,7 +12,7 @@ final class VorbisFile {
     private let channelCount: Int
     private let pageFrames: Int64
     private let library: Library
-    private let file: OutputFile
+    private let file: AppendingFile
     private var pageEnd: Int64 = 0  // frames in the pages that were written
 
     /// libvorbis' own, which point at one another.
@@ -53,14 +53,14 @@ final class VorbisFile {
     }
 
     /// Creates or empties the file, or begins the stream, and writes the headers.
-    init(_ plan: SndfilePlan, _ stream: StreamOutput? = nil) throws(AudioFileError) {
+    init(_ plan: SndfilePlan, _ stream: NonSeekableOutput? = nil) throws(AudioFileError) {
         guard let library = Library(plan) else {
             throw .unsupportedFormat(
                 path: plan.path,
                 detail: "\(plan.channelCount) channels at \(plan.sampleRate) Hz are too much for Vorbis")
         }
         do {
-            file = if let stream { OutputFile(stream) } else { try OutputFile(path: plan.path) }
+            file = if let stream { AppendingFile(stream) } else { try AppendingFile(path: plan.path) }
         } catch {
             library.free()
             throw error

@@ -105,7 +105,7 @@ final class RecordedFile {
     /// Takes a file away that was made for nothing.
     func discard() {
         writer = nil
-        if !wasThere, let path = paths.first { WritableFile.remove(path) }
+        if !wasThere, let path = paths.first { OutputPath.remove(path) }
     }
 
     private func open() throws(AudioFileError) {

@@ -49,7 +49,7 @@ package final class CallProcessor: Sendable {
             to: State(
                 capture: CaptureSide(
                     ring: captured.writer, wakeup: wakeup.handle, levels: spoken.writer, block: input.channels,
-                    capacity: input.frameCapacity, isMuted: isMuted, voice: voice?.path ?? VoicePath(),
+                    capacity: input.frameCapacity, isMuted: isMuted, voice: voice?.path,
                     sampleRate: deviceRate),
                 playback: PlaybackSide(
                     voices: mixer.renderer, levels: heard.writer, cycles: cycles.writer, block: output.channels,
@@ -106,7 +106,7 @@ extension CallProcessor.State {
     mutating func process(_ cycle: IOCycle) {
         capture.listen(cycle)
         // Voice processing needs what is played now; without it the media thread need not wait for playout.
-        let waits = capture.voice.needsReference()
+        let waits = capture.voice?.needsReference() ?? false
         if !waits { capture.send(cycle) }
         playback.process(cycle)
         if waits { capture.send(cycle) }

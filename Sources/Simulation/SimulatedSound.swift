@@ -27,14 +27,18 @@ public struct SimulatedSound {
         })
     }
 
-    /// A sound file of any kind that AudioFiles reads, of any length, over and over. It is read as it is needed.
-    /// - Parameter format: of the card.
-    /// - Throws: `AudioFileError` as opening the file does, ``SimulationError/noSound(_:)``.
-    public static func file(_ path: String, as format: AudioFormat) throws -> SimulatedSound {
-        let reader = try ConvertedFileReader(path: path, as: format)
-        guard reader.frameCount > 0 else { throw SimulationError.noSound(path) }
-        let file = RepeatedFile(reader)
-        return SimulatedSound(fill: { channels, _, count in try file.read(into: channels, count) })
+    /// A sound file of any length, over and over. It is read as it is needed.
+    /// - Parameters:
+    ///   - file: belongs to the sound from now on.
+    ///   - format: of the card.
+    /// - Throws: ``SimulationError/noSound(_:)`` with the file's path.
+    public static func file(_ file: any SoundFileReader, as format: AudioFormat) throws(SimulationError)
+        -> SimulatedSound
+    {
+        let reader = ConvertedFileReader(file, as: format)
+        guard reader.frameCount > 0 else { throw .noSound(file.path) }
+        let repeated = RepeatedFile(reader)
+        return SimulatedSound(fill: { channels, _, count in try repeated.read(into: channels, count) })
     }
 }
 

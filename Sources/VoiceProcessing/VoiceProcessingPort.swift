@@ -1,17 +1,20 @@
 import AudioBase
 import Synchronization
 
-/// The render callback's side of a ``VoiceProcessingWorker``: gives microphone and reference, takes what was cleaned.
+/// The render callback's side of a ``VoiceProcessingWorker``: in a call, a graph's input, or a callback of one's own.
 ///
 /// One thread. It must not outlive the worker. Whatever the worker does, the delay stays: frames that come too late are
 /// silence, and are dropped when they come.
 public struct VoiceProcessingPort: @unchecked Sendable {  // one thread at a time; what is shared are rings and atomics
-    /// Counted by the render callback, for everybody.
-    struct Counts: ~Copyable {
+    /// Read and written by the render callback and by others.
+    struct Shared: ~Copyable {
         let wanted = Atomic<Int>(0)  // frames
         let late = Atomic<Int>(0)
         let rejected = Atomic<Int>(0)
         let isLeft = Atomic<Bool>(false)
+        let isOn: Atomic<Bool>
+
+        init(isOn: Bool) { self.isOn = Atomic(isOn) }
     }
 
     /// The callback's own.
@@ -19,36 +22,101 @@ public struct VoiceProcessingPort: @unchecked Sendable {  // one thread at a tim
         var owed = 0  // frames that were silence, and must be dropped when they come
         var pending = 0  // frames since the worker was woken
         var fade = 0  // frames of plain sound since it was left, up to `fadeLength`
+        var share: Float  // of cleaned sound in what `process` gives, 0 to 1
+        var sinceOn: Int  // frames since it was turned on, up to the latency
     }
 
     let toWorker: AudioRing.Writer
     let fromWorker: AudioRing.Reader
     let wakeup: Wakeup.Handle
-    let counts: UnsafeMutablePointer<Counts>
+    let shared: UnsafeMutablePointer<Shared>
     let state: UnsafeMutablePointer<State>
     let pair: UnsafeMutablePointer<UnsafeMutablePointer<Float>>  // microphone and reference of this call
     let single: UnsafeMutablePointer<UnsafeMutablePointer<Float>>  // the output of this call
     let dropped: Channels
+    let microphone: Channels  // with those below, scratch of `process`
+    let reference: Channels
+    let cleaned: Channels
+    let latency: Int
+    let shareStep: Float
     let fadeStep: Float
 
     static var fadeLength: Int { @_noLocks get { 256 } }
     static var wakeLength: Int { @_noLocks get { 32 } }
     static var dropLength: Int { @_noLocks get { 1024 } }
 
-    /// Hands over what was captured and what is played, and takes what was cleaned; never blocks.
+    /// Returns true if `process` uses its reference: voice processing is on, or fades out.
+    @_noLocks
+    public func needsReference() -> Bool {
+        state.pointee.share > 0 || shared.pointee.isOn.load(ordering: .relaxed)
+    }
+
+    /// Cleans a block in place; never blocks.
+    ///
+    /// Voice processing is for one microphone: it gets the mean of the channels, and each channel gets its result,
+    /// ``VoiceProcessingWorker/latency`` frames late. Turning it on or off (``VoiceProcessingWorker/isOn``) fades between the
+    /// plain and the cleaned sound for 20 ms. Once it was left the block stays as it is.
     /// - Parameters:
-    ///   - input: the microphone.
-    ///   - reference: what this callback gives to the loudspeaker, all of it, after any volume.
-    ///   - output: the cleaned microphone, ``VoiceProcessingWorker/latency`` frames late; plain once it was left. May be
-    ///     `input`.
+    ///   - block: the captured channels.
+    ///   - reference: the channels that this callback gives to the loudspeaker, after any volume.
+    ///   - frameCount: at most ``IOCycle/maximumFrameCount``.
+    @_noLocks
+    public func process(_ block: Channels, reference played: Channels, frameCount: Int) {
+        let isWanted = shared.pointee.isOn.load(ordering: .relaxed) && !isLeft
+        if !isWanted, state.pointee.share == 0 {
+            state.pointee.sinceOn = 0
+            return
+        }
+        mean(of: block, into: microphone[0], frameCount)
+        mean(of: played, into: reference[0], frameCount)
+        exchange(input: microphone[0], reference: reference[0], output: cleaned[0], frameCount: frameCount)
+        // Until the latency has passed, only silence or sound of an earlier time comes out.
+        let isReady = state.pointee.sinceOn >= latency
+        if !isReady { state.pointee.sinceOn = state.pointee.sinceOn &+ frameCount }
+        let step = isWanted && isReady ? shareStep : 0 - shareStep
+        if state.pointee.share == 0, step < 0 { return }
+        if state.pointee.share == 1, step > 0 {
+            for c in 0..<block.count { copySamples(block[c], cleaned[0], frameCount) }
+            return
+        }
+        crossfade(block, step, frameCount)
+    }
+
+    @_noLocks
+    private func crossfade(_ block: Channels, _ step: Float, _ frameCount: Int) {
+        var share = state.pointee.share
+        for c in 0..<block.count {
+            share = state.pointee.share
+            for i in 0..<frameCount {
+                share += step
+                share = share > 1 ? 1 : share < 0 ? 0 : share
+                block[c][i] += share * (cleaned[0][i] - block[c][i])
+            }
+        }
+        state.pointee.share = share
+    }
+
+    @_noLocks
+    private func mean(of channels: Channels, into mono: UnsafeMutablePointer<Float>, _ frameCount: Int) {
+        if channels.count == 0 { return clearSamples(mono, frameCount) }
+        copySamples(mono, channels[0], frameCount)
+        if channels.count == 1 { return }
+        for c in 1..<channels.count { for i in 0..<frameCount { mono[i] += channels[c][i] } }
+        let part = 1 / Float(channels.count)
+        for i in 0..<frameCount { mono[i] *= part }
+    }
+
+    /// Gives the worker one channel of microphone and reference, and reads what was cleaned, whether it is on or off.
+    /// - Parameters:
+    ///   - output: may be `input`.
     ///   - frameCount: any number.
-    /// - Returns: whether all of it was there in time.
+    /// - Returns: true if all of it was there in time.
     @_noLocks @discardableResult
-    public func exchange(
+    package func exchange(
         input: UnsafeMutablePointer<Float>, reference: UnsafeMutablePointer<Float>,
         output: UnsafeMutablePointer<Float>, frameCount: Int
     ) -> Bool {
-        let isLeft = counts.pointee.isLeft.load(ordering: .relaxed)
+        let isLeft = shared.pointee.isLeft.load(ordering: .relaxed)
         if isLeft, state.pointee.fade >= Self.fadeLength {
             if output != input { moveSamples(output, input, frameCount) }
             return true
@@ -58,7 +126,7 @@ public struct VoiceProcessingPort: @unchecked Sendable {  // one thread at a tim
         let isTaken = toWorker.write(Channels(pair, count: 2), frameCount: frameCount)
         if !isTaken {
             state.pointee.owed = state.pointee.owed &- frameCount
-            counts.pointee.rejected.wrappingAdd(frameCount, ordering: .relaxed)
+            shared.pointee.rejected.wrappingAdd(frameCount, ordering: .relaxed)
         }
         state.pointee.pending = state.pointee.pending &+ frameCount
         if state.pointee.pending >= Self.wakeLength {
@@ -92,8 +160,8 @@ public struct VoiceProcessingPort: @unchecked Sendable {  // one thread at a tim
             clearSamples(output + (lead &+ got), missing)
             state.pointee.owed = state.pointee.owed &+ missing
         }
-        counts.pointee.wanted.wrappingAdd(frameCount, ordering: .relaxed)
-        if lead &+ missing > 0 { counts.pointee.late.wrappingAdd(lead &+ missing, ordering: .relaxed) }
+        shared.pointee.wanted.wrappingAdd(frameCount, ordering: .relaxed)
+        if lead &+ missing > 0 { shared.pointee.late.wrappingAdd(lead &+ missing, ordering: .relaxed) }
         return lead &+ missing == 0
     }
 
@@ -107,8 +175,8 @@ public struct VoiceProcessingPort: @unchecked Sendable {  // one thread at a tim
         }
     }
 
-    /// Whether `exchange` gives the plain microphone. Render-safe.
-    public var isLeft: Bool { @_noLocks get { counts.pointee.isLeft.load(ordering: .relaxed) } }
+    /// True once the plain microphone is given. Render-safe.
+    public var isLeft: Bool { @_noLocks get { shared.pointee.isLeft.load(ordering: .relaxed) } }
 
     /// The plain microphone comes in over what the worker gave last, of which some is held; silence stands for what is not.
     @_noLocks

@@ -5,15 +5,15 @@ import Synchronization
 /// Voice processing beside a render callback: on a thread of its own, under SCHED_FIFO just below the device's, since the
 /// library locks and allocates.
 ///
-/// The callback calls ``port``'s `exchange`. Tests and offline use leave out ``start(below:)`` and call ``runPending()``
-/// after each exchange instead. When what comes out is no voice, or the library fails, it is left: `exchange` then gives the
+/// The callback calls ``port``'s `process`. Tests and offline use leave out ``start(below:)`` and call ``runPending()``
+/// after each block instead. When what comes out is no voice, or the library fails, it is left: `process` then gives the
 /// plain microphone, and ``error`` has the reason.
 public final class VoiceProcessingWorker: @unchecked Sendable {  // `core` is the thread's, or the caller's without one
     /// The device's rate, in hertz.
     public let sampleRate: Double
     /// The library's, in hertz.
     public let processingRate: Int
-    /// Frames of the device from a sample's capture to its cleaned one in `exchange`'s output: always the same. 10 ms that
+    /// Frames of the device from a sample's capture to its cleaned one in `process`'s output: always the same. 10 ms that
     /// are collected, a block, or 2 ms where that is more, in which the thread may be late, converters, and the library's own.
     public let latency: Int
     /// As ``latency``, in milliseconds.
@@ -24,7 +24,7 @@ public final class VoiceProcessingWorker: @unchecked Sendable {  // `core` is th
     private var core: VoiceProcessingCore
     private let rings: (AudioRing, AudioRing)
     private let wakeup = Wakeup()
-    private let dropped: AudioBuffer
+    private let scratch: [AudioBuffer]
     private let running = Atomic<Bool>(false)
     private let published = Mutex(Published())
     private var thread = pthread_t()
@@ -38,8 +38,10 @@ public final class VoiceProcessingWorker: @unchecked Sendable {  // `core` is th
     /// - Parameters:
     ///   - sampleRate: the device's, 8,000 to 192,000 Hz.
     ///   - maximumFrameCount: of the device's blocks, 1 to 4096.
+    ///   - isOn: the first value of ``isOn``. If it is true the sound begins cleaned, after silence of its latency.
     public init(
-        sampleRate: Double, maximumFrameCount: Int, options: VoiceProcessingOptions = VoiceProcessingOptions()
+        sampleRate: Double, maximumFrameCount: Int, options: VoiceProcessingOptions = VoiceProcessingOptions(),
+        isOn: Bool = true
     ) throws(VoiceProcessingError) {
         guard (8_000...192_000).contains(sampleRate) else { throw .unsupportedRate(hertz: sampleRate) }
         precondition((1...4096).contains(maximumFrameCount))
@@ -59,9 +61,12 @@ public final class VoiceProcessingWorker: @unchecked Sendable {  // `core` is th
         )
         core = VoiceProcessingCore(
             processor: processor, deviceRate: sampleRate, input: rings.0.reader, output: rings.1.writer)
-        dropped = AudioBuffer(channelCount: 1, frameCapacity: VoiceProcessingPort.dropLength)
+        scratch = ([VoiceProcessingPort.dropLength] + Array(repeating: IOCycle.maximumFrameCount, count: 3)).map {
+            AudioBuffer(channelCount: 1, frameCapacity: $0)
+        }
         port = VoiceProcessingPort(
-            toWorker: rings.0.writer, fromWorker: rings.1.reader, wakeup: wakeup.handle, dropped: dropped.channels)
+            toWorker: rings.0.writer, fromWorker: rings.1.reader, wakeup: wakeup.handle,
+            scratch: scratch.map(\.channels), sampleRate: sampleRate, latency: latency, isOn: isOn)
         let silence = AudioBuffer(channelCount: 1, frameCapacity: lead)
         rings.1.writer.write(silence.channels, frameCount: lead)
     }
@@ -73,19 +78,25 @@ public final class VoiceProcessingWorker: @unchecked Sendable {  // `core` is th
 
     /// Frames that the callback wanted, those that came too late, and those that the worker had no room for.
     public var counts: (wanted: Int, late: Int, rejected: Int) {
-        let counts = port.counts
+        let shared = port.shared
         return (
-            counts.pointee.wanted.load(ordering: .relaxed), counts.pointee.late.load(ordering: .relaxed),
-            counts.pointee.rejected.load(ordering: .relaxed)
+            shared.pointee.wanted.load(ordering: .relaxed), shared.pointee.late.load(ordering: .relaxed),
+            shared.pointee.rejected.load(ordering: .relaxed)
         )
+    }
+
+    /// Whether `process` gives cleaned sound; a change fades for 20 ms, and turned on it comes in after ``latency``. Any thread.
+    public var isOn: Bool {
+        get { port.shared.pointee.isOn.load(ordering: .relaxed) }
+        set { port.shared.pointee.isOn.store(newValue, ordering: .relaxed) }
     }
 
     /// What the processing says, at most 50 ms old. Any thread.
     public var statistics: VoiceStatistics { published.withLock { $0.statistics } }
     /// Why it was left; nil while it is not. Any thread.
     public var error: VoiceProcessingError? { published.withLock { $0.error } }
-    /// Whether `exchange` gives the plain microphone.
-    public var isLeft: Bool { port.counts.pointee.isLeft.load(ordering: .relaxed) }
+    /// Whether it was left for good: `process` gives the plain microphone.
+    public var isLeft: Bool { port.shared.pointee.isLeft.load(ordering: .relaxed) }
 
     /// Starts the thread.
     /// - Parameter priority: the SCHED_FIFO priority of the device's callback; nil where it is scheduled normally.
@@ -128,10 +139,10 @@ public final class VoiceProcessingWorker: @unchecked Sendable {  // `core` is th
         publish(waiting: true)
     }
 
-    /// Leaves it now: `exchange` gives the plain microphone from its next call on.
+    /// Leaves it for good: `process` gives the plain microphone from its next call on.
     public func leave(_ reason: VoiceProcessingError) {
         published.withLock { $0.error = $0.error ?? reason }
-        port.counts.pointee.isLeft.store(true, ordering: .releasing)
+        port.shared.pointee.isLeft.store(true, ordering: .releasing)
     }
 
     private func step() {
@@ -184,17 +195,20 @@ public final class VoiceProcessingWorker: @unchecked Sendable {  // `core` is th
 
 extension VoiceProcessingPort {
     init(
-        toWorker: AudioRing.Writer, fromWorker: AudioRing.Reader, wakeup: Wakeup.Handle, dropped: Channels
+        toWorker: AudioRing.Writer, fromWorker: AudioRing.Reader, wakeup: Wakeup.Handle, scratch: [Channels],
+        sampleRate: Double, latency: Int, isOn: Bool
     ) {
         self.toWorker = toWorker
         self.fromWorker = fromWorker
         self.wakeup = wakeup
-        self.dropped = dropped
+        (dropped, microphone, reference, cleaned) = (scratch[0], scratch[1], scratch[2], scratch[3])
+        self.latency = latency
+        shareStep = Float(1 / (0.02 * sampleRate))
         fadeStep = 1 / Float(Self.fadeLength)
-        counts = .allocate(capacity: 1)
-        counts.initialize(to: Counts())
+        shared = .allocate(capacity: 1)
+        shared.initialize(to: Shared(isOn: isOn))
         state = .allocate(capacity: 1)
-        state.initialize(to: State())
+        state.initialize(to: State(share: isOn ? 1 : 0, sinceOn: isOn ? latency : 0))
         pair = .allocate(capacity: 2)
         pair.initialize(repeating: dropped[0], count: 2)
         single = .allocate(capacity: 1)
@@ -202,8 +216,8 @@ extension VoiceProcessingPort {
     }
 
     func deallocate() {
-        counts.deinitialize(count: 1)
-        counts.deallocate()
+        shared.deinitialize(count: 1)
+        shared.deallocate()
         state.deallocate()
         pair.deallocate()
         single.deallocate()

@@ -132,8 +132,8 @@ import Testing
         let player = AudioPlayerNode(format: AudioFormat(sampleRate: 44_100, channelCount: 1))
         let rig = try rig(player)
         let ended = Heard()
-        try player.scheduleFile(path)
-        try player.scheduleFile(path, startingFrame: 22_050) { ended.starts.append(1) }
+        try player.scheduleFile(AudioFileReader(path: path))
+        try player.scheduleFile(AudioFileReader(path: path), startingFrame: 22_050) { ended.starts.append(1) }
         player.play()
         let output = try rig.render(80_000, blocks: [4_096])[0]
         let loud = output.indices.filter { abs(output[$0]) > 0.4 }
@@ -195,11 +195,6 @@ import Testing
         #expect(count.load(ordering: .relaxed) == 0)
         _ = try rig.render(64)
         #expect(count.load(ordering: .relaxed) == 1)
-    }
-
-    @Test func `a file that is not there is an error before anything sounds`() {
-        let player = AudioPlayerNode(format: stereo)
-        #expect(throws: AudioFileError.self) { try player.scheduleFile("/nowhere/song.wav") }
     }
 }
 

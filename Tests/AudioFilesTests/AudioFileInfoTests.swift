@@ -15,7 +15,7 @@ import Testing
         let folder = try Folder()
         let path = folder.path("a." + kind)
         let format = AudioFormat(sampleRate: 48_000, channelCount: 2)
-        let writer = try SoundFileWriters.make(path: path, format: format)
+        let writer = try makeWriter(path, format)
         let sound = tone(frames: 60_000, channels: 2)
         try withExtendedLifetime(sound) { try writer.write(sound.channels, frameCount: 60_000, offset: 0) }
         try writer.close()

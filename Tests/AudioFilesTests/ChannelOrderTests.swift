@@ -70,7 +70,7 @@ import Testing
         try writer.write(sound.channels, frameCount: frames)
         try writer.close()
         let reader = try ConvertedFileReader(
-            path: path, as: AudioFormat(sampleRate: 48_000, channelCount: output))
+            AudioFileReader(path: path), as: AudioFormat(sampleRate: 48_000, channelCount: output))
         let heard = AudioBuffer(channelCount: output, frameCapacity: frames)
         #expect(try reader.read(into: heard.channels, frameCount: frames) == frames)
         for c in 0..<output {

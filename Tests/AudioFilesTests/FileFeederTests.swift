@@ -35,7 +35,8 @@ import Testing
         let folder = try Folder()
         let ring = AudioRing(channelCount: 2, capacity: 2048)
         let feeder = try FileFeeder(
-            path: try file(folder, frames: frames, channels: 2, rate: 48_000), into: ring, sampleRate: 48_000)
+            AudioFileReader(path: try file(folder, frames: frames, channels: 2, rate: 48_000)), into: ring,
+            sampleRate: 48_000)
         feeder.prime()
         #expect(ring.reader.heldFrames == min(frames, 2048))
         #expect(feeder.isAtEnd == (frames < 2048))
@@ -53,7 +54,8 @@ import Testing
         let folder = try Folder()
         let ring = AudioRing(channelCount: to, capacity: 16_384)
         let feeder = try FileFeeder(
-            path: try file(folder, frames: 5000, channels: from, rate: 48_000), into: ring, sampleRate: 48_000)
+            AudioFileReader(path: try file(folder, frames: 5000, channels: from, rate: 48_000)), into: ring,
+            sampleRate: 48_000)
         try feeder.start()
         let heard = pull(feeder, ring, block: 100)
         let sound = tone(frames: 5000, channels: from)
@@ -70,7 +72,7 @@ import Testing
         let folder = try Folder()
         let ring = AudioRing(channelCount: 1, capacity: 4096)
         let feeder = try FileFeeder(
-            path: try file(folder, frames: 9001, channels: 1, rate: from), into: ring, sampleRate: to)
+            AudioFileReader(path: try file(folder, frames: 9001, channels: 1, rate: from)), into: ring, sampleRate: to)
         try feeder.start()
         let heard = pull(feeder, ring, block: 256)[0]
         let expected = Int((9001 * to / from).rounded())
@@ -88,7 +90,7 @@ import Testing
         let data = try Data(contentsOf: URL(fileURLWithPath: flac))
         try data.prefix(data.count / 2).write(to: URL(fileURLWithPath: flac))
         let ring = AudioRing(channelCount: 1, capacity: 1024)
-        let feeder = try FileFeeder(path: flac, into: ring, sampleRate: 48_000)
+        let feeder = try FileFeeder(AudioFileReader(path: flac), into: ring, sampleRate: 48_000)
         try feeder.start()
         let heard = pull(feeder, ring, block: 64)[0]
         #expect(feeder.isAtEnd && heard.count < 30_000)

@@ -13,7 +13,7 @@ let writableKinds = ["wav", "aiff", "caf", "flac", "ogg", "opus", "mp3"]
         sampleFormat: AudioFileWriter.SampleFormat = .float32, bitRate: MP3Encoder.BitRate? = nil
     ) throws {
         let format = AudioFormat(sampleRate: rate, channelCount: sound.channels.count)
-        let writer = try SoundFileWriters.make(path: path, format: format, sampleFormat: sampleFormat, bitRate: bitRate)
+        let writer = try makeWriter(path, format, sampleFormat: sampleFormat, bitRate: bitRate)
         var at = 0
         for block in [1, 63, 1152, 480, 5000, frames] {
             let count = min(block, frames - at)
@@ -118,7 +118,7 @@ let writableKinds = ["wav", "aiff", "caf", "flac", "ogg", "opus", "mp3"]
         let path = folder.path("a." + kind)
         let format = AudioFormat(sampleRate: 48_000, channelCount: channels)
         let error = #expect(throws: AudioFileError.self) {
-            try SoundFileWriters.make(path: path, format: format, bitRate: bitRate)
+            try makeWriter(path, format, bitRate: bitRate)
         }
         guard case .unsupportedFormat? = error else { Issue.record("\(String(describing: error))"); return }
         #expect(!FileManager.default.fileExists(atPath: path))
@@ -158,7 +158,7 @@ let writableKinds = ["wav", "aiff", "caf", "flac", "ogg", "opus", "mp3"]
         let frames = 48_000
         let sound = AudioBuffer(channelCount: 2, frameCapacity: frames)
         for c in 0..<2 { for i in 0..<frames { sound.channels[c][i] = .random(in: -0.3...0.3, using: &random) } }
-        let writer = try SoundFileWriters.make(path: path, format: AudioFormat(sampleRate: 48_000, channelCount: 2))
+        let writer = try makeWriter(path, AudioFormat(sampleRate: 48_000, channelCount: 2))
         #expect(throws: AudioFileError.diskFull(path: path)) {
             for _ in 0..<40 { try writer.write(sound.channels, frameCount: frames, offset: 0) }
         }
@@ -215,7 +215,7 @@ let writableKinds = ["wav", "aiff", "caf", "flac", "ogg", "opus", "mp3"]
     @Test(.enabled(if: ProcessInfo.processInfo.environment["EARSHOT_TEST_RECORD_KIND"] != nil))
     func recordUntilKilled() throws {
         let path = try #require(ProcessInfo.processInfo.environment["EARSHOT_TEST_RECORD_KIND"])
-        let writer = try SoundFileWriters.make(path: path, format: AudioFormat(sampleRate: 48_000, channelCount: 2))
+        let writer = try makeWriter(path, AudioFormat(sampleRate: 48_000, channelCount: 2))
         let sound = tone(frames: 48_000, channels: 2)
         while true {
             for block in 0..<20 {

@@ -9,7 +9,8 @@ import Testing
         let folder = try Folder()
         let ring = AudioRing(channelCount: 2, capacity: 4096)
         let path = folder.path("out.wav")
-        let recorder = try FileRecorder(path: path, from: ring, sampleRate: 48_000)
+        let recorder = try FileRecorder(
+            makeWriter(path, AudioFormat(sampleRate: 48_000, channelCount: ring.channelCount)), from: ring)
         try recorder.start()
         let sound = tone(frames: 20_000, channels: 2)
         var at = 0
@@ -34,7 +35,8 @@ import Testing
         let folder = try Folder()
         let ring = AudioRing(channelCount: 1, capacity: 1024)
         let path = folder.path("gap.wav")
-        let recorder = try FileRecorder(path: path, from: ring, sampleRate: 48_000)
+        let recorder = try FileRecorder(
+            makeWriter(path, AudioFormat(sampleRate: 48_000, channelCount: ring.channelCount)), from: ring)
         let sound = tone(frames: 6000)
         ring.writer.write(sound.channels, frameCount: 500)
         ring.writer.skip(77)  // a device's xrun
@@ -60,7 +62,9 @@ import Testing
         let ring = AudioRing(channelCount: 1, capacity: 64)
         let path = folder.path("short.wav")
         do {
-            let recorder = try FileRecorder(path: path, from: ring, sampleRate: 8_000, sampleFormat: .int16)
+            let recorder = try FileRecorder(
+                makeWriter(path, AudioFormat(sampleRate: 8_000, channelCount: ring.channelCount), sampleFormat: .int16),
+                from: ring)
             let sound = tone(frames: 7, rate: 8_000)
             ring.writer.write(sound.channels, frameCount: 7)
             #expect(recorder.frameCount == 0)
@@ -72,7 +76,8 @@ import Testing
         let disk = try SmallDisk(kilobytes: 64)
         let path = disk.path + "/out.wav"
         let ring = AudioRing(channelCount: 1, capacity: 4096)
-        let recorder = try FileRecorder(path: path, from: ring, sampleRate: 48_000)
+        let recorder = try FileRecorder(
+            makeWriter(path, AudioFormat(sampleRate: 48_000, channelCount: ring.channelCount)), from: ring)
         try recorder.start()
         let sound = tone(frames: 480)
         while recorder.error == nil {

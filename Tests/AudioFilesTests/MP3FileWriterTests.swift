@@ -161,7 +161,8 @@ import Testing
     func recordUntilKilled() throws {
         let path = try #require(ProcessInfo.processInfo.environment["EARSHOT_TEST_RECORD_TO"])
         let ring = AudioRing(channelCount: 2, capacity: 48_000)
-        let recorder = try FileRecorder(path: path, from: ring, sampleRate: 48_000)
+        let recorder = try FileRecorder(
+            makeWriter(path, AudioFormat(sampleRate: 48_000, channelCount: ring.channelCount)), from: ring)
         try recorder.start()
         let sound = tone(frames: 48_000, channels: 2)
         while true {
@@ -174,7 +175,9 @@ import Testing
         let folder = try Folder()
         let path = folder.path("Take 1.MP3")
         let ring = AudioRing(channelCount: 1, capacity: 48_000)
-        let recorder = try FileRecorder(path: path, from: ring, sampleRate: 48_000, bitRate: .constant(320))
+        let recorder = try FileRecorder(
+            makeWriter(path, AudioFormat(sampleRate: 48_000, channelCount: ring.channelCount), bitRate: .constant(320)),
+            from: ring)
         let sound = tone(frames: 30_000)
         ring.writer.write(sound.channels, frameCount: 10_000)
         try recorder.start()

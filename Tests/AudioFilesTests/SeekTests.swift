@@ -11,7 +11,7 @@ import Testing
 
     private func file(_ folder: Folder, _ name: String, rate: Double, frames: Int = frames) throws -> String {
         let path = folder.path(name)
-        let writer = try SoundFileWriters.make(path: path, format: AudioFormat(sampleRate: rate, channelCount: 2))
+        let writer = try makeWriter(path, AudioFormat(sampleRate: rate, channelCount: 2))
         let buffer = AudioBuffer(channelCount: 2, frameCapacity: frames)
         for i in 0..<frames {
             let t = Double(i) / rate
@@ -28,10 +28,10 @@ import Testing
         let folder = try Folder()
         let path = try file(folder, "a.wav", rate: rate)
         let format = AudioFormat(sampleRate: 48_000, channelCount: 2)
-        let whole = try ConvertedFileReader(path: path, as: format)
+        let whole = try ConvertedFileReader(AudioFileReader(path: path), as: format)
         let all = AudioBuffer(channelCount: 2, frameCapacity: whole.frameCount + 1_000)
         let total = try whole.read(into: all.channels, frameCount: all.frameCapacity)
-        let reader = try ConvertedFileReader(path: path, as: format)
+        let reader = try ConvertedFileReader(AudioFileReader(path: path), as: format)
         let part = AudioBuffer(channelCount: 2, frameCapacity: 500)
         for target in Self.targets.reversed() + Self.targets {
             try reader.seek(to: target)

@@ -67,3 +67,13 @@ func run(_ arguments: String...) throws -> (status: Int32, output: String) {
     let child = try ChildProcess.run(arguments)
     return (child.status, child.output + child.errors)
 }
+
+/// Creates a file of the kind that its name's ending says.
+func makeWriter(
+    _ path: String, _ format: AudioFormat, sampleFormat: AudioFileWriter.SampleFormat = .float32,
+    bitRate: MP3Encoder.BitRate? = nil
+) throws(AudioFileError) -> any SoundFileWriter {
+    AudioFileType(fileName: path) == .mp3
+        ? try MP3FileWriter(path: path, format: format, bitRate: bitRate ?? .variable(2))
+        : try AudioFileWriter(path: path, format: format, sampleFormat: sampleFormat, bitRate: bitRate)
+}

@@ -13,8 +13,7 @@ import TestTraits
         let path = folder.path("a." + kind)
         let sound = tone(frames: 12_000, channels: 2)
         let wav = folder.path("source.wav")
-        let writer = try SoundFileWriters.make(
-            path: kind == "m4a" ? wav : path, format: AudioFormat(sampleRate: 48_000, channelCount: 2))
+        let writer = try makeWriter(kind == "m4a" ? wav : path, AudioFormat(sampleRate: 48_000, channelCount: 2))
         try withExtendedLifetime(sound) { try writer.write(sound.channels, frameCount: 12_000, offset: 0) }
         try writer.close()
         if kind == "m4a" {

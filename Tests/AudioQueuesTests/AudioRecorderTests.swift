@@ -311,6 +311,7 @@ import TestTraits
         private let file: AudioFileWriter
         private let gate: DispatchSemaphore
         var format: AudioFormat { file.format }
+        var fileSampleRate: Double { file.fileSampleRate }
         var frameCount: Int { file.frameCount }
         init(_ path: String, _ format: AudioFormat, _ gate: DispatchSemaphore) throws(AudioFileError) {
             file = try AudioFileWriter(path: path, format: format)

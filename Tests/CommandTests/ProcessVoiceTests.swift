@@ -21,7 +21,8 @@ private struct Recordings {
     }
 
     static func read(_ path: String, rate: Double) throws -> [Float] {
-        let reader = try ConvertedFileReader(path: path, as: AudioFormat(sampleRate: rate, channelCount: 1))
+        let reader = try ConvertedFileReader(
+            AudioFileReader(path: path), as: AudioFormat(sampleRate: rate, channelCount: 1))
         let buffer = AudioBuffer(channelCount: 1, frameCapacity: reader.frameCount)
         let count = try reader.read(into: buffer.channels, frameCount: reader.frameCount)
         return (0..<count).map { buffer.channels[0][$0] }

@@ -5,6 +5,7 @@ import signal
 import subprocess
 
 from places import Mutant, draws, sites_of
+from layer import quick
 from runs import Limits, judge
 from tokens import is_compiled
 
@@ -122,6 +123,7 @@ def self_test():
         ("hang", "h"),
         "echo '✘ Test e() recorded a known issue at E.swift:1:1'; echo '✔ Test run with 1 test passed'": (None, ""),
         "echo '◇ Test f() started.'": ("crash", "the run ended early: f"),
+        "echo '✔ Test run with 0 tests in 0 suites passed after 0.001 seconds.'; exit 69": (None, ""),
     }
     for script, wanted in outputs.items():
         process = subprocess.Popen(["bash", "-c", script], stdout=subprocess.PIPE, start_new_session=True)
@@ -130,6 +132,7 @@ def self_test():
             os.killpg(process.pid, signal.SIGKILL)
         process.wait()
         process.stdout.close()
+    expect("the quick suites", quick({"ATests": 5, "BTests": 1, "CTests": 30, "DTests": 6}), ["BTests", "ATests", "DTests"])
     for line in wrong:
         print("FAILED:", line)
     print(f"self-test: {len(wrong)} wrong" if wrong else "self-test: ok")

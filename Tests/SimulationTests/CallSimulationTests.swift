@@ -120,14 +120,16 @@ import TestTraits
         for n in 0..<5_000 { piece.channels[0][n] = murmur(n) }
         try writer.write(piece.channels, frameCount: 5_000)
         try writer.close()
-        let sound = try SimulatedSound.file(path, as: format)
+        let sound = try SimulatedSound.file(AudioFileReader(path: path), as: format)
         let block = AudioBuffer(channelCount: 1, frameCapacity: 333)
         for first in stride(from: 0, to: 20_000, by: 333) {
             try sound.fill(block.channels, first, 333)
             #expect((0..<333).allSatisfy { block.channels[0][$0] == murmur((first + $0) % 5_000) })
         }
         try AudioFileWriter(path: path, format: format).close()
-        #expect(throws: SimulationError.noSound(path)) { try SimulatedSound.file(path, as: format) }
+        #expect(throws: SimulationError.noSound(path)) {
+            try SimulatedSound.file(AudioFileReader(path: path), as: format)
+        }
     }
 
     @Test func `what the network loses is counted, concealed and heard as glitches`() throws {
@@ -167,7 +169,8 @@ import TestTraits
         configuration.repair = repair
         for index in 0..<2 {  // Opus's own redundancy is for speech
             configuration.peers[index].sound = try .file(
-                RecordedSpeech.sentences[0], as: AudioFormat(sampleRate: 48_000, channelCount: 1))
+                AudioFileReader(path: RecordedSpeech.sentences[0]), as: AudioFormat(sampleRate: 48_000, channelCount: 1)
+            )
         }
         configuration.network = .independent(0.1)
         configuration.measuresFrom = 15

@@ -87,7 +87,7 @@ enum Speech {
 
     static func read(_ path: String, rate: Int) throws -> [Float] {
         let reader = try ConvertedFileReader(
-            path: path, as: AudioFormat(sampleRate: Double(rate), channelCount: 1))
+            AudioFileReader(path: path), as: AudioFormat(sampleRate: Double(rate), channelCount: 1))
         let buffer = AudioBuffer(channelCount: 1, frameCapacity: reader.frameCount)
         let count = try reader.read(into: buffer.channels, frameCount: reader.frameCount)
         let x = (0..<count).map { buffer.channels[0][$0] }

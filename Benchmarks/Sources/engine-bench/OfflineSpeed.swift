@@ -79,7 +79,7 @@ enum OfflineSpeed {
             }
             try edit.connect(last, to: engine.outputNode)
         }
-        for _ in 0..<times { try player.scheduleFile(input) }
+        for _ in 0..<times { try player.scheduleFile(AudioFileReader(path: input)) }
         player.play()
         try engine.enableManualRendering(format: format, maximumFrameCount: 4_096)
         let writer = try AudioFileWriter(path: path, format: format, sampleFormat: .int16)

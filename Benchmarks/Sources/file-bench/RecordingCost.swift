@@ -1,6 +1,7 @@
 import AudioBase
 import AudioDevices
 import AudioEngine
+import AudioFiles
 import BenchReports
 import Foundation
 import PairedTimes
@@ -21,7 +22,7 @@ enum RecordingCost {
             let player = AudioPlayerNode(format: format)
             try engine.attach(player)
             try engine.connect(player, to: engine.mainMixerNode)
-            try player.scheduleFile(music)
+            try player.scheduleFile(AudioFileReader(path: music))
             let device = try JACKSystem(serverName: server.name).open(request)
             try engine.start(on: device)
             defer { engine.stop() }

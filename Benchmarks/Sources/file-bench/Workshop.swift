@@ -81,8 +81,8 @@ struct Workshop {
             AudioBuffer(channelCount: format.channelCount, frameCapacity: 4_096)
         )
         for song in songs where left > 0 {
-            let band = try ConvertedFileReader(path: "\(Self.songs)/\(song)/song.ogg", as: format)
-            let guitar = try ConvertedFileReader(path: "\(Self.songs)/\(song)/guitar.ogg", as: format)
+            let band = try ConvertedFileReader(SoundFiles.open("\(Self.songs)/\(song)/song.ogg"), as: format)
+            let guitar = try ConvertedFileReader(SoundFiles.open("\(Self.songs)/\(song)/guitar.ogg"), as: format)
             try band.seek(to: 30 * Int(format.sampleRate))
             try guitar.seek(to: 30 * Int(format.sampleRate))
             while left > 0 {
@@ -96,7 +96,7 @@ struct Workshop {
                 try writer.write(one.channels, frameCount: count)
                 left -= count
             }
-            let voice = try ConvertedFileReader(path: Self.speech, as: format)
+            let voice = try ConvertedFileReader(SoundFiles.open(Self.speech), as: format)
             while left > 0 {
                 let count = try voice.read(into: one.channels, frameCount: min(left, 4_096))
                 if count == 0 { break }

@@ -1,4 +1,5 @@
 import AudioBase
+import AudioContainers
 import AudioDevices
 import AudioEngine
 import AudioFiles
@@ -94,7 +95,7 @@ public struct Stage: Sendable {
         let writer = try AudioFileWriter(path: path, format: format, sampleFormat: .int16)
         let mono = AudioFormat(sampleRate: format.sampleRate, channelCount: 1)
         let voice = try microphone.map { path throws(AudioFileError) in
-            try ConvertedFileReader(path: path, as: mono)
+            try ConvertedFileReader(SoundFiles.open(path), as: mono)
         }
         let input = AudioBuffer(channelCount: 1, frameCapacity: 512)
         let output = AudioBuffer(channelCount: 2, frameCapacity: 512)
@@ -116,7 +117,7 @@ public struct Stage: Sendable {
     private func simulate(_ engine: AudioEngine, _ seconds: Double) throws {
         let air = AudioRing(channelCount: 1, capacity: 48_000)
         let feeder = try microphone.map { path throws(AudioFileError) in
-            try FileFeeder(path: path, into: air, sampleRate: format.sampleRate)
+            FileFeeder(try SoundFiles.open(path), into: air, sampleRate: format.sampleRate)
         }
         feeder?.prime()
         try feeder?.start()

@@ -1,4 +1,5 @@
 import AudioBase
+import AudioContainers
 import AudioDSP
 import AudioEngine
 import Stage
@@ -31,7 +32,7 @@ import VoiceProcessing
             try edit.connect(engine.mainMixerNode, to: limiter)
             try edit.connect(limiter, to: engine.outputNode)
         }
-        try player.scheduleFile(path)
+        try player.scheduleFile(SoundFiles.open(path))
         player.play()
         try stage.run(engine, seconds: 4)
     }

@@ -1,4 +1,5 @@
 import AudioBase
+import AudioContainers
 import AudioDSP
 import AudioEngine
 import AudioFiles
@@ -10,7 +11,7 @@ import Stage
         let stage = Stage(usage: "offline-render IN OUT.wav")
         guard stage.files.count == 2 else { throw Wrong.usage }
         let format = AudioFormat(sampleRate: 48_000, channelCount: 2)
-        let source = try ConvertedFileReader(path: stage.files[0], as: format)
+        let source = try ConvertedFileReader(SoundFiles.open(stage.files[0]), as: format)
         let result = try AudioFileWriter(path: stage.files[1], format: format, sampleFormat: .int16)
 
         let engine = AudioEngine()

@@ -1,4 +1,5 @@
 import AudioBase
+import AudioContainers
 import AudioEngine
 import Stage
 
@@ -25,8 +26,8 @@ import Stage
         try songTone.loadPreset("bass-boost")
         try voiceTone.loadPreset("telephone")
 
-        try song.scheduleFile(stage.files[0], options: .loops)
-        try voice.scheduleFile(stage.files[1], at: 24_000)  // half a second later, to the frame
+        try song.scheduleFile(SoundFiles.open(stage.files[0]), options: .loops)
+        try voice.scheduleFile(SoundFiles.open(stage.files[1]), at: 24_000)  // half a second later, to the frame
         song.play()
         voice.play()
         try stage.run(engine, seconds: 4)

@@ -96,14 +96,14 @@ public struct SoundFileConversion: Sendable {
             sampleRate: sampleRate ?? source.processingFormat.sampleRate,
             channelCount: channelCount ?? source.processingFormat.channelCount)
         let inputFormat = source.processingFormat
-        let partial = try making { () throws(AudioFileError) in try PartialFile(for: output) }
+        let replacement = try making { () throws(AudioFileError) in try AtomicFileReplacement(of: output) }
         let passes = loudness == nil ? 1.0 : 2.0
         let leveller = try measure(source, format) { progress($0 / passes) }
         let reader = ConvertedFileReader(source, as: format)
         let writer: any SoundFileWriter
         do {
-            writer = try SoundFiles.create(partial.path, type: type, format: format, settings: settings)
-        } catch { throw .output(error.named(output, insteadOf: partial.path)) }
+            writer = try SoundFiles.create(replacement.path, type: type, format: format, settings: settings)
+        } catch { throw .output(error.named(output, insteadOf: replacement.path)) }
         do {
             try pass(reader, progress: { progress((passes - 1 + $0) / passes) }) {
                 (channels, count) throws(AudioFileError) in
@@ -118,11 +118,11 @@ public struct SoundFileConversion: Sendable {
             }
         } catch {
             try? writer.close()
-            throw error.named(output, insteadOf: partial.path)
+            throw error.named(output, insteadOf: replacement.path)
         }
         var tagsError: AudioFileError?
-        if keepsTags { tagsError = takeTags(to: partial.path) }
-        try making { () throws(AudioFileError) in try partial.finish() }
+        if keepsTags { tagsError = takeTags(to: replacement.path) }
+        try making { () throws(AudioFileError) in try replacement.commit() }
         return Result(
             inputFormat: inputFormat, format: format, frameCount: writer.frameCount, type: type,
             loudness: leveller?.measured, gain: leveller?.decibels ?? 0, tagsError: tagsError)
@@ -131,14 +131,14 @@ public struct SoundFileConversion: Sendable {
     /// Hears the whole sound where its loudness is to be another.
     private func measure(
         _ source: any SoundFileReader, _ format: AudioFormat, progress: (Double) -> Bool
-    ) throws(Failure) -> Leveller? {
+    ) throws(Failure) -> LoudnessNormalizer? {
         guard let loudness else { return nil }
         let meter = LoudnessMeter(sampleRate: format.sampleRate, channelCount: format.channelCount)
         try pass(ConvertedFileReader(source, as: format), progress: progress) {
             (channels, count) throws(AudioFileError) in meter.add(channels, frameCount: count)
         }
         try reading { () throws(AudioFileError) in try source.seek(to: 0) }
-        return Leveller(meter.measurement, target: loudness, format: format)
+        return LoudnessNormalizer(meter.measurement, target: loudness, format: format)
     }
 
     /// Reads all there is, block by block.
@@ -185,24 +185,6 @@ public struct SoundFileConversion: Sendable {
         var other = stat()
         guard stat(a, &one) == 0, stat(b, &other) == 0 else { return false }
         return one.st_dev == other.st_dev && one.st_ino == other.st_ino
-    }
-}
-
-extension AudioFileError {
-    /// The same of the file as people know it.
-    func named(_ path: String, insteadOf partial: String) -> AudioFileError {
-        switch self {
-        case .missingFolder(partial): .missingFolder(path: path)
-        case .notPermitted(partial): .notPermitted(path: path)
-        case .diskFull(partial): .diskFull(path: path)
-        case .tooLong(partial): .tooLong(path: path)
-        case .unsupportedFormat(partial, let detail): .unsupportedFormat(path: path, detail: detail)
-        case .encoderFailed(partial, let reason): .encoderFailed(path: path, reason: reason)
-        case .tagsRefused(partial, let detail): .tagsRefused(path: path, detail: detail)
-        case .damaged(partial, let reason): .damaged(path: path, reason: reason)
-        case .system(partial, let code): .system(path: path, code: code)
-        default: self
-        }
     }
 }
 

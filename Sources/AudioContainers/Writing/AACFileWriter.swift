@@ -56,13 +56,13 @@ public final class AACFileWriter {
     /// Begins a stream; M4A in fragments.
     /// - Throws: ``AudioFileError/unsupportedFormat(path:detail:)``, ``AudioFileError/notRead(path:)``, system.
     convenience init(
-        _ output: StreamOutput, format: AudioFormat, container: Container, bitRate: Int? = nil
+        _ output: NonSeekableOutput, format: AudioFormat, container: Container, bitRate: Int? = nil
     ) throws(AudioFileError) {
         try self.init(output.name, format, container, bitRate, output)
     }
 
     private init(
-        _ path: String, _ format: AudioFormat, _ container: Container, _ bitRate: Int?, _ stream: StreamOutput?
+        _ path: String, _ format: AudioFormat, _ container: Container, _ bitRate: Int?, _ stream: NonSeekableOutput?
     ) throws(AudioFileError) {
         let rate = Self.fileSampleRate(for: format.sampleRate)
         do {
@@ -77,7 +77,7 @@ public final class AACFileWriter {
         self.path = path
         self.format = format
         fileSampleRate = rate
-        let file = if let stream { OutputFile(stream) } else { try OutputFile(path: path) }
+        let file = if let stream { AppendingFile(stream) } else { try AppendingFile(path: path) }
         switch container {
         case .adts: self.container = ADTSFile(file, encoder)
         case .m4a: self.container = try MovieFile(file, encoder)

@@ -3,12 +3,12 @@ import AudioFiles
 
 /// AAC packets, each behind a header of seven bytes (ISO/IEC 14496-3, 1.A.3.2).
 final class ADTSFile: PacketContainer {
-    private let file: OutputFile
+    private let file: AppendingFile
     private let rateIndex: Int
     private let channelCount: Int
     private var frame: [UInt8] = []
 
-    init(_ file: OutputFile, _ encoder: AACEncoder) {
+    init(_ file: AppendingFile, _ encoder: AACEncoder) {
         self.file = file
         let configuration = encoder.audioSpecificConfig
         rateIndex = Int(configuration[0] & 7) << 1 | Int(configuration[1] >> 7)

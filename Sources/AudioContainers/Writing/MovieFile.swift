@@ -10,14 +10,14 @@ import AudioFiles
 final class MovieFile: PacketContainer {
     /// Half a second of packets.
     private let fragmentPacketCount: Int
-    private let file: OutputFile
+    private let file: AppendingFile
     private let track: MovieTrack
     private let freeOffset: Int
     private var pending: [UInt8] = []
     private var pendingSizes: [Int] = []
     private var table = MovieTrack.Table()
 
-    init(_ file: OutputFile, _ encoder: AACEncoder) throws(AudioFileError) {
+    init(_ file: AppendingFile, _ encoder: AACEncoder) throws(AudioFileError) {
         self.file = file
         track = MovieTrack(encoder)
         fragmentPacketCount = Int(encoder.sampleRate / 2) / AACEncoder.blockFrameCount

@@ -5,7 +5,7 @@ import AudioFiles
 ///
 /// ```swift
 /// let player = AudioPlayerNode(format: AudioFormat(sampleRate: 48_000, channelCount: 2))
-/// try player.scheduleFile("song.wav")
+/// try player.scheduleFile(AudioFileReader(path: "song.wav"))
 /// player.play()
 /// ```
 /// Files are read on the engine's own thread, a second ahead.
@@ -40,7 +40,10 @@ public final class AudioPlayerNode: AudioNode, @unchecked Sendable {
     }
 
     /// Plays a file from one frame on, for so many.
+    ///
+    /// AudioContainers' `SoundFiles.open` opens files of every kind, ``AudioFileReader`` those that libsndfile reads.
     /// - Parameters:
+    ///   - file: belongs to the player from now on.
     ///   - startingFrame: of the file at the player's rate.
     ///   - frameCount: nil for all that is left.
     ///   - sampleTime: on the engine's frame counter, when the first frame is to sound; nil for behind what was scheduled
@@ -49,16 +52,6 @@ public final class AudioPlayerNode: AudioNode, @unchecked Sendable {
     ///     manual rendering from ``AudioEngine/renderOffline(_:frameCount:input:)``, never from a method of the player's. It may
     ///     schedule what comes next. While no engine renders, it waits until one does.
     /// - Throws: what is wrong with the file.
-    public func scheduleFile(
-        _ path: String, startingFrame: Int = 0, frameCount: Int? = nil, at sampleTime: Int64? = nil,
-        options: Options = [], completion: (@Sendable () -> Void)? = nil
-    ) throws(AudioFileError) {
-        try scheduleFile(
-            try AudioFileReader(path: path), startingFrame: startingFrame, frameCount: frameCount, at: sampleTime,
-            options: options, completion: completion)
-    }
-
-    /// The same of a file that a reader of any kind has opened, which is the player's from now on.
     public func scheduleFile(
         _ file: sending any SoundFileReader, startingFrame: Int = 0, frameCount: Int? = nil,
         at sampleTime: Int64? = nil, options: Options = [], completion: (@Sendable () -> Void)? = nil

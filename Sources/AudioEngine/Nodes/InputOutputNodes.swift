@@ -17,14 +17,15 @@ public final class AudioInputNode: AudioNode, @unchecked Sendable {  // as Audio
         var live: (isLive: Bool, priority: Int?) = (false, nil)
         var blockFrameCount = RenderProgram.sliceFrameCount
     }
-    private var madeLink: VoiceLink?
-    /// What the output plays, for the echo canceller; nil while there is none. Under the engine's lock.
-    var link: VoiceLink? {
+    private var madeLine: EchoReferenceLine?
+    /// The line from the output to the echo canceller; nil while there is none. Under the engine's lock.
+    var line: EchoReferenceLine? {
         let block = voice.withLock { $0.options == nil ? nil : $0.blockFrameCount }
         guard let block else { return nil }
-        let link = madeLink ?? VoiceLink(delay: min(block, RenderProgram.sliceFrameCount))
-        madeLink = link
-        return link
+        let slice = RenderProgram.sliceFrameCount
+        let line = madeLine ?? EchoReferenceLine(delay: min(block, slice), frameCapacity: slice)
+        madeLine = line
+        return line
     }
 
     init() { super.init(name: "input") }
@@ -59,7 +60,7 @@ public final class AudioInputNode: AudioNode, @unchecked Sendable {  // as Audio
     /// Frames of a block; before the graph is compiled.
     func setBlock(_ frameCount: Int) {
         voice.withLock { $0.blockFrameCount = max(1, min(4_096, frameCount)) }
-        madeLink = nil
+        madeLine = nil
     }
 
     override var needsService: Bool { voice.withLock { $0.worker != nil } }
@@ -111,13 +112,13 @@ public final class AudioInputNode: AudioNode, @unchecked Sendable {  // as Audio
                 return nil
             }
         }
-        guard let worker, let link else {
+        guard let worker, let line else {
             return RenderMemory(
                 InputState(faults: counters.handle, voice: nil), keeping: [counters], function: InputState.function)
         }
         return RenderMemory(
-            InputState(faults: counters.handle, voice: (worker.port, link.memory)), latency: Double(worker.latency),
-            keeping: [counters, worker, link], function: InputState.function)
+            InputState(faults: counters.handle, voice: .init(port: worker.port, line: line.memory)),
+            latency: Double(worker.latency), keeping: [counters, worker, line], function: InputState.function)
     }
 }
 
@@ -148,9 +149,9 @@ public final class AudioOutputNode: AudioNode, @unchecked Sendable {  // as Audi
     override func state(
         _ formats: NodeFormats, buses: [Int], engineRate: Double
     ) throws(AudioEngineError) -> RenderState {
-        if let link = input.link {
+        if let line = input.line {
             return RenderMemory(
-                OutputState(faults: counters.handle, link: link.memory), keeping: [counters, link],
+                OutputState(faults: counters.handle, line: line.memory), keeping: [counters, line],
                 function: OutputState.function)
         }
         return try super.state(formats, buses: buses, engineRate: engineRate)
@@ -158,6 +159,6 @@ public final class AudioOutputNode: AudioNode, @unchecked Sendable {  // as Audi
 
     override func makeState(_ formats: NodeFormats, engineRate: Double) throws(AudioEngineError) -> RenderState {
         RenderMemory(
-            OutputState(faults: counters.handle, link: nil), keeping: [counters], function: OutputState.function)
+            OutputState(faults: counters.handle, line: nil), keeping: [counters], function: OutputState.function)
     }
 }

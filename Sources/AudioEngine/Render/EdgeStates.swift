@@ -4,10 +4,16 @@ import VoiceProcessing
 /// The device's captured block.
 struct InputState: ~Copyable {
     let faults: Counters.Handle
-    let voice: (port: VoiceProcessingPort, link: UnsafeMutablePointer<VoiceLink.Memory>)?
+    let voice: Voice?
     private var hasBegun = false
 
-    init(faults: Counters.Handle, voice: (port: VoiceProcessingPort, link: UnsafeMutablePointer<VoiceLink.Memory>)?) {
+    /// Voice processing, and the line from the output to its echo canceller.
+    struct Voice {
+        let port: VoiceProcessingPort
+        let line: UnsafeMutablePointer<EchoReferenceLine.Memory>
+    }
+
+    init(faults: Counters.Handle, voice: Voice?) {
         self.faults = faults
         self.voice = voice
     }
@@ -31,9 +37,12 @@ struct InputState: ~Copyable {
             }
         }
         faults.add(scrub(to.channels, call.frameCount))
-        if let voice, !hasBegun { voice.link.pointee.begin() }
-        hasBegun = true
-        if let voice { voice.link.pointee.process(to, voice.port, frameCount: call.frameCount) }
+        if let voice {
+            if !hasBegun { voice.line.pointee.begin() }
+            hasBegun = true
+            let reference = voice.line.pointee.next(call.frameCount)
+            voice.port.process(to.channels, reference: reference, frameCount: call.frameCount)
+        }
         to.isSilent = soundStart(to.channels, call.frameCount) == call.frameCount
     }
 }
@@ -41,8 +50,8 @@ struct InputState: ~Copyable {
 /// The block that the device plays.
 struct OutputState: ~Copyable {
     let faults: Counters.Handle
-    /// Where an echo canceller listens.
-    let link: UnsafeMutablePointer<VoiceLink.Memory>?
+    /// The line to the input's echo canceller.
+    let line: UnsafeMutablePointer<EchoReferenceLine.Memory>?
 
     static var function: RenderFunction {
         { state, call in
@@ -55,7 +64,7 @@ struct OutputState: ~Copyable {
     func process(_ call: RenderCall) {
         let to = call.cycle.pointee.output
         guard call.inputCount > 0, !call.inputs[0].isSilent else {  // the device cleared it
-            link?.pointee.write(to, offset: call.offset, frameCount: call.frameCount)
+            line?.pointee.write(to, offset: call.offset, frameCount: call.frameCount)
             return
         }
         let from = call.inputs[0].channels
@@ -63,7 +72,7 @@ struct OutputState: ~Copyable {
         for c in 0..<to.count where c < from.count {
             copySamples(to[c] + call.offset, from[c], call.frameCount)
         }
-        link?.pointee.write(to, offset: call.offset, frameCount: call.frameCount)
+        line?.pointee.write(to, offset: call.offset, frameCount: call.frameCount)
     }
 }
 

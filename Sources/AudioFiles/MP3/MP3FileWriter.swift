@@ -20,7 +20,7 @@ public final class MP3FileWriter {
     private let encoder: MP3Encoder
     private var converter: WriteConverter
     private let silence: AudioBuffer
-    private let file: OutputFile
+    private let file: AppendingFile
     private var isOpen = true
     private static let blockFrames = 2048
 
@@ -38,20 +38,20 @@ public final class MP3FileWriter {
     /// Begins a stream, which goes without LAME's header: players give it some 50 ms of silence more.
     /// - Throws: ``AudioFileError/unsupportedFormat(path:detail:)``.
     package convenience init(
-        _ output: StreamOutput, format: AudioFormat, bitRate: MP3Encoder.BitRate = .variable(2)
+        _ output: NonSeekableOutput, format: AudioFormat, bitRate: MP3Encoder.BitRate = .variable(2)
     ) throws(AudioFileError) {
         try self.init(output.name, format, bitRate, output)
     }
 
     private init(
-        _ path: String, _ format: AudioFormat, _ bitRate: MP3Encoder.BitRate, _ stream: StreamOutput?
+        _ path: String, _ format: AudioFormat, _ bitRate: MP3Encoder.BitRate, _ stream: NonSeekableOutput?
     ) throws(AudioFileError) {
         let rate = Self.fileSampleRate(for: format.sampleRate)
         do {
             encoder = try MP3Encoder(
                 sampleRate: rate, channelCount: format.channelCount, bitRate: bitRate, hasHeader: stream == nil)
         } catch { throw .unsupportedFormat(path: path, detail: error.description) }
-        file = if let stream { OutputFile(stream) } else { try OutputFile(path: path) }
+        file = if let stream { AppendingFile(stream) } else { try AppendingFile(path: path) }
         converter = WriteConverter(from: format, to: rate)
         silence = AudioBuffer(channelCount: format.channelCount, frameCapacity: Self.blockFrames)
         self.path = path

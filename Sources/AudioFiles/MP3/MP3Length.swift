@@ -6,7 +6,7 @@ enum MP3Length {
     private static let tailByteCount = 1 << 13
 
     /// The file with its length told, by Xing's header in its first frame or one before it; nil where it needs none.
-    static func told(_ file: ReadableFile) -> FilePart? {
+    static func told(_ file: ReadableFile) -> PatchedFileView? {
         let start = ID3Prefix.length(file)
         let head = file.bytes(at: start, count: 4_096)
         let bytes = StreamBuffer(head)
@@ -25,13 +25,13 @@ enum MP3Length {
         guard frames > header.packetCount ?? 0 else { return nil }
         // It would complain of a number of bytes that is not the file's.
         let numbers = bigEndian(frames) + (header.byteCount != nil ? bigEndian(file.byteCount - start) : [])
-        return FilePart(file, byteCount: file.byteCount, patch: numbers, at: start + offset)
+        return PatchedFileView(file, byteCount: file.byteCount, patch: numbers, at: start + offset)
     }
 
     /// The file from a place on, behind a frame with Xing's header.
     private static func part(
         _ file: ReadableFile, from start: Int, _ head: [UInt8], _ frames: Int
-    ) -> FilePart? {
+    ) -> PatchedFileView? {
         var frame = [UInt8](head[0..<4])
         frame[1] |= 1  // no check sum
         frame[2] = frame[2] & 0x0D | 0xA0  // 160 kb/s, or 96: room enough at each rate
@@ -39,7 +39,7 @@ enum MP3Length {
         frame += [UInt8](repeating: 0, count: header.sideLength)
         frame += Array("Xing".utf8) + [0, 0, 0, 1] + bigEndian(frames)
         frame += [UInt8](repeating: 0, count: max(0, header.length - frame.count))
-        return FilePart(file, from: start, byteCount: file.byteCount, prefix: frame)
+        return PatchedFileView(file, from: start, byteCount: file.byteCount, prefix: frame)
     }
 
     private static func bigEndian(_ number: Int) -> [UInt8] {

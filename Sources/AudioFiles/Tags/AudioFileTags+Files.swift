@@ -27,11 +27,14 @@ extension AudioFileTags {
         for picture in pictures where picture.bytes.count > Picture.maximumByteCount {
             throw .tagsRefused(path: path, detail: "a picture has \(picture.bytes.count) bytes, more than 32 MiB")
         }
-        let copy = try FileCopy(source)
-        let code = copy.descriptor.withTags(kind, fields, pictures)
+        let copy = try AtomicFileReplacement(copying: source)
+        let descriptor = open(copy.path, O_RDWR | O_CLOEXEC)
+        guard descriptor >= 0 else { throw .from(errno: errno, path: path) }
+        defer { close(descriptor) }
+        let code = descriptor.withTags(kind, fields, pictures)
         if code != 0 { throw TaggedFile.error(code, path) }
-        try TaggedFile.check(copy.descriptor, kind, path: path)
-        try copy.replaceOriginal()
+        try TaggedFile.check(descriptor, kind, path: path)
+        try copy.commit()
     }
 
     /// Takes out the fields that no file is given: those whose names are not of plain letters (ASCII) without =.

@@ -11,7 +11,7 @@ struct CaptureSide: ~Copyable {
     private let block: Channels  // at the stream's channel count
     private let capacity: Int
     private let isMuted: UnsafeMutablePointer<Atomic<Bool>>
-    var voice: VoicePath
+    let voice: VoicePath?
     private var fader: VoiceFader
     private var speech: SpeechDetector
     private var check: MicrophoneCheck
@@ -20,7 +20,7 @@ struct CaptureSide: ~Copyable {
 
     init(
         ring: AudioRing.Writer, wakeup: Wakeup.Handle, levels: LatestValue<SpokenLevels>.Writer, block: Channels,
-        capacity: Int, isMuted: UnsafeMutablePointer<Atomic<Bool>>, voice: VoicePath, sampleRate: Double
+        capacity: Int, isMuted: UnsafeMutablePointer<Atomic<Bool>>, voice: VoicePath?, sampleRate: Double
     ) {
         self.ring = ring
         self.wakeup = wakeup
@@ -74,7 +74,7 @@ struct CaptureSide: ~Copyable {
     @_noLocks
     mutating func send(_ cycle: IOCycle) {
         let frames = min(cycle.frameCount, capacity)
-        voice.process(block, cycle, frameCount: frames)
+        voice?.process(block, cycle, frameCount: frames)
         fader.process(block, frames, isHeard: !isMuted.pointee.load(ordering: .relaxed))
         // What was rejected is, once the ring is empty, a gap.
         if !ring.write(block, frameCount: frames) || ring.hasAwaited { wakeup.wake() }

@@ -24,8 +24,7 @@ public final class CallVoice: @unchecked Sendable {  // the control thread's; wh
     let worker: VoiceProcessingWorker?
     let path: VoicePath
 
-    private let wishes: UnsafeMutablePointer<VoicePath.Wishes>
-    private let kept: [AudioBuffer]
+    private let effectBuffer: AudioBuffer?
     private let problem: VoiceProcessingError?
     private let priority = Mutex<Int?>(nil)
 
@@ -43,49 +42,33 @@ public final class CallVoice: @unchecked Sendable {  // the control thread's; wh
     ) {
         self.effects = effects
         self.blockFrameCount = blockFrameCount
-        var kept: [AudioBuffer] = []
-        func buffer(_ channels: Int) -> Channels {
-            let buffer = AudioBuffer(channelCount: channels, frameCapacity: IOCycle.maximumFrameCount)
-            kept.append(buffer)
-            return buffer.channels
-        }
-        wishes = .allocate(capacity: 1)
-        wishes.initialize(to: VoicePath.Wishes())
         var problem: VoiceProcessingError?
         var worker: VoiceProcessingWorker?
         if canProcess {
             do throws(VoiceProcessingError) {
                 worker = try VoiceProcessingWorker(
-                    sampleRate: sampleRate, maximumFrameCount: max(1, min(4_096, blockFrameCount)), options: options)
+                    sampleRate: sampleRate, maximumFrameCount: max(1, min(4_096, blockFrameCount)), options: options,
+                    isOn: false)
             } catch { problem = error }
         }
         self.problem = problem
         self.worker = worker
-        let changed = effects == nil ? nil : buffer(channelCount)
-        if let worker {
-            let processing = VoicePath.Processing(
-                port: worker.port, wishes: wishes, microphone: buffer(1), reference: buffer(1), cleaned: buffer(1),
-                latency: worker.latency, step: Float(1 / (0.02 * sampleRate)))
-            path = VoicePath(processing: processing, effects: effects?.callback, changed: changed)
-        } else {
-            path = VoicePath(processing: nil, effects: effects?.callback, changed: changed)
-        }
-        self.kept = kept
+        effectBuffer =
+            effects == nil
+            ? nil : AudioBuffer(channelCount: channelCount, frameCapacity: IOCycle.maximumFrameCount)
+        path = VoicePath(
+            processing: worker?.port, effects: effects?.callback, effectOutput: effectBuffer?.channels)
     }
 
-    deinit {
-        worker?.stop()
-        wishes.deinitialize(count: 1)
-        wishes.deallocate()
-    }
+    deinit { worker?.stop() }
 
     /// Turns voice processing on or off, by a crossfade of 20 ms; on it comes in after its own delay.
-    public func setProcessing(_ isOn: Bool) { wishes.pointee.processes.store(isOn, ordering: .relaxed) }
+    public func setProcessing(_ isOn: Bool) { worker?.isOn = isOn }
 
     /// How voice processing stands. Any thread.
     public var processing: Processing {
         if let error = problem ?? worker?.error { return .left(error) }
-        return worker != nil && wishes.pointee.processes.load(ordering: .relaxed) ? .on : .off
+        return worker?.isOn == true ? .on : .off
     }
 
     /// Seconds that voice processing delays the voice by while it is on; 0 where there is none.

@@ -1,5 +1,6 @@
 import ArgumentParser
 import AudioBase
+import AudioContainers
 import Diagnostics
 import Foundation
 
@@ -122,6 +123,6 @@ extension TimedSignal {
     /// A tape of a simulated card, at the rate its crystal truly ran.
     init(_ tape: CallReport.Tape) throws {
         self = try TimedSignal(
-            path: tape.file, firstFrameTime: HostTime(nanoseconds: tape.firstFrameMonotonicNanoseconds))
+            SoundFiles.open(tape.file), firstFrameTime: HostTime(nanoseconds: tape.firstFrameMonotonicNanoseconds))
     }
 }

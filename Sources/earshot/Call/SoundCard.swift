@@ -1,4 +1,5 @@
 import AudioBase
+import AudioContainers
 import AudioDevices
 import AudioFiles
 import AudioSession
@@ -46,10 +47,10 @@ final class SoundCard {
             let source = options.speak == nil ? nil : ring()
             let sink = options.hear == nil ? nil : ring()
             if let path = options.speak, let source {
-                feeder = try FileFeeder(path: path, into: source, sampleRate: rate)
+                feeder = FileFeeder(try SoundFiles.open(path), into: source, sampleRate: rate)
             }
             // It holds the last call until there is another.
-            if let path = options.hear { try Failure.creating { try WritableFile.check(path) } }
+            if let path = options.hear { try Failure.creating { try OutputPath.check(path) } }
             var card = SimulatedCard.Configuration(
                 sampleRate: rate, blockFrameCount: options.card.block ?? 256, inputChannelCount: options.channels,
                 outputChannelCount: options.channels, driftPPM: options.drift, source: source,
@@ -120,9 +121,8 @@ final class SoundCard {
         if isPrepared { return }
         isPrepared = true
         if let heardPath, let sink {
-            recorder = try Failure.creating {
-                try FileRecorder(path: heardPath, from: sink, sampleRate: device.sampleRate)
-            }
+            let format = AudioFormat(sampleRate: device.sampleRate, channelCount: sink.channelCount)
+            recorder = FileRecorder(try SoundFileOutput.create(heardPath, format: format), from: sink)
         }
         feeder?.prime()
         try feeder?.start()

@@ -40,7 +40,7 @@ struct ConversionPlan {
             }
             let path = Self.path(source, type, output, isFolder)
             // By whatever names and links: one file is written once.
-            let destination = PartialFile.destination(of: path)
+            let destination = AtomicFileReplacement.destination(of: path)
             if let other = makers[destination] {
                 throw Failure(
                     "\(other) and \(source.name) would both become \(path); convert them into different folders (--output)",

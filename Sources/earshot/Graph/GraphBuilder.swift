@@ -1,4 +1,5 @@
 import AudioBase
+import AudioContainers
 import AudioDSP
 import AudioEngine
 import AudioFiles
@@ -75,7 +76,7 @@ struct GraphBuilder {
                 used.insert(number)
                 path = inputs[number - 1]
             }
-            let reader = try AudioFileReader(path: path)
+            let reader = try SoundFiles.open(path)
             files[node.name] = Opened(
                 player: player, path: path, format: reader.processingFormat, frameCount: reader.frameCount)
         }
@@ -144,7 +145,7 @@ struct GraphBuilder {
             )
         }
         try made.scheduleFile(
-            opened.path, startingFrame: Int((player.skip * own.sampleRate).rounded()),
+            SoundFiles.open(opened.path), startingFrame: Int((player.skip * own.sampleRate).rounded()),
             frameCount: player.duration.map { max(1, Int(($0 * own.sampleRate).rounded())) },
             at: player.start > 0 ? Int64((player.start * format.sampleRate).rounded()) : nil,
             options: player.loops ? .loops : [])

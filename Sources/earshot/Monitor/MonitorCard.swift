@@ -56,7 +56,8 @@ final class MonitorCard {
         let ring = command.record == nil ? nil : AudioRing(channelCount: channels, capacity: Int(rate))
         heard = MonitorTape(sampleRate: rate, ring: ring)
         if let path = command.record, let ring {
-            recorder = try Failure.creating { try FileRecorder(path: path, from: ring, sampleRate: rate) }
+            let format = AudioFormat(sampleRate: rate, channelCount: channels)
+            recorder = FileRecorder(try SoundFileOutput.create(path, format: format), from: ring)
         } else {
             recorder = nil
         }

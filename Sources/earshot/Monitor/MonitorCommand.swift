@@ -13,8 +13,8 @@ struct MonitorCommand: ParsableCommand {
     var effect: EffectOptions
 
     @Option(
-        help: ArgumentHelp("Write the sound to this file, .mp3, .wav or .flac.", valueName: "file"),
-        completion: .file(extensions: ["mp3", "wav", "flac"]))
+        help: ArgumentHelp("Write the sound to this file, of the kind that its ending names.", valueName: "file"),
+        completion: .file(extensions: SoundFileOutput.endings))
     var record: String?
 
     @Option(
@@ -39,9 +39,7 @@ struct MonitorCommand: ParsableCommand {
     func validate() throws {
         guard (-60...18).contains(volume) else { throw ValidationError("--volume takes -60 to 18 (dB)") }
         guard (1...2).contains(channels) else { throw ValidationError("--channels takes 1 or 2") }
-        if let record, ![".mp3", ".wav", ".flac"].contains(where: { record.lowercased().hasSuffix($0) }) {
-            throw ValidationError("--record takes a file that ends in .mp3, .wav or .flac, not '\(record)'")
-        }
+        if let record { try SoundFileOutput.check(record, option: "--record") }
         if let seconds, !(seconds > 0 && seconds <= 86_400 * 365) {
             throw ValidationError("--seconds takes a number of seconds above 0")
         }

@@ -90,9 +90,7 @@ struct ProcessVoiceCommand: ParsableCommand {
                 throw ValidationError("--gain-target belongs to --gain-control adaptive or fixed")
             }
         }
-        guard ["wav", "wave"].contains(RenderOutput.pathExtension(output)) || RenderOutput.isDevice(output) else {
-            throw ValidationError("\(output): what is written is WAV; name a file that ends in .wav")
-        }
+        try SoundFileOutput.check(output, option: "--output")
     }
 
     func run() throws {

@@ -1,4 +1,5 @@
 import AudioBase
+import AudioContainers
 import AudioFiles
 import Foundation
 import VoiceProcessing
@@ -8,25 +9,25 @@ struct VoiceFiles {
     private let processor: VoiceProcessor
     private let microphone: ConvertedFileReader
     private let reference: ConvertedFileReader?
-    private let writer: AudioFileWriter
+    private let writer: any SoundFileWriter
     private let command: ProcessVoiceCommand
 
     init(_ command: ProcessVoiceCommand) throws {
         self.command = command
-        let native = try AudioFileReader(path: command.mic).processingFormat.sampleRate
+        let file = try SoundFiles.open(command.mic)
         processor = try VoiceProcessor(
-            sampleRate: VoiceProcessor.nearestRate(to: native), options: command.options)
+            sampleRate: VoiceProcessor.nearestRate(to: file.processingFormat.sampleRate), options: command.options)
         let format = AudioFormat(sampleRate: Double(processor.sampleRate), channelCount: 1)
-        microphone = try ConvertedFileReader(path: command.mic, as: format)
-        reference = try command.reference.map { try ConvertedFileReader(path: $0, as: format) }
+        microphone = ConvertedFileReader(file, as: format)
+        reference = try command.reference.map { ConvertedFileReader(try SoundFiles.open($0), as: format) }
         for path in [command.mic, command.reference].compactMap(\.self)
-        where RenderOutput.isSame(path, command.output) {
+        where SoundFileOutput.isSame(path, command.output) {
             throw Failure("\(command.output): is what is read; give --output a name of its own", status: Failure.usage)
         }
         guard microphone.frameCount > 0 || reference?.frameCount ?? 0 > 0 else {
             throw Failure("\(command.mic): holds no sound; name another file", status: Failure.data)
         }
-        writer = try Failure.creating { try AudioFileWriter(path: command.output, format: format) }
+        writer = try SoundFileOutput.create(command.output, format: format)
     }
 
     func process() throws -> ProcessVoiceReport {

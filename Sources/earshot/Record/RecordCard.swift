@@ -1,4 +1,5 @@
 import AudioBase
+import AudioContainers
 import AudioDevices
 import AudioEngine
 import AudioFiles
@@ -78,7 +79,7 @@ final class RecordCard {
         let source = command.simulated.speak == nil ? nil : AudioRing(channelCount: channelCount, capacity: Int(rate))
         var feeder: FileFeeder?
         if let path = command.simulated.speak, let source {
-            feeder = try FileFeeder(path: path, into: source, sampleRate: rate)
+            feeder = FileFeeder(try SoundFiles.open(path), into: source, sampleRate: rate)
         }
         var card = SimulatedCard.Configuration(
             sampleRate: rate, blockFrameCount: command.system.block ?? 256, inputChannelCount: channelCount,

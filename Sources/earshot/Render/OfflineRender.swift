@@ -35,7 +35,7 @@ struct OfflineRender {
 
     private let graph: GraphBuilder
     private let changes: [GraphFile.Change]
-    private let output: RenderOutput
+    private let output: any SoundFileWriter
     private let block: Int
     private let tail: Double?
     private let rendered: AudioBuffer
@@ -47,7 +47,8 @@ struct OfflineRender {
 
     /// - Parameters:
     ///   - tail: seconds after the inputs; nil for as long as it sounds.
-    init(_ graph: GraphBuilder, changes: [GraphFile.Change], to output: RenderOutput, block: Int, tail: Double?) {
+    init(_ graph: GraphBuilder, changes: [GraphFile.Change], to output: any SoundFileWriter, block: Int, tail: Double?)
+    {
         self.graph = graph
         self.changes = changes
         self.output = output

@@ -20,13 +20,14 @@ struct RenderCommand: ParsableCommand {
 
     @Option(
         parsing: .upToNextOption,
-        help: ArgumentHelp("Sound files for the players, in order: WAV, FLAC, Ogg, MP3.", valueName: "file"),
+        help: ArgumentHelp("Sound files for the players, in order.", valueName: "file"),
         completion: .file())
     var input: [String] = []
 
     @Option(
-        help: ArgumentHelp("The file to write: WAV (32-bit float), or MP3 by its name.", valueName: "file"),
-        completion: .file(extensions: RenderOutput.extensions))
+        help: ArgumentHelp(
+            "The file to write, of the kind that its ending names; WAV is 32-bit float.", valueName: "file"),
+        completion: .file(extensions: SoundFileOutput.endings))
     var output: String?
 
     @Option(
@@ -60,10 +61,7 @@ struct RenderCommand: ParsableCommand {
             guard dot else { throw ValidationError("name the file to write: --output FILE.wav, or give --dot") }
             return
         }
-        guard RenderOutput.extensions.contains(RenderOutput.pathExtension(output)) || RenderOutput.isDevice(output)
-        else {
-            throw ValidationError("\(output): what is written is WAV or MP3; name a file that ends in .wav or .mp3")
-        }
+        try SoundFileOutput.check(output, option: "--output")
     }
 
     func run() throws {
@@ -98,7 +96,7 @@ struct RenderCommand: ParsableCommand {
     /// What would end badly or never, before anything is written.
     private func check(_ file: GraphFile, _ built: GraphBuilder) throws {
         guard let output else { return }
-        for other in [graph] + built.sources.map(\.path) where RenderOutput.isSame(output, other) {
+        for other in [graph] + built.sources.map(\.path) where SoundFileOutput.isSame(output, other) {
             throw Failure(
                 "\(output): is read too, and would be overwritten; name another --output", status: Failure.usage)
         }
@@ -114,7 +112,7 @@ struct RenderCommand: ParsableCommand {
 
     private func render(_ file: GraphFile, _ built: GraphBuilder) throws {
         guard let output else { return }
-        let target = try RenderOutput(path: output, format: built.format)
+        let target = try SoundFileOutput.create(output, format: built.format)
         var rendering = OfflineRender(built, changes: file.changes, to: target, block: block, tail: tail)
         var progress = RenderProgress()
         let result: OfflineRender.Result

@@ -1,5 +1,6 @@
 import ArgumentParser
 import AudioBase
+import AudioContainers
 import Foundation
 import Simulation
 
@@ -125,7 +126,7 @@ struct SimulateCommand: ParsableCommand {
             var peer = card
             if !input.isEmpty {
                 let format = AudioFormat(sampleRate: peer.sampleRate, channelCount: coding.channels)
-                peer.sound = try .file(input[index % input.count], as: format)
+                peer.sound = try .file(SoundFiles.open(input[index % input.count]), as: format)
             }
             return peer
         }
@@ -145,7 +146,7 @@ struct SimulateCommand: ParsableCommand {
         for number in 1...peers {
             for name in ["mic", "heard"] {
                 let file = "\(path)/peer-\(number)-\(name).wav"
-                if inputs.contains(where: { RenderOutput.isSame($0, file) }) {
+                if inputs.contains(where: { SoundFileOutput.isSame($0, file) }) {
                     throw Failure(
                         "\(file): is read too, and would be overwritten; name another --output", status: Failure.usage)
                 }

@@ -1,26 +1,26 @@
 import Glibc
 
-/// A file that grows by whole pieces: what of a piece the disk had no room for is taken back. Or a stream, which is never gone
-/// back in: of it only ``append(_:)`` and ``close()`` are used.
-package final class OutputFile {
+/// A file that grows by whole pieces: a piece that does not fit on the disk leaves nothing behind. Or a stream, which has only
+/// ``append(_:)`` and ``close()``.
+package final class AppendingFile {
     /// Where it is.
     package let path: String
     /// Bytes written.
     package private(set) var byteCount = 0
-    /// Nil of a file, which can be gone back in.
-    package let stream: StreamOutput?
+    /// Nil for a file.
+    package let stream: NonSeekableOutput?
     private let descriptor: CInt
     private var isOpen = true
 
     /// Creates or empties it; a new one has mode 0600.
     package init(path: String) throws(AudioFileError) {
-        descriptor = try WritableFile.open(path)
+        descriptor = try OutputPath.open(path)
         self.path = path
         stream = nil
     }
 
     /// A stream.
-    package init(_ stream: StreamOutput) {
+    package init(_ stream: NonSeekableOutput) {
         descriptor = -1
         path = stream.name
         self.stream = stream

@@ -7,7 +7,7 @@ import Glibc
 ///
 /// One gain for the whole sound; where it would lift peaks above the ceiling a limiter takes them down, and what that costs in
 /// loudness is not made up for.
-final class Leveller {
+final class LoudnessNormalizer {
     /// dB added.
     let decibels: Double
     private let gain: Float

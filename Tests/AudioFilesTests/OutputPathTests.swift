@@ -2,7 +2,7 @@ import AudioFiles
 import Foundation
 import Testing
 
-@Suite struct WritableFileTests {
+@Suite struct OutputPathTests {
     private func names(_ folder: Folder) throws -> [String] {
         try FileManager.default.contentsOfDirectory(atPath: folder.url.path).sorted()
     }
@@ -10,15 +10,15 @@ import Testing
     @Test func `what is there stays as it is, and what is not is not made`() throws {
         let folder = try Folder()
         let path = folder.path("a.wav")
-        try WritableFile.check(path)
+        try OutputPath.check(path)
         #expect(try names(folder).isEmpty)
         try Data("keep me".utf8).write(to: URL(filePath: path))
-        try WritableFile.check(path)
+        try OutputPath.check(path)
         #expect(try Data(contentsOf: URL(filePath: path)) == Data("keep me".utf8))
         #expect(throws: AudioFileError.missingFolder(path: folder.path("none/a.wav"))) {
-            try WritableFile.check(folder.path("none/a.wav"))
+            try OutputPath.check(folder.path("none/a.wav"))
         }
-        #expect(throws: AudioFileError.directory(path: folder.url.path)) { try WritableFile.check(folder.url.path) }
+        #expect(throws: AudioFileError.directory(path: folder.url.path)) { try OutputPath.check(folder.url.path) }
     }
 
     @Test func `a link to a file that is not there goes on being one, also by another link`() throws {
@@ -27,17 +27,17 @@ import Testing
         try FileManager.default.createDirectory(atPath: disk, withIntermediateDirectories: false)
         for (link, target) in [("a.wav", disk + "/take.wav"), ("b.wav", "disk/take.wav"), ("c.wav", "b.wav")] {
             try FileManager.default.createSymbolicLink(atPath: folder.path(link), withDestinationPath: target)
-            try WritableFile.check(folder.path(link))
+            try OutputPath.check(folder.path(link))
             #expect(try FileManager.default.destinationOfSymbolicLink(atPath: folder.path(link)) == target)
             #expect(try FileManager.default.contentsOfDirectory(atPath: disk).isEmpty)
         }
         // And what is then written goes where it leads.
-        Glibc.close(try WritableFile.open(folder.path("c.wav")))
+        Glibc.close(try OutputPath.open(folder.path("c.wav")))
         #expect(try FileManager.default.contentsOfDirectory(atPath: disk) == ["take.wav"])
-        try WritableFile.check(folder.path("c.wav"))
+        try OutputPath.check(folder.path("c.wav"))
         // A recording that came to nothing takes the file away, not the links.
-        WritableFile.remove(folder.path("c.wav"))
-        WritableFile.remove(folder.path("c.wav"))
+        OutputPath.remove(folder.path("c.wav"))
+        OutputPath.remove(folder.path("c.wav"))
         #expect(try FileManager.default.contentsOfDirectory(atPath: disk).isEmpty)
         #expect(try names(folder) == ["a.wav", "b.wav", "c.wav", "disk"])
     }
@@ -48,7 +48,7 @@ import Testing
             let path = folder.path(link)
             try FileManager.default.createSymbolicLink(atPath: path, withDestinationPath: target)
             let expected = link == "a.wav" ? AudioFileError.missingFolder(path: path) : .system(path: path, code: ELOOP)
-            #expect(throws: expected) { try WritableFile.check(path) }
+            #expect(throws: expected) { try OutputPath.check(path) }
             #expect(try FileManager.default.destinationOfSymbolicLink(atPath: path) == target)
         }
     }

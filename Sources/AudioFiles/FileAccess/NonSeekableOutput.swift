@@ -1,9 +1,9 @@
 import Glibc
 
-/// What sound goes to where nothing can be gone back to: a pipe, a terminal, or a file that is only added to.
+/// An output without seeking: a pipe, a terminal, or a file that is only appended to.
 ///
-/// A process that ignores SIGPIPE hears of a reader that has gone by ``AudioFileError/notRead(path:)``. One thread at a time.
-package final class StreamOutput {
+/// In a process that ignores SIGPIPE, a pipe whose reader has closed throws ``AudioFileError/notRead(path:)``. One thread at a time.
+package final class NonSeekableOutput {
     /// As errors say it, such as `standard output`.
     package let name: String
     /// Bytes written.
@@ -11,16 +11,16 @@ package final class StreamOutput {
     private let descriptor: CInt
     private var isOpen = true
     /// Seconds that a reader may stand still.
-    private let patience: Double
+    private let timeout: Double
     /// What a pipe that is ready takes without waiting (POSIX's least PIPE_BUF is 512, Linux's 4,096).
     private static let piece = 4_096
 
     /// - Parameter descriptor: is duplicated, and stays open.
-    package init(_ descriptor: CInt, name: String, patience: Double = 5) throws(AudioFileError) {
+    package init(_ descriptor: CInt, name: String, timeout: Double = 5) throws(AudioFileError) {
         self.descriptor = fcntl(descriptor, F_DUPFD_CLOEXEC, 3)
         guard self.descriptor >= 0 else { throw .from(errno: errno, path: name) }
         self.name = name
-        self.patience = patience
+        self.timeout = timeout
     }
 
     deinit { if isOpen { Glibc.close(descriptor) } }
@@ -30,7 +30,7 @@ package final class StreamOutput {
         var done = 0
         while done < bytes.count {
             var ready = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
-            let count = poll(&ready, 1, CInt(patience * 1e3))
+            let count = poll(&ready, 1, CInt(timeout * 1e3))
             if count == 0 { throw .notRead(path: name) }
             if count < 0, errno != EINTR { throw .from(errno: errno, path: name) }
             guard count > 0 else { continue }

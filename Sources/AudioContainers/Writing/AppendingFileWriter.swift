@@ -6,7 +6,7 @@ import Glibc
 ///
 /// Its tags have no place in it until the sound is complete. Until then they are in a file of silence beside it, so that they
 /// outlive a kill, and a disk too full to write them back.
-final class ContinuedFile: SoundFileWriter {
+final class AppendingFileWriter: SoundFileWriter {
     private let path: String
     private let writer: any SoundFileWriter
     /// Where the writer believes its file to be.
@@ -31,7 +31,7 @@ final class ContinuedFile: SoundFileWriter {
         var tags = info.tags
         leftOut = tags.removeUnwritableFields()
         self.tags = tags
-        let copy = try FileCopy(try ReadableFile(path), isFilled: false)
+        let copy = try AtomicFileReplacement(of: path)
         copyPath = copy.path
         let writer: any SoundFileWriter
         var shelf: String?
@@ -39,8 +39,8 @@ final class ContinuedFile: SoundFileWriter {
             writer = try SoundFiles.create(
                 copy.path, type: type, format: info.format, settings: SoundFiles.Settings(sampleFormat: sampleFormat))
             try Self.take(path, into: writer)
-            shelf = try Self.shelve(tags, of: copy.original, path)
-            try copy.replaceOriginal()
+            shelf = try Self.shelve(tags, of: copy.target, path)
+            try copy.commit()
         } catch {
             if let shelf { unlink(shelf) }
             throw error.named(path, insteadOf: copy.path)
@@ -99,6 +99,7 @@ final class ContinuedFile: SoundFileWriter {
     }
 
     var format: AudioFormat { writer.format }
+    var fileSampleRate: Double { writer.fileSampleRate }
     /// Those that were there among them.
     var frameCount: Int { writer.frameCount }
 

@@ -1,8 +1,8 @@
 import AudioBase
 import Glibc
 
-/// A file to write sound to.
-package enum WritableFile {
+/// Checks and opens the path of a file to write.
+package enum OutputPath {
     /// Links in a row that are followed: as many as Linux follows.
     package static let linkLimit = 40
 

@@ -1,9 +1,8 @@
 import CSndfile
 import Glibc
 
-/// Some of a file's bytes, a few of them others or before the first, as a file that libsndfile reads. It must outlive what was
-/// opened.
-final class FilePart {
+/// A part of a file as a file that libsndfile reads, with some bytes replaced or added before it. It must outlive libsndfile's file.
+final class PatchedFileView {
     private let file: ReadableFile
     private let byteCount: Int
     private let prefix: [UInt8]
@@ -33,11 +32,11 @@ final class FilePart {
     /// Nil where it is no sound.
     func open(_ info: inout SF_INFO) -> OpaquePointer? {
         var calls = SF_VIRTUAL_IO()
-        calls.get_filelen = { FilePart.of($0).map { sf_count_t($0.byteCount) } ?? -1 }
-        calls.tell = { FilePart.of($0).map { sf_count_t($0.position) } ?? -1 }
+        calls.get_filelen = { PatchedFileView.of($0).map { sf_count_t($0.byteCount) } ?? -1 }
+        calls.tell = { PatchedFileView.of($0).map { sf_count_t($0.position) } ?? -1 }
         calls.write = { _, _, _ in 0 }
         calls.seek = { offset, whence, data in
-            guard let part = FilePart.of(data) else { return -1 }
+            guard let part = PatchedFileView.of(data) else { return -1 }
             let base = whence == SEEK_CUR ? part.position : whence == SEEK_END ? part.byteCount : 0
             let (goal, overflow) = base.addingReportingOverflow(Int(offset))
             guard !overflow, goal >= 0 else { return -1 }
@@ -45,7 +44,7 @@ final class FilePart {
             return sf_count_t(goal)
         }
         calls.read = { bytes, count, data in
-            guard let part = FilePart.of(data), let bytes else { return 0 }
+            guard let part = PatchedFileView.of(data), let bytes else { return 0 }
             let wanted = max(0, min(Int(count), part.byteCount - part.position))
             var done = 0
             while done < wanted, part.position + done < part.prefix.count {
@@ -64,7 +63,7 @@ final class FilePart {
         return sf_open_virtual(&calls, CInt(SFM_READ), &info, Unmanaged.passUnretained(self).toOpaque())
     }
 
-    private static func of(_ data: UnsafeMutableRawPointer?) -> FilePart? {
-        data.map { Unmanaged<FilePart>.fromOpaque($0).takeUnretainedValue() }
+    private static func of(_ data: UnsafeMutableRawPointer?) -> PatchedFileView? {
+        data.map { Unmanaged<PatchedFileView>.fromOpaque($0).takeUnretainedValue() }
     }
 }

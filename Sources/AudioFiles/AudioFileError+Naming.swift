@@ -1,0 +1,17 @@
+extension AudioFileError {
+    /// Returns this error about the file that people know, where it is about one that stands in for it.
+    package func named(_ path: String, insteadOf partial: String) -> AudioFileError {
+        switch self {
+        case .missingFolder(partial): .missingFolder(path: path)
+        case .notPermitted(partial): .notPermitted(path: path)
+        case .diskFull(partial): .diskFull(path: path)
+        case .tooLong(partial): .tooLong(path: path)
+        case .unsupportedFormat(partial, let detail): .unsupportedFormat(path: path, detail: detail)
+        case .encoderFailed(partial, let reason): .encoderFailed(path: path, reason: reason)
+        case .tagsRefused(partial, let detail): .tagsRefused(path: path, detail: detail)
+        case .damaged(partial, let reason): .damaged(path: path, reason: reason)
+        case .system(partial, let code): .system(path: path, code: code)
+        default: self
+        }
+    }
+}

@@ -1,0 +1,31 @@
+import ArgumentParser
+import AudioBase
+import AudioContainers
+import AudioFiles
+import Foundation
+
+/// The sound file that a command writes, of the kind that its name's ending says.
+enum SoundFileOutput {
+    /// Endings that name a kind, for completion.
+    static var endings: [String] { FileKinds.names }
+
+    /// Refuses a name whose ending is no kind. A device, such as /dev/null, may have any name.
+    static func check(_ path: String, option: String) throws {
+        guard AudioFileType(fileName: path) == nil, !path.hasPrefix("/dev/") else { return }
+        let kinds = endings.map { ".\($0)" }.joined(separator: ", ")
+        throw ValidationError("\(option) '\(path)': the ending names no kind of sound file; use one of \(kinds)")
+    }
+
+    /// Creates or empties the file, as 32-bit float where the kind has that.
+    static func create(_ path: String, format: AudioFormat) throws -> any SoundFileWriter {
+        try Failure.creating { try SoundFiles.create(path, format: format) }
+    }
+
+    /// Returns true if two paths are one plain file, by whatever names.
+    static func isSame(_ a: String, _ b: String) -> Bool {
+        var one = stat()
+        var other = stat()
+        guard stat(a, &one) == 0, stat(b, &other) == 0 else { return false }
+        return one.st_dev == other.st_dev && one.st_ino == other.st_ino && one.st_mode & S_IFMT == S_IFREG
+    }
+}

@@ -1,0 +1,86 @@
+import AudioBase
+import TestSupport
+import TestTraits
+import Testing
+
+@testable import VoiceProcessing
+
+/// Blocks of two channels through a port, on virtual time.
+@Suite struct VoiceProcessingPortTests {
+    private let rate = 16_000.0
+    private let block = AudioBuffer(channelCount: 2, frameCapacity: 160)
+    private let played = AudioBuffer(channelCount: 2, frameCapacity: 160)
+
+    private func worker(isOn: Bool) throws -> VoiceProcessingWorker {
+        try VoiceProcessingWorker(
+            sampleRate: rate, maximumFrameCount: 160, options: VoiceProcessingWorkerTests.gentle, isOn: isOn)
+    }
+
+    /// Renders one block at a time; the second channel is the first with its sign turned, so that their mean is silence.
+    private func render(_ worker: VoiceProcessingWorker, from start: Int, count: Int, isOpposed: Bool) -> [[Float]] {
+        var channels: [[Float]] = [[], []]
+        for number in 0..<count {
+            for i in 0..<160 {
+                let sample = sine(start + number * 160 + i, frequency: 200, rate: rate, amplitude: 0.3)
+                block.channels[0][i] = sample
+                block.channels[1][i] = isOpposed ? -sample : sample
+                played.channels[0][i] = 0
+                played.channels[1][i] = 0
+            }
+            worker.port.process(block.channels, reference: played.channels, frameCount: 160)
+            worker.runPending()
+            for c in 0..<2 { channels[c] += UnsafeBufferPointer(start: block.channels[c], count: 160) }
+        }
+        return channels
+    }
+
+    @Test func `off, it changes no bit, needs no reference and gives the worker nothing to do`() throws {
+        let worker = try worker(isOn: false)
+        let heard = render(worker, from: 0, count: 50, isOpposed: true)
+        let isPlain = heard[0] == (0..<8_000).map { sine($0, frequency: 200, rate: rate, amplitude: 0.3) }
+        #expect(isPlain && zip(heard[0], heard[1]).allSatisfy { $0 == -$1 })
+        let needsReference = worker.port.needsReference()
+        #expect(!needsReference && worker.counts.wanted == 0)
+    }
+
+    @Test func `turned on it comes in after its latency, for each channel alike, and turned off the block is plain`()
+        throws
+    {
+        let worker = try worker(isOn: false)
+        worker.isOn = true
+        let needsReference = worker.port.needsReference()
+        #expect(needsReference)
+        // The mean of the channels is silence, so that what is cleaned is told from what is plain.
+        let on = render(worker, from: 0, count: 50, isOpposed: true)
+        let fade = Int(0.02 * rate)
+        let before = worker.latency / 160 * 160
+        let isPlain = (0..<before).allSatisfy { on[0][$0] == sine($0, frequency: 200, rate: rate, amplitude: 0.3) }
+        #expect(isPlain)
+        let isCleaned = (before + 160 + fade..<8_000).allSatisfy { abs(on[0][$0]) < 0.01 && on[0][$0] == on[1][$0] }
+        #expect(isCleaned)
+        worker.isOn = false
+        let off = render(worker, from: 8_000, count: 50, isOpposed: true)
+        let all = on[0] + off[0]
+        let steepest = 0.3 * 2 * Float.pi * 200 / Float(rate)
+        #expect(zip(all, all.dropFirst()).allSatisfy { abs($0 - $1) < 1.2 * steepest }, "it clicks")
+        let isPlainAgain = (fade..<8_000).allSatisfy { off[0][$0] == -off[1][$0] }
+        let needsReferenceStill = worker.port.needsReference()
+        #expect(isPlainAgain && !needsReferenceStill)
+        // On again it waits anew: the worker holds sound of the time before.
+        let wanted = worker.counts.wanted
+        worker.isOn = true
+        let again = render(worker, from: 16_000, count: 4, isOpposed: true)
+        #expect(again[0][0] == sine(16_000, frequency: 200, rate: rate, amplitude: 0.3))
+        #expect(worker.counts.wanted == wanted + 4 * 160)
+    }
+
+    @Test func `on from the start, it gives silence of its latency and then what it cleaned`() throws {
+        let worker = try worker(isOn: true)
+        let heard = render(worker, from: 0, count: 100, isOpposed: false)
+        let beginsSilent = heard[0][..<(worker.latency / 2)].allSatisfy { $0 == 0 }
+        let areAlike = heard[0] == heard[1]
+        #expect(beginsSilent && areAlike)
+        let peak = heard[0][8_000...].reduce(0) { max($0, abs($1)) }
+        #expect((0.2...0.4).contains(peak))
+    }
+}
