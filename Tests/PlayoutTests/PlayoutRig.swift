@@ -32,6 +32,11 @@ struct PlayoutRig {
     var says: ((Int) -> Float)? = nil
     /// Called before each block.
     var before: (_ playout: Playout, _ now: Double) -> Void = { _, _ in }
+    /// Packets for which Opus stands in.
+    var fallback: (_ sequence: Int) -> Bool = { _ in false }
+    var opusBitRate = 64_000
+    /// Percent of packets whose loss the Opus encoder guards against.
+    var expectedLoss = 0
     var keepsOutput = true
     /// Seconds between two entries of the history; 0 for each block.
     var historyInterval = 0.0
@@ -108,10 +113,12 @@ struct PlayoutRig {
             let configuration = rig.configuration
             rate = configuration.streamRate * (1 + rig.senderPPM * 1e-6)
             encoder =
-                configuration.coding == .opus
+                configuration.coding == .opus || configuration.hasOpusReserve
                 ? try OpusEncoder(
                     channelCount: configuration.channelCount,
-                    frameDuration: OpusFrameDuration(rawValue: configuration.framesPerPacket)!, bitRate: 64_000) : nil
+                    frameDuration: OpusFrameDuration(rawValue: configuration.framesPerPacket)!,
+                    bitRate: rig.opusBitRate) : nil
+            encoder?.setExpectedLoss(percent: rig.expectedLoss)
             custom =
                 configuration.coding == .opusCustom
                 ? try OpusCustomEncoder(
@@ -150,10 +157,11 @@ struct PlayoutRig {
             if rig.silence?.contains(sent) == true { return }
             let count = try encode(frames)  // before it may be lost: an encoder goes on from what it coded
             guard let late = rig.delay(sequence, sent) else { return lost.append(sent) }
-            let header = PacketHeader(
+            var header = PacketHeader(
                 sequence: sequence + restarted.sequence, position: position + shift + restarted.position,
                 frameCount: frames, byteCount: count,
                 arrival: HostTime(nanoseconds: 1_000_000_000).advanced(bySeconds: sent + late))
+            header.isReserve = rig.fallback(sequence)
             put(header, Array(payload[..<count]))
         }
 
@@ -172,7 +180,9 @@ struct PlayoutRig {
                 }
             }
             let (sound, encoder, custom) = (sound, encoder, custom)
+            let isFallback = rig.fallback(sequence)
             return try payload.withUnsafeMutableBytes { bytes in
+                if isFallback { return try encoder!.encode(sound.channels, offset: 0, into: bytes) }
                 switch configuration.coding {
                 case .pcm:
                     return PCMCodec.encode(
