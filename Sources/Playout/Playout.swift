@@ -92,7 +92,7 @@ public final class Playout: Sendable {
         public func pull(_ output: Channels, frameCount: Int, sampleTime: Int64, hostTime: HostTime) {
             state.pointee.pull(output, frameCount: frameCount, sampleTime: sampleTime, hostTime: hostTime)
             statistics.store(state.pointee.statistics)
-            if state.pointee.forecastIsDue(sampleTime) { forecast.store(state.pointee.tracker.forecast) }
+            if state.pointee.forecastIsDue(sampleTime) { forecast.store(state.pointee.forecast) }
         }
     }
 }
