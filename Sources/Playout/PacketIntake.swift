@@ -69,7 +69,7 @@ struct PacketIntake: ~Copyable {
             buffer.header(of: header.sequence) == nil
         else { return }
         statistics.recoveredPackets &+= 1
-        if header.wasAskedFor { statistics.requestedPackets &+= 1 }
+        if header.wasRequested { statistics.requestedPackets &+= 1 }
         buffer.insert(header, payload: payload(inSlot: slot))
     }
 

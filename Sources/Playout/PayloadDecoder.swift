@@ -101,7 +101,7 @@ struct PayloadDecoder: ~Copyable {
 
     @_noLocks
     private func isOpus(_ header: PacketHeader) -> Bool {
-        if header.isReserve, opus != nil { return true }
+        if header.isFallbackCodec, opus != nil { return true }
         switch coding {
         case .opus: return true
         case .pcm, .opusCustom, .decoded: return false

@@ -71,7 +71,7 @@ struct PlayoutState: ~Copyable {
         let offset = arrival - Double(end) / configuration.streamRate
         if header.isRecovered {
             guard isStarted else { return }
-            if !header.wasAskedFor { steering.addRecovered(offset: offset, at: arrival) }
+            if !header.wasRequested { steering.addRecovered(offset: offset, at: arrival) }
             return intake.insertRecovered(header, slot: slot, &statistics)
         }
         steering.noteTime(arrival)

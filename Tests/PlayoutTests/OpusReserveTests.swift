@@ -33,7 +33,7 @@ import Testing
             let now = start.advanced(bySeconds: Double(n) * 0.010)
             var header = PacketHeader(
                 sequence: n, position: n * 480, frameCount: 480, byteCount: count, arrival: now)
-            header.isReserve = isReserve
+            header.isFallbackCodec = isReserve
             _ = packet.withUnsafeBytes {
                 playout.packets.push(header, payload: UnsafeRawBufferPointer(rebasing: $0[..<count]))
             }

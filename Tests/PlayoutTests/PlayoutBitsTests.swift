@@ -112,7 +112,7 @@ extension RecordedRun {
                     var header = PacketHeader(
                         sequence: sequence - 4, position: 128 * (sequence - 4), frameCount: 128, byteCount: 256,
                         arrival: HostTime(nanoseconds: 1_000_000_000).advanced(bySeconds: sent + 0.002),
-                        isRecovered: true, wasAskedFor: sequence % 2 == 0)
+                        isRecovered: true, wasRequested: sequence % 2 == 0)
                     header.endsCongestion = sequence % 5 == 0
                     return header
                 }

@@ -161,7 +161,7 @@ struct PlayoutRig {
                 sequence: sequence + restarted.sequence, position: position + shift + restarted.position,
                 frameCount: frames, byteCount: count,
                 arrival: HostTime(nanoseconds: 1_000_000_000).advanced(bySeconds: sent + late))
-            header.isReserve = rig.fallback(sequence)
+            header.isFallbackCodec = rig.fallback(sequence)
             put(header, Array(payload[..<count]))
         }
 

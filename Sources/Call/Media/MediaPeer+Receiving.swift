@@ -88,11 +88,11 @@ extension MediaPeer {
         into packets: PacketQueue
     ) {
         let sound = sound(of: payload)
-        let wasAskedFor = log.recover(sequence, position: position, frameCount: frames)
+        let wasRequested = log.recover(sequence, position: position, frameCount: frames)
         counts.recoveredPackets += 1
         let header = PacketHeader(
             sequence: sequence, position: position, frameCount: frames, byteCount: sound.count, arrival: now,
-            isRecovered: true, wasAskedFor: wasAskedFor)
+            isRecovered: true, wasRequested: wasRequested)
         if !packets.push(header, payload: sound) { counts.rejectedPackets += 1 }
     }
 
@@ -112,7 +112,7 @@ extension MediaPeer {
         var header = PacketHeader(
             sequence: media.sequenceNumber, position: media.position, frameCount: frames, byteCount: sound.count,
             arrival: now, startsStream: media.startsSource)
-        header.isReserve = media.isReserve
+        header.isFallbackCodec = media.isReserve
         header.endsCongestion = endsCongestion
         if !packets.push(header, payload: sound) { counts.rejectedPackets += 1 }
     }
