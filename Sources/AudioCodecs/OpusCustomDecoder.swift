@@ -44,8 +44,9 @@ public final class OpusCustomDecoder: Sendable {
 }
 
 extension OpusCustomDecoder {
+    // Unchecked: the state has one user at a time, by contract.
     /// A handle to decode with. One thread at a time; every method is render-safe.
-    public struct Renderer: @unchecked Sendable {  // the decoder's state has one user at a time, by contract
+    public struct Renderer: @unchecked Sendable, BitwiseCopyable {
         let decoder: OpaquePointer
         let scratch: UnsafeMutablePointer<Float>
         let coded: UnsafeMutablePointer<UInt8>  // one byte more, before the frame

@@ -33,8 +33,9 @@ public final class OpusDecoder: Sendable {
 }
 
 extension OpusDecoder {
+    // Unchecked: the state has one user at a time, by contract.
     /// A handle to decode with. One thread at a time; every method is render-safe.
-    public struct Renderer: @unchecked Sendable {  // the decoder's state has one user at a time, by contract
+    public struct Renderer: @unchecked Sendable, BitwiseCopyable {
         let decoder: OpaquePointer
         let scratch: UnsafeMutablePointer<Float>
         let channelCount: Int

@@ -1,3 +1,4 @@
+import AudioBase
 import AudioCodecs
 import MediaTransport
 import Playout
@@ -69,10 +70,10 @@ extension CallConfiguration {
     public var playout: PlayoutConfiguration {
         PlayoutConfiguration(
             coding: coding, streamRate: streamRate, deviceRate: deviceRate, channelCount: channelCount,
-            framesPerPacket: framesPerPacket, dial: dial, hasOpusReserve: repair.reserve != nil)
+            framesPerPacket: framesPerPacket, dial: dial, fallback: repair.reserve == nil ? nil : .opus)
     }
 
-    private var coding: PlayoutCoding {
+    private var coding: RenderCodec {
         switch codec {
         case .aac: .decoded
         case .opus: .opus

@@ -31,7 +31,7 @@ struct DelaySteering: ~Copyable {
     init(_ configuration: PlayoutConfiguration) {
         self.configuration = configuration
         mayFollowBlocks =
-            configuration.coding != .decoded && configuration.fixedDepth == 0
+            !configuration.coding.isDecodedAhead && configuration.fixedDepth == 0
             && configuration.streamRate == configuration.deviceRate
         tracker = DelayTracker(dial: configuration.dial)
         resampler = Resampler(

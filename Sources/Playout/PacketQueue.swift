@@ -22,7 +22,7 @@ public struct PacketHeader: BitwiseCopyable, Sendable {
     /// True if it was recovered because this side requested it: playout does not wait for such packets.
     public var wasRequested: Bool
 
-    /// True if it is in the fallback codec (``PlayoutConfiguration/hasOpusReserve``).
+    /// True if it is in the fallback codec (``PlayoutConfiguration/fallback``).
     public var isFallbackCodec = false
     /// True if a link that was too slow is free again: the delays before it say nothing of those to come.
     public var endsCongestion = false

@@ -2,9 +2,10 @@ import AudioBase
 
 /// One decoded packet, or the codec's concealment of one, and how far it was played.
 struct PacketStage: ~Copyable {
-    /// Memory of `capacity` frames that decoders write into, from its start on.
+    /// Frames of the longest packet: 120 ms of Opus.
+    static var capacity: Int { @_noLocks get { 5_760 } }
+    /// Memory that decoders write into, from its start on.
     let channels: Channels
-    let capacity: Int
     /// Frames that remain to be played; the first is at ``offset`` of ``channels``.
     private(set) var frameCount = 0
     private(set) var offset = 0
@@ -14,9 +15,8 @@ struct PacketStage: ~Copyable {
 
     private let owner: AudioBuffer
 
-    init(channelCount: Int, capacity: Int) {
-        self.capacity = capacity
-        owner = AudioBuffer(channelCount: channelCount, frameCapacity: capacity)
+    init(channelCount: Int) {
+        owner = AudioBuffer(channelCount: channelCount, frameCapacity: Self.capacity)
         channels = owner.channels
     }
 

@@ -1,5 +1,4 @@
 import AudioBase
-import AudioCodecs
 
 /// Decodes packets of the stream's codec and of its fallback codec to a ``PacketStage``.
 struct PayloadDecoder: ~Copyable {
@@ -7,43 +6,28 @@ struct PayloadDecoder: ~Copyable {
     /// Frames of the packet decoded last.
     private(set) var framesPerPacket: Int
 
-    private let coding: PlayoutCoding
-    private let channelCount: Int
-    private let opus: OpusDecoder.Renderer?
-    private let opusCustom: OpusCustomDecoder.Renderer?
-    private let concealmentLimit: Int  // frames that Opus conceals in a row
-    private var isInOpus: Bool  // the packet decoded last was Opus
-    private var customEnd = -1  // the stream's frame up to which the Opus Custom decoder has followed
-    private var concealedFrames = 0  // by Opus since the last packet
+    private let main: RenderDecoder.Handle
+    private let fallback: RenderDecoder.Handle?
+    private let concealmentLimit: Int  // frames that a codec conceals in a row
+    private var isInFallback = false  // the packet decoded last was in the fallback codec
+    private var concealedFrames = 0  // by the codec since the last packet
 
-    init(_ configuration: PlayoutConfiguration, opus: OpusDecoder.Renderer?, opusCustom: OpusCustomDecoder.Renderer?) {
-        coding = configuration.coding
-        channelCount = configuration.channelCount
+    init(_ configuration: PlayoutConfiguration, main: RenderDecoder.Handle, fallback: RenderDecoder.Handle?) {
         framesPerPacket = configuration.framesPerPacket
-        self.opus = opus
-        self.opusCustom = opusCustom
+        self.main = main
+        self.fallback = fallback
         concealmentLimit = Int(0.060 * configuration.streamRate)
-        isInOpus = configuration.coding == .opus
-        stage = PacketStage(channelCount: configuration.channelCount, capacity: OpusDecoder.maximumFrameCount)
+        stage = PacketStage(channelCount: configuration.channelCount)
     }
 
     /// Decodes a packet to the stage. A packet that cannot be decoded leaves the stage empty.
     @_noLocks
     mutating func decode(_ header: PacketHeader, _ payload: UnsafeMutableRawPointer) {
-        let bytes = payload.assumingMemoryBound(to: UInt8.self)
-        var frames = 0
-        let isOpus = isOpus(header)
-        if isOpus {
-            if let opus {
-                if !isInOpus { opus.reset() }
-                frames = opus.decode(
-                    bytes, byteCount: header.byteCount, into: stage.channels, offset: 0, frameCount: stage.capacity)
-            }
-        } else {
-            frames = decodeOther(payload, header)
-        }
+        let decoder = decoder(isFallback(header))
+        if isFallback(header) != isInFallback { decoder.reset() }
+        let frames = decoder.decode(call(header, payload, frameCount: header.frameCount))
         guard frames > 0 else { return }
-        isInOpus = isOpus
+        isInFallback = isFallback(header)
         framesPerPacket = frames
         concealedFrames = 0
         stage.set(position: header.position, frameCount: frames, isConcealment: false)
@@ -57,9 +41,11 @@ struct PayloadDecoder: ~Copyable {
     /// - Returns: the frames concealed; 0 if the codec conceals none.
     @_noLocks
     mutating func conceal(position: Int, gap: Int) -> Int {
-        let step = min(gap, framesPerPacket) / 120 &* 120
-        guard let opus, isInOpus, step > 0, stage.frameCount == 0, concealedFrames < concealmentLimit else { return 0 }
-        let frames = opus.conceal(into: stage.channels, offset: 0, frameCount: step)
+        guard stage.frameCount == 0, concealedFrames < concealmentLimit else { return 0 }
+        let frames = decoder(isInFallback).conceal(
+            DecoderCall(
+                bytes: nil, byteCount: 0, position: position, frameCount: min(gap, framesPerPacket),
+                output: stage.channels, capacity: PacketStage.capacity))
         guard frames > 0 else { return 0 }
         concealedFrames &+= frames
         stage.set(position: position, frameCount: frames, isConcealment: true)
@@ -71,12 +57,10 @@ struct PayloadDecoder: ~Copyable {
     @_noLocks
     mutating func recover(position: Int, before header: PacketHeader, _ payload: UnsafeMutableRawPointer) -> Bool {
         let gap = header.position &- position
-        guard let opus, isInOpus, isOpus(header) else { return false }
-        guard stage.frameCount == 0, gap == framesPerPacket, gap <= stage.capacity else { return false }
-        let bytes = payload.assumingMemoryBound(to: UInt8.self)
-        guard opus.carriesEarlier(bytes, byteCount: header.byteCount) else { return false }
-        let frames = opus.recover(
-            before: bytes, byteCount: header.byteCount, into: stage.channels, offset: 0, frameCount: gap)
+        guard isFallback(header) == isInFallback, stage.frameCount == 0, gap == framesPerPacket else { return false }
+        let (decoder, call) = (decoder(isInFallback), call(header, payload, frameCount: gap))
+        guard decoder.carriesPrevious(call) else { return false }
+        let frames = decoder.recoverPrevious(call)
         guard frames > 0 else { return false }
         concealedFrames = 0
         stage.set(position: position, frameCount: frames, isConcealment: false)
@@ -86,74 +70,32 @@ struct PayloadDecoder: ~Copyable {
     /// Returns true if the packet carries a copy of the one before it.
     @_noLocks
     func carriesPrevious(_ header: PacketHeader, _ payload: UnsafeMutableRawPointer) -> Bool {
-        guard let opus, isOpus(header) else { return false }
-        return opus.carriesEarlier(payload.assumingMemoryBound(to: UInt8.self), byteCount: header.byteCount)
+        decoder(isFallback(header)).carriesPrevious(call(header, payload, frameCount: header.frameCount))
     }
 
     /// Forgets the stream so far.
     @_noLocks
     mutating func reset() {
-        opus?.reset()
-        opusCustom?.reset()
+        main.reset()
+        fallback?.reset()
         stage.removeAll()
-        customEnd = -1
     }
 
     @_noLocks
-    private func isOpus(_ header: PacketHeader) -> Bool {
-        if header.isFallbackCodec, opus != nil { return true }
-        switch coding {
-        case .opus: return true
-        case .pcm, .opusCustom, .decoded: return false
-        }
+    private func isFallback(_ header: PacketHeader) -> Bool { header.isFallbackCodec && fallback != nil }
+
+    @_noLocks
+    private func decoder(_ isFallback: Bool) -> RenderDecoder.Handle {
+        if isFallback, let fallback { return fallback }
+        return main
     }
 
     @_noLocks
-    private mutating func decodeOther(_ payload: UnsafeMutableRawPointer, _ header: PacketHeader) -> Int {
-        let bytes = payload.assumingMemoryBound(to: UInt8.self)
-        switch coding {
-        case .pcm:
-            return PCMCodec.decode(
-                bytes, byteCount: header.byteCount, channelCount: channelCount, into: stage.channels, offset: 0)
-        case .opus: return 0
-        case .opusCustom: return decodeCustom(bytes, header)
-        case .decoded:
-            let samples = payload.assumingMemoryBound(to: Float.self)
-            let frames = header.frameCount
-            for c in 0..<channelCount { copySamples(stage.channels[c], samples + c &* frames, frames) }
-            return frames
-        }
-    }
-
-    /// Decodes a packet of Opus Custom: as many frames of one size as its header's length tells.
-    /// - Returns: the frames of sound, 0 if none decodes.
-    @_noLocks
-    private mutating func decodeCustom(_ bytes: UnsafePointer<UInt8>, _ header: PacketHeader) -> Int {
-        guard let opusCustom, header.frameCount <= stage.capacity else { return 0 }
-        let length = opusCustom.frameCount
-        let count = header.frameCount / length
-        guard count > 0 else { return 0 }
-        let size = header.byteCount / count
-        if customEnd >= 0 { followLoss((header.position &- customEnd) / length, opusCustom) }
-        var done = 0
-        for frame in 0..<count {
-            let decoded = opusCustom.decode(
-                bytes + frame &* size, byteCount: size, into: stage.channels, offset: done)
-            guard decoded > 0 else { break }
-            done &+= decoded
-        }
-        customEnd = header.position &+ done
-        return done
-    }
-
-    /// Lets the decoder conceal lost frames unheard (linear prediction is heard), so that the next one joins what it knows. After
-    /// eight frames it knows nothing more that lasts.
-    @_noLocks
-    private mutating func followLoss(_ missing: Int, _ opusCustom: OpusCustomDecoder.Renderer) {
-        var remaining = min(missing, 8)
-        while remaining > 0 {
-            _ = opusCustom.conceal(into: stage.channels, offset: 0)
-            remaining &-= 1
-        }
+    private func call(
+        _ header: PacketHeader, _ payload: UnsafeMutableRawPointer, frameCount: Int
+    ) -> DecoderCall {
+        DecoderCall(
+            bytes: UnsafePointer(payload.assumingMemoryBound(to: UInt8.self)), byteCount: header.byteCount,
+            position: header.position, frameCount: frameCount, output: stage.channels, capacity: PacketStage.capacity)
     }
 }

@@ -1,5 +1,4 @@
 import AudioBase
-import AudioCodecs
 
 /// The render side of playout, which no other thread sees: passes packets and blocks between intake, restart detection, reader
 /// and steering.
@@ -17,14 +16,14 @@ struct PlayoutState: ~Copyable {
     private var forecastTime: Int64 = .min  // of the last forecast
 
     init(
-        configuration: PlayoutConfiguration, queue: PacketQueue.Storage, opus: OpusDecoder.Renderer?,
-        opusCustom: OpusCustomDecoder.Renderer?, dial: SharedDial
+        configuration: PlayoutConfiguration, queue: PacketQueue.Storage, decoder: RenderDecoder.Handle,
+        fallback: RenderDecoder.Handle?, dial: SharedDial
     ) {
         self.configuration = configuration
         sharedDial = dial
         intake = PacketIntake(configuration, queue: queue)
         reader = StreamReader(
-            configuration, decoder: PayloadDecoder(configuration, opus: opus, opusCustom: opusCustom))
+            configuration, decoder: PayloadDecoder(configuration, main: decoder, fallback: fallback))
         steering = DelaySteering(configuration)
     }
 

@@ -37,11 +37,9 @@ struct OpusCustomPlayoutTests {
     @Test(arguments: [(0, 0), (1, 2), (3, 6), (4, 8), (6, 8)])
     func `the decoder makes up each frame that was lost, eight at most`(lost: Int, madeUp: Int) throws {
         let (packets, size) = try packets(20)
-        let (decoder, reference) = (
-            try OpusCustomDecoder(sampleRate: 48_000, channelCount: 1),
-            try OpusCustomDecoder(sampleRate: 48_000, channelCount: 1)
-        )
-        var playing = PayloadDecoder(configuration, opus: nil, opusCustom: decoder.renderer)
+        let decoder = try RenderCodec.opusCustom.makeDecoder(sampleRate: 48_000, channelCount: 1)
+        let reference = try OpusCustomDecoder(sampleRate: 48_000, channelCount: 1)
+        var playing = PayloadDecoder(configuration, main: decoder.handle, fallback: nil)
         let right = AudioBuffer(channelCount: 1, frameCapacity: 128)
         for (n, packet) in packets.enumerated() where !(10..<10 + lost).contains(n) {
             if n == 10 + lost {
@@ -65,9 +63,9 @@ struct OpusCustomPlayoutTests {
     }
 
     @Test func `a packet shorter than a frame, or longer than any, decodes to no frames`() throws {
-        let decoder = try OpusCustomDecoder(sampleRate: 48_000, channelCount: 1)
-        var playing = PayloadDecoder(configuration, opus: nil, opusCustom: decoder.renderer)
-        for frames in [0, 63, playing.stage.capacity + 64] {
+        let decoder = try RenderCodec.opusCustom.makeDecoder(sampleRate: 48_000, channelCount: 1)
+        var playing = PayloadDecoder(configuration, main: decoder.handle, fallback: nil)
+        for frames in [0, 63, PacketStage.capacity + 64] {
             let header = PacketHeader(
                 sequence: 0, position: 0, frameCount: frames, byteCount: 100, arrival: HostTime(nanoseconds: 0))
             decode([UInt8](repeating: 0, count: 100), header, &playing)

@@ -1,4 +1,5 @@
 import AudioBase
+import AudioCodecs
 import Testing
 import TestTraits
 
@@ -29,7 +30,7 @@ extension RecordedRun {
     }
 
     static func opus(
-        _ coding: PlayoutCoding, frames: Int, dial: PlayoutDial = .talk, channels: Int = 1
+        _ coding: RenderCodec, frames: Int, dial: PlayoutDial = .talk, channels: Int = 1
     ) -> PlayoutConfiguration {
         PlayoutConfiguration(
             coding: coding, streamRate: 48_000, deviceRate: 48_000, channelCount: channels, framesPerPacket: frames,
@@ -154,7 +155,7 @@ extension RecordedRun {
         RecordedRun(name: "PCM with Opus in its place, recorded", statistics: 0x3820_9a83_6d74_22b7, output: nil) {
             var configuration = PlayoutConfiguration(
                 coding: .pcm, streamRate: 48_000, deviceRate: 48_000, channelCount: 1, framesPerPacket: 480,
-                hasOpusReserve: true)
+                fallback: .opus)
             configuration.fixedDepth = 0.02
             return rig(configuration, block: 480, seconds: 10) {
                 $0.delay = network(11, jitter: 0.030, loss: 0.02)

@@ -113,7 +113,7 @@ struct PlayoutRig {
             let configuration = rig.configuration
             rate = configuration.streamRate * (1 + rig.senderPPM * 1e-6)
             encoder =
-                configuration.coding == .opus || configuration.hasOpusReserve
+                configuration.coding == .opus || configuration.fallback != nil
                 ? try OpusEncoder(
                     channelCount: configuration.channelCount,
                     frameDuration: OpusFrameDuration(rawValue: configuration.framesPerPacket)!,
@@ -183,27 +183,26 @@ struct PlayoutRig {
             let isFallback = rig.fallback(sequence)
             return try payload.withUnsafeMutableBytes { bytes in
                 if isFallback { return try encoder!.encode(sound.channels, offset: 0, into: bytes) }
-                switch configuration.coding {
-                case .pcm:
+                if configuration.coding == .pcm {
                     return PCMCodec.encode(
                         sound.channels, offset: 0, frameCount: frames,
                         into: bytes.baseAddress!.assumingMemoryBound(to: UInt8.self))
-                case .opus: return try encoder!.encode(sound.channels, offset: 0, into: bytes)
-                case .opusCustom:
-                    let size = custom!.frameByteCount
+                }
+                if let encoder { return try encoder.encode(sound.channels, offset: 0, into: bytes) }
+                if let custom {
+                    let size = custom.frameByteCount
                     for n in 0..<frames / 64 {
-                        _ = try custom!.encode(
+                        _ = try custom.encode(
                             sound.channels, offset: n * 64,
                             into: UnsafeMutableRawBufferPointer(rebasing: bytes[(n * size)...]))
                     }
                     return frames / 64 * size
-                case .decoded:
-                    for c in 0..<configuration.channelCount {
-                        bytes.baseAddress!.advanced(by: c * frames * 4).copyMemory(
-                            from: sound.channels[c], byteCount: frames * 4)
-                    }
-                    return frames * 4 * configuration.channelCount
                 }
+                for c in 0..<configuration.channelCount {
+                    bytes.baseAddress!.advanced(by: c * frames * 4).copyMemory(
+                        from: sound.channels[c], byteCount: frames * 4)
+                }
+                return frames * 4 * configuration.channelCount
             }
         }
     }
