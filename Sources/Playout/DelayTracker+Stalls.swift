@@ -62,7 +62,7 @@ extension DelayTracker {
 
     /// Forgets the packets of a stall.
     /// - Returns: the stall, emptied.
-    @_noLocks
+    @_noLocks @inline(__always)
     func cleared(_ stall: DelayWindow) -> DelayWindow {
         histogram.clear(row: stall.row, stall.low, stall.high, counts: false)
         return DelayWindow(row: stall.row)

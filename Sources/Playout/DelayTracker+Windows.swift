@@ -9,7 +9,7 @@ extension DelayTracker {
     /// Seconds above the least that the delay may reach: the ceiling, and the sound that the sender itself gathers before it
     /// sends.
     var bound: Double {
-        @_noLocks get {
+        @_noLocks @inline(__always) get {
             let gathered = groupCount > 0 ? Double(packetCount) / Double(groupCount) - 1 : 0
             return dial.ceiling + (gathered > 0.6 ? min(0.2, gathered * packetLength) : 0)
         }
@@ -85,7 +85,7 @@ extension DelayTracker {
         (least, target, latest) = (level, level, level)
     }
 
-    @_noLocks
+    @_noLocks @inline(__always)
     private func bin(_ level: Double) -> Int {
         let x = (level - zero) / DelayHistogram.binWidth
         let whole = Int(x)
@@ -93,7 +93,7 @@ extension DelayTracker {
     }
 
     /// The bin of a level, or the last one that is in use.
-    @_noLocks
+    @_noLocks @inline(__always)
     func cappedBin(_ level: Double) -> Int { min(bin(level), bin(least) &+ Self.lastBin) }
 
     /// Finds the least level and the one that leaves as many above it as may be late, or the knee above that.

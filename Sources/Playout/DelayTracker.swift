@@ -13,7 +13,8 @@
 ///
 /// A run of packets beyond the delay is a *stall*, and one that is more than twice anything known is put aside: a
 /// fault, and not a reason to be late from now on. If one like it comes within 12 s, both are counted. Memory of
-/// a fixed size, a small bounded work a packet; all but `init` is render-safe.
+/// a fixed size, a small bounded work a packet; all but `init` is render-safe. Functions that read a few values are inlined: a call
+/// of one copies all of the tracker.
 struct DelayTracker: ~Copyable {
     /// Sets the share of late packets and the ceiling.
     private(set) var dial: PlayoutDial
@@ -45,7 +46,7 @@ struct DelayTracker: ~Copyable {
     init(dial: PlayoutDial) { self.dial = dial }
 
     /// Sender's clock against the receiver's: +10e-6 is a sender 10 ppm fast.
-    var drift: Double { @_noLocks get { estimator.drift } }
+    var drift: Double { @_noLocks @inline(__always) get { estimator.drift } }
 
     /// Sets another share of late packets and another ceiling, from the next packet on.
     @_noLocks
@@ -95,20 +96,20 @@ struct DelayTracker: ~Copyable {
 
     /// Seconds of the longest packet of late: by so much its first frame is older than its offset says.
     var packetLength: Double {
-        @_noLocks get {
+        @_noLocks @inline(__always) get {
             max(windows.newest.pointee.packetLength, windows.count > 1 ? windows[1].pointee.packetLength : 0)
         }
     }
 
     /// Seconds by which the latest packet of those that count is later than wanted.
-    var tail: Double { @_noLocks get { max(0, latest - target) } }
+    var tail: Double { @_noLocks @inline(__always) get { max(0, latest - target) } }
 
     /// Seconds since the oldest packet that is known of.
-    @_noLocks
+    @_noLocks @inline(__always)
     func age(at now: Double) -> Double { windows.count == 0 ? 0 : now - knownSince }
 
     /// Returns true if an offset is so far from all known ones that the sender must have started anew.
-    @_noLocks
+    @_noLocks @inline(__always)
     func isForeign(_ offset: Double, at now: Double) -> Bool {
         guard hasBegun else { return false }
         let distance = offset + carry(to: now) - least
@@ -134,7 +135,7 @@ struct DelayTracker: ~Copyable {
     /// Seconds without a packet below the bound after which the network's path must have changed.
     private static var pathTimeout: Double { @_noLocks get { 0.5 } }
 
-    @_noLocks
+    @_noLocks @inline(__always)
     private func carry(to now: Double) -> Double { carried + drift * (now - carriedAt) }
 
     /// Follows a drift that is found to be another: levels learned before lie off by it, the more the older they are.
@@ -168,7 +169,7 @@ struct DelayTracker: ~Copyable {
 
     /// Returns true if a packet arrived at once with the first since the last new beginning, though it is of later sound: a link
     /// delivers together all that it held up for so long that it looked like one, and only the last tells how long the path is.
-    @_noLocks
+    @_noLocks @inline(__always)
     private func isBacklog(_ level: Double, at now: Double, _ duration: Double) -> Bool {
         isAnew && now - knownSince < 0.25 * duration && level < least - 0.5 * duration
     }

@@ -81,16 +81,16 @@ struct PayloadDecoder: ~Copyable {
         stage.removeAll()
     }
 
-    @_noLocks
+    @_noLocks @inline(__always)
     private func isFallback(_ header: PacketHeader) -> Bool { header.isFallbackCodec && fallback != nil }
 
-    @_noLocks
+    @_noLocks @inline(__always)
     private func decoder(_ isFallback: Bool) -> RenderDecoder.Handle {
         if isFallback, let fallback { return fallback }
         return main
     }
 
-    @_noLocks
+    @_noLocks @inline(__always)
     private func call(
         _ header: PacketHeader, _ payload: UnsafeMutableRawPointer, frameCount: Int
     ) -> DecoderCall {
