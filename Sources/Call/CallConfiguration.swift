@@ -1,4 +1,3 @@
-import AudioCodecs
 import MediaTransport
 import Playout
 
@@ -13,7 +12,7 @@ public struct CallConfiguration: Hashable, Sendable {
     /// Frames a packet covers: 1024 for AAC; 120, 240, 480 or 960 for Opus; for PCM the frames of a block, and for Opus
     /// Custom as many of its 64 as a block completes; both are split into packets of at most 1,200 bytes.
     public var framesPerPacket: Int
-    /// Bits a second, for AAC, Opus and Opus Custom.
+    /// Bits a second of the codec; without meaning for PCM.
     public var bitRate: Int
     /// RTP payload type, both ways.
     public var payloadType: UInt8
@@ -65,47 +64,21 @@ extension CallConfiguration {
     /// Opus's RTP clock is 48 kHz whatever it carries (RFC 7587 §4.1), and so is its stream here.
     var rtpClockRate: Int { Int(streamRate) }
 
-    /// What playout must know of it.
+    /// The stream for a playout.
     public var playout: PlayoutConfiguration {
         PlayoutConfiguration(
-            coding: coding, streamRate: streamRate, deviceRate: deviceRate, channelCount: channelCount,
-            framesPerPacket: framesPerPacket, dial: dial, hasOpusReserve: repair.reserve != nil)
+            coding: codec.inCalls.decoding, streamRate: streamRate, deviceRate: deviceRate, channelCount: channelCount,
+            framesPerPacket: framesPerPacket, dial: dial,
+            fallback: repair.reserve == nil ? nil : codec.traits.fallback?.inCalls.decoding)
     }
 
-    private var coding: PlayoutCoding {
-        switch codec {
-        case .aac: .decoded
-        case .opus: .opus
-        case .opusCustom: .opusCustom
-        case .pcm: .pcm
-        }
-    }
+    /// Frames by which a decoder's sound lies behind the place that its packet names.
+    package var codecShift: Int { codec.inCalls.shift(framesPerPacket: framesPerPacket) }
 
-    /// Frames by which a decoder's sound lies behind the place that its packet names: what the coder looks ahead, and of AAC-LC
-    /// the overlap, too.
-    package var codecShift: Int {
-        switch codec {
-        case .aac: 1024
-        case .opus: Self.opusLookahead(framesPerPacket)
-        case .opusCustom: OpusCustomEncoder.lookahead
-        case .pcm: 0
-        }
-    }
-
-    /// Frames that libopus looks ahead.
-    private static func opusLookahead(_ framesPerPacket: Int) -> Int { framesPerPacket <= 240 ? 120 : 312 }
-
-    /// Seconds that framing and the codec cost: a block or a frame must be full before it is coded, and what the coder
-    /// looks ahead. AAC-LC takes three frames (frame, look-ahead, overlap); Opus its frame and 2.5 ms, 6.5 with 10 and 20 ms;
-    /// Opus Custom its packet and 64 frames.
+    /// Seconds that framing and the codec cost: a block or a frame must be full before it is coded, and the coder looks ahead.
     /// - Parameter framesPerPacket: of the packets that come. PCM blocks above 1,200 bytes come in several; they count as one
     ///   of these, and so too little.
     public func codecDelay(framesPerPacket: Int) -> Double {
-        switch codec {
-        case .aac: 3 * 1024 / streamRate
-        case .opus: Double(framesPerPacket + Self.opusLookahead(framesPerPacket)) / streamRate
-        case .opusCustom: Double(framesPerPacket + OpusCustomEncoder.lookahead) / streamRate
-        case .pcm: Double(framesPerPacket) / streamRate
-        }
+        Double(codec.inCalls.delay(framesPerPacket: framesPerPacket)) / streamRate
     }
 }

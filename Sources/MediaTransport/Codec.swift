@@ -1,4 +1,4 @@
-/// The codecs a call can use.
+/// The codecs a call can use. docs/architecture.md lists the files that a codec needs.
 public enum Codec: String, Hashable, Sendable, CaseIterable, CustomStringConvertible {
     /// AAC-LC in RFC 3640's mode AAC-hbr.
     case aac
@@ -11,4 +11,53 @@ public enum Codec: String, Hashable, Sendable, CaseIterable, CustomStringConvert
 
     /// The name, as on the command line.
     public var description: String { rawValue }
+
+    /// All codecs, the best first.
+    package static let byPreference: [Codec] = [.opus, .pcm, .aac, .opusCustom]
+
+    /// The codec's format in descriptions, and what this end does with its packets.
+    package var traits: Traits {
+        switch self {
+        case .aac: Traits(AACPayload.self, isDecodedAhead: true)
+        case .opus: Traits(OpusPayload.self, isRepairable: true, hasOwnRedundancy: true)
+        case .opusCustom: Traits(OpusCustomPayload.self, substitute: .opus)
+        case .pcm: Traits(PCMPayload.self, isRepairable: true, fallback: .opus, hasBitRate: false)
+        }
+    }
+
+    /// The differences between codecs.
+    package struct Traits {
+        let payload: any FormattedPayload.Type
+        /// True if its packets are decoded on the media thread: its decoder may allocate.
+        package let isDecodedAhead: Bool
+        /// True if its lost packets are repaired by RED, retransmission and NACK.
+        package let isRepairable: Bool
+        /// True if its packets can carry copies of earlier ones.
+        package let hasOwnRedundancy: Bool
+        /// The codec that may stand in for it if both have one clock.
+        package let fallback: Codec?
+        /// The codec that this end offers besides, for peers that do not have it.
+        package let substitute: Codec?
+        /// False if the bit rate follows from the format.
+        package let hasBitRate: Bool
+
+        init(
+            _ payload: any FormattedPayload.Type, isDecodedAhead: Bool = false, isRepairable: Bool = false,
+            hasOwnRedundancy: Bool = false, fallback: Codec? = nil, substitute: Codec? = nil, hasBitRate: Bool = true
+        ) {
+            self.payload = payload
+            self.isDecodedAhead = isDecodedAhead
+            self.isRepairable = isRepairable
+            self.hasOwnRedundancy = hasOwnRedundancy
+            self.fallback = fallback
+            self.substitute = substitute
+            self.hasBitRate = hasBitRate
+        }
+    }
+}
+
+/// Payloads of one codec, which know how session descriptions name them.
+protocol FormattedPayload {
+    /// Returns true if a format names this codec, with parameters that Earshot has.
+    static func isNamed(by format: MediaFormat) -> Bool
 }

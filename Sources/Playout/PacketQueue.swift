@@ -2,7 +2,7 @@ import AudioBase
 import CRealtime
 import Synchronization
 
-/// What the media thread knows of a packet that it hands to the render callback.
+/// A packet's description for the render callback, by the media thread.
 @frozen
 public struct PacketHeader: BitwiseCopyable, Sendable {
     /// Place of the packet in the order of sending, unwrapped; not negative.
@@ -13,25 +13,25 @@ public struct PacketHeader: BitwiseCopyable, Sendable {
     public var frameCount: Int
     /// Bytes of payload.
     public var byteCount: Int
-    /// When the media thread had it ready for playing.
+    /// Host time at which the media thread had it ready for playing.
     public var arrival: HostTime
-    /// Whether the sender has begun, or started anew: places before and after do not compare.
+    /// True if the sender has begun, or started anew: places before and after do not compare.
     public var startsStream: Bool
-    /// Whether it came by another packet, or once more: when it came says nothing of the way.
+    /// True if another packet carried it, or it was retransmitted: its arrival says nothing of the network's delay.
     public var isRecovered: Bool
-    /// Whether it was recovered because this side asked for it: then it is in time, or nobody waits for it.
-    public var wasAskedFor: Bool
+    /// True if it was recovered because this side requested it: playout does not wait for such packets.
+    public var wasRequested: Bool
 
-    /// Whether it is Opus that stands in for the stream's coding (``PlayoutConfiguration/hasOpusReserve``).
-    public var isReserve = false
-    /// Whether a link that was too slow is free again: the delays before it say nothing of those to come.
+    /// True if it is in the fallback codec (``PlayoutConfiguration/fallback``).
+    public var isFallbackCodec = false
+    /// True if a link that was too slow is free again: the delays before it say nothing of those to come.
     public var endsCongestion = false
 
     /// A header of these values.
     @inlinable
     public init(
         sequence: Int, position: Int, frameCount: Int, byteCount: Int, arrival: HostTime, startsStream: Bool = false,
-        isRecovered: Bool = false, wasAskedFor: Bool = false
+        isRecovered: Bool = false, wasRequested: Bool = false
     ) {
         self.sequence = sequence
         self.position = position
@@ -40,7 +40,7 @@ public struct PacketHeader: BitwiseCopyable, Sendable {
         self.arrival = arrival
         self.startsStream = startsStream
         self.isRecovered = isRecovered
-        self.wasAskedFor = wasAskedFor
+        self.wasRequested = wasRequested
     }
 }
 

@@ -1,5 +1,4 @@
 import AudioBase
-import AudioCodecs
 
 /// Plays one received stream: orders its packets, decodes, bridges what is missing, and holds the least delay at which
 /// no more of them come too late than the dial allows.
@@ -17,8 +16,8 @@ public final class Playout: Sendable {
     /// The render side; must not outlive the playout.
     public let renderer: Renderer
 
-    private let opus: OpusDecoder?
-    private let opusCustom: OpusCustomDecoder?
+    private let decoder: RenderDecoder
+    private let fallback: RenderDecoder?
     private let published: LatestValue<PlayoutStatistics>
     private let forecasts: LatestValue<PlayoutForecast>
     private let sharedDial: SharedDial
@@ -28,19 +27,16 @@ public final class Playout: Sendable {
         self.configuration = configuration
         packets = PacketQueue(
             capacity: configuration.packetCapacity, payloadCapacity: configuration.payloadCapacity)
-        let hasOpus = configuration.coding == .opus || configuration.hasOpusReserve
-        opus = hasOpus ? try OpusDecoder(channelCount: configuration.channelCount) : nil
-        opusCustom =
-            configuration.coding == .opusCustom
-            ? try OpusCustomDecoder(
-                sampleRate: configuration.streamRate, channelCount: configuration.channelCount) : nil
+        let (rate, channelCount) = (configuration.streamRate, configuration.channelCount)
+        decoder = try configuration.coding.makeDecoder(sampleRate: rate, channelCount: channelCount)
+        fallback = try configuration.fallback?.makeDecoder(sampleRate: rate, channelCount: channelCount)
         published = LatestValue(PlayoutStatistics())
         forecasts = LatestValue(PlayoutForecast())
         sharedDial = SharedDial(configuration.dial)
         renderer = Renderer(
             state: PlayoutState(
-                configuration: configuration, queue: packets.storage, opus: opus?.renderer,
-                opusCustom: opusCustom?.renderer, dial: sharedDial),
+                configuration: configuration, queue: packets.storage, decoder: decoder.handle,
+                fallback: fallback?.handle, dial: sharedDial),
             statistics: published.writer, forecast: forecasts.writer)
     }
 
@@ -92,7 +88,7 @@ public final class Playout: Sendable {
         public func pull(_ output: Channels, frameCount: Int, sampleTime: Int64, hostTime: HostTime) {
             state.pointee.pull(output, frameCount: frameCount, sampleTime: sampleTime, hostTime: hostTime)
             statistics.store(state.pointee.statistics)
-            if state.pointee.forecastIsDue(sampleTime) { forecast.store(state.pointee.tracker.forecast) }
+            if state.pointee.forecastIsDue(sampleTime) { forecast.store(state.pointee.forecast) }
         }
     }
 }

@@ -1,21 +1,9 @@
 import AudioBase
 
-/// How a stream is coded when it reaches the render callback.
-public enum PlayoutCoding: Sendable, Equatable {
-    /// L16, decoded in the callback.
-    case pcm
-    /// Opus, decoded in the callback; its own concealment bridges losses.
-    case opus
-    /// Frames of Opus Custom, each 64 of sound and all of a packet of one size, decoded in the callback.
-    case opusCustom
-    /// Decoded ahead by the media thread (decoders that may allocate): planar floats, one channel after the other.
-    case decoded
-}
-
-/// What a ``Playout`` must know before it starts.
+/// The stream and the device of a ``Playout``.
 public struct PlayoutConfiguration: Sendable, Equatable {
-    /// How the packets are coded.
-    public var coding: PlayoutCoding
+    /// The codec of the packets.
+    public var coding: RenderCodec
     /// Frames a second of the stream, by its sender's clock.
     public var streamRate: Double
     /// Frames a second of the device that plays, by its own clock.
@@ -33,8 +21,8 @@ public struct PlayoutConfiguration: Sendable, Equatable {
     public var initialMargin: Double
     /// How much delay is paid for how few gaps; ``Playout/Playout/dial`` changes it while it plays.
     public var dial: PlayoutDial
-    /// Whether packets of Opus may stand in for those of ``PlayoutCoding/pcm`` at 48 kHz.
-    public var hasOpusReserve: Bool
+    /// Another codec that packets may be in (``PacketHeader/isFallbackCodec``); nil for none.
+    public var fallback: RenderCodec?
 
     /// Seconds that the promptest packet waits, whatever the network does and the dial says; 0 for what the dial says.
     public var fixedDepth = 0.0
@@ -42,11 +30,12 @@ public struct PlayoutConfiguration: Sendable, Equatable {
     /// after it came, so that it makes no difference how much later.
     public var isPulledLater = false
 
-    /// A playout of these values; the times left out are those of a call on one network.
+    /// A playout of these values; the times left out are those of a call on one network. A fallback of another rate is
+    /// left out.
     public init(
-        coding: PlayoutCoding, streamRate: Double, deviceRate: Double, channelCount: Int, framesPerPacket: Int,
+        coding: RenderCodec, streamRate: Double, deviceRate: Double, channelCount: Int, framesPerPacket: Int,
         maximumFrameCount: Int = IOCycle.maximumFrameCount, margin: Double = 0.0005, initialMargin: Double = 0.003,
-        dial: PlayoutDial = .talk, hasOpusReserve: Bool = false
+        dial: PlayoutDial = .talk, fallback: RenderCodec? = nil
     ) {
         self.coding = coding
         self.streamRate = streamRate
@@ -57,22 +46,18 @@ public struct PlayoutConfiguration: Sendable, Equatable {
         self.margin = margin
         self.initialMargin = initialMargin
         self.dial = dial
-        self.hasOpusReserve = hasOpusReserve && coding == .pcm && streamRate == 48_000
+        self.fallback = fallback.flatMap {
+            $0 != coding && $0.sampleRate ?? streamRate == streamRate ? $0 : nil
+        }
     }
 
     /// Packets that may have come and wait: of 0.75 s, 2 s where cycles are pulled later; at least 256, at most 2,048. A packet that
     /// is a block of the sender's card may be shorter than what is reckoned with.
     var packetCapacity: Int {
-        let frames = coding == .pcm || coding == .opusCustom ? min(64, framesPerPacket) : framesPerPacket
+        let frames = coding.packetsAreBlocks ? min(64, framesPerPacket) : framesPerPacket
         return max(256, min(2_048, Int((isPulledLater ? 2 : 0.75) * streamRate) / max(1, frames)))
     }
 
-    /// Bytes a packet's payload takes at most on its way to the callback.
-    var payloadCapacity: Int {
-        switch coding {
-        case .pcm, .opusCustom: 1_216
-        case .opus: 1_280
-        case .decoded: framesPerPacket * channelCount * 4
-        }
-    }
+    /// Bytes of a packet's payload at most on its way to the callback.
+    var payloadCapacity: Int { coding.payloadCapacity ?? framesPerPacket * channelCount * 4 }
 }

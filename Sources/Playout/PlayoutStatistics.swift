@@ -21,7 +21,7 @@ public struct PlayoutStatistics: BitwiseCopyable, Sendable {
     public var insertedFrames = 0
     /// Times the sender was found to have started anew.
     public var restarts = 0
-    /// Seconds by which the promptest packet could come later and be in time: what the jitter and the margin cost at most.
+    /// Jitter-buffer depth in seconds: how much later than the earliest packet one may arrive and still play.
     public var depth = 0.0
     /// The same, as it should be.
     public var targetDepth = 0.0

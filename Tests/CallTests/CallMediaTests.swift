@@ -131,7 +131,7 @@ import Testing
         let stream = try StreamEncoder(configuration)
         media.add(try MediaPeer(configuration, stream: stream, playout: nil, session: session), as: peer)
         // From here on it takes no sound.
-        guard case .aac(let encoder) = stream.engine else { Issue.record("\(stream.engine)"); return }
+        let encoder = try #require(stream.encoder as? AACInCalls.Encoder).encoder
         _ = try encoder.flush()
         let block = AudioBuffer(channelCount: 1, frameCapacity: 1_024)
         var now = HostTime(nanoseconds: 1_000_000_000)

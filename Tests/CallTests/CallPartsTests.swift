@@ -155,8 +155,8 @@ import Testing
             }
             #expect(log.missing(at: 720, frameCount: 120) == 3 && log.missing(at: 480, frameCount: 120) == 1)
             #expect(log.isMissing(1) && !log.isMissing(2) && log.isMissing(3))
-            let wasAskedFor = log.recover(2, position: 600, frameCount: 120)
-            #expect(!wasAskedFor)
+            let wasRequested = log.recover(2, position: 600, frameCount: 120)
+            #expect(!wasRequested)
         }
     }
 

@@ -28,7 +28,7 @@ import Testing
     @Test func `PCM has Opus as its reserve, and a ladder down to 16 kb/s`() throws {
         let (a, b) = try agree(call { $0.codec = .pcm }, call())
         #expect(a.codec == .pcm && b.codec == .pcm && a.repair.reserve != nil && a.repair.reserve == b.repair.reserve)
-        #expect(a.repair.takesRateRequests && b.repair.takesRateRequests && a.playout.hasOpusReserve)
+        #expect(a.repair.takesRateRequests && b.repair.takesRateRequests && a.playout.fallback != nil)
         #expect(a.ladder == b.ladder && a.ladder.map(\.codec) == [.pcm] + Array(repeating: .opus, count: 5))
         #expect(a.ladder.map(\.bitRate) == [768_000, 256_000, 128_000, 64_000, 32_000, 16_000])
         #expect(a.ladder.map(\.framesPerPacket) == [128, 240, 480, 960, 1_920, 2_880])
@@ -37,7 +37,7 @@ import Testing
 
     @Test func `Opus goes down by itself`() throws {
         let (a, _) = try agree(call { $0.codec = .opus }, call())
-        #expect(a.repair.reserve == nil && a.repair.takesRateRequests && !a.playout.hasOpusReserve)
+        #expect(a.repair.reserve == nil && a.repair.takesRateRequests && a.playout.fallback == nil)
         #expect(a.ladder.map(\.bitRate) == [64_000, 64_000, 32_000, 16_000])
         #expect(a.ladder.map(\.framesPerPacket) == [480, 960, 1_920, 2_880])
     }

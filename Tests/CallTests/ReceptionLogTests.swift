@@ -78,8 +78,8 @@ import Testing
         #expect(asked(&log, 0.0635).isEmpty, "not at once")
         #expect(asked(&log, 0.08) == [5])
         #expect(asked(&log, 0.12).isEmpty && log.nextAsk == nil, "twice is enough")
-        let wasAskedFor = log.recover(5, position: 2_400, frameCount: 480)
-        #expect(wasAskedFor)
+        let wasRequested = log.recover(5, position: 2_400, frameCount: 480)
+        #expect(wasRequested)
     }
 
     @Test func `what the far side does not keep is not asked for`() {

@@ -7,6 +7,8 @@ enum LayerRules {
     /// Layers that run on the render thread, and what must not reach them by any way.
     static let renderSide: Set<String> = ["AudioBase", "AudioDSP", "AudioPlugIns", "AudioCodecs", "Playout"]
     static let bannedFromRenderSide: Set<String> = ["Foundation", "FoundationEssentials", "Logging"]
+    /// Libraries that a layer must not reach by any way: playout is to run in a browser, which has neither.
+    static let bannedLibraries: [(layer: String, modules: Set<String>)] = [("Playout", ["COpus", "CLibAV"])]
     /// Folders under Tests/ that mirror no layer.
     static let freeTestFolders: Set<String> = [
         "CommandTests", "EngineMeasures", "LayerTests", "TestSupport", "TestTraits", "UnitMeasures",
@@ -45,19 +47,27 @@ enum LayerRules {
     }
 
     private static func renderSideReach(_ table: LayerTable, _ tree: SourceTree) -> [String] {
-        renderSide.sorted().flatMap { layer -> [String] in
-            var reached: Set<String> = []
-            var open = [layer]
-            while let next = open.popLast() {
-                let listed = table.rows.first { $0.name == next }?.mayImport ?? []
-                let modules = listed.union(tree.imports[next]?.keys.map { $0 } ?? [])
-                open += modules.subtracting(reached)
-                reached.formUnion(modules)
-            }
-            return reached.intersection(bannedFromRenderSide).sorted().map {
+        renderSide.sorted().flatMap { layer in
+            reach(layer, table, tree).intersection(bannedFromRenderSide).sorted().map {
                 "\($0) reaches the render side through \(layer)"
             }
         }
+            + bannedLibraries.flatMap { rule in
+                reach(rule.layer, table, tree).intersection(rule.modules).sorted().map { "\($0) reaches \(rule.layer)" }
+            }
+    }
+
+    /// The modules that a layer imports, and those that they import.
+    private static func reach(_ layer: String, _ table: LayerTable, _ tree: SourceTree) -> Set<String> {
+        var reached: Set<String> = []
+        var open = [layer]
+        while let next = open.popLast() {
+            let listed = table.rows.first { $0.name == next }?.mayImport ?? []
+            let modules = listed.union(tree.imports[next]?.keys.map { $0 } ?? [])
+            open += modules.subtracting(reached)
+            reached.formUnion(modules)
+        }
+        return reached
     }
 
     private static func packageDisagreements(_ table: LayerTable, _ tree: SourceTree) -> [String] {

@@ -62,6 +62,16 @@ import Testing
         #expect(found.contains("\(module) reaches the render side through Playout"))
     }
 
+    @Test(arguments: ["COpus", "CLibAV"])
+    func aCodecsLibraryThatReachesPlayoutByDetourIsFound(module: String) throws {
+        let found = try violations(
+            Self.markdown.replacing("| AudioDSP | AudioBase |", with: "| AudioDSP | AudioBase, \(module) |")
+        ) {
+            $0.packageDependencies["AudioDSP"]?.insert(module)
+        }
+        #expect(found == ["\(module) reaches Playout"])
+    }
+
     @Test func aPackageDependencyBesideTheTableIsFound() throws {
         let found = try violations { $0.packageDependencies["AudioBase"] = ["CRealtime", "CJACK"] }
         #expect(found == ["Package.swift gives AudioBase CJACK, the table does not"])

@@ -2,7 +2,7 @@ import Foundation
 
 /// Finds where the render thread enters Swift, and whether the compiler proves what it runs there.
 ///
-/// The engine and units hand the render thread C function pointers, which the compiler lets a `@_noLocks` function call unproven.
+/// The engine, units and decoders hand the render thread C function pointers, which the compiler lets a `@_noLocks` function call unproven.
 /// So each must be a thunk of one line that calls one function of a state, and that function must be `@_noLocks`; what it
 /// calls in turn the compiler proves.
 struct RenderRules {
@@ -21,6 +21,7 @@ struct RenderRules {
         for file in self.files {
             readEngineThunks(file.code, file.name)
             readUnitThunks(file.code, file.name)
+            readDecoderThunks(file.code, file.name)
         }
         for entry in entries.sorted() where !Self.exceptions.contains(entry) { check(entry) }
     }
@@ -56,6 +57,22 @@ struct RenderRules {
             for (type, name) in [(found.1, "set"), (found.2, "process"), (found.3, "reset")] {
                 entries.insert("\(type == "Self" ? owner : String(type)).\(name)")
             }
+        }
+    }
+
+    private mutating func readDecoderThunks(_ code: String, _ file: String) {
+        for match in code.matches(of: /RenderDecoderFunctions\(\s*decode:/) {
+            let body = Self.words(Self.parentheses(code[match.range.lowerBound...]))
+            let thunk =
+                /(\w+): \{ \$0\.assumingMemoryBound\(to: (\w+)\.self\)\.pointee\.(\w+)\((?: ?\$1\.assumingMemoryBound\(to: DecoderCall\.self\)\.pointee)?\) \}/
+            let found = body.matches(of: thunk)
+            let rest = found.reduce(body) { $0.replacing($1.0, with: "") }
+            guard found.allSatisfy({ $0.1 == $0.3 }), rest.allSatisfy({ "RenderDecoderFunctions(), ".contains($0) })
+            else {
+                violations.append("\(file): the functions of a decoder are not thunks of one line")
+                continue
+            }
+            for thunk in found { entries.insert("\(thunk.2).\(thunk.3)") }
         }
     }
 

@@ -3,7 +3,7 @@ import Testing
 
 @Suite struct RenderRulesTests {
     /// Every function by which the render thread enters the modules' states and kernels is `@_noLocks`.
-    @Test(arguments: [("AudioEngine", 10), ("AudioDSP", 27), ("AudioPlugIns", 3)])
+    @Test(arguments: [("AudioEngine", 10), ("AudioDSP", 27), ("AudioPlugIns", 3), ("AudioCodecs", 9), ("Playout", 2)])
     func everyRenderFunctionIsProven(module: String, least: Int) throws {
         let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent().appending(path: "Sources/\(module)")
@@ -50,10 +50,42 @@ import Testing
         }
         """
 
+    private static let decoder = """
+        struct ToneDecoder: BitwiseCopyable {
+            @_noLocks
+            func decode(_ call: DecoderCall) -> Int { 0 }
+            @_noLocks func reset() {}
+            static var functions: RenderDecoderFunctions {
+                RenderDecoderFunctions(
+                    decode: {
+                        $0.assumingMemoryBound(to: ToneDecoder.self).pointee.decode(
+                            $1.assumingMemoryBound(to: DecoderCall.self).pointee)
+                    },
+                    reset: { $0.assumingMemoryBound(to: ToneDecoder.self).pointee.reset() })
+            }
+        }
+        """
+
     @Test func soundStatesAndKernelsPass() {
-        let rules = RenderRules([("P.swift", Self.state), ("G.swift", Self.kernel)])
+        let rules = RenderRules([("P.swift", Self.state), ("G.swift", Self.kernel), ("T.swift", Self.decoder)])
         #expect(rules.violations == [])
-        #expect(rules.entries == ["PassState.process", "GainKernel.set", "GainKernel.process", "GainKernel.reset"])
+        let entries: Set = [
+            "PassState.process", "GainKernel.set", "GainKernel.process", "GainKernel.reset", "ToneDecoder.decode",
+            "ToneDecoder.reset",
+        ]
+        #expect(rules.entries == entries)
+    }
+
+    @Test(arguments: [
+        ("@_noLocks func reset", "func reset", "ToneDecoder.reset runs on the render thread without"),
+        ("reset: { $0", "reset: { count += 1; $0", "decoder are not thunks of one line"),
+        ("pointee.reset()", "pointee.decode()", "decoder are not thunks of one line"),
+    ])
+    func aDecoderThatIsNotProvenIsFound(old: String, new: String, sentence: String) {
+        let decoder = Self.decoder.replacing(old, with: new)
+        #expect(decoder != Self.decoder)
+        let rules = RenderRules([("T.swift", decoder)])
+        #expect(rules.violations.contains { $0.contains(sentence) }, "\(rules.violations)")
     }
 
     @Test(arguments: [

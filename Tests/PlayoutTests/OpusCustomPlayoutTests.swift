@@ -7,17 +7,13 @@ import Testing
 
 /// Packets of Opus Custom, decoded as a decoder alone would.
 struct OpusCustomPlayoutTests {
-    /// The state of a playout, whose decoder is that of `decoder`.
-    private func state(_ configuration: PlayoutConfiguration, _ queue: PacketQueue, _ decoder: OpusCustomDecoder)
-        -> PlayoutState
-    {
-        PlayoutState(
-            configuration: configuration, queue: queue.storage, opus: nil, opusCustom: decoder.renderer,
-            dial: SharedDial(.talk))
-    }
-
     private let configuration = PlayoutConfiguration(
         coding: .opusCustom, streamRate: 48_000, deviceRate: 48_000, channelCount: 1, framesPerPacket: 128)
+
+    private func decode(_ packet: [UInt8], _ header: PacketHeader, _ decoder: inout PayloadDecoder) {
+        var packet = packet
+        packet.withUnsafeMutableBytes { decoder.decode(header, $0.baseAddress!) }
+    }
 
     private func packets(_ count: Int) throws -> (packets: [[UInt8]], size: Int) {
         let encoder = try OpusCustomEncoder(sampleRate: 48_000, channelCount: 1, bitRate: 160_000)
@@ -41,12 +37,9 @@ struct OpusCustomPlayoutTests {
     @Test(arguments: [(0, 0), (1, 2), (3, 6), (4, 8), (6, 8)])
     func `the decoder makes up each frame that was lost, eight at most`(lost: Int, madeUp: Int) throws {
         let (packets, size) = try packets(20)
-        let (decoder, reference) = (
-            try OpusCustomDecoder(sampleRate: 48_000, channelCount: 1),
-            try OpusCustomDecoder(sampleRate: 48_000, channelCount: 1)
-        )
-        let queue = PacketQueue(capacity: 4, payloadCapacity: 1_216)
-        var state = state(configuration, queue, decoder)
+        let decoder = try RenderCodec.opusCustom.makeDecoder(sampleRate: 48_000, channelCount: 1)
+        let reference = try OpusCustomDecoder(sampleRate: 48_000, channelCount: 1)
+        var playing = PayloadDecoder(configuration, main: decoder.handle, fallback: nil)
         let right = AudioBuffer(channelCount: 1, frameCapacity: 128)
         for (n, packet) in packets.enumerated() where !(10..<10 + lost).contains(n) {
             if n == 10 + lost {
@@ -61,25 +54,22 @@ struct OpusCustomPlayoutTests {
             let header = PacketHeader(
                 sequence: n, position: 128 * n, frameCount: 128, byteCount: packet.count,
                 arrival: HostTime(nanoseconds: 0))
-            let decoded = packet.withUnsafeBufferPointer { state.decodeCustom($0.baseAddress!, header) }
-            #expect(decoded == 128)
-            let found = Array(UnsafeBufferPointer(start: state.stage[0], count: 128))
+            decode(packet, header, &playing)
+            #expect(playing.stage.frameCount == 128)
+            let found = Array(UnsafeBufferPointer(start: playing.stage.channels[0], count: 128))
+            playing.stage.removeAll()
             #expect(found == Array(UnsafeBufferPointer(start: right.channels[0], count: 128)), "packet \(n)")
         }
-        state.sharedDial.deallocate()
     }
 
     @Test func `a packet shorter than a frame, or longer than any, decodes to no frames`() throws {
-        let decoder = try OpusCustomDecoder(sampleRate: 48_000, channelCount: 1)
-        let queue = PacketQueue(capacity: 4, payloadCapacity: 1_216)
-        var state = state(configuration, queue, decoder)
-        for frames in [0, 63, state.stageCapacity + 64] {
+        let decoder = try RenderCodec.opusCustom.makeDecoder(sampleRate: 48_000, channelCount: 1)
+        var playing = PayloadDecoder(configuration, main: decoder.handle, fallback: nil)
+        for frames in [0, 63, PacketStage.capacity + 64] {
             let header = PacketHeader(
                 sequence: 0, position: 0, frameCount: frames, byteCount: 100, arrival: HostTime(nanoseconds: 0))
-            let bytes = [UInt8](repeating: 0, count: 100)
-            let decoded = bytes.withUnsafeBufferPointer { state.decodeCustom($0.baseAddress!, header) }
-            #expect(decoded == 0, "\(frames) frames")
+            decode([UInt8](repeating: 0, count: 100), header, &playing)
+            #expect(playing.stage.frameCount == 0, "\(frames) frames")
         }
-        state.sharedDial.deallocate()
     }
 }

@@ -11,7 +11,7 @@ import Testing
     private func play(hasReserve: Bool) throws -> (output: [Float], statistics: PlayoutStatistics) {
         let configuration = PlayoutConfiguration(
             coding: .pcm, streamRate: 48_000, deviceRate: 48_000, channelCount: 1, framesPerPacket: 480,
-            hasOpusReserve: hasReserve)
+            fallback: hasReserve ? .opus : nil)
         let playout = try Playout(configuration)
         let encoder = try OpusEncoder(channelCount: 1, frameDuration: .milliseconds10, bitRate: 64_000)
         let block = AudioBuffer(channelCount: 1, frameCapacity: 480)
@@ -33,7 +33,7 @@ import Testing
             let now = start.advanced(bySeconds: Double(n) * 0.010)
             var header = PacketHeader(
                 sequence: n, position: n * 480, frameCount: 480, byteCount: count, arrival: now)
-            header.isReserve = isReserve
+            header.isFallbackCodec = isReserve
             _ = packet.withUnsafeBytes {
                 playout.packets.push(header, payload: UnsafeRawBufferPointer(rebasing: $0[..<count]))
             }

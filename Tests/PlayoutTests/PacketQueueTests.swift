@@ -19,13 +19,13 @@ struct PacketQueueTests {
         let plain = header(3, byteCount: 20)
         #expect(plain.sequence == 3 && plain.position == 192 && plain.frameCount == 64 && plain.byteCount == 20)
         #expect(plain.arrival == HostTime(nanoseconds: 3))
-        #expect(!plain.startsStream && !plain.isRecovered && !plain.wasAskedFor)
-        #expect(!plain.isReserve && !plain.endsCongestion)
+        #expect(!plain.startsStream && !plain.isRecovered && !plain.wasRequested)
+        #expect(!plain.isFallbackCodec && !plain.endsCongestion)
         for flag in 0..<3 {
             let marked = PacketHeader(
                 sequence: 0, position: 0, frameCount: 0, byteCount: 0, arrival: HostTime(nanoseconds: 0),
-                startsStream: flag == 0, isRecovered: flag == 1, wasAskedFor: flag == 2)
-            #expect((marked.startsStream, marked.isRecovered, marked.wasAskedFor) == (flag == 0, flag == 1, flag == 2))
+                startsStream: flag == 0, isRecovered: flag == 1, wasRequested: flag == 2)
+            #expect((marked.startsStream, marked.isRecovered, marked.wasRequested) == (flag == 0, flag == 1, flag == 2))
         }
     }
 

@@ -1,14 +1,16 @@
+import AudioBase
+import AudioCodecs
 import Testing
 
 @testable import Playout
 
 struct PlayoutConfigurationTests {
     private func configuration(
-        _ coding: PlayoutCoding, rate: Double = 48_000, frames: Int, channels: Int = 1, hasReserve: Bool = false
+        _ coding: RenderCodec, rate: Double = 48_000, frames: Int, channels: Int = 1, hasReserve: Bool = false
     ) -> PlayoutConfiguration {
         PlayoutConfiguration(
             coding: coding, streamRate: rate, deviceRate: 48_000, channelCount: channels, framesPerPacket: frames,
-            hasOpusReserve: hasReserve)
+            fallback: hasReserve ? .opus : nil)
     }
 
     @Test func `packets of three quarters of a second may wait, of two seconds for a recorder`() {
@@ -38,10 +40,10 @@ struct PlayoutConfigurationTests {
     }
 
     @Test func `Opus stands in for PCM at 48 kHz alone`() {
-        #expect(configuration(.pcm, frames: 480, hasReserve: true).hasOpusReserve)
-        #expect(!configuration(.pcm, frames: 480).hasOpusReserve)
-        #expect(!configuration(.pcm, rate: 44_100, frames: 480, hasReserve: true).hasOpusReserve)
-        #expect(!configuration(.opus, frames: 480, hasReserve: true).hasOpusReserve)
+        #expect(configuration(.pcm, frames: 480, hasReserve: true).fallback == .opus)
+        #expect(configuration(.pcm, frames: 480).fallback == nil)
+        #expect(configuration(.pcm, rate: 44_100, frames: 480, hasReserve: true).fallback == nil)
+        #expect(configuration(.opus, frames: 480, hasReserve: true).fallback == nil)
     }
 
     @Test func `a recording is half a second behind, or a millisecond to a second`() {

@@ -1,3 +1,4 @@
+import AudioCodecs
 import AudioBase
 import TestSupport
 import Testing
@@ -117,7 +118,7 @@ import TestTraits
     }
 
     @Test(arguments: [false, true])
-    func `what is repaired too late for the ears is in the recording`(wasAskedFor: Bool) throws {
+    func `what is repaired too late for the ears is in the recording`(wasRequested: Bool) throws {
         let network: (Int, Double) -> Double? = { s, _ in s % 20 == 7 ? nil : 0.001 }
         var rig = PlayoutRig(configuration: .pcm(dial: .sing), seconds: 20, delay: network)
         // Each copy comes a tenth of a second later.
@@ -127,7 +128,7 @@ import TestTraits
             return PacketHeader(
                 sequence: copied, position: copied * 128, frameCount: 128, byteCount: 256,
                 arrival: HostTime(nanoseconds: 1_000_000_000).advanced(bySeconds: sent + 0.001), isRecovered: true,
-                wasAskedFor: wasAskedFor)
+                wasRequested: wasRequested)
         }
         let recorder = try RecordingRig(.pcm(dial: .sing), lag: 0.2)
         rig.before = recorder.follow

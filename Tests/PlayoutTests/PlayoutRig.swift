@@ -32,6 +32,11 @@ struct PlayoutRig {
     var says: ((Int) -> Float)? = nil
     /// Called before each block.
     var before: (_ playout: Playout, _ now: Double) -> Void = { _, _ in }
+    /// Packets for which Opus stands in.
+    var fallback: (_ sequence: Int) -> Bool = { _ in false }
+    var opusBitRate = 64_000
+    /// Percent of packets whose loss the Opus encoder guards against.
+    var expectedLoss = 0
     var keepsOutput = true
     /// Seconds between two entries of the history; 0 for each block.
     var historyInterval = 0.0
@@ -108,10 +113,12 @@ struct PlayoutRig {
             let configuration = rig.configuration
             rate = configuration.streamRate * (1 + rig.senderPPM * 1e-6)
             encoder =
-                configuration.coding == .opus
+                configuration.coding == .opus || configuration.fallback != nil
                 ? try OpusEncoder(
                     channelCount: configuration.channelCount,
-                    frameDuration: OpusFrameDuration(rawValue: configuration.framesPerPacket)!, bitRate: 64_000) : nil
+                    frameDuration: OpusFrameDuration(rawValue: configuration.framesPerPacket)!,
+                    bitRate: rig.opusBitRate) : nil
+            encoder?.setExpectedLoss(percent: rig.expectedLoss)
             custom =
                 configuration.coding == .opusCustom
                 ? try OpusCustomEncoder(
@@ -150,10 +157,11 @@ struct PlayoutRig {
             if rig.silence?.contains(sent) == true { return }
             let count = try encode(frames)  // before it may be lost: an encoder goes on from what it coded
             guard let late = rig.delay(sequence, sent) else { return lost.append(sent) }
-            let header = PacketHeader(
+            var header = PacketHeader(
                 sequence: sequence + restarted.sequence, position: position + shift + restarted.position,
                 frameCount: frames, byteCount: count,
                 arrival: HostTime(nanoseconds: 1_000_000_000).advanced(bySeconds: sent + late))
+            header.isFallbackCodec = rig.fallback(sequence)
             put(header, Array(payload[..<count]))
         }
 
@@ -172,28 +180,29 @@ struct PlayoutRig {
                 }
             }
             let (sound, encoder, custom) = (sound, encoder, custom)
+            let isFallback = rig.fallback(sequence)
             return try payload.withUnsafeMutableBytes { bytes in
-                switch configuration.coding {
-                case .pcm:
+                if isFallback { return try encoder!.encode(sound.channels, offset: 0, into: bytes) }
+                if configuration.coding == .pcm {
                     return PCMCodec.encode(
                         sound.channels, offset: 0, frameCount: frames,
                         into: bytes.baseAddress!.assumingMemoryBound(to: UInt8.self))
-                case .opus: return try encoder!.encode(sound.channels, offset: 0, into: bytes)
-                case .opusCustom:
-                    let size = custom!.frameByteCount
+                }
+                if let encoder { return try encoder.encode(sound.channels, offset: 0, into: bytes) }
+                if let custom {
+                    let size = custom.frameByteCount
                     for n in 0..<frames / 64 {
-                        _ = try custom!.encode(
+                        _ = try custom.encode(
                             sound.channels, offset: n * 64,
                             into: UnsafeMutableRawBufferPointer(rebasing: bytes[(n * size)...]))
                     }
                     return frames / 64 * size
-                case .decoded:
-                    for c in 0..<configuration.channelCount {
-                        bytes.baseAddress!.advanced(by: c * frames * 4).copyMemory(
-                            from: sound.channels[c], byteCount: frames * 4)
-                    }
-                    return frames * 4 * configuration.channelCount
                 }
+                for c in 0..<configuration.channelCount {
+                    bytes.baseAddress!.advanced(by: c * frames * 4).copyMemory(
+                        from: sound.channels[c], byteCount: frames * 4)
+                }
+                return frames * 4 * configuration.channelCount
             }
         }
     }

@@ -1,3 +1,4 @@
+import AudioCodecs
 import AudioBase
 import TestSupport
 import Testing
@@ -9,7 +10,7 @@ import TestTraits
 @Suite(.optimized) struct PlayoutStallTests {
     struct Form: CustomTestStringConvertible, Sendable {
         let name: String
-        let coding: PlayoutCoding
+        let coding: RenderCodec
         let frames: Int
         var rate = 48_000.0
         var testDescription: String { name }

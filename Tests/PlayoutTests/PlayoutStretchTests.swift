@@ -3,7 +3,7 @@ import TestSupport
 
 @testable import Playout
 
-/// Delay that is no longer needed, in sound of which no stretch is like another.
+/// Delay that is corrected by stretches that are left out or repeated.
 @Suite struct PlayoutStretchTests {
     @Test func `any joint will do only while the delay is far off`() throws {
         var random = SeededRandom(seed: 9)
@@ -25,5 +25,26 @@ import TestSupport
         #expect(excess(isClose.statistics) > 0.0042, "more than a stretch begins with")
         #expect(excess(r.statistics) < 0.001)
         #expect(r.statistics.stretchedFrames == isClose.statistics.stretchedFrames)
+    }
+
+    @Test func `a delay that is too short is lengthened by periods`() throws {
+        var rig = PlayoutRig(configuration: .pcm(dial: .sing), seconds: 11)
+        rig.says = { voice($0) }
+        // Each 0.53 s a packet is late by 30 ms, for which `sing` does not wait and `listen` does.
+        rig.delay = { sequence, _ in sequence % 200 == 0 ? 0.031 : 0.001 }
+        rig.before = { playout, now in
+            if now >= 10.25, playout.dial == .sing { playout.dial = .listen }
+        }
+        let result = try rig.run()
+        let before = try #require(result.history.last { $0.time < 10.25 }?.statistics)
+        // The next late packet is sent at 10.67 s. The rate alone gains 2 ms until then.
+        let after = try #require(result.history.last { $0.time < 10.6 }?.statistics)
+        #expect(before.depth < 0.001, "\(ms(before.depth))")
+        #expect(after.depth > 0.020, "\(ms(after.depth))")
+        #expect(after.stretchedFrames - before.stretchedFrames > 960)
+        #expect(after.skips == before.skips && after.concealedFrames == before.concealedFrames)
+        #expect(after.insertedFrames == before.insertedFrames)
+        let stretched = result.output[Int(10.25 * 48_000)..<Int(10.6 * 48_000)]
+        #expect(steepest(stretched) < 1.2 * steepest(result.output[(8 * 48_000)..<(10 * 48_000)]))
     }
 }

@@ -1,3 +1,4 @@
+import AudioCodecs
 import AudioBase
 import Testing
 import TestTraits

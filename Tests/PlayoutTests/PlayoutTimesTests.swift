@@ -157,10 +157,10 @@ import TestTraits
         configuration.initialMargin = 0.1
         let payload = [UInt8](repeating: 0, count: 256)
         let statistics = try pull(configuration, blocks: 200) { playout, block, now in
-            func push(_ sequence: Int, isRecovered: Bool, wasAskedFor: Bool = false) {
+            func push(_ sequence: Int, isRecovered: Bool, wasRequested: Bool = false) {
                 let header = PacketHeader(
                     sequence: sequence, position: 128 * sequence, frameCount: 128, byteCount: 256, arrival: now,
-                    isRecovered: isRecovered, wasAskedFor: wasAskedFor)
+                    isRecovered: isRecovered, wasRequested: wasRequested)
                 _ = payload.withUnsafeBytes { playout.packets.push(header, payload: $0) }
             }
             if block == 0 { push(1_000, isRecovered: true) }  // the stream has not begun
@@ -169,7 +169,7 @@ import TestTraits
                 push(10, isRecovered: true)
                 push(10, isRecovered: true)
                 push(11, isRecovered: true)
-                push(15, isRecovered: true, wasAskedFor: true)
+                push(15, isRecovered: true, wasRequested: true)
             }
             if block == 150 { push(20, isRecovered: true) }  // it was played long ago
         }

@@ -10,7 +10,7 @@ import Testing
     /// Plays packets of 480 frames, each a millisecond after it was sent; of those that `loses` names the copy comes so many
     /// packets later, or never.
     private func play(
-        seconds: Double, copies: Int?, wasAskedFor: Bool = false, loses: (Int) -> Bool
+        seconds: Double, copies: Int?, wasRequested: Bool = false, loses: (Int) -> Bool
     ) throws -> PlayoutRig.Result {
         let playout = try Playout(.pcm(frames: 480))
         let buffer = AudioBuffer(channelCount: 1, frameCapacity: 120)
@@ -25,7 +25,7 @@ import Testing
                 func push(_ n: Int, isRecovered: Bool) {
                     let header = PacketHeader(
                         sequence: n, position: n * 480, frameCount: 480, byteCount: 960, arrival: arrival,
-                        isRecovered: isRecovered, wasAskedFor: isRecovered && wasAskedFor)
+                        isRecovered: isRecovered, wasRequested: isRecovered && wasRequested)
                     _ = payload.withUnsafeBytes { playout.packets.push(header, payload: $0) }
                 }
                 if let copies, sent >= copies, loses(sent - copies) { push(sent - copies, isRecovered: true) }
@@ -61,7 +61,7 @@ import Testing
     @Test func `two lost in a dozen seconds are not waited for, nor what was asked for`() throws {
         let rare = try play(seconds: 30, copies: 1) { $0 % 700 == 7 }
         #expect(rare.statistics.targetDepth < 0.001)
-        let asked = try play(seconds: 30, copies: 2, wasAskedFor: true) { $0 % 20 == 7 }
+        let asked = try play(seconds: 30, copies: 2, wasRequested: true) { $0 % 20 == 7 }
         #expect(asked.statistics.targetDepth < 0.001)
     }
 

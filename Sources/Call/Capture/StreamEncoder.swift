@@ -14,21 +14,15 @@ package final class StreamEncoder {
         let bitRate: Int
     }
 
-    enum Engine {
-        case pcm
-        case opus(OpusEncoder)
-        case opusCustom(OpusCustomEncoder)
-        case aac(AACEncoder)
-    }
-
     private let configuration: CallConfiguration
-    let engine: Engine
+    let encoder: any PayloadEncoder
+    private let unit: Int
+    private let isDelayed: Bool
+    private let hasFixedPackets: Bool
     private let resamples: Bool
     private let readLimit: Int
     private var resampler: Resampler
     private let block: AudioBuffer  // at the stream's rate; `filled` frames wait for the block to be full
-    private let bytes: UnsafeMutableRawPointer
-    private static let payloadCapacity = 2048
     private var filled = 0
     private var filledPosition = 0  // of the block's first frame, on the stream's timeline
     /// Blocks the encoder has taken and not given back yet.
@@ -46,25 +40,10 @@ package final class StreamEncoder {
     package init(_ configuration: CallConfiguration) throws(CodecError) {
         self.configuration = configuration
         let channels = configuration.channelCount
-        switch configuration.codec {
-        case .pcm: engine = .pcm
-        case .opus:
-            guard let duration = OpusFrameDuration(rawValue: configuration.framesPerPacket) else {
-                throw .unsupportedFormat(
-                    codec: "Opus",
-                    detail: "packets of \(configuration.framesPerPacket) frames; use 120, 240, 480 or 960")
-            }
-            engine = .opus(
-                try OpusEncoder(channelCount: channels, frameDuration: duration, bitRate: configuration.bitRate))
-        case .opusCustom:
-            engine = .opusCustom(
-                try OpusCustomEncoder(
-                    sampleRate: configuration.streamRate, channelCount: channels, bitRate: configuration.bitRate))
-        case .aac:
-            engine = .aac(
-                try AACEncoder(
-                    sampleRate: configuration.streamRate, channelCount: channels, bitRate: configuration.bitRate))
-        }
+        encoder = try configuration.codec.inCalls.makeEncoder(configuration)
+        unit = encoder.unit
+        isDelayed = encoder.isDelayed
+        hasFixedPackets = encoder.hasFixedPackets
         let ratio = configuration.streamRate / configuration.deviceRate
         readLimit = CaptureReader.readLimit(deviceBlock: configuration.deviceBlock)
         let resampled = Int((Double(readLimit) * ratio).rounded(.up)) + 2
@@ -77,25 +56,19 @@ package final class StreamEncoder {
         resampler = Resampler(
             from: configuration.deviceRate, to: configuration.streamRate, channelCount: channels, halfLength: 32,
             maximumFrameCount: resampled)
-        bytes = .allocate(byteCount: Self.payloadCapacity, alignment: 16)
         pending.reserveCapacity(8)
     }
 
-    deinit { bytes.deallocate() }
-
     /// Frames of the microphone until the next packet is complete, 1 or more.
     var framesAwaited: Int {
-        switch engine {
-        case .pcm, .opusCustom: return 1
-        case .opus, .aac: break
-        }
+        guard hasFixedPackets else { return 1 }
         let missing = configuration.framesPerPacket - filled
         return max(1, resamples ? resampler.inputNeeded(for: missing) : missing)
     }
 
     /// What Opus's own redundancy is to help against, in percent; 0 for none of it.
     func setExpectedLoss(percent: Int) {
-        if case .opus(let encoder) = engine { encoder.setExpectedLoss(percent: percent) }
+        encoder.setExpectedLoss(percent: percent)
     }
 
     /// Takes the next frames of the microphone.
@@ -169,63 +142,26 @@ package final class StreamEncoder {
     }
 
     private func encodeBlocks(_ emit: (UnsafeRawBufferPointer, Int, Bool) -> Void) throws(CodecError) {
-        var done = 0
-        switch engine {
-        case .pcm:
-            for frames in PCMPayload.split(frameCount: filled, channelCount: configuration.channelCount) {
-                let count = PCMCodec.encode(
-                    block.channels, offset: frames.lowerBound, frameCount: frames.count,
-                    into: bytes.assumingMemoryBound(to: UInt8.self))
-                give(count, at: filledPosition + frames.lowerBound, emit)
-            }
-            done = filled
-        case .opus(let encoder):
-            while filled - done >= configuration.framesPerPacket {
-                let count = try encoder.encode(
-                    block.channels, offset: done,
-                    into: UnsafeMutableRawBufferPointer(start: bytes, count: Self.payloadCapacity))
-                give(count, at: filledPosition + done, emit)
-                done += configuration.framesPerPacket
-            }
-        case .opusCustom(let encoder): done = try encodeFrames(encoder, emit)
-        case .aac(let encoder):
-            while filled - done >= configuration.framesPerPacket {
-                pending.append((filledPosition + done, isAfterGap))
-                isAfterGap = false
-                if let unit = try encoder.encode(block.channels, offset: done) {
-                    let block = pending.removeFirst()
-                    if staleCount > 0 { staleCount -= 1 } else { emit(unit, block.position, block.isAfterGap) }
-                }
-                done += configuration.framesPerPacket
-            }
+        let done = filled / unit * unit
+        for packet in encoder.packets(unitCount: filled / unit) {
+            let position = filledPosition + packet.lowerBound * unit
+            if isDelayed { pending.append((position, isAfterGap)) }
+            let payload = try encoder.encode(
+                block.channels, offset: packet.lowerBound * unit, unitCount: packet.count)
+            if let payload { give(payload, at: position, emit) }
+            isAfterGap = false
         }
         filled -= done
         filledPosition += done
         for c in 0..<block.channels.count { moveSamples(block.channels[c], block.channels[c] + done, filled) }
     }
 
-    /// Puts all whole frames of Opus Custom into packets.
-    /// - Returns: the frames of sound that were encoded.
-    private func encodeFrames(
-        _ encoder: OpusCustomEncoder, _ emit: (UnsafeRawBufferPointer, Int, Bool) -> Void
-    ) throws(CodecError) -> Int {
-        let (length, size) = (OpusCustomEncoder.frameCount, encoder.frameByteCount)
-        for frames in OpusCustomPayload.split(frameCount: filled / length, frameSize: size) {
-            bytes.storeBytes(of: UInt8(frames.count), as: UInt8.self)
-            var count = OpusCustomPayload.headerSize
-            for frame in frames {
-                count += try encoder.encode(
-                    block.channels, offset: frame * length,
-                    into: UnsafeMutableRawBufferPointer(start: bytes + count, count: size))
-            }
-            give(count, at: filledPosition + frames.lowerBound * length, emit)
-        }
-        return filled / length * length
-    }
-
-    private func give(_ count: Int, at position: Int, _ emit: (UnsafeRawBufferPointer, Int, Bool) -> Void) {
-        emit(UnsafeRawBufferPointer(start: bytes, count: count), position, isAfterGap)
-        isAfterGap = false
+    private func give(
+        _ payload: UnsafeRawBufferPointer, at position: Int, _ emit: (UnsafeRawBufferPointer, Int, Bool) -> Void
+    ) {
+        guard isDelayed else { return emit(payload, position, isAfterGap) }
+        let block = pending.removeFirst()
+        if staleCount > 0 { staleCount -= 1 } else { emit(payload, block.position, block.isAfterGap) }
     }
 }
 
@@ -234,6 +170,6 @@ extension CallConfiguration {
     package var form: StreamEncoder.Form {
         StreamEncoder.Form(
             codec: codec, streamRate: streamRate, framesPerPacket: framesPerPacket,
-            bitRate: codec == .pcm ? 0 : bitRate)
+            bitRate: codec.traits.hasBitRate ? bitRate : 0)
     }
 }

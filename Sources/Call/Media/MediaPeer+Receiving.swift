@@ -35,7 +35,7 @@ extension MediaPeer {
     /// A packet as it was sent at first.
     private func deliver(_ media: ReceivedMedia, _ payload: UnsafeRawBufferPointer, at now: HostTime) {
         guard let packets else { return }
-        if configuration.codec == .aac {
+        if aac != nil {
             guard let units = try? AACPayload(parsing: payload) else { return counts.corruptPackets += 1 }
             _ = measure(media, frames: units.unitCount * AACPayload.framesPerUnit, at: now)
             for unit in units {
@@ -45,7 +45,7 @@ extension MediaPeer {
             }
             return
         }
-        guard let frames = media.isReserve ? opusFrames(payload) : frameCount(payload) else {
+        guard let frames = frameCount(payload, isFallback: media.isReserve) else {
             return counts.corruptPackets += 1
         }
         push(media, payload, frames: frames, at: now, into: packets)
@@ -53,7 +53,7 @@ extension MediaPeer {
 
     /// A packet that carries earlier ones: those of them that have not come are recovered.
     private func deliverBlocks(_ media: ReceivedMedia, _ payload: UnsafeRawBufferPointer, at now: HostTime) {
-        guard let packets, configuration.codec != .aac, let blocks = try? REDPayload(parsing: payload),
+        guard let packets, aac == nil, let blocks = try? REDPayload(parsing: payload),
             let own = blocks.first(where: \.isOwn), own.payloadType == configuration.payloadType
         else { return counts.corruptPackets += packets == nil ? 0 : 1 }
         // The packet itself first: it shows what is missing.
@@ -75,7 +75,7 @@ extension MediaPeer {
 
     /// A packet that was sent once more.
     private func deliverAgain(_ media: ReceivedMedia, _ payload: UnsafeRawBufferPointer, at now: HostTime) {
-        guard let packets, configuration.codec != .aac else { return }
+        guard let packets, aac == nil else { return }
         guard let frames = frameCount(payload) else { return counts.corruptPackets += 1 }
         log.expect(media.sequenceNumber, position: media.position, at: now)
         log.sawUnasked(media.sequenceNumber)
@@ -88,11 +88,11 @@ extension MediaPeer {
         into packets: PacketQueue
     ) {
         let sound = sound(of: payload)
-        let wasAskedFor = log.recover(sequence, position: position, frameCount: frames)
+        let wasRequested = log.recover(sequence, position: position, frameCount: frames)
         counts.recoveredPackets += 1
         let header = PacketHeader(
             sequence: sequence, position: position, frameCount: frames, byteCount: sound.count, arrival: now,
-            isRecovered: true, wasAskedFor: wasAskedFor)
+            isRecovered: true, wasRequested: wasRequested)
         if !packets.push(header, payload: sound) { counts.rejectedPackets += 1 }
     }
 
@@ -112,26 +112,20 @@ extension MediaPeer {
         var header = PacketHeader(
             sequence: media.sequenceNumber, position: media.position, frameCount: frames, byteCount: sound.count,
             arrival: now, startsStream: media.startsSource)
-        header.isReserve = media.isReserve
+        header.isFallbackCodec = media.isReserve
         header.endsCongestion = endsCongestion
         if !packets.push(header, payload: sound) { counts.rejectedPackets += 1 }
     }
 
-    /// Frames of a payload of any codec but AAC; nil where it is none.
-    private func frameCount(_ payload: UnsafeRawBufferPointer) -> Int? {
-        switch configuration.codec {
-        case .opus: opusFrames(payload)
-        case .opusCustom: (try? OpusCustomPayload(parsing: payload))?.ticks
-        case .pcm: try? PCMPayload.frameCount(payloadSize: payload.count, channelCount: configuration.channelCount)
-        case .aac: nil
-        }
+    /// Frames of a payload that playout decodes; nil if it is damaged.
+    private func frameCount(_ payload: UnsafeRawBufferPointer, isFallback: Bool = false) -> Int? {
+        let codec = isFallback ? configuration.codec.traits.fallback ?? configuration.codec : configuration.codec
+        return codec.inCalls.frameCount(payload, channelCount: configuration.channelCount)
     }
 
-    private func opusFrames(_ payload: UnsafeRawBufferPointer) -> Int? { (try? OpusPayload(parsing: payload))?.ticks }
-
-    /// What of a payload is for the decoder.
+    /// The decoder's part of a payload.
     private func sound(of payload: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
-        guard configuration.codec == .opusCustom else { return payload }
-        return UnsafeRawBufferPointer(rebasing: payload[OpusCustomPayload.headerSize...])
+        let headerSize = configuration.codec.inCalls.headerSize
+        return headerSize == 0 ? payload : UnsafeRawBufferPointer(rebasing: payload[headerSize...])
     }
 }

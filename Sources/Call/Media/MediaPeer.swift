@@ -32,13 +32,13 @@ package final class MediaPeer {
         self.stream = stream
         packets = playout?.packets
         aac =
-            configuration.codec == .aac && playout != nil
+            configuration.codec.traits.isDecodedAhead && playout != nil
             ? try AACReceiver(
                 audioSpecificConfig: configuration.remoteAudioSpecificConfig, channelCount: configuration.channelCount)
             : nil
         var session = session
         session.repair = configuration.repair
-        sender = PacketSender(session: session, isAAC: configuration.codec == .aac)
+        sender = PacketSender(session: session, isAAC: configuration.codec.traits.isDecodedAhead)
         counts = MediaStatistics(rtp: session.statistics)
         rate = try RateControl(configuration, sends: stream != nil)
         log = ReceptionLog(clockRate: Double(configuration.rtpClockRate))
@@ -163,7 +163,7 @@ package final class MediaPeer {
     /// Seconds of sound in a packet: of PCM's, what is left of a block that is split.
     private var packetDuration: Double {
         var frames = rate.rung.framesPerPacket
-        if rate.rung.codec == .pcm {
+        if !rate.rung.codec.traits.hasBitRate {
             frames =
                 PCMPayload.split(frameCount: frames, channelCount: configuration.channelCount).first?.count ?? frames
         }

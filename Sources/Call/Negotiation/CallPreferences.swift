@@ -52,7 +52,7 @@ public struct CallPreferences: Sendable {
         for codec in codecs {
             // What cannot be made at the bit rate asked for is not offered.
             do throws(CodecError) {
-                formats.append(try format(codec, rate: codec == .opusCustom ? opusCustomRate : Int(deviceRate)))
+                formats.append(try codec.inCalls.format(self, rate: codec.inCalls.offeredRate(deviceRate: deviceRate)))
             } catch { failure = error }
         }
         if formats.isEmpty, let failure { throw failure }
@@ -75,18 +75,12 @@ public struct CallPreferences: Sendable {
 
     /// What this end takes, the best first.
     private var codecs: [Codec] {
-        switch codec {
-        case nil: [.opus, .pcm, .aac, .opusCustom]
-        case .opusCustom: [.opusCustom, .opus]
-        case let codec?: [codec]
-        }
+        guard let codec else { return Codec.byPreference }
+        return [codec] + (codec.traits.substitute.map { [$0] } ?? [])
     }
 
-    /// What is wished for as the length of an Opus packet, in milliseconds.
-    private var opusPacketTime: Double? { opusFrameMilliseconds ?? (codec == .opusCustom ? 2.5 : nil) }
-
-    /// The rate at which this end offers Opus Custom: the device's where the codec has it, as each conversion costs delay.
-    private var opusCustomRate: Int { deviceRate == 44_100 ? 44_100 : 48_000 }
+    /// The wanted length of an Opus packet, in milliseconds.
+    var opusPacketTime: Double? { opusFrameMilliseconds ?? (codec?.traits.substitute == nil ? nil : 2.5) }
 
     /// What this end takes of an offer. PCM and Opus Custom come and go at the offer's rate. Where nothing would flow, any
     /// format is good.
@@ -101,16 +95,16 @@ public struct CallPreferences: Sendable {
         var formats: [MediaFormat] = []
         for offered in offer.formats {
             guard let codec = offered.codec, codecs.contains(codec) else { continue }
-            if codec == .pcm, !(8_000...192_000).contains(offered.clockRate) { continue }
-            if self.codec == nil || self.codec == .opusCustom {
-                if let format = try? format(codec, rate: offered.clockRate) { formats.append(format) }
+            guard codec.inCalls.acceptsOffered(rate: offered.clockRate) else { continue }
+            if codecs.count > 1 {
+                if let format = try? codec.inCalls.format(self, rate: offered.clockRate) { formats.append(format) }
             } else {
-                formats.append(try format(codec, rate: offered.clockRate))
+                formats.append(try codec.inCalls.format(self, rate: offered.clockRate))
             }
         }
         // With nothing in common, what this end would take is what it says.
         if formats.isEmpty, let codec {
-            formats.append(try format(codec, rate: codec == .opusCustom ? opusCustomRate : Int(deviceRate)))
+            formats.append(try codec.inCalls.format(self, rate: codec.inCalls.offeredRate(deviceRate: deviceRate)))
         }
         var answer = try SessionDescription.answer(
             to: offer, supporting: formats, preferring: preference(among: formats, of: offer), address: address,
@@ -123,7 +117,7 @@ public struct CallPreferences: Sendable {
 
     /// The codec that this end insists on: of the two where it wants Opus Custom, the better that the offer has.
     private func preference(among formats: [MediaFormat], of offer: SessionDescription) -> Codec? {
-        guard codec == .opusCustom else { return codec }
+        guard codec?.traits.substitute != nil else { return codec }
         let common = formats.filter { format in offer.formats.contains { format.matches($0) } }
         return codecs.first { codec in common.contains { $0.codec == codec } } ?? codec
     }
@@ -168,13 +162,14 @@ public struct CallPreferences: Sendable {
             throw .noCommonFormat(offered: [format.description], supported: [mine.description], required: self.codec)
         }
         let rate = Double(mine.clockRate)
-        let frames = framesPerPacket(
-            codec, rate: rate, wanted: remote.packetTime, longest: remote.maximumPacketTime ?? .infinity)
-        // Opus Custom has no rate as low as some that a far side may like; it is then sent at the least.
-        let least = codec == .opusCustom ? OpusCustomEncoder.bitRates.lowerBound : 0
+        let frames = codec.inCalls.framesPerPacket(
+            self, rate: rate, wanted: remote.packetTime, longest: remote.maximumPacketTime ?? .infinity)
+        // A codec without a rate as low as the remote peer may like is sent at its least.
+        let least = codec.inCalls.lowestBitRate
+        let bitRate = self.bitRate ?? codec.inCalls.usualBitRate(framesPerPacket: frames) * channelCount
         var configuration = CallConfiguration(
             codec: codec, streamRate: rate, channelCount: channelCount, framesPerPacket: frames,
-            bitRate: max(least, min(bitRate(codec, framesPerPacket: frames), Self.limit(format))),
+            bitRate: max(least, min(bitRate, Self.limit(format))),
             payloadType: mine.payloadType, remoteAudioSpecificConfig: format.configuration ?? [],
             deviceRate: deviceRate, deviceBlock: deviceBlock, dial: dial)
         configuration.longestPacket = min(0.120, (remote.maximumPacketTime ?? 120) / 1e3)
@@ -192,47 +187,6 @@ public struct CallPreferences: Sendable {
         return value
     }
 
-    /// - Parameter rate: hertz of PCM and Opus Custom; the others have their own.
-    private func format(_ codec: Codec, rate: Int) throws(CodecError) -> MediaFormat {
-        switch codec {
-        case .opus: return .opus(channelCount: channelCount, bitRate: bitRate)
-        case .opusCustom:
-            if let bitRate, !OpusCustomEncoder.bitRates.contains(bitRate) {
-                throw .unsupportedFormat(
-                    codec: "Opus Custom", detail: "\(bitRate) b/s; it takes \(OpusCustomEncoder.bitRates)")
-            }
-            return .opusCustom(sampleRate: rate, channelCount: channelCount, bitRate: bitRate)
-        case .pcm: return .pcm(sampleRate: rate, channelCount: channelCount)
-        case .aac:
-            let encoder = try AACEncoder(
-                sampleRate: Self.aacRate, channelCount: channelCount, bitRate: bitRate(.aac, framesPerPacket: 1024))
-            return .aac(
-                sampleRate: Int(Self.aacRate), channelCount: channelCount, configuration: encoder.audioSpecificConfig)
-        }
-    }
-
-    private func bitRate(_ codec: Codec, framesPerPacket: Int) -> Int {
-        if let bitRate { return bitRate }
-        if codec == .aac { return 64_000 * channelCount }
-        if codec == .opusCustom { return 192_000 * channelCount }
-        return
-            (framesPerPacket <= 120
-            ? 128_000 : framesPerPacket <= 240 ? 96_000 : framesPerPacket <= 480 ? 64_000 : 48_000)
-            * channelCount
-    }
-
-    /// - Parameter longest: milliseconds that the far side takes at most. AAC has no shorter packets, and those of PCM and Opus
-    ///   Custom are a block of the device's.
-    private func framesPerPacket(_ codec: Codec, rate: Double, wanted: Double?, longest: Double) -> Int {
-        switch codec {
-        case .aac: AACEncoder.blockFrameCount
-        case .opus:
-            OpusFrameDuration.allCases.last {
-                let wish = (opusPacketTime ?? wanted).flatMap { OpusFrameDuration(milliseconds: $0) }
-                return $0.milliseconds <= min(longest, (wish ?? .milliseconds10).milliseconds)
-            }?.frameCount ?? OpusFrameDuration.microseconds2500.frameCount
-        case .opusCustom: max(OpusCustomEncoder.frameCount, Int((Double(deviceBlock) * rate / deviceRate).rounded()))
-        case .pcm: Int((Double(deviceBlock) * rate / deviceRate).rounded())
-        }
-    }
+    /// Frames of a block of the device at another rate.
+    func blockFrames(rate: Double) -> Int { Int((Double(deviceBlock) * rate / deviceRate).rounded()) }
 }

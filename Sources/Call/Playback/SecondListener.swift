@@ -14,7 +14,7 @@ package final class SecondListener: @unchecked Sendable {  // handed over, not s
         playout = try Playout(configuration.playout.forRecording(depth: depth))
         // A frame of AAC that was overtaken is waited for half of that time: then those behind it still have the other half.
         aac =
-            configuration.codec == .aac
+            configuration.codec.traits.isDecodedAhead
             ? try AACReceiver(
                 audioSpecificConfig: configuration.remoteAudioSpecificConfig,
                 channelCount: configuration.channelCount, patience: depth / 2)

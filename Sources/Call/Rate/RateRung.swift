@@ -47,17 +47,17 @@ extension CallConfiguration {
 
     /// Whether a stream of this form has further rungs for far sides that know of them.
     var mayChangeRate: Bool {
-        changesRate && (codec == .opus || codec == .pcm && streamRate == OpusEncoder.sampleRate)
+        changesRate && (codec == .opus || codec.traits.fallback != nil && streamRate == OpusEncoder.sampleRate)
     }
 
     private var top: RateRung {
         let blocks = streamRate / Double(max(1, framesPerPacket))
-        guard codec == .pcm else {
+        guard !codec.traits.hasBitRate else {
             return RateRung(codec, bitRate: bitRate, framesPerPacket: framesPerPacket, packetRate: blocks)
         }
         let packets = PCMPayload.split(frameCount: framesPerPacket, channelCount: channelCount).count
         return RateRung(
-            .pcm, bitRate: Int(16 * streamRate) * channelCount, framesPerPacket: framesPerPacket,
+            codec, bitRate: Int(16 * streamRate) * channelCount, framesPerPacket: framesPerPacket,
             packetRate: blocks * Double(packets))
     }
 }

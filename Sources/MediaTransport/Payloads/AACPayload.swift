@@ -122,3 +122,48 @@ public enum AACPayloadError: Error, Hashable, Sendable, CustomStringConvertible 
         }
     }
 }
+
+extension MediaFormat {
+    /// AAC-LC, one unit a packet.
+    /// - Parameter configuration: the encoder's AudioSpecificConfig.
+    public static func aac(
+        payloadType: UInt8 = 96, sampleRate: Int = 44_100, channelCount: Int = 1, configuration: [UInt8]
+    ) -> MediaFormat {
+        MediaFormat(
+            payloadType: payloadType, encodingName: "MPEG4-GENERIC", clockRate: sampleRate, channelCount: channelCount,
+            parameters: [
+                Parameter("streamtype", "5"), Parameter("profile-level-id", "41"), Parameter("mode", "AAC-hbr"),
+                Parameter("sizelength", "13"), Parameter("indexlength", "3"), Parameter("indexdeltalength", "3"),
+                Parameter("config", configuration.map(hexadecimal).joined()),
+            ])
+    }
+
+    /// The AudioSpecificConfig of an AAC format; nil when there is none or it is not hexadecimal.
+    public var configuration: [UInt8]? {
+        guard let text = parameter("config"), !text.isEmpty, text.utf8.count % 2 == 0 else { return nil }
+        var bytes: [UInt8] = []
+        var high: Int?
+        for character in text {
+            guard character.isASCII, let digit = character.hexDigitValue else { return nil }
+            if let first = high {
+                bytes.append(UInt8(first * 16 + digit))
+                high = nil
+            } else {
+                high = digit
+            }
+        }
+        return bytes
+    }
+}
+
+extension AACPayload: FormattedPayload {
+    static func isNamed(by format: MediaFormat) -> Bool {
+        format.encodingName.lowercased() == "mpeg4-generic" && format.parameter("mode")?.lowercased() == "aac-hbr"
+            && format.parameter("sizelength") == "13" && format.parameter("indexlength") == "3"
+            && format.parameter("indexdeltalength") == "3" && format.configuration != nil
+    }
+}
+
+private func hexadecimal(_ byte: UInt8) -> String {
+    (byte < 16 ? "0" : "") + String(byte, radix: 16)
+}

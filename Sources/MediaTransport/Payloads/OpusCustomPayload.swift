@@ -65,3 +65,25 @@ public enum OpusCustomPayloadError: Error, Hashable, Sendable, CustomStringConve
         }
     }
 }
+
+extension MediaFormat {
+    /// Opus Custom in frames of 64; see ``OpusCustomPayload``.
+    /// - Parameters:
+    ///   - sampleRate: 44,100 or 48,000 hertz.
+    ///   - bitRate: bits a second that the peer should not exceed.
+    public static func opusCustom(
+        payloadType: UInt8 = 99, sampleRate: Int, channelCount: Int = 1, bitRate: Int? = nil
+    ) -> MediaFormat {
+        MediaFormat(
+            payloadType: payloadType, encodingName: "opus-custom", clockRate: sampleRate, channelCount: channelCount,
+            parameters: [Parameter("frame", String(OpusCustomPayload.ticksPerFrame))]
+                + (bitRate.map { [Parameter("maxaveragebitrate", String($0))] } ?? []))
+    }
+}
+
+extension OpusCustomPayload: FormattedPayload {
+    static func isNamed(by format: MediaFormat) -> Bool {
+        format.encodingName.lowercased() == "opus-custom" && [44_100, 48_000].contains(format.clockRate)
+            && (1...2).contains(format.channelCount) && format.parameter("frame") == String(ticksPerFrame)
+    }
+}

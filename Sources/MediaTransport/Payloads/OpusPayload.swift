@@ -117,3 +117,24 @@ public enum OpusPayloadError: Error, Hashable, Sendable, CustomStringConvertible
         }
     }
 }
+
+extension MediaFormat {
+    /// Opus; SDP always says 48 kHz and two channels (RFC 7587 §7).
+    /// - Parameters:
+    ///   - channelCount: what we send and like to get: 1 or 2.
+    ///   - bitRate: bits a second that the peer should not exceed on average; 6,000 to 510,000.
+    public static func opus(payloadType: UInt8 = 97, channelCount: Int = 1, bitRate: Int? = nil) -> MediaFormat {
+        let stereo = channelCount == 2 ? "1" : "0"
+        return MediaFormat(
+            payloadType: payloadType, encodingName: "opus", clockRate: OpusPayload.clockRate, channelCount: 2,
+            parameters: [Parameter("sprop-stereo", stereo), Parameter("stereo", stereo)]
+                + (bitRate.map { [Parameter("maxaveragebitrate", String($0))] } ?? []))
+    }
+}
+
+extension OpusPayload: FormattedPayload {
+    static func isNamed(by format: MediaFormat) -> Bool {
+        format.encodingName.lowercased() == "opus" && format.clockRate == clockRate && format.channelCount == 2
+            && !format.isReserve
+    }
+}

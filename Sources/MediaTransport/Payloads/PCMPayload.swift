@@ -17,6 +17,15 @@ public enum PCMPayload {
     /// The frames that each packet of a block takes. Does not allocate.
     public struct Split: RandomAccessCollection, Sendable {
         let frameCount: Int
+
+        init(frameCount: Int, endIndex: Int) {
+            self.frameCount = frameCount
+            self.endIndex = endIndex
+        }
+
+        /// Packets of one frame, or one other unit, each.
+        package init(each count: Int) { self.init(frameCount: count, endIndex: count) }
+
         /// 0.
         public var startIndex: Int { 0 }
         /// How many packets.
@@ -50,5 +59,18 @@ public enum PCMPayloadError: Error, Hashable, Sendable, CustomStringConvertible 
         case .partialFrame(let size, let channelCount):
             "\(size) bytes are no whole frames of 16-bit samples in \(channelCount) channels; compare the peers' formats"
         }
+    }
+}
+
+extension MediaFormat {
+    /// 16-bit PCM.
+    public static func pcm(payloadType: UInt8 = 98, sampleRate: Int, channelCount: Int = 1) -> MediaFormat {
+        MediaFormat(payloadType: payloadType, encodingName: "L16", clockRate: sampleRate, channelCount: channelCount)
+    }
+}
+
+extension PCMPayload: FormattedPayload {
+    static func isNamed(by format: MediaFormat) -> Bool {
+        format.encodingName.lowercased() == "l16" && (1...32).contains(format.channelCount)
     }
 }

@@ -24,11 +24,14 @@ extension SessionDescription {
     /// no reserve and one bit rate is asked all the same: its sender then knows, and says, that the link is too slow.
     public mutating func offerRateRequests() {
         for index in formats.indices where formats[index].codec != nil { formats[index].takesRateRequests = true }
-        guard let pcm = formats.first(where: { $0.codec == .pcm && $0.clockRate == OpusPayload.clockRate }),
-            pcm.channelCount <= 2,
+        guard
+            let main = formats.first(where: {
+                $0.codec?.traits.fallback != nil && $0.clockRate == OpusPayload.clockRate
+            }),
+            main.channelCount <= 2,
             let free = (99...127).first(where: { type in !formats.contains { $0.payloadType == type } })
         else { return }
-        formats.append(pcm.reserved(payloadType: UInt8(free), channelCount: pcm.channelCount))
+        formats.append(main.reserved(payloadType: UInt8(free), channelCount: main.channelCount))
     }
 
     /// Adds to an answer what the offer names of that, for the format that the answer has taken.
@@ -37,7 +40,9 @@ extension SessionDescription {
             let offered = offer.formats.first(where: { $0.payloadType == chosen.payloadType })
         else { return }
         formats[0].takesRateRequests = offered.takesRateRequests
-        guard chosen.codec == .pcm, let reserve = offer.formats.first(where: { $0.isReserve(of: offered) }) else {
+        guard chosen.codec?.traits.fallback != nil,
+            let reserve = offer.formats.first(where: { $0.isReserve(of: offered) })
+        else {
             return
         }
         formats.append(chosen.reserved(payloadType: reserve.payloadType, channelCount: chosen.channelCount))

@@ -36,7 +36,7 @@ extension SessionDescription {
     /// knows none of that may know Opus's own redundancy.
     public mutating func offerRepair() {
         var free = (99...127).filter { type in !formats.contains { $0.payloadType == type } }.map { UInt8($0) }
-        for index in formats.indices where formats[index].codec == .opus || formats[index].codec == .pcm {
+        for index in formats.indices where formats[index].isRepairable {
             guard free.count >= 2 else { break }
             formats.append(formats[index].redundant(payloadType: free.removeFirst()))
             formats.append(formats[index].repeated(payloadType: free.removeFirst()))
@@ -48,7 +48,7 @@ extension SessionDescription {
 
     /// Adds to an answer what the offer names of that, for the format that the answer has taken.
     public mutating func answerRepair(to offer: SessionDescription) {
-        guard offer.profile.hasFeedback, let chosen = formats.first, chosen.codec == .opus || chosen.codec == .pcm,
+        guard offer.profile.hasFeedback, let chosen = formats.first, chosen.isRepairable,
             let offered = offer.formats.first(where: { $0.payloadType == chosen.payloadType })
         else { return }
         formats[0].takesNACK = offered.takesNACK
@@ -57,6 +57,10 @@ extension SessionDescription {
             offer.extendedReports.contains { $0.split(separator: "=").first.map(String.init) == name }
         }
     }
+}
+
+extension MediaFormat {
+    fileprivate var isRepairable: Bool { codec?.traits.isRepairable ?? false }
 }
 
 extension SessionDescription.Profile {

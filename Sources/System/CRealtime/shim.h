@@ -336,6 +336,17 @@ static inline EARSHOT_NO_LOCKS void earshot_unit_process(void (*f)(void *_Nonnul
 }
 static inline EARSHOT_NO_LOCKS void earshot_unit_reset(void (*f)(void *_Nonnull), void *_Nonnull state) { f(state); }
 
+/// Calls of a decoder's functions through their pointers: what they point to is a @_noLocks function of a decoder.
+static inline EARSHOT_NO_LOCKS long earshot_decoder_frames(long (*f)(void *_Nonnull, const void *_Nonnull), void *_Nonnull state,
+                                                           const void *_Nonnull call) {
+    return f(state, call);
+}
+static inline EARSHOT_NO_LOCKS _Bool earshot_decoder_asks(_Bool (*f)(void *_Nonnull, const void *_Nonnull), void *_Nonnull state,
+                                                         const void *_Nonnull call) {
+    return f(state, call);
+}
+static inline EARSHOT_NO_LOCKS void earshot_decoder_reset(void (*f)(void *_Nonnull), void *_Nonnull state) { f(state); }
+
 /// Sleeps until an absolute CLOCK_MONOTONIC time; for device clocks, never in a render callback.
 static inline void earshot_sleep_until_ns(int64_t at) {
     struct timespec t = {.tv_sec = at / 1000000000, .tv_nsec = at % 1000000000};

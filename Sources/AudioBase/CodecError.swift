@@ -8,7 +8,7 @@ public enum CodecError: Error, Hashable, Sendable, CustomStringConvertible {
     case badConfiguration(codec: String, detail: String)
     /// A packet that is not of this codec, damaged, or of another format than the session's. The next may be good.
     case badPacket(codec: String, detail: String)
-    /// A block was handed in after ``AACEncoder/flush()``.
+    /// A block was passed after the encoder was flushed.
     case encoderFinished(codec: String)
     /// The library reported a failure that no input explains; `code` is its own.
     case libraryFailure(codec: String, call: String, code: Int)

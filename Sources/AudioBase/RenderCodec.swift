@@ -1,0 +1,40 @@
+/// A codec of live sound as playout needs it. The codec's module adds a static member.
+public struct RenderCodec: Sendable, Equatable {
+    /// Bytes of a packet's payload at most; nil for a float of each frame and channel.
+    public let payloadCapacity: Int?
+    /// True if a packet holds a block of the sender's device, which may be as short as 64 frames.
+    public let packetsAreBlocks: Bool
+    /// The only rate of the codec, in hertz; nil for any.
+    public let sampleRate: Double?
+    /// True if another thread decodes first.
+    public let isDecodedAhead: Bool
+    private let maker: any RenderDecoderMaker.Type
+
+    /// A codec of these values, whose decoders `maker` makes.
+    public init(
+        _ maker: any RenderDecoderMaker.Type, payloadCapacity: Int?, packetsAreBlocks: Bool = false,
+        sampleRate: Double? = nil, isDecodedAhead: Bool = false
+    ) {
+        self.maker = maker
+        self.payloadCapacity = payloadCapacity
+        self.packetsAreBlocks = packetsAreBlocks
+        self.sampleRate = sampleRate
+        self.isDecodedAhead = isDecodedAhead
+    }
+
+    /// Makes a decoder.
+    /// - Throws: if the codec does not have these.
+    public func makeDecoder(sampleRate: Double, channelCount: Int) throws(CodecError) -> RenderDecoder {
+        try maker.makeRenderDecoder(sampleRate: sampleRate, channelCount: channelCount)
+    }
+
+    /// True if both have the same maker.
+    public static func == (a: RenderCodec, b: RenderCodec) -> Bool { a.maker == b.maker }
+}
+
+/// Makes decoders for render threads.
+public protocol RenderDecoderMaker: SendableMetatype {
+    /// Makes a decoder.
+    /// - Throws: if the codec does not have these.
+    static func makeRenderDecoder(sampleRate: Double, channelCount: Int) throws(CodecError) -> RenderDecoder
+}

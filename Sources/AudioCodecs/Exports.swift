@@ -1,0 +1,2 @@
+// Who uses a codec catches its errors.
+@_exported import enum AudioBase.CodecError

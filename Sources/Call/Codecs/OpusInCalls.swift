@@ -1,0 +1,71 @@
+import AudioBase
+import AudioCodecs
+import MediaTransport
+
+/// Opus: packets of 2.5 to 20 ms.
+enum OpusInCalls: CallCodec {
+    static var decoding: RenderCodec { .opus }
+
+    static func makeEncoder(_ configuration: CallConfiguration) throws(CodecError) -> any PayloadEncoder {
+        guard let duration = OpusFrameDuration(rawValue: configuration.framesPerPacket) else {
+            throw .unsupportedFormat(
+                codec: "Opus", detail: "packets of \(configuration.framesPerPacket) frames; use 120, 240, 480 or 960")
+        }
+        return Encoder(
+            try OpusEncoder(
+                channelCount: configuration.channelCount, frameDuration: duration, bitRate: configuration.bitRate),
+            unit: configuration.framesPerPacket)
+    }
+
+    /// Short packets pay for their shortness.
+    static func usualBitRate(framesPerPacket: Int) -> Int {
+        switch framesPerPacket {
+        case ...120: 128_000
+        case ...240: 96_000
+        case ...480: 64_000
+        default: 48_000
+        }
+    }
+
+    static func format(_ preferences: CallPreferences, rate: Int) throws(CodecError) -> MediaFormat {
+        .opus(channelCount: preferences.channelCount, bitRate: preferences.bitRate)
+    }
+
+    static func framesPerPacket(
+        _ preferences: CallPreferences, rate: Double, wanted: Double?, longest: Double
+    ) -> Int {
+        let liked = (preferences.opusPacketTime ?? wanted).flatMap { OpusFrameDuration(milliseconds: $0) }
+        let limit = min(longest, (liked ?? .milliseconds10).milliseconds)
+        let duration = OpusFrameDuration.allCases.last { $0.milliseconds <= limit }
+        return (duration ?? .microseconds2500).frameCount
+    }
+
+    static func shift(framesPerPacket: Int) -> Int { lookahead(framesPerPacket) }
+    static func delay(framesPerPacket: Int) -> Int { framesPerPacket + lookahead(framesPerPacket) }
+
+    /// Frames that libopus looks ahead.
+    private static func lookahead(_ framesPerPacket: Int) -> Int { framesPerPacket <= 240 ? 120 : 312 }
+
+    static func frameCount(_ payload: UnsafeRawBufferPointer, channelCount: Int) -> Int? {
+        (try? OpusPayload(parsing: payload))?.ticks
+    }
+
+    private final class Encoder: PayloadEncoder {
+        let unit: Int
+        private let encoder: OpusEncoder
+        private let bytes = PayloadMemory()
+
+        init(_ encoder: OpusEncoder, unit: Int) {
+            self.encoder = encoder
+            self.unit = unit
+        }
+
+        func encode(
+            _ sound: Channels, offset: Int, unitCount: Int
+        ) throws(CodecError) -> UnsafeRawBufferPointer? {
+            bytes.first(try encoder.encode(sound, offset: offset, into: bytes.all))
+        }
+
+        func setExpectedLoss(percent: Int) { encoder.setExpectedLoss(percent: percent) }
+    }
+}

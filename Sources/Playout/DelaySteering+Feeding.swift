@@ -1,0 +1,70 @@
+import AudioBase
+
+/// The way from the reader through time-scaler and resampler.
+extension DelaySteering {
+    /// Renders one block of the device.
+    @_noLocks
+    mutating func render(
+        _ output: Channels, frameCount: Int, _ reader: inout StreamReader, _ intake: inout PacketIntake,
+        _ statistics: inout PlayoutStatistics
+    ) {
+        let needed = resampler.inputNeeded(for: frameCount)
+        scaler.reserve(needed &+ scaler.longest &+ scaler.fade)
+        read(until: needed, &reader, &intake, &statistics)
+        if stretchPlan.limit != 0, !reader.isConcealing {
+            stretch(needed, &reader, &intake, &statistics)
+            read(until: needed, &reader, &intake, &statistics)
+        }
+        scaler.read(resampler.input, offset: resampler.inputOffset, frameCount: needed)
+        resampler.render(output, frameCount: frameCount, adding: needed)
+    }
+
+    @_noLocks
+    private mutating func read(
+        until wanted: Int, _ reader: inout StreamReader, _ intake: inout PacketIntake,
+        _ statistics: inout PlayoutStatistics
+    ) {
+        let count = wanted &- scaler.lead
+        guard count > 0 else { return }
+        reader.read(scaler.channels, offset: scaler.end, frameCount: count, &intake, &statistics)
+        scaler.append(count)
+    }
+
+    /// Leaves out or repeats a stretch, as soon as enough has been decoded ahead for the longest that is wanted.
+    @_noLocks
+    private mutating func stretch(
+        _ needed: Int, _ reader: inout StreamReader, _ intake: inout PacketIntake,
+        _ statistics: inout PlayoutStatistics
+    ) {
+        let isShorter = stretchPlan.limit > 0
+        let limit = min(isShorter ? stretchPlan.limit : 0 &- stretchPlan.limit, scaler.longest)
+        let wanted = isShorter ? scaler.fade &+ limit : scaler.fade
+        guard isShorter || scaler.lead <= needed &+ 2 &* scaler.longest else { return }
+        if readAhead(wanted, needed, &reader, &intake, &statistics), scaler.lead < wanted { return }
+        let likeness = stretchPlan.likeness
+        let count =
+            isShorter ? scaler.shorten(by: limit, likeness: likeness) : scaler.lengthen(by: limit, likeness: likeness)
+        if count > 0 {
+            statistics.stretchedFrames &+= count
+            stretchPlan.noteStretch()
+        } else if scaler.lead >= wanted {
+            stretchPlan.noteFailure()
+        }
+    }
+
+    /// Decodes ahead of need, and only packets that arrived; in one block no more than a packet beyond what the block needs.
+    /// - Returns: true if there was any.
+    @_noLocks
+    private mutating func readAhead(
+        _ wanted: Int, _ needed: Int, _ reader: inout StreamReader, _ intake: inout PacketIntake,
+        _ statistics: inout PlayoutStatistics
+    ) -> Bool {
+        let before = scaler.lead
+        while scaler.lead < wanted, scaler.lead &- before <= needed {
+            let ready = reader.readyFrames(intake)
+            guard ready > 0 else { break }
+            read(until: min(wanted, scaler.lead &+ ready), &reader, &intake, &statistics)
+        }
+        return scaler.lead > before
+    }
+}

@@ -1,0 +1,174 @@
+import AudioBase
+import AudioDSP
+
+/// Learns which delay the packets need and steers playout to it: at once while no sound of the stream is heard, slowly by the
+/// rate, and faster by stretches that are repeated or left out.
+///
+/// All times are seconds of the receiving device's own frame counter, so that a device which drifts, or skips in an xrun, needs
+/// no case of its own. A fixed depth is followed by the rate alone, by 0.9 cents at most once it is known.
+struct DelaySteering: ~Copyable {
+    private(set) var tracker: DelayTracker
+    var resampler: Resampler
+    var scaler: TimeScaler
+    var stretchPlan = StretchPlan()
+
+    private let configuration: PlayoutConfiguration
+    private let mayFollowBlocks: Bool  // packets and blocks have known places, and the delay is not given
+    private var recovery = RecoveryTracker()
+    private var grid = BlockGrid()
+
+    /// Seconds after a restart in which the delay is found, whatever is left out for it.
+    private static var timeToSettle: Double { @_noLocks get { 0.1 } }
+    /// Seconds until the drift and minimum-delay estimates are trusted.
+    private static var learningTime: Double { @_noLocks get { 10 } }
+    /// Excess delay in seconds above which playout jumps; gradual correction would take too long.
+    private static var jumpThreshold: Double { @_noLocks get { 0.120 } }
+    /// Seconds of concealment after which a jump is not heard.
+    private static var longConcealment: Double { @_noLocks get { 0.1 } }
+    /// Seconds in which a small excess falls to a third.
+    private static var timeConstant: Double { @_noLocks get { 2 } }
+
+    init(_ configuration: PlayoutConfiguration) {
+        self.configuration = configuration
+        mayFollowBlocks =
+            !configuration.coding.isDecodedAhead && configuration.fixedDepth == 0
+            && configuration.streamRate == configuration.deviceRate
+        tracker = DelayTracker(dial: configuration.dial)
+        resampler = Resampler(
+            from: configuration.streamRate, to: configuration.deviceRate, channelCount: configuration.channelCount,
+            maximumFrameCount: configuration.maximumFrameCount)
+        scaler = TimeScaler(
+            sampleRate: configuration.streamRate, channelCount: configuration.channelCount,
+            maximumFrameCount: Int(
+                Double(configuration.maximumFrameCount) * configuration.streamRate / configuration.deviceRate * 1.1)
+                + 256)
+    }
+
+    // MARK: Learning
+
+    @_noLocks
+    mutating func follow(_ dial: SharedDial) {
+        let position = dial.value
+        guard position != tracker.dial.position else { return }
+        tracker.set(PlayoutDial(valid: position))
+    }
+
+    /// Notes that time has passed: a packet arrived by itself.
+    @_noLocks
+    mutating func noteTime(_ now: Double) { recovery.add(at: now) }
+
+    /// Learns from a packet that arrived by itself.
+    /// - Parameter offset: its arrival less its end on the stream's timeline, in seconds.
+    @_noLocks
+    mutating func add(_ header: PacketHeader, offset: Double, at arrival: Double) {
+        if header.endsCongestion { tracker.forgetDelays() }
+        tracker.add(
+            offset: offset, at: arrival, duration: Double(header.frameCount) / configuration.streamRate)
+        grid.addPacket(position: header.position, frameCount: header.frameCount, at: arrival)
+    }
+
+    /// Learns how late a packet is that is recovered.
+    @_noLocks
+    mutating func addRecovered(offset: Double, at arrival: Double) { recovery.add(recovered: offset, at: arrival) }
+
+    /// Forgets the delays of a stream that has ended.
+    @_noLocks
+    mutating func reset() {
+        tracker.reset()
+        recovery.reset()
+        grid.reset()
+    }
+
+    /// The cursor for the first packet of a stream.
+    @_noLocks
+    func firstCursor(_ header: PacketHeader, arrival: Double, now: Double, frameCount: Int) -> Int {
+        let inHand = max(configuration.initialMargin, tracker.dial.ceiling / 16)
+        let delay =
+            arrival - Double(header.position) / configuration.streamRate + configuration.margin
+            + (configuration.fixedDepth > 0 ? configuration.fixedDepth : inHand)
+        return Int((now - delay) * configuration.streamRate) &- resampler.inputNeeded(for: frameCount) &+ scaler.lead
+    }
+
+    // MARK: Steering
+
+    /// Steers one block.
+    @_noLocks
+    mutating func steer(
+        now: Double, sampleTime: Int64, frameCount: Int, _ reader: inout StreamReader,
+        _ statistics: inout PlayoutStatistics
+    ) {
+        grid.addBlock(sampleTime: sampleTime, frameCount: frameCount, at: now)
+        let rate = configuration.streamRate
+        let range = tracker.range(at: now)
+        let recovered = recovery.offset(at: now, drift: tracker.drift) ?? range.wanted
+        let fixed = configuration.fixedDepth
+        let latest =
+            fixed > 0 ? range.least + fixed : max(range.wanted, min(recovered, range.least + tracker.bound))
+        let margin = tracker.dial.margin(tail: tracker.tail, most: configuration.margin)
+        let wanted = latest + tracker.packetLength + margin
+        let aim = aim(wanted, now: now, frameCount: frameCount, hasPlayed: reader.hasPlayed)
+        var excess = offset(at: reader.cursor, now: now, frameCount: frameCount) - aim.offset
+        if fixed > 0, !reader.hasPlayed {
+            reader.moveUnheard(Int(excess * rate))
+            excess = 0
+        }
+        let isConcealing = scaler.lead == 0 && reader.isConcealing
+        let isLongConcealment = isConcealing && reader.concealedRunFrames > Int(Self.longConcealment * rate)
+        // Sound that has just begun again after a gap drops its excess before anybody misses it.
+        let isSettlingAfterRestart = statistics.restarts > 0 && tracker.age(at: now) < Self.timeToSettle
+        let exceedsJumpThreshold =
+            fixed == 0 && excess > (isSettlingAfterRestart ? configuration.initialMargin : Self.jumpThreshold)
+        if isConcealing && excess < 0 || isLongConcealment && excess > 0.0002 || exceedsJumpThreshold {
+            reader.skip(Int(excess * rate) &- (excess < 0 ? 1 : 0), &statistics)
+            excess = 0
+        }
+        let isSettled = fixed > 0 && tracker.age(at: now) > Self.learningTime
+        let (slowest, fastest) = isSettled ? (-0.0005, 0.0005) : (-0.005, 0.002)
+        let correction = max(slowest, min(fastest, excess / Self.timeConstant))
+        resampler.step = rate / configuration.deviceRate * (1 - aim.slope) * (1 + correction)
+        stretchPlan.update(
+            excess: fixed == 0 ? excess : 0, age: tracker.age(at: now), hasPlayed: reader.hasPlayed,
+            frameCount: frameCount, configuration)
+        report(
+            offset: offset(at: reader.cursor, now: now, frameCount: frameCount), frameCount: frameCount,
+            least: range.least + tracker.packetLength, wanted: wanted, aim: aim.offset, &statistics)
+    }
+
+    /// The stream's frame that the next block begins with.
+    @_noLocks
+    func position(cursor: Int) -> Double { Double(cursor &- scaler.lead) - resampler.heldFrames }
+
+    /// The stream's frame that `frameCount` output frames from now reach, on the scale of packet offsets: a packet
+    /// whose offset is smaller is in time, whatever the phase between packets and blocks.
+    @_noLocks
+    private func offset(at cursor: Int, now: Double, frameCount: Int) -> Double {
+        let next = cursor &- scaler.lead
+        return now - Double(next &+ resampler.inputNeeded(for: frameCount)) / configuration.streamRate
+    }
+
+    /// The delay at which packets up to `wanted` are in time.
+    @_noLocks
+    private mutating func aim(_ wanted: Double, now: Double, frameCount: Int, hasPlayed: Bool) -> BlockGrid.Aim {
+        guard mayFollowBlocks, tracker.dial.followsBlocks else {
+            grid.release()
+            return BlockGrid.Aim(offset: wanted, slope: 0 - tracker.drift)
+        }
+        return grid.aim(
+            wanted: wanted, rate: configuration.streamRate, drift: tracker.drift, now: now,
+            isKnown: hasPlayed && tracker.age(at: now) > Self.learningTime)
+    }
+
+    @_noLocks
+    private func report(
+        offset: Double, frameCount: Int, least: Double, wanted: Double, aim: Double,
+        _ statistics: inout PlayoutStatistics
+    ) {
+        let needed = Double(resampler.inputNeeded(for: frameCount)) + resampler.heldFrames
+        statistics.isStarted = true
+        statistics.depth = wanted - least + (offset - aim)
+        statistics.targetDepth = wanted - least
+        statistics.depthLimit = tracker.bound
+        statistics.delay = offset - least + needed / configuration.streamRate
+        statistics.driftPPM = tracker.drift * 1e6
+    }
+}

@@ -1,0 +1,94 @@
+import AudioBase
+
+/// Moves packets from the media thread's queue to the jitter buffer and hands them out in order of sequence numbers.
+struct PacketIntake: ~Copyable {
+    /// Sequence number of the packet to be played next.
+    private(set) var nextSequence = 0
+
+    private let queue: PacketQueue.Storage
+    private var buffer: JitterBuffer
+    private let isPulledLater: Bool
+
+    init(_ configuration: PlayoutConfiguration, queue: PacketQueue.Storage) {
+        self.queue = queue
+        isPulledLater = configuration.isPulledLater
+        buffer = JitterBuffer(capacity: 2 * configuration.packetCapacity, payloadCapacity: queue.payloadCapacity)
+    }
+
+    // MARK: The queue
+
+    /// The oldest packet's slot in the queue; nil if none arrived before the cycle began. A caller that pulls in time sees no
+    /// other.
+    @_noLocks
+    func arrivedSlot(by cycle: HostTime) -> Int? {
+        guard let slot = queue.first else { return nil }
+        if isPulledLater, queue.headers[slot].arrival.nanoseconds > cycle.nanoseconds { return nil }
+        return slot
+    }
+
+    @_noLocks
+    func header(inSlot slot: Int) -> PacketHeader { queue.headers[slot] }
+
+    @_noLocks
+    func payload(inSlot slot: Int) -> UnsafeMutableRawPointer { queue.payloads + slot &* queue.payloadCapacity }
+
+    /// Returns the oldest packet's slot to the media thread.
+    @_noLocks
+    func removeFirstSlot() { queue.removeFirst() }
+
+    /// Publishes the depth and the drift for the media thread.
+    @_noLocks
+    func publish(_ statistics: PlayoutStatistics, drift: Double) {
+        queue.publish(hold: statistics.depth, limit: statistics.depthLimit, drift: drift)
+    }
+
+    // MARK: The jitter buffer
+
+    /// Begins with the first packet of a stream.
+    @_noLocks
+    mutating func start(at header: PacketHeader) { nextSequence = header.sequence }
+
+    @_noLocks
+    mutating func removeAll() { buffer.removeAll() }
+
+    /// Stores a packet that is not late. After an outage longer than the buffer it drops the packets before it.
+    @_noLocks
+    mutating func insert(_ header: PacketHeader, slot: Int, _ statistics: inout PlayoutStatistics) {
+        if header.sequence >= nextSequence &+ buffer.capacity {
+            statistics.missingPackets &+= header.sequence &- nextSequence
+            nextSequence = header.sequence
+            buffer.removeAll()
+        }
+        buffer.insert(header, payload: payload(inSlot: slot))
+    }
+
+    /// Stores a recovered packet if it is missing and in time.
+    @_noLocks
+    mutating func insertRecovered(_ header: PacketHeader, slot: Int, _ statistics: inout PlayoutStatistics) {
+        guard header.sequence >= nextSequence, header.sequence < nextSequence &+ buffer.capacity,
+            buffer.header(of: header.sequence) == nil
+        else { return }
+        statistics.recoveredPackets &+= 1
+        if header.wasRequested { statistics.requestedPackets &+= 1 }
+        buffer.insert(header, payload: payload(inSlot: slot))
+    }
+
+    /// The packet to be played next; nil if it has not arrived.
+    var next: PacketHeader? { @_noLocks get { buffer.header(of: nextSequence) } }
+
+    @_noLocks
+    func payload(of header: PacketHeader) -> UnsafeMutableRawPointer { buffer.payload(of: header.sequence) }
+
+    @_noLocks
+    mutating func advance() { nextSequence &+= 1 }
+
+    /// Advances to the next packet that arrived.
+    /// - Returns: the number of packets left out; nil if none arrived.
+    @_noLocks
+    mutating func skipMissing() -> Int? {
+        guard let present = buffer.first(from: nextSequence) else { return nil }
+        let count = present &- nextSequence
+        nextSequence = present
+        return count
+    }
+}

@@ -1,0 +1,42 @@
+import AudioBase
+
+/// One decoded packet, or the codec's concealment of one, and how far it was played.
+struct PacketStage: ~Copyable {
+    /// Frames of the longest packet: 120 ms of Opus.
+    static var capacity: Int { @_noLocks get { 5_760 } }
+    /// Memory that decoders write into, from its start on.
+    let channels: Channels
+    /// Frames that remain to be played; the first is at ``offset`` of ``channels``.
+    private(set) var frameCount = 0
+    private(set) var offset = 0
+    /// The stream's frame at ``offset``.
+    private(set) var position = 0
+    private(set) var isConcealment = false
+
+    private let owner: AudioBuffer
+
+    init(channelCount: Int) {
+        owner = AudioBuffer(channelCount: channelCount, frameCapacity: Self.capacity)
+        channels = owner.channels
+    }
+
+    /// Declares that `channels` hold frames from `position` on.
+    @_noLocks
+    mutating func set(position: Int, frameCount: Int, isConcealment: Bool) {
+        self.position = position
+        self.frameCount = frameCount
+        self.isConcealment = isConcealment
+        offset = 0
+    }
+
+    /// Removes the first frames; there must be as many.
+    @_noLocks
+    mutating func removeFirst(_ count: Int) {
+        frameCount &-= count
+        offset &+= count
+        position &+= count
+    }
+
+    @_noLocks
+    mutating func removeAll() { frameCount = 0 }
+}

@@ -1,0 +1,186 @@
+import AudioBase
+
+/// Writes the stream from its cursor on: packets that arrived are decoded, gaps are concealed.
+struct StreamReader: ~Copyable {
+    /// The stream's frame that is written next.
+    private(set) var cursor = 0
+    /// True once a packet was played since the start.
+    private(set) var hasPlayed = false
+    /// Frames concealed since the last packet that arrived was played.
+    private(set) var concealedRunFrames = 0
+    var decoder: PayloadDecoder
+    private var concealer: Concealer
+    private var isGlitching = false
+
+    init(_ configuration: PlayoutConfiguration, decoder: consuming PayloadDecoder) {
+        self.decoder = decoder
+        concealer = Concealer(channelCount: configuration.channelCount, sampleRate: configuration.streamRate)
+    }
+
+    /// Places the cursor for the first packet of a stream.
+    @_noLocks
+    mutating func start(at cursor: Int) {
+        self.cursor = cursor
+        concealedRunFrames = 0
+    }
+
+    /// Forgets the stream; the sound so far blends into the next.
+    @_noLocks
+    mutating func reset() {
+        concealer.begin()
+        decoder.reset()
+        hasPlayed = false
+    }
+
+    /// True while the sound that was written last is concealment, or blends with it.
+    var isConcealing: Bool { @_noLocks get { concealer.isActive || decoder.stage.isConcealment } }
+
+    /// Frames that arrived without a gap from the cursor on: of the packet being played, or of the next one.
+    @_noLocks
+    func readyFrames(_ intake: borrowing PacketIntake) -> Int {
+        if decoder.stage.frameCount > 0 {
+            guard !decoder.stage.isConcealment, decoder.stage.position <= cursor else { return 0 }
+            return decoder.stage.frameCount &- (cursor &- decoder.stage.position)
+        }
+        guard let header = intake.next, header.position <= cursor else { return 0 }
+        return header.position &+ header.frameCount &- cursor
+    }
+
+    /// Writes the next frames of the stream.
+    @_noLocks
+    mutating func read(
+        _ output: Channels, offset: Int, frameCount: Int, _ intake: inout PacketIntake,
+        _ statistics: inout PlayoutStatistics
+    ) {
+        var done = 0
+        while done < frameCount {
+            let (offset, remaining) = (offset &+ done, frameCount &- done)
+            if decoder.stage.frameCount > 0 {
+                if dropOutdatedConcealment(intake, &statistics) { continue }
+                done &+= playStage(output, offset: offset, frameCount: remaining, &statistics)
+            } else if let header = intake.next {
+                if header.position &+ header.frameCount <= cursor {
+                    statistics.latePackets &+= 1
+                    intake.advance()
+                } else if header.position > cursor {
+                    if recover(before: header, intake, &statistics) { continue }
+                    let gap = header.position &- cursor
+                    done &+= conceal(output, offset: offset, frameCount: min(gap, remaining), gap: gap, &statistics)
+                } else {
+                    decoder.decode(header, intake.payload(of: header))
+                    hasPlayed = hasPlayed || decoder.stage.frameCount > 0
+                    intake.advance()
+                }
+            } else if let missing = intake.skipMissing() {
+                statistics.missingPackets &+= missing
+            } else {
+                done &+= conceal(output, offset: offset, frameCount: remaining, gap: .max, &statistics)
+            }
+        }
+    }
+
+    /// Moves the cursor forwards (frames are left out) or back (frames are concealed), blended either way.
+    @_noLocks
+    mutating func skip(_ frames: Int, _ statistics: inout PlayoutStatistics) {
+        concealer.begin()
+        cursor = cursor &+ frames
+        statistics.skips &+= 1
+        noteGlitch(&statistics)
+        if frames > 0 { statistics.droppedFrames &+= frames } else { statistics.insertedFrames &-= frames }
+    }
+
+    /// Moves the cursor before the first packet is played.
+    @_noLocks
+    mutating func moveUnheard(_ frames: Int) { cursor = cursor &+ frames }
+
+    // MARK: Sound
+
+    /// Drops the codec's concealment of a packet that has arrived since.
+    @_noLocks
+    private mutating func dropOutdatedConcealment(
+        _ intake: borrowing PacketIntake, _ statistics: inout PlayoutStatistics
+    ) -> Bool {
+        guard decoder.stage.isConcealment, let header = intake.next, header.position <= cursor,
+            header.position &+ header.frameCount > cursor
+        else { return false }
+        statistics.concealedFrames &-= decoder.stage.frameCount
+        decoder.stage.removeAll()
+        return true
+    }
+
+    /// Plays the decoded packet from the cursor on, or conceals up to its beginning.
+    /// - Returns: the frames written.
+    @_noLocks
+    private mutating func playStage(
+        _ output: Channels, offset: Int, frameCount: Int, _ statistics: inout PlayoutStatistics
+    ) -> Int {
+        let ahead = cursor &- decoder.stage.position
+        if ahead < 0 {
+            return conceal(output, offset: offset, frameCount: min(frameCount, 0 &- ahead), gap: 0, &statistics)
+        }
+        if ahead > 0 {
+            decoder.stage.removeFirst(min(ahead, decoder.stage.frameCount))
+            return 0
+        }
+        let count = min(decoder.stage.frameCount, frameCount)
+        for c in 0..<output.count {
+            copySamples(output[c] + offset, decoder.stage.channels[c] + decoder.stage.offset, count)
+        }
+        concealer.pass(output, offset: offset, frameCount: count)
+        if decoder.stage.isConcealment {
+            concealedRunFrames &+= count
+        } else {
+            isGlitching = false
+            concealedRunFrames = 0
+        }
+        decoder.stage.removeFirst(count)
+        cursor &+= count
+        return count
+    }
+
+    /// Conceals a gap of `gap` frames, .max if its end is unknown: by the codec, then by prediction, which fades. Before the first
+    /// packet there is silence.
+    /// - Returns: the frames written; 0 if the codec's concealment was staged.
+    @_noLocks
+    private mutating func conceal(
+        _ output: Channels, offset: Int, frameCount: Int, gap: Int, _ statistics: inout PlayoutStatistics
+    ) -> Int {
+        guard hasPlayed else {
+            for c in 0..<output.count { clearSamples(output[c] + offset, frameCount) }
+            cursor &+= frameCount
+            return frameCount
+        }
+        noteGlitch(&statistics)
+        if !concealer.isActive {
+            let frames = decoder.conceal(position: cursor, gap: gap)
+            if frames > 0 {
+                statistics.concealedFrames &+= frames
+                return 0
+            }
+        }
+        concealer.conceal(output, offset: offset, frameCount: frameCount)
+        statistics.concealedFrames &+= frameCount
+        concealedRunFrames &+= frameCount
+        cursor &+= frameCount
+        return frameCount
+    }
+
+    /// Stages the copy of the missing packet that the next one carries.
+    @_noLocks
+    private mutating func recover(
+        before header: PacketHeader, _ intake: borrowing PacketIntake, _ statistics: inout PlayoutStatistics
+    ) -> Bool {
+        guard decoder.recover(position: cursor, before: header, intake.payload(of: header)) else { return false }
+        hasPlayed = true
+        statistics.recoveredPackets &+= 1
+        statistics.codecRecoveredPackets &+= 1
+        return true
+    }
+
+    /// Counts an audible gap once, however long it lasts.
+    @_noLocks
+    private mutating func noteGlitch(_ statistics: inout PlayoutStatistics) {
+        if !isGlitching { statistics.glitches &+= 1 }
+        isGlitching = true
+    }
+}

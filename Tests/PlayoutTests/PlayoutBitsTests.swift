@@ -1,0 +1,166 @@
+import AudioBase
+import AudioCodecs
+import Testing
+import TestTraits
+
+@testable import Playout
+
+/// The output and the statistics of seeded runs, which a change of structure leaves as they are. A change of behaviour that is meant
+/// records its own: `EARSHOT_FIGURES=1` prints them.
+@Suite(.optimized) struct PlayoutBitsTests {
+    @Test(arguments: RecordedRun.all) func `a seeded run gives the recorded bits`(run: RecordedRun) throws {
+        let (statistics, output, result) = try run.run()
+        if printsFigures {
+            print("bits: \(run.name): 0x\(String(statistics, radix: 16)) 0x\(String(output, radix: 16))")
+            print("      \(result.statistics)")
+        }
+        #expect(statistics == run.statistics)
+        if let expected = run.output { #expect(output == expected) }
+    }
+}
+
+extension RecordedRun {
+    static func rig(
+        _ configuration: PlayoutConfiguration, block: Int, seconds: Double, _ change: (inout PlayoutRig) -> Void
+    ) -> PlayoutRig {
+        var rig = PlayoutRig(configuration: configuration, block: block, seconds: seconds)
+        rig.says = voice
+        change(&rig)
+        return rig
+    }
+
+    static func opus(
+        _ coding: RenderCodec, frames: Int, dial: PlayoutDial = .talk, channels: Int = 1
+    ) -> PlayoutConfiguration {
+        PlayoutConfiguration(
+            coding: coding, streamRate: 48_000, deviceRate: 48_000, channelCount: channels, framesPerPacket: frames,
+            dial: dial)
+    }
+
+    static let all = [
+        RecordedRun(
+            name: "PCM, jitter, losses and drift", statistics: 0x9c68_8145_d1f6_d296, output: 0x9e48_b9f9_f1e1_d4af
+        ) {
+            rig(.pcm(), block: 128, seconds: 30) {
+                $0.senderPPM = 80
+                $0.receiverPPM = -40
+                $0.delay = network(1, jitter: 0.012, loss: 0.03)
+            }
+        },
+        RecordedRun(
+            name: "PCM, the quick dial follows blocks", statistics: 0x4cf6_582b_c1f6_1618, output: 0xb7a5_9360_4b4e_7144
+        ) {
+            rig(.pcm(frames: 64, dial: .sing), block: 64, seconds: 40) {
+                $0.senderPPM = -30
+                $0.delay = network(2, jitter: 0.002, loss: 0.001)
+            }
+        },
+        RecordedRun(
+            name: "PCM in stereo, between rates, the safe dial", statistics: 0x6451_9bad_e592_8c90,
+            output: 0xf403_b1f7_ae07_f996
+        ) {
+            rig(.pcm(rate: 44_100, device: 48_000, frames: 220, channels: 2, dial: .listen), block: 470, seconds: 20) {
+                $0.delay = network(3, jitter: 0.060, loss: 0.01)
+            }
+        },
+        RecordedRun(
+            name: "PCM, a sender that starts anew twice, a device that skips", statistics: 0xff0a_e305_7218_114a,
+            output: 0xfc89_8e0f_b98d_2d1b
+        ) {
+            rig(.pcm(), block: 100, seconds: 20) {
+                $0.delay = network(4, jitter: 0.004)
+                $0.skip = (at: 5, frames: 1_280)
+                $0.senderGap = (at: 7, frames: 110_000)
+                $0.restart = 12
+                $0.restartShift = (-1_000, 0)
+                $0.frameChange = (at: 16, frames: 320)
+            }
+        },
+        RecordedRun(
+            name: "PCM, a stall, an outage, a silence", statistics: 0x16ad_e7f9_57f0_d7c8, output: 0x7dbd_c59c_8f1d_58d8
+        ) {
+            rig(.pcm(), block: 256, seconds: 25) {
+                let network = network(5, jitter: 0.003)
+                $0.delay = { sequence, sent in
+                    (10..<10.4).contains(sent)
+                        ? 10.4 - sent : (12..<13.5).contains(sent) ? nil : network(sequence, sent)
+                }
+                $0.silence = 18..<18.6
+            }
+        },
+        RecordedRun(
+            name: "PCM, delays that grow and fall", statistics: 0xd269_b82b_947a_5bfa, output: 0x8353_d2a9_9cef_b3ce
+        ) {
+            rig(.pcm(dial: .listen), block: 64, seconds: 90) {
+                let calm = network(17, jitter: 0.002)
+                let rough = network(18, jitter: 0.070)
+                $0.delay = { sequence, sent in (10..<20).contains(sent) ? rough(sequence, sent) : calm(sequence, sent) }
+                $0.before = { playout, now in
+                    let wanted: PlayoutDial = now < 16 ? .sing : now < 24 ? .listen : .talk
+                    if playout.dial != wanted { playout.dial = wanted }
+                }
+            }
+        },
+        RecordedRun(
+            name: "PCM, the dial is turned, copies and asked-for packets come", statistics: 0xdb27_1db5_a4f1_59b5,
+            output: 0x652b_a319_caf4_b63e
+        ) {
+            rig(.pcm(), block: 128, seconds: 40) {
+                let network = network(6, jitter: 0.020, loss: 0.02)
+                $0.delay = network
+                $0.extra = { sequence, sent in
+                    guard sequence > 4, network(sequence - 4, sent) == nil else { return nil }
+                    var header = PacketHeader(
+                        sequence: sequence - 4, position: 128 * (sequence - 4), frameCount: 128, byteCount: 256,
+                        arrival: HostTime(nanoseconds: 1_000_000_000).advanced(bySeconds: sent + 0.002),
+                        isRecovered: true, wasRequested: sequence % 2 == 0)
+                    header.endsCongestion = sequence % 5 == 0
+                    return header
+                }
+                $0.before = { playout, now in
+                    let wanted: PlayoutDial = now < 10 ? .talk : now < 20 ? .sing : .listen
+                    if playout.dial != wanted { playout.dial = wanted }
+                }
+            }
+        },
+        RecordedRun(name: "PCM of silence", statistics: 0xbdbc_6ffe_b12f_92c5, output: 0x15d5_455d_2a06_2ea5) {
+            rig(.pcm(frames: 480), block: 480, seconds: 25) {
+                $0.says = { _ in 0 }
+                $0.delay = { sequence, sent in sent < 5 && sequence % 10 == 0 ? 0.025 : 0.001 }
+            }
+        },
+        RecordedRun(name: "PCM, recorded", statistics: 0xe7ce_9d7e_c946_0f61, output: 0x4883_7765_1be0_a462) {
+            rig(PlayoutConfiguration.pcm().forRecording(depth: 0.1), block: 128, seconds: 20) {
+                $0.senderPPM = 50
+                $0.delay = network(7, jitter: 0.120, loss: 0.02)
+            }
+        },
+        RecordedRun(name: "AAC", statistics: 0xc760_3815_4129_a887, output: 0x15c0_838b_9532_1bb5) {
+            rig(.decoded(frames: 1_024), block: 512, seconds: 30) {
+                $0.delay = network(8, jitter: 0.030, loss: 0.02)
+                $0.restart = 15
+            }
+        },
+        RecordedRun(name: "Opus, recorded", statistics: 0x2784_e950_a382_e18d, output: nil) {
+            rig(opus(.opus, frames: 960).forRecording(depth: 0.05), block: 128, seconds: 10) {
+                $0.delay = network(9, jitter: 0.060, loss: 0.04)
+            }
+        },
+        RecordedRun(name: "Opus Custom, recorded", statistics: 0x8b94_5a45_775d_07ad, output: nil) {
+            rig(opus(.opusCustom, frames: 128).forRecording(depth: 0.01), block: 128, seconds: 10) {
+                $0.delay = network(10, jitter: 0.015, loss: 0.04)
+                $0.restart = 6
+            }
+        },
+        RecordedRun(name: "PCM with Opus in its place, recorded", statistics: 0x3820_9a83_6d74_22b7, output: nil) {
+            var configuration = PlayoutConfiguration(
+                coding: .pcm, streamRate: 48_000, deviceRate: 48_000, channelCount: 1, framesPerPacket: 480,
+                fallback: .opus)
+            configuration.fixedDepth = 0.02
+            return rig(configuration, block: 480, seconds: 10) {
+                $0.delay = network(11, jitter: 0.030, loss: 0.02)
+                $0.fallback = { $0 / 150 % 2 == 1 }
+            }
+        },
+    ]
+}
