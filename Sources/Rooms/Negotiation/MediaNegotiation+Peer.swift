@@ -1,0 +1,54 @@
+import AudioBase
+
+extension MediaNegotiation {
+    /// The negotiation with one member.
+    struct Peer: Hashable, Sendable {
+        /// WebRTC's signalling states, and a wait between two offers.
+        enum Stage: Hashable, Sendable {
+            /// No offer is pending. Without a session the remote peer is to offer.
+            case stable
+            /// The local peer offers at this time; at nil when the member is no longer away.
+            case waiting(until: HostTime?)
+            /// An offer of the local peer is pending.
+            case localOffer(OfferID)
+            /// An offer of the remote peer is being answered.
+            case remoteOffer(OfferID)
+        }
+
+        var member: Member
+        var stage = Stage.stable
+        /// The offer that led to the running session; nil without a session.
+        var session: OfferID?
+        /// Seconds until the next failed offer is repeated.
+        var delay = Limit.retry.lowerBound
+        /// The time since which media should flow and does not.
+        var missingSince: HostTime?
+        /// True if the local peer's media has changed since the pending description was made.
+        var isOutdated = false
+
+        init(_ member: Member) { self.member = member }
+
+        var deadline: HostTime? {
+            var times = [missingSince?.advanced(bySeconds: Limit.firstMedia)].compactMap { $0 }
+            if case .waiting(let time?) = stage { times.append(time) }
+            return times.min()
+        }
+
+        /// Schedules another offer, each time after twice the delay.
+        mutating func retry(_ now: HostTime) {
+            stage = .waiting(until: now.advanced(bySeconds: delay))
+            delay = min(Limit.retry.upperBound, delay * 2)
+        }
+
+        mutating func begin(_ session: OfferID, keepsTransport: Bool, _ now: HostTime) {
+            self.session = session
+            stage = .stable
+            if !keepsTransport { missingSince = now }
+        }
+
+        mutating func endSession() {
+            session = nil
+            missingSince = nil
+        }
+    }
+}
