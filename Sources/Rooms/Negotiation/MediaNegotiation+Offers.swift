@@ -5,15 +5,17 @@ extension MediaNegotiation {
     mutating func receiveOffer(_ offer: OfferID, _ sdp: String) -> [Action] {
         let id = offer.from
         guard let peer = peers[id] else { return [] }
-        if case .localOffer = peer.stage, isOfferer(to: id) { return [] }
+        if case .localOffer = peer.stage, peer.isOfferer { return [] }
         peers[id]?.stage = .remoteOffer(offer)
-        peers[id]?.isOutdated = false
+        // The remote peer may have answered the uncertain offer, and given up the one that is answered now.
+        peers[id]?.offersAgain = peer.isOfferer && peer.hasUncertainOffer
         return [.answer(offer, sdp: sdp, from: peer.member)]
     }
 
     mutating func fail(_ offer: OfferID, _ error: RoomError, _ now: HostTime) -> [Action] {
         guard let id = peer(offering: offer) else { return [] }
         peers[id]?.retry(now)
+        peers[id]?.hasUncertainOffer = true
         // When the host is lost, offers to members that are not away fail so too.
         if case .memberAway = error, peers[id]?.member.isAway == true { peers[id]?.stage = .waiting(until: nil) }
         return []
@@ -36,11 +38,13 @@ extension MediaNegotiation {
         guard let peer = peers[id] else { return [] }
         peers[id]?.endSession()
         switch peer.stage {
-        case .localOffer: peers[id]?.retry(now)
+        case .localOffer:
+            peers[id]?.hasUncertainOffer = true
+            peers[id]?.retry(now)
         case .waiting: break
         case .stable, .remoteOffer:
             peers[id]?.stage = .stable
-            if isOfferer(to: id) { peers[id]?.retry(now) }
+            if peer.isOfferer { peers[id]?.retry(now) }
         }
         return [.closeTransport(of: id)]
     }
@@ -49,7 +53,7 @@ extension MediaNegotiation {
         guard let peer = peers[id] else { return [] }
         switch peer.stage {
         case .stable: return makeOffer(to: id)
-        case .localOffer, .remoteOffer: peers[id]?.isOutdated = true
+        case .localOffer, .remoteOffer: peers[id]?.offersAgain = true
         case .waiting(nil) where !peer.member.isAway: return makeOffer(to: id)
         case .waiting: break  // the next offer has the new media
         }
@@ -57,5 +61,5 @@ extension MediaNegotiation {
     }
 
     /// Offers once more if the local peer's media has changed meanwhile.
-    mutating func offerAgain(to id: MemberID) -> [Action] { peers[id]?.isOutdated == true ? makeOffer(to: id) : [] }
+    mutating func offerAgain(to id: MemberID) -> [Action] { peers[id]?.offersAgain == true ? makeOffer(to: id) : [] }
 }

@@ -16,6 +16,8 @@ extension MediaNegotiation {
         }
 
         var member: Member
+        /// True if the local peer is to offer, by ``Roster/offerer(between:and:)``.
+        let isOfferer: Bool
         var stage = Stage.stable
         /// The offer that led to the running session; nil without a session.
         var session: OfferID?
@@ -23,16 +25,29 @@ extension MediaNegotiation {
         var delay = Limit.retry.lowerBound
         /// The time since which media should flow and does not.
         var missingSince: HostTime?
-        /// True if the local peer's media has changed since the pending description was made.
-        var isOutdated = false
+        /// True if the user was told that media is missing.
+        var isReportedMissing = false
+        /// True if another offer is to follow the pending description, as the local peer's media has changed since.
+        var offersAgain = false
+        /// True if an offer failed that the remote peer may have answered.
+        var hasUncertainOffer = false
 
-        init(_ member: Member) { self.member = member }
+        init(_ member: Member, isOfferer: Bool) {
+            self.member = member
+            self.isOfferer = isOfferer
+        }
 
         var deadline: HostTime? {
-            var times = [missingSince?.advanced(bySeconds: Limit.firstMedia)].compactMap { $0 }
+            var times = [reportTime, offerTime].compactMap { $0 }
             if case .waiting(let time?) = stage { times.append(time) }
             return times.min()
         }
+
+        /// The time at which the user is to be told that media is missing.
+        var reportTime: HostTime? { isReportedMissing ? nil : missingSince?.advanced(bySeconds: Limit.firstMedia) }
+
+        /// The time at which the offerer gives up a session without media.
+        var offerTime: HostTime? { isOfferer ? missingSince?.advanced(bySeconds: Limit.connection) : nil }
 
         /// Schedules another offer, each time after twice the delay.
         mutating func retry(_ now: HostTime) {
@@ -43,6 +58,7 @@ extension MediaNegotiation {
         mutating func begin(_ session: OfferID, keepsTransport: Bool, _ now: HostTime) {
             self.session = session
             stage = .stable
+            hasUncertainOffer = false
             if !keepsTransport { missingSince = now }
         }
 

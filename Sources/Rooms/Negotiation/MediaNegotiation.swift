@@ -10,8 +10,10 @@ package struct MediaNegotiation: Sendable {
     package enum Limit {
         /// Until a failed offer is repeated, at first and at most.
         package static let retry = 0.5...15.0
-        /// For media to flow once both descriptions are known.
+        /// For media to flow once both descriptions are known, before the user is told.
         package static let firstMedia = 2.0
+        /// For media to flow before the offerer offers anew: after lost answers the two may have different sessions.
+        package static let connection = 10.0
     }
 
     var peers: [MemberID: Peer] = [:]
@@ -81,6 +83,7 @@ package struct MediaNegotiation: Sendable {
             return offerAgain(to: id)
         case .transportOpened(let id):
             peers[id]?.missingSince = nil
+            peers[id]?.isReportedMissing = false
             peers[id]?.delay = Limit.retry.lowerBound
             return []
         case .transportEnded(let id): return endTransport(of: id, now)
@@ -93,10 +96,11 @@ package struct MediaNegotiation: Sendable {
         var actions: [Action] = []
         for (id, peer) in peers.sorted(by: { $0.key < $1.key }) {
             if case .waiting(let time?) = peer.stage, time <= now { actions += makeOffer(to: id) }
-            if let since = peer.missingSince, now.seconds(since: since) >= Limit.firstMedia {
-                peers[id]?.missingSince = nil
+            if let time = peer.reportTime, time <= now {
+                peers[id]?.isReportedMissing = true
                 actions.append(.reportMissingMedia(peer.member))
             }
+            if let time = peer.offerTime, time <= now { actions += endTransport(of: id, now) }
         }
         return actions
     }
@@ -108,7 +112,7 @@ package struct MediaNegotiation: Sendable {
         var actions = leave()
         self.me = me
         for member in roster.members where member.id != me {
-            peers[member.id] = Peer(member)
+            peers[member.id] = Peer(member, isOfferer: isOfferer(to: member.id))
             actions += makeOffer(to: member.id)
         }
         return actions
@@ -130,9 +134,10 @@ package struct MediaNegotiation: Sendable {
         }
         for member in roster.members where member.id != me {
             guard let old = peers[member.id] else {
-                peers[member.id] = Peer(member)
+                let isOfferer = isOfferer(to: member.id)
+                peers[member.id] = Peer(member, isOfferer: isOfferer)
                 // The newcomer offers, unless this roster is the first with a member that came before.
-                if isOfferer(to: member.id) { actions += makeOffer(to: member.id) }
+                if isOfferer { actions += makeOffer(to: member.id) }
                 continue
             }
             peers[member.id]?.member = member
@@ -148,7 +153,7 @@ package struct MediaNegotiation: Sendable {
 
     // MARK: Helpers
 
-    func isOfferer(to id: MemberID) -> Bool { me.map { Roster.offerer(between: $0, and: id) == $0 } ?? false }
+    private func isOfferer(to id: MemberID) -> Bool { me.map { Roster.offerer(between: $0, and: id) == $0 } ?? false }
 
     func peer(offering offer: OfferID) -> MemberID? { peers.first { $0.value.stage == .localOffer(offer) }?.key }
 
@@ -162,7 +167,7 @@ package struct MediaNegotiation: Sendable {
         let offer = OfferID(from: me, number: nextNumber)
         nextNumber = (nextNumber + 1) & Self.numberMask
         peer.stage = .localOffer(offer)
-        peer.isOutdated = false
+        peer.offersAgain = false
         peers[id] = peer
         return [.makeOffer(offer, to: peer.member, keepsTransport: peer.session != nil)]
     }

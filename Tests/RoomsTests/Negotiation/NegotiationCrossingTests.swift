@@ -19,7 +19,9 @@ import Testing
 
     /// The message that one peer has on its way.
     enum Act: CaseIterable {
-        case offer, answer, refusal, declining, lostOffer, end, leave, rejoin, away, awayAndBack, crash, transportFailure, nothing
+        case offer, answer, refusal, declining, lostOffer, end, leave, rejoin, away, awayAndBack, crash,
+            transportFailure
+        case nothing
     }
 
     struct Case: CustomTestStringConvertible {
@@ -58,7 +60,8 @@ import Testing
             network.run(60)
             if !unsettled.isEmpty || !network.faults.isEmpty || network.offerCount != offers {
                 failures.append(
-                    "\(olderActsFirst) \(olderHearsFirst): \(unsettled) \(network.faults) \(network.offerCount - offers)")
+                    "\(olderActsFirst) \(olderHearsFirst): \(unsettled) \(network.faults) \(network.offerCount - offers)"
+                )
             }
         }
         #expect(failures.isEmpty, "\(failures.joined(separator: "\n"))")

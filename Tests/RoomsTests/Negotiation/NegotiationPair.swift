@@ -37,7 +37,7 @@ struct NegotiationPair {
     /// Puts the negotiation into a state of the table.
     mutating func enter(_ state: String, isAway: Bool = false) {
         member.isAway = isAway
-        var peer = MediaNegotiation.Peer(member)
+        var peer = MediaNegotiation.Peer(member, isOfferer: me > Self.remote)
         if state.hasSuffix("R") { peer.session = session }
         peer.stage =
             switch state.first {

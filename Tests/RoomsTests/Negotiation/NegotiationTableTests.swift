@@ -73,7 +73,8 @@ import Testing
             let found = ([pair.state] + actions).joined(separator: " ")
             #expect(before == state && found == (expected == "-" ? state : expected), "in \(state)")
         }
-        #expect(NegotiationPair(isOfferer: test.isOfferer).core.isOfferer(to: NegotiationPair.remote) == test.isOfferer)
+        let peer = NegotiationPair(isOfferer: test.isOfferer).core.peers[NegotiationPair.remote]
+        #expect(peer?.isOfferer == test.isOfferer)
     }
 }
 

@@ -23,7 +23,7 @@ import Testing
         for _ in 0..<7 {
             _ = pair.core.handle(.offerFailed(pending, .offerUnanswered), at: now)
             let due = try #require(pair.core.nextDeadline)
-            delays.append(due.seconds(since: now))
+            delays.append((due.seconds(since: now) * 1_000).rounded() / 1_000)
             #expect(pair.core.handle(.tick, at: due.advanced(bySeconds: -0.001)) == [])
             now = due
             pending = try #require(offer(pair.core.handle(.tick, at: now)))
@@ -41,30 +41,40 @@ import Testing
         #expect(pair.core.nextDeadline == now.advanced(bySeconds: 0.5))
     }
 
-    @Test(arguments: ["answered", "applied"]) func `media that does not come in two seconds is reported once`(
-        event: String
+    @Test(arguments: ["answered", "applied"], [true, false])
+    func `media that does not come is reported once, then the offerer offers anew`(
+        event: String, isOfferer: Bool
     ) throws {
-        var pair = NegotiationPair(isOfferer: true)
+        var pair = NegotiationPair(isOfferer: isOfferer)
         pair.enter(event == "applied" ? "L" : "A")
         var other = pair
         _ = pair.core.handle(try pair.event(event), at: pair.now)
-        let due = pair.now.advanced(bySeconds: 2)
+        let (due, end) = (pair.now.advanced(bySeconds: 2), pair.now.advanced(bySeconds: 10))
         #expect(pair.core.nextDeadline == due)
         #expect(pair.core.handle(.tick, at: due.advanced(bySeconds: -0.001)) == [])
         var open = pair
         _ = open.core.handle(.transportOpened(remote), at: pair.now)
-        #expect(open.core.nextDeadline == nil && open.core.handle(.tick, at: due) == [])
+        #expect(open.core.nextDeadline == nil && open.core.handle(.tick, at: end) == [])
         #expect(pair.core.handle(.tick, at: due) == [.reportMissingMedia(pair.member)])
-        #expect(pair.core.nextDeadline == nil && pair.core.handle(.tick, at: due.advanced(bySeconds: 9)) == [])
+        #expect(pair.core.nextDeadline == (isOfferer ? end : nil))
+        #expect(pair.core.handle(.tick, at: end.advanced(bySeconds: -0.001)) == [])
+        #expect(pair.core.handle(.tick, at: end) == (isOfferer ? [.closeTransport(of: remote)] : []))
+        #expect(pair.state == (isOfferer ? "W" : "R"))
+        // The user is not told of the next session without media.
+        _ = pair.core.handle(.offerReceived(pair.received, sdp: "o"), at: end)
+        _ = pair.core.handle(.offerAnswered(pair.received, keepsTransport: false), at: end)
+        #expect(pair.core.handle(.tick, at: end.advanced(bySeconds: 9)) == [])
         // With the transport that runs, media flows already.
         _ = other.core.handle(try other.event(event + "Kept"), at: other.now)
         #expect(other.core.nextDeadline == nil)
     }
 
     @Test(arguments: [
-        ("L", "applied"), ("L", "answerRejected"), ("LR", "appliedKept"), ("LR", "answerRejected"), ("LR", "offerEnded"),
+        ("L", "applied"), ("L", "answerRejected"), ("LR", "appliedKept"), ("LR", "answerRejected"),
+        ("LR", "offerEnded"),
         ("A", "answered"), ("A", "rejected"), ("AR", "answeredKept"), ("AR", "rejectedKept"),
-    ]) func `media that changes while a description is pending is offered after it`(_ test: (String, String)) throws {
+    ])
+    func `media that changes while a description is pending is offered after it`(_ test: (String, String)) throws {
         var pair = NegotiationPair(isOfferer: true)
         pair.enter(test.0)
         #expect(pair.core.handle(.renegotiate(remote), at: pair.now) == [])
@@ -83,6 +93,17 @@ import Testing
         #expect(pair.core.handle(.offerReceived(pair.received, sdp: "o"), at: pair.now).map(\.label) == ["answer"])
         #expect(pair.core.handle(.offerAnswered(pair.received, keepsTransport: false), at: pair.now) == [])
         #expect(pair.core.session(with: remote) == pair.received)
+    }
+
+    @Test func `the offerer whose offer failed offers once more after an answer`() throws {
+        for (isOfferer, isUncertain) in [(true, true), (true, false), (false, true)] {
+            var pair = NegotiationPair(isOfferer: isOfferer)
+            pair.enter(isUncertain ? "L" : "S")
+            _ = pair.core.handle(.offerFailed(pair.local, .offerUnanswered), at: pair.now)
+            _ = pair.core.handle(.offerReceived(pair.received, sdp: "o"), at: pair.now)
+            let actions = pair.core.handle(.offerAnswered(pair.received, keepsTransport: false), at: pair.now)
+            #expect(actions.map(\.label) == (isOfferer && isUncertain ? ["reoffer"] : []))
+        }
     }
 
     @Test func `a member that is away is offered media when it is back, not when ours changes`() throws {
