@@ -21,13 +21,15 @@ extension MediaNegotiation {
         return []
     }
 
-    mutating func end(_ offer: OfferID) -> [Action] {
+    mutating func end(_ offer: OfferID, _ now: HostTime) -> [Action] {
         if let id = peer(offering: offer), let peer = peers[id] {
             peers[id]?.stage = .stable
             let refusal = Action.reportRefusal(peer.member)
             return (peer.session == nil ? [.closeTransport(of: id), refusal] : [refusal]) + offerAgain(to: id)
         }
         guard let (id, peer) = peers.first(where: { $0.value.session == offer }) else { return [] }
+        // An answer to a pending offer would count on the transport.
+        if case .localOffer = peer.stage { return endTransport(of: id, now) }
         peers[id]?.endSession()
         if case .waiting = peer.stage { peers[id]?.stage = .stable }
         return [.closeTransport(of: id)]

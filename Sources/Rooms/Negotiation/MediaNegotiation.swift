@@ -54,7 +54,7 @@ package struct MediaNegotiation: Sendable {
             guard let peer = peers[member], peer.stage == .localOffer(offer) else { return [] }
             return [.apply(offer, sdp: sdp, from: peer.member)]
         case .offerFailed(let offer, let error): return fail(offer, error, now)
-        case .sessionEnded(let offer): return end(offer)
+        case .sessionEnded(let offer): return end(offer, now)
         case .offerNotMade(let offer):
             guard let id = peer(offering: offer) else { return [] }
             let isRunning = session(with: id) != nil

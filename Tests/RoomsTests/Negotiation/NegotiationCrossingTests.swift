@@ -46,7 +46,7 @@ import Testing
             network.loss = test.start == .unconnected ? 1 : 0
             network.join(newer)
             network.loss = 0
-            if test.start == .running { network.run(5) }
+            if test.start == .running { network.run(30) }
             let (one, other) = olderActsFirst ? (older, newer) : (newer, older)
             perform(test.first, one, other, network)
             perform(test.second, other, one, network)

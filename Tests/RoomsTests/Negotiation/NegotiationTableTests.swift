@@ -20,7 +20,7 @@ import Testing
         offerFailed      |-               |-               |W               |WR               |-               |-               |-         |-          |-         |-
         memberIsAway     |-               |-               |B               |BR               |-               |-               |-         |-          |-         |-
         offerEnded       |-               |-               |S close refusal |R refusal        |-               |-               |-         |-          |-         |-
-        sessionEnded     |-               |S close         |-               |L close          |-               |A close         |-         |S close    |-         |S close
+        sessionEnded     |-               |S close         |-               |W close          |-               |A close         |-         |S close    |-         |S close
         offerNotMade     |-               |-               |B               |R                |-               |-               |-         |-          |-         |-
         answered         |-               |-               |-               |-                |R               |R               |-         |-          |-         |-
         answeredKept     |-               |-               |-               |-                |R               |R               |-         |-          |-         |-
