@@ -48,23 +48,28 @@ import Testing
         #expect(guest.guest.answer("a", to: stranger.offer, at: guest.now) == [])
     }
 
-    @Test func `offers count up by one within 53 bits, and go to other members alone`() throws {
+    @Test func `an offer goes to another member, under this guest's number`() throws {
         var (_, guest, two) = try inside()
-        guest.guest.nextOffer = 1 << 53 - 1
-        let last = guest.guest.offer("o", to: two.id, at: guest.now)
-        let first = guest.guest.offer("o", to: two.id, at: guest.now)
-        let second = guest.guest.offer("o", to: .first, at: guest.now)
-        #expect(last?.0.number == 1 << 53 - 1 && first?.0.number == 0 && second?.0.number == 1)
         let me = try #require(guest.guest.memberID)
-        #expect(first?.0.from == me)
-        #expect(guest.guest.offer("o", to: me, at: guest.now) == nil)
-        #expect(guest.guest.offer("o", to: MemberID(9)!, at: guest.now) == nil)
+        for member in [me, MemberID(9)!] {
+            let (offer, actions) = try guest.offer(to: member)
+            #expect(actions == [.tell(.unanswered(offer, .offerUnanswered))])
+        }
+        let foreign = OfferID(from: two.id, number: 1)
+        #expect(
+            guest.guest.offer("o", as: foreign, to: two.id, at: guest.now)
+                == [.tell(.unanswered(foreign, .offerUnanswered))])
+        let (offer, actions) = try guest.offer(to: two.id, number: 1 << 53 - 1)
+        guard case .call(_, .offer(let description, to: two.id), _)? = actions.first else {
+            Issue.record("\(actions)")
+            return
+        }
+        #expect(description.offer == offer)
     }
 
     @Test func `an offer waits twelve seconds, and its end is told with the reason`() throws {
         var (_, guest, two) = try inside()
-        let made = guest.guest.offer("o", to: two.id, at: guest.now)
-        let (offer, actions) = try #require(made)
+        let (offer, actions) = try guest.offer(to: two.id)
         guard case .call(let call, _, let endpoint)? = actions.first else { Issue.record("\(actions)"); return }
         #expect(endpoint.addresses == [guest.hostAddress])
         var refused = guest
@@ -83,8 +88,7 @@ import Testing
         let me = test.host.roster.members[1]
         /// Offers, and gets an answer to the offer that many numbers later.
         func answer(_ later: UInt64) throws -> (OfferID, [RoomGuest.Action]) {
-            let made = guest.guest.offer("o", to: two.id, at: guest.now)
-            let (offer, actions) = try #require(made)
+            let (offer, actions) = try guest.offer(to: two.id)
             guard case .call(let call, _, _)? = actions.first else { return (offer, []) }
             let named = OfferID(from: offer.from, number: offer.number + later)
             let answer = TestKey(2).signer.signed("a", as: .answer, of: named, in: test.host.roster, for: me)
@@ -96,8 +100,7 @@ import Testing
         #expect(answered == [.tell(.answered(first, sdp: "a", by: two))])
         let (second, forged) = try answer(1)
         #expect(forged == [.tell(.forged(from: two)), .tell(.unanswered(second, .offerUnanswered))])
-        let made = guest.guest.offer("o", to: two.id, at: guest.now)
-        let (late, actions) = try #require(made)
+        let (late, actions) = try guest.offer(to: two.id)
         guard case .call(let call, _, _)? = actions.first else { Issue.record("\(actions)"); return }
         for action in test.send(.leave, caller(2)).1 { _ = guest.deliver(action) }
         let gone = TestKey(2).signer.signed("a", as: .answer, of: late, in: test.host.roster, for: me)

@@ -25,8 +25,7 @@ import Testing
         #expect(tell(genuine) == [.tell(.offered(id, sdp: "v=0", from: two))])
         #expect(tell(genuine) == [])
         // And an answer that the host put in the place of another's.
-        let made = guest.guest.offer("o", to: two.id, at: guest.now)
-        let (offer, actions) = try #require(made)
+        let (offer, actions) = try guest.offer(to: two.id)
         guard case .call(let call, _, _)? = actions.first else { Issue.record("\(actions)"); return }
         let answer = TestKey(0).signer.signed("a", as: .answer, of: offer, in: roster, for: roster.members[1])
         let told = guest.guest.replied(

@@ -212,8 +212,7 @@ import Testing
     @Test func `an offer under way when the host is lost comes to nothing at once`() throws {
         var test = TestHost()
         var guest = TestGuest.inside(&test)
-        let made = guest.guest.offer("o", to: .first, at: guest.now)
-        let (offer, _) = try #require(made)
+        let (offer, _) = try guest.offer(to: .first)
         let stream = try #require(guest.streams.values.first)
         _ = guest.guest.failed(stream, .closed, at: guest.now)
         try step(&guest)

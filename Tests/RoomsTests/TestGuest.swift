@@ -13,10 +13,9 @@ struct TestGuest {
     let hostAddress = SocketAddress(address(100), port: 47_400)
 
     init(hasPIN: Bool = false, known: KnownPeers = KnownPeers()) {
-        var random = SeededRandom(seed: 5)
         var configuration = RoomGuest.Configuration(name: name("Guest 1"), addresses: [address(1)])
         configuration.hasPIN = hasPIN
-        guest = RoomGuest(configuration, signer: TestKey(1).signer, knownPeers: known, using: &random)
+        guest = RoomGuest(configuration, signer: TestKey(1).signer, knownPeers: known)
     }
 
     /// A guest that is in, with an open stream.
@@ -37,6 +36,12 @@ struct TestGuest {
         var found: CallID?
         for case .call(let id, let request, _) in actions where isMeant(request) { found = id }
         return found
+    }
+
+    /// Offers media to a member. - Returns: the offer's name, and the actions.
+    mutating func offer(to id: MemberID, number: UInt64 = 1) throws -> (OfferID, [RoomGuest.Action]) {
+        let offer = OfferID(from: try #require(guest.memberID), number: number)
+        return (offer, guest.offer("o", as: offer, to: id, at: now))
     }
 
     var news: [RoomGuest.News] { actions.compactMap { if case .tell(let news) = $0 { news } else { nil } } }

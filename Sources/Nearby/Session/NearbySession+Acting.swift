@@ -4,61 +4,18 @@ import Rooms
 
 /// What the room's cores say is done here, in their order.
 extension NearbySession {
-    /// Hands something to the host, where this session is one, and does what it says.
-    func withHost(_ body: (inout RoomHost) -> [RoomHost.Action]) {
-        guard case .host(var host) = role else { return }
-        role = .none  // or the value would be copied
-        let old = host.roster
-        let actions = body(&host)
-        let (isOver, isChanged) = (host.isClosed, host.roster != old)
-        let roster = host.roster
-        role = .host(host)
-        for action in actions { act(action, roster) }
-        if isOver, case .host(let host) = role, host.isClosed {
-            endMedia()
-            endTransfers()
-            stopDiscovery()
-            role = .none
-        } else if isChanged {
-            announce()
-            followRoster()
-        }
-        schedule()
-    }
-
-    /// Hands something to the guest, where this session is one, and does what it says.
-    func withGuest(_ body: (inout RoomGuest) -> [RoomGuest.Action]) {
-        guard case .guest(var guest) = role else { return }
-        role = .none
-        let old = guest.roster
-        let actions = body(&guest)
-        let roster = guest.roster
-        let isOver = guest.ending != nil
-        role = .guest(guest)
-        for action in actions { act(action, roster) }
-        if isOver, case .guest(let guest) = role, let ending = guest.ending {
-            endMedia()
-            endTransfers()
-            stopDiscovery()
-            role = .none
-            news.yield(.ended(ending))
-        } else if roster != old {
-            followRoster()
-        }
-        schedule()
-    }
-
-    private func act(_ action: RoomHost.Action, _ roster: Roster) {
+    func act(_ action: RoomHost.Action, _ roster: Roster) {
         switch action {
         case .reply(let id, let reply): answer(id, reply)
         case .send(let bytes, let id): feeds[id]?.send(bytes)
         case .end(let id): feeds[id]?.finish()
         case .question(let id, let question): news.yield(.question(id, question))
         case .withdraw(let id, let reason): news.yield(.withdrawn(id, reason))
-        case .offered(let description): takeOffer(description.offer, description.sdp, in: roster)
-        case .answered(let description, let member): takeAnswer(description.offer, description.sdp, by: member)
-        case .unanswered(let offer): offerFailed(offer, .offerUnanswered)
-        case .ended(let offer): sessionEnded(offer)
+        case .offered(let description): negotiate(.offerReceived(description.offer, sdp: description.sdp))
+        case .answered(let description, let member):
+            negotiate(.answerReceived(description.offer, sdp: description.sdp, by: member))
+        case .unanswered(let offer): negotiate(.offerFailed(offer, .offerUnanswered))
+        case .ended(let offer): negotiate(.sessionEnded(offer))
         case .probe(let endpoint): Task { [weak self] in await self?.look(at: endpoint) }
         case .becomeGuest(let endpoint):
             stopDiscovery()
@@ -73,7 +30,7 @@ extension NearbySession {
         }
     }
 
-    private func act(_ action: RoomGuest.Action, _ roster: Roster?) {
+    func act(_ action: RoomGuest.Action, _ roster: Roster?) {
         switch action {
         case .call(let id, let request, let endpoint): call(id, request, endpoint)
         case .cancel(let id): calls.removeValue(forKey: id)?.cancel()
@@ -90,17 +47,16 @@ extension NearbySession {
         switch happened {
         case .asking(let info): news.yield(.asking(info))
         case .admitted(let roster, let me):
-            endMedia()  // of an earlier stay
             beginTransfers()
             prepareToHost(roster)
             news.yield(.joined(roster, as: me))
             lookForParts()
-            for member in roster.members where member.id != me { makeOffer(to: member) }
+            negotiate(.admitted(roster, as: me))
         case .changed(let changes): if let roster { news.yield(.changed(changes, roster)) }
-        case .offered(let offer, let sdp, _): if let roster { takeOffer(offer, sdp, in: roster) }
-        case .answered(let offer, let sdp, let member): takeAnswer(offer, sdp, by: member.id)
-        case .unanswered(let offer, let error): offerFailed(offer, error)
-        case .ended(let offer): sessionEnded(offer)
+        case .offered(let offer, let sdp, _): negotiate(.offerReceived(offer, sdp: sdp))
+        case .answered(let offer, let sdp, let member): negotiate(.answerReceived(offer, sdp: sdp, by: member.id))
+        case .unanswered(let offer, let error): negotiate(.offerFailed(offer, error))
+        case .ended(let offer): negotiate(.sessionEnded(offer))
         case .forged(let member): news.yield(.forged(member))
         case .reconnecting: news.yield(.reconnecting)
         case .reconnected: news.yield(.reconnected)
@@ -113,15 +69,14 @@ extension NearbySession {
 
     /// Tells the others of this member, whatever it is.
     func tell(_ update: MemberUpdate) {
-        withHost { $0.update(update, at: .now()) }
-        withGuest { $0.update(update, at: .now()) }
+        handle([.host { $0.update(update, at: $1) }, .guest { $0.update(update, at: $1) }])
     }
 
     // MARK: One's part in the room
 
     func begin(_ guest: RoomGuest, at endpoint: Endpoint) {
         role = .guest(guest)
-        withGuest { $0.join(endpoint, at: .now()) }
+        withGuest { $0.join(endpoint, at: $1) }
     }
 
     /// The key that proves the PIN to this host.
@@ -134,7 +89,7 @@ extension NearbySession {
         pinWanted = nil
         Task { [weak self] in
             guard let key = await Self.key(of: pin, room: room, host: host) else { return }
-            await self?.withGuest { $0.provide(key, at: .now()) }
+            await self?.withGuest { $0.provide(key, at: $1) }
         }
     }
 
@@ -154,7 +109,7 @@ extension NearbySession {
         let pin = ownPINKey.flatMap { $0.room == succession.roster.room ? $0 : nil }
         var host = RoomHost(
             succeeding: succession, secret: randomBytes(32), configuration: hostConfiguration(pin),
-            knownPeers: knownPeers, at: .now())
+            knownPeers: knownPeers, at: eventTime)
         // A room with a PIN stays shut where its key is not known here.
         if succession.needsPIN, pin == nil { host.policy = .ask }
         role = .host(host)

@@ -24,13 +24,13 @@ extension NearbySession {
     private func carry(_ id: CallID, _ request: RoomRequest, _ endpoint: Endpoint) async {
         do throws(CallFailed) {
             try await exchange(request, endpoint) { session, reply, key, address in
-                session.withGuest { $0.replied(id, reply, provedBy: key, from: address, at: .now()) }
+                session.withGuest { $0.replied(id, reply, provedBy: key, from: address, at: $1) }
             } event: { session, item in
-                session.withGuest { $0.received(item, on: id, at: .now()) }
+                session.withGuest { $0.received(item, on: id, at: $1) }
             }
-            if case .events = request { withGuest { $0.failed(id, .closed, at: .now()) } }
+            if case .events = request { withGuest { $0.failed(id, .closed, at: $1) } }
         } catch {
-            if !Task.isCancelled { withGuest { $0.failed(id, error.reason, at: .now()) } }
+            if !Task.isCancelled { withGuest { $0.failed(id, error.reason, at: $1) } }
         }
     }
 
@@ -38,8 +38,9 @@ extension NearbySession {
     func look(at endpoint: Endpoint) async {
         try? await exchange(.describe, endpoint, timeout: .seconds(3)) { session, reply, key, _ in
             guard case .room(let info) = reply else { return }
-            session.withHost { $0.met(info, provedBy: key, at: .now()) }
-            session.withGuest { $0.met(info, provedBy: key, at: .now()) }
+            session.handle([
+                .host { $0.met(info, provedBy: key, at: $1) }, .guest { $0.met(info, provedBy: key, at: $1) },
+            ])
         } event: { _, _ in
         }
     }

@@ -101,10 +101,15 @@ public actor NearbySession {
     var transfers: Transfers?
 
     // Media.
-    var farSides: [MemberID: FarSide] = [:]
+    var negotiation = MediaNegotiation(firstOffer: .random(in: 0 ... .max))
+    var transports: [MemberID: MemberTransport] = [:]
 
-    private var timer: Task<Void, Never>?
-    private var timerDeadline: HostTime?
+    // Events, and the time of the one from outside that is handled.
+    var queue: [SessionEvent] = []
+    var isHandlingEvents = false
+    var eventTime = HostTime(nanoseconds: 0)
+    var timer: Task<Void, Never>?
+    var timerDeadline: HostTime?
     var tasks: [Task<Void, Never>] = []
 
     /// Opens the ports. Nothing is announced, and nobody let in, before ``host(_:policy:pin:capacity:isAdvertised:)`` or
@@ -169,7 +174,7 @@ public actor NearbySession {
         beginTransfers()
         news.yield(.joined(host.roster, as: host.member.id))
         advertise()
-        schedule()
+        handle([])
     }
 
     /// Asks to be let in. How it goes on is told by ``events``: `asking`, then `joined` or `ended`.
@@ -191,23 +196,23 @@ public actor NearbySession {
 
     /// The person at the host has decided. Too late is no harm.
     public func decide(_ ask: AskID, isWelcome: Bool) {
-        withHost { $0.decide(ask, isWelcome: isWelcome, at: .now()) }
+        withHost { $0.decide(ask, isWelcome: isWelcome, at: $1) }
     }
 
     /// Declines, and does not let the guest ask again.
-    public func block(_ ask: AskID) { withHost { $0.block(ask, at: .now()) } }
+    public func block(_ ask: AskID) { withHost { $0.block(ask, at: $1) } }
 
     /// Sends a member away; it may ask again. Only a host can.
-    public func remove(_ member: MemberID) { withHost { $0.remove(member, at: .now()) } }
+    public func remove(_ member: MemberID) { withHost { $0.remove(member, at: $1) } }
 
     /// Sends a member away, and does not let it ask again. Only a host can.
-    public func block(_ member: MemberID) { withHost { $0.block(member, at: .now()) } }
+    public func block(_ member: MemberID) { withHost { $0.block(member, at: $1) } }
 
     /// Whom to let in from now on.
     public func setPolicy(_ policy: AdmissionPolicy) {
         policyWish = policy
-        withHost {
-            $0.policy = policy
+        withHost { host, _ in
+            host.policy = policy
             return []
         }
     }
@@ -261,8 +266,8 @@ public actor NearbySession {
     public func leave() async {
         switch role {
         case .none: return
-        case .host: withHost { $0.leave(at: .now()) }
-        case .guest: withGuest { $0.leave(at: .now()) }
+        case .host: withHost { $0.leave(at: $1) }
+        case .guest: withGuest { $0.leave(at: $1) }
         }
         await settle()
     }
@@ -272,7 +277,7 @@ public actor NearbySession {
     public func close(endsRoom: Bool = false) async {
         guard !isClosed else { return }
         isClosed = true
-        if endsRoom { withHost { $0.close(at: .now()) } }
+        if endsRoom { withHost { $0.close(at: $1) } }
         await leave()
         stopDiscovery()
         await store.elsewhere { _ in }  // what was last noted is written
@@ -298,44 +303,6 @@ public actor NearbySession {
         }
         for call in leaving { await call.value }
         patience.cancel()
-    }
-
-    // MARK: Time
-
-    /// Sees to it that what is due next is done then.
-    func schedule() {
-        var deadlines = farSides.values.compactMap(\.deadline)
-        switch role {
-        case .none: break
-        case .host(let host): if let due = host.nextDeadline { deadlines.append(due) }
-        case .guest(let guest): if let due = guest.nextDeadline { deadlines.append(due) }
-        }
-        guard let due = deadlines.min() else {
-            timer?.cancel()
-            timerDeadline = nil
-            return
-        }
-        guard due != timerDeadline else { return }
-        timer?.cancel()
-        timerDeadline = due
-        let wait = max(0, due.seconds(since: .now()))
-        timer = Task { [weak self] in
-            try? await Task.sleep(for: .seconds(wait + 0.001))
-            if !Task.isCancelled { await self?.tick() }
-        }
-    }
-
-    private func tick() {
-        timerDeadline = nil
-        followHost()
-        hearBrowsers()
-        switch role {
-        case .none: break
-        case .host: withHost { $0.tick(at: .now()) }
-        case .guest: withGuest { $0.tick(at: .now()) }
-        }
-        lookAfterMedia(at: .now())
-        schedule()
     }
 
     // MARK: Small things
@@ -373,7 +340,7 @@ public actor NearbySession {
         configuration.purpose = purpose
         configuration.isMuted = isMuted
         configuration.hasPIN = pin != nil
-        return RoomGuest(configuration, signer: Signer(identity), knownPeers: peers, using: &generator)
+        return RoomGuest(configuration, signer: Signer(identity), knownPeers: peers)
     }
 
     /// Computed elsewhere: it takes some 50 ms.

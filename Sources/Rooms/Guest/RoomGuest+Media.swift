@@ -3,18 +3,15 @@ import MediaTransport
 
 /// Offers of media between members, signed and checked; and what a member says of itself.
 extension RoomGuest {
-    /// Offers media to a member.
-    /// - Returns: the offer's name, and what to do; nil where there is no such member, or the host is not heard.
-    public mutating func offer(_ sdp: String, to id: MemberID, at time: HostTime) -> (OfferID, [Action])? {
+    /// Offers media to a member. The answer, or why there is none, comes as an action.
+    public mutating func offer(_ sdp: String, as offer: OfferID, to id: MemberID, at time: HostTime) -> [Action] {
         let now = look(at: time)
         guard let membership, isConnected, membership.isInStep, let receiver = membership.roster[id],
-            id != membership.me
-        else { return nil }
-        let offer = OfferID(from: membership.me, number: nextOffer)
-        nextOffer = (nextOffer + 1) & (1 << 53 - 1)
+            id != membership.me, offer.from == membership.me
+        else { return [.tell(.unanswered(offer, .offerUnanswered))] }
         let description = signer.signed(sdp, as: .offer, of: offer, in: membership.roster, for: receiver)
         let purpose = Call.Purpose.offer(offer, id)
-        return (offer, [call(.offer(description, to: id), membership.host, purpose, Limit.answer, now)])
+        return [call(.offer(description, to: id), membership.host, purpose, Limit.answer, now)]
     }
 
     /// Answers an offer that was told of.

@@ -63,24 +63,17 @@ public struct RoomGuest: Sendable {
     var clock = AwakeClock()
     var calls: [CallID: Call] = [:]
     var nextCall: UInt64 = 1
-    var nextOffer: UInt64
     var joining: Joining?
     var membership: Membership?
     var seeking: Seeking?
     var partsMet = PartsMet()
 
     /// A guest that has not begun.
-    /// - Parameters:
-    ///   - signer: one's own key.
-    ///   - random: for the number of the first offer of media.
-    public init(
-        _ configuration: Configuration, signer: Signer, knownPeers: KnownPeers = KnownPeers(),
-        using random: inout some RandomNumberGenerator
-    ) {
+    /// - Parameter signer: one's own key.
+    public init(_ configuration: Configuration, signer: Signer, knownPeers: KnownPeers = KnownPeers()) {
         self.configuration = configuration
         self.signer = signer
         self.knownPeers = knownPeers
-        nextOffer = random.next() >> 16
     }
 
     /// Who is in the room, as far as this guest knows; nil while it is not in.

@@ -17,14 +17,13 @@ import TestTraits
         try await guest.enter(host)
         let page = try #require(await guest.member("Page"))
         #expect(await happens { await guest.session.isOffering(to: page) })
-        let first = await guest.session.farSides[page]?.offer
+        let first = await guest.session.negotiation.pendingOffer(to: page)
         await host.session.leave()
         #expect(await happens { await guest.session.isHost })
         #expect(
             await happens {
-                let now = await guest.session.farSides[page]?.offer
-                let isOffering = await guest.session.isOffering(to: page)
-                return now != first && isOffering
+                let now = await guest.session.negotiation.pendingOffer(to: page)
+                return now != nil && now != first
             })
         for peer in [guest, host] { await peer.session.close() }
     }
@@ -153,19 +152,19 @@ extension NearbySession {
     fileprivate func admitPage() {
         guard let name = try? PeerName("Page") else { return }
         let ask = Ask(name: name, addresses: [], port: 0)
-        withHost { $0.received(.ask(ask), as: RequestID(1 << 40), from: Caller(address: .loopback), at: .now()) }
+        withHost { $0.received(.ask(ask), as: RequestID(1 << 40), from: Caller(address: .loopback), at: $1) }
     }
 
     fileprivate func admit(_ key: KeyFingerprint) {
         guard let name = try? PeerName("Nobody") else { return }
         let ask = Ask(name: name, addresses: [], port: 47_400)
         withHost {
-            $0.received(.ask(ask), as: RequestID(1 << 40), from: Caller(address: .loopback, key: key), at: .now())
+            $0.received(.ask(ask), as: RequestID(1 << 40), from: Caller(address: .loopback, key: key), at: $1)
         }
     }
 
     fileprivate func isOffering(to member: MemberID) -> Bool {
-        if case .offering? = farSides[member]?.stage { true } else { false }
+        negotiation.pendingOffer(to: member) != nil
     }
 
     /// What it says of its room.

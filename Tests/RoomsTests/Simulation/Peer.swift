@@ -67,7 +67,7 @@ final class Peer {
         host = nil
         var guest = RoomGuest(
             RoomGuest.Configuration(name: RoomsTests.name("Peer \(index)"), addresses: [address]), signer: key.signer,
-            knownPeers: known, using: &network.random)
+            knownPeers: known)
         let actions = guest.join(endpoint, at: network.now)
         self.guest = guest
         perform(actions)
@@ -213,18 +213,17 @@ final class Peer {
         guard isRunning, !isStopped, let roster else { return }
         for member in roster.members {
             guard let other = member.key, !hasSession(with: other), !offering.contains(other) else { continue }
+            guard let me = isHost ? roster.host : guest?.memberID, me != member.id,
+                Roster.offerer(between: me, and: member.id) == me
+            else { continue }
+            let offer = OfferID(from: me, number: network.random.next() >> 20)
             if isHost {
-                guard Roster.offerer(between: roster.host, and: member.id) == roster.host, member.id != roster.host
-                else { continue }
-                let offer = OfferID(from: roster.host, number: network.random.next() >> 20)
                 performHost {
                     $0.offer(SignedDescription(offer: offer, sdp: description), to: member.id, at: network.now)
                 }
-            } else if let me = guest?.memberID, me != member.id, Roster.offerer(between: me, and: member.id) == me {
-                var actions: [RoomGuest.Action] = []
-                if let made = guest?.offer(description, to: member.id, at: network.now) { actions = made.1 }
-                if !actions.isEmpty { offering.insert(other) }
-                perform(actions)
+            } else {
+                offering.insert(other)
+                performGuest { $0.offer(description, as: offer, to: member.id, at: network.now) }
             }
         }
     }

@@ -1,0 +1,34 @@
+import MediaTransport
+import Rooms
+
+/// The transport to one member, and the descriptions that it comes from.
+struct MemberTransport {
+    var way: MediaPort.Way
+    let credentials: ICECredentials
+    /// The pending offer, until it is answered.
+    var offer: (id: OfferID, description: SessionDescription)?
+    /// The remote peer's description of itself, to which addresses are added; nil until known.
+    var remote: TransportRemote?
+
+    init(_ way: MediaPort.Way, _ credentials: ICECredentials) {
+        self.way = way
+        self.credentials = credentials
+    }
+
+    /// Returns true if a description is of the same transport (RFC 8839 §4.4.1.1.1, RFC 8842 §5.1).
+    func isDescribed(by description: DescribedWay) -> Bool {
+        remote?.credentials == description.ice.credentials && remote?.certificate == description.certificate
+    }
+
+    /// Adds candidates that are new.
+    /// - Returns: false if none is.
+    mutating func add(_ candidates: [ICECandidate]) -> Bool {
+        guard var remote else { return false }
+        let known = remote.candidates.map(\.address)
+        remote.candidates += candidates.filter { !known.contains($0.address) }
+        guard remote.candidates.count != known.count else { return false }
+        remote.candidates = Array(remote.candidates.suffix(2 * Member.maximumAddressCount))
+        self.remote = remote
+        return true
+    }
+}

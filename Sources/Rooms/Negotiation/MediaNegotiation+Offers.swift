@@ -1,0 +1,67 @@
+import AudioBase
+
+extension MediaNegotiation {
+    /// Of two crossed offers that of ``Roster/offerer(between:and:)`` counts; the other is left to expire.
+    mutating func receiveOffer(_ offer: OfferID, _ sdp: String) -> [Action] {
+        let id = offer.from
+        guard let peer = peers[id] else { return [] }
+        if case .localOffer = peer.stage, peer.isOfferer { return [] }
+        peers[id]?.stage = .remoteOffer(offer)
+        // The remote peer may have answered the uncertain offer, and given up the one that is answered now.
+        peers[id]?.offersAgain = peer.isOfferer && peer.hasUncertainOffer
+        return [.answer(offer, sdp: sdp, from: peer.member)]
+    }
+
+    mutating func fail(_ offer: OfferID, _ error: RoomError, _ now: HostTime) -> [Action] {
+        guard let id = peer(offering: offer) else { return [] }
+        peers[id]?.retry(now)
+        peers[id]?.hasUncertainOffer = true
+        // When the host is lost, offers to members that are not away fail so too.
+        if case .memberAway = error, peers[id]?.member.isAway == true { peers[id]?.stage = .waiting(until: nil) }
+        return []
+    }
+
+    mutating func end(_ offer: OfferID, _ now: HostTime) -> [Action] {
+        if let id = peer(offering: offer), let peer = peers[id] {
+            peers[id]?.stage = .stable
+            let refusal = Action.reportRefusal(peer.member)
+            return (peer.session == nil ? [.closeTransport(of: id), refusal] : [refusal]) + offerAgain(to: id)
+        }
+        guard let (id, peer) = peers.first(where: { $0.value.session == offer }) else { return [] }
+        // An answer to a pending offer would count on the transport.
+        if case .localOffer = peer.stage { return endTransport(of: id, now) }
+        peers[id]?.endSession()
+        if case .waiting = peer.stage { peers[id]?.stage = .stable }
+        return [.closeTransport(of: id)]
+    }
+
+    /// The session is over, and so is a pending offer: an answer to it could count on the old transport.
+    mutating func endTransport(of id: MemberID, _ now: HostTime) -> [Action] {
+        guard let peer = peers[id] else { return [] }
+        peers[id]?.endSession()
+        switch peer.stage {
+        case .localOffer:
+            peers[id]?.hasUncertainOffer = true
+            peers[id]?.retry(now)
+        case .waiting: break
+        case .stable, .remoteOffer:
+            peers[id]?.stage = .stable
+            if peer.isOfferer { peers[id]?.retry(now) }
+        }
+        return [.closeTransport(of: id)]
+    }
+
+    mutating func renegotiate(_ id: MemberID, _ now: HostTime) -> [Action] {
+        guard let peer = peers[id] else { return [] }
+        switch peer.stage {
+        case .stable: return makeOffer(to: id)
+        case .localOffer, .remoteOffer: peers[id]?.offersAgain = true
+        case .waiting(nil) where !peer.member.isAway: return makeOffer(to: id)
+        case .waiting: break  // the next offer has the new media
+        }
+        return []
+    }
+
+    /// Offers once more if the local peer's media has changed meanwhile.
+    mutating func offerAgain(to id: MemberID) -> [Action] { peers[id]?.offersAgain == true ? makeOffer(to: id) : [] }
+}

@@ -1,0 +1,70 @@
+import AudioBase
+
+extension MediaNegotiation {
+    /// The negotiation with one member.
+    struct Peer: Hashable, Sendable {
+        /// WebRTC's signalling states, and a wait between two offers.
+        enum Stage: Hashable, Sendable {
+            /// No offer is pending. Without a session the remote peer is to offer.
+            case stable
+            /// The local peer offers at this time; at nil when the member is no longer away.
+            case waiting(until: HostTime?)
+            /// An offer of the local peer is pending.
+            case localOffer(OfferID)
+            /// An offer of the remote peer is being answered.
+            case remoteOffer(OfferID)
+        }
+
+        var member: Member
+        /// True if the local peer is to offer, by ``Roster/offerer(between:and:)``.
+        let isOfferer: Bool
+        var stage = Stage.stable
+        /// The offer that led to the running session; nil without a session.
+        var session: OfferID?
+        /// Seconds until the next failed offer is repeated.
+        var delay = Limit.retry.lowerBound
+        /// The time since which media should flow and does not.
+        var missingSince: HostTime?
+        /// True if the user was told that media is missing.
+        var isReportedMissing = false
+        /// True if another offer is to follow the pending description, as the local peer's media has changed since.
+        var offersAgain = false
+        /// True if an offer failed that the remote peer may have answered.
+        var hasUncertainOffer = false
+
+        init(_ member: Member, isOfferer: Bool) {
+            self.member = member
+            self.isOfferer = isOfferer
+        }
+
+        var deadline: HostTime? {
+            var times = [reportTime, offerTime].compactMap { $0 }
+            if case .waiting(let time?) = stage { times.append(time) }
+            return times.min()
+        }
+
+        /// The time at which the user is to be told that media is missing.
+        var reportTime: HostTime? { isReportedMissing ? nil : missingSince?.advanced(bySeconds: Limit.firstMedia) }
+
+        /// The time at which the offerer gives up a session without media.
+        var offerTime: HostTime? { isOfferer ? missingSince?.advanced(bySeconds: Limit.connection) : nil }
+
+        /// Schedules another offer, each time after twice the delay.
+        mutating func retry(_ now: HostTime) {
+            stage = .waiting(until: now.advanced(bySeconds: delay))
+            delay = min(Limit.retry.upperBound, delay * 2)
+        }
+
+        mutating func begin(_ session: OfferID, keepsTransport: Bool, _ now: HostTime) {
+            self.session = session
+            stage = .stable
+            hasUncertainOffer = false
+            if !keepsTransport { missingSince = now }
+        }
+
+        mutating func endSession() {
+            session = nil
+            missingSince = nil
+        }
+    }
+}

@@ -1,0 +1,174 @@
+import AudioBase
+
+/// Offers and answers of media between the local peer and each other member of its room: who offers, crossed offers, retries
+/// and renegotiation.
+///
+/// A value without socket, thread or clock, as ``RoomHost``. It does not read descriptions: its owner makes and reads them,
+/// and has the transports.
+package struct MediaNegotiation: Sendable {
+    /// Times in seconds.
+    package enum Limit {
+        /// Until a failed offer is repeated, at first and at most.
+        package static let retry = 0.5...15.0
+        /// For media to flow once both descriptions are known, before the user is told.
+        package static let firstMedia = 2.0
+        /// For media to flow before the offerer offers anew: after lost answers the two may have different sessions.
+        package static let connection = 10.0
+    }
+
+    var peers: [MemberID: Peer] = [:]
+    private var me: MemberID?
+    private var nextNumber: UInt64
+
+    /// A local peer outside any room.
+    /// - Parameter firstOffer: the number of the first offer, a random one: another process of this member may have made offers.
+    package init(firstOffer: UInt64) { nextNumber = firstOffer & Self.numberMask }
+
+    /// Numbers below 2⁵³, so that JavaScript can hold them.
+    private static let numberMask: UInt64 = 1 << 53 - 1
+
+    /// The members with which media is negotiated, by number.
+    package var members: [Member] { peers.keys.sorted().compactMap { peers[$0]?.member } }
+
+    /// The local peer's offer to a member that is pending; nil if there is none.
+    package func pendingOffer(to id: MemberID) -> OfferID? {
+        if case .localOffer(let offer)? = peers[id]?.stage { offer } else { nil }
+    }
+
+    /// The offer that led to the running session with a member; nil without a session.
+    package func session(with id: MemberID) -> OfferID? { peers[id]?.session }
+
+    /// The time of the next ``Event/tick``; nil if nothing is due.
+    package var nextDeadline: HostTime? { peers.values.compactMap(\.deadline).min() }
+
+    /// Handles an event and what is due by now.
+    package mutating func handle(_ event: Event, at now: HostTime) -> [Action] { respond(to: event, now) + expire(now) }
+
+    private mutating func respond(to event: Event, _ now: HostTime) -> [Action] {
+        switch event {
+        case .admitted(let roster, let me): return admitted(roster, as: me)
+        case .rosterChanged(let roster, let me): return apply(roster, as: me, now)
+        case .left: return leave()
+        case .offerReceived(let offer, let sdp): return receiveOffer(offer, sdp)
+        case .answerReceived(let offer, let sdp, let member):
+            guard let peer = peers[member], peer.stage == .localOffer(offer) else { return [] }
+            return [.apply(offer, sdp: sdp, from: peer.member)]
+        case .offerFailed(let offer, let error): return fail(offer, error, now)
+        case .sessionEnded(let offer): return end(offer, now)
+        case .offerNotMade(let offer):
+            guard let id = peer(offering: offer) else { return [] }
+            let isRunning = session(with: id) != nil
+            peers[id]?.stage = isRunning ? .stable : .waiting(until: nil)
+            return []
+        case .offerAnswered(let offer, let keepsTransport):
+            guard let id = peer(answering: offer) else { return [] }
+            peers[id]?.begin(offer, keepsTransport: keepsTransport, now)
+            peers[id]?.delay = Limit.retry.lowerBound
+            return offerAgain(to: id)
+        case .offerRejected(let offer, let keepsTransport):
+            guard let id = peer(answering: offer) else { return [] }
+            peers[id]?.stage = .stable
+            peers[id]?.delay = Limit.retry.lowerBound
+            if !keepsTransport { peers[id]?.endSession() }
+            return offerAgain(to: id)
+        case .answerApplied(let offer, let keepsTransport):
+            guard let id = peer(offering: offer) else { return [] }
+            peers[id]?.begin(offer, keepsTransport: keepsTransport, now)
+            if keepsTransport { peers[id]?.delay = Limit.retry.lowerBound }
+            return offerAgain(to: id)
+        case .answerRejected(let offer):
+            guard let id = peer(offering: offer) else { return [] }
+            // The running session goes on as it was: the same offer would be rejected again.
+            if session(with: id) != nil { peers[id]?.stage = .stable } else { peers[id]?.retry(now) }
+            return offerAgain(to: id)
+        case .transportOpened(let id):
+            peers[id]?.missingSince = nil
+            peers[id]?.isReportedMissing = false
+            peers[id]?.delay = Limit.retry.lowerBound
+            return []
+        case .transportEnded(let id): return endTransport(of: id, now)
+        case .renegotiate(let id): return renegotiate(id, now)
+        case .tick: return []
+        }
+    }
+
+    private mutating func expire(_ now: HostTime) -> [Action] {
+        var actions: [Action] = []
+        for (id, peer) in peers.sorted(by: { $0.key < $1.key }) {
+            if case .waiting(let time?) = peer.stage, time <= now { actions += makeOffer(to: id) }
+            if let time = peer.reportTime, time <= now {
+                peers[id]?.isReportedMissing = true
+                actions.append(.reportMissingMedia(peer.member))
+            }
+            if let time = peer.offerTime, time <= now { actions += endTransport(of: id, now) }
+        }
+        return actions
+    }
+
+    // MARK: The room
+
+    /// A newcomer offers to everybody: another process of it may have been in the room before.
+    private mutating func admitted(_ roster: Roster, as me: MemberID) -> [Action] {
+        var actions = leave()
+        self.me = me
+        for member in roster.members where member.id != me {
+            peers[member.id] = Peer(member, isOfferer: isOfferer(to: member.id))
+            actions += makeOffer(to: member.id)
+        }
+        return actions
+    }
+
+    private mutating func leave() -> [Action] {
+        let actions = peers.keys.sorted().map { Action.forget($0) }
+        peers = [:]
+        me = nil
+        return actions
+    }
+
+    private mutating func apply(_ roster: Roster, as me: MemberID, _ now: HostTime) -> [Action] {
+        self.me = me
+        var actions: [Action] = []
+        for id in peers.keys.sorted() where roster[id] == nil || id == me {
+            peers[id] = nil
+            actions.append(.forget(id))
+        }
+        for member in roster.members where member.id != me {
+            guard let old = peers[member.id] else {
+                let isOfferer = isOfferer(to: member.id)
+                peers[member.id] = Peer(member, isOfferer: isOfferer)
+                // The newcomer offers, unless this roster is the first with a member that came before.
+                if isOfferer { actions += makeOffer(to: member.id) }
+                continue
+            }
+            peers[member.id]?.member = member
+            if member.addresses != old.member.addresses || member.port != old.member.port {
+                actions.append(.addCandidates(of: member))
+            }
+            if old.member.isAway, !member.isAway, case .waiting = old.stage {
+                peers[member.id]?.stage = .waiting(until: now)
+            }
+        }
+        return actions
+    }
+
+    // MARK: Helpers
+
+    private func isOfferer(to id: MemberID) -> Bool { me.map { Roster.offerer(between: $0, and: id) == $0 } ?? false }
+
+    func peer(offering offer: OfferID) -> MemberID? { peers.first { $0.value.stage == .localOffer(offer) }?.key }
+
+    private func peer(answering offer: OfferID) -> MemberID? {
+        peers.first { $0.value.stage == .remoteOffer(offer) }?.key
+    }
+
+    /// Offers media, with the transport of the running session if there is one.
+    mutating func makeOffer(to id: MemberID) -> [Action] {
+        guard let me, var peer = peers[id] else { return [] }
+        let offer = OfferID(from: me, number: nextNumber)
+        nextNumber = (nextNumber + 1) & Self.numberMask
+        peer.stage = .localOffer(offer)
+        peer.offersAgain = false
+        peers[id] = peer
+        return [.makeOffer(offer, to: peer.member, keepsTransport: peer.session != nil)]
+    }
+}

@@ -1,0 +1,132 @@
+import AudioBase
+import MediaTransport
+import TestSupport
+import Testing
+
+@testable import Rooms
+
+/// Retries, deadlines and renegotiation of one negotiation.
+@Suite struct NegotiationTimeTests {
+    private let remote = NegotiationPair.remote
+
+    /// The number of the offer that the actions make.
+    private func offer(_ actions: [MediaNegotiation.Action]) -> OfferID? {
+        for case .makeOffer(let offer, _, _) in actions { return offer }
+        return nil
+    }
+
+    @Test func `a failed offer is repeated after half a second, then after up to fifteen`() throws {
+        var pair = NegotiationPair(isOfferer: true)
+        pair.enter("L")
+        var (now, pending) = (pair.now, pair.local)
+        var delays: [Double] = []
+        for _ in 0..<7 {
+            _ = pair.core.handle(.offerFailed(pending, .offerUnanswered), at: now)
+            let due = try #require(pair.core.nextDeadline)
+            delays.append((due.seconds(since: now) * 1_000).rounded() / 1_000)
+            #expect(pair.core.handle(.tick, at: due.advanced(bySeconds: -0.001)) == [])
+            now = due
+            pending = try #require(offer(pair.core.handle(.tick, at: now)))
+            #expect(pair.core.nextDeadline == nil && pair.core.pendingOffer(to: remote) == pending)
+        }
+        #expect(delays == [0.5, 1, 2, 4, 8, 15, 15])
+        // An answer is no success before media flows.
+        _ = pair.core.handle(.answerApplied(pending, keepsTransport: false), at: now)
+        _ = pair.core.handle(.transportEnded(remote), at: now)
+        #expect(pair.core.nextDeadline == now.advanced(bySeconds: 15))
+        pending = try #require(offer(pair.core.handle(.tick, at: now.advanced(bySeconds: 15))))
+        _ = pair.core.handle(.answerApplied(pending, keepsTransport: false), at: now)
+        _ = pair.core.handle(.transportOpened(remote), at: now)
+        _ = pair.core.handle(.transportEnded(remote), at: now)
+        #expect(pair.core.nextDeadline == now.advanced(bySeconds: 0.5))
+    }
+
+    @Test(arguments: ["answered", "applied"], [true, false])
+    func `media that does not come is reported once, then the offerer offers anew`(
+        event: String, isOfferer: Bool
+    ) throws {
+        var pair = NegotiationPair(isOfferer: isOfferer)
+        pair.enter(event == "applied" ? "L" : "A")
+        var other = pair
+        _ = pair.core.handle(try pair.event(event), at: pair.now)
+        let (due, end) = (pair.now.advanced(bySeconds: 2), pair.now.advanced(bySeconds: 10))
+        #expect(pair.core.nextDeadline == due)
+        #expect(pair.core.handle(.tick, at: due.advanced(bySeconds: -0.001)) == [])
+        var open = pair
+        _ = open.core.handle(.transportOpened(remote), at: pair.now)
+        #expect(open.core.nextDeadline == nil && open.core.handle(.tick, at: end) == [])
+        #expect(pair.core.handle(.tick, at: due) == [.reportMissingMedia(pair.member)])
+        #expect(pair.core.nextDeadline == (isOfferer ? end : nil))
+        #expect(pair.core.handle(.tick, at: end.advanced(bySeconds: -0.001)) == [])
+        #expect(pair.core.handle(.tick, at: end) == (isOfferer ? [.closeTransport(of: remote)] : []))
+        #expect(pair.state == (isOfferer ? "W" : "R"))
+        // The user is not told of the next session without media.
+        _ = pair.core.handle(.offerReceived(pair.received, sdp: "o"), at: end)
+        _ = pair.core.handle(.offerAnswered(pair.received, keepsTransport: false), at: end)
+        #expect(pair.core.handle(.tick, at: end.advanced(bySeconds: 9)) == [])
+        // With the transport that runs, media flows already.
+        _ = other.core.handle(try other.event(event + "Kept"), at: other.now)
+        #expect(other.core.nextDeadline == nil)
+    }
+
+    @Test(arguments: [
+        ("L", "applied"), ("L", "answerRejected"), ("LR", "appliedKept"), ("LR", "answerRejected"),
+        ("LR", "offerEnded"),
+        ("A", "answered"), ("A", "rejected"), ("AR", "answeredKept"), ("AR", "rejectedKept"),
+    ])
+    func `media that changes while a description is pending is offered after it`(_ test: (String, String)) throws {
+        var pair = NegotiationPair(isOfferer: true)
+        pair.enter(test.0)
+        #expect(pair.core.handle(.renegotiate(remote), at: pair.now) == [])
+        let made = offer(pair.core.handle(try pair.event(test.1), at: pair.now))
+        #expect(made != nil && pair.core.pendingOffer(to: remote) == made)
+        // Once.
+        _ = pair.core.handle(.answerApplied(try #require(made), keepsTransport: true), at: pair.now)
+        #expect(pair.state == "R" && pair.core.pendingOffer(to: remote) == nil)
+    }
+
+    @Test func `an answer has the media of its time`() throws {
+        var pair = NegotiationPair(isOfferer: false)
+        pair.enter("L")
+        _ = pair.core.handle(.renegotiate(remote), at: pair.now)
+        // The crossed offer of the remote peer counts; its answer comes after the change.
+        #expect(pair.core.handle(.offerReceived(pair.received, sdp: "o"), at: pair.now).map(\.label) == ["answer"])
+        #expect(pair.core.handle(.offerAnswered(pair.received, keepsTransport: false), at: pair.now) == [])
+        #expect(pair.core.session(with: remote) == pair.received)
+    }
+
+    @Test func `the offerer whose offer failed offers once more after an answer`() throws {
+        for (isOfferer, isUncertain) in [(true, true), (true, false), (false, true)] {
+            var pair = NegotiationPair(isOfferer: isOfferer)
+            pair.enter(isUncertain ? "L" : "S")
+            _ = pair.core.handle(.offerFailed(pair.local, .offerUnanswered), at: pair.now)
+            _ = pair.core.handle(.offerReceived(pair.received, sdp: "o"), at: pair.now)
+            let actions = pair.core.handle(.offerAnswered(pair.received, keepsTransport: false), at: pair.now)
+            #expect(actions.map(\.label) == (isOfferer && isUncertain ? ["reoffer"] : []))
+        }
+    }
+
+    @Test func `a member that is away is offered media when it is back, not when ours changes`() throws {
+        var pair = NegotiationPair(isOfferer: true)
+        pair.enter("B", isAway: true)
+        #expect(pair.core.handle(.renegotiate(remote), at: pair.now) == [] && pair.core.nextDeadline == nil)
+        #expect(pair.core.handle(try pair.event("back"), at: pair.now).map(\.label) == ["offer"])
+    }
+
+    @Test func `the later member offers to one whom its roster did not have`() throws {
+        for isOfferer in [true, false] {
+            var pair = NegotiationPair(isOfferer: isOfferer)
+            _ = pair.core.handle(try pair.event("memberLeft"), at: pair.now)
+            let actions = pair.core.handle(.rosterChanged(pair.roster, as: pair.me), at: pair.now)
+            #expect(actions.map(\.label) == (isOfferer ? ["offer"] : []))
+        }
+    }
+
+    @Test func `numbers of offers count up by one within 53 bits`() throws {
+        var core = MediaNegotiation(firstOffer: 1 << 53 - 1)
+        let pair = NegotiationPair(isOfferer: true)
+        let first = offer(core.handle(.admitted(pair.roster, as: pair.me), at: pair.now))
+        let second = offer(core.handle(.admitted(pair.roster, as: pair.me), at: pair.now))
+        #expect(first == OfferID(from: pair.me, number: 1 << 53 - 1) && second == OfferID(from: pair.me, number: 0))
+    }
+}
