@@ -30,6 +30,7 @@ new_root() {
     mkdir -p "$(dirname "$base")"
     retry new_root_once "$codename" "$base" >&2
     cp /etc/resolv.conf "$base/etc/resolv.conf"
+    [[ -e $base/etc/hosts ]] || echo '127.0.0.1 localhost' >"$base/etc/hosts" # which an installed system has
 }
 new_root_once() {
     remove_root "$2"
