@@ -225,4 +225,17 @@ import Testing
         #expect(policy.rung == 2 && policy.isTooSlow)
         #expect(policy.room(at: 11) == 159_999)
     }
+
+    @Test func `a new stream of AAC waits for no unit of the stream before it`() throws {
+        let encoder = try AACEncoder(sampleRate: 48_000, channelCount: 1, bitRate: 64_000)
+        var receiver = try AACReceiver(audioSpecificConfig: encoder.audioSpecificConfig, channelCount: 1)
+        let queue = PacketQueue(capacity: 8, payloadCapacity: 8_192)
+        let unit: [UInt8] = [0xFF, 0xFF]  // decodes to nothing; order is what counts
+        for position in [0, 2_048] {
+            unit.withUnsafeBytes { receiver.receive($0, position: position, at: at(1), into: queue) }
+        }
+        #expect(receiver.deadline != nil, "the second unit waits for the one before it")
+        unit.withUnsafeBytes { receiver.receive($0, position: 500_000, at: at(1), into: queue) }
+        #expect(receiver.deadline == nil)
+    }
 }

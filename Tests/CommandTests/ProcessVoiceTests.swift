@@ -107,7 +107,7 @@ private func power(_ samples: some Collection<Float>) -> Double {
                 ["--mic", Earshot.speech, "--no-echo-cancellation", "--output", "/tmp/x.wav", "--gain-target", "3"], 64,
                 "-31"
             ),
-            (["--mic", Earshot.speech, "--no-echo-cancellation", "--output", "/tmp/x.mp3"], 64, ".wav"),
+            (["--mic", Earshot.speech, "--no-echo-cancellation", "--output", "/tmp/x.xyz"], 64, ".wav"),
             (
                 ["--mic", Earshot.speech, "--no-echo-cancellation", "--output", "/tmp/x.wav", "--gain-target", "-6"],
                 64, "--gain-control"
