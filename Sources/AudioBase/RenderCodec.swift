@@ -23,7 +23,7 @@ public struct RenderCodec: Sendable, Equatable {
     }
 
     /// Makes a decoder.
-    /// - Throws: if the codec does not have these.
+    /// - Throws: ``CodecError`` if the codec does not support the rate or the channel count.
     public func makeDecoder(sampleRate: Double, channelCount: Int) throws(CodecError) -> RenderDecoder {
         try maker.makeRenderDecoder(sampleRate: sampleRate, channelCount: channelCount)
     }
@@ -35,6 +35,6 @@ public struct RenderCodec: Sendable, Equatable {
 /// Makes decoders for render threads.
 public protocol RenderDecoderMaker: SendableMetatype {
     /// Makes a decoder.
-    /// - Throws: if the codec does not have these.
+    /// - Throws: ``CodecError`` if the codec does not support the rate or the channel count.
     static func makeRenderDecoder(sampleRate: Double, channelCount: Int) throws(CodecError) -> RenderDecoder
 }

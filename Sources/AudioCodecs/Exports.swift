@@ -1,2 +1,2 @@
-// Who uses a codec catches its errors.
+// Callers of a codec catch its errors.
 @_exported import enum AudioBase.CodecError

@@ -1,5 +1,5 @@
 extension AudioFileError {
-    /// Returns this error about the file that people know, where it is about one that stands in for it.
+    /// Replaces the path of a temporary file by the path that the user named.
     package func named(_ path: String, insteadOf partial: String) -> AudioFileError {
         switch self {
         case .missingFolder(partial): .missingFolder(path: path)

@@ -1,7 +1,7 @@
 import AudioBase
 import Synchronization
 
-/// Records a ring into a sound file: a thread of its own empties the ring, encodes and writes.
+/// Records a ring into a sound file, on a thread of its own.
 ///
 /// The file keeps the ring's timeline: frame n of the file is frame n ever offered to the ring, and frames that were
 /// lost (the ring overran, the device skipped) are silence, counted. An error, such as a full disk, ends the recording

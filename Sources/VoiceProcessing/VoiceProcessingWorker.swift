@@ -85,7 +85,7 @@ public final class VoiceProcessingWorker: @unchecked Sendable {  // `core` is th
         )
     }
 
-    /// Whether `process` gives cleaned sound; a change fades for 20 ms, and turned on it comes in after ``latency``. Any thread.
+    /// True if `process` gives cleaned sound. A change fades for 20 ms; turning it on takes effect after ``latency``. Any thread.
     public var isOn: Bool {
         get { port.shared.pointee.isOn.load(ordering: .relaxed) }
         set { port.shared.pointee.isOn.store(newValue, ordering: .relaxed) }
@@ -95,7 +95,7 @@ public final class VoiceProcessingWorker: @unchecked Sendable {  // `core` is th
     public var statistics: VoiceStatistics { published.withLock { $0.statistics } }
     /// Why it was left; nil while it is not. Any thread.
     public var error: VoiceProcessingError? { published.withLock { $0.error } }
-    /// Whether it was left for good: `process` gives the plain microphone.
+    /// True once `process` gives the plain microphone for good.
     public var isLeft: Bool { port.shared.pointee.isLeft.load(ordering: .relaxed) }
 
     /// Starts the thread.

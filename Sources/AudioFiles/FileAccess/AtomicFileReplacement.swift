@@ -1,7 +1,7 @@
 import Glibc
 
-/// A new file beside an output, which gets the output's name once it is whole: whatever dies meanwhile, the name stands for the
-/// old file or for the new one.
+/// A new file beside an output that gets the output's name once it is complete. After a crash of the program or the machine the
+/// name stands for the complete old file or the complete new one.
 ///
 /// It is deleted with this object unless it was committed; a kill may leave it, as `.earshot-` and six letters. A link goes on
 /// being one: the file that it names is replaced. A file that is replaced leaves its owner and mode to the new one.
@@ -44,7 +44,7 @@ package final class AtomicFileReplacement {
 
     deinit { if isPending { unlink(path) } }
 
-    /// Waits until the disk has the file, and gives it the output's name.
+    /// Waits until the disk has the file, then gives it the output's name.
     /// - Throws: not permitted, disk full, system; the file is deleted with this object then.
     package func commit() throws(AudioFileError) {
         try settle()
@@ -65,7 +65,8 @@ package final class AtomicFileReplacement {
             _ = fchown(descriptor, replaced.st_uid, replaced.st_gid)
             guard fchmod(descriptor, replaced.st_mode & 0o7777) == 0 else { throw .from(errno: errno, path: output) }
         }
-        guard fsync(descriptor) == 0 else { throw .from(errno: errno, path: output) }
+        // Some file systems have no way to force a file to the disk.
+        if fsync(descriptor) != 0, errno != EINVAL { throw .from(errno: errno, path: output) }
     }
 
     /// Returns the state of the plain file at the target; nil if there is none.

@@ -35,7 +35,7 @@ package enum OutputPath {
         return String(path[...slash]) + target
     }
 
-    /// Takes a file away that was made for nothing; a link to it stays.
+    /// Deletes a file; a link to it stays.
     package static func remove(_ path: String) {
         guard let resolved = realpath(path, nil) else { return }
         unlink(resolved)

@@ -37,7 +37,7 @@ public struct TransportRemote: Sendable {
     /// This side's part in the handshake.
     public var dtlsRole: DTLSRole
 
-    /// What a description says.
+    /// Parameters of these values.
     public init(
         credentials: ICECredentials, candidates: [ICECandidate], certificate: CertificateFingerprint, dtlsRole: DTLSRole
     ) {

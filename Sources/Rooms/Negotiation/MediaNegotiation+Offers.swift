@@ -1,7 +1,7 @@
 import AudioBase
 
 extension MediaNegotiation {
-    /// Of two crossed offers that of ``Roster/offerer(between:and:)`` counts; the other is left to expire.
+    /// The offer of ``Roster/offerer(between:and:)`` wins over one that crosses it, which is left to expire.
     mutating func receiveOffer(_ offer: OfferID, _ sdp: String) -> [Action] {
         let id = offer.from
         guard let peer = peers[id] else { return [] }

@@ -22,8 +22,8 @@ struct CallOptions: ParsableArguments {
     var simulated: SimulatedOptions
 
     @Option(
-        help: ArgumentHelp("Simulated card: the WAV file to write what its loudspeaker says.", valueName: "file"),
-        completion: .file(extensions: ["wav"]))
+        help: ArgumentHelp("Simulated card: the file to write what its loudspeaker says.", valueName: "file"),
+        completion: .file(extensions: SoundFileOutput.endings))
     var hear: String?
 
     @Option(

@@ -18,7 +18,9 @@ struct ProcessVoiceCommand: ParsableCommand {
     @Option(help: ArgumentHelp("What the loudspeaker played.", valueName: "file"), completion: .file())
     var reference: String?
 
-    @Option(help: ArgumentHelp("Write the result to this WAV file.", valueName: "file"), completion: .file())
+    @Option(
+        help: ArgumentHelp("Write the result to this file, of the kind that its ending names.", valueName: "file"),
+        completion: .file(extensions: SoundFileOutput.endings))
     var output: String
 
     @Flag(help: "Leave the echo in; no --reference is needed.")

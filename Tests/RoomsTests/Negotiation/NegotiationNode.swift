@@ -5,7 +5,7 @@ import MediaTransport
 
 /// A peer of a ``NegotiationNetwork``: a negotiation, and what executes its actions.
 final class NegotiationNode {
-    /// What a description says.
+    /// The contents of a description.
     struct Description {
         var credential: Int
         var media: Int
@@ -42,7 +42,7 @@ final class NegotiationNode {
     /// Counts the changes of its media.
     var media = 0
     var formats = 0b11
-    /// Whether an offer that it cannot accept is ended instead of refused by an answer.
+    /// True if the node ends an offer that it cannot accept, instead of refusing it by an answer.
     var endsOffers = false
     var transports: [MemberID: Transport] = [:]
     /// The media of both sides as it was negotiated last, its own first.
