@@ -9,11 +9,11 @@ enum SoundFileOutput {
     /// Endings that name a kind, for completion.
     static var endings: [String] { FileKinds.names }
 
-    /// Refuses a name whose ending is no kind. A device, such as /dev/null, may have any name.
+    /// Refuses a name whose ending is no known format. A device, such as /dev/null, may have any name.
     static func check(_ path: String, option: String) throws {
         guard AudioFileType(fileName: path) == nil, !path.hasPrefix("/dev/") else { return }
         let kinds = endings.map { ".\($0)" }.joined(separator: ", ")
-        throw ValidationError("\(option) '\(path)': the ending names no kind of sound file; use one of \(kinds)")
+        throw ValidationError("\(option) '\(path)': unknown file format. Use a name that ends in \(kinds)")
     }
 
     /// Creates or empties the file, as 32-bit float where the kind has that.
