@@ -88,6 +88,12 @@ let allLayers = [
         name: "Diagnostics", uses: ["AudioBase", "AudioDSP", "AudioFiles", "CKissFFT", "CCairo"],
         testUses: ["AudioDevices"]),
     Layer(
+        name: "LiveCall",
+        uses: [
+            "AudioBase", "AudioDevices", "AudioSession", "VoiceProcessing", "MediaTransport", "Rooms", "Nearby", "Call",
+        ],
+        testUses: ["Playout"]),
+    Layer(
         name: "Simulation",
         uses: [
             "AudioBase", "AudioFiles", "AudioDevices", "Playout", "MediaTransport", "Call", "Diagnostics", "Histogram",

@@ -21,6 +21,8 @@ public final class CallVoice: @unchecked Sendable {  // the control thread's; wh
     public let effects: CallEffects?
     /// The longest block, in frames, that voice processing was made for.
     public let blockFrameCount: Int
+    /// Returns true if the call was made with voice processing, on or off.
+    public let canProcess: Bool
     let worker: VoiceProcessingWorker?
     let path: VoicePath
 
@@ -41,6 +43,7 @@ public final class CallVoice: @unchecked Sendable {  // the control thread's; wh
         sampleRate: Double, channelCount: Int, blockFrameCount: Int
     ) {
         self.effects = effects
+        self.canProcess = canProcess
         self.blockFrameCount = blockFrameCount
         var problem: VoiceProcessingError?
         var worker: VoiceProcessingWorker?

@@ -2,11 +2,7 @@ import AudioBase
 import AudioDevices
 import AudioSession
 import Foundation
-
-extension SoundCard {
-    /// What sound goes through, in one line; with the cable's advantages where it is in the air.
-    var summary: String { report.summary(route) }
-}
+import LiveCall
 
 extension AudioSession {
     /// Those after the first activation.
@@ -52,20 +48,19 @@ extension CallReport.Device {
         return line
     }
 
-    init(_ session: AudioSession, _ device: any AudioDevice, _ asked: DeviceOptions) {
-        self.init(session, device, asked.system)
+    init(_ session: AudioSession, _ device: any AudioDevice, _ asked: SystemOptions) {
+        self.init(CallDevice(session, device), asked)
     }
 
-    init(_ session: AudioSession, _ device: any AudioDevice, _ asked: SystemOptions) {
-        let hardware = session.hardware
-        let route = session.currentRoute
+    init(_ device: CallDevice, _ asked: SystemOptions) {
         self.init(
-            kind: session.system.backend.rawValue, name: hardware?.name ?? device.name, rate: device.sampleRate,
+            kind: device.backend.rawValue, name: device.name, rate: device.sampleRate,
             block: device.blockFrameCount, inputLatencyMs: device.inputLatency * 1e3,
             outputLatencyMs: device.outputLatency * 1e3, realTimePriority: device.realTimePriority,
             scheduling: RealTimeScheduling.current().describe(granted: device.realTimePriority),
-            sampleType: (hardware?.sampleType ?? .float32).rawValue, askedRate: asked.rate, askedBlock: asked.block,
-            input: route.input.map { CallReport.Port($0) }, output: route.output.map { CallReport.Port($0) })
+            sampleType: device.sampleType.rawValue, askedRate: asked.rate, askedBlock: asked.block,
+            input: device.route.input.map { CallReport.Port($0) },
+            output: device.route.output.map { CallReport.Port($0) })
     }
 }
 

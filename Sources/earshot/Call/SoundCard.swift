@@ -4,28 +4,25 @@ import AudioDevices
 import AudioFiles
 import AudioSession
 import Foundation
+import LiveCall
 
-/// The sound card of a call, on a session that follows what becomes of it, with the files that a simulated one hears and
-/// speaks through.
-final class SoundCard {
-    let session: AudioSession
-    /// Stays while the hardware behind it changes.
-    let device: any AudioDevice
-    /// The microphone's own session and device; nil where `device` captures.
-    let input: (session: AudioSession, device: any AudioDevice)?
-    let watchdog: CallbackWatchdog
-    /// Of ``input``.
-    let inputWatchdog: CallbackWatchdog?
-    private let asked: DeviceOptions
+/// The sound card of a call, with the files that a simulated one hears and speaks through.
+final class SoundCard: LiveCallDevice {
+    let calls: CallDeviceSession
+    let asked: SystemOptions
     private let source: AudioRing?
     private let sink: AudioRing?
     private let feeder: FileFeeder?
-    private var recorder: FileRecorder?  // from `prepare()` on
-    private var isPrepared = false
+    private let preparation = Guarded(Preparation())
     private let spokenPath: String?
     private let heardPath: String?
     private let simulated: Simulated?
-    private var news: [Task<Void, Never>] = []
+
+    private struct Preparation {
+        var isDone = false
+        var recorder: FileRecorder?
+        var error: AudioFileError?
+    }
 
     /// The first simulated card that ran: its converters' times are the files'.
     private struct Simulated {
@@ -33,8 +30,15 @@ final class SoundCard {
         let card: SimulatedCard
     }
 
+    /// Stays while the hardware behind it changes.
+    var device: any AudioDevice { calls.device }
+    /// The microphone's own session and device; nil if ``device`` captures.
+    var input: (session: AudioSession, device: any AudioDevice)? { calls.input }
+    var watchdog: CallbackWatchdog { calls.watchdog }
+    var inputWatchdog: CallbackWatchdog? { calls.inputWatchdog }
+
     init(_ options: CallOptions) throws {
-        asked = options.card
+        asked = options.card.system
         // The report outlives the folder it was made in.
         spokenPath = options.speak.map { URL(fileURLWithPath: $0).path }
         heardPath = options.hear.map { URL(fileURLWithPath: $0).path }
@@ -73,99 +77,84 @@ final class SoundCard {
             wanted.category = .playback
             wanted.pausesWhenHeadphonesLeave = false
         }
-        session = AudioSession(system, wanted)
-        let told = Self.tellNews(session, asked)
-        device = try session.activate()
-        if options.separateInput {
-            apart.category = .record
-            apart.clientName += "-in"
-            apart.otherAudio = .mix
-            apart.preferredSampleRate = device.sampleRate
-            let capture = AudioSession(system, apart)
-            news = [told, Self.tellNews(capture, asked)]
-            let microphone = try capture.activate()
-            guard microphone.sampleRate == device.sampleRate else {
-                throw Failure(
-                    "the microphone has \(Int(microphone.sampleRate)) Hz and the loudspeaker \(Int(device.sampleRate)); "
-                        + "leave out --separate-input", status: Failure.unavailable)
-            }
-            input = (capture, microphone)
-        } else {
-            news = [told]
-            input = nil
-        }
-        watchdog = CallbackWatchdog(monitor: device.monitor)
-        inputWatchdog = input.map { CallbackWatchdog(monitor: $0.device.monitor) }
-        let card = (session.hardware as? SimulatedDevice)?.card
+        calls = try CallDeviceSession(
+            AudioSession(system, wanted),
+            input: !options.separateInput
+                ? nil
+                : { device in
+                    apart.category = .record
+                    apart.clientName += "-in"
+                    apart.otherAudio = .mix
+                    apart.preferredSampleRate = device.sampleRate
+                    return AudioSession(system, apart)
+                })
+        let card = (calls.session.hardware as? SimulatedDevice)?.card
         simulated = card.flatMap { card in configuration.map { Simulated(configuration: $0, card: card) } }
-    }
-
-    /// Says where sound goes, also while a guest is awaited; the first route when the call begins.
-    private static func tellNews(_ session: AudioSession, _ asked: DeviceOptions) -> Task<Void, Never> {
-        Task {
-            for await event in session.events() {
-                guard case .routeChanged(let change) = event else {
-                    Terminal.say(event.description)
-                    continue
-                }
-                guard change.reason != .activated, let device = session.device else { continue }
-                Terminal.say(event.description)
-                Terminal.say(CallReport.Device(session, device, asked).summary(change.current))
-            }
+        if let microphone = calls.input?.device, microphone.sampleRate != device.sampleRate {
+            throw Failure(
+                "the microphone has \(Int(microphone.sampleRate)) Hz and the loudspeaker \(Int(device.sampleRate)); "
+                    + "leave out --separate-input", status: Failure.unavailable)
         }
     }
 
-    /// Starts the files' threads, so that the first block finds sound and the last one a place. A file that is there
-    /// already is overwritten now. Again does nothing.
+    // MARK: LiveCallDevice
+
+    var description: CallDevice { calls.description }
+    var events: AsyncStream<(AudioSessionEvent, CallDevice)> { calls.events }
+    var interruption: (kind: Interruption, since: HostTime)? { calls.interruption }
+    var hardwareBlockFrameCount: Int { calls.hardwareBlockFrameCount }
+
+    func update() { calls.update() }
+
+    /// Starts the files' threads, so that the first block finds sound and the last one a place. An existing file
+    /// is overwritten now. Later calls do nothing.
     func prepare() throws {
-        if isPrepared { return }
-        isPrepared = true
+        guard
+            preparation.withLock({ preparation in
+                defer { preparation.isDone = true }
+                return !preparation.isDone
+            })
+        else { return }
+        do {
+            try startFiles()
+        } catch let error as AudioFileError {
+            preparation.withLock { $0.error = error }
+            throw error
+        }
+    }
+
+    private func startFiles() throws {
+        var recorder: FileRecorder?
         if let heardPath, let sink {
             let format = AudioFormat(sampleRate: device.sampleRate, channelCount: sink.channelCount)
             recorder = FileRecorder(try SoundFileOutput.create(heardPath, format: format), from: sink)
         }
+        preparation.withLock { $0.recorder = recorder }
         feeder?.prime()
         try feeder?.start()
         try recorder?.start()
     }
 
-    /// After the call: the devices go, what was heard is written out and closed.
+    /// Closes the devices, writes out the recorded sound and closes the file.
     func close() {
-        for task in news { task.cancel() }
-        input?.session.deactivate()
-        session.deactivate()
+        calls.close()
         feeder?.stop()
         recorder?.stop()
     }
 
-    /// Why a file is no longer read or written, as far as anybody should know.
-    var fileError: AudioFileError? { feeder?.error ?? recorder?.error }
+    private var recorder: FileRecorder? { preparation.withLock { $0.recorder } }
 
-    /// Where sound comes from and goes to, from one session or two.
-    var route: AudioRoute {
-        guard let input else { return session.currentRoute }
-        return AudioRoute(input: input.session.currentRoute.input, output: session.currentRoute.output)
-    }
+    // MARK: Reports
 
-    /// What keeps a side from calling, and since when; or nil.
-    var interruption: (kind: Interruption, since: HostTime)? {
-        session.interruption ?? input?.session.interruption
-    }
+    /// The reason why a file is no longer read or written.
+    var fileError: AudioFileError? { feeder?.error ?? recorder?.error ?? preparation.withLock { $0.error } }
 
-    private var sessions: [AudioSession] { [session] + (input.map { [$0.session] } ?? []) }
+    private var sessions: [AudioSession] { calls.sessions }
     var routeChanges: [CallReport.RouteChanged] {
         sessions.flatMap(\.routeChanges).sorted { $0.monotonicNanoseconds < $1.monotonicNanoseconds }
     }
     var interruptions: [CallReport.Interrupted] { sessions.flatMap(\.interruptions) }
     var lostFrameCount: Int { sessions.map(\.lostFrameCount).reduce(0, +) }
-
-    var report: CallReport.Device {
-        var report = CallReport.Device(session, device, asked)
-        guard let input else { return report }
-        report.inputLatencyMs = input.device.inputLatency * 1e3
-        report.input = input.session.currentRoute.input.map { CallReport.Port($0) }
-        return report
-    }
 
     var spoken: CallReport.Tape? {
         guard let spokenPath, let feeder, let time = simulated?.card.firstInputFrameTime else { return nil }

@@ -77,9 +77,6 @@ struct ForecastCommand: ParsableCommand {
         // What waits longest loses nothing that another dial would have had.
         options.coding.dial = .listen
         let guest = try GuestCall(entrance, to: room, as: own, port: port, options, keys: keys, isSilent: true)
-        guest.console.giveUpKeys()
-        return ForecastRunner(
-            console: guest.console, card: guest.card, call: guest.call, seconds: seconds, dials: dials,
-            room: room ?? guest.roomName)
+        return ForecastRunner(guest.presenter, seconds: seconds, dials: dials, room: room ?? guest.roomName)
     }
 }

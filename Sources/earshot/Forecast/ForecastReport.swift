@@ -34,13 +34,13 @@ struct ForecastReport: Encodable {
     private enum CodingKeys: CodingKey { case earshot, room, peers }
 
     init(
-        _ room: String, asked: String, seconds: Double, _ measured: [(member: Member, statistics: CallStatistics)],
+        _ room: String, asked: String, seconds: Double, _ measured: [(participant: Participant, statistics: CallStatistics)],
         dials: [PlayoutDial]
     ) {
         self.room = room
         self.asked = asked
         self.seconds = seconds
-        peers = measured.compactMap { Peer($0.member, $0.statistics, dials) }
+        peers = measured.compactMap { Peer($0.participant, $0.statistics, dials) }
     }
 
     /// For people.
@@ -66,7 +66,7 @@ struct ForecastReport: Encodable {
 
 extension ForecastReport.Peer {
     /// - Returns: nil where too little is known.
-    fileprivate init?(_ member: Member, _ statistics: CallStatistics, _ dials: [PlayoutDial]) {
+    fileprivate init?(_ member: Participant, _ statistics: CallStatistics, _ dials: [PlayoutDial]) {
         guard let forecast = LinkForecast(statistics.forecast, dials: dials) else { return nil }
         let (configuration, rtp) = (statistics.configuration, statistics.media.rtp)
         let frames = max(1, statistics.playout.framesPerPacket)

@@ -1,20 +1,18 @@
 import AudioBase
 import Call
 import Foundation
-import MediaTransport
+import LiveCall
 import Playout
 import Rooms
 
 /// In a room as a silent guest, for as long as it takes to know the ways from the others.
 final class ForecastRunner {
-    private let console: RoomConsole
-    private let card: SoundCard
-    private let call: CallSession
+    private let presenter: RoomPresenter
     private let seconds: Double
     private let dials: [PlayoutDial]
     /// As the person named it.
     private let room: String
-    private var latest: [MemberID: (member: Member, statistics: CallStatistics)] = [:]
+    private var latest: [MemberID: (participant: Participant, statistics: CallStatistics)] = [:]
     private let began = HostTime.now()
     /// When sound first came.
     private var heard: HostTime?
@@ -22,27 +20,25 @@ final class ForecastRunner {
     /// Seconds to wait for the first sound.
     private static let patience = 10.0
 
-    init(
-        console: RoomConsole, card: SoundCard, call: CallSession, seconds: Double, dials: [PlayoutDial], room: String
-    ) {
-        (self.console, self.card, self.call) = (console, card, call)
+    private var call: LiveCall { presenter.call }
+
+    init(_ presenter: RoomPresenter, seconds: Double, dials: [PlayoutDial], room: String) {
+        self.presenter = presenter
         (self.seconds, self.dials, self.room) = (seconds, dials, room)
     }
 
     /// Measures until there is enough, all others have left, or Ctrl-C.
     func run() throws -> ForecastReport {
         defer { leave() }
-        try card.prepare()
-        try call.start()
         while try !isDone() {
-            _ = console.press(within: 0.05)
-            console.take()
+            Thread.sleep(forTimeInterval: 0.05)
+            presenter.present()
             look()
             show()
         }
         Terminal.live("")
         let report = ForecastReport(
-            console.roster?.name.text ?? room, asked: room,
+            call.snapshot.room?.name.text ?? room, asked: room,
             seconds: heard.map { HostTime.now().seconds(since: $0) } ?? 0,
             latest.sorted { $0.key < $1.key }.map(\.value),
             dials: dials)
@@ -52,31 +48,33 @@ final class ForecastRunner {
     }
 
     private func look() {
-        card.watchdog.gather()
-        call.followDevice()
-        for member in console.others {
-            guard let statistics = call.statistics(of: PeerID(Int(member.id.number))), statistics.playout.isStarted
-            else { continue }
+        let levels = call.levels
+        for participant in call.snapshot.participants {
+            guard let statistics = levels.participants[participant.id], statistics.playout.isStarted else { continue }
             heard = heard ?? .now()
-            latest[member.id] = (member, statistics)
+            latest[participant.id] = (participant, statistics)
         }
     }
 
     private func isDone() throws -> Bool {
         if Interrupt.isRequested { return true }
-        if let error = call.failure { throw Failure(error) }
+        let snapshot = call.snapshot
+        if case .codec(let error)? = snapshot.ending { throw Failure(error) }
         let now = HostTime.now()
         guard let heard else {
-            if let ending = console.ending { throw Failure(ending) }
-            if console.others.isEmpty { return true }
+            switch snapshot.ending {
+            case .alone, .lastParticipantLost: return true
+            case let ending?: throw Failure(ending)
+            case nil: break
+            }
             guard now.seconds(since: began) > Self.patience else { return false }
-            let names = console.others.map(\.name.text).joined(separator: ", ")
+            let names = snapshot.participants.map(\.name.text).joined(separator: ", ")
             throw Failure(
                 "no sound came from \(names) within \(Int(Self.patience)) s: a forecast needs somebody who is there by "
                     + "'earshot host' or 'earshot join', and UDP between you",
                 status: Failure.unavailable)
         }
-        if console.ending != nil || console.others.isEmpty { return true }
+        if snapshot.ending != nil { return true }
         let elapsed = now.seconds(since: heard)
         // What is known is told once a second.
         let known = latest.values.map(\.statistics.forecast.observedSeconds).max() ?? 0
@@ -98,8 +96,6 @@ final class ForecastRunner {
 
     private func leave() {
         Terminal.live("")
-        call.stop()
-        waiting { [session = console.session] in await session.close() }
-        card.close()
+        waiting { [call] in await call.close() }
     }
 }

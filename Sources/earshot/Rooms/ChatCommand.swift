@@ -1,6 +1,6 @@
 import ArgumentParser
-import AudioBase
 import Foundation
+import LiveCall
 import Nearby
 import Rooms
 
@@ -57,76 +57,86 @@ struct ChatCommand: ParsableCommand {
     func run() throws {
         try Failure.reporting {
             Interrupt.watch()
-            try RoomArrivals.check(receive)
-            let console =
+            try CallOptions.checkFolder(receive)
+            let presenter =
                 host
                 ? try open()
                 : try entrance.enter(
-                    room, own, receivingInto: receive, printsMessages: true, policy: Self.usualPolicy)
-            console.staysAlone = true
-            let chat = Chat(console, stays: stay)
-            defer { waiting { [session = console.session] in await session.close() } }
-            try chat.run()
+                    room, own, configuration(Self.usualPolicy), answers: Self.answers, printsMessages: true)
+            defer { waiting { [call = presenter.call] in await call.close() } }
+            try Chat(presenter, stays: stay).run()
         }
     }
 
-    private static var usualPolicy: AdmissionPolicy { isatty(STDIN_FILENO) == 1 ? .ask : .known }
+    private static var isAtTerminal: Bool { isatty(STDIN_FILENO) == 1 }
+    private static var usualPolicy: AdmissionPolicy { isAtTerminal ? .ask : .known }
+    private static var answers: RoomPresenter.Answers { isAtTerminal ? .lines : .none }
 
-    private func open() throws -> RoomConsole {
+    private func configuration(_ policy: AdmissionPolicy) -> LiveCall.Configuration {
+        var configuration = LiveCall.Configuration()
+        configuration.admission = policy
+        configuration.staysAlone = true
+        configuration.receivedFilesFolder = receive
+        return configuration
+    }
+
+    private func open() throws -> RoomPresenter {
         let pin = try own.readPIN(nil)
-        var configuration = NearbySession.Configuration(name: own.ownName, store: own.store)
-        configuration.port = port ?? JoinCode.usualPort
-        let nearby = try NearbySession.opened(configuration)
+        var session = NearbySession.Configuration(name: own.ownName, store: own.store)
+        session.port = port ?? JoinCode.usualPort
         let policy = accept ?? Self.usualPolicy
-        let console = RoomConsole(nearby, keys: nil, policy: policy)
-        console.receive(into: receive, printsMessages: true)
-        let name = try room.map { try PeerName($0) } ?? own.ownName
-        let isAdvertised = !noAnnounce
-        try waiting { try await nearby.host(name, policy: policy, pin: pin, isAdvertised: isAdvertised) }
+        let call = try LiveCall(configuration(policy), room: try NearbySession.opened(session))
+        let presenter = RoomPresenter(call, answers: Self.answers, staysAlone: true, printsMessages: true)
+        var opening = RoomOpening(name: try room.map { try PeerName($0) } ?? own.ownName)
+        (opening.pin, opening.isAnnounced) = (pin, !noAnnounce)
+        do {
+            try presenter.open(opening)
+        } catch {
+            waiting { await call.close() }
+            throw error
+        }
         let lines = RoomIntroduction.lines(
-            of: name, nearby, own: own.ownName, policy, hasPIN: pin != nil, command: "chat")
+            of: opening.name, call, own: own.ownName, hasPIN: pin != nil, command: "chat")
         Terminal.say(lines.joined(separator: "\n"))
-        if policy == .ask, isatty(STDIN_FILENO) != 1 {
+        if policy == .ask, !Self.isAtTerminal {
             Terminal.warn(
                 "there is no terminal to answer on: nobody is let in but by /y on standard input; or use --accept known or all"
             )
         }
-        return console
+        return presenter
     }
-}
-
-/// Files that are under way.
-private final class Count: Sendable {
-    private let count = Guarded(0)
-
-    var value: Int { count.withLock { $0 } }
-    func add(_ change: Int) { count.withLock { $0 += change } }
 }
 
 /// Lines both ways.
 private final class Chat {
-    private let console: RoomConsole
+    private let presenter: RoomPresenter
+    private let input: RoomInput
     private let stays: Bool
     private let lines = StandardLines()
-    private var outboxes: [MemberID: ChatOutbox] = [:]
-    private let unsentFiles = Count()
+    /// A line that waits for space.
+    private var waitingLine: String?
 
-    init(_ console: RoomConsole, stays: Bool) {
-        self.console = console
+    private var call: LiveCall { presenter.call }
+
+    init(_ presenter: RoomPresenter, stays: Bool) {
+        self.presenter = presenter
         self.stays = stays
+        input = RoomInput(presenter.call, keys: nil)
     }
 
     func run() throws {
         var hasEnded = false
         while true {
             if Interrupt.isRequested { throw ExitCodes.interrupted }
-            console.take()
-            if let ending = console.ending {
-                guard ending == .closed else { throw Failure(ending) }
-                return Terminal.say("\(ending)")
+            presenter.present()
+            let snapshot = call.snapshot
+            if let ending = snapshot.ending {
+                guard ending == .room(.closed) else { throw Failure(ending) }
+                return Terminal.say("\(RoomGuest.Ending.closed)")
             }
-            if outboxes.values.contains(where: { $0.isFull() }) {
+            if let line = waitingLine {
                 usleep(20_000)
+                send(line)
                 continue
             }
             switch lines.next(within: 0.05) {
@@ -134,15 +144,22 @@ private final class Chat {
             case .nothing: break
             case .end: hasEnded = true
             }
-            if hasEnded, !stays, unsentFiles.value == 0, outboxes.values.allSatisfy(\.isEmpty) {
-                console.take()
-                if console.isHost { Terminal.say("standard input has ended, and so this chat; --stay keeps it open") }
+            if hasEnded, !stays, waitingLine == nil, isAllSent {
+                presenter.present()
+                if call.snapshot.isHost {
+                    Terminal.say("standard input has ended, and so this chat; --stay keeps it open")
+                }
                 return
             }
         }
     }
 
-    /// - Returns: whether it goes on.
+    private var isAllSent: Bool {
+        let snapshot = call.snapshot
+        return snapshot.unsentMessageCount == 0 && !snapshot.transfers.contains { $0.state == .sending }
+    }
+
+    /// - Returns: false if the user wants to leave.
     private func take(_ line: String) -> Bool {
         guard !line.allSatisfy(\.isWhitespace) else { return true }
         guard line.hasPrefix("/"), !line.hasPrefix("//") else {
@@ -153,9 +170,9 @@ private final class Chat {
         switch words.first {
         case "quit", "q": return false
         case "who":
-            let names = console.others.map { "\($0.name)\($0.isAway ? " (out of reach)" : "")" }
+            let names = call.snapshot.participants.map { "\($0.name)\($0.isAway ? " (out of reach)" : "")" }
             Terminal.say(names.isEmpty ? "nobody else is here" : (names + ["you"]).joined(separator: ", "))
-        case "y", "n", "b": console.answer(words[0], words.count > 1 ? words[1] : nil)
+        case "y", "n", "b": input.answer(words[0], words.count > 1 ? words[1] : nil)
         case "send" where words.count > 1: sendFile(words[1])
         default:
             if let word = words.first, word != "help" { Terminal.say("/\(word) is not understood; there are:") }
@@ -170,49 +187,23 @@ private final class Chat {
     }
 
     private func send(_ text: String) {
-        let others = console.others.filter(\.isNative)
-        guard !others.isEmpty else { return Terminal.warn("nobody else is here: nobody read that") }
-        guard text.utf8.count <= 65_536 else {
-            return Terminal.warn("a line of more than 65,536 bytes; send it as a file")
-        }
-        for member in others { outbox(to: member).put(text) }
-    }
-
-    private func outbox(to member: Member) -> ChatOutbox {
-        if let outbox = outboxes[member.id] { return outbox }
-        let session = console.session
-        let outbox = ChatOutbox { line in
-            do throws(TransferFailure) {
-                try await session.send(Array(line.utf8), to: [member.id])
-                return nil
-            } catch {
-                return error.reasons[member.id].map { "\($0)" } ?? "\(error)"
+        waitingLine = nil
+        do throws(CommandRefusal) {
+            try call.perform(.say(text))
+        } catch {
+            switch error {
+            case .messagesWaiting: waitingLine = text
+            case .messageTooLong: Terminal.warn("a line of more than 65,536 bytes; send it as a file")
+            default: Terminal.warn("nobody else is here: nobody read that")
             }
-        } complain: { count, reason in
-            let name = await session.roster?[member.id]?.name ?? member.name
-            Terminal.warn("\(name) did not get \(count == 1 ? "a line" : "\(count) lines"): \(reason)")
         }
-        outboxes[member.id] = outbox
-        return outbox
     }
 
     private func sendFile(_ path: String) {
-        let (session, members) = (console.session, console.others.filter(\.isNative))
-        guard !members.isEmpty else { return Terminal.warn("nobody else is here to send to") }
-        unsentFiles.add(1)
-        Task { [unsentFiles] in
-            do {
-                let file = try await session.sendFile(at: path, to: members.map(\.id))
-                try await file.finished()
-                Terminal.say("\(file.name) is sent")
-            } catch let error as TransferFailure {
-                for (id, reason) in error.reasons {
-                    Terminal.warn("\(members.first { $0.id == id }?.name.text ?? "somebody"): \(reason)")
-                }
-            } catch {
-                Terminal.warn("\(error)")
-            }
-            unsentFiles.add(-1)
+        do throws(CommandRefusal) {
+            try call.perform(.sendFile(path: path))
+        } catch {
+            Terminal.warn("nobody else is here to send to")
         }
     }
 }

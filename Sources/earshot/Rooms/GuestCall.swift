@@ -1,51 +1,77 @@
 import Call
+import Foundation
+import LiveCall
 import MediaTransport
 import Nearby
 import Rooms
 
-/// In a room as a guest with a sound card and a call: what `join` and `forecast` share.
+/// In a room as a guest with a sound card: what `join` and `forecast` share.
 struct GuestCall {
     let card: SoundCard
-    let call: CallSession
-    let console: RoomConsole
-    /// What the room was found as.
+    let presenter: RoomPresenter
+    /// The name under which the room was found.
     let roomName: String
 
-    /// Finds the room, opens the sound card and enters. What was opened is closed again where that fails.
+    /// Finds the room, opens the sound card and joins. If that fails, closes what was opened.
     /// - Parameters:
-    ///   - port: for signalling and sound; nil for the usual one, and another where that is taken.
-    ///   - isSilent: whether it says nothing there, and lets in those alone who are known.
+    ///   - port: for signalling and sound; nil for the usual one, and another if that is in use.
+    ///   - isSilent: true to send nothing, to say nothing of sound, and to admit known guests only.
     init(
         _ entrance: EntranceOptions, to room: String?, as own: RoomOptions, port: UInt16?, _ options: CallOptions,
         keys: Keys?, isSilent: Bool = false
     ) throws {
         let (found, pin) = try entrance.locate(room, own, keys)
         card = try SoundCard(options)
-        let nearby: NearbySession
+        let call: LiveCall
         do {
-            call = try options.makeCall(card)
-            var configuration = NearbySession.Configuration(name: own.ownName, store: own.store)
-            configuration.port = port ?? JoinCode.usualPort
-            configuration.takesAnyPort = true
+            let media = try options.makeCall(card)
+            var session = NearbySession.Configuration(name: own.ownName, store: own.store)
+            session.port = port ?? JoinCode.usualPort
+            session.takesAnyPort = true
+            session.isMuted = isSilent
+            session.media = media
+            var configuration = options.configuration
+            configuration.admission = keys == nil || isSilent ? .known : .ask
             configuration.isMuted = isSilent
-            configuration.media = call
-            nearby = try NearbySession.opened(configuration)
+            call = try LiveCall(configuration, room: try NearbySession.opened(session), sound: (media, card))
         } catch {
             card.close()
             throw error
         }
-        call.isMuted = isSilent
-        console = RoomConsole(nearby, keys: keys, policy: keys == nil || isSilent ? .known : .ask)
-        console.hasSound = true
-        console.receive(into: options.receive)
+        presenter = RoomPresenter(call, answers: keys == nil ? .none : .keys, card: isSilent ? nil : card)
         do {
-            try entrance.enter(found, pin, own, console, keys)
+            try entrance.enter(found, pin, own, presenter, keys)
         } catch {
             Terminal.live("")
-            waiting { await nearby.close() }
-            card.close()
+            waiting { await call.close() }
             throw error
         }
         roomName = found.name
+    }
+}
+
+extension CallOptions {
+    /// The configuration of a call of these options.
+    var configuration: LiveCall.Configuration {
+        var configuration = LiveCall.Configuration()
+        configuration.duration = duration
+        configuration.voiceProcessing = voice.voiceProcessing
+        configuration.receivedFilesFolder = receive
+        return configuration
+    }
+
+    /// Throws if received files cannot go to the folder.
+    static func checkFolder(_ folder: String?) throws(Failure) {
+        guard let folder else { return }
+        func failure(_ words: String) -> Failure {
+            Failure("--receive \(folder): \(words)", status: Failure.cannotCreate)
+        }
+        var status = stat()
+        guard stat(folder, &status) == 0 else {
+            let isMissing = errno == ENOENT
+            throw failure(isMissing ? "there is no such folder; create it first" : String(cString: strerror(errno)))
+        }
+        guard status.st_mode & S_IFMT == S_IFDIR else { throw failure("it is no folder; give one") }
+        guard access(folder, W_OK | X_OK) == 0 else { throw failure(String(cString: strerror(errno))) }
     }
 }

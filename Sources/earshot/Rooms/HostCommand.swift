@@ -1,6 +1,7 @@
 import ArgumentParser
 import Call
 import Foundation
+import LiveCall
 import MediaTransport
 import Nearby
 import Rooms
@@ -54,57 +55,56 @@ struct HostCommand: ParsableCommand {
     func run() throws {
         try Failure.reporting {
             Interrupt.watch()
-            try RoomArrivals.check(call.receive)
+            try CallOptions.checkFolder(call.receive)
             let keys = Terminal.isInteractive ? Keys() : nil
             let pin = try own.readPIN(keys)
             let card = try SoundCard(call)
-            let session: CallSession
-            let nearby: NearbySession
+            let live: LiveCall
             do {
-                session = try call.makeCall(card)
-                var configuration = NearbySession.Configuration(name: own.ownName, store: own.store)
-                configuration.port = port
-                configuration.address = address.flatMap { IPAddress($0) }
-                configuration.media = session
-                nearby = try NearbySession.opened(configuration)
+                live = try makeCall(card, keys)
             } catch {
                 card.close()
                 throw error
             }
-            let policy = accept ?? (keys == nil ? .known : .ask)
-            let name = try room.map { try PeerName($0) } ?? own.ownName
-            let console = RoomConsole(nearby, keys: keys, policy: policy)
-            console.receive(into: call.receive)
-            let (capacity, isAdvertised) = (capacity, !noAnnounce)
+            let presenter = RoomPresenter(live, answers: keys == nil ? .none : .keys, card: card, staysAlone: true)
             do {
-                try waiting {
-                    try await nearby.host(
-                        name, policy: policy, pin: pin, capacity: capacity, isAdvertised: isAdvertised)
-                }
+                var opening = RoomOpening(name: try room.map { try PeerName($0) } ?? own.ownName)
+                (opening.pin, opening.capacity, opening.isAnnounced) = (pin, capacity, !noAnnounce)
+                try presenter.open(opening)
+                introduce(live, opening, keys: keys)
             } catch {
-                waiting { await nearby.close() }
-                card.close()
+                waiting { await live.close() }
                 throw error
             }
-            introduce(nearby, name, policy, hasPIN: pin != nil, keys: keys)
             Terminal.say("waiting for guests")
-            try RoomRunner(call, isHost: true, console: console, card: card, call: session).run()
+            let input = RoomInput(live, keys: keys)
+            try RoomRunner(call, isHost: true, presenter: presenter, input: input, card: card).run()
         }
     }
 
-    /// How others come in, and who is let in.
-    private func introduce(
-        _ nearby: NearbySession, _ name: PeerName, _ policy: AdmissionPolicy, hasPIN: Bool, keys: Keys?
-    ) {
+    private func makeCall(_ card: SoundCard, _ keys: Keys?) throws -> LiveCall {
+        let media = try call.makeCall(card)
+        var session = NearbySession.Configuration(name: own.ownName, store: own.store)
+        session.port = port
+        session.address = address.flatMap { IPAddress($0) }
+        session.media = media
+        var configuration = call.configuration
+        configuration.admission = accept ?? (keys == nil ? .known : .ask)
+        configuration.staysAlone = true
+        return try LiveCall(configuration, room: try NearbySession.opened(session), sound: (media, card))
+    }
+
+    /// Prints how others join, and who is admitted.
+    private func introduce(_ live: LiveCall, _ opening: RoomOpening, keys: Keys?) {
         let lines = RoomIntroduction.lines(
-            of: name, nearby, own: own.ownName, policy, hasPIN: hasPIN, at: address.flatMap { IPAddress($0) },
+            of: opening.name, live, own: own.ownName, hasPIN: opening.pin != nil, at: address.flatMap { IPAddress($0) },
             command: "join")
         Terminal.say(lines.joined(separator: "\n"))
-        if policy == .ask, keys == nil {
+        if live.snapshot.admission == .ask, keys == nil {
             Terminal.warn("there is no terminal to answer on: nobody is let in; use --accept known or all")
         }
         if keys != nil { Terminal.say(RoomKeys.hint(isHost: true)) }
-        let port = nearby.port
+        let port = live.port
         // On a thread of its own: the look may take a second.
         Thread.detachNewThread {
             if let words = FirewallWords.atStart(Firewall.ofThisMachine(), port: port) { Terminal.warn(words) }

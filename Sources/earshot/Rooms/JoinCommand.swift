@@ -44,11 +44,12 @@ struct JoinCommand: ParsableCommand {
         try Failure.reporting {
             Interrupt.watch()
             if list { return try showList() }
-            try RoomArrivals.check(call.receive)
+            try CallOptions.checkFolder(call.receive)
             let keys = Terminal.isInteractive ? Keys() : nil
             let guest = try GuestCall(entrance, to: room, as: own, port: port, call, keys: keys)
             if keys != nil { Terminal.say(RoomKeys.hint(isHost: false)) }
-            try RoomRunner(call, isHost: false, console: guest.console, card: guest.card, call: guest.call).run()
+            let input = RoomInput(guest.presenter.call, keys: keys)
+            try RoomRunner(call, isHost: false, presenter: guest.presenter, input: input, card: guest.card).run()
         }
     }
 

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import LiveCall
 import MediaTransport
 import Nearby
 import Rooms
@@ -50,54 +51,60 @@ struct EntranceOptions: ParsableArguments {
         }
     }
 
-    /// Asks to be let in, until it is decided. A PIN that is wanted is asked for where somebody can answer.
-    func enter(_ found: RoomSearch.Found, _ pin: PIN?, _ own: RoomOptions, _ console: RoomConsole, _ keys: Keys?) throws
-    {
-        let nearby = console.session
-        let purpose = try purpose.map { try Purpose($0) }
-        try waiting { try await nearby.join(found.endpoint, pin: pin, purpose: purpose) }
-        while console.me == nil {
-            guard console.press(within: 0.02) else { throw ExitCodes.done }
+    /// Asks the host to admit this participant, and waits for the decision. A PIN is asked for if the user can answer.
+    func enter(
+        _ found: RoomSearch.Found, _ pin: PIN?, _ own: RoomOptions, _ presenter: RoomPresenter, _ keys: Keys?
+    ) throws {
+        let call = presenter.call
+        let input = RoomInput(call, keys: keys)
+        try call.perform(.join(found.endpoint, pin: pin, purpose: try purpose.map { try Purpose($0) }))
+        while true {
+            guard input.press(within: 0.02) else { throw ExitCodes.done }
             if Interrupt.isRequested { throw ExitCodes.interrupted }
-            console.take()
-            if console.wantsPIN {
-                console.wantsPIN = false
-                guard let keys else { throw Failure(RoomGuest.Ending.refused(.pinNeeded)) }
-                let pin = try PINPrompt.read(keys, "the room's PIN")
-                waiting { await nearby.provide(pin) }
-            }
-            guard let ending = console.ending else { continue }
-            guard case .refused(.wrongPIN) = ending, let keys, own.pin == nil else { throw Failure(ending) }
-            Terminal.warn("\(ending)")
-            console.ending = nil
-            let pin = try PINPrompt.read(keys, "the room's PIN")
-            try waiting { try await nearby.join(found.endpoint, pin: pin, purpose: purpose) }
+            presenter.present()
+            let snapshot = call.snapshot
+            if let ending = snapshot.ending { throw Failure(ending) }
+            if snapshot.isInRoom { return presenter.present() }
+            guard let request = snapshot.pinRequest else { continue }
+            let pin = try readPIN(request, own, keys)
+            try? call.perform(.providePIN(pin))  // refused if the host has gone meanwhile
         }
     }
 
-    /// Finds the room and enters it without sound; the keys are read until then.
-    /// - Parameter policy: whom to let in once this machine admits.
-    /// - Returns: in it.
+    private func readPIN(_ request: LiveCallSnapshot.PINRequest, _ own: RoomOptions, _ keys: Keys?) throws -> PIN {
+        switch request {
+        case .missing:
+            guard let keys else { throw Failure(RoomGuest.Ending.refused(.pinNeeded)) }
+            return try PINPrompt.read(keys, "the room's PIN")
+        case .wrong(let attemptsLeft):
+            let ending = RoomGuest.Ending.refused(.wrongPIN(attemptsLeft: attemptsLeft))
+            guard let keys, own.pin == nil else { throw Failure(ending) }
+            Terminal.warn("\(ending)")
+            return try PINPrompt.read(keys, "the room's PIN")
+        }
+    }
+
+    /// Finds the room and joins it without sound; the keys are read until then.
+    /// - Parameter answers: how the user answers join requests once this participant is the host.
     func enter(
-        _ room: String?, _ own: RoomOptions, receivingInto folder: String?, printsMessages: Bool = false,
-        policy: AdmissionPolicy = .known
-    ) throws -> RoomConsole {
+        _ room: String?, _ own: RoomOptions, _ configuration: LiveCall.Configuration,
+        answers: RoomPresenter.Answers, printsMessages: Bool = false
+    ) throws -> RoomPresenter {
         let keys = Terminal.isInteractive ? Keys() : nil
         let (found, pin) = try locate(room, own, keys)
-        var configuration = NearbySession.Configuration(name: own.ownName, store: own.store)
-        configuration.takesAnyPort = true
-        configuration.isMuted = true
-        let nearby = try NearbySession.opened(configuration)
-        let console = RoomConsole(nearby, keys: keys, policy: policy)
-        console.receive(into: folder, printsMessages: printsMessages)
+        var session = NearbySession.Configuration(name: own.ownName, store: own.store)
+        session.takesAnyPort = true
+        session.isMuted = true
+        let call = try LiveCall(configuration, room: try NearbySession.opened(session))
+        let presenter = RoomPresenter(
+            call, answers: answers, staysAlone: configuration.staysAlone, printsMessages: printsMessages)
         do {
-            try enter(found, pin, own, console, keys)
+            try enter(found, pin, own, presenter, keys)
         } catch {
             Terminal.live("")
-            waiting { await nearby.close() }
+            waiting { await call.close() }
             throw error
         }
-        console.giveUpKeys()
-        return console
+        return presenter
     }
 }

@@ -1,34 +1,34 @@
+import LiveCall
 import MediaTransport
-import Nearby
 import Rooms
 
 /// What the person of a room reads: how others come in, and who is let in.
 enum RoomIntroduction {
     /// What others type behind `earshot join`: an address, then the join code; nothing where this machine is in no network.
     /// - Parameter address: the one that is listened on, where it is one.
-    static func waysIn(_ session: NearbySession, at address: IPAddress? = nil) -> [String] {
-        if let code = waiting({ await session.joinCodes }).first {
-            return [HostCommand.shown(SocketAddress(code.address, port: session.port)), code.description]
+    static func waysIn(_ call: LiveCall, at address: IPAddress? = nil) -> [String] {
+        if let code = call.snapshot.joinCodes.first {
+            return [HostCommand.shown(SocketAddress(code.address, port: call.port)), code.description]
         }
-        return address.map { [HostCommand.shown(SocketAddress($0, port: session.port))] } ?? []
+        return address.map { [HostCommand.shown(SocketAddress($0, port: call.port))] } ?? []
     }
 
     /// At the opening of a room.
     /// - Parameter command: the one that others come in with.
     static func lines(
-        of room: PeerName, _ session: NearbySession, own name: PeerName, _ policy: AdmissionPolicy, hasPIN: Bool,
+        of room: PeerName, _ call: LiveCall, own name: PeerName, hasPIN: Bool,
         at address: IPAddress? = nil, command: String
     ) -> [String] {
         var lines = ["room '\(room)', open for guests\(hasPIN ? " (with the PIN)" : ""):"]
-        let ways = waysIn(session, at: address)
+        let ways = waysIn(call, at: address)
         lines += ways.map { "    earshot \(command) \($0)" }
         if ways.isEmpty {
-            let here = HostCommand.shown(SocketAddress(.loopback, port: session.port))
+            let here = HostCommand.shown(SocketAddress(.loopback, port: call.port))
             lines.append("    earshot \(command) \(here), on this machine")
             lines.append("this machine has no address in a network: connect it, others can join then")
         }
-        lines.append("you are '\(name)'; your key: \(session.fingerprint)")
-        lines.append(admission(policy, hasPIN: hasPIN))
+        lines.append("you are '\(name)'; your key: \(call.fingerprint)")
+        lines.append(admission(call.snapshot.admission, hasPIN: hasPIN))
         return lines
     }
 

@@ -1,12 +1,12 @@
+import LiveCall
 import Rooms
 
-/// What keys do while one is in a room. It knows what was begun: whom to remove is asked for by number.
+/// Turns keys into commands while the user is in a room. It remembers a question that a number will answer.
 struct RoomKeys {
     enum Action: Equatable {
-        case welcome(AskID), decline(AskID), bar(AskID)
-        case remove(MemberID), block(MemberID)
-        case mute, quit, help
-        /// To the person; nothing else happens.
+        case perform(LiveCallCommand)
+        case quit, help
+        /// Prints a line; nothing else happens.
         case say(String)
     }
 
@@ -39,26 +39,24 @@ struct RoomKeys {
             """ + own
     }
 
-    /// What a key means now.
-    /// - Parameters:
-    ///   - questions: those that are open, the oldest first; their numbers count from 1.
-    ///   - others: the members that could be removed, in the order in which they are numbered.
-    mutating func take(_ key: Key, questions: [AskID], others: [Member], isHost: Bool) -> Action? {
+    /// Handles a key. Join requests and participants are numbered from 1 in the snapshot's order.
+    mutating func take(_ key: Key, _ snapshot: LiveCallSnapshot) -> Action? {
+        let (questions, others) = (snapshot.joinRequests.map(\.id), snapshot.participants)
         let was = mode
         mode = .idle
         switch key {
-        case .character("m"), .character("M"), .character(" "): return .mute
+        case .character("m"), .character("M"), .character(" "): return .perform(.setMuted(!snapshot.isMuted))
         case .character("q"), .character("Q"): return .quit
         case .character("?"), .character("h"): return .help
         case .escape: return was == .idle ? nil : .say("nothing was done")
         default: break
         }
-        guard isHost else { return nil }
+        guard snapshot.isHost else { return nil }
         switch key {
-        case .character("y"), .character("Y"): return answer(questions, was) { .welcome($0) }
+        case .character("y"), .character("Y"): return answer(questions, was) { .admit($0) }
         case .character("n"), .character("N"): return answer(questions, was) { .decline($0) }
         case .character("b"), .character("B"):
-            return questions.isEmpty ? begin(.blocking, "block", others) : answer(questions, was) { .bar($0) }
+            return questions.isEmpty ? begin(.blocking, "block", others) : answer(questions, was) { .blockRequest($0) }
         case .character("r"), .character("R"): return begin(.removing, "remove", others)
         case .character(let digit):
             guard digit.isASCII, let number = digit.wholeNumberValue else { return nil }
@@ -67,26 +65,26 @@ struct RoomKeys {
         }
     }
 
-    private func answer(_ questions: [AskID], _ mode: Mode, _ make: (AskID) -> Action) -> Action {
-        if case .chosen(let question) = mode, questions.contains(question) { return make(question) }
+    private func answer(_ questions: [AskID], _ mode: Mode, _ make: (AskID) -> LiveCallCommand) -> Action {
+        if case .chosen(let question) = mode, questions.contains(question) { return .perform(make(question)) }
         guard let first = questions.first else { return .say("nobody asks to join") }
         return questions.count == 1
-            ? make(first)
+            ? .perform(make(first))
             : .say("\(questions.count) ask: press 1 to \(min(9, questions.count)) for whom, then y, n or b")
     }
 
-    private mutating func begin(_ mode: Mode, _ word: String, _ others: [Member]) -> Action {
+    private mutating func begin(_ mode: Mode, _ word: String, _ others: [Participant]) -> Action {
         guard !others.isEmpty else { return .say("nobody else is in the room") }
         self.mode = mode
         let names = others.prefix(9).enumerated().map { "\($0 + 1) \($1.name)" }.joined(separator: ", ")
         return .say("\(word) whom? \(names); Escape: nobody")
     }
 
-    private mutating func pick(_ number: Int, _ questions: [AskID], _ others: [Member], _ was: Mode) -> Action? {
+    private mutating func pick(_ number: Int, _ questions: [AskID], _ others: [Participant], _ was: Mode) -> Action? {
         let isNone = Action.say("there is no number \(number)")
         switch was {
-        case .removing: return others.indices.contains(number - 1) ? .remove(others[number - 1].id) : isNone
-        case .blocking: return others.indices.contains(number - 1) ? .block(others[number - 1].id) : isNone
+        case .removing: return others.indices.contains(number - 1) ? .perform(.remove(others[number - 1].id)) : isNone
+        case .blocking: return others.indices.contains(number - 1) ? .perform(.block(others[number - 1].id)) : isNone
         case .idle, .chosen:
             guard !questions.isEmpty else { return nil }
             guard questions.indices.contains(number - 1) else { return isNone }

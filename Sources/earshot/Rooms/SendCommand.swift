@@ -1,6 +1,7 @@
 import ArgumentParser
 import AudioBase
 import Foundation
+import LiveCall
 import Nearby
 import Rooms
 
@@ -43,11 +44,14 @@ struct SendCommand: ParsableCommand {
                     throw Failure("\(path): it is a folder; name the files in it", status: Failure.noInput)
                 }
             }
-            let console = try entrance.enter(to, own, receivingInto: nil)
-            defer { waiting { [session = console.session] in await session.close() } }
-            let receivers = try receivers(console)
-            var report = Report(room: console.roster?.name.text ?? "", files: [])
-            for path in files { report.files.append(try send(path, to: receivers, console)) }
+            var configuration = LiveCall.Configuration()
+            configuration.admission = .known
+            let presenter = try entrance.enter(to, own, configuration, answers: .none)
+            let call = presenter.call
+            defer { waiting { await call.close() } }
+            let receivers = try receivers(call.snapshot)
+            var report = Report(room: call.snapshot.room?.name.text ?? "", files: [])
+            for path in files { report.files.append(try send(path, to: receivers, presenter)) }
             if json {
                 try Terminal.output(report.json())
             }
@@ -81,8 +85,8 @@ struct SendCommand: ParsableCommand {
         var files: [File]
     }
 
-    private func receivers(_ console: RoomConsole) throws -> [Member] {
-        let others = console.others.filter { $0.isNative && !$0.isAway }
+    private func receivers(_ snapshot: LiveCallSnapshot) throws -> [Participant] {
+        let others = snapshot.participants.filter { $0.isNative && !$0.isAway }
         let chosen = only.isEmpty ? others : others.filter { only.contains($0.name.text) }
         for name in only where !chosen.contains(where: { $0.name.text == name }) {
             let names = others.map { "'\($0.name)'" }.joined(separator: ", ")
@@ -92,10 +96,10 @@ struct SendCommand: ParsableCommand {
         return chosen
     }
 
-    private func send(_ path: String, to members: [Member], _ console: RoomConsole) throws -> Report.File {
-        let session = console.session
+    private func send(_ path: String, to members: [Participant], _ presenter: RoomPresenter) throws -> Report.File {
+        let call = presenter.call
         let began = ContinuousClock.now
-        let file = try waiting { try await session.sendFile(at: path, to: members.map(\.id)) }
+        let file = try waiting { try await call.sendFile(at: path, to: members.map(\.id)) }
         let state = Sending()
         Task { for await progress in file.progress { state.latest.withLock { $0 = progress } } }
         Task {
@@ -112,7 +116,7 @@ struct SendCommand: ParsableCommand {
                 file.cancel()
                 throw ExitCodes.interrupted
             }
-            console.take()
+            presenter.present()
             let line = Self.line(file.name, state.latest.withLock { $0 }, members)
             if Terminal.isInteractive {
                 Terminal.live(PlayLine.fit(line, PlayLine.terminalWidth - 1))
@@ -138,7 +142,7 @@ struct SendCommand: ParsableCommand {
             members: members.map { .init(name: $0.name.text, error: reasons[$0.id]?.description) })
     }
 
-    private static func line(_ name: String, _ progress: [FileProgress], _ members: [Member]) -> String {
+    private static func line(_ name: String, _ progress: [FileProgress], _ members: [Participant]) -> String {
         let parts = progress.map { one in
             let who = members.first { $0.id == one.member }?.name.text ?? ""
             let share = one.size == 0 ? 100 : Int(one.bytes * 100 / one.size)

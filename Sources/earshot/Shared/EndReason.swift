@@ -1,3 +1,5 @@
+import LiveCall
+
 /// The reason why a command stopped running.
 enum EndReason {
     /// Everything was played.
@@ -33,6 +35,19 @@ enum EndReason {
         case .failed(let failure): throw failure
         case .interrupted: throw ExitCodes.interrupted
         case .finished, .measured, .duration, .quit, .alone: break
+        }
+    }
+}
+
+extension EndReason {
+    /// The end of a call.
+    init(_ ending: LiveCallEnding) {
+        switch ending {
+        case .left: self = .quit
+        case .duration: self = .duration
+        case .alone: self = .alone
+        case .lastParticipantLost, .room, .session, .device, .notPrepared, .noSound, .codec:
+            self = .failed(Failure(ending))
         }
     }
 }

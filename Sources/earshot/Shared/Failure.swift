@@ -7,6 +7,7 @@ import AudioQueues
 import AudioStreams
 import Diagnostics
 import Foundation
+import LiveCall
 import MediaTransport
 import Nearby
 import Rooms
@@ -46,12 +47,29 @@ struct Failure: Error {
         case let error as AudioStreamError: self.init(error.description, status: Self.status(of: error))
         case let error as GraphFileError: self.init(error.description, status: Self.data)
         case let error as SimulationError: self.init(error.description, status: Self.data)
+        case let ending as LiveCallEnding: self.init(ending)
         case let ending as RoomGuest.Ending: self.init(ending.description, status: Self.status(of: ending))
         case let error as ResolutionError: self.init(error.description, status: Self.noHost)
         case NearbyError.store(let error): self.init(error)
         case let error as NearbyStoreError: self.init(error.description, status: Self.status(of: error))
         case let error as any CustomStringConvertible & Error: self.init(error.description, status: Self.unavailable)
         default: self.init("\(error)", status: Self.unavailable)
+        }
+    }
+
+    /// The end of a call that was no wish of the user's.
+    init(_ ending: LiveCallEnding) {
+        switch ending {
+        case .room(let ending): self.init(ending as any Error)
+        case .session(let error): self.init(error as any Error)
+        case .device(let error): self.init(error as any Error)
+        case .codec(let error): self.init(error as any Error)
+        case .notPrepared: self.init("the sound card's files could not be opened", status: Self.cannotCreate)
+        case .noSound(let interruption, let seconds):
+            self.init("no sound for \(Int(seconds)) s: \(interruption)", status: Self.unavailable)
+        case .lastParticipantLost(let name):
+            self.init("\(name) vanished, and nobody else is here; join again", status: Self.lost)
+        case .left, .duration, .alone: self.init("the call is over", status: Self.unavailable)
         }
     }
 

@@ -1,58 +1,20 @@
 import Call
+import LiveCall
 import MediaTransport
 import Rooms
 
-/// What the report says of each of the others, those who have left too. Asked for once; ``update(_:_:_:at:)`` comes many times
-/// a second and only keeps what it is told.
-struct RoomPeers {
-    private var all: [MemberID: Known] = [:]
-
-    private struct Known {
-        var member: Member
-        var statistics: CallStatistics
-        /// The last that was known, as was the address that its sound went to.
-        var way: MediaPortReport?
-        var pair: ICEPair?
-        /// Since when there is sound of it, and until when it was looked at: seconds from the beginning of the call.
-        var heardSince: Double?
-        var seconds: Double
-        var leftAfterSeconds: Double?
-    }
-
-    /// How the call with a member stands, so many seconds from its beginning.
-    mutating func update(
-        _ member: Member, _ statistics: CallStatistics, _ way: MediaPortReport?, at seconds: Double
-    ) {
-        let before = all[member.id]
-        all[member.id] = Known(
-            member: member, statistics: statistics, way: way ?? before?.way, pair: way?.pair ?? before?.pair,
-            heardSince: before?.heardSince ?? (statistics.playout.isStarted ? seconds : nil), seconds: seconds)
-    }
-
-    /// A member is gone. Said again it changes nothing.
-    mutating func left(_ member: MemberID, after seconds: Double) {
-        if all[member]?.leftAfterSeconds == nil { all[member]?.leftAfterSeconds = seconds }
-    }
-
-    /// In the order of their coming.
-    var report: [CallReport.Peer] {
-        all.sorted { $0.key < $1.key }.map { _, known in
-            var peer = CallReport.Peer(
-                known.member, known.statistics, heardSeconds: known.heardSince.map { known.seconds - $0 } ?? 0)
-            peer.address = known.pair.map { $0.remote.description }
-            peer.leftAfterSeconds = known.leftAfterSeconds
-            peer.transport = known.way.map {
-                CallReport.Transport(
-                    unauthentic: $0.statistics.unauthentic, replayed: $0.statistics.replayed,
-                    moves: $0.statistics.moves)
-            }
-            return peer
+extension CallReport.Peer {
+    init(_ record: ParticipantRecord) {
+        self.init(record.participant, record.statistics, heardSeconds: record.heardSeconds)
+        address = record.pair.map { $0.remote.description }
+        leftAfterSeconds = record.leftAfter
+        transport = record.transport.map {
+            CallReport.Transport(
+                unauthentic: $0.statistics.unauthentic, replayed: $0.statistics.replayed, moves: $0.statistics.moves)
         }
     }
-}
 
-extension CallReport.Peer {
-    fileprivate init(_ member: Member, _ statistics: CallStatistics, heardSeconds: Double) {
+    private init(_ member: Participant, _ statistics: CallStatistics, heardSeconds: Double) {
         let configuration = statistics.configuration
         let (rtp, media, playout) = (statistics.media.rtp, statistics.media, statistics.playout)
         self.init(

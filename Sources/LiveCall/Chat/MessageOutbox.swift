@@ -1,0 +1,95 @@
+import AudioBase
+import Rooms
+
+/// The messages for one participant, delivered in order. A slow participant does not delay the others for long.
+///
+/// Any thread.
+package final class MessageOutbox: Sendable {
+    private struct State {
+        var messages: [String] = []
+        /// Messages that found the outbox full.
+        var lostCount = 0
+        /// The time at which the present delivery began; nil while there is none.
+        var began: ContinuousClock.Instant?
+    }
+
+    /// Messages that wait behind the one in delivery.
+    package static let capacity = 16
+    /// The time that a sender should wait for a full outbox.
+    package static let fullTimeout = Duration.seconds(5)
+
+    private let state = Guarded(State())
+    /// Delivers a message; returns the reason why it did not arrive.
+    private let send: @Sendable (String) async -> String?
+    /// Receives the reason why that many messages did not arrive.
+    private let reportLoss: @Sendable (_ count: Int, _ reason: String) async -> Void
+
+    package init(
+        send: @escaping @Sendable (String) async -> String?,
+        reportLoss: @escaping @Sendable (_ count: Int, _ reason: String) async -> Void
+    ) {
+        self.send = send
+        self.reportLoss = reportLoss
+    }
+
+    /// Messages in delivery or waiting for it.
+    package var count: Int { state.withLock { $0.messages.count + ($0.began == nil ? 0 : 1) } }
+
+    /// Returns true if a sender should wait for space.
+    package func isFull(at now: ContinuousClock.Instant = .now) -> Bool {
+        state.withLock { state in
+            guard let began = state.began, state.messages.count >= Self.capacity else { return false }
+            return now - began < Self.fullTimeout
+        }
+    }
+
+    /// Enqueues a message. A full outbox loses it; the loss is reported after the present delivery.
+    package func enqueue(_ message: String) {
+        let isFirst = state.withLock { state -> Bool in
+            guard state.messages.count < Self.capacity else {
+                state.lostCount += 1
+                return false
+            }
+            state.messages.append(message)
+            guard state.began == nil else { return false }
+            state.began = .now
+            return true
+        }
+        if isFirst { Task { await self.drain() } }
+    }
+
+    private func drain() async {
+        while let message = dequeue() {
+            guard let reason = await send(message) else {
+                await reportLosses("too many messages were waiting")
+                continue
+            }
+            // Each of the others would wait as long.
+            state.withLock { state in
+                state.lostCount += 1 + state.messages.count
+                state.messages = []
+            }
+            await reportLosses(reason)
+        }
+        await reportLoss(0, "")
+    }
+
+    private func dequeue() -> String? {
+        state.withLock { state in
+            guard !state.messages.isEmpty else {
+                state.began = nil
+                return nil
+            }
+            state.began = .now
+            return state.messages.removeFirst()
+        }
+    }
+
+    private func reportLosses(_ reason: String) async {
+        let count = state.withLock { state in
+            defer { state.lostCount = 0 }
+            return state.lostCount
+        }
+        if count > 0 { await reportLoss(count, reason) }
+    }
+}

@@ -1,0 +1,94 @@
+import MediaTransport
+import Rooms
+
+/// Commands of faces.
+extension LiveCallCore {
+    /// Bytes of a message at most.
+    static let messageLimit = 65_536
+
+    mutating func execute(_ command: LiveCallCommand) throws(CommandRefusal) {
+        if let refusal = snapshot.refusal(of: command.kind) { throw refusal }
+        switch command {
+        case .host(let opening):
+            next.phase = .opening
+            act(.room(.host(opening, next.admission)))
+        case .join(let endpoint, let pin, let purpose):
+            joining = (endpoint, purpose)
+            next.phase = .joining(nil)
+            act(.room(.join(endpoint, pin, purpose)))
+        case .providePIN(let pin): provide(pin)
+        case .admit(let id):
+            try remove(request: id)
+            act(.room(.decide(id, isAdmitted: true)))
+        case .decline(let id):
+            try remove(request: id)
+            act(.room(.decide(id, isAdmitted: false)))
+        case .blockRequest(let id):
+            try remove(request: id)
+            act(.room(.blockRequest(id)))
+        case .remove(let id):
+            try require(id)
+            act(.room(.remove(id)))
+        case .block(let id):
+            try require(id)
+            act(.room(.block(id)))
+        case .setAdmission(let policy):
+            next.admission = policy
+            act(.room(.setAdmission(policy)))
+        case .setMuted(let isMuted): setMuted(isMuted)
+        case .rename(let name): act(.room(.tell(name: name, isMuted: nil)))
+        case .setVolume(let volume, let id):
+            try require(id)
+            let volume = max(0, min(8, volume.isFinite ? volume : 1))
+            links[id, default: Link()].volume = volume
+            act(.media(.setVolume(volume, of: id)))
+        case .setVoiceProcessing(let mode): voiceMode = mode
+        case .say(let text): try say(text)
+        case .sendFile(let path): sendFile(path)
+        case .leave: end(.left)
+        case .endRoom: end(.left, endsRoom: true)
+        }
+    }
+
+    private mutating func provide(_ pin: PIN) {
+        let isRetry = if case .wrong? = next.pinRequest { true } else { false }
+        next.pinRequest = nil
+        if isRetry, let joining {
+            act(.room(.join(joining.endpoint, pin, joining.purpose)))
+        } else {
+            act(.room(.provide(pin)))
+        }
+    }
+
+    private mutating func remove(request id: AskID) throws(CommandRefusal) {
+        guard let index = requests.firstIndex(where: { $0.id == id }) else { throw .noJoinRequest }
+        requests.remove(at: index)
+    }
+
+    private func require(_ id: MemberID) throws(CommandRefusal) {
+        guard next[id] != nil else { throw .noParticipant }
+    }
+
+    private mutating func setMuted(_ isMuted: Bool) {
+        guard isMuted != next.isMuted else { return }
+        next.isMuted = isMuted
+        act(.media(.setMuted(isMuted)))
+        act(.room(.tell(name: nil, isMuted: isMuted)))
+        tell(.muted(isMuted))
+    }
+
+    private mutating func say(_ text: String) throws(CommandRefusal) {
+        guard !text.isEmpty else { throw .emptyMessage }
+        guard text.utf8.count <= Self.messageLimit else { throw .messageTooLong(limit: Self.messageLimit) }
+        let receivers = next.participants.filter(\.isNative)
+        next.unsentMessageCount += receivers.count
+        act(.say(text, to: receivers))
+    }
+
+    private mutating func sendFile(_ path: String) {
+        let name = path.split(separator: "/").last.map(String.init) ?? path
+        let transfer = FileTransfer(id: nextTransferID(), name: name, byteCount: 0, state: .sending)
+        update(transfer)
+        act(.sendFile(transfer, path: path, to: next.participants.filter(\.isNative)))
+    }
+}

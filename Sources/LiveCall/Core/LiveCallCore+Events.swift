@@ -1,0 +1,104 @@
+import AudioBase
+import AudioDevices
+import AudioSession
+import Call
+import MediaTransport
+import Nearby
+import Rooms
+
+extension LiveCallCore {
+    /// An input of the core.
+    package enum Event: Sendable {
+        case room(NearbyEvent)
+        /// The room could not be opened or joined.
+        case roomFailed(NearbyError)
+        case joinCodes([JoinCode])
+        case soundStarted(CallDevice, CallEffectsDescription?)
+        case soundFailed(LiveCallEnding)
+        case device(AudioSessionEvent, CallDevice)
+        /// The regular look at media and device.
+        case observation(Observation)
+        case message(Message)
+        /// The number of messages that wait for delivery.
+        case unsentMessages(Int)
+        case messagesLost(to: MemberID, count: Int, reason: String)
+        case streamRefused(from: PeerName?, stream: String)
+        case transfer(FileTransfer)
+    }
+
+    /// Media and device at one moment.
+    package struct Observation: Sendable {
+        package var calls: [MemberID: Media] = [:]
+        package var failure: CodecError?
+        package var microphone = MicrophoneCheck.Finding.fine
+        package var device: CallDevice?
+        package var hardwareBlockFrameCount = 0
+        package var interruption: (kind: Interruption, since: HostTime)?
+        package var voice: Voice?
+
+        /// The call with a remote participant.
+        package struct Media: Sendable {
+            package var format: CallConfiguration
+            package var rate: RateState?
+
+            package init(format: CallConfiguration, rate: RateState? = nil) {
+                self.format = format
+                self.rate = rate
+            }
+        }
+
+        /// Voice processing.
+        package struct Voice: Sendable {
+            package var processing: CallVoice.Processing
+            package var channelCount: Int
+            package var maximumBlockFrameCount: Int
+            /// Seconds that it delays the voice while it is on.
+            package var latency: Double
+
+            package init(
+                processing: CallVoice.Processing, channelCount: Int, maximumBlockFrameCount: Int, latency: Double
+            ) {
+                self.processing = processing
+                self.channelCount = channelCount
+                self.maximumBlockFrameCount = maximumBlockFrameCount
+                self.latency = latency
+            }
+        }
+
+        package init() {}
+    }
+
+    /// An output of the core, to be executed in order.
+    package enum Action: Sendable {
+        case room(RoomAction)
+        case media(MediaAction)
+        case tell(LiveCallEvent)
+        /// Sends a message to these participants.
+        case say(String, to: [Participant])
+        case sendFile(FileTransfer, path: String, to: [Participant])
+    }
+
+    /// An action for the room.
+    package enum RoomAction: Sendable {
+        case host(RoomOpening, AdmissionPolicy)
+        case join(Endpoint, PIN?, Purpose?)
+        case provide(PIN)
+        case decide(AskID, isAdmitted: Bool)
+        case blockRequest(AskID)
+        case remove(MemberID)
+        case block(MemberID)
+        case setAdmission(AdmissionPolicy)
+        case tell(name: PeerName?, isMuted: Bool?)
+        case readJoinCodes
+        case close(endsRoom: Bool)
+    }
+
+    /// An action for media and device.
+    package enum MediaAction: Sendable {
+        case start
+        case stop
+        case setMuted(Bool)
+        case setVolume(Float, of: MemberID)
+        case setVoiceProcessing(Bool)
+    }
+}

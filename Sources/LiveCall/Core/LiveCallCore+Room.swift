@@ -1,0 +1,136 @@
+import AudioBase
+import MediaTransport
+import Nearby
+import Rooms
+
+/// Events of the room.
+extension LiveCallCore {
+    mutating func handleRoom(_ event: NearbyEvent) {
+        switch event {
+        case .question(let id, let guest): receive(JoinRequest(id: id, guest: guest))
+        case .withdrawn(let id, let error):
+            guard let index = requests.firstIndex(where: { $0.id == id }) else { return }
+            tell(.joinRequestWithdrawn(requests.remove(at: index), error))
+        case .refused(let error, let guest): tell(.guestRefused(name: guest, error))
+        case .asking(let info):
+            hostAsked = (now, false)
+            next.phase = .joining(info)
+            tell(.roomFound(info))
+        case .pinNeeded: requestPIN(.missing)
+        case .joined(let roster, let id): join(roster, as: id)
+        case .changed(let changes, let roster):
+            self.roster = roster
+            for change in changes { report(change) }
+        case .reconnecting: hostLost = (now, false)
+        case .reconnected:
+            if hostLost?.isReported == true { tell(.hostFound) }
+            hostLost = nil
+        case .handedOver(let member):
+            hostLost = nil
+            report(.host(member))
+        case .becameHost(let roster): becomeHost(roster)
+        case .askingAgain(let member): tell(.askedAgain(participant(member)))
+        case .split(let info): tell(.roomSplit(info))
+        case .forged(let member): tell(.descriptionForged(participant(member)))
+        case .transport(let member, let state):
+            links[member.id, default: Link()].connection = state
+            if case .failed(let error) = state { tell(.transportFailed(participant(member), error)) }
+            reportBeginnings()
+        case .noMedia(let member): tell(.mediaMissing(participant(member), port: member.port))
+        case .disagreed(let member, let reason): receiveNegotiationFailure(member, reason)
+        case .discovery(let state):
+            next.discovery = state
+            tell(.discovery(state))
+        case .store(let error): tell(.storeFailed(error))
+        case .ended(let ending): handleEnd(ending)
+        }
+    }
+
+    private mutating func receive(_ request: JoinRequest) {
+        if let index = requests.firstIndex(where: { $0.id == request.id }) {
+            requests[index] = request
+        } else {
+            requests.append(request)
+        }
+        tell(.joinRequested(request))
+    }
+
+    private mutating func requestPIN(_ request: LiveCallSnapshot.PINRequest) {
+        hostAsked = nil
+        next.pinRequest = request
+        tell(.pinRequested(request))
+    }
+
+    private mutating func join(_ roster: Roster, as id: MemberID) {
+        (self.roster, memberID) = (roster, id)
+        hostLost = nil
+        hostAsked = nil
+        next.phase = .inRoom
+        next.pinRequest = nil
+        guard roster.host == id else { return tell(.roomJoined) }
+        eventAfterJoinCodes = .roomOpened
+        act(.room(.readJoinCodes))
+    }
+
+    private mutating func becomeHost(_ roster: Roster) {
+        hostLost = nil
+        for change in self.roster.map({ roster.changes(since: $0) }) ?? [] { report(change) }
+        self.roster = roster
+        eventAfterJoinCodes = .becameHost
+        act(.room(.setAdmission(next.admission)))
+        act(.room(.readJoinCodes))
+    }
+
+    /// The others need the codes to join, so the event comes after them.
+    mutating func receiveJoinCodes(_ codes: [JoinCode]) {
+        next.joinCodes = codes
+        if let event = eventAfterJoinCodes { tell(event) }
+        eventAfterJoinCodes = nil
+    }
+
+    /// A wrong PIN is asked for again; anything else is the end.
+    private mutating func handleEnd(_ ending: RoomGuest.Ending) {
+        if case .refused(.wrongPIN(let left)) = ending, left > 0, memberID == nil {
+            return requestPIN(.wrong(attemptsLeft: left))
+        }
+        end(ending == .left ? .left : .room(ending))
+    }
+
+    private mutating func report(_ change: RosterChange) {
+        switch change {
+        case .joined(let member): if member.id != memberID { tell(.participantJoined(participant(member))) }
+        case .left(let member):
+            guard departed.insert(member.id).inserted else { return }
+            let participant = participant(member)
+            links[member.id] = nil
+            lostParticipant = member.isAway ? member.name : nil
+            tell(.participantLeft(participant, isLost: member.isAway))
+        case .renamed(let member, let was): tell(.participantRenamed(participant(member), from: was))
+        case .muted(let member, _): if member.id != memberID { tell(.participantMuted(participant(member))) }
+        case .away(let member, _): if member.id != memberID { tell(.participantAway(participant(member))) }
+        case .moved: break
+        case .host(let member):
+            guard member.id != reportedHost else { return }
+            reportedHost = member.id
+            if member.id != memberID { tell(.hostChanged(participant(member))) }
+        }
+    }
+
+    /// Reports a failure once, however often negotiation is retried.
+    private mutating func receiveNegotiationFailure(_ member: Member, _ reason: String) {
+        links[member.id, default: Link()].negotiationFailure = reason
+        guard links[member.id]?.reportedFailure != reason else { return }
+        links[member.id]?.reportedFailure = reason
+        tell(.negotiationFailed(participant(member), reason))
+    }
+
+    /// Reports the calls that began. Transport and media may become ready in either order.
+    mutating func reportBeginnings() {
+        for member in roster?.members ?? [] where member.id != memberID {
+            guard let link = links[member.id], !link.hasBegun, let format = link.format, case .open? = link.connection
+            else { continue }
+            links[member.id]?.hasBegun = true
+            tell(.callBegan(participant(member), format))
+        }
+    }
+}

@@ -1,0 +1,205 @@
+import AudioBase
+import AudioDevices
+import AudioSession
+import Call
+import MediaTransport
+import Nearby
+import Rooms
+
+/// The logic of a running call without a thread, a clock or a device: events, commands and time in, actions and a snapshot out.
+///
+/// `LiveCall` executes the actions. Equal inputs give equal outputs.
+package struct LiveCallCore: Sendable {
+    /// Seconds after which a lost host is reported. A host that leaves properly is replaced sooner.
+    static let hostLossTolerance = 0.7
+    /// Seconds after which a slow host is reported.
+    static let hostAnswerTolerance = 2.0
+
+    let configuration: LiveCall.Configuration
+    package private(set) var snapshot: LiveCallSnapshot
+    /// The snapshot that is being built.
+    var next: LiveCallSnapshot
+
+    var roster: Roster?
+    var memberID: MemberID?
+    /// The state of each remote participant besides the roster's.
+    var links: [MemberID: Link] = [:]
+    var requests: [JoinRequest] = []
+    var joining: (endpoint: Endpoint, purpose: Purpose?)?
+    var hostLost: (since: HostTime, isReported: Bool)?
+    var hostAsked: (since: HostTime, isReported: Bool)?
+    /// The host that was reported last.
+    var reportedHost: MemberID?
+    /// Those who left, so that each is reported once.
+    var departed: Set<MemberID> = []
+    /// The participant who was lost last.
+    var lostParticipant: PeerName?
+    /// The event that awaits the join codes.
+    var eventAfterJoinCodes: LiveCallEvent.Kind?
+    private var transferCount: UInt64 = 0
+    var voiceMode: VoiceProcessingMode
+
+    /// Returns true from the request to start sound on.
+    private var isStarting = false
+    private var actions: [Action] = []
+    private var eventCount: UInt64 = 0
+    private(set) var now = HostTime(nanoseconds: 0)
+
+    /// The state of a remote participant besides the roster's.
+    struct Link: Sendable {
+        var connection: TransportState?
+        var format: CallConfiguration?
+        var negotiationFailure: String?
+        /// The failure that was reported last.
+        var reportedFailure: String?
+        /// The rate at the last reported step.
+        var rate: RateState?
+        /// The step on the ladder that was reported; 0 for the negotiated format, `.max` if even the least is too much.
+        var reportedStep = 0
+        var volume: Float = 1
+        /// Returns true if the call's beginning was reported.
+        var hasBegun = false
+    }
+
+    /// - Parameter hasSound: false for a room with messages and files only.
+    package init(_ configuration: LiveCall.Configuration, hasSound: Bool, hasVoiceProcessing: Bool = false) {
+        self.configuration = configuration
+        voiceMode = configuration.voiceProcessing
+        snapshot = LiveCallSnapshot(admission: configuration.admission, sound: hasSound ? .waiting : .none)
+        snapshot.isMuted = configuration.isMuted
+        snapshot.hasVoiceProcessing = hasVoiceProcessing
+        next = snapshot
+    }
+
+    /// Handles an event.
+    package mutating func handle(_ event: Event, at now: HostTime) -> [Action] {
+        self.now = now
+        if next.ending != nil { handleAfterEnd(event) } else { handleEvent(event) }
+        return finish()
+    }
+
+    /// Executes a command, or refuses it without a change.
+    package mutating func perform(_ command: LiveCallCommand, at now: HostTime) throws(CommandRefusal) -> [Action] {
+        self.now = now
+        try execute(command)
+        return finish()
+    }
+
+    private mutating func handleEvent(_ event: Event) {
+        switch event {
+        case .room(let event): handleRoom(event)
+        case .roomFailed(let error): end(.session(error))
+        case .joinCodes(let codes): receiveJoinCodes(codes)
+        case .soundStarted(let device, let effects):
+            next.sound = .running(since: now)
+            next.device = device
+            tell(.soundStarted(device, effects))
+        case .soundFailed(let ending): end(ending)
+        case .device(let event, let device):
+            if next.sound != .waiting { next.device = device }
+            tell(.device(event, device))
+        case .observation(let observation): observe(observation)
+        case .message(let message): tell(.messageReceived(message))
+        case .unsentMessages, .messagesLost, .streamRefused, .transfer: handleTransfer(event)
+        }
+    }
+
+    /// Files and messages may still end after the call did. The snapshot has them; no event follows the end.
+    private mutating func handleAfterEnd(_ event: Event) {
+        switch event {
+        case .unsentMessages(let count): next.unsentMessageCount = count
+        case .transfer(let transfer): update(transfer)
+        default: break
+        }
+    }
+
+    /// Returns a number for a new transfer.
+    package mutating func nextTransferID() -> UInt64 {
+        transferCount += 1
+        return transferCount
+    }
+
+    mutating func update(_ transfer: FileTransfer) {
+        next.transfers.removeAll { $0.id == transfer.id }
+        if !transfer.isOver { next.transfers.append(transfer) }
+    }
+
+    private mutating func handleTransfer(_ event: Event) {
+        switch event {
+        case .unsentMessages(let count): next.unsentMessageCount = count
+        case .messagesLost(let id, let count, let reason):
+            let name = next[id]?.name ?? roster?[id]?.name
+            if let name { tell(.messagesLost(to: name, count: count, reason: reason)) }
+        case .streamRefused(let name, let stream): tell(.streamRefused(from: name, stream: stream))
+        case .transfer(let transfer):
+            update(transfer)
+            tell(.transfer(transfer))
+        default: break
+        }
+    }
+
+    /// Ends the call once: sound stops, and the room is left.
+    mutating func end(_ ending: LiveCallEnding, endsRoom: Bool = false) {
+        guard next.ending == nil else { return }
+        next.phase = .ended(ending)
+        if case .running(let since) = next.sound { next.sound = .stopped(after: now.seconds(since: since)) }
+        requests = []
+        hostLost = nil
+        hostAsked = nil
+        next.pinRequest = nil
+        act(.media(.stop))
+        act(.room(.close(endsRoom: endsRoom)))
+        tell(.ended(ending))
+    }
+
+    mutating func act(_ action: Action) { actions.append(action) }
+
+    mutating func tell(_ kind: LiveCallEvent.Kind) {
+        eventCount += 1
+        act(.tell(LiveCallEvent(number: eventCount, time: now, kind: kind)))
+    }
+
+    /// Brings the snapshot up to date.
+    private mutating func finish() -> [Action] {
+        startOrEnd()
+        updateParticipants()
+        if next != snapshot {
+            next.revision += 1
+            snapshot = next
+        }
+        defer { actions = [] }
+        return actions
+    }
+
+    private mutating func startOrEnd() {
+        guard next.isInRoom, let memberID, let roster else { return }
+        let isAlone = !roster.members.contains { $0.id != memberID }
+        if !isAlone, next.sound == .waiting, !isStarting {
+            isStarting = true
+            act(.media(.start))
+        }
+        guard isAlone, !configuration.staysAlone, next.sound != .waiting else { return }
+        end(lostParticipant.map { .lastParticipantLost($0) } ?? .alone)
+    }
+
+    private mutating func updateParticipants() {
+        next.joinRequests = requests
+        next.isHostLost = hostLost?.isReported ?? false
+        guard let roster, let memberID else { return }
+        next.room = LiveCallSnapshot.Room(name: roster.name, id: roster.room, epoch: roster.epoch)
+        next.localParticipant = roster[memberID].map { Participant($0, isHost: roster.host == memberID) }
+        next.localParticipant?.isMuted = next.isMuted
+        next.participants = roster.members.filter { $0.id != memberID }.map { participant($0) }
+    }
+
+    func participant(_ member: Member) -> Participant {
+        var participant = Participant(member, isHost: roster?.host == member.id)
+        guard let link = links[member.id] else { return participant }
+        participant.connection = link.connection
+        participant.format = link.format
+        participant.negotiationFailure = link.negotiationFailure
+        participant.reducedRate = link.reportedStep == 0 ? nil : link.rate
+        participant.volume = link.volume
+        return participant
+    }
+}

@@ -1,0 +1,25 @@
+import Call
+import Rooms
+
+extension LiveCall {
+    /// The wishes of whoever makes a call.
+    public struct Configuration: Sendable {
+        /// The guests whom the local participant admits while it is the host.
+        public var admission = AdmissionPolicy.ask
+        /// Returns true if the call goes on while nobody else is in the room. A host's does.
+        public var staysAlone = false
+        /// Returns true if the local participant is muted from the start.
+        public var isMuted = false
+        /// Seconds from the start of the sound to the end of the call; nil for no limit.
+        public var duration: Double?
+        /// Seconds without a sound device after which the call ends.
+        public var interruptionTimeout = 30.0
+        /// When voice processing is on.
+        public var voiceProcessing = VoiceProcessingMode.auto
+        /// The folder for received files; nil to decline them.
+        public var receivedFilesFolder: String?
+
+        /// The usual wishes of a guest.
+        public init() {}
+    }
+}

@@ -1,0 +1,52 @@
+import AudioBase
+import AudioDevices
+import AudioSession
+import Call
+import MediaTransport
+import Nearby
+import Rooms
+
+extension LiveCall {
+    /// Makes a call on a sound device and opens its port. It is in no room yet: perform ``LiveCallCommand/host(_:)`` or
+    /// ``LiveCallCommand/join(_:pin:purpose:)``.
+    /// - Parameters:
+    ///   - room: the local participant's name, port and key. Its `media` is set here.
+    ///   - audio: the session of the sound device, inactive; nil for the system's default devices.
+    ///   - change: changes the codec and other preferences, which begin as `CallPreferences` has them.
+    /// - Throws: ``LiveCallEnding/device(_:)`` or ``LiveCallEnding/session(_:)``.
+    public static func open(
+        _ room: NearbySession.Configuration, on audio: AudioSession? = nil, _ configuration: Configuration = .init(),
+        preferences change: (inout CallPreferences) -> Void = { _ in }
+    ) async throws(LiveCallEnding) -> LiveCall {
+        let device = try openDevice(audio)
+        var preferences = CallPreferences(
+            deviceRate: device.device.sampleRate, deviceBlock: device.device.blockFrameCount)
+        change(&preferences)
+        // RFC 7022: a random name that lasts as long as the call.
+        let name = String(UInt64.random(in: .min ... .max), radix: 36)
+        let voice =
+            configuration.voiceProcessing == .off
+            ? nil
+            : CallVoice(
+                canProcess: true, sampleRate: device.device.sampleRate, channelCount: preferences.channelCount,
+                blockFrameCount: device.device.blockFrameCount)
+        let media = CallSession(preferences, device: device.device, cname: name, voice: voice)
+        var room = room
+        room.media = media
+        do throws(NearbyError) {
+            return try LiveCall(configuration, room: try await NearbySession(room), sound: (media, device))
+        } catch {
+            device.close()
+            throw .session(error)
+        }
+    }
+
+    private static func openDevice(_ audio: AudioSession?) throws(LiveCallEnding) -> CallDeviceSession {
+        do throws(AudioDeviceError) {
+            guard let audio else { return try CallDeviceSession(AudioSession(AudioSystems.make())) }
+            return try CallDeviceSession(audio)
+        } catch {
+            throw .device(error)
+        }
+    }
+}

@@ -1,0 +1,36 @@
+import AudioBase
+import AudioDevices
+import Call
+import MediaTransport
+
+/// The media of a ``LiveCall``: a `CallSession`, or a test's own. Called on the call's thread.
+public protocol LiveCallMedia: Sendable {
+    /// The processing of the local voice; nil if there is none.
+    var voice: CallVoice? { get }
+    /// The channels of the call.
+    var channelCount: Int { get }
+    /// Levels of the microphone and of the playback.
+    var levels: CallLevels { get }
+    /// The reason why nothing can be sent any more; nil if there is none.
+    var failure: CodecError? { get }
+    /// Starts the device.
+    func start() throws(AudioDeviceError)
+    /// Stops the device.
+    func stop()
+    /// Adapts to a change of the hardware.
+    func followDevice()
+    /// Mutes the local voice, or unmutes it.
+    func setMuted(_ isMuted: Bool)
+    /// Sets the playback gain of a remote peer.
+    func setGain(_ gain: Float, of peer: PeerID)
+    /// The state of the call with a remote peer; nil if there is no media with it.
+    func statistics(of peer: PeerID) -> CallStatistics?
+}
+
+extension CallSession: LiveCallMedia {
+    /// The channels of the call.
+    public var channelCount: Int { preferences.channelCount }
+
+    /// Mutes the local voice, or unmutes it.
+    public func setMuted(_ isMuted: Bool) { self.isMuted = isMuted }
+}

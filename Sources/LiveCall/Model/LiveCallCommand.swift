@@ -1,0 +1,159 @@
+import Call
+import MediaTransport
+import Rooms
+
+/// A command of a face: a terminal, a page, or a program that uses the library.
+public enum LiveCallCommand: Hashable, Sendable {
+    /// Opens a room and hosts it.
+    case host(RoomOpening)
+    /// Asks a host to admit this participant.
+    case join(Endpoint, pin: PIN? = nil, purpose: Purpose? = nil)
+    /// Answers ``LiveCallSnapshot/pinRequest``.
+    case providePIN(PIN)
+    /// Admits a waiting guest.
+    case admit(AskID)
+    /// Declines a waiting guest, who may ask again.
+    case decline(AskID)
+    /// Declines a waiting guest and refuses later requests.
+    case blockRequest(AskID)
+    /// Removes a participant, who may ask again.
+    case remove(MemberID)
+    /// Removes a participant and refuses later requests.
+    case block(MemberID)
+    /// Sets which guests are admitted while the local participant is the host.
+    case setAdmission(AdmissionPolicy)
+    /// Mutes the local participant, or unmutes it.
+    case setMuted(Bool)
+    /// Renames the local participant.
+    case rename(PeerName)
+    /// Sets the playback gain of a participant, clamped to 0…8.
+    case setVolume(Float, of: MemberID)
+    /// Sets when voice processing is on.
+    case setVoiceProcessing(VoiceProcessingMode)
+    /// Sends a message of 1 to 65,536 bytes of UTF-8 to all native participants.
+    case say(String)
+    /// Sends a file to all native participants.
+    case sendFile(path: String)
+    /// Leaves the room. If the local participant is the host, the one who joined first takes over.
+    case leave
+    /// Leaves the room and ends it for all.
+    case endRoom
+
+    /// A command without its arguments.
+    public enum Kind: String, Hashable, Sendable, CaseIterable {
+        case host, join, providePIN, admit, decline, blockRequest, remove, block, setAdmission, setMuted, rename, setVolume,
+            setVoiceProcessing, say, sendFile, leave, endRoom
+    }
+
+    /// The command without its arguments.
+    public var kind: Kind {
+        switch self {
+        case .host: .host
+        case .join: .join
+        case .providePIN: .providePIN
+        case .admit: .admit
+        case .decline: .decline
+        case .blockRequest: .blockRequest
+        case .remove: .remove
+        case .block: .block
+        case .setAdmission: .setAdmission
+        case .setMuted: .setMuted
+        case .rename: .rename
+        case .setVolume: .setVolume
+        case .setVoiceProcessing: .setVoiceProcessing
+        case .say: .say
+        case .sendFile: .sendFile
+        case .leave: .leave
+        case .endRoom: .endRoom
+        }
+    }
+}
+
+/// A room to open.
+public struct RoomOpening: Hashable, Sendable {
+    /// The room's name.
+    public var name: PeerName
+    /// The PIN that guests must know; nil for none.
+    public var pin: PIN?
+    /// Native participants at most, the local one included: 2 to `Roster.maximumNativeCount`.
+    public var capacity = Roster.maximumNativeCount
+    /// Returns true if the room is announced on the network.
+    public var isAnnounced = true
+
+    /// A room without a PIN.
+    public init(name: PeerName) { self.name = name }
+}
+
+/// The reason why a command was not executed. Nothing changed.
+public enum CommandRefusal: Error, Hashable, Sendable {
+    /// The call is in no room.
+    case notInRoom
+    /// The call is in a room, or on its way into one.
+    case alreadyInRoom
+    /// The call is over.
+    case ended
+    /// Only the host may do this.
+    case notHost
+    /// No guest waits, or that guest no longer does.
+    case noJoinRequest
+    /// Nobody else is in the room, or that participant left.
+    case noParticipant
+    /// No PIN is asked for.
+    case noPINRequest
+    /// The room has no sound.
+    case noSound
+    /// The call was made without voice processing, or it failed.
+    case noVoiceProcessing
+    /// No remote participant can receive messages and files.
+    case noReceiver
+    /// The message is empty.
+    case emptyMessage
+    /// The message has more than this many bytes.
+    case messageTooLong(limit: Int)
+    /// Earlier messages wait for a slow participant. Try again.
+    case messagesWaiting
+}
+
+/// Whether a command may be executed now.
+public enum Availability: Hashable, Sendable {
+    /// It may be executed.
+    case available
+    /// It would be refused.
+    case unavailable(CommandRefusal)
+}
+
+extension LiveCallSnapshot {
+    /// Returns whether commands of that kind may be executed, and otherwise the reason.
+    public func availability(of kind: LiveCallCommand.Kind) -> Availability {
+        refusal(of: kind).map { .unavailable($0) } ?? .available
+    }
+
+    func refusal(of kind: LiveCallCommand.Kind) -> CommandRefusal? {
+        if ending != nil { return .ended }
+        switch kind {
+        case .host, .join: return phase == .idle ? nil : .alreadyInRoom
+        case .leave, .setMuted, .rename, .setAdmission: return nil
+        case .providePIN: return pinRequest == nil ? .noPINRequest : nil
+        case .setVoiceProcessing:
+            guard sound != .none else { return .noSound }
+            if case .failed? = voiceProcessing { return .noVoiceProcessing }
+            return hasVoiceProcessing ? nil : .noVoiceProcessing
+        default: break
+        }
+        guard isInRoom else { return .notInRoom }
+        switch kind {
+        case .admit, .decline, .blockRequest:
+            guard isHost else { return .notHost }
+            return joinRequests.isEmpty ? .noJoinRequest : nil
+        case .remove, .block:
+            guard isHost else { return .notHost }
+            return participants.isEmpty ? .noParticipant : nil
+        case .endRoom: return isHost ? nil : .notHost
+        case .setVolume:
+            guard sound != .none else { return .noSound }
+            return participants.isEmpty ? .noParticipant : nil
+        case .say, .sendFile: return participants.contains(where: \.isNative) ? nil : .noReceiver
+        case .host, .join, .leave, .setMuted, .rename, .setAdmission, .providePIN, .setVoiceProcessing: return nil
+        }
+    }
+}

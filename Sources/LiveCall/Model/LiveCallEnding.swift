@@ -1,0 +1,29 @@
+import AudioBase
+import AudioDevices
+import AudioSession
+import Nearby
+import Rooms
+
+/// The reason why a call is over.
+public enum LiveCallEnding: Error, Hashable, Sendable {
+    /// The local participant left.
+    case left
+    /// ``LiveCall/Configuration/duration`` is over.
+    case duration
+    /// All others left, and this call does not stay alone.
+    case alone
+    /// The last of the others was lost, and this call does not stay alone.
+    case lastParticipantLost(PeerName)
+    /// The room could not be entered, or removed this participant.
+    case room(RoomGuest.Ending)
+    /// The room could not be opened.
+    case session(NearbyError)
+    /// The device could not be started.
+    case device(AudioDeviceError)
+    /// The device's owner could not prepare it; it knows the error.
+    case notPrepared
+    /// There was no sound for that many seconds.
+    case noSound(Interruption, seconds: Double)
+    /// The codec failed.
+    case codec(CodecError)
+}

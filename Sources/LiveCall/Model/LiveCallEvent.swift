@@ -1,0 +1,178 @@
+import AudioBase
+import AudioDevices
+import AudioSession
+import Call
+import MediaTransport
+import Nearby
+import Rooms
+
+/// Something that happened in a call.
+public struct LiveCallEvent: Sendable {
+    /// Counts up from 1 without a gap.
+    public let number: UInt64
+    /// The time at which it happened.
+    public let time: HostTime
+    /// The thing that happened.
+    public let kind: Kind
+
+    /// The things that happen.
+    public enum Kind: Sendable {
+        // MARK: Joining
+
+        /// The room was found. Its host is asked to admit this participant.
+        case roomFound(RoomInfo)
+        /// The host has not decided for two seconds.
+        case hostSlow
+        /// A PIN is asked for.
+        case pinRequested(LiveCallSnapshot.PINRequest)
+        /// The new host does not know this participant, and is asked to admit it.
+        case askedAgain(Participant)
+        /// The local participant opened the room.
+        case roomOpened
+        /// The host admitted the local participant.
+        case roomJoined
+
+        // MARK: The room
+
+        /// A participant joined.
+        case participantJoined(Participant)
+        /// A participant left, or did not return within a minute.
+        case participantLeft(Participant, isLost: Bool)
+        /// A participant has a new name.
+        case participantRenamed(Participant, from: PeerName)
+        /// A participant muted or unmuted itself.
+        case participantMuted(Participant)
+        /// The host lost contact with a participant, or found it again.
+        case participantAway(Participant)
+        /// Another participant is the host now.
+        case hostChanged(Participant)
+        /// The local participant is the host now.
+        case becameHost
+        /// Contact with the host has been lost for 0.7 s.
+        case hostLost
+        /// The lost host answers again.
+        case hostFound
+        /// Another part of this room has its own host.
+        case roomSplit(RoomInfo)
+        /// The host passed on a description that this participant did not sign. It was not used.
+        case descriptionForged(Participant)
+        /// The announcement's state changed.
+        case discovery(RoomAdvertiser.State)
+        /// A file of the store could not be written.
+        case storeFailed(NearbyStoreError)
+
+        // MARK: Join requests
+
+        /// A guest asks to join, or changed its request.
+        case joinRequested(JoinRequest)
+        /// A guest no longer asks.
+        case joinRequestWithdrawn(JoinRequest, RoomError)
+        /// A guest was refused without a question.
+        case guestRefused(name: String, RoomError)
+
+        // MARK: Sound
+
+        /// The device runs.
+        case soundStarted(CallDevice, CallEffectsDescription?)
+        /// The device's route changed, or its sound was interrupted.
+        case device(AudioSessionEvent, CallDevice)
+        /// The microphone's condition changed.
+        case microphone(MicrophoneCheck.Finding)
+        /// Voice processing was switched, or failed.
+        case voiceProcessing(VoiceProcessingState)
+        /// The local participant was muted or unmuted.
+        case muted(Bool)
+        /// Media with a participant began.
+        case callBegan(Participant, CallConfiguration)
+        /// The transport to a participant failed.
+        case transportFailed(Participant, TransportError)
+        /// Signalling works, but no media came from a participant for two seconds.
+        case mediaMissing(Participant, port: UInt16)
+        /// Media with a participant could not be negotiated.
+        case negotiationFailed(Participant, String)
+        /// The link to a participant carries less than was negotiated; nil if it carries all again.
+        case linkRate(Participant, RateState?)
+
+        // MARK: Messages and files
+
+        /// A participant sent a message.
+        case messageReceived(Message)
+        /// Messages did not reach a participant.
+        case messagesLost(to: PeerName, count: Int, reason: String)
+        /// A participant opened a byte stream, which was refused.
+        case streamRefused(from: PeerName?, stream: String)
+        /// A file's transfer began, ended or failed.
+        case transfer(FileTransfer)
+
+        /// The call is over. This is the last event.
+        case ended(LiveCallEnding)
+    }
+}
+
+/// The effects on the local voice.
+public struct CallEffectsDescription: Hashable, Sendable {
+    /// The effects in order.
+    public var names: [String]
+    /// The delay that they add, in seconds.
+    public var latency: Double
+}
+
+/// A message from a participant.
+public struct Message: Hashable, Sendable {
+    /// The sender's number.
+    public var sender: MemberID
+    /// The sender's name; nil if the sender left before its name was known.
+    public var senderName: PeerName?
+    /// The text; nil if the bytes are not UTF-8.
+    public var text: String?
+    /// The size in bytes.
+    public var byteCount: Int
+}
+
+/// A file on its way.
+public struct FileTransfer: Hashable, Sendable, Identifiable {
+    /// The direction and stage.
+    public enum State: Hashable, Sendable {
+        /// A participant offers it and this call takes no files. It was declined.
+        case declined
+        /// It is being received.
+        case receiving
+        /// It was received at this path.
+        case received(path: String)
+        /// It is being sent.
+        case sending
+        /// All receivers have it.
+        case sent
+        /// It failed.
+        case failed(String)
+        /// These participants did not get it.
+        case undelivered([Undelivered])
+    }
+
+    /// A participant who did not get a file.
+    public struct Undelivered: Hashable, Sendable {
+        /// The participant's name.
+        public var name: String
+        /// The reason.
+        public var reason: String
+    }
+
+    /// Counts up from 1 in a call.
+    public let id: UInt64
+    /// The file's name.
+    public var name: String
+    /// The size in bytes; 0 while unknown.
+    public var byteCount: Int64
+    /// The sender of an incoming file; nil for one that is sent.
+    public var sender: PeerName?
+    /// The direction and stage.
+    public var state: State
+
+    /// Returns true if nothing more will come of it.
+    public var isOver: Bool {
+        switch state {
+        case .receiving, .sending: false
+        case .declined, .received, .sent, .failed, .undelivered: true
+        }
+    }
+}

@@ -1,0 +1,53 @@
+import AudioBase
+import Call
+import MediaTransport
+import Rooms
+
+/// A person in the room, as the local participant sees them.
+public struct Participant: Hashable, Sendable, Identifiable {
+    /// The number in the room. It is never used again.
+    public let id: MemberID
+    /// Unique in the room.
+    public var name: PeerName
+    /// The key that was proved; nil for a browser.
+    public var key: KeyFingerprint?
+    /// Returns true if this participant admits guests.
+    public var isHost = false
+    /// Returns true if this participant sends silence on purpose.
+    public var isMuted = false
+    /// Returns true if the host lost contact with this participant. It has a minute to return.
+    public var isAway = false
+    /// The state of the media transport; nil until there is one.
+    public var connection: TransportState?
+    /// The negotiated format; nil until media is negotiated.
+    public var format: CallConfiguration?
+    /// The reason of the last failed negotiation; nil after a successful one.
+    public var negotiationFailure: String?
+    /// The rate that the link carries; nil while it carries the negotiated format.
+    public var reducedRate: RateState?
+    /// The playback gain, a factor of 0 or more.
+    public var volume: Float = 1
+
+    init(_ member: Member, isHost: Bool) {
+        id = member.id
+        name = member.name
+        key = member.key
+        isMuted = member.isMuted
+        isAway = member.isAway
+        self.isHost = isHost
+    }
+
+    /// Returns true if this participant runs Earshot rather than a browser.
+    public var isNative: Bool { key != nil }
+
+    /// Returns true if media can be sent.
+    public var isConnected: Bool { connection?.carriesMedia ?? false }
+}
+
+/// A guest who waits for the host's decision.
+public struct JoinRequest: Hashable, Sendable, Identifiable {
+    /// The number by which a command names it.
+    public let id: AskID
+    /// The guest.
+    public var guest: RoomHost.Question
+}

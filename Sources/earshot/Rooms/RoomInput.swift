@@ -1,0 +1,56 @@
+import Foundation
+import LiveCall
+import Rooms
+
+/// Turns keys and typed answers into commands of a call.
+///
+/// For the command's thread.
+final class RoomInput {
+    let call: LiveCall
+    private let keys: Keys?
+    private var bindings = RoomKeys()
+
+    /// - Parameter keys: nil if there is no terminal to press keys on.
+    init(_ call: LiveCall, keys: Keys?) {
+        self.call = call
+        self.keys = keys
+    }
+
+    /// Waits for a key, at most that long.
+    /// - Returns: false if the user wants to leave.
+    func press(within seconds: Double) -> Bool {
+        guard let keys else {
+            Thread.sleep(forTimeInterval: seconds)
+            return true
+        }
+        while let key = keys.next(within: seconds) {
+            guard let action = bindings.take(key, call.snapshot) else { continue }
+            switch action {
+            case .quit: return false
+            case .help: Terminal.say(RoomKeys.help(isHost: call.snapshot.isHost))
+            case .say(let words): Terminal.say(words)
+            case .perform(let command): try? call.perform(command)  // what is refused has changed meanwhile
+            }
+        }
+        return true
+    }
+
+    /// Answers a join request: `y` admits, `n` declines, `b` blocks; by name or number if several wait.
+    func answer(_ letter: String, _ which: String?) {
+        let requests = call.snapshot.joinRequests
+        guard let index = Self.index(which, in: requests.map(\.guest.name.text)) else {
+            return Terminal.say(requests.isEmpty ? "nobody asks to join" : "\(requests.numbered) ask; say which")
+        }
+        let id = requests[index].id
+        try? call.perform(letter == "y" ? .admit(id) : letter == "n" ? .decline(id) : .blockRequest(id))
+    }
+
+    /// The index that a user means by a number from 1, or by a name; nil if it may be several. The number comes first:
+    /// it is ours, and the name is a guest's choice.
+    static func index(_ which: String?, in names: [String]) -> Int? {
+        guard let which else { return names.count == 1 ? 0 : nil }
+        if let number = Int(which), number > 0, number <= names.count { return number - 1 }
+        let named = names.indices.filter { names[$0] == which }
+        return named.count == 1 ? named[0] : nil
+    }
+}

@@ -1,0 +1,193 @@
+import AudioBase
+import AudioDevices
+import AudioSession
+import Call
+import Foundation
+import MediaTransport
+import Nearby
+import VoiceProcessing
+
+@testable import LiveCall
+@testable import Rooms
+
+/// A core on virtual time, with a room of fictitious members. Ann is number 1, Bob 2, and so on.
+struct CoreRig {
+    var core: LiveCallCore
+    var now = HostTime(nanoseconds: 1_000_000_000)
+    /// All actions so far.
+    private(set) var actions: [LiveCallCore.Action] = []
+    private(set) var events: [LiveCallEvent] = []
+    private(set) var roster: Roster?
+    var observation = LiveCallCore.Observation()
+
+    init(hasSound: Bool = true, _ configure: (inout LiveCall.Configuration) -> Void = { _ in }) {
+        var configuration = LiveCall.Configuration()
+        configure(&configuration)
+        core = LiveCallCore(configuration, hasSound: hasSound, hasVoiceProcessing: true)
+    }
+
+    var snapshot: LiveCallSnapshot { core.snapshot }
+
+    static func name(_ id: UInt64) -> PeerName {
+        let names = ["Ann", "Bob", "Cid", "Dan", "Eva", "Fay", "Gus", "Hal"]
+        guard let name = try? PeerName(names[Int(id - 1) % names.count]) else { fatalError("a valid name") }
+        return name
+    }
+
+    static func id(_ number: UInt64) -> MemberID {
+        guard let id = MemberID(number) else { fatalError("a number of a member") }
+        return id
+    }
+
+    static func key(_ number: UInt64) -> KeyFingerprint {
+        guard let key = KeyFingerprint(bytes: [UInt8](repeating: UInt8(number), count: 32)) else {
+            fatalError("32 bytes")
+        }
+        return key
+    }
+
+    static func member(_ number: UInt64, isMuted: Bool = false, isAway: Bool = false) -> Member {
+        Member(
+            id: id(number), name: name(number), key: key(number), addresses: [],
+            port: 47_400, isMuted: isMuted, isAway: isAway)
+    }
+
+    func makeRoster(_ members: [Member], host: UInt64) -> Roster {
+        var generator = SeededRandom(seed: 1)
+        return Roster(
+            room: RoomID(using: &generator), name: Self.name(1), epoch: .first,
+            revision: 1, host: Self.id(host), members: members)
+    }
+
+    // MARK: Inputs
+
+    @discardableResult
+    mutating func handle(_ event: LiveCallCore.Event) -> [LiveCallCore.Action] { note(core.handle(event, at: now)) }
+
+    @discardableResult
+    mutating func perform(_ command: LiveCallCommand) throws(CommandRefusal) -> [LiveCallCore.Action] {
+        note(try core.perform(command, at: now))
+    }
+
+    /// The refusal of a command; nil if it was executed.
+    mutating func refusal(of command: LiveCallCommand) -> CommandRefusal? {
+        do throws(CommandRefusal) {
+            try perform(command)
+            return nil
+        } catch {
+            return error
+        }
+    }
+
+    private mutating func note(_ new: [LiveCallCore.Action]) -> [LiveCallCore.Action] {
+        actions += new
+        for case .tell(let event) in new { events.append(event) }
+        return new
+    }
+
+    /// Time goes by, with a look every 50 ms.
+    mutating func wait(_ seconds: Double) {
+        for _ in 0..<Int((seconds / 0.05).rounded(.up)) {
+            now = HostTime(nanoseconds: now.nanoseconds + 50_000_000)
+            handle(.observation(observation))
+        }
+    }
+
+    // MARK: The room
+
+    static let opening = RoomOpening(name: name(1))
+    static let endpoint = Endpoint(addresses: [], key: .any)
+
+    /// In a room as its host, Ann, alone.
+    mutating func host() {
+        _ = try? perform(.host(Self.opening))
+        join(Self.member(1), host: 1, as: 1)
+        handle(.joinCodes([]))
+    }
+
+    /// In a room of Ann's as Bob.
+    mutating func joinAsGuest() {
+        _ = try? perform(.join(Self.endpoint))
+        join(Self.member(1), Self.member(2), host: 1, as: 2)
+    }
+
+    private mutating func join(_ members: Member..., host: UInt64, as id: UInt64) {
+        let roster = makeRoster(members, host: host)
+        self.roster = roster
+        handle(.room(.joined(roster, as: Self.id(id))))
+    }
+
+    /// The roster has these members now.
+    mutating func change(to members: [Member], host: UInt64 = 1) {
+        let new = makeRoster(members, host: host)
+        let changes = roster.map { new.changes(since: $0) } ?? []
+        roster = new
+        handle(.room(.changed(changes, new)))
+    }
+
+    /// The device runs, if the core asked for it.
+    mutating func startSound() { handle(.soundStarted(.test, nil)) }
+
+    mutating func ask(_ number: UInt64) {
+        let question = RoomHost.Question(
+            name: Self.name(3), purpose: nil, key: nil, address: .loopback, isKnown: false)
+        handle(.room(.question(AskID(number: number), question)))
+    }
+}
+
+extension CallDevice {
+    static let test = CallDevice(.speaker)
+
+    enum Output { case speaker, headphones }
+
+    init(_ output: Output) {
+        let session = AudioSession(SimulatedSystem.standard())
+        guard let device = try? session.activate() else { fatalError("a simulated card") }
+        self.init(session, device)
+        session.deactivate()
+        route = AudioRoute(
+            input: AudioDeviceDescription(
+                id: "mic", backend: .simulated, name: "Microphone", inputChannelCount: 1,
+                outputChannelCount: 0),
+            output: AudioDeviceDescription(
+                id: "out", backend: .simulated, name: "Output", form: output == .speaker ? .speaker : .headphones,
+                inputChannelCount: 0, outputChannelCount: 2))
+    }
+}
+
+extension [LiveCallCore.Action] {
+    /// The actions for the room, in words.
+    var room: [String] {
+        compactMap { action in
+            guard case .room(let action) = action else { return nil }
+            return switch action {
+            case .host: "host"
+            case .join: "join"
+            case .provide: "provide"
+            case .decide(let id, let isAdmitted): "\(isAdmitted ? "admit" : "decline") \(id.number)"
+            case .blockRequest(let id): "block request \(id.number)"
+            case .remove(let id): "remove \(id)"
+            case .block(let id): "block \(id)"
+            case .setAdmission(let policy): "admission \(policy.rawValue)"
+            case .tell(let name, let isMuted):
+                "tell \(name.map { $0.text } ?? "")\(isMuted.map { $0 ? "muted" : "unmuted" } ?? "")"
+            case .readJoinCodes: "codes"
+            case .close(let endsRoom): endsRoom ? "close for all" : "close"
+            }
+        }
+    }
+
+    /// The actions for media, in words.
+    var media: [String] {
+        compactMap { action in
+            guard case .media(let action) = action else { return nil }
+            return switch action {
+            case .start: "start"
+            case .stop: "stop"
+            case .setMuted(let isMuted): isMuted ? "mute" : "unmute"
+            case .setVolume(let volume, let id): "volume \(volume) of \(id)"
+            case .setVoiceProcessing(let isOn): "voice processing \(isOn ? "on" : "off")"
+            }
+        }
+    }
+}

@@ -1,0 +1,155 @@
+import AudioBase
+import MediaTransport
+import Nearby
+import TestSupport
+import Testing
+
+@testable import LiveCall
+@testable import Rooms
+
+/// Each command, and each reason to refuse it.
+@Suite struct LiveCallCommandTests {
+    private static let command: [LiveCallCommand.Kind: LiveCallCommand] = {
+        let (id, ask) = (CoreRig.id(9), AskID(number: 99))
+        guard let pin = try? PIN("1234") else { return [:] }
+        let all: [LiveCallCommand] = [
+            .host(CoreRig.opening), .join(CoreRig.endpoint), .providePIN(pin), .admit(ask), .decline(ask),
+            .blockRequest(ask), .remove(id), .block(id), .setAdmission(.all), .setMuted(true),
+            .rename(CoreRig.name(4)), .setVolume(1, of: id), .setVoiceProcessing(.off), .say("hi"),
+            .sendFile(path: "/x"), .leave, .endRoom,
+        ]
+        return Dictionary(uniqueKeysWithValues: all.map { ($0.kind, $0) })
+    }()
+
+    /// Situation by situation, the commands that may be executed; the others have their refusals.
+    private static func expect(
+        _ rig: CoreRig, available: Set<LiveCallCommand.Kind>, _ refusals: [LiveCallCommand.Kind: CommandRefusal]
+    ) {
+        for kind in LiveCallCommand.Kind.allCases {
+            let expected: Availability =
+                available.contains(kind) ? .available : refusals[kind].map { .unavailable($0) } ?? .available
+            #expect(rig.snapshot.availability(of: kind) == expected, "\(kind)")
+            guard case .unavailable(let refusal) = expected, let command = command[kind] else { continue }
+            var copy = rig
+            let revision = copy.snapshot.revision
+            #expect(copy.refusal(of: command) == refusal && copy.snapshot.revision == revision, "\(kind)")
+        }
+    }
+
+    @Test func `before a room`() {
+        var refusals = Dictionary(
+            uniqueKeysWithValues: LiveCallCommand.Kind.allCases.map { ($0, CommandRefusal.notInRoom) })
+        refusals[.providePIN] = .noPINRequest
+        Self.expect(
+            CoreRig(), available: [.host, .join, .leave, .setMuted, .rename, .setAdmission, .setVoiceProcessing],
+            refusals)
+    }
+
+    @Test func `as a guest`() {
+        var rig = CoreRig()
+        rig.joinAsGuest()
+        Self.expect(
+            rig,
+            available: [
+                .leave, .setMuted, .rename, .setAdmission, .setVolume, .setVoiceProcessing, .say, .sendFile,
+            ],
+            [
+                .host: .alreadyInRoom, .join: .alreadyInRoom, .providePIN: .noPINRequest, .admit: .notHost,
+                .decline: .notHost, .blockRequest: .notHost, .remove: .notHost, .block: .notHost, .endRoom: .notHost,
+            ])
+    }
+
+    @Test func `as a host alone, without sound`() {
+        var rig = CoreRig(hasSound: false) { $0.staysAlone = true }
+        rig.host()
+        Self.expect(
+            rig, available: [.leave, .setMuted, .rename, .setAdmission, .endRoom],
+            [
+                .host: .alreadyInRoom, .join: .alreadyInRoom, .providePIN: .noPINRequest, .admit: .noJoinRequest,
+                .decline: .noJoinRequest, .blockRequest: .noJoinRequest, .remove: .noParticipant,
+                .block: .noParticipant, .setVolume: .noSound, .setVoiceProcessing: .noSound, .say: .noReceiver,
+                .sendFile: .noReceiver,
+            ])
+    }
+
+    @Test func `after the end`() throws {
+        var rig = CoreRig()
+        rig.joinAsGuest()
+        try rig.perform(.leave)
+        let all = LiveCallCommand.Kind.allCases.map { ($0, CommandRefusal.ended) }
+        Self.expect(rig, available: [], Dictionary(uniqueKeysWithValues: all))
+    }
+
+    @Test func `there is a command of each kind here`() {
+        #expect(Self.command.count == LiveCallCommand.Kind.allCases.count)
+    }
+
+    @Test func `arguments that name nobody are refused`() throws {
+        var rig = CoreRig { $0.staysAlone = true }
+        rig.host()
+        rig.change(to: [CoreRig.member(1), CoreRig.member(2)])
+        rig.ask(7)
+        let (id, ask) = (CoreRig.id(9), AskID(number: 99))
+        for command in [LiveCallCommand.admit(ask), .decline(ask), .blockRequest(ask)] {
+            #expect(rig.refusal(of: command) == .noJoinRequest)
+        }
+        for command in [LiveCallCommand.remove(id), .block(id), .setVolume(1, of: id)] {
+            #expect(rig.refusal(of: command) == .noParticipant)
+        }
+        #expect(rig.snapshot.joinRequests.count == 1)
+    }
+
+    @Test func `messages are bounded`() throws {
+        var rig = CoreRig()
+        rig.joinAsGuest()
+        #expect(rig.refusal(of: .say("")) == .emptyMessage)
+        #expect(rig.refusal(of: .say(String(repeating: "ä", count: 32_769))) == .messageTooLong(limit: 65_536))
+        #expect(rig.refusal(of: .say(String(repeating: "ä", count: 32_768))) == nil)
+        #expect(rig.snapshot.unsentMessageCount == 1)
+        rig.handle(.unsentMessages(0))
+        #expect(rig.snapshot.unsentMessageCount == 0)
+    }
+
+    @Test func `a host's commands reach the room once`() throws {
+        var rig = CoreRig { $0.staysAlone = true }
+        rig.host()
+        rig.change(to: [CoreRig.member(1), CoreRig.member(2), CoreRig.member(3)])
+        for number in 1...3 { rig.ask(UInt64(number)) }
+        let before = rig.actions.room.count
+        try rig.perform(.admit(AskID(number: 2)))
+        try rig.perform(.decline(AskID(number: 1)))
+        try rig.perform(.blockRequest(AskID(number: 3)))
+        try rig.perform(.remove(CoreRig.id(2)))
+        try rig.perform(.block(CoreRig.id(3)))
+        try rig.perform(.setAdmission(.all))
+        try rig.perform(.rename(CoreRig.name(4)))
+        #expect(
+            rig.actions.room.dropFirst(before) == [
+                "admit 2", "decline 1", "block request 3", "remove 2", "block 3", "admission all", "tell Dan",
+            ])
+        #expect(rig.snapshot.joinRequests.isEmpty && rig.snapshot.admission == .all)
+        #expect(rig.refusal(of: .admit(AskID(number: 2))) == .noJoinRequest)
+        try rig.perform(.endRoom)
+        #expect(rig.actions.room.last == "close for all")
+    }
+
+    @Test func `mute reaches media and room, and is told once`() throws {
+        var rig = CoreRig()
+        rig.joinAsGuest()
+        try rig.perform(.setMuted(true))
+        try rig.perform(.setMuted(true))
+        #expect(rig.snapshot.isMuted && rig.snapshot.localParticipant?.isMuted == true)
+        #expect(rig.actions.media.filter { $0 == "mute" }.count == 1)
+        #expect(rig.actions.room.last == "tell muted")
+        try rig.perform(.setMuted(false))
+        #expect(!rig.snapshot.isMuted && rig.actions.media.last == "unmute" && rig.actions.room.last == "tell unmuted")
+    }
+
+    @Test(arguments: [(0.5, 0.5), (-1, 0), (100, 8), (Float.nan, 1), (Float.infinity, 1)] as [(Float, Float)])
+    func `a volume is clamped`(asked: Float, got: Float) throws {
+        var rig = CoreRig()
+        rig.joinAsGuest()
+        try rig.perform(.setVolume(asked, of: CoreRig.id(1)))
+        #expect(rig.snapshot[CoreRig.id(1)]?.volume == got && rig.actions.media.last == "volume \(got) of 1")
+    }
+}

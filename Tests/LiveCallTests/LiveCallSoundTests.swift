@@ -1,0 +1,203 @@
+import AudioBase
+import AudioDevices
+import AudioSession
+import Call
+import MediaTransport
+import Nearby
+import Playout
+import TestSupport
+import Testing
+
+@testable import Call
+@testable import LiveCall
+@testable import Rooms
+
+/// Sound from the first participant to the end.
+@Suite struct LiveCallSoundTests {
+    private static let format = CallConfiguration(
+        codec: .opus, streamRate: 48_000, channelCount: 1, framesPerPacket: 480, bitRate: 48_000, payloadType: 97,
+        deviceRate: 48_000, deviceBlock: 256)
+
+    private static func rate(_ index: Int, isTooSlow: Bool = false) -> RateState {
+        var state = RateState(format.ladder[min(index, format.ladder.count - 1)])
+        (state.index, state.isTooSlow) = (index, isTooSlow)
+        return state
+    }
+
+    @Test func `sound starts once, with the first participant`() {
+        var rig = CoreRig { $0.staysAlone = true }
+        rig.host()
+        rig.wait(1)
+        #expect(rig.actions.media.isEmpty && rig.snapshot.sound == .waiting)
+        rig.change(to: [CoreRig.member(1), CoreRig.member(2)])
+        rig.change(to: [CoreRig.member(1), CoreRig.member(2), CoreRig.member(3)])
+        #expect(rig.actions.media == ["start"])
+        rig.startSound()
+        #expect(rig.snapshot.sound == .running(since: rig.now))
+        rig.change(to: [CoreRig.member(1)])
+        rig.change(to: [CoreRig.member(1), CoreRig.member(4)])
+        #expect(rig.actions.media == ["start"] && rig.snapshot.ending == nil)
+    }
+
+    @Test func `a room without sound starts none, and may be left alone`() {
+        var rig = CoreRig(hasSound: false)
+        rig.joinAsGuest()
+        #expect(rig.actions.media.isEmpty && rig.snapshot.sound == .none)
+    }
+
+    @Test func `a guest's call ends when the others have left`() {
+        var rig = CoreRig()
+        rig.joinAsGuest()
+        rig.startSound()
+        rig.wait(2)
+        rig.handle(.room(.becameHost(rig.makeRoster([CoreRig.member(2)], host: 2))))
+        #expect(rig.snapshot.ending == .alone && rig.snapshot.sound == .stopped(after: 2))
+        #expect(rig.actions.media.last == "stop" && rig.actions.room.last == "close")
+        guard case .ended(.alone)? = rig.events.last?.kind else {
+            Issue.record("no end")
+            return
+        }
+    }
+
+    @Test func `a participant who was lost last is named`() {
+        var rig = CoreRig()
+        rig.joinAsGuest()
+        rig.startSound()
+        rig.change(to: [CoreRig.member(1, isAway: true), CoreRig.member(2)])
+        rig.handle(.room(.becameHost(rig.makeRoster([CoreRig.member(2)], host: 2))))
+        #expect(rig.snapshot.ending == .lastParticipantLost(CoreRig.name(1)))
+    }
+
+    @Test func `a duration counts from the start of the sound`() {
+        var rig = CoreRig { ($0.staysAlone, $0.duration) = (true, 3) }
+        rig.host()
+        rig.wait(5)
+        rig.change(to: [CoreRig.member(1), CoreRig.member(2)])
+        rig.startSound()
+        rig.wait(2.9)
+        #expect(rig.snapshot.ending == nil)
+        rig.wait(0.2)
+        #expect(rig.snapshot.ending == .duration)
+    }
+
+    @Test func `a call without a device ends after 30 s, not before`() {
+        var rig = CoreRig()
+        rig.joinAsGuest()
+        rig.startSound()
+        rig.observation.device = .test
+        rig.observation.interruption = (.noDevice, HostTime(nanoseconds: 0))
+        rig.wait(29.9)
+        #expect(rig.snapshot.ending == nil && rig.snapshot.interruption == .noDevice)
+        rig.observation.interruption = nil
+        rig.wait(0.1)
+        #expect(rig.snapshot.interruption == nil)
+        rig.observation.interruption = (.serverGone, rig.now)
+        rig.wait(30.2)
+        guard case .noSound(.serverGone, let seconds)? = rig.snapshot.ending else {
+            Issue.record("\(String(describing: rig.snapshot.ending))")
+            return
+        }
+        #expect(seconds > 30 && seconds < 30.2)
+    }
+
+    @Test func `a device or codec that fails is the end`() {
+        var rig = CoreRig()
+        rig.joinAsGuest()
+        rig.handle(.soundFailed(.device(.noSystem)))
+        #expect(rig.snapshot.ending == .device(.noSystem))
+        var other = CoreRig()
+        other.joinAsGuest()
+        other.startSound()
+        other.observation.failure = .codecMissing(codec: "x")
+        other.wait(0.05)
+        #expect(other.snapshot.ending == .codec(.codecMissing(codec: "x")))
+    }
+
+    @Test(arguments: [false, true])
+    func `a call begins when transport and media are ready, in either order`(transportFirst: Bool) {
+        var rig = CoreRig()
+        rig.joinAsGuest()
+        func begins() -> Int { rig.events.count { if case .callBegan = $0.kind { true } else { false } } }
+        let open = LiveCallCore.Event.room(.transport(CoreRig.member(1), .open(since: rig.now)))
+        if transportFirst { rig.handle(open) } else { rig.observation.calls[CoreRig.id(1)] = .init(format: Self.format) }
+        rig.wait(0.1)
+        #expect(begins() == 0)
+        if transportFirst { rig.observation.calls[CoreRig.id(1)] = .init(format: Self.format) } else { rig.handle(open) }
+        rig.wait(0.1)
+        #expect(begins() == 1 && rig.snapshot[CoreRig.id(1)]?.format == Self.format)
+        #expect(rig.snapshot[CoreRig.id(1)]?.isConnected == true)
+    }
+
+    @Test func `a failed negotiation is reported once for each reason`() {
+        var rig = CoreRig()
+        rig.joinAsGuest()
+        for reason in ["no codec", "no codec", "no key", "no key", "no codec"] {
+            rig.handle(.room(.disagreed(CoreRig.member(1), reason)))
+        }
+        let reasons = rig.events.compactMap { if case .negotiationFailed(_, let reason) = $0.kind { reason } else { nil } }
+        #expect(reasons == ["no codec", "no key", "no codec"])
+        #expect(rig.snapshot[CoreRig.id(1)]?.negotiationFailure == "no codec")
+        rig.observation.calls[CoreRig.id(1)] = .init(format: Self.format)
+        rig.wait(0.05)
+        #expect(rig.snapshot[CoreRig.id(1)]?.negotiationFailure == nil)
+    }
+
+    @Test func `each step of a slow link is reported, and the return`() {
+        var rig = CoreRig()
+        rig.joinAsGuest()
+        for (index, isTooSlow) in [(0, false), (1, false), (1, false), (3, false), (3, true), (3, true), (0, false), (0, false)] {
+            rig.observation.calls[CoreRig.id(1)] = .init(
+                format: Self.format, rate: Self.rate(index, isTooSlow: isTooSlow))
+            rig.wait(0.05)
+        }
+        let steps = rig.events.compactMap { event -> Int? in
+            guard case .linkRate(_, let rate) = event.kind else { return nil }
+            return rate.map { $0.isTooSlow ? 100 : $0.index } ?? 0
+        }
+        #expect(steps == [1, 3, 100, 0], "\(steps)")
+        #expect(rig.snapshot[CoreRig.id(1)]?.reducedRate == nil)
+    }
+
+    @Test func `voice processing follows the route and the mode`() throws {
+        var rig = CoreRig()
+        rig.joinAsGuest()
+        rig.startSound()
+        rig.observation.voice = .init(processing: .off, channelCount: 1, maximumBlockFrameCount: 256, latency: 0.03)
+        rig.observation.hardwareBlockFrameCount = 256
+        func look(_ device: CallDevice) {
+            rig.observation.device = device
+            rig.wait(0.2)
+        }
+        look(CallDevice(.speaker))
+        look(CallDevice(.headphones))
+        try rig.perform(.setVoiceProcessing(.on))
+        look(CallDevice(.headphones))
+        #expect(rig.actions.media == ["start", "voice processing on", "voice processing off", "voice processing on"])
+        guard case .chosen(let choice, latency: 0.03)? = rig.snapshot.voiceProcessing else {
+            Issue.record("not chosen")
+            return
+        }
+        #expect(choice.isOn)
+        var device = CallDevice(.speaker)
+        device.hasSeparateInput = true
+        look(device)
+        device = CallDevice(.speaker)
+        device.route = AudioRoute()
+        look(device)
+        #expect(rig.actions.media.count == 4)
+    }
+
+    @Test func `nothing is told after the end`() throws {
+        var rig = CoreRig()
+        rig.joinAsGuest()
+        rig.startSound()
+        try rig.perform(.leave)
+        let count = rig.events.count
+        rig.change(to: [CoreRig.member(1), CoreRig.member(2), CoreRig.member(3)])
+        rig.handle(.soundFailed(.device(.noSystem)))
+        rig.handle(.room(.ended(.closed)))
+        rig.wait(1)
+        #expect(rig.events.count == count && rig.snapshot.ending == .left)
+        #expect(rig.actions.room.count { $0 == "close" } == 1)
+    }
+}
