@@ -241,7 +241,7 @@ if buildsProgram {
             "CommandTests",
             uses: [
                 "earshot", "AudioBase", "AudioCodecs", "AudioContainers", "AudioDSP", "AudioFiles", "MediaTransport",
-                "Rooms", "Nearby", "TOMLReader",
+                "Rooms", "Nearby", "LiveCall", "TOMLReader",
             ]),
     ]
 }

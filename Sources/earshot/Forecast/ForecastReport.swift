@@ -1,5 +1,6 @@
 import Call
 import Foundation
+import LiveCall
 import Playout
 import Rooms
 

@@ -65,7 +65,7 @@ final class LoopbackCard {
         session.deactivate()
     }
 
-    var report: CallReport.Device { CallReport.Device(session, device, asked) }
+    var report: CallReport.Device { CallReport.Device(session, device, asked.system) }
     var summary: String { report.summary(session.currentRoute) }
 
     /// How an output is joined to an input here, in one line.

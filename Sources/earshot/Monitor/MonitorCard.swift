@@ -101,7 +101,7 @@ final class MonitorCard {
         recorder?.stop()
     }
 
-    var report: CallReport.Device { CallReport.Device(session, device, asked) }
+    var report: CallReport.Device { CallReport.Device(session, device, asked.system) }
     var summary: String { report.summary(session.currentRoute) }
     /// Peaks of the microphone and of what is heard, 0 to 1 and above.
     var peaks: (input: Float, output: Float) { (spoken.peak.load(), heard.peak.load() * volume * reduction) }

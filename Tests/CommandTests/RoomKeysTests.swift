@@ -1,0 +1,98 @@
+import MediaTransport
+import Testing
+
+@testable import LiveCall
+@testable import Rooms
+@testable import earshot
+
+@Suite struct RoomKeysTests {
+    private let asks = [AskID(number: 7), AskID(number: 9)]
+
+    /// A room of a host with these guests at the door, and these in it.
+    private static func room(
+        asking: [AskID] = [], others: [(UInt64, String)] = [], isHost: Bool = true
+    ) throws -> LiveCallSnapshot {
+        var snapshot = LiveCallSnapshot(admission: .ask, sound: .none)
+        snapshot.phase = .inRoom
+        snapshot.localParticipant = try participant(99, "Me", isHost: isHost)
+        snapshot.participants = try others.map { try participant($0, $1) }
+        snapshot.joinRequests = try asking.map {
+            JoinRequest(
+                id: $0,
+                guest: RoomHost.Question(
+                    name: try PeerName("Guest"), purpose: nil, key: nil, address: .loopback, isKnown: false))
+        }
+        return snapshot
+    }
+
+    private static func participant(_ number: UInt64, _ name: String, isHost: Bool = false) throws -> Participant {
+        let member = Member(
+            id: try #require(MemberID(number)), name: try PeerName(name), key: nil, addresses: [], port: 0)
+        return Participant(member, isHost: isHost)
+    }
+
+    @Test func `one who asks is answered by one key`() throws {
+        let commands: [(Character, LiveCallCommand)] = [
+            ("y", .admit(asks[0])), ("n", .decline(asks[0])), ("b", .blockRequest(asks[0])),
+        ]
+        for (key, command) in commands {
+            var keys = RoomKeys()
+            #expect(keys.take(.character(key), try Self.room(asking: [asks[0]])) == .perform(command))
+        }
+    }
+
+    @Test func `of several the number comes first, and holds for one answer`() throws {
+        var keys = RoomKeys()
+        func take(_ key: Key, _ asking: [AskID]) throws -> RoomKeys.Action? {
+            keys.take(key, try Self.room(asking: asking))
+        }
+        guard case .say? = try take(.character("y"), asks), case .say? = try take(.character("2"), asks) else {
+            Issue.record("nobody is let in")
+            return
+        }
+        #expect(try take(.character("y"), asks) == .perform(.admit(asks[1])))
+        _ = try take(.character("2"), asks)
+        // The chosen one has left: only one waits.
+        #expect(try take(.character("n"), [asks[0]]) == .perform(.decline(asks[0])))
+        _ = try take(.character("1"), asks)
+        guard case .say? = try take(.escape, asks), case .say? = try take(.character("y"), asks) else {
+            Issue.record("Escape takes the number back")
+            return
+        }
+        #expect(try take(.character("5"), asks) == .say("there is no number 5"))
+        #expect(try take(.character("7"), []) == nil)
+    }
+
+    @Test func `removing and blocking want a number, and nothing else does it`() throws {
+        let room = try Self.room(others: [(2, "Bob"), (5, "Cleo")])
+        let cleo = room.participants[1].id
+        let commands: [(Character, LiveCallCommand)] = [("r", .remove(cleo)), ("b", .block(cleo))]
+        for (key, command) in commands {
+            var keys = RoomKeys()
+            guard case .say(let words)? = keys.take(.character(key), room) else {
+                Issue.record("it asks whom")
+                continue
+            }
+            #expect(words.contains("1 Bob, 2 Cleo"))
+            #expect(keys.take(.character("2"), room) == .perform(command))
+            #expect(keys.take(.character("2"), room) == nil)
+            _ = keys.take(.character(key), room)
+            _ = keys.take(.escape, room)
+            #expect(keys.take(.character("1"), room) == nil)
+        }
+    }
+
+    @Test func `a guest has no say`() throws {
+        let room = try Self.room(others: [(1, "Ann")], isHost: false)
+        for key in "ynbr1" {
+            var keys = RoomKeys()
+            #expect(keys.take(.character(key), room) == nil)
+        }
+        var keys = RoomKeys()
+        #expect(keys.take(.character("m"), room) == .perform(.setMuted(true)))
+        var muted = room
+        muted.isMuted = true
+        #expect(keys.take(.character("m"), muted) == .perform(.setMuted(false)))
+        #expect(keys.take(.character("q"), room) == .quit)
+    }
+}

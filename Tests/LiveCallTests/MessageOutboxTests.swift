@@ -1,0 +1,84 @@
+import Synchronization
+import Testing
+
+@testable import LiveCall
+
+/// The messages for one participant, without a room.
+@Suite(.timeLimit(.minutes(1))) struct MessageOutboxTests {
+    /// Somebody who takes lines when told to.
+    private final class Member: Sendable {
+        private let state = Mutex((taken: [String](), complaints: [String](), reason: String?.none, isWilling: true))
+
+        var taken: [String] { state.withLock { $0.taken } }
+        var complaints: [String] { state.withLock { $0.complaints } }
+        func set(isWilling: Bool, reason: String? = nil) {
+            state.withLock { ($0.isWilling, $0.reason) = (isWilling, reason) }
+        }
+
+        func take(_ line: String) async -> String? {
+            while !state.withLock({ $0.isWilling }) { try? await Task.sleep(for: .milliseconds(2)) }
+            return state.withLock { state in
+                if state.reason == nil { state.taken.append(line) }
+                return state.reason
+            }
+        }
+
+        /// The end of all deliveries is told with a count of 0.
+        func complain(_ count: Int, _ reason: String) {
+            guard count > 0 else { return }
+            state.withLock { $0.complaints.append("\(count): \(reason)") }
+        }
+
+        var outbox: MessageOutbox {
+            MessageOutbox {
+                await self.take($0)
+            } reportLoss: {
+                self.complain($0, $1)
+            }
+        }
+    }
+
+    private static func happens(_ condition: () -> Bool) async -> Bool {
+        for _ in 0..<2_000 where !condition() { try? await Task.sleep(for: .milliseconds(5)) }
+        return condition()
+    }
+
+    @Test func `lines go out in their order`() async {
+        let member = Member()
+        let outbox = member.outbox
+        let lines = (0..<MessageOutbox.capacity).map { "\($0)" }
+        for line in lines { outbox.enqueue(line) }
+        #expect(await Self.happens { outbox.count == 0 })
+        #expect(member.taken == lines && member.complaints.isEmpty)
+    }
+
+    @Test func `who takes nothing is waited for only a while, and few lines are kept`() async {
+        let member = Member()
+        member.set(isWilling: false)
+        let outbox = member.outbox
+        outbox.enqueue("first")
+        #expect(!outbox.isFull())
+        // The first may be on its way already.
+        while !outbox.isFull() { outbox.enqueue("more") }
+        #expect(!outbox.isFull(at: .now + MessageOutbox.fullTimeout))
+        for _ in 0..<1_000 { outbox.enqueue("too much") }
+        member.set(isWilling: true)
+        #expect(await Self.happens { outbox.count == 0 })
+        #expect((MessageOutbox.capacity...MessageOutbox.capacity + 2).contains(member.taken.count))
+        #expect(member.complaints.count == 1 && member.complaints[0].contains("too many messages were waiting"))
+    }
+
+    @Test func `what is behind a line that did not arrive goes with it, and the next is tried`() async {
+        let member = Member()
+        member.set(isWilling: false)
+        let outbox = member.outbox
+        for line in ["a", "b", "c"] { outbox.enqueue(line) }
+        member.set(isWilling: true, reason: "they are gone")
+        #expect(await Self.happens { outbox.count == 0 })
+        #expect(member.complaints == ["3: they are gone"] && member.taken.isEmpty)
+        member.set(isWilling: true)
+        outbox.enqueue("d")
+        #expect(await Self.happens { outbox.count == 0 })
+        #expect(member.taken == ["d"])
+    }
+}
