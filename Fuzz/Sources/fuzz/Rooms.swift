@@ -108,15 +108,15 @@ private func checkRoom(_ bytes: [UInt8]) {
         guard let request = request(message.dropFirst(2)) else { continue }
         number += 1
         let caller = Caller(address: .v4(UInt32(who % 5)), key: who % 13 == 12 ? nil : keys[who % 12])
-        for action in host.received(request, as: RequestID(number), from: caller, at: now) {
+        for action in host.handle(.requestReceived(request, RequestID(number), from: caller), at: now) {
             switch action {
-            case .question(let id, _): if who & 16 == 0 { _ = host.decide(id, isWelcome: who & 32 == 0, at: now) }
+            case .question(let id, _): if who & 16 == 0 { _ = host.handle(.decide(id, isWelcome: who & 32 == 0), at: now) }
             case .reply(_, let reply): _ = reply.parts
             default: break
             }
         }
-        if who & 64 != 0 { _ = host.connectionLost(RequestID(number), at: now) }
-        if who & 128 != 0, let next = host.nextDeadline { _ = host.tick(at: next) }
+        if who & 64 != 0 { _ = host.handle(.connectionLost(RequestID(number)), at: now) }
+        if who & 128 != 0, let next = host.nextDeadline { _ = host.handle(.tick, at: next) }
         precondition(host.asks.count <= RoomHost.maximumAskCount && host.roster.nativeCount <= 8)
         precondition(host.attendance.count == host.roster.members.count - 1)
         precondition(host.attendance.values.allSatisfy { $0.queue.count <= EventQueue.capacity })

@@ -69,14 +69,14 @@ extension NearbySession {
 
     /// Tells the others of this member, whatever it is.
     func tell(_ update: MemberUpdate) {
-        handle([.host { $0.update(update, at: $1) }, .guest { $0.update(update, at: $1) }])
+        handle([.host(.update(update)), .guest(.update(update))])
     }
 
     // MARK: One's part in the room
 
     func begin(_ guest: RoomGuest, at endpoint: Endpoint) {
         role = .guest(guest)
-        withGuest { $0.join(endpoint, at: $1) }
+        tellGuest(.join(endpoint))
     }
 
     /// The key that proves the PIN to this host.
@@ -89,7 +89,7 @@ extension NearbySession {
         pinWanted = nil
         Task { [weak self] in
             guard let key = await Self.key(of: pin, room: room, host: host) else { return }
-            await self?.withGuest { $0.provide(key, at: $1) }
+            await self?.tellGuest(.pinKeyDerived(key))
         }
     }
 
@@ -107,11 +107,12 @@ extension NearbySession {
 
     private func becomeHost(_ succession: Succession) {
         let pin = ownPINKey.flatMap { $0.room == succession.roster.room ? $0 : nil }
-        var host = RoomHost(
-            succeeding: succession, secret: randomBytes(32), configuration: hostConfiguration(pin),
-            knownPeers: knownPeers, at: eventTime)
+        var configuration = hostConfiguration(pin)
         // A room with a PIN stays shut where its key is not known here.
-        if succession.needsPIN, pin == nil { host.policy = .ask }
+        if succession.needsPIN, pin == nil { configuration.policy = .ask }
+        let host = RoomHost(
+            succeeding: succession, secret: randomBytes(32), configuration: configuration, knownPeers: knownPeers,
+            at: eventTime)
         role = .host(host)
         isAdvertised = succession.roster.isAnnounced
         news.yield(.becameHost(host.roster))

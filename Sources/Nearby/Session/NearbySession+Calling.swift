@@ -24,13 +24,13 @@ extension NearbySession {
     private func carry(_ id: CallID, _ request: RoomRequest, _ endpoint: Endpoint) async {
         do throws(CallFailed) {
             try await exchange(request, endpoint) { session, reply, key, address in
-                session.withGuest { $0.replied(id, reply, provedBy: key, from: address, at: $1) }
+                session.tellGuest(.replied(id, reply, provedBy: key, from: address))
             } event: { session, item in
-                session.withGuest { $0.received(item, on: id, at: $1) }
+                session.tellGuest(.itemReceived(item, on: id))
             }
-            if case .events = request { withGuest { $0.failed(id, .closed, at: $1) } }
+            if case .events = request { tellGuest(.callFailed(id, .closed)) }
         } catch {
-            if !Task.isCancelled { withGuest { $0.failed(id, error.reason, at: $1) } }
+            if !Task.isCancelled { tellGuest(.callFailed(id, error.reason)) }
         }
     }
 
@@ -39,7 +39,7 @@ extension NearbySession {
         try? await exchange(.describe, endpoint, timeout: .seconds(3)) { session, reply, key, _ in
             guard case .room(let info) = reply else { return }
             session.handle([
-                .host { $0.met(info, provedBy: key, at: $1) }, .guest { $0.met(info, provedBy: key, at: $1) },
+                .host(.peerDescribed(info, provedBy: key)), .guest(.peerDescribed(info, provedBy: key)),
             ])
         } event: { _, _ in
         }

@@ -5,8 +5,8 @@ import Rooms
 /// The session's event queue. The actions of each event are executed before the next event is handled; events that they cause
 /// wait in the queue. The clock is read once for each event from outside.
 extension NearbySession {
-    func withHost(_ body: @escaping (inout RoomHost, HostTime) -> [RoomHost.Action]) { handle([.host(body)]) }
-    func withGuest(_ body: @escaping (inout RoomGuest, HostTime) -> [RoomGuest.Action]) { handle([.guest(body)]) }
+    func tellHost(_ event: RoomHost.Event) { handle([.host(event)]) }
+    func tellGuest(_ event: RoomGuest.Event) { handle([.guest(event)]) }
     func negotiate(_ event: MediaNegotiation.Event) { handle([.media(event)]) }
 
     /// Enqueues events, and handles all that wait unless this is called by an action.
@@ -20,8 +20,8 @@ extension NearbySession {
             let event = queue[next]
             next += 1
             switch event {
-            case .host(let body): handleHost(body)
-            case .guest(let body): handleGuest(body)
+            case .host(let event): handleHost(event)
+            case .guest(let event): handleGuest(event)
             case .media(let event):
                 for action in negotiation.handle(event, at: eventTime) { act(action) }
             }
@@ -31,11 +31,11 @@ extension NearbySession {
         schedule()
     }
 
-    private func handleHost(_ body: (inout RoomHost, HostTime) -> [RoomHost.Action]) {
+    private func handleHost(_ event: RoomHost.Event) {
         guard case .host(var host) = role else { return }
         role = .none  // or the value would be copied
         let old = host.roster
-        let actions = body(&host, eventTime)
+        let actions = host.handle(event, at: eventTime)
         let (isOver, isChanged) = (host.isClosed, host.roster != old)
         let roster = host.roster
         role = .host(host)
@@ -48,11 +48,11 @@ extension NearbySession {
         }
     }
 
-    private func handleGuest(_ body: (inout RoomGuest, HostTime) -> [RoomGuest.Action]) {
+    private func handleGuest(_ event: RoomGuest.Event) {
         guard case .guest(var guest) = role else { return }
         role = .none
         let old = guest.roster
-        let actions = body(&guest, eventTime)
+        let actions = guest.handle(event, at: eventTime)
         let roster = guest.roster
         let isOver = guest.ending != nil
         role = .guest(guest)
@@ -105,6 +105,6 @@ extension NearbySession {
     private func tick() {
         timerDeadline = nil
         handle(
-            hostLocation() + browsersHeard() + [.host { $0.tick(at: $1) }, .guest { $0.tick(at: $1) }, .media(.tick)])
+            hostLocation() + browsersHeard() + [.host(.tick), .guest(.tick), .media(.tick)])
     }
 }

@@ -48,7 +48,7 @@ extension NearbySession {
             let report = mediaPort.report(of: PeerID(host.id)), case .open = report.state, let pair = report.pair
         else { return [] }
         let address = SocketAddress(pair.remote.address, port: host.port)
-        return [.guest { $0.located(key, at: address, time: $1) }]
+        return [.guest(.hostLocated(key, at: address))]
     }
 
     /// A page is heard of by its media: where it has nothing to tell it asks for nothing. (A native member's media may reach us
@@ -56,7 +56,7 @@ extension NearbySession {
     func browsersHeard() -> [SessionEvent] {
         negotiation.members.compactMap { member in
             guard !member.isNative, case .open? = mediaPort.report(of: PeerID(member.id))?.state else { return nil }
-            return .host { $0.heard(member.id, at: $1) }
+            return .host(.memberHeard(member.id))
         }
     }
 }

@@ -39,8 +39,8 @@ extension NearbySession {
             transports[member.id] = transport
             let text = offer.description
             handle([
-                .host { $0.offer(SignedDescription(offer: id, sdp: text), to: member.id, at: $1) },
-                .guest { $0.offer(text, as: id, to: member.id, at: $1) },
+                .host(.offer(SignedDescription(offer: id, sdp: text), to: member.id)),
+                .guest(.offer(sdp: text, id, to: member.id)),
             ])
         } catch {
             disagree(member, error)
@@ -131,15 +131,15 @@ extension NearbySession {
     private func end(_ id: OfferID) {
         guard let me = memberID else { return }
         handle([
-            .host { $0.endSession(id, with: id.from, at: $1) }, .guest { $0.endSession(id, answeredBy: me, at: $1) },
+            .host(.endSession(id, with: id.from)), .guest(.endSession(id, answeredBy: me)),
         ])
     }
 
     private func reply(_ answer: SessionDescription, to id: OfferID) {
         let text = answer.description
         handle([
-            .host { $0.answer(SignedDescription(offer: id, sdp: text), at: $1) },
-            .guest { $0.answer(text, to: id, at: $1) },
+            .host(.answer(SignedDescription(offer: id, sdp: text))),
+            .guest(.answer(sdp: text, id)),
         ])
     }
 

@@ -51,8 +51,8 @@ extension NearbySession {
     private func received(_ request: RoomRequest, _ id: RequestID, _ caller: Caller) {
         switch role {
         case .none: answer(id, .refused(.notHost))
-        case .host: withHost { $0.received(request, as: id, from: caller, at: $1) }
-        case .guest: withGuest { $0.received(request, as: id, at: $1) }
+        case .host: tellHost(.requestReceived(request, id, from: caller))
+        case .guest: tellGuest(.requestReceived(request, id))
         }
     }
 
@@ -70,7 +70,7 @@ extension NearbySession {
         feed?.finish()
         let continuation = requests.removeValue(forKey: id)
         guard feed != nil || continuation != nil else { return }
-        withHost { $0.connectionLost(id, at: $1) }
+        tellHost(.connectionLost(id))
         continuation?.resume(returning: .refused(.cancelled))
     }
 }

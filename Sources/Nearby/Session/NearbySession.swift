@@ -196,25 +196,22 @@ public actor NearbySession {
 
     /// The person at the host has decided. Too late is no harm.
     public func decide(_ ask: AskID, isWelcome: Bool) {
-        withHost { $0.decide(ask, isWelcome: isWelcome, at: $1) }
+        tellHost(.decide(ask, isWelcome: isWelcome))
     }
 
     /// Declines, and does not let the guest ask again.
-    public func block(_ ask: AskID) { withHost { $0.block(ask, at: $1) } }
+    public func block(_ ask: AskID) { tellHost(.blockGuest(ask)) }
 
     /// Sends a member away; it may ask again. Only a host can.
-    public func remove(_ member: MemberID) { withHost { $0.remove(member, at: $1) } }
+    public func remove(_ member: MemberID) { tellHost(.remove(member)) }
 
     /// Sends a member away, and does not let it ask again. Only a host can.
-    public func block(_ member: MemberID) { withHost { $0.block(member, at: $1) } }
+    public func block(_ member: MemberID) { tellHost(.block(member)) }
 
     /// Whom to let in from now on.
     public func setPolicy(_ policy: AdmissionPolicy) {
         policyWish = policy
-        withHost { host, _ in
-            host.policy = policy
-            return []
-        }
+        tellHost(.setPolicy(policy))
     }
 
     /// Changes what others are told of this member.
@@ -266,8 +263,8 @@ public actor NearbySession {
     public func leave() async {
         switch role {
         case .none: return
-        case .host: withHost { $0.leave(at: $1) }
-        case .guest: withGuest { $0.leave(at: $1) }
+        case .host: tellHost(.leave)
+        case .guest: tellGuest(.leave)
         }
         await settle()
     }
@@ -277,7 +274,7 @@ public actor NearbySession {
     public func close(endsRoom: Bool = false) async {
         guard !isClosed else { return }
         isClosed = true
-        if endsRoom { withHost { $0.close(at: $1) } }
+        if endsRoom { tellHost(.close) }
         await leave()
         stopDiscovery()
         await store.elsewhere { _ in }  // what was last noted is written

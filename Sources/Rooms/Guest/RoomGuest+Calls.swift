@@ -2,23 +2,8 @@ import AudioBase
 import MediaTransport
 
 extension RoomGuest {
-    /// A call was answered, by a peer that proved this key at this address.
-    public mutating func replied(
-        _ id: CallID, _ reply: RoomReply, provedBy key: KeyFingerprint, from address: SocketAddress, at time: HostTime
-    ) -> [Action] {
-        let now = look(at: time)
-        guard let call = calls.removeValue(forKey: id) else { return expire(now) }
-        // What has come counts before what is due: it may be the sign of life that was waited for.
-        return handle(reply, to: call.purpose, id, key, address, now) + expire(now)
-    }
-
-    /// A call came to nothing, or a stream has ended.
-    public mutating func failed(_ id: CallID, _ failure: CallFailure, at time: HostTime) -> [Action] {
-        let now = look(at: time)
-        return fail(id, failure, now) + expire(now)
-    }
-
-    private mutating func handle(
+    /// Handles a reply to a call.
+    mutating func handle(
         _ reply: RoomReply, to purpose: Call.Purpose, _ id: CallID, _ key: KeyFingerprint, _ address: SocketAddress,
         _ now: HostTime
     ) -> [Action] {
@@ -67,25 +52,17 @@ extension RoomGuest {
         }
     }
 
-    /// Another peer asks something of us. A guest says what it knows of the room, and admits nobody.
-    public mutating func received(_ request: RoomRequest, as id: RequestID, at time: HostTime) -> [Action] {
-        let now = look(at: time)
-        let due = expire(now)
+    /// The reply to another peer's request.
+    func reply(to request: RoomRequest) -> RoomReply {
         guard case .describe = request, let membership, let host = membership.roster[membership.roster.host] else {
-            return due + [.reply(id, .refused(.notHost))]
+            return .refused(.notHost)
         }
         let info = RoomInfo(
             room: membership.roster.room, name: membership.roster.name, epoch: membership.roster.epoch, role: .guest,
             hostName: host.name, hostKey: membership.hostKey, isHostHeard: seeking == nil,
             memberCount: membership.roster.members.count, capacity: Roster.maximumNativeCount,
             needsPIN: membership.needsPIN, nonce: nil)
-        return due + [.reply(id, .room(info))]
-    }
-
-    /// A peer that was discovered has said what room it is in. - Parameter key: what it has proved.
-    public mutating func met(_ info: RoomInfo, provedBy key: KeyFingerprint, at time: HostTime) -> [Action] {
-        let now = look(at: time)
-        return expire(now) + noticePart(info, key, now)
+        return .room(info)
     }
 
     /// Tells of another part of the room, once.

@@ -2,14 +2,12 @@ import AudioBase
 import MediaTransport
 
 extension RoomGuest {
-    /// The PIN's key is there: fetches a fresh nonce, then asks.
-    public mutating func provide(_ pin: PINKey, at time: HostTime) -> [Action] {
-        let now = look(at: time)
-        let due = expire(now)
-        guard joining?.waitsForPIN == true, let endpoint = joining?.endpoint else { return due }
+    /// Fetches a new nonce, then asks with the PIN's key.
+    mutating func provide(_ pin: PINKey, _ now: HostTime) -> [Action] {
+        guard joining?.waitsForPIN == true, let endpoint = joining?.endpoint else { return [] }
         joining?.pinKey = pin
         joining?.waitsForPIN = false
-        return due + [call(.describe, endpoint, .describe, Limit.call, now)]
+        return [call(.describe, endpoint, .describe, Limit.call, now)]
     }
 
     /// The room has been described, by a peer that proved this key.
@@ -72,9 +70,8 @@ extension RoomGuest {
         return [.note(key, as: info.hostName), .tell(.admitted(roster, as: admission.member))] + stayIn(now)
     }
 
-    /// The person leaves, or asks no longer.
-    public mutating func leave(at time: HostTime) -> [Action] {
-        let now = look(at: time)
+    /// Leaves, or takes the request back.
+    mutating func leave(_ now: HostTime) -> [Action] {
         guard ending == nil else { return [] }
         var actions: [Action] = []
         if let membership, seeking == nil {

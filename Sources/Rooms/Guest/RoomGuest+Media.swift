@@ -3,9 +3,8 @@ import MediaTransport
 
 /// Offers of media between members, signed and checked; and what a member says of itself.
 extension RoomGuest {
-    /// Offers media to a member. The answer, or why there is none, comes as an action.
-    public mutating func offer(_ sdp: String, as offer: OfferID, to id: MemberID, at time: HostTime) -> [Action] {
-        let now = look(at: time)
+    /// Offers media to a member. The answer, or the reason for none, comes as an action.
+    mutating func offer(_ sdp: String, as offer: OfferID, to id: MemberID, _ now: HostTime) -> [Action] {
         guard let membership, isConnected, membership.isInStep, let receiver = membership.roster[id],
             id != membership.me, offer.from == membership.me
         else { return [.tell(.unanswered(offer, .offerUnanswered))] }
@@ -15,8 +14,7 @@ extension RoomGuest {
     }
 
     /// Answers an offer that was told of.
-    public mutating func answer(_ sdp: String, to offer: OfferID, at time: HostTime) -> [Action] {
-        let now = look(at: time)
+    mutating func answer(_ sdp: String, to offer: OfferID, _ now: HostTime) -> [Action] {
         guard let membership, isConnected, let maker = membership.roster[offer.from] else { return [] }
         let description = signer.signed(sdp, as: .answer, of: offer, in: membership.roster, for: maker)
         return [call(.answer(description), membership.host, .answer(offer), Limit.call, now)]
@@ -24,23 +22,20 @@ extension RoomGuest {
 
     /// Tells the other side that a media session has ended.
     /// - Parameter answerer: who answered the offer.
-    public mutating func endSession(_ offer: OfferID, answeredBy answerer: MemberID, at time: HostTime) -> [Action] {
-        let now = look(at: time)
+    mutating func endSession(_ offer: OfferID, answeredBy answerer: MemberID, _ now: HostTime) -> [Action] {
         guard let membership, isConnected else { return [] }
         return [call(.end(offer, with: answerer), membership.host, .end, Limit.call, now)]
     }
 
     /// Changes what the others are told of this member. What cannot be told now is told when the host is there again.
-    public mutating func update(_ update: MemberUpdate, at time: HostTime) -> [Action] {
-        let now = look(at: time)
+    mutating func apply(_ update: MemberUpdate, _ now: HostTime) {
         if let name = update.name { configuration.name = name }
         if let isMuted = update.muted { configuration.isMuted = isMuted }
         if let addresses = update.reachableAddresses { configuration.addresses = addresses }
         if let older = joining?.unsent { joining?.unsent = older.followed(by: update) }
-        guard let older = membership?.unsent else { return expire(now) }
+        guard let older = membership?.unsent else { return }
         membership?.unsent = older.followed(by: update)
         membership?.nextUpdate = now
-        return expire(now)
     }
 
     /// The host passes an offer on.

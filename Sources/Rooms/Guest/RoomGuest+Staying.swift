@@ -121,13 +121,12 @@ extension RoomGuest {
     }
 
     /// The host was seen at another address: its media comes from there.
-    public mutating func located(_ key: KeyFingerprint, at address: SocketAddress, time: HostTime) -> [Action] {
-        let now = look(at: time)
-        guard membership?.hostKey == key, membership?.host.addresses.first != address else { return expire(now) }
+    mutating func locate(_ key: KeyFingerprint, at address: SocketAddress, _ now: HostTime) -> [Action] {
+        guard membership?.hostKey == key, membership?.host.addresses.first != address else { return [] }
         let others = membership?.host.addresses.filter { $0 != address } ?? []
         membership?.host.addresses = [address] + others.prefix(Member.maximumAddressCount - 1)
         if membership?.stream == nil { membership?.nextStream = now }
-        guard seeking != nil else { return expire(now) }
+        guard seeking != nil else { return [] }
         var dropped: [Action] = []
         if seeking?.target == membership?.roster.host {
             dropped = cancel { $0 == .stream }
@@ -135,26 +134,21 @@ extension RoomGuest {
             seeking?.target = nil
         }
         seeking?.nextRound = now
-        return dropped + expire(now)
+        return dropped
     }
 
-    /// Something came on an event stream.
-    public mutating func received(_ item: EventStreamParser.Item, on id: CallID, at time: HostTime) -> [Action] {
-        let now = look(at: time)
-        guard membership?.stream == id, seeking == nil else { return expire(now) }
+    /// Handles an item of an event stream.
+    mutating func receive(_ item: EventStreamParser.Item, on id: CallID, _ now: HostTime) -> [Action] {
+        guard membership?.stream == id, seeking == nil else { return [] }
         membership?.lastHeard = now
         membership?.lastStreamed = now
         membership?.streamDelay = 0.1
-        guard case .event(let event) = item else { return expire(now) }
-        guard isNews(event) else { return expire(now) }
-        let handled: [Action]
+        guard case .event(let event) = item, isNews(event) else { return [] }
         do throws(RoomError) {
-            guard let known = try RoomEvent(event) else { return expire(now) }
-            handled = take(known, now)
+            return try RoomEvent(event).map { take($0, now) } ?? []
         } catch {
-            handled = [.cancel(id)] + streamFailed(.nonsense(error), now)
+            return [.cancel(id)] + streamFailed(.nonsense(error), now)
         }
-        return handled + expire(now)
     }
 
     /// Follows the events' numbers: one that came already is none, and a gap is healed by the whole roster.

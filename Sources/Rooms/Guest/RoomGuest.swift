@@ -83,26 +83,17 @@ public struct RoomGuest: Sendable {
     /// Whether the host is heard.
     public var isConnected: Bool { membership != nil && seeking == nil }
 
-    /// Begins: calls the host. - Precondition: it was not begun before.
-    public mutating func join(_ endpoint: Endpoint, at time: HostTime) -> [Action] {
+    /// Begins: calls the host.
+    mutating func join(_ endpoint: Endpoint, _ now: HostTime) -> [Action] {
         precondition(joining == nil && membership == nil && ending == nil)
-        let now = look(at: time)
         joining = Joining(endpoint: endpoint)
         return [call(.describe, endpoint, .describe, Limit.call, now)]
     }
 
-    /// When ``tick(at:)`` is to be called at the latest; nil: nothing is due.
+    /// The time by which ``Event/tick`` must be handled; nil if nothing is due.
     public var nextDeadline: HostTime? { due.map(clock.hostTime) }
 
-    /// Does what is due.
-    public mutating func tick(at time: HostTime) -> [Action] {
-        let now = look(at: time)
-        return expire(now)
-    }
-
-    mutating func look(at time: HostTime) -> HostTime { clock.time(at: time, due: due) }
-
-    private var due: HostTime? {
+    var due: HostTime? {
         guard ending == nil else { return calls.values.map(\.deadline).min() }
         var times = calls.values.map(\.deadline)
         if let seeking, let membership {

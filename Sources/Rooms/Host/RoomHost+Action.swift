@@ -7,7 +7,7 @@ extension RoomHost {
         /// Answers a request. `RoomReply.events` leaves it open.
         case reply(RequestID, RoomReply)
         /// Writes bytes to an event stream. If they cannot go out the owner gives the stream up and says so by
-        /// ``RoomHost/connectionLost(_:at:)``; it need not keep more than 256 KiB for one.
+        /// ``RoomHost/Event/connectionLost(_:)``; it need not keep more than 256 KiB for one.
         case send([UInt8], on: RequestID)
         /// Ends an event stream, after what was written.
         case end(RequestID)
@@ -15,7 +15,7 @@ extension RoomHost {
         case question(AskID, Question)
         /// Asks the person no longer.
         case withdraw(AskID, RoomError)
-        /// A member offers media to the host itself, which answers by ``RoomHost/answer(_:at:)``.
+        /// A member offers media to the host itself, which answers by ``RoomHost/Event/answer(_:)``.
         case offered(SignedDescription)
         /// A member has answered the host's own offer.
         case answered(SignedDescription, by: MemberID)
@@ -23,7 +23,7 @@ extension RoomHost {
         case unanswered(OfferID)
         /// A member has ended its media session with the host.
         case ended(OfferID)
-        /// Sees whether a member that is away answers `GET /room`; if so, ``RoomHost/met(_:provedBy:at:)``.
+        /// Sees whether a member that is away answers `GET /room`; if so, ``RoomHost/Event/peerDescribed(_:provedBy:)``.
         case probe(Endpoint)
         /// Goes on as a ``RoomGuest`` that joins there; this host is over. It was cut off with nobody, and a member has taken
         /// the room over meanwhile.

@@ -2,17 +2,14 @@ import AudioBase
 import MediaTransport
 
 extension RoomHost {
-    /// The person has decided. Too late is no harm.
-    public mutating func decide(_ id: AskID, isWelcome: Bool, at time: HostTime) -> [Action] {
-        let now = look(at: time)
-        guard !isClosed else { return [] }
-        let due = expire(now)
-        guard let index = asks.firstIndex(where: { $0.id == id }) else { return due }
+    /// Admits or declines a guest, if it still waits.
+    mutating func decide(_ id: AskID, isWelcome: Bool, _ now: HostTime) -> [Action] {
+        guard let index = asks.firstIndex(where: { $0.id == id }) else { return [] }
         let ask = asks[index]
-        guard isWelcome else { return due + endAsk(index, .declined) }
-        if let error = shortage(for: ask.caller.key) { return due + endAsk(index, error) }
+        guard isWelcome else { return endAsk(index, .declined) }
+        if let error = shortage(for: ask.caller.key) { return endAsk(index, error) }
         asks.remove(at: index)
-        return due + enter(ask.ask, ask.request, ask.caller, hostProof: ask.hostProof, isAccepted: true, now)
+        return enter(ask.ask, ask.request, ask.caller, hostProof: ask.hostProof, isAccepted: true, now)
     }
 
     /// Somebody asks to be let in.

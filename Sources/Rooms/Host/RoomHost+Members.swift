@@ -79,15 +79,12 @@ extension RoomHost {
         return [.reply(request, .status(status))] + publish(since: old, now)
     }
 
-    /// The host says something of itself.
-    public mutating func update(_ update: MemberUpdate, at time: HostTime) -> [Action] {
-        let now = look(at: time)
-        guard !isClosed else { return [] }
-        let due = expire(now)
+    /// Changes what members are told of the host.
+    mutating func apply(_ update: MemberUpdate, _ now: HostTime) -> [Action] {
         let old = roster
         change(roster.host, update, seenAt: nil)
         if roster != old { roster.revision += 1 }
-        return due + publish(since: old, now)
+        return publish(since: old, now)
     }
 
     mutating func change(_ id: MemberID, _ update: MemberUpdate, seenAt address: IPAddress?) {
@@ -101,31 +98,20 @@ extension RoomHost {
         }
     }
 
-    /// Sends a member away. It may ask again.
-    public mutating func remove(_ id: MemberID, at time: HostTime) -> [Action] { expel(id, isBlocked: false, at: time) }
-
-    /// Sends a member away, and does not let it ask again: its key for ever, a browser's address while the room is open.
-    public mutating func block(_ id: MemberID, at time: HostTime) -> [Action] { expel(id, isBlocked: true, at: time) }
-
-    /// Declines, and does not let the guest ask again.
-    public mutating func block(_ id: AskID, at time: HostTime) -> [Action] {
-        let now = look(at: time)
-        guard !isClosed else { return [] }
-        let due = expire(now)
-        guard let index = asks.firstIndex(where: { $0.id == id }) else { return due }
+    /// Declines a guest, and refuses later requests.
+    mutating func block(_ id: AskID) -> [Action] {
+        guard let index = asks.firstIndex(where: { $0.id == id }) else { return [] }
         let ask = asks[index]
-        return due + endAsk(index, .blocked) + bar(ask.caller.key, ask.caller.address, ask.ask.name)
+        return endAsk(index, .blocked) + bar(ask.caller.key, ask.caller.address, ask.ask.name)
     }
 
-    private mutating func expel(_ id: MemberID, isBlocked: Bool, at time: HostTime) -> [Action] {
-        let now = look(at: time)
-        guard !isClosed else { return [] }
-        let due = expire(now)
-        guard id != roster.host, let member = roster[id], let seat = attendance[id] else { return due }
+    /// Removes a member.
+    mutating func expel(_ id: MemberID, isBlocked: Bool, _ now: HostTime) -> [Action] {
+        guard id != roster.host, let member = roster[id], let seat = attendance[id] else { return [] }
         if let key = member.key { removedKeys.insert(key) }
         if let token = seat.token { removedTokens.insert(token) }
         let barred = isBlocked ? bar(member.key, seat.address, member.name) : []
-        return due + barred + closeStream(of: id, with: .removed(isBlocked: isBlocked)) + drop(id, now)
+        return barred + closeStream(of: id, with: .removed(isBlocked: isBlocked)) + drop(id, now)
     }
 
     private mutating func bar(_ key: KeyFingerprint?, _ address: IPAddress, _ name: PeerName) -> [Action] {

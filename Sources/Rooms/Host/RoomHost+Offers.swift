@@ -22,19 +22,15 @@ extension RoomHost {
     }
 
     /// The host offers media to a member that joined before it, or whose connection is to be made anew.
-    /// The answer comes as an action. - Precondition: the offer is the host's own.
-    public mutating func offer(_ description: SignedDescription, to: MemberID, at time: HostTime) -> [Action] {
+    mutating func offer(_ description: SignedDescription, to: MemberID, _ now: HostTime) -> [Action] {
         precondition(description.offer.from == roster.host)
-        let now = look(at: time)
-        guard !isClosed else { return [] }
-        let due = expire(now)
         guard let receiver = roster[to], to != roster.host, !receiver.isAway else {
-            return due + [.unanswered(description.offer)]
+            return [.unanswered(description.offer)]
         }
         let from = roster.host
         let older = dropOffers { $0.description.offer.from == from && $0.to == to }
         hold(description, to: to, nil, now)
-        return due + older + deliver(.offer(description), to: to, now)
+        return older + deliver(.offer(description), to: to, now)
     }
 
     private mutating func hold(_ offer: SignedDescription, to: MemberID, _ request: RequestID?, _ now: HostTime) {
@@ -55,14 +51,11 @@ extension RoomHost {
     }
 
     /// The host answers an offer that was made to it.
-    public mutating func answer(_ answer: SignedDescription, at time: HostTime) -> [Action] {
-        let now = look(at: time)
-        guard !isClosed else { return [] }
-        let due = expire(now)
+    mutating func answer(_ answer: SignedDescription) -> [Action] {
         guard let index = offers.firstIndex(where: { $0.description.offer == answer.offer && $0.to == roster.host })
-        else { return due }
+        else { return [] }
         let offer = offers.remove(at: index)
-        return due + (offer.request.map { [.reply($0, .answered(answer, by: roster.host))] } ?? [])
+        return offer.request.map { [.reply($0, .answered(answer, by: roster.host))] } ?? []
     }
 
     /// A member ends a media session.
@@ -74,13 +67,6 @@ extension RoomHost {
         guard roster[other] != nil else { return [.reply(request, .done)] }
         let passed = other == roster.host ? [.ended(offer)] : deliver(.ended(offer), to: other, now)
         return [.reply(request, .done)] + passed
-    }
-
-    /// The host ends a media session.
-    public mutating func endSession(_ offer: OfferID, with member: MemberID, at time: HostTime) -> [Action] {
-        let now = look(at: time)
-        guard !isClosed else { return [] }
-        return expire(now) + deliver(.ended(offer), to: member, now)
     }
 
     /// A member has left: nobody waits for it, or on its behalf.

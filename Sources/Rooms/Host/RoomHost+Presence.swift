@@ -63,46 +63,25 @@ extension RoomHost {
         return [.send(ServerSentEvent.keepAlive, on: stream)]
     }
 
-    /// A peer has said what room it is in: a member that was away, or one that was discovered.
-    ///
-    /// A host that was cut off from everybody comes back as a guest, to its place; two parts in which there are people are
-    /// the persons' affair.
-    /// - Parameter key: what it has proved.
-    public mutating func met(_ info: RoomInfo, provedBy key: KeyFingerprint, at time: HostTime) -> [Action] {
-        let now = look(at: time)
-        guard !isClosed else { return [] }
-        let due = expire(now)
+    /// Compares the room that a peer described with this one.
+    mutating func compare(_ info: RoomInfo, provedBy key: KeyFingerprint, _ now: HostTime) -> [Action] {
         let part = PartsMet.Part(epoch: info.epoch, host: info.role == .host ? key : info.hostKey)
-        guard info.room == roster.room, part.host != member.key else { return due }
+        guard info.room == roster.room, part.host != member.key else { return [] }
         let isAlone = roster.members.allSatisfy { $0.id == roster.host || $0.isAway }
         if isAlone, info.epoch > roster.epoch, let successor = roster.member(with: part.host),
             let endpoint = Endpoint(successor)
         {
             // A guest's word for it is not enough: who is away is asked itself, each few seconds.
-            return info.role == .host ? due + end(next: successor.id, now) + [.becomeGuest(endpoint)] : due
+            return info.role == .host ? end(next: successor.id, now) + [.becomeGuest(endpoint)] : []
         }
-        guard partsMet.isNews(part, roster: roster, at: now) else { return due }
+        guard partsMet.isNews(part, roster: roster, at: now) else { return [] }
         var info = info
         info.hostKey = part.host
-        return due + [.tell(.split(info))]
+        return [.tell(.split(info))]
     }
 
-    /// The host leaves, and the member that has been here longest takes over. Where there is none the room ends.
-    public mutating func leave(at time: HostTime) -> [Action] {
-        let now = look(at: time)
-        guard !isClosed else { return [] }
-        let due = expire(now)
-        return due + end(next: roster.successors.first { !$0.isAway }?.id, now) + [.tell(.closed)]
-    }
-
-    /// The room ends for all.
-    public mutating func close(at time: HostTime) -> [Action] {
-        let now = look(at: time)
-        guard !isClosed else { return [] }
-        return expire(now) + end(next: nil, now) + [.tell(.closed)]
-    }
-
-    private mutating func end(next: MemberID?, _ now: HostTime) -> [Action] {
+    /// Ends the room here, and names the next host; nil ends it for all.
+    mutating func end(next: MemberID?, _ now: HostTime) -> [Action] {
         var actions: [Action] = []
         while !asks.isEmpty { actions += endAsk(0, .closed) }
         for offer in offers { if let request = offer.request { actions.append(.reply(request, .refused(.closed))) } }

@@ -2,20 +2,8 @@ import AudioBase
 import MediaTransport
 
 extension RoomHost {
-    /// A request has come.
-    /// - Parameters:
-    ///   - id: what the answer will be for; in use until that, or while the event stream is open.
-    ///   - caller: what its connection has proved.
-    public mutating func received(
-        _ request: RoomRequest, as id: RequestID, from caller: Caller, at time: HostTime
-    ) -> [Action] {
-        let now = look(at: time)
-        guard !isClosed else { return [.reply(id, .refused(hasSuccessor ? .notHost : .closed))] }
-        let due = expire(now)
-        return due + respond(to: request, id, caller, now)
-    }
-
-    private mutating func respond(
+    /// Answers a request.
+    mutating func respond(
         to request: RoomRequest, _ id: RequestID, _ caller: Caller, _ now: HostTime
     ) -> [Action] {
         switch request {
@@ -58,22 +46,12 @@ extension RoomHost {
     }
 
     /// A request's connection is gone: whoever asked no longer asks, a stream is broken off.
-    public mutating func connectionLost(_ id: RequestID, at time: HostTime) -> [Action] {
-        let now = look(at: time)
-        guard !isClosed else { return [] }
-        let due = expire(now)
+    mutating func loseConnection(_ id: RequestID) -> [Action] {
         offers.removeAll { $0.request == id }
         for (member, seat) in attendance where seat.stream == id { attendance[member]?.stream = nil }
-        guard let index = asks.firstIndex(where: { $0.request == id }) else { return due }
+        guard let index = asks.firstIndex(where: { $0.request == id }) else { return [] }
         let ask = asks.remove(at: index)
-        return due + [.withdraw(ask.id, .cancelled)]
-    }
-
-    /// A member was heard of by another way than a request: its media, or consent to it.
-    public mutating func heard(_ member: MemberID, at time: HostTime) -> [Action] {
-        let now = look(at: time)
-        guard !isClosed, attendance[member] != nil else { return [] }
-        return hear(member, now) + expire(now)
+        return [.withdraw(ask.id, .cancelled)]
     }
 
     /// Does what is due by now.

@@ -3,8 +3,8 @@ import MediaTransport
 
 /// The side of a room that admits: it judges who asks, keeps the roster, and passes offers on between members.
 ///
-/// A value without socket, thread or clock. Whoever owns it hands in what comes (requests, lost connections, the person's
-/// decisions, the time) and does what the returned actions say, in their order. Calls may not overlap.
+/// A value without socket, thread or clock. Its owner reports events by ``handle(_:at:)`` and executes the returned actions in
+/// their order. Calls may not overlap.
 public struct RoomHost: Sendable {
     /// What a host decides by, and says of itself.
     public struct Configuration: Sendable {
@@ -57,7 +57,7 @@ public struct RoomHost: Sendable {
     /// Who is in the room.
     public internal(set) var roster: Roster
     /// Whom to let in. Whoever is waiting goes on waiting.
-    public var policy: AdmissionPolicy
+    public internal(set) var policy: AdmissionPolicy
     /// Whom this machine knows. Set again whenever the owner has noted somebody.
     public var knownPeers: KnownPeers
     /// Native members at most.
@@ -147,19 +147,10 @@ public struct RoomHost: Sendable {
             nonce: pin.map { Base64($0.nonce(at: now)) })
     }
 
-    /// When ``tick(at:)`` is to be called at the latest; nil: nothing is due.
+    /// The time by which ``Event/tick`` must be handled; nil if nothing is due.
     public var nextDeadline: HostTime? { due.map(clock.hostTime) }
 
-    /// Does what is due.
-    public mutating func tick(at time: HostTime) -> [Action] {
-        let now = look(at: time)
-        return isClosed ? [] : expire(now)
-    }
-
-    /// The room's time. It stands still while the machine sleeps.
-    mutating func look(at time: HostTime) -> HostTime { clock.time(at: time, due: due) }
-
-    private var due: HostTime? {
+    var due: HostTime? {
         guard !isClosed else { return nil }
         var times = asks.map(\.deadline)
         if !offers.isEmpty { times += offers.map(\.deadline) }

@@ -152,15 +152,13 @@ extension NearbySession {
     fileprivate func admitPage() {
         guard let name = try? PeerName("Page") else { return }
         let ask = Ask(name: name, addresses: [], port: 0)
-        withHost { $0.received(.ask(ask), as: RequestID(1 << 40), from: Caller(address: .loopback), at: $1) }
+        tellHost(.requestReceived(.ask(ask), RequestID(1 << 40), from: Caller(address: .loopback)))
     }
 
     fileprivate func admit(_ key: KeyFingerprint) {
         guard let name = try? PeerName("Nobody") else { return }
         let ask = Ask(name: name, addresses: [], port: 47_400)
-        withHost {
-            $0.received(.ask(ask), as: RequestID(1 << 40), from: Caller(address: .loopback, key: key), at: $1)
-        }
+        tellHost(.requestReceived(.ask(ask), RequestID(1 << 40), from: Caller(address: .loopback, key: key)))
     }
 
     fileprivate func isOffering(to member: MemberID) -> Bool {

@@ -1,0 +1,84 @@
+import AudioBase
+import MediaTransport
+
+extension RoomGuest {
+    /// A fact that the owner of a ``RoomGuest`` reports, or a wish of the user.
+    public enum Event: Sendable {
+        // The network.
+
+        /// A call was answered, by a peer that proved this key at this address.
+        case replied(CallID, RoomReply, provedBy: KeyFingerprint, from: SocketAddress)
+        /// A call failed, or its event stream ended.
+        case callFailed(CallID, CallFailure)
+        /// An item came on an event stream.
+        case itemReceived(EventStreamParser.Item, on: CallID)
+        /// Another peer asks this one. A guest describes its room, and admits nobody.
+        case requestReceived(RoomRequest, RequestID)
+        /// A discovered peer said what room it is in. The key is what it has proved.
+        case peerDescribed(RoomInfo, provedBy: KeyFingerprint)
+        /// The media of the host with this key comes from this address.
+        case hostLocated(KeyFingerprint, at: SocketAddress)
+
+        // The user.
+
+        /// Begins: calls the host. The guest must not have begun before.
+        case join(Endpoint)
+        /// The PIN's key was derived. Fetches a new nonce, then asks.
+        case pinKeyDerived(PINKey)
+        /// Changes what the others are told of this member. It is told as soon as the host is reached.
+        case update(MemberUpdate)
+        /// Leaves, or takes the request back.
+        case leave
+
+        // The guest's own media.
+
+        /// Offers media to a member. The answer, or the reason for none, comes as an action.
+        case offer(sdp: String, OfferID, to: MemberID)
+        /// Answers an offer.
+        case answer(sdp: String, OfferID)
+        /// Tells the other side that a media session has ended. `answeredBy` names who answered the offer.
+        case endSession(OfferID, answeredBy: MemberID)
+
+        // The clock.
+
+        /// ``RoomGuest/nextDeadline`` has come.
+        case tick
+    }
+
+    /// Handles an event, and does what is due. Returns the actions in the order of their execution.
+    /// - Parameter time: not before that of the last event.
+    public mutating func handle(_ event: Event, at time: HostTime) -> [Action] {
+        // It stands still while the machine sleeps.
+        let now = clock.time(at: time, due: due)
+        switch event {
+        case .requestReceived, .peerDescribed, .pinKeyDerived: return expire(now) + execute(event, now)
+        case .join, .leave, .offer, .answer, .endSession: return execute(event, now)
+        case .replied, .callFailed, .itemReceived, .hostLocated, .update, .tick:
+            // What has come counts before what is due: it may be the sign of life that was waited for.
+            return execute(event, now) + expire(now)
+        }
+    }
+
+    private mutating func execute(_ event: Event, _ now: HostTime) -> [Action] {
+        switch event {
+        case .replied(let id, let reply, let key, let address):
+            guard let call = calls.removeValue(forKey: id) else { return [] }
+            return handle(reply, to: call.purpose, id, key, address, now)
+        case .callFailed(let id, let failure): return fail(id, failure, now)
+        case .itemReceived(let item, let id): return receive(item, on: id, now)
+        case .requestReceived(let request, let id): return [.reply(id, reply(to: request))]
+        case .peerDescribed(let info, let key): return noticePart(info, key, now)
+        case .hostLocated(let key, let address): return locate(key, at: address, now)
+        case .join(let endpoint): return join(endpoint, now)
+        case .pinKeyDerived(let key): return provide(key, now)
+        case .update(let update):
+            apply(update, now)
+            return []
+        case .leave: return leave(now)
+        case .offer(let sdp, let offer, let id): return self.offer(sdp, as: offer, to: id, now)
+        case .answer(let sdp, let offer): return answer(sdp, to: offer, now)
+        case .endSession(let offer, let answerer): return endSession(offer, answeredBy: answerer, now)
+        case .tick: return []
+        }
+    }
+}

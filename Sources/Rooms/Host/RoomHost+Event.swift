@@ -1,0 +1,92 @@
+import AudioBase
+import MediaTransport
+
+extension RoomHost {
+    /// A fact that the owner of a ``RoomHost`` reports, or a wish of the user.
+    public enum Event: Sendable {
+        // The network.
+
+        /// A request came. The reply has the same number, which is in use until then, or while the event stream is open.
+        /// `from` says what the connection has proved.
+        case requestReceived(RoomRequest, RequestID, from: Caller)
+        /// The connection of a request is lost: the request is withdrawn, or the event stream interrupted.
+        case connectionLost(RequestID)
+        /// A member was heard by another way than a request: its media, or consent to it.
+        case memberHeard(MemberID)
+        /// A peer said what room it is in: a member that was away, or one that was discovered. The key is what it has proved.
+        ///
+        /// A host that was cut off from everybody returns as a guest; two parts with people in them are left to the users.
+        case peerDescribed(RoomInfo, provedBy: KeyFingerprint)
+
+        // The user.
+
+        /// The user decided on a guest. Ignored if the guest no longer waits.
+        case decide(AskID, isWelcome: Bool)
+        /// Declines a guest, and refuses later requests.
+        case blockGuest(AskID)
+        /// Removes a member, who may ask again.
+        case remove(MemberID)
+        /// Removes a member, and refuses later requests: of its key for ever, of a browser's address while the room is open.
+        case block(MemberID)
+        /// Sets whom to admit. Guests who wait go on waiting.
+        case setPolicy(AdmissionPolicy)
+        /// Changes what members are told of the host.
+        case update(MemberUpdate)
+        /// Leaves the room. The member that joined first takes over; without one the room ends.
+        case leave
+        /// Ends the room for all.
+        case close
+
+        // The host's own media.
+
+        /// Offers media to a member. The answer comes as an action. The offer must be the host's own.
+        case offer(SignedDescription, to: MemberID)
+        /// Answers an offer to the host.
+        case answer(SignedDescription)
+        /// Ends a media session.
+        case endSession(OfferID, with: MemberID)
+
+        // The clock.
+
+        /// ``RoomHost/nextDeadline`` has come.
+        case tick
+    }
+
+    /// Handles an event, and does what is due. Returns the actions in the order of their execution.
+    /// - Parameter time: not before that of the last event.
+    public mutating func handle(_ event: Event, at time: HostTime) -> [Action] {
+        // It stands still while the machine sleeps.
+        let now = clock.time(at: time, due: due)
+        guard !isClosed else {
+            guard case .requestReceived(_, let id, _) = event else { return [] }
+            return [.reply(id, .refused(hasSuccessor ? .notHost : .closed))]
+        }
+        if case .memberHeard(let member) = event {
+            // The sign of life counts before the silence that it ends.
+            return hear(member, now) + expire(now)
+        }
+        return expire(now) + execute(event, now)
+    }
+
+    private mutating func execute(_ event: Event, _ now: HostTime) -> [Action] {
+        switch event {
+        case .requestReceived(let request, let id, let caller): return respond(to: request, id, caller, now)
+        case .connectionLost(let id): return loseConnection(id)
+        case .peerDescribed(let info, let key): return compare(info, provedBy: key, now)
+        case .decide(let id, let isWelcome): return decide(id, isWelcome: isWelcome, now)
+        case .blockGuest(let id): return block(id)
+        case .remove(let id): return expel(id, isBlocked: false, now)
+        case .block(let id): return expel(id, isBlocked: true, now)
+        case .setPolicy(let policy):
+            self.policy = policy
+            return []
+        case .update(let update): return apply(update, now)
+        case .leave: return end(next: roster.successors.first { !$0.isAway }?.id, now) + [.tell(.closed)]
+        case .close: return end(next: nil, now) + [.tell(.closed)]
+        case .offer(let description, let id): return offer(description, to: id, now)
+        case .answer(let description): return answer(description)
+        case .endSession(let offer, let member): return deliver(.ended(offer), to: member, now)
+        case .memberHeard, .tick: return []
+        }
+    }
+}
