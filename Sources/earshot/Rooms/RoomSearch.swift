@@ -18,49 +18,32 @@ struct RoomSearch {
         var needsPIN = false
     }
 
-    private static let patienceForTwins = 0.5
-
     // MARK: By name
 
     /// The room of that name; a machine's where there is no such room.
     func find(_ name: PeerName) throws -> Found {
         let browser = RoomBrowser()
         defer { browser.stop() }
-        let began = HostTime.now()
+        let start = HostTime.now()
+        var finder = RoomFinder(name.text, timeout: timeout, at: start)
         var shown = -1
-        var missing: DiscoveryError?
-        var firstSight: HostTime?
         while true {
             if Interrupt.isRequested { throw ExitCodes.interrupted }
-            let snapshot = browser.snapshot
-            let elapsed = HostTime.now().seconds(since: began)
-            let rooms = Self.rooms(snapshot.rooms, called: name.text)
-            // Names that differ in letter case alone: a twin may follow.
-            let isExact = rooms.contains { $0.name == name.text }
-            if firstSight == nil, !rooms.isEmpty { firstSight = .now() }
-            let isSettled = firstSight.map { HostTime.now().seconds(since: $0) > Self.patienceForTwins } ?? false
-            if rooms.count == 1, isExact || isSettled, let room = rooms.first { return try found(room) }
-            if rooms.count > 1, isSettled { return try choose(among: rooms, name.text) }
-            if case .unavailable(let reason) = snapshot.state {
-                missing = reason
-                // A daemon that is being started again gets a moment.
-                if elapsed > 1 { return try look(up: name, seen: [], reason) }
-            } else {
-                missing = nil
+            let now = HostTime.now()
+            switch finder.update(browser.snapshot, at: now) {
+            case .found(let room): return try found(room)
+            case .ambiguous(let rooms): return try choose(among: rooms, finder)
+            case .notFound(let seen, let problem): return try look(up: name, seen: seen, problem)
+            case nil: break
             }
-            if elapsed > timeout { return try look(up: name, seen: snapshot.rooms.map(\.name), missing) }
-            if Int(elapsed) > shown {
-                shown = Int(elapsed)
+            let elapsed = Int(now.seconds(since: start))
+            if elapsed > shown {
+                shown = elapsed
                 let words = "looking for '\(name)', \(shown) of \(Int(timeout)) s"
                 if Terminal.isInteractive { Terminal.live(words) } else if shown == 2 { Terminal.say(words) }
             }
             Thread.sleep(forTimeInterval: 0.02)
         }
-    }
-
-    static func rooms(_ rooms: [NearbyRoom], called name: String) -> [NearbyRoom] {
-        let exact = rooms.filter { $0.name == name }
-        return exact.isEmpty ? rooms.filter { $0.name.lowercased() == name.lowercased() } : exact
     }
 
     private func found(_ room: NearbyRoom) throws(Failure) -> Found {
@@ -77,8 +60,9 @@ struct RoomSearch {
     }
 
     /// Several of one name: the person says which, by their keys.
-    private func choose(among rooms: [NearbyRoom], _ name: String) throws -> Found {
+    private func choose(among rooms: [NearbyRoom], _ finder: RoomFinder) throws -> Found {
         Terminal.live("")
+        let name = rooms[0].name
         guard keys != nil else {
             let list = rooms.map { "\($0.hostName) (key \($0.id.hostKey), \($0.endpoints[0]))" }.joined(separator: ", ")
             throw Failure(
@@ -86,7 +70,7 @@ struct RoomSearch {
                 status: Failure.usage)
         }
         Terminal.say("\(rooms.count) rooms are called '\(name)'; press a number to enter, q to leave")
-        return try pick { Self.rooms($0, called: name) }
+        return try pick { finder.matches(in: $0) }
     }
 
     /// No room has the name: a machine may.

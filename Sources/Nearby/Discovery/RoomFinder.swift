@@ -1,0 +1,53 @@
+import AudioBase
+
+/// Finds a room by its name among those that are announced, without a clock or a network.
+///
+/// A name that differs in letter case alone is accepted after half a second without an exact match.
+public struct RoomFinder: Sendable {
+    /// The end of a search.
+    public enum Outcome: Hashable, Sendable {
+        /// One room has the name.
+        case found(NearbyRoom)
+        /// Several rooms have the name.
+        case ambiguous([NearbyRoom])
+        /// No room had the name in time. `seen` has the names of the other rooms; `problem` is why none can be seen.
+        case notFound(seen: [String], problem: DiscoveryError?)
+    }
+
+    /// Seconds in which a second room of the name may appear.
+    static let twinDelay = 0.5
+    /// Seconds in which a daemon that restarts may appear.
+    static let restartDelay = 1.0
+
+    private let name: String
+    private let timeout: Double
+    private let start: HostTime
+    private var firstMatch: HostTime?
+
+    /// - Parameter timeout: seconds until the search ends.
+    public init(_ name: String, timeout: Double, at time: HostTime) {
+        self.name = name
+        self.timeout = timeout
+        start = time
+    }
+
+    /// Returns the outcome once the search has ended; nil while it goes on.
+    public mutating func update(_ snapshot: RoomBrowser.Snapshot, at now: HostTime) -> Outcome? {
+        let rooms = matches(in: snapshot.rooms)
+        if firstMatch == nil, !rooms.isEmpty { firstMatch = now }
+        let isSettled = firstMatch.map { now.seconds(since: $0) > Self.twinDelay } ?? false
+        if rooms.count == 1, isSettled || rooms[0].name == name { return .found(rooms[0]) }
+        if rooms.count > 1, isSettled { return .ambiguous(rooms) }
+        let elapsed = now.seconds(since: start)
+        if case .unavailable(let problem) = snapshot.state {
+            return elapsed > min(Self.restartDelay, timeout) ? .notFound(seen: [], problem: problem) : nil
+        }
+        return elapsed > timeout ? .notFound(seen: snapshot.rooms.map(\.name), problem: nil) : nil
+    }
+
+    /// The rooms of the name; if none has exactly that, those that differ in letter case.
+    public func matches(in rooms: [NearbyRoom]) -> [NearbyRoom] {
+        let exact = rooms.filter { $0.name == name }
+        return exact.isEmpty ? rooms.filter { $0.name.lowercased() == name.lowercased() } : exact
+    }
+}
