@@ -10,14 +10,14 @@ extension LiveCall {
     /// Makes a call on a sound device and opens its port. It is in no room yet: perform ``LiveCallCommand/host(_:)`` or
     /// ``LiveCallCommand/join(_:pin:purpose:)``.
     /// - Parameters:
-    ///   - room: the local participant's name, port and key. Its `media` is set here.
+    ///   - room: the local participant's name, port and key. Its `media` and `isMuted` are set here.
     ///   - audio: the session of the sound device, inactive; nil for the system's default devices.
     ///   - change: changes the codec and other preferences, which begin as `CallPreferences` has them.
-    /// - Throws: ``LiveCallEnding/device(_:)`` or ``LiveCallEnding/session(_:)``.
+    /// - Throws: ``LiveCallOpeningError/device(_:)`` or ``LiveCallOpeningError/session(_:)``.
     public static func open(
         _ room: NearbySession.Configuration, on audio: AudioSession? = nil, _ configuration: Configuration = .init(),
         preferences change: (inout CallPreferences) -> Void = { _ in }
-    ) async throws(LiveCallEnding) -> LiveCall {
+    ) async throws(LiveCallOpeningError) -> LiveCall {
         let device = try openDevice(audio)
         var preferences = CallPreferences(
             deviceRate: device.device.sampleRate, deviceBlock: device.device.blockFrameCount)
@@ -33,6 +33,7 @@ extension LiveCall {
         let media = CallSession(preferences, device: device.device, cname: name, voice: voice)
         var room = room
         room.media = media
+        room.isMuted = configuration.isMuted
         do throws(NearbyError) {
             return try LiveCall(configuration, room: try await NearbySession(room), sound: (media, device))
         } catch {
@@ -41,7 +42,7 @@ extension LiveCall {
         }
     }
 
-    private static func openDevice(_ audio: AudioSession?) throws(LiveCallEnding) -> CallDeviceSession {
+    private static func openDevice(_ audio: AudioSession?) throws(LiveCallOpeningError) -> CallDeviceSession {
         do throws(AudioDeviceError) {
             guard let audio else { return try CallDeviceSession(AudioSession(AudioSystems.make())) }
             return try CallDeviceSession(audio)

@@ -12,8 +12,10 @@ import Rooms
 /// snapshots and events. The call is the only reader of its room's events and messages, and it owns the thread that has the
 /// sound device. Members are for any thread but a render thread. Every call must be closed with ``close()``.
 public final class LiveCall: Sendable {
-    /// Events that ``events(after:)`` can repeat.
+    /// Events that ``events(after:)`` can repeat, and that it keeps for a slow reader.
     public static let historyLimit = 1_000
+    /// Bytes of messages that ``events(after:)`` can repeat.
+    public static let historyByteLimit = 4 << 20
     /// Milliseconds between two looks at media and device.
     private static let interval = 50
 
@@ -30,10 +32,14 @@ public final class LiveCall: Sendable {
     private let soundEnd: AsyncStream<Never>.Continuation
     private let thread = Guarded<ServiceThread?>(nil)
     private let tasks = Guarded<[Task<Void, Never>]>([])
+    private let closing = Guarded<Task<Void, Never>?>(nil)
 
     struct State {
         var core: LiveCallCore
         var history: [LiveCallEvent] = []
+        var historyByteCount = 0
+        /// The last event that a polling face has seen; nil without such a face.
+        var lastPolledEvent: UInt64?
         var mediaActions: [LiveCallCore.MediaAction] = []
         var outboxes: [MemberID: MessageOutbox] = [:]
         /// The names of all who were in the room.
@@ -47,7 +53,7 @@ public final class LiveCall: Sendable {
     ///   - room: nobody else may read its events and arrivals.
     ///   - sound: the media that `room` negotiates, and the device it runs on; nil for messages and files only.
     /// - Throws: `NearbyError.noThread`.
-    public init(
+    package init(
         _ configuration: Configuration, room: any LiveCallRoom,
         sound: (media: any LiveCallMedia, device: any LiveCallDevice)? = nil
     ) throws(NearbyError) {
@@ -64,8 +70,29 @@ public final class LiveCall: Sendable {
         let (soundEnds, soundEnd) = AsyncStream<Never>.makeStream()
         self.soundEnd = soundEnd
         media?.setMuted(configuration.isMuted)
-        try startThread()
+        do throws(NearbyError) {
+            try startThread()
+        } catch {
+            Task { await room.close(endsRoom: false) }
+            throw error
+        }
         startTasks(actions, soundEnds)
+    }
+
+    /// A call that was not closed ends here. Its room and device are closed in the background.
+    deinit {
+        let tasks = tasks.withLock { $0 }
+        guard !tasks.isEmpty else { return }
+        thread.withLock { $0 }?.stop()
+        media?.stop()
+        soundEnd.finish()
+        roomActions.finish()
+        for task in tasks { task.cancel() }
+        let (room, device) = (room, device)
+        Task {
+            await room.close(endsRoom: false)
+            device?.close()
+        }
     }
 
     private func startThread() throws(NearbyError) {
@@ -79,6 +106,7 @@ public final class LiveCall: Sendable {
 
     private func startTasks(_ actions: AsyncStream<LiveCallCore.RoomAction>, _ soundEnds: AsyncStream<Never>) {
         let (room, device) = (room, device)
+        let arrivals = Task { [weak self] in await Self.receiveArrivals(of: room) { [weak self] in self } }
         tasks.withLock { tasks in
             tasks = [
                 Task { [weak self] in
@@ -86,16 +114,19 @@ public final class LiveCall: Sendable {
                         if case .close = action { for await _ in soundEnds {} }
                         if let failure = await action.execute(in: room) { self?.handle(.roomFailed(failure)) }
                         if case .readJoinCodes = action { self?.handle(.joinCodes(await room.currentJoinCodes())) }
-                        if case .close = action { return }
+                        guard case .close = action else { continue }
+                        await arrivals.value
+                        self?.handle(.roomClosed)
+                        return
                     }
                 },
                 Task { [weak self] in for await event in room.events { self?.handle(.room(event)) } },
-                Task { [weak self] in await self?.receiveArrivals() },
+                arrivals,
             ]
             guard let device else { return }
             tasks.append(
                 Task { [weak self] in
-                    for await (event, description) in device.events { self?.handle(.device(event, description)) }
+                    for await event in device.events { self?.handle(.device(event, device.description)) }
                 })
         }
     }
@@ -109,7 +140,7 @@ public final class LiveCall: Sendable {
     public var port: UInt16 { room.port }
 
     /// The processing of the local voice; nil if there is none.
-    public var voice: CallVoice? { media?.voice }
+    package var voice: CallVoice? { media?.voice }
 
     /// The present state.
     public var snapshot: LiveCallSnapshot { state.withLock { $0.core.snapshot } }
@@ -125,25 +156,30 @@ public final class LiveCall: Sendable {
     /// Executes a command, or refuses it without a change. It does not wait for what the command causes.
     public func perform(_ command: LiveCallCommand) throws(CommandRefusal) {
         try process { state, now throws(CommandRefusal) in
-            if case .say = command, state.outboxes.values.contains(where: { $0.isFull() }) { throw .messagesWaiting }
+            if case .say = command, state.core.snapshot.availability(of: .say) == .available,
+                state.core.snapshot.participants.contains(where: { state.outboxes[$0.id]?.isFull() ?? false })
+            {
+                throw .messagesWaiting
+            }
             return try state.core.perform(command, at: now)
         }
     }
 
-    /// The events from a number on, then each new one. Ends after ``LiveCallEvent/Kind/ended(_:)`` if the stream is not cancelled
-    /// before. Unread events are kept.
+    /// The events from a number on, then each new one. Ends after ``LiveCallEvent/Kind/ended(_:)``. A slow reader loses the oldest
+    /// of more than ``historyLimit``; the numbers show it.
     /// - Parameter number: the last event that the face knows; 0 for none. At most ``historyLimit`` older ones are repeated.
     public func events(after number: UInt64 = 0) -> AsyncStream<LiveCallEvent> {
         state.withLock { state in
             let known = state.history.filter { $0.number > number }
-            let (stream, continuation) = AsyncStream<LiveCallEvent>.makeStream()
+            let (stream, continuation) = AsyncStream<LiveCallEvent>.makeStream(
+                bufferingPolicy: .bufferingNewest(Self.historyLimit))
             for event in known { continuation.yield(event) }
             if case .ended? = state.history.last?.kind {
                 continuation.finish()
                 return stream
             }
             // No event falls between: new ones are sent under the same lock.
-            let new = newEvents.stream()
+            let new = newEvents.stream(keeping: Self.historyLimit)
             let forward = Task {
                 for await event in new {
                     continuation.yield(event)
@@ -156,33 +192,58 @@ public final class LiveCall: Sendable {
         }
     }
 
-    /// The events that happened after that number, at most ``historyLimit``. For faces that look at a call regularly.
+    /// The events that happened after that number, at most ``historyLimit``. For faces that poll: messages are held up while
+    /// the quickest of them lags.
     public func pastEvents(after number: UInt64) -> [LiveCallEvent] {
         state.withLock { state in
+            state.lastPolledEvent = max(number, state.lastPolledEvent ?? 0)
             guard let last = state.history.last, last.number > number else { return [] }
             return state.history.filter { $0.number > number }
         }
     }
 
-    /// The present snapshot, then each new one. A slow reader gets the latest.
+    /// The present snapshot, then each new one. A slow reader gets the latest. Ends with the first that has an ending.
     public func snapshots() -> AsyncStream<LiveCallSnapshot> {
-        state.withLock { newSnapshots.stream(keeping: 1, startingWith: $0.core.snapshot) }
+        state.withLock { state in
+            let present = state.core.snapshot
+            let new = newSnapshots.stream(keeping: 1)
+            return AsyncStream(bufferingPolicy: .bufferingNewest(1)) { continuation in
+                continuation.yield(present)
+                guard present.ending == nil else { return continuation.finish() }
+                let forward = Task {
+                    for await snapshot in new {
+                        continuation.yield(snapshot)
+                        if snapshot.ending != nil { break }
+                    }
+                    continuation.finish()
+                }
+                continuation.onTermination = { _ in forward.cancel() }
+            }
+        }
     }
 
-    /// Leaves the room if the call is in one, and closes room and device. Returns when both are closed.
+    /// Leaves the room if the call is in one, and closes room and device. Returns when both are closed, however often it is called.
     public func close() async {
         try? perform(.leave)
-        let tasks = tasks.withLock { tasks in
-            defer { tasks = [] }
-            return tasks
+        let task = closing.withLock { closing in
+            let task = closing ?? Task { await self.closeParts() }
+            closing = task
+            return task
         }
-        guard !tasks.isEmpty else { return }
+        await task.value
+    }
+
+    private func closeParts() async {
+        let tasks = tasks.withLock { $0 }
         await tasks[0].value
-        for task in tasks.dropFirst() { task.cancel() }
-        roomActions.finish()
         thread.withLock { $0 }?.stop()
         device?.close()
-        for task in tasks { await task.value }
+        for task in tasks {
+            task.cancel()
+            await task.value
+        }
+        roomActions.finish()
+        self.tasks.withLock { $0 = [] }
     }
 
     // MARK: The core
@@ -208,25 +269,26 @@ public final class LiveCall: Sendable {
     private func execute(_ action: LiveCallCore.Action, _ state: inout State) {
         switch action {
         case .room(let action): roomActions.yield(action)
+        case .media(.setMuted(let isMuted)): media?.setMuted(isMuted)
         case .media(let action): state.mediaActions.append(action)
         case .tell(let event):
-            if state.history.count == Self.historyLimit { state.history.removeFirst() }
-            state.history.append(event)
+            state.remember(event)
             newEvents.send(event)
             note(event, &state)
         case .say(let text, let participants):
-            for participant in participants { outbox(to: participant.id, &state).enqueue(text) }
+            for participant in participants { outbox(to: participant, &state).enqueue(text) }
         case .sendFile(let transfer, let path, let participants): sendInBackground(transfer, path, participants)
         }
     }
 
     /// Notes the names of participants, and the times at which they left.
     private func note(_ event: LiveCallEvent, _ state: inout State) {
-        switch event.kind {
-        case .participantLeft(let participant, _):
-            guard case .running(let since) = state.core.snapshot.sound else { return }
-            state.records[participant.id]?.leftAfter = event.time.seconds(since: since)
-        default: break
+        if case .participantLeft(let participant, _) = event.kind {
+            switch state.core.snapshot.sound {
+            case .running(let since): state.records[participant.id]?.leftAfter = event.time.seconds(since: since)
+            case .stopped(let seconds): state.records[participant.id]?.leftAfter = seconds
+            case .none, .waiting: break
+            }
         }
         for participant in state.core.snapshot.participants { state.names[participant.id] = participant.name }
     }
@@ -247,7 +309,7 @@ public final class LiveCall: Sendable {
         case .stop:
             media?.stop()
             soundEnd.finish()
-        case .setMuted(let isMuted): media?.setMuted(isMuted)
+        case .setMuted: break  // done at once
         case .setVolume(let volume, let id): media?.setGain(volume, of: PeerID(Int(id.number)))
         case .setVoiceProcessing(let isOn): media?.voice?.setProcessing(isOn)
         }
@@ -344,4 +406,23 @@ extension LiveCallCore.RoomAction {
             return error
         }
     }
+}
+
+extension LiveCall.State {
+    /// Appends an event to the history, and removes the oldest beyond its limits.
+    fileprivate mutating func remember(_ event: LiveCallEvent) {
+        history.append(event)
+        historyByteCount += event.byteCount
+        var excess = 0
+        while history.count - excess > LiveCall.historyLimit || historyByteCount > LiveCall.historyByteLimit {
+            historyByteCount -= history[excess].byteCount
+            excess += 1
+        }
+        history.removeFirst(excess)
+    }
+}
+
+extension LiveCallEvent {
+    /// Bytes of a message; 0 of other events.
+    fileprivate var byteCount: Int { if case .messageReceived(let message) = kind { message.byteCount } else { 0 } }
 }

@@ -3,8 +3,8 @@ import AudioDevices
 import Call
 import MediaTransport
 
-/// The media of a ``LiveCall``: a `CallSession`, or a test's own. Called on the call's thread.
-public protocol LiveCallMedia: Sendable {
+/// The media of a ``LiveCall``: a `CallSession`, or a test's own. ``setMuted(_:)`` is called on any thread, all else on the call's.
+package protocol LiveCallMedia: Sendable {
     /// The processing of the local voice; nil if there is none.
     var voice: CallVoice? { get }
     /// The channels of the call.
@@ -29,8 +29,8 @@ public protocol LiveCallMedia: Sendable {
 
 extension CallSession: LiveCallMedia {
     /// The channels of the call.
-    public var channelCount: Int { preferences.channelCount }
+    package var channelCount: Int { preferences.channelCount }
 
     /// Mutes the local voice, or unmutes it.
-    public func setMuted(_ isMuted: Bool) { self.isMuted = isMuted }
+    package func setMuted(_ isMuted: Bool) { self.isMuted = isMuted }
 }

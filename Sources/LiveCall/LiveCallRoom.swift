@@ -3,7 +3,7 @@ import Nearby
 import Rooms
 
 /// The room of a ``LiveCall``: a `NearbySession`, or a test's own.
-public protocol LiveCallRoom: Sendable {
+package protocol LiveCallRoom: Sendable {
     /// Everything that happens, for one reader.
     var events: AsyncStream<NearbyEvent> { get }
     /// Messages, streams and files, for one reader.
@@ -44,29 +44,29 @@ public protocol LiveCallRoom: Sendable {
 
 extension NearbySession: LiveCallRoom {
     /// Opens a room.
-    public func host(_ room: RoomOpening, admission: AdmissionPolicy) async throws(NearbyError) {
+    package func host(_ room: RoomOpening, admission: AdmissionPolicy) async throws(NearbyError) {
         try await host(
             room.name, policy: admission, pin: room.pin, capacity: room.capacity, isAdvertised: room.isAnnounced)
     }
 
     /// Admits or declines a guest.
-    public func decide(_ request: AskID, isAdmitted: Bool) { decide(request, isWelcome: isAdmitted) }
+    package func decide(_ request: AskID, isAdmitted: Bool) { decide(request, isWelcome: isAdmitted) }
 
     /// Declines a guest and refuses later requests.
-    public func blockRequest(_ request: AskID) { block(request) }
+    package func blockRequest(_ request: AskID) { block(request) }
 
     /// Removes a participant and refuses later requests.
-    public func blockParticipant(_ participant: MemberID) { block(participant) }
+    package func blockParticipant(_ participant: MemberID) { block(participant) }
 
     /// Sets which guests are admitted.
-    public func setAdmission(_ policy: AdmissionPolicy) { setPolicy(policy) }
+    package func setAdmission(_ policy: AdmissionPolicy) { setPolicy(policy) }
 
     /// Tells the others a new name or whether the local participant is muted.
-    public func tell(name: PeerName?, isMuted: Bool?) { update(name: name, isMuted: isMuted) }
+    package func tell(name: PeerName?, isMuted: Bool?) { update(name: name, isMuted: isMuted) }
 
     /// The join codes of this machine.
-    public func currentJoinCodes() -> [JoinCode] { joinCodes }
+    package func currentJoinCodes() -> [JoinCode] { joinCodes }
 
     /// The state of the transport to a participant; nil if there is none.
-    public nonisolated func transportReport(of participant: MemberID) -> MediaPortReport? { report(of: participant) }
+    package nonisolated func transportReport(of participant: MemberID) -> MediaPortReport? { report(of: participant) }
 }

@@ -129,6 +129,39 @@ import Testing
         #expect(rig.events.count == count)
     }
 
+    @Test func `a local participant who is muted before the room tells it there`() throws {
+        var rig = CoreRig { $0.staysAlone = true }
+        try rig.perform(.setMuted(true))
+        rig.host()
+        #expect(rig.actions.room == ["tell muted", "host", "tell muted", "codes"])
+        #expect(rig.snapshot.localParticipant?.isMuted == true)
+        var other = CoreRig()
+        other.joinAsGuest()
+        #expect(other.actions.room == ["join"])
+    }
+
+    @Test(arguments: [(-1, 2), (0, 2), (2, 2), (5, 5), (9, 8)]) func `a capacity is clamped`(asked: Int, got: Int) throws {
+        var rig = CoreRig()
+        var opening = CoreRig.opening
+        opening.capacity = asked
+        guard case .room(.host(let opened, _))? = try rig.perform(.host(opening)).first else {
+            Issue.record("no room")
+            return
+        }
+        #expect(opened.capacity == got)
+    }
+
+    @Test func `a host that returns as a guest has no join codes`() throws {
+        var rig = CoreRig { $0.staysAlone = true }
+        rig.host()
+        rig.handle(.joinCodes([try JoinCode(address: .loopback, port: 47_400, key: CoreRig.key(1))]))
+        rig.handle(.room(.discovery(.advertising(name: "x"))))
+        #expect(!rig.snapshot.joinCodes.isEmpty && rig.snapshot.discovery != nil)
+        let roster = rig.makeRoster([CoreRig.member(1), CoreRig.member(2)], host: 2)
+        rig.handle(.room(.joined(roster, as: CoreRig.id(1))))
+        #expect(rig.snapshot.joinCodes.isEmpty && rig.snapshot.discovery == nil && !rig.snapshot.isHost)
+    }
+
     @Test func `a room that cannot be opened is the end`() throws {
         var rig = CoreRig()
         try rig.perform(.host(CoreRig.opening))

@@ -39,10 +39,22 @@ import Testing
         #expect(rig.actions.media == ["start"] && rig.snapshot.ending == nil)
     }
 
-    @Test func `a room without sound starts none, and may be left alone`() {
-        var rig = CoreRig(hasSound: false)
+    @Test(arguments: [false, true]) func `a room without sound starts none; a guest in it may stay alone`(stays: Bool) {
+        var rig = CoreRig(hasSound: false) { $0.staysAlone = stays }
         rig.joinAsGuest()
         #expect(rig.actions.media.isEmpty && rig.snapshot.sound == .none)
+        rig.handle(.room(.becameHost(rig.makeRoster([CoreRig.member(2)], host: 2))))
+        #expect(rig.snapshot.ending == (stays ? nil : .alone))
+    }
+
+    @Test(arguments: [false, true]) func `a room that nobody has joined is not left`(hasSound: Bool) {
+        var rig = CoreRig(hasSound: hasSound)
+        rig.host()
+        rig.wait(2)
+        #expect(rig.snapshot.isInRoom)
+        rig.change(to: [CoreRig.member(1), CoreRig.member(2)])
+        rig.change(to: [CoreRig.member(1)])
+        #expect(rig.snapshot.ending == .alone)
     }
 
     @Test func `a guest's call ends when the others have left`() {
@@ -53,7 +65,9 @@ import Testing
         rig.handle(.room(.becameHost(rig.makeRoster([CoreRig.member(2)], host: 2))))
         #expect(rig.snapshot.ending == .alone && rig.snapshot.sound == .stopped(after: 2))
         #expect(rig.actions.media.last == "stop" && rig.actions.room.last == "close")
-        guard case .ended(.alone)? = rig.events.last?.kind else {
+        let count = rig.events.count
+        rig.handle(.roomClosed)
+        guard rig.events.count == count + 1, case .ended(.alone)? = rig.events.last?.kind else {
             Issue.record("no end")
             return
         }
@@ -187,7 +201,41 @@ import Testing
         #expect(rig.actions.media.count == 4)
     }
 
-    @Test func `nothing is told after the end`() throws {
+    @Test func `messages and files are told until the room is closed`() throws {
+        var rig = CoreRig()
+        rig.joinAsGuest()
+        try rig.perform(.sendFile(path: "x"))
+        var transfer = rig.snapshot.transfers[0]
+        try rig.perform(.leave)
+        let count = rig.events.count
+        rig.handle(.message(ChatMessage(sender: CoreRig.id(1), senderName: nil, text: "bye", byteCount: 3)))
+        transfer.state = .failed(.ended)
+        rig.handle(.transfer(transfer))
+        rig.handle(.messagesLost(to: CoreRig.name(1), count: 2, reason: "x"))
+        rig.handle(.roomClosed)
+        rig.handle(.message(ChatMessage(sender: CoreRig.id(1), senderName: nil, text: "late", byteCount: 4)))
+        rig.handle(.roomClosed)
+        #expect(rig.events.count == count + 4 && rig.snapshot.transfers.isEmpty)
+        guard case .ended(.left)? = rig.events.last?.kind else {
+            Issue.record("the last is another")
+            return
+        }
+    }
+
+    @Test func `a volume holds for media that is negotiated anew`() throws {
+        var rig = CoreRig()
+        rig.joinAsGuest()
+        try rig.perform(.setVolume(0.5, of: CoreRig.id(1)))
+        rig.observation.calls[CoreRig.id(1)] = .init(format: Self.format)
+        rig.wait(0.2)
+        rig.observation.calls = [:]
+        rig.wait(0.1)
+        rig.observation.calls[CoreRig.id(1)] = .init(format: Self.format)
+        rig.wait(0.2)
+        #expect(rig.actions.media.count { $0 == "volume 0.5 of 1" } == 3)
+    }
+
+    @Test func `nothing else is told after the end`() throws {
         var rig = CoreRig()
         rig.joinAsGuest()
         rig.startSound()

@@ -6,17 +6,20 @@ import Rooms
 extension LiveCall {
     /// The time that a message of a participant waits until the participant is in the snapshot.
     private static let introductionTimeout = Duration.seconds(1)
+    /// Events that a polling face may lag behind before arrivals are held up.
+    private static let lagLimit: UInt64 = 64
 
     /// Begins to send a file to participants. It returns when the file's hash is known.
     /// - Throws: the reason why the file cannot be read.
-    public func sendFile(at path: String, to participants: [MemberID]) async throws(TransferError) -> OutgoingFile {
+    package func sendFile(at path: String, to participants: [MemberID]) async throws(TransferError) -> OutgoingFile {
         try await room.sendFile(at: path, to: participants)
     }
 
     // MARK: Sending
 
     /// The outbox of a participant. It reports losses, and the number of messages that wait.
-    func outbox(to id: MemberID, _ state: inout State) -> MessageOutbox {
+    func outbox(to participant: Participant, _ state: inout State) -> MessageOutbox {
+        let id = participant.id
         if let outbox = state.outboxes[id] { return outbox }
         let outbox = MessageOutbox { [room] text in
             do throws(TransferFailure) {
@@ -26,7 +29,7 @@ extension LiveCall {
                 return error.reasons[id].map { "\($0)" } ?? "\(error)"
             }
         } reportLoss: { [weak self] count, reason in
-            if count > 0 { self?.handle(.messagesLost(to: id, count: count, reason: reason)) }
+            if count > 0 { self?.handle(.messagesLost(to: participant.name, count: count, reason: reason)) }
             self?.countUnsentMessages()
         }
         state.outboxes[id] = outbox
@@ -47,16 +50,19 @@ extension LiveCall {
             do {
                 let file = try await room.sendFile(at: path, to: participants.map(\.id))
                 (transfer.name, transfer.byteCount) = (file.name, file.size)
+                handle(.transfer(transfer))
                 try await file.finished()
                 transfer.state = .sent
             } catch let error as TransferFailure {
                 transfer.state = .undelivered(
-                    error.reasons.sorted { $0.key < $1.key }.map { id, reason in
-                        let name = participants.first { $0.id == id }?.name.text
-                        return .init(name: name ?? "somebody", reason: "\(reason)")
+                    error.reasons.sorted { $0.key < $1.key }.compactMap { id, reason in
+                        guard let name = participants.first(where: { $0.id == id })?.name else { return nil }
+                        return .init(name: name, reason: reason)
                     })
+            } catch let error as TransferError {
+                transfer.state = .failed(error)
             } catch {
-                transfer.state = .failed("\(error)")
+                transfer.state = .failed(.ended)
             }
             handle(.transfer(transfer))
         }
@@ -64,32 +70,44 @@ extension LiveCall {
 
     // MARK: Receiving
 
-    /// Until the room is closed.
-    func receiveArrivals() async {
+    /// Reads the room's arrivals until it is closed. A lagging face holds them up, and through TCP their senders.
+    static func receiveArrivals(of room: any LiveCallRoom, for call: @escaping @Sendable () -> LiveCall?) async {
         await withDiscardingTaskGroup { group in
             while let arrival = try? await room.arrivals.next() {
+                await awaitFaces(call)
+                guard let call = call() else { return }
                 switch arrival {
                 case .message(let bytes, from: let id):
-                    let name = await introducedName(of: id)
-                    handle(
-                        .message(
-                            Message(
-                                sender: id, senderName: name, text: String(validating: bytes, as: UTF8.self),
-                                byteCount: bytes.count)))
+                    let text = String(validating: bytes, as: UTF8.self)
+                    let name = await call.introducedName(of: id)
+                    call.handle(
+                        .message(ChatMessage(sender: id, senderName: name, text: text, byteCount: bytes.count)))
                 case .stream(let stream, from: let id):
                     stream.cancel()
-                    handle(.streamRefused(from: await introducedName(of: id), stream: "\(stream.name)"))
-                case .file(let file, from: let id):
-                    group.addTask { await self.receive(file, from: id) }
+                    call.handle(.streamRefused(from: await call.introducedName(of: id), stream: "\(stream.name)"))
+                case .file(let file, from: let id): group.addTask { await call.receive(file, from: id) }
                 }
             }
+        }
+    }
+
+    /// Waits while a face that polls lags too far behind.
+    private static func awaitFaces(_ call: @Sendable () -> LiveCall?) async {
+        while call()?.isLagging == true, !Task.isCancelled { try? await Task.sleep(for: .milliseconds(20)) }
+    }
+
+    /// Returns true if no polling face has seen the last ``lagLimit`` events.
+    private var isLagging: Bool {
+        state.withLock { state in
+            guard let seen = state.lastPolledEvent, state.core.snapshot.ending == nil else { return false }
+            return (state.history.last?.number ?? 0) > seen + Self.lagLimit
         }
     }
 
     /// The name of a participant. A message can arrive before the roster that has its sender.
     private func introducedName(of id: MemberID) async -> PeerName? {
         let end = ContinuousClock.now + Self.introductionTimeout
-        while ContinuousClock.now < end {
+        while ContinuousClock.now < end, !Task.isCancelled {
             if let name = state.withLock({ $0.names[id] }) { return name }
             try? await Task.sleep(for: .milliseconds(20))
         }
@@ -105,12 +123,12 @@ extension LiveCall {
             transfer.state = .declined
             return handle(.transfer(transfer))
         }
-        do {
+        do throws(TransferError) {
             try await file.accept(into: folder)
             handle(.transfer(transfer))
             transfer.state = .received(path: try await file.finished())
         } catch {
-            transfer.state = .failed("\(error)")
+            transfer.state = .failed(error)
         }
         handle(.transfer(transfer))
     }

@@ -21,7 +21,7 @@ package final class MessageOutbox: Sendable {
     private let state = Guarded(State())
     /// Delivers a message; returns the reason why it did not arrive.
     private let send: @Sendable (String) async -> String?
-    /// Receives the reason why that many messages did not arrive.
+    /// Receives the reason why that many messages did not arrive; a count of 0 after each delivery.
     private let reportLoss: @Sendable (_ count: Int, _ reason: String) async -> Void
 
     package init(
@@ -62,6 +62,7 @@ package final class MessageOutbox: Sendable {
         while let message = dequeue() {
             guard let reason = await send(message) else {
                 await reportLosses("too many messages were waiting")
+                await reportLoss(0, "")
                 continue
             }
             // Each of the others would wait as long.

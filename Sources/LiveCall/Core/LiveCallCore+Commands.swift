@@ -10,6 +10,8 @@ extension LiveCallCore {
         if let refusal = snapshot.refusal(of: command.kind) { throw refusal }
         switch command {
         case .host(let opening):
+            var opening = opening
+            opening.capacity = max(2, min(Roster.maximumNativeCount, opening.capacity))
             next.phase = .opening
             act(.room(.host(opening, next.admission)))
         case .join(let endpoint, let pin, let purpose):
@@ -42,7 +44,7 @@ extension LiveCallCore {
             let volume = max(0, min(8, volume.isFinite ? volume : 1))
             links[id, default: Link()].volume = volume
             act(.media(.setVolume(volume, of: id)))
-        case .setVoiceProcessing(let mode): voiceMode = mode
+        case .setVoiceProcessing(let mode): next.voiceProcessingMode = mode
         case .say(let text): try say(text)
         case .sendFile(let path): sendFile(path)
         case .leave: end(.left)

@@ -18,12 +18,14 @@ extension LiveCallCore {
         case device(AudioSessionEvent, CallDevice)
         /// The regular look at media and device.
         case observation(Observation)
-        case message(Message)
+        case message(ChatMessage)
         /// The number of messages that wait for delivery.
         case unsentMessages(Int)
-        case messagesLost(to: MemberID, count: Int, reason: String)
+        case messagesLost(to: PeerName, count: Int, reason: String)
         case streamRefused(from: PeerName?, stream: String)
         case transfer(FileTransfer)
+        /// The room is closed, and everything that arrived was reported.
+        case roomClosed
     }
 
     /// Media and device at one moment.

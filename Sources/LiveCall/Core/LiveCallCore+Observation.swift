@@ -39,10 +39,12 @@ extension LiveCallCore {
             let call = observation.calls[member.id]
             guard call != nil || links[member.id] != nil else { continue }
             var link = links[member.id] ?? Link()
-            if link.format != call?.format {
-                link.format = call?.format
+            if let call, link.format != call.format {
                 link.negotiationFailure = nil
+                // Media that is new has the usual volume.
+                if link.volume != 1 { act(.media(.setVolume(link.volume, of: member.id))) }
             }
+            link.format = call?.format
             let step = call?.rate.map { $0.isTooSlow ? Int.max : $0.index } ?? 0
             let isNewStep = call != nil && step != link.reportedStep
             if isNewStep { (link.reportedStep, link.rate) = (step, call?.rate) }
@@ -62,9 +64,9 @@ extension LiveCallCore {
             return
         }
         // Between two routes there is nothing to choose.
-        guard !device.route.isEmpty, voiceMode != .off || next.voiceProcessing != nil else { return }
+        guard !device.route.isEmpty, next.voiceProcessingMode != .off || next.voiceProcessing != nil else { return }
         let choice = VoiceProcessingChoice(
-            voiceMode, input: device.route.input, output: device.route.output, channelCount: voice.channelCount,
+            next.voiceProcessingMode, input: device.route.input, output: device.route.output, channelCount: voice.channelCount,
             blockFrameCount: observation.hardwareBlockFrameCount, maximumBlockFrameCount: voice.maximumBlockFrameCount)
         if case .chosen(choice, _)? = next.voiceProcessing { return }
         let state = VoiceProcessingState.chosen(choice, latency: choice.isOn ? voice.latency : 0)

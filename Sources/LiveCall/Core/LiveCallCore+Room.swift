@@ -67,7 +67,13 @@ extension LiveCallCore {
         hostAsked = nil
         next.phase = .inRoom
         next.pinRequest = nil
-        guard roster.host == id else { return tell(.roomJoined) }
+        if let isMuted = roster[id]?.isMuted, isMuted != next.isMuted {
+            act(.room(.tell(name: nil, isMuted: next.isMuted)))
+        }
+        guard roster.host == id else {
+            (next.joinCodes, next.discovery) = ([], nil)
+            return tell(.roomJoined)
+        }
         eventAfterJoinCodes = .roomOpened
         act(.room(.readJoinCodes))
     }
@@ -108,7 +114,7 @@ extension LiveCallCore {
         case .renamed(let member, let was): tell(.participantRenamed(participant(member), from: was))
         case .muted(let member, _): if member.id != memberID { tell(.participantMuted(participant(member))) }
         case .away(let member, _): if member.id != memberID { tell(.participantAway(participant(member))) }
-        case .moved: break
+        case .moved(let member): if member.id == memberID, roster?.host == member.id { act(.room(.readJoinCodes)) }
         case .host(let member):
             guard member.id != reportedHost else { return }
             reportedHost = member.id

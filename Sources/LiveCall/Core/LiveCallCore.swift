@@ -34,13 +34,16 @@ package struct LiveCallCore: Sendable {
     var departed: Set<MemberID> = []
     /// The participant who was lost last.
     var lostParticipant: PeerName?
+    /// Returns true from the first remote participant on.
+    private var hadCompany = false
     /// The event that awaits the join codes.
     var eventAfterJoinCodes: LiveCallEvent.Kind?
     private var transferCount: UInt64 = 0
-    var voiceMode: VoiceProcessingMode
 
     /// Returns true from the request to start sound on.
     private var isStarting = false
+    /// Returns true after the last event.
+    private var isOver = false
     private var actions: [Action] = []
     private var eventCount: UInt64 = 0
     private(set) var now = HostTime(nanoseconds: 0)
@@ -64,8 +67,8 @@ package struct LiveCallCore: Sendable {
     /// - Parameter hasSound: false for a room with messages and files only.
     package init(_ configuration: LiveCall.Configuration, hasSound: Bool, hasVoiceProcessing: Bool = false) {
         self.configuration = configuration
-        voiceMode = configuration.voiceProcessing
         snapshot = LiveCallSnapshot(admission: configuration.admission, sound: hasSound ? .waiting : .none)
+        snapshot.voiceProcessingMode = configuration.voiceProcessing
         snapshot.isMuted = configuration.isMuted
         snapshot.hasVoiceProcessing = hasVoiceProcessing
         next = snapshot
@@ -99,17 +102,21 @@ package struct LiveCallCore: Sendable {
             if next.sound != .waiting { next.device = device }
             tell(.device(event, device))
         case .observation(let observation): observe(observation)
-        case .message(let message): tell(.messageReceived(message))
-        case .unsentMessages, .messagesLost, .streamRefused, .transfer: handleTransfer(event)
+        case .message, .unsentMessages, .messagesLost, .streamRefused, .transfer: handleTransfer(event)
+        case .roomClosed: break
         }
     }
 
-    /// Files and messages may still end after the call did. The snapshot has them; no event follows the end.
+    /// Messages and files that were on their way are reported until the room is closed.
     private mutating func handleAfterEnd(_ event: Event) {
+        guard !isOver else { return }
         switch event {
-        case .unsentMessages(let count): next.unsentMessageCount = count
-        case .transfer(let transfer): update(transfer)
-        default: break
+        case .message, .unsentMessages, .messagesLost, .streamRefused, .transfer: handleTransfer(event)
+        case .roomClosed:
+            guard let ending = next.ending else { return }
+            tell(.ended(ending))
+            isOver = true
+        case .room, .roomFailed, .joinCodes, .soundStarted, .soundFailed, .device, .observation: break
         }
     }
 
@@ -126,10 +133,10 @@ package struct LiveCallCore: Sendable {
 
     private mutating func handleTransfer(_ event: Event) {
         switch event {
+        case .message(let message): tell(.messageReceived(message))
         case .unsentMessages(let count): next.unsentMessageCount = count
-        case .messagesLost(let id, let count, let reason):
-            let name = next[id]?.name ?? roster?[id]?.name
-            if let name { tell(.messagesLost(to: name, count: count, reason: reason)) }
+        case .messagesLost(let name, let count, let reason):
+            tell(.messagesLost(to: name, count: count, reason: reason))
         case .streamRefused(let name, let stream): tell(.streamRefused(from: name, stream: stream))
         case .transfer(let transfer):
             update(transfer)
@@ -138,7 +145,7 @@ package struct LiveCallCore: Sendable {
         }
     }
 
-    /// Ends the call once: sound stops, and the room is left.
+    /// Ends the call once: sound stops, and the room is left. The event follows when the room is closed.
     mutating func end(_ ending: LiveCallEnding, endsRoom: Bool = false) {
         guard next.ending == nil else { return }
         next.phase = .ended(ending)
@@ -149,7 +156,6 @@ package struct LiveCallCore: Sendable {
         next.pinRequest = nil
         act(.media(.stop))
         act(.room(.close(endsRoom: endsRoom)))
-        tell(.ended(ending))
     }
 
     mutating func act(_ action: Action) { actions.append(action) }
@@ -174,11 +180,12 @@ package struct LiveCallCore: Sendable {
     private mutating func startOrEnd() {
         guard next.isInRoom, let memberID, let roster else { return }
         let isAlone = !roster.members.contains { $0.id != memberID }
+        if !isAlone { hadCompany = true }
         if !isAlone, next.sound == .waiting, !isStarting {
             isStarting = true
             act(.media(.start))
         }
-        guard isAlone, !configuration.staysAlone, next.sound != .waiting else { return }
+        guard isAlone, hadCompany, !configuration.staysAlone else { return }
         end(lostParticipant.map { .lastParticipantLost($0) } ?? .alone)
     }
 

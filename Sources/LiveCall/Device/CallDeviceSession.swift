@@ -5,60 +5,68 @@ import AudioSession
 /// The device of a call on an `AudioSession`, which follows the hardware as it comes and goes.
 ///
 /// The microphone may have a session of its own: a device with a clock of its own.
-public final class CallDeviceSession: LiveCallDevice {
+package final class CallDeviceSession: LiveCallDevice {
     /// The session of the loudspeaker, and of the microphone unless ``input`` has it.
-    public let session: AudioSession
+    package let session: AudioSession
     /// The device. It stays while the hardware behind it changes.
-    public let device: any AudioDevice
+    package let device: any AudioDevice
     /// The session and device of the microphone; nil if ``device`` captures.
-    public let input: (session: AudioSession, device: any AudioDevice)?
+    package let input: (session: AudioSession, device: any AudioDevice)?
     /// The callback times of ``device``.
-    public let watchdog: CallbackWatchdog
+    package let watchdog: CallbackWatchdog
     /// The callback times of ``input``.
-    public let inputWatchdog: CallbackWatchdog?
+    package let inputWatchdog: CallbackWatchdog?
     /// Route changes and interruptions, without the first activation.
-    public let events: AsyncStream<(AudioSessionEvent, CallDevice)>
+    package let events: AsyncStream<AudioSessionEvent>
 
-    private let eventEnd: AsyncStream<(AudioSessionEvent, CallDevice)>.Continuation
+    private let eventEnd: AsyncStream<AudioSessionEvent>.Continuation
     private let listeners: [Task<Void, Never>]
 
     /// Activates the sessions.
     /// - Parameter input: a session that only captures, made for the rate of the device of `session`.
-    public init(
+    package init(
         _ session: AudioSession, input: ((any AudioDevice) -> AudioSession)? = nil
     ) throws(AudioDeviceError) {
         (events, eventEnd) = AsyncStream.makeStream()
         self.session = session
-        let listener = Self.listen(to: session, eventEnd)
-        device = try session.activate()
-        watchdog = CallbackWatchdog(monitor: device.monitor)
-        guard let capture = input?(device) else {
-            self.input = nil
-            inputWatchdog = nil
-            listeners = [listener]
-            return
+        var listeners = [Self.listen(to: session, eventEnd)]
+        do throws(AudioDeviceError) {
+            device = try session.activate()
+            watchdog = CallbackWatchdog(monitor: device.monitor)
+            guard let capture = input?(device) else {
+                self.input = nil
+                inputWatchdog = nil
+                self.listeners = listeners
+                return
+            }
+            listeners.append(Self.listen(to: capture, eventEnd))
+            let microphone = try capture.activate()
+            self.input = (capture, microphone)
+            inputWatchdog = CallbackWatchdog(monitor: microphone.monitor)
+            self.listeners = listeners
+        } catch {
+            for listener in listeners { listener.cancel() }
+            session.deactivate()
+            throw error
         }
-        listeners = [listener, Self.listen(to: capture, eventEnd)]
-        let microphone = try capture.activate()
-        self.input = (capture, microphone)
-        inputWatchdog = CallbackWatchdog(monitor: microphone.monitor)
     }
 
+    deinit { for listener in listeners { listener.cancel() } }
+
     private static func listen(
-        to session: AudioSession, _ events: AsyncStream<(AudioSessionEvent, CallDevice)>.Continuation
+        to session: AudioSession, _ events: AsyncStream<AudioSessionEvent>.Continuation
     ) -> Task<Void, Never> {
         let news = session.events()
         return Task {
             for await event in news {
                 if case .routeChanged(let change) = event, change.reason == .activated { continue }
-                guard let device = session.device else { continue }
-                events.yield((event, CallDevice(session, device)))
+                events.yield(event)
             }
         }
     }
 
     /// The present description.
-    public var description: CallDevice {
+    package var description: CallDevice {
         var description = CallDevice(session, device)
         guard let input else { return description }
         description.inputLatency = input.device.inputLatency
@@ -68,27 +76,27 @@ public final class CallDeviceSession: LiveCallDevice {
     }
 
     /// The reason why a side does not run, and since when.
-    public var interruption: (kind: Interruption, since: HostTime)? {
+    package var interruption: (kind: Interruption, since: HostTime)? {
         session.interruption ?? input?.session.interruption
     }
 
     /// Frames per block of the hardware.
-    public var hardwareBlockFrameCount: Int { session.hardware?.blockFrameCount ?? 0 }
+    package var hardwareBlockFrameCount: Int { session.hardware?.blockFrameCount ?? 0 }
 
     /// Both sessions.
-    public var sessions: [AudioSession] { [session] + (input.map { [$0.session] } ?? []) }
+    package var sessions: [AudioSession] { [session] + (input.map { [$0.session] } ?? []) }
 
     /// Does nothing.
-    public func prepare() {}
+    package func prepare() {}
 
     /// Gathers the callback times.
-    public func update() {
+    package func update() {
         watchdog.gather()
         inputWatchdog?.gather()
     }
 
     /// Deactivates the sessions.
-    public func close() {
+    package func close() {
         for listener in listeners { listener.cancel() }
         input?.session.deactivate()
         session.deactivate()

@@ -1,18 +1,19 @@
 import AudioBase
 import AudioSession
 
-/// The sound device of a ``LiveCall``. All members but ``events`` are called on the call's thread.
-public protocol LiveCallDevice: Sendable {
+/// The sound device of a ``LiveCall``. ``close()`` is called on any thread that may wait, and all but ``events`` otherwise on the
+/// call's.
+package protocol LiveCallDevice: Sendable {
     /// The present description.
     var description: CallDevice { get }
     /// Route changes and interruptions, for one reader. Ends with ``close()``.
-    var events: AsyncStream<(AudioSessionEvent, CallDevice)> { get }
+    var events: AsyncStream<AudioSessionEvent> { get }
     /// The reason why the device does not run, and since when; nil while it runs.
     var interruption: (kind: Interruption, since: HostTime)? { get }
     /// Frames per block of the hardware, which may differ from the device's.
     var hardwareBlockFrameCount: Int { get }
     /// Called once before the device starts.
-    /// - Throws: an error that the implementation keeps; the call ends with ``LiveCallEnding/notPrepared``.
+    /// - Throws: an error that the implementation keeps. The call ends with ``LiveCallEnding/notPrepared``.
     func prepare() throws
     /// Called some 20 times a second while the device runs.
     func update()

@@ -75,7 +75,7 @@ public struct RoomOpening: Hashable, Sendable {
     public var name: PeerName
     /// The PIN that guests must know; nil for none.
     public var pin: PIN?
-    /// Native participants at most, the local one included: 2 to `Roster.maximumNativeCount`.
+    /// Native participants at most, the local one included; clamped to 2…`Roster.maximumNativeCount`.
     public var capacity = Roster.maximumNativeCount
     /// Returns true if the room is announced on the network.
     public var isAnnounced = true
@@ -114,7 +114,7 @@ public enum CommandRefusal: Error, Hashable, Sendable {
     case messagesWaiting
 }
 
-/// Whether a command may be executed now.
+/// The answer to the question if a command may be executed now.
 public enum Availability: Hashable, Sendable {
     /// It may be executed.
     case available

@@ -27,3 +27,11 @@ public enum LiveCallEnding: Error, Hashable, Sendable {
     /// The codec failed.
     case codec(CodecError)
 }
+
+/// The reason why a call could not be opened.
+public enum LiveCallOpeningError: Error, Hashable, Sendable {
+    /// The sound device.
+    case device(AudioDeviceError)
+    /// The port, the key or the store.
+    case session(NearbyError)
+}

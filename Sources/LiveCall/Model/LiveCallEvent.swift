@@ -7,6 +7,8 @@ import Nearby
 import Rooms
 
 /// Something that happened in a call.
+///
+/// Names and messages of others are as they came: a terminal must remove control characters.
 public struct LiveCallEvent: Sendable {
     /// Counts up from 1 without a gap.
     public let number: UInt64
@@ -96,7 +98,7 @@ public struct LiveCallEvent: Sendable {
         // MARK: Messages and files
 
         /// A participant sent a message.
-        case messageReceived(Message)
+        case messageReceived(ChatMessage)
         /// Messages did not reach a participant.
         case messagesLost(to: PeerName, count: Int, reason: String)
         /// A participant opened a byte stream, which was refused.
@@ -104,7 +106,7 @@ public struct LiveCallEvent: Sendable {
         /// A file's transfer began, ended or failed.
         case transfer(FileTransfer)
 
-        /// The call is over. This is the last event.
+        /// The call is over, and its room closed. This is the last event.
         case ended(LiveCallEnding)
     }
 }
@@ -118,7 +120,7 @@ public struct CallEffectsDescription: Hashable, Sendable {
 }
 
 /// A message from a participant.
-public struct Message: Hashable, Sendable {
+public struct ChatMessage: Hashable, Sendable {
     /// The sender's number.
     public var sender: MemberID
     /// The sender's name; nil if the sender left before its name was known.
@@ -144,7 +146,7 @@ public struct FileTransfer: Hashable, Sendable, Identifiable {
         /// All receivers have it.
         case sent
         /// It failed.
-        case failed(String)
+        case failed(TransferError)
         /// These participants did not get it.
         case undelivered([Undelivered])
     }
@@ -152,9 +154,9 @@ public struct FileTransfer: Hashable, Sendable, Identifiable {
     /// A participant who did not get a file.
     public struct Undelivered: Hashable, Sendable {
         /// The participant's name.
-        public var name: String
+        public var name: PeerName
         /// The reason.
-        public var reason: String
+        public var reason: TransferError
     }
 
     /// Counts up from 1 in a call.

@@ -79,6 +79,8 @@ public struct LiveCallSnapshot: Hashable, Sendable {
     public internal(set) var microphone = MicrophoneCheck.Finding.fine
     /// Voice processing; nil if the call has none.
     public internal(set) var voiceProcessing: VoiceProcessingState?
+    /// When voice processing is on.
+    public internal(set) var voiceProcessingMode = VoiceProcessingMode.auto
     /// Returns true if the call was made with voice processing, on or off.
     public internal(set) var hasVoiceProcessing = false
     /// Messages that were not delivered yet.

@@ -21,7 +21,7 @@ public struct Participant: Hashable, Sendable, Identifiable {
     public var connection: TransportState?
     /// The negotiated format; nil until media is negotiated.
     public var format: CallConfiguration?
-    /// The reason of the last failed negotiation; nil after a successful one.
+    /// The reason of the last failed negotiation; nil after media was negotiated anew.
     public var negotiationFailure: String?
     /// The rate that the link carries; nil while it carries the negotiated format.
     public var reducedRate: RateState?

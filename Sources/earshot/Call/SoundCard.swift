@@ -21,7 +21,7 @@ final class SoundCard: LiveCallDevice {
     private struct Preparation {
         var isDone = false
         var recorder: FileRecorder?
-        var error: AudioFileError?
+        var error: (any Error)?
     }
 
     /// The first simulated card that ran: its converters' times are the files'.
@@ -91,6 +91,7 @@ final class SoundCard: LiveCallDevice {
         let card = (calls.session.hardware as? SimulatedDevice)?.card
         simulated = card.flatMap { card in configuration.map { Simulated(configuration: $0, card: card) } }
         if let microphone = calls.input?.device, microphone.sampleRate != device.sampleRate {
+            calls.close()
             throw Failure(
                 "the microphone has \(Int(microphone.sampleRate)) Hz and the loudspeaker \(Int(device.sampleRate)); "
                     + "leave out --separate-input", status: Failure.unavailable)
@@ -100,7 +101,7 @@ final class SoundCard: LiveCallDevice {
     // MARK: LiveCallDevice
 
     var description: CallDevice { calls.description }
-    var events: AsyncStream<(AudioSessionEvent, CallDevice)> { calls.events }
+    var events: AsyncStream<AudioSessionEvent> { calls.events }
     var interruption: (kind: Interruption, since: HostTime)? { calls.interruption }
     var hardwareBlockFrameCount: Int { calls.hardwareBlockFrameCount }
 
@@ -117,7 +118,7 @@ final class SoundCard: LiveCallDevice {
         else { return }
         do {
             try startFiles()
-        } catch let error as AudioFileError {
+        } catch {
             preparation.withLock { $0.error = error }
             throw error
         }
@@ -146,8 +147,8 @@ final class SoundCard: LiveCallDevice {
 
     // MARK: Reports
 
-    /// The reason why a file is no longer read or written.
-    var fileError: AudioFileError? { feeder?.error ?? recorder?.error ?? preparation.withLock { $0.error } }
+    /// The reason why a file cannot be read or written.
+    var error: (any Error)? { preparation.withLock { $0.error } ?? feeder?.error ?? recorder?.error }
 
     private var sessions: [AudioSession] { calls.sessions }
     var routeChanges: [CallReport.RouteChanged] {

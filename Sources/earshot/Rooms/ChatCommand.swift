@@ -62,8 +62,11 @@ struct ChatCommand: ParsableCommand {
                 host
                 ? try open()
                 : try entrance.enter(
-                    room, own, configuration(Self.usualPolicy), answers: Self.answers, printsMessages: true)
-            defer { waiting { [call = presenter.call] in await call.close() } }
+                    room, own, configuration(Self.usualPolicy), answers: Self.answers, isChat: true)
+            defer {
+                waiting { [call = presenter.call] in await call.close() }
+                presenter.present()
+            }
             try Chat(presenter, stays: stay).run()
         }
     }

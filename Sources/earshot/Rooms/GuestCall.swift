@@ -33,6 +33,7 @@ struct GuestCall {
             var configuration = options.configuration
             configuration.admission = keys == nil || isSilent ? .known : .ask
             configuration.isMuted = isSilent
+            if isSilent { configuration.voiceProcessing = .off }
             call = try LiveCall(configuration, room: try NearbySession.opened(session), sound: (media, card))
         } catch {
             card.close()
@@ -44,7 +45,7 @@ struct GuestCall {
         } catch {
             Terminal.live("")
             waiting { await call.close() }
-            throw error
+            throw card.error ?? error
         }
         roomName = found.name
     }

@@ -63,8 +63,9 @@ struct EntranceOptions: ParsableArguments {
             if Interrupt.isRequested { throw ExitCodes.interrupted }
             presenter.present()
             let snapshot = call.snapshot
+            // A call that was in the room and is over already has a report.
+            if snapshot.localParticipant != nil { return presenter.present() }
             if let ending = snapshot.ending { throw Failure(ending) }
-            if snapshot.isInRoom { return presenter.present() }
             guard let request = snapshot.pinRequest else { continue }
             let pin = try readPIN(request, own, keys)
             try? call.perform(.providePIN(pin))  // refused if the host has gone meanwhile
@@ -85,10 +86,12 @@ struct EntranceOptions: ParsableArguments {
     }
 
     /// Finds the room and joins it without sound; the keys are read until then.
-    /// - Parameter answers: how the user answers join requests once this participant is the host.
+    /// - Parameters:
+    ///   - answers: the way in which the user answers join requests once this participant is the host.
+    ///   - isChat: true if the user writes and reads messages.
     func enter(
         _ room: String?, _ own: RoomOptions, _ configuration: LiveCall.Configuration,
-        answers: RoomPresenter.Answers, printsMessages: Bool = false
+        answers: RoomPresenter.Answers, isChat: Bool
     ) throws -> RoomPresenter {
         let keys = Terminal.isInteractive ? Keys() : nil
         let (found, pin) = try locate(room, own, keys)
@@ -97,7 +100,7 @@ struct EntranceOptions: ParsableArguments {
         session.isMuted = true
         let call = try LiveCall(configuration, room: try NearbySession.opened(session))
         let presenter = RoomPresenter(
-            call, answers: answers, staysAlone: configuration.staysAlone, printsMessages: printsMessages)
+            call, answers: answers, staysAlone: isChat, printsMessages: isChat)
         do {
             try enter(found, pin, own, presenter, keys)
         } catch {

@@ -10,7 +10,7 @@ final class RoomInput {
     private let keys: Keys?
     private var bindings = RoomKeys()
 
-    /// - Parameter keys: nil if there is no terminal to press keys on.
+    /// - Parameter keys: the terminal's keys; nil without a terminal.
     init(_ call: LiveCall, keys: Keys?) {
         self.call = call
         self.keys = keys

@@ -10,7 +10,7 @@ import Rooms
 ///
 /// For the command's thread.
 final class RoomPresenter {
-    /// How the user answers join requests.
+    /// The way in which the user answers join requests.
     enum Answers {
         /// With single keys.
         case keys
@@ -22,13 +22,12 @@ final class RoomPresenter {
 
     let call: LiveCall
     let answers: Answers
-    /// Prints messages on standard output, rather than on the terminal.
+    /// Returns true if messages go to standard output, rather than to the terminal.
     private let printsMessages: Bool
     /// The sound card that the user asked for; nil if nothing is said of it.
     private let card: SoundCard?
     private let staysAlone: Bool
     private var lastEvent: UInt64 = 0
-    private var isFounder = false
 
     init(
         _ call: LiveCall, answers: Answers, card: SoundCard? = nil, staysAlone: Bool = false,
@@ -41,21 +40,24 @@ final class RoomPresenter {
         self.printsMessages = printsMessages
     }
 
-    /// Prints the events since the last time.
+    /// Prints the events since the last time. Messages wait while nobody reads standard output.
     func present() {
         for event in call.pastEvents(after: lastEvent) {
+            if printsMessages, case .messageReceived = event.kind, !Terminal.canOutput { return }
+            if event.number > lastEvent + 1 { Terminal.warn("\(event.number - lastEvent - 1) events were missed") }
             lastEvent = event.number
             present(event.kind)
         }
     }
 
-    /// Opens a room and waits until it is open.
+    /// Opens a room and waits until it is open. Prints nothing.
     func open(_ opening: RoomOpening) throws {
         try call.perform(.host(opening))
-        while !isFounder {
+        while true {
             if let ending = snapshot.ending { throw Failure(ending) }
+            let isOpen = call.pastEvents(after: 0).contains { if case .roomOpened = $0.kind { true } else { false } }
+            if isOpen { return }
             usleep(2_000)
-            present()
         }
     }
 
@@ -69,10 +71,9 @@ final class RoomPresenter {
         case .roomFound(let info):
             Terminal.say("'\(info.name)' is there; asking its host, \(info.hostName), to be let in")
         case .hostSlow: Terminal.say("waiting for the host to answer; Ctrl-C gives up")
-        case .pinRequested, .ended: break
+        case .pinRequested, .roomOpened, .ended: break
         case .askedAgain(let participant):
             Terminal.say("\(participant.name) admits now and does not know you; asking again")
-        case .roomOpened: isFounder = true
         case .roomJoined: presentRoom()
         case .participantJoined, .participantLeft, .participantRenamed, .participantMuted, .participantAway,
             .hostChanged, .becameHost, .hostLost, .hostFound, .roomSplit, .descriptionForged:
@@ -139,7 +140,7 @@ final class RoomPresenter {
 
     /// An announcement by a guest who took over alone interests nobody.
     private func present(_ state: RoomAdvertiser.State) {
-        guard isFounder || staysAlone || !snapshot.participants.isEmpty else { return }
+        guard staysAlone || !snapshot.participants.isEmpty else { return }
         switch state {
         case .starting, .stopped: break
         case .advertising(let name):
@@ -200,11 +201,13 @@ final class RoomPresenter {
 
     private func presentMedia(_ event: LiveCallEvent.Kind) {
         switch event {
-        case .callBegan(let participant, let format): Terminal.say("in a call with \(participant.name), \(format.words)")
+        case .callBegan(let participant, let format):
+            if card != nil { Terminal.say("in a call with \(participant.name), \(format.words)") }
         case .transportFailed(let participant, let error): Terminal.warn("no sound with \(participant.name): \(error)")
         case .negotiationFailed(let participant, let reason):
             Terminal.warn("no sound with \(participant.name): \(reason)")
         case .linkRate(let participant, let rate):
+            guard card != nil else { return }
             if let words = rate?.words {
                 Terminal.warn("\(participant.name): \(words)")
             } else {
@@ -237,7 +240,7 @@ final class RoomPresenter {
 
     private static func text(_ name: PeerName?) -> String { name?.text ?? "somebody who left" }
 
-    private func present(_ message: Message) {
+    private func present(_ message: ChatMessage) {
         let name = Self.text(message.senderName)
         guard let text = message.text else {
             return Terminal.say("\(name) sent \(FileFormatting.size(message.byteCount)) that are no text")
@@ -263,7 +266,7 @@ final class RoomPresenter {
         case .sending: break
         case .sent: Terminal.say("\(transfer.name) is sent")
         case .failed(let reason):
-            Terminal.warn(transfer.sender == nil ? reason : "\(what) of \(name) did not arrive: \(reason)")
+            Terminal.warn(transfer.sender == nil ? "\(reason)" : "\(what) of \(name) did not arrive: \(reason)")
         case .undelivered(let participants):
             for participant in participants { Terminal.warn("\(participant.name): \(participant.reason)") }
         }

@@ -28,9 +28,12 @@ final class RoomRunner {
     func run() throws {
         let ending = watch()
         Terminal.live("")
+        // A stopped device has neither a real-time priority nor a latency.
+        let device = card.description
         waiting { [call] in await call.close() }
         presenter.present()
-        let report = report(ending)
+        if call.snapshot.isSoundFailed { try ending.throwUnlessSuccessful() }
+        let report = report(ending, call.snapshot.device ?? device)
         if options.json { try Terminal.output(report.json()) } else { Terminal.say(summary(report)) }
         try ending.throwUnlessSuccessful()
     }
@@ -40,7 +43,7 @@ final class RoomRunner {
             guard input.press(within: 0.05) else { return .quit }
             presenter.present()
             if Interrupt.isRequested { return .interrupted }
-            if let error = card.fileError { return .failed(Failure(error)) }
+            if let error = card.error { return .failed(Failure(error)) }
             let snapshot = call.snapshot
             if let ending = snapshot.ending { return EndReason(ending) }
             show(snapshot)
@@ -103,10 +106,8 @@ final class RoomRunner {
         return lines.joined(separator: "\n")
     }
 
-    private func report(_ ending: EndReason) -> CallReport {
+    private func report(_ ending: EndReason, _ device: CallDevice) -> CallReport {
         let snapshot = call.snapshot
-        // A stopped device has neither a real-time priority nor a latency.
-        let device = snapshot.device ?? card.description
         var report = CallReport(
             role: isHost ? "host" : "guest", name: snapshot.localParticipant?.name.text ?? "",
             key: call.fingerprint.hex,
@@ -127,5 +128,15 @@ final class RoomRunner {
         guard let text = try? String(contentsOfFile: "/proc/self/status", encoding: .utf8) else { return nil }
         return text.split(separator: "\n").first { $0.hasPrefix("RssAnon:") }?.split(separator: " ").dropFirst().first
             .flatMap { Int($0) }
+    }
+}
+
+extension LiveCallSnapshot {
+    /// Returns true if the device could not be started.
+    fileprivate var isSoundFailed: Bool {
+        switch ending {
+        case .device, .notPrepared: true
+        default: false
+        }
     }
 }

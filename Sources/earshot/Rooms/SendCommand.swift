@@ -45,8 +45,8 @@ struct SendCommand: ParsableCommand {
                 }
             }
             var configuration = LiveCall.Configuration()
-            configuration.admission = .known
-            let presenter = try entrance.enter(to, own, configuration, answers: .none)
+            (configuration.admission, configuration.staysAlone) = (.known, true)
+            let presenter = try entrance.enter(to, own, configuration, answers: .none, isChat: false)
             let call = presenter.call
             defer { waiting { await call.close() } }
             let receivers = try receivers(call.snapshot)

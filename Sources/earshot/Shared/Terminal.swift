@@ -45,6 +45,12 @@ enum Terminal {
         }
     }
 
+    /// Returns true if standard output takes bytes without a wait, or an error would be reported at once.
+    static var canOutput: Bool {
+        var descriptor = pollfd(fd: STDOUT_FILENO, events: Int16(POLLOUT), revents: 0)
+        return poll(&descriptor, 1, 0) > 0
+    }
+
     /// Whether standard output is a pipe that nobody reads any longer.
     static var isOutputClosed: Bool {
         var descriptor = pollfd(fd: STDOUT_FILENO, events: 0, revents: 0)

@@ -1,0 +1,220 @@
+import AudioBase
+import Foundation
+import MediaTransport
+import Nearby
+import TestSupport
+import Testing
+
+@testable import LiveCall
+@testable import Rooms
+
+/// The live part with a room, media and a device of the tests.
+@Suite(.timeLimit(.minutes(1))) struct LiveCallPartsTests {
+    private struct Rig {
+        let room: TestRoom
+        let media: TestMedia
+        let device: TestDevice
+        let call: LiveCall
+
+        init(
+            room: TestRoom = TestRoom(), media: TestMedia = TestMedia(), device: TestDevice = TestDevice(),
+            staysAlone: Bool = true
+        ) throws {
+            (self.room, self.media, self.device) = (room, media, device)
+            var configuration = LiveCall.Configuration()
+            configuration.staysAlone = staysAlone
+            call = try LiveCall(configuration, room: room, sound: (media, device))
+        }
+
+        /// In a room of Ann's as Bob.
+        func join() {
+            let roster = CoreRig().makeRoster([CoreRig.member(1), CoreRig.member(2)], host: 1)
+            room.news.yield(.joined(roster, as: CoreRig.id(2)))
+        }
+    }
+
+    private static func happens(_ condition: () -> Bool) async -> Bool {
+        for _ in 0..<2_000 where !condition() { try? await Task.sleep(for: .milliseconds(5)) }
+        return condition()
+    }
+
+    @Test func `the device stops before the room is left, and is closed last`() async throws {
+        let rig = try Rig()
+        try rig.call.perform(.join(CoreRig.endpoint))
+        rig.join()
+        #expect(await Self.happens { if case .running = rig.call.snapshot.sound { true } else { false } })
+        await rig.call.close()
+        #expect(rig.media.asked == ["unmute", "start", "stop"] && rig.room.asked == ["join", "close"])
+        #expect(rig.device.timesClosed == 1 && rig.call.snapshot.ending == .left)
+        guard case .ended(.left)? = rig.call.pastEvents(after: 0).last?.kind else {
+            Issue.record("no end")
+            return
+        }
+    }
+
+    @Test func `whoever closes waits until all is closed`() async throws {
+        let rig = try Rig(room: TestRoom(closingTime: 0.2))
+        await withDiscardingTaskGroup { group in
+            for _ in 0..<8 {
+                group.addTask {
+                    await rig.call.close()
+                    #expect(rig.device.timesClosed == 1 && rig.room.asked == ["close"])
+                }
+            }
+        }
+        #expect(rig.device.timesClosed == 1)
+    }
+
+    @Test func `a call may be closed while it joins, and while a PIN is asked for`() async throws {
+        for asksPIN in [false, true] {
+            let rig = try Rig()
+            try rig.call.perform(.join(CoreRig.endpoint))
+            if asksPIN {
+                rig.room.news.yield(.pinNeeded)
+                #expect(await Self.happens { rig.call.snapshot.pinRequest == .missing })
+            }
+            await rig.call.close()
+            #expect(rig.room.asked == ["join", "close"] && rig.media.asked == ["unmute", "stop"])
+        }
+    }
+
+    @Test func `a wrong PIN is tried again with another`() async throws {
+        let rig = try Rig()
+        try rig.call.perform(.join(CoreRig.endpoint))
+        rig.room.news.yield(.ended(.refused(.wrongPIN(attemptsLeft: 2))))
+        #expect(await Self.happens { rig.call.snapshot.pinRequest == .wrong(attemptsLeft: 2) })
+        try rig.call.perform(.providePIN(PIN("1234")))
+        #expect(await Self.happens { rig.room.asked == ["join", "join with PIN"] })
+        await rig.call.close()
+    }
+
+    @Test func `a device that cannot be prepared or started ends the call`() async throws {
+        let unprepared = try Rig(device: TestDevice(isPreparable: false))
+        try unprepared.call.perform(.join(CoreRig.endpoint))
+        unprepared.join()
+        #expect(await Self.happens { unprepared.call.snapshot.ending == .notPrepared })
+        await unprepared.call.close()
+        #expect(unprepared.media.asked == ["unmute", "stop"] && unprepared.room.asked == ["join", "close"])
+
+        let dead = try Rig(media: TestMedia(failing: .noSystem))
+        try dead.call.perform(.join(CoreRig.endpoint))
+        dead.join()
+        #expect(await Self.happens { dead.call.snapshot.ending == .device(.noSystem) })
+        await dead.call.close()
+    }
+
+    @Test func `a mute takes effect at once`() throws {
+        let rig = try Rig()
+        try rig.call.perform(.setMuted(true))
+        #expect(rig.media.asked == ["unmute", "mute"])
+        let call = rig.call
+        Task { await call.close() }
+    }
+
+    @Test func `messages before the end are told before it`() async throws {
+        let rig = try Rig(staysAlone: false)
+        try rig.call.perform(.join(CoreRig.endpoint))
+        rig.join()
+        #expect(await Self.happens { rig.call.snapshot.isInRoom })
+        for number in 0..<5 { try await rig.room.arrivals.send(.message(Array("\(number)".utf8), from: CoreRig.id(1))) }
+        rig.room.news.yield(.ended(.closed))
+        #expect(await Self.happens { rig.call.snapshot.ending == .room(.closed) })
+        await rig.call.close()
+        let texts = rig.call.pastEvents(after: 0).compactMap { event in
+            if case .messageReceived(let message) = event.kind { message.text } else { nil }
+        }
+        #expect(texts == ["0", "1", "2", "3", "4"])
+    }
+
+    @Test func `a face that polls and lags holds up messages, and loses none`() async throws {
+        let rig = try Rig()
+        try rig.call.perform(.join(CoreRig.endpoint))
+        rig.join()
+        #expect(await Self.happens { rig.call.snapshot.isInRoom })
+        var seen = rig.call.pastEvents(after: 0).last?.number ?? 0
+        _ = rig.call.pastEvents(after: seen)
+        let sent = Guarded(0)
+        let sender = Task { [room = rig.room] in
+            for _ in 0..<1_500 {
+                try await room.arrivals.send(.message([65], from: CoreRig.id(1)))
+                sent.withLock { $0 += 1 }
+            }
+        }
+        #expect(await Self.happens { sent.withLock { $0 } > 90 })
+        try await Task.sleep(for: .milliseconds(100))
+        let held = sent.withLock { $0 }
+        #expect(held < 200, "\(held) were sent to a face that does not look")
+        var texts = 0
+        while texts < 1_500, await Self.happens({ !rig.call.pastEvents(after: seen).isEmpty }) {
+            for event in rig.call.pastEvents(after: seen) {
+                #expect(event.number == seen + 1)
+                seen = event.number
+                if case .messageReceived = event.kind { texts += 1 }
+            }
+        }
+        #expect(texts == 1_500)
+        try await sender.value
+        await rig.call.close()
+    }
+
+    @Test func `a call that is dropped ends, with its room and device`() async throws {
+        let (room, media, device) = (TestRoom(), TestMedia(), TestDevice())
+        do {
+            let rig = try Rig(room: room, media: media, device: device)
+            try rig.call.perform(.join(CoreRig.endpoint))
+            #expect(await Self.happens { room.asked == ["join"] })
+        }
+        #expect(await Self.happens { device.timesClosed == 1 && room.asked.last == "close" && media.asked.last == "stop" })
+    }
+
+    @Test func `faces on several threads agree at every revision, and no event is missing`() async throws {
+        let rig = try Rig()
+        let call = rig.call
+        try call.perform(.join(CoreRig.endpoint))
+        rig.join()
+        #expect(await Self.happens { call.snapshot.isInRoom })
+        let streamed = Task {
+            var seen: [UInt64: LiveCallSnapshot] = [:]
+            for await snapshot in call.snapshots() { seen[snapshot.revision] = snapshot }
+            return seen
+        }
+        let numbers = Task {
+            var numbers: [UInt64] = []
+            for await event in call.events() { numbers.append(event.number) }
+            return numbers
+        }
+        let polled = await withTaskGroup(of: [UInt64: LiveCallSnapshot].self) { group in
+            for face in 0..<4 as Range<UInt64> {
+                group.addTask {
+                    var random = SeededRandom(seed: face)
+                    var seen: [UInt64: LiveCallSnapshot] = [:]
+                    for step in 0..<4_000 {
+                        if face < 2, step % 20 == 0 {
+                            try? call.perform(.setMuted(random.next() % 2 == 0))
+                            try? call.perform(.setVolume(Float(random.next() % 8), of: CoreRig.id(1)))
+                        }
+                        if step % 50 == 0 { await Task.yield() }
+                        let snapshot = call.snapshot
+                        seen[snapshot.revision] = snapshot
+                    }
+                    return seen
+                }
+            }
+            var all: [[UInt64: LiveCallSnapshot]] = []
+            for await seen in group { all.append(seen) }
+            return all
+        }
+        await call.close()
+        var known = await streamed.value
+        var compared = 0
+        for seen in polled {
+            for (revision, snapshot) in seen {
+                if let other = known[revision] { compared += 1; #expect(other == snapshot, "revision \(revision)") }
+                known[revision] = snapshot
+            }
+        }
+        let told = await numbers.value
+        let isGapless = told.elementsEqual(1...UInt64(max(1, told.count)))
+        #expect(isGapless && compared > 100, "\(told.count) events, \(compared) compared")
+    }
+}

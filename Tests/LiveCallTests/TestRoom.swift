@@ -1,0 +1,104 @@
+import AudioBase
+import AudioDevices
+import AudioSession
+import Call
+import Foundation
+import MediaTransport
+import Nearby
+import Rooms
+
+@testable import LiveCall
+
+/// A room without a network. It notes what is asked of it.
+final class TestRoom: LiveCallRoom {
+    let events: AsyncStream<NearbyEvent>
+    let news: AsyncStream<NearbyEvent>.Continuation
+    let arrivals = Mailbox<Arrival>(capacity: 32)
+    let fingerprint = CoreRig.key(1)
+    let port: UInt16 = 47_400
+    private let notes = Guarded<[String]>([])
+    /// Seconds that ``close(endsRoom:)`` takes.
+    private let closingTime: Double
+
+    init(closingTime: Double = 0) {
+        self.closingTime = closingTime
+        (events, news) = AsyncStream.makeStream()
+    }
+
+    var asked: [String] { notes.withLock { $0 } }
+    private func note(_ text: String) { notes.withLock { $0.append(text) } }
+
+    func host(_ room: RoomOpening, admission: AdmissionPolicy) async throws(NearbyError) { note("host") }
+    func join(_ endpoint: Endpoint, pin: PIN?, purpose: Purpose?) async throws(NearbyError) {
+        note(pin == nil ? "join" : "join with PIN")
+    }
+    func provide(_ pin: PIN) async { note("provide") }
+    func decide(_ request: AskID, isAdmitted: Bool) async { note("decide") }
+    func blockRequest(_ request: AskID) async { note("block request") }
+    func remove(_ participant: MemberID) async { note("remove") }
+    func blockParticipant(_ participant: MemberID) async { note("block") }
+    func setAdmission(_ policy: AdmissionPolicy) async { note("admission") }
+    func tell(name: PeerName?, isMuted: Bool?) async { note("tell") }
+    func currentJoinCodes() async -> [JoinCode] { [] }
+    func transportReport(of participant: MemberID) -> MediaPortReport? { nil }
+    func send(_ bytes: [UInt8], to participants: [MemberID]) async throws(TransferFailure) { note("send") }
+    func sendFile(at path: String, to participants: [MemberID]) async throws(TransferError) -> OutgoingFile {
+        throw .noSuchFile(path)
+    }
+    func close(endsRoom: Bool) async {
+        if closingTime > 0 { try? await Task.sleep(for: .seconds(closingTime)) }
+        note("close")
+        arrivals.finish()
+        news.finish()
+    }
+}
+
+/// Media that notes what is asked of it, and may fail to start.
+final class TestMedia: LiveCallMedia {
+    private let notes = Guarded<[String]>([])
+    private let error: AudioDeviceError?
+
+    init(failing error: AudioDeviceError? = nil) { self.error = error }
+
+    var asked: [String] { notes.withLock { $0 } }
+    private func note(_ text: String) { notes.withLock { $0.append(text) } }
+
+    var voice: CallVoice? { nil }
+    var channelCount: Int { 1 }
+    var levels: CallLevels { CallLevels() }
+    var failure: CodecError? { nil }
+    func start() throws(AudioDeviceError) {
+        note("start")
+        if let error { throw error }
+    }
+    func stop() { note("stop") }
+    func followDevice() {}
+    func setMuted(_ isMuted: Bool) { note(isMuted ? "mute" : "unmute") }
+    func setGain(_ gain: Float, of peer: PeerID) { note("gain") }
+    func statistics(of peer: PeerID) -> CallStatistics? { nil }
+}
+
+/// A device that is prepared, or not, and notes when it is closed.
+final class TestDevice: LiveCallDevice {
+    struct NoFile: Error {}
+    let events: AsyncStream<AudioSessionEvent>
+    let news: AsyncStream<AudioSessionEvent>.Continuation
+    private let isPreparable: Bool
+    private let closeCount = Guarded(0)
+
+    init(isPreparable: Bool = true) {
+        self.isPreparable = isPreparable
+        (events, news) = AsyncStream.makeStream()
+    }
+
+    var timesClosed: Int { closeCount.withLock { $0 } }
+    var description: CallDevice { .test }
+    var interruption: (kind: Interruption, since: HostTime)? { nil }
+    var hardwareBlockFrameCount: Int { 256 }
+    func prepare() throws { if !isPreparable { throw NoFile() } }
+    func update() {}
+    func close() {
+        closeCount.withLock { $0 += 1 }
+        news.finish()
+    }
+}
