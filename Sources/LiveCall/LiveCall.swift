@@ -29,7 +29,7 @@ public final class LiveCall: Sendable {
     private let newEvents = Broadcast<LiveCallEvent>()
     private let newSnapshots = Broadcast<LiveCallSnapshot>()
     private let roomActions: AsyncStream<LiveCallCore.RoomAction>.Continuation
-    private let soundEnd: AsyncStream<Never>.Continuation
+    let soundEnd: AsyncStream<Never>.Continuation
     private let thread = Guarded<ServiceThread?>(nil)
     private let tasks = Guarded<[Task<Void, Never>]>([])
     private let closing = Guarded<Task<Void, Never>?>(nil)
@@ -291,96 +291,6 @@ public final class LiveCall: Sendable {
             }
         }
         for participant in state.core.snapshot.participants { state.names[participant.id] = participant.name }
-    }
-
-    // MARK: The thread
-
-    private func work() {
-        for action in state.withLock({ state in
-            defer { state.mediaActions = [] }
-            return state.mediaActions
-        }) { execute(action) }
-        observe()
-    }
-
-    private func execute(_ action: LiveCallCore.MediaAction) {
-        switch action {
-        case .start: startSound()
-        case .stop:
-            media?.stop()
-            soundEnd.finish()
-        case .setMuted: break  // done at once
-        case .setVolume(let volume, let id): media?.setGain(volume, of: PeerID(Int(id.number)))
-        case .setVoiceProcessing(let isOn): media?.voice?.setProcessing(isOn)
-        }
-    }
-
-    private func startSound() {
-        guard let media, let device else { return }
-        do { try device.prepare() } catch { return handle(.soundFailed(.notPrepared)) }
-        do throws(AudioDeviceError) { try media.start() } catch { return handle(.soundFailed(.device(error))) }
-        let effects = media.voice?.effects.map { CallEffectsDescription(names: $0.names, latency: $0.latency) }
-        handle(.soundStarted(device.description, effects))
-    }
-
-    private func observe() {
-        let snapshot = snapshot
-        guard snapshot.ending == nil else { return }
-        var observation = LiveCallCore.Observation()
-        var levels = LiveCallLevels()
-        if let media {
-            levels.own = media.levels
-            for participant in snapshot.participants {
-                guard let statistics = media.statistics(of: PeerID(Int(participant.id.number))) else { continue }
-                levels.participants[participant.id] = statistics
-                observation.calls[participant.id] = .init(
-                    format: statistics.configuration, rate: statistics.media.rate)
-            }
-            if case .running = snapshot.sound, let device { observe(media, device, &observation, levels) }
-        }
-        record(levels, snapshot)
-        handle(.observation(observation))
-    }
-
-    private func observe(
-        _ media: any LiveCallMedia, _ device: any LiveCallDevice, _ observation: inout LiveCallCore.Observation,
-        _ levels: LiveCallLevels
-    ) {
-        device.update()
-        media.followDevice()
-        observation.failure = media.failure
-        observation.microphone = levels.own.microphone
-        observation.device = device.description
-        observation.hardwareBlockFrameCount = device.hardwareBlockFrameCount
-        observation.interruption = device.interruption
-        if let voice = media.voice, voice.canProcess {
-            observation.voice = .init(
-                processing: voice.processing, channelCount: media.channelCount,
-                maximumBlockFrameCount: voice.blockFrameCount, latency: voice.processingLatency)
-        }
-    }
-
-    private func record(_ levels: LiveCallLevels, _ snapshot: LiveCallSnapshot) {
-        let now = HostTime.now()
-        let reports = levels.participants.keys.reduce(into: [MemberID: MediaPortReport]()) {
-            $0[$1] = room.transportReport(of: $1)
-        }
-        state.withLock { state in
-            state.levels = levels
-            for participant in snapshot.participants {
-                guard let statistics = levels.participants[participant.id] else { continue }
-                var record =
-                    state.records[participant.id] ?? ParticipantRecord(participant: participant, statistics: statistics)
-                record.participant = participant
-                record.statistics = statistics
-                let report = reports[participant.id]
-                record.transport = report ?? record.transport
-                record.pair = report?.pair ?? record.pair
-                if record.heardSince == nil, statistics.playout.isStarted { record.heardSince = now }
-                record.heardSeconds = record.heardSince.map { now.seconds(since: $0) } ?? 0
-                state.records[participant.id] = record
-            }
-        }
     }
 }
 
