@@ -71,6 +71,7 @@ in_root() {
         base=$1 count=$2
         shift 2
         ip link set lo up
+        mount --bind "$base" "$base" # or the root could not make mount namespaces of its own
         mount -t proc proc "$base/proc"
         mount --rbind /dev "$base/dev"
         mount -t tmpfs shm "$base/dev/shm"

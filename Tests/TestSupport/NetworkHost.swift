@@ -12,6 +12,8 @@ public final class NetworkHost: Sendable {
     private let processID: pid_t
     private let network: CInt
     private let mounts: CInt
+    /// The host's root folder. A mount namespace that was made in a chroot has another by itself.
+    private let root: CInt
 
     /// What did not work; one line.
     public struct HostError: Error, CustomStringConvertible {
@@ -45,12 +47,14 @@ public final class NetworkHost: Sendable {
         processID = pid
         network = open("/proc/\(pid)/ns/net", O_RDONLY | O_CLOEXEC)
         mounts = open("/proc/\(pid)/ns/mnt", O_RDONLY | O_CLOEXEC)
-        guard network >= 0, mounts >= 0 else { throw HostError(description: "the namespaces cannot be opened") }
+        root = open("/proc/\(pid)/root", O_RDONLY | O_CLOEXEC | O_DIRECTORY)
+        guard network >= 0, mounts >= 0, root >= 0 else { throw HostError(description: "the namespaces cannot be opened") }
     }
 
     deinit {
         close(network)
         close(mounts)
+        close(root)
         keeper.stop()
     }
 
@@ -68,7 +72,7 @@ public final class NetworkHost: Sendable {
         let limit = terminal == nil ? ["timeout", "-k", "2", "\(ServerLifetime.seconds)"] : []
         let variables = ["DBUS_SYSTEM_BUS_ADDRESS": nil].merging(environment) { $1 }
         return try ChildProcess(
-            limit + ["nsenter", "-t", "\(processID)", "-n", "-m", "--"] + arguments, environment: variables,
+            limit + ["nsenter", "-t", "\(processID)", "-n", "-m", "-r", "--"] + arguments, environment: variables,
             terminal: terminal)
     }
 
@@ -86,9 +90,11 @@ public final class NetworkHost: Sendable {
     public func inside<R: Sendable>(_ body: @escaping @Sendable () throws -> R) throws -> R {
         let result = ResultBox<R>()
         let done = DispatchSemaphore(value: 0)
-        Thread.detachNewThread { [network, mounts] in
+        Thread.detachNewThread { [network, mounts, root] in
             // A thread that shares its folder with others cannot change its mounts.
-            let isInside = unshare(0x200) == 0 && setns(network, 0x4000_0000) == 0 && setns(mounts, 0x2_0000) == 0
+            let isInside =
+                unshare(0x200) == 0 && setns(network, 0x4000_0000) == 0 && setns(mounts, 0x2_0000) == 0
+                && fchdir(root) == 0 && chroot(".") == 0
             result.value = Result {
                 guard isInside else { throw HostError(description: "setns: errno \(errno)") }
                 return try body()
