@@ -2,6 +2,7 @@ import AudioBase
 import AudioCodecs
 import AudioDevices
 import MediaTransport
+import Playout
 import Synchronization
 
 /// A call with up to seven far sides: a device, a mix of all voices, and what was agreed on with each.
@@ -125,6 +126,18 @@ public final class CallSession: MediaNegotiator {
 
     /// Why nothing is sent any more; nil where all is well.
     public var failure: CodecError? { media.failure }
+
+    // MARK: Playback
+
+    /// The delay that is paid for few gaps in what is heard: of each far side that is there, and of those to come.
+    ///
+    /// At first ``CallPreferences/dial``. A change is followed while the device runs, without a gap and without a negotiation:
+    /// a longer delay is reached by playing slower and by stretches that are repeated, within seconds; how long the dial
+    /// remembers late packets changes too. Recordings keep their delay. Any thread but a render thread.
+    public var dial: PlayoutDial {
+        get { roster.dial }
+        set { roster.dial = newValue }
+    }
 
     // MARK: Far sides
 
