@@ -30,6 +30,7 @@ package final class CallProcessor: Sendable {
     private struct StatePointer: @unchecked Sendable {  // the devices' threads alone look inside
         let value: UnsafeMutablePointer<State>
         let isMuted: UnsafeMutablePointer<Atomic<Bool>>
+        let volume: UnsafeMutablePointer<Atomic<UInt32>>  // a float's bits
         let kept: (AudioBuffer, AudioBuffer, CallVoice?, Wakeup)
     }
 
@@ -44,6 +45,8 @@ package final class CallProcessor: Sendable {
         let output = AudioBuffer(channelCount: channelCount, frameCapacity: IOCycle.maximumFrameCount)
         let isMuted = UnsafeMutablePointer<Atomic<Bool>>.allocate(capacity: 1)
         isMuted.initialize(to: Atomic(false))
+        let volume = UnsafeMutablePointer<Atomic<UInt32>>.allocate(capacity: 1)
+        volume.initialize(to: Atomic(Float(1).bitPattern))
         let value = UnsafeMutablePointer<State>.allocate(capacity: 1)
         value.initialize(
             to: State(
@@ -53,8 +56,9 @@ package final class CallProcessor: Sendable {
                     sampleRate: deviceRate),
                 playback: PlaybackSide(
                     voices: mixer.renderer, levels: heard.writer, cycles: cycles.writer, block: output.channels,
-                    capacity: output.frameCapacity)))
-        state = StatePointer(value: value, isMuted: isMuted, kept: (input, output, voice, wakeup))
+                    capacity: output.frameCapacity, volume: volume,
+                    sampleRate: deviceRate)))
+        state = StatePointer(value: value, isMuted: isMuted, volume: volume, kept: (input, output, voice, wakeup))
     }
 
     deinit {
@@ -62,12 +66,20 @@ package final class CallProcessor: Sendable {
         state.value.deallocate()
         state.isMuted.deinitialize(count: 1)
         state.isMuted.deallocate()
+        state.volume.deinitialize(count: 1)
+        state.volume.deallocate()
     }
 
     /// Whether one's own voice is silent for the others. Any thread.
     package var isMuted: Bool {
         get { state.isMuted.pointee.load(ordering: .relaxed) }
         set { state.isMuted.pointee.store(newValue, ordering: .relaxed) }
+    }
+
+    /// The volume of all that is played, as a factor; reached within a block. Any thread.
+    package var outputVolume: Float {
+        get { Float(bitPattern: state.volume.pointee.load(ordering: .relaxed)) }
+        set { state.volume.pointee.store(newValue.bitPattern, ordering: .relaxed) }
     }
 
     /// Levels of the last blocks. One thread at a time.

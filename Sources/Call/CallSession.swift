@@ -139,6 +139,20 @@ public final class CallSession: MediaNegotiator {
         set { roster.dial = newValue }
     }
 
+    /// The volume of all that is played, as a factor, 1 at first; clamped to 0…1,000 (60 dB), NaN to 0.
+    ///
+    /// A change is a ramp over one block. Each far side's gain comes before it, and the sum stays below full scale after it. Any
+    /// thread but a render thread.
+    public var outputVolume: Float {
+        get { processor.outputVolume }
+        set { processor.outputVolume = Self.clampedGain(newValue) }
+    }
+
+    /// 60 dB. More is a mistake, and products of samples stay finite.
+    private static let greatestGain: Float = 1_000
+
+    private static func clampedGain(_ gain: Float) -> Float { gain.isNaN ? 0 : max(0, min(greatestGain, gain)) }
+
     // MARK: Far sides
 
     /// The media that is offered to a far side. What was agreed on before goes on until ``accept(_:from:)``.
@@ -160,9 +174,13 @@ public final class CallSession: MediaNegotiator {
         try roster.accept(answer, from: peer)
     }
 
-    /// How loud a far side is heard here, as a factor from 0 on, 1 at first; reached within a block, and kept until it is
-    /// forgotten. Harmless where there is none.
-    public func setGain(_ gain: Float, of peer: PeerID) { roster.setGain(gain, of: peer) }
+    /// Sets the gain of a far side's voice here, as a factor, 1 at first; clamped to 0…1,000 (60 dB), NaN to 0.
+    ///
+    /// A change is a ramp over one block. The gain is kept until the far side is forgotten. Does nothing where there is none.
+    public func setGain(_ gain: Float, of peer: PeerID) { roster.setGain(Self.clampedGain(gain), of: peer) }
+
+    /// The gain of a far side's voice here, as a factor; nil where there is no such far side.
+    public func gain(of peer: PeerID) -> Float? { roster.gain(of: peer) }
 
     /// Forgets a far side: it fades out within a block. Harmless where there is none.
     public func end(_ peer: PeerID) { roster.end(peer) }

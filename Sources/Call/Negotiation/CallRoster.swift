@@ -112,6 +112,8 @@ final class CallRoster: Sendable {
         }
     }
 
+    func gain(of peer: PeerID) -> Float? { farSides.withLock { $0.all[peer]?.gain } }
+
     /// The dial of those who are heard, and of those to come.
     var dial: PlayoutDial {
         get { farSides.withLock { $0.dial } }

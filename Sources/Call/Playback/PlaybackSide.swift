@@ -1,24 +1,31 @@
 import AudioBase
 import AudioDSP
+import Synchronization
 
-/// The far sides' voices on their way to a device's block, on the render thread that plays.
+/// The far sides' voices on their way to a device's block, on the render thread that plays: mix, volume, peak guard.
+///
+/// The peak guard comes last: no volume exceeds full scale.
 struct PlaybackSide: ~Copyable {
     private let voices: VoiceMixer.Renderer
     private let levels: LatestValue<HeardLevels>.Writer
     private let cycles: MessageQueue<CallCycle>.Writer
     private let block: Channels  // at the stream's channel count
     private let capacity: Int
+    private var volume: OutputVolume
+    private var peakGuard: PeakGuard
     private var level = HeardLevels()
 
     init(
         voices: VoiceMixer.Renderer, levels: LatestValue<HeardLevels>.Writer, cycles: MessageQueue<CallCycle>.Writer,
-        block: Channels, capacity: Int
+        block: Channels, capacity: Int, volume: UnsafeMutablePointer<Atomic<UInt32>>, sampleRate: Double
     ) {
         self.voices = voices
         self.levels = levels
         self.cycles = cycles
         self.block = block
         self.capacity = capacity
+        self.volume = OutputVolume(volume)
+        peakGuard = PeakGuard(sampleRate: sampleRate)
     }
 
     /// Mono to every output; stereo to the first two, or their mean to a single one.
@@ -26,6 +33,8 @@ struct PlaybackSide: ~Copyable {
     mutating func process(_ cycle: IOCycle) {
         let frames = min(cycle.frameCount, capacity)
         voices.pull(block, frameCount: frames, sampleTime: cycle.sampleTime, hostTime: cycle.hostTime)
+        volume.process(block, frames)
+        peakGuard.process(block, frames)
         cycles.push(CallCycle(sampleTime: cycle.sampleTime, frameCount: frames, hostTime: cycle.hostTime))
         level.last = Level(of: block, frameCount: frames)
         level.peak = max(level.last.peak, level.peak * 0.99)
