@@ -57,7 +57,7 @@ public final class CallSession: MediaNegotiator {
                 captured: processor.captured, channelCount: preferences.channelCount,
                 deviceRate: preferences.deviceRate, deviceBlock: preferences.deviceBlock), wakeup: wakeup)
         roster = CallRoster(preferences, cname: cname, mixer: processor.mixer, media: media)
-        processor.mixer.setPulled(false)
+        processor.setRunning(false)
     }
 
     /// For the port that carries the call; it may live longer than the call.
@@ -66,13 +66,13 @@ public final class CallSession: MediaNegotiator {
     /// Starts the device: from now on there is sound for those who are in.
     public func start() throws(AudioDeviceError) {
         if microphone == nil { voice?.start(on: device) } else { voice?.setProcessing(false) }
-        processor.mixer.setPulled(true)
+        processor.setRunning(true)
         do throws(AudioDeviceError) {
             try device.start(microphone == nil ? processor.callback : processor.playbackCallback)
             try microphone?.start(processor.captureCallback)
         } catch {
             device.stop()
-            processor.mixer.setPulled(false)
+            processor.setRunning(false)
             voice?.stop()
             throw error
         }
@@ -85,7 +85,7 @@ public final class CallSession: MediaNegotiator {
         media.follow(device, microphone: microphone)
         roster.follow(device)
         voice?.follow(device)
-        processor.mixer.collect()
+        processor.collect()
     }
 
     /// Stops the devices. Far sides stay, and hear nothing, until the port lets go of them. What was recorded is complete after
@@ -93,7 +93,7 @@ public final class CallSession: MediaNegotiator {
     public func stop() {
         microphone?.stop()
         device.stop()
-        processor.mixer.setPulled(false)
+        processor.setRunning(false)
         voice?.stop()
         media.follow(device, microphone: microphone)
     }
@@ -122,7 +122,21 @@ public final class CallSession: MediaNegotiator {
     }
 
     /// Loudness at this end: one's own microphone, muted or not, and what is played.
-    public var levels: CallLevels { reading.withLock { _ in processor.levels } }
+    public var levels: CallLevels {
+        processor.collect()
+        return reading.withLock { _ in processor.levels }
+    }
+
+    /// The program's own processing of one's own voice; nil for none, which leaves the voice as it is.
+    ///
+    /// The insert comes after voice processing and ``CallVoice/effects``, and before ``isMuted``. An exchange while the call
+    /// runs is a crossfade of 5 ms, which begins after the new insert's ``CallInsert/latency``; of several exchanges within a
+    /// fade the last is heard. The call keeps an insert until its fade has ended. It is released after that, when this property
+    /// is read or set, when ``levels`` is read, at ``followDevice()`` or at ``stop()``. Any thread but a render thread.
+    public var captureInsert: CallInsert? {
+        get { insert(at: processor.captureInsert) }
+        set { processor.captureInsert.set(newValue) }
+    }
 
     /// Why nothing is sent any more; nil where all is well.
     public var failure: CodecError? { media.failure }
@@ -146,6 +160,21 @@ public final class CallSession: MediaNegotiator {
     public var outputVolume: Float {
         get { processor.outputVolume }
         set { processor.outputVolume = Self.clampedGain(newValue) }
+    }
+
+    /// The program's own processing of the mix of all far sides; nil for none, which leaves the mix as it is.
+    ///
+    /// The insert gets the mix before ``outputVolume``. What it makes is kept below full scale, is in ``levels``, and is known to
+    /// voice processing as what is played; ``CallStatistics/mouthToEar`` does not count its latency. It is exchanged and released
+    /// as ``captureInsert``. Any thread but a render thread.
+    public var playbackInsert: CallInsert? {
+        get { insert(at: processor.playbackInsert) }
+        set { processor.playbackInsert.set(newValue) }
+    }
+
+    private func insert(at point: InsertPoint) -> CallInsert? {
+        point.collect()
+        return point.insert
     }
 
     /// 60 dB. More is a mistake, and products of samples stay finite.
