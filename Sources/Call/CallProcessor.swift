@@ -16,6 +16,10 @@ package final class CallProcessor: Sendable {
     package let cycles: MessageQueue<CallCycle>
     /// The voices that are heard.
     package let mixer: VoiceMixer
+    /// What the captured voice goes through after the voice path.
+    package let captureInsert: InsertPoint
+    /// What the mix of all voices goes through.
+    package let playbackInsert: InsertPoint
     private let spoken: LatestValue<SpokenLevels>
     private let heard: LatestValue<HeardLevels>
     private let state: StatePointer
@@ -30,6 +34,7 @@ package final class CallProcessor: Sendable {
     private struct StatePointer: @unchecked Sendable {  // the devices' threads alone look inside
         let value: UnsafeMutablePointer<State>
         let isMuted: UnsafeMutablePointer<Atomic<Bool>>
+        let volume: UnsafeMutablePointer<Atomic<UInt32>>  // a float's bits
         let kept: (AudioBuffer, AudioBuffer, CallVoice?, Wakeup)
     }
 
@@ -40,21 +45,26 @@ package final class CallProcessor: Sendable {
         (spoken, heard) = (LatestValue(SpokenLevels()), LatestValue(HeardLevels()))
         cycles = MessageQueue(capacity: 4_096)
         mixer = VoiceMixer(channelCount: channelCount, deviceRate: deviceRate)
+        captureInsert = InsertPoint(channelCount: channelCount, sampleRate: deviceRate)
+        playbackInsert = InsertPoint(channelCount: channelCount, sampleRate: deviceRate)
         let input = AudioBuffer(channelCount: channelCount, frameCapacity: IOCycle.maximumFrameCount)
         let output = AudioBuffer(channelCount: channelCount, frameCapacity: IOCycle.maximumFrameCount)
         let isMuted = UnsafeMutablePointer<Atomic<Bool>>.allocate(capacity: 1)
         isMuted.initialize(to: Atomic(false))
+        let volume = UnsafeMutablePointer<Atomic<UInt32>>.allocate(capacity: 1)
+        volume.initialize(to: Atomic(Float(1).bitPattern))
         let value = UnsafeMutablePointer<State>.allocate(capacity: 1)
         value.initialize(
             to: State(
                 capture: CaptureSide(
                     ring: captured.writer, wakeup: wakeup.handle, levels: spoken.writer, block: input.channels,
                     capacity: input.frameCapacity, isMuted: isMuted, voice: voice?.path,
-                    sampleRate: deviceRate),
+                    insert: captureInsert.renderer, sampleRate: deviceRate),
                 playback: PlaybackSide(
                     voices: mixer.renderer, levels: heard.writer, cycles: cycles.writer, block: output.channels,
-                    capacity: output.frameCapacity)))
-        state = StatePointer(value: value, isMuted: isMuted, kept: (input, output, voice, wakeup))
+                    capacity: output.frameCapacity, insert: playbackInsert.renderer, volume: volume,
+                    sampleRate: deviceRate)))
+        state = StatePointer(value: value, isMuted: isMuted, volume: volume, kept: (input, output, voice, wakeup))
     }
 
     deinit {
@@ -62,12 +72,32 @@ package final class CallProcessor: Sendable {
         state.value.deallocate()
         state.isMuted.deinitialize(count: 1)
         state.isMuted.deallocate()
+        state.volume.deinitialize(count: 1)
+        state.volume.deallocate()
     }
 
     /// Whether one's own voice is silent for the others. Any thread.
     package var isMuted: Bool {
         get { state.isMuted.pointee.load(ordering: .relaxed) }
         set { state.isMuted.pointee.store(newValue, ordering: .relaxed) }
+    }
+
+    /// The volume of all that is played, as a factor; reached within a block. Any thread.
+    package var outputVolume: Float {
+        get { Float(bitPattern: state.volume.pointee.load(ordering: .relaxed)) }
+        set { state.volume.pointee.store(newValue.bitPattern, ordering: .relaxed) }
+    }
+
+    /// Sets whether callbacks may come; while none does, voices and inserts come and go at once.
+    func setRunning(_ isRunning: Bool) {
+        mixer.setPulled(isRunning)
+        for point in [captureInsert, playbackInsert] { point.setRendered(isRunning) }
+    }
+
+    /// Frees the voices and inserts that the callbacks no longer use.
+    func collect() {
+        mixer.collect()
+        for point in [captureInsert, playbackInsert] { point.collect() }
     }
 
     /// Levels of the last blocks. One thread at a time.

@@ -2,6 +2,7 @@ import AudioBase
 import AudioCodecs
 import AudioDevices
 import MediaTransport
+import Playout
 import Synchronization
 
 /// A call with up to seven far sides: a device, a mix of all voices, and what was agreed on with each.
@@ -56,7 +57,7 @@ public final class CallSession: MediaNegotiator {
                 captured: processor.captured, channelCount: preferences.channelCount,
                 deviceRate: preferences.deviceRate, deviceBlock: preferences.deviceBlock), wakeup: wakeup)
         roster = CallRoster(preferences, cname: cname, mixer: processor.mixer, media: media)
-        processor.mixer.setPulled(false)
+        processor.setRunning(false)
     }
 
     /// For the port that carries the call; it may live longer than the call.
@@ -65,13 +66,13 @@ public final class CallSession: MediaNegotiator {
     /// Starts the device: from now on there is sound for those who are in.
     public func start() throws(AudioDeviceError) {
         if microphone == nil { voice?.start(on: device) } else { voice?.setProcessing(false) }
-        processor.mixer.setPulled(true)
+        processor.setRunning(true)
         do throws(AudioDeviceError) {
             try device.start(microphone == nil ? processor.callback : processor.playbackCallback)
             try microphone?.start(processor.captureCallback)
         } catch {
             device.stop()
-            processor.mixer.setPulled(false)
+            processor.setRunning(false)
             voice?.stop()
             throw error
         }
@@ -84,7 +85,7 @@ public final class CallSession: MediaNegotiator {
         media.follow(device, microphone: microphone)
         roster.follow(device)
         voice?.follow(device)
-        processor.mixer.collect()
+        processor.collect()
     }
 
     /// Stops the devices. Far sides stay, and hear nothing, until the port lets go of them. What was recorded is complete after
@@ -92,7 +93,7 @@ public final class CallSession: MediaNegotiator {
     public func stop() {
         microphone?.stop()
         device.stop()
-        processor.mixer.setPulled(false)
+        processor.setRunning(false)
         voice?.stop()
         media.follow(device, microphone: microphone)
     }
@@ -121,10 +122,65 @@ public final class CallSession: MediaNegotiator {
     }
 
     /// Loudness at this end: one's own microphone, muted or not, and what is played.
-    public var levels: CallLevels { reading.withLock { _ in processor.levels } }
+    public var levels: CallLevels {
+        processor.collect()
+        return reading.withLock { _ in processor.levels }
+    }
+
+    /// The program's own processing of one's own voice; nil for none, which leaves the voice as it is.
+    ///
+    /// The insert comes after voice processing and ``CallVoice/effects``, and before ``isMuted``. An exchange while the call
+    /// runs is a crossfade of 5 ms, which begins after the new insert's ``CallInsert/latency``; of several exchanges within a
+    /// fade the last is heard. The call keeps an insert until its fade has ended. It is released after that, when this property
+    /// is read or set, when ``levels`` is read, at ``followDevice()`` or at ``stop()``. Any thread but a render thread.
+    public var captureInsert: CallInsert? {
+        get { insert(at: processor.captureInsert) }
+        set { processor.captureInsert.set(newValue) }
+    }
 
     /// Why nothing is sent any more; nil where all is well.
     public var failure: CodecError? { media.failure }
+
+    // MARK: Playback
+
+    /// The delay that is paid for few gaps in what is heard: of each far side that is there, and of those to come.
+    ///
+    /// At first ``CallPreferences/dial``. A change is followed while the device runs, without a gap and without a negotiation:
+    /// a longer delay is reached by playing slower and by stretches that are repeated, within seconds; how long the dial
+    /// remembers late packets changes too. Recordings keep their delay. Any thread but a render thread.
+    public var dial: PlayoutDial {
+        get { roster.dial }
+        set { roster.dial = newValue }
+    }
+
+    /// The volume of all that is played, as a factor, 1 at first; clamped to 0…1,000 (60 dB), NaN to 0.
+    ///
+    /// A change is a ramp over one block. Each far side's gain comes before it, and the sum stays below full scale after it. Any
+    /// thread but a render thread.
+    public var outputVolume: Float {
+        get { processor.outputVolume }
+        set { processor.outputVolume = Self.clampedGain(newValue) }
+    }
+
+    /// The program's own processing of the mix of all far sides; nil for none, which leaves the mix as it is.
+    ///
+    /// The insert gets the mix before ``outputVolume``. What it makes is kept below full scale, is in ``levels``, and is known to
+    /// voice processing as what is played; ``CallStatistics/mouthToEar`` does not count its latency. It is exchanged and released
+    /// as ``captureInsert``. Any thread but a render thread.
+    public var playbackInsert: CallInsert? {
+        get { insert(at: processor.playbackInsert) }
+        set { processor.playbackInsert.set(newValue) }
+    }
+
+    private func insert(at point: InsertPoint) -> CallInsert? {
+        point.collect()
+        return point.insert
+    }
+
+    /// 60 dB. More is a mistake, and products of samples stay finite.
+    private static let greatestGain: Float = 1_000
+
+    private static func clampedGain(_ gain: Float) -> Float { gain.isNaN ? 0 : max(0, min(greatestGain, gain)) }
 
     // MARK: Far sides
 
@@ -147,9 +203,13 @@ public final class CallSession: MediaNegotiator {
         try roster.accept(answer, from: peer)
     }
 
-    /// How loud a far side is heard here, as a factor from 0 on, 1 at first; reached within a block, and kept until it is
-    /// forgotten. Harmless where there is none.
-    public func setGain(_ gain: Float, of peer: PeerID) { roster.setGain(gain, of: peer) }
+    /// Sets the gain of a far side's voice here, as a factor, 1 at first; clamped to 0…1,000 (60 dB), NaN to 0.
+    ///
+    /// A change is a ramp over one block. The gain is kept until the far side is forgotten. Does nothing where there is none.
+    public func setGain(_ gain: Float, of peer: PeerID) { roster.setGain(Self.clampedGain(gain), of: peer) }
+
+    /// The gain of a far side's voice here, as a factor; nil where there is no such far side.
+    public func gain(of peer: PeerID) -> Float? { roster.gain(of: peer) }
 
     /// Forgets a far side: it fades out within a block. Harmless where there is none.
     public func end(_ peer: PeerID) { roster.end(peer) }

@@ -27,6 +27,17 @@ struct DelaySteering: ~Copyable {
     private static var longConcealment: Double { @_noLocks get { 0.1 } }
     /// Seconds in which a small excess falls to a third.
     private static var timeConstant: Double { @_noLocks get { 2 } }
+    // The limits are parts of the playing speed. They were chosen, not measured; docs/architecture.md names the first two.
+
+    /// Slowest correction of a delay that is too short: 0.5 %, which is 8.6 cents. A missing millisecond is there after 0.2 s: a
+    /// pitch that is off for so long was taken to be better than the gaps that the short delay costs meanwhile.
+    private static var slowestCorrection: Double { @_noLocks get { -0.005 } }
+    /// Fastest correction of a delay that is too long: 0.2 %, which is 3.5 cents. Too long a delay costs no sound, so there is
+    /// time: a spare millisecond is gone after half a second.
+    private static var fastestCorrection: Double { @_noLocks get { 0.002 } }
+    /// Greatest correction of a fixed depth, either way, after ``learningTime``: 0.05 %, which is 0.9 cents. A recording can wait,
+    /// and its pitch is to stay: a millisecond takes 2 s.
+    private static var settledCorrection: Double { @_noLocks get { 0.000_5 } }
 
     init(_ configuration: PlayoutConfiguration) {
         self.configuration = configuration
@@ -123,7 +134,8 @@ struct DelaySteering: ~Copyable {
             excess = 0
         }
         let isSettled = fixed > 0 && tracker.age(at: now) > Self.learningTime
-        let (slowest, fastest) = isSettled ? (-0.0005, 0.0005) : (-0.005, 0.002)
+        let slowest = isSettled ? 0 - Self.settledCorrection : Self.slowestCorrection
+        let fastest = isSettled ? Self.settledCorrection : Self.fastestCorrection
         let correction = max(slowest, min(fastest, excess / Self.timeConstant))
         resampler.step = rate / configuration.deviceRate * (1 - aim.slope) * (1 + correction)
         stretchPlan.update(

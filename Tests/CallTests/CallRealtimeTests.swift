@@ -59,7 +59,9 @@ import Testing
         for end in rig.peers { #expect(end.heard.allSatisfy { $0.allSatisfy(\.isFinite) }) }
     }
 
-    @Test func `who comes, goes, agrees anew or is muted costs a callback neither a wait nor an allocation`() throws {
+    @Test func `who comes, goes, agrees anew, is muted or gets an insert makes a callback neither wait nor allocate`()
+        throws
+    {
         var rig = try CallSimulation(
             RoomSetup(codec: .opus, count: 4) { end, frame in murmur(frame, voice: UInt64(end)) })
         for end in 0..<3 { try rig.enter(end) }
@@ -70,10 +72,16 @@ import Testing
         (pcm.codec, pcm.payloadType, pcm.framesPerPacket) = (.pcm, 98, 128)
         try rig.renegotiate(0, 1, pcm)
         rig.peers[0].processor.isMuted = true
+        rig.peers[0].processor.captureInsert.set(TestInsert.make(scale: 0.5, delay: 100).insert)
+        rig.peers[1].processor.playbackInsert.set(TestInsert.make(scale: 2).insert)
+        rig.peers[1].processor.outputVolume = 0.5
+        rig.peers[1].playout(of: PeerID(0))?.dial = .listen
         try rig.run(until: 0.7)
         try rig.renegotiate(0, 1, direction: .inactive)
         try rig.renegotiate(0, 2, direction: .sendOnly)
         rig.peers[0].setGain(0.5, of: PeerID(3))
+        rig.peers[0].processor.captureInsert.set(TestInsert.make(scale: -1).insert)
+        rig.peers[1].processor.playbackInsert.set(nil)
         try rig.run(until: 0.9)
         rig.peers[0].processor.isMuted = false
         try rig.renegotiate(0, 1)

@@ -12,6 +12,7 @@ struct CaptureSide: ~Copyable {
     private let capacity: Int
     private let isMuted: UnsafeMutablePointer<Atomic<Bool>>
     let voice: VoicePath?
+    private let insert: InsertPoint.Renderer
     private var fader: VoiceFader
     private var speech: SpeechDetector
     private var check: MicrophoneCheck
@@ -20,7 +21,8 @@ struct CaptureSide: ~Copyable {
 
     init(
         ring: AudioRing.Writer, wakeup: Wakeup.Handle, levels: LatestValue<SpokenLevels>.Writer, block: Channels,
-        capacity: Int, isMuted: UnsafeMutablePointer<Atomic<Bool>>, voice: VoicePath?, sampleRate: Double
+        capacity: Int, isMuted: UnsafeMutablePointer<Atomic<Bool>>, voice: VoicePath?,
+        insert: InsertPoint.Renderer, sampleRate: Double
     ) {
         self.ring = ring
         self.wakeup = wakeup
@@ -29,6 +31,7 @@ struct CaptureSide: ~Copyable {
         self.capacity = capacity
         self.isMuted = isMuted
         self.voice = voice
+        self.insert = insert
         fader = VoiceFader(sampleRate: sampleRate, isHeard: true)
         speech = SpeechDetector(sampleRate: sampleRate)
         check = MicrophoneCheck(sampleRate: sampleRate)
@@ -75,6 +78,7 @@ struct CaptureSide: ~Copyable {
     mutating func send(_ cycle: IOCycle) {
         let frames = min(cycle.frameCount, capacity)
         voice?.process(block, cycle, frameCount: frames)
+        insert.process(block, cycle, frameCount: frames)
         fader.process(block, frames, isHeard: !isMuted.pointee.load(ordering: .relaxed))
         // What was rejected is, once the ring is empty, a gap.
         if !ring.write(block, frameCount: frames) || ring.hasAwaited { wakeup.wake() }

@@ -11,13 +11,15 @@ final class CallRoster: Sendable {
     private let cname: String
     private let mixer: VoiceMixer
     private let media: CallMedia
-    private let farSides = Mutex<FarSides>(FarSides())
+    private let farSides: Mutex<FarSides>
     private let outputLatency = Atomic<UInt64>(0)  // a double's bits
 
     /// Streams go over to the media thread in a `MediaPeer`; here it is only remembered which there are.
     private struct FarSides: @unchecked Sendable {
         var all: [PeerID: FarSide] = [:]
         var recording: CallRecording?
+        /// The dial of every playout that is heard, whatever an agreement says.
+        var dial: PlayoutDial
     }
 
     private struct FarSide {
@@ -53,6 +55,7 @@ final class CallRoster: Sendable {
         self.cname = cname
         self.mixer = mixer
         self.media = media
+        farSides = Mutex(FarSides(dial: preferences.dial))
     }
 
     var peers: Set<PeerID> { farSides.withLock { Set($0.all.filter { $1.seat != nil }.keys) } }
@@ -109,6 +112,19 @@ final class CallRoster: Sendable {
         }
     }
 
+    func gain(of peer: PeerID) -> Float? { farSides.withLock { $0.all[peer]?.gain } }
+
+    /// The dial of those who are heard, and of those to come.
+    var dial: PlayoutDial {
+        get { farSides.withLock { $0.dial } }
+        set {
+            farSides.withLock { farSides in
+                farSides.dial = newValue
+                for farSide in farSides.all.values { farSide.seat?.heard?.playout.dial = newValue }
+            }
+        }
+    }
+
     /// The discard service's: what stands in a description until somebody knows better.
     private static let port: UInt16 = 9
 
@@ -140,7 +156,8 @@ final class CallRoster: Sendable {
             return
         }
         try Self.expectRoom(farSides, for: peer)
-        let configuration = agreement.configuration
+        var configuration = agreement.configuration
+        configuration.dial = farSides.dial
         let stream = agreement.direction.sends ? try stream(of: configuration, among: farSides) : nil
         let playout = agreement.direction.receives ? try Playout(configuration.playout) : nil
         let mediaPeer = try MediaPeer(
@@ -225,6 +242,7 @@ final class CallRoster: Sendable {
                 let rate = statistics.configuration.streamRate
                 statistics.playout.add(past.statistics, rateRatio: rate / past.rate)
             }
+            statistics.configuration.dial = farSides.dial
             statistics.mouthToEar = estimateMouthToEar(statistics)
             return statistics
         }

@@ -1,24 +1,35 @@
 import AudioBase
 import AudioDSP
+import Synchronization
 
-/// The far sides' voices on their way to a device's block, on the render thread that plays.
+/// The far sides' voices on their way to a device's block, on the render thread that plays: mix, insert, volume, peak guard.
+///
+/// The insert gets the voices as they are mixed, whatever the volume. The peak guard comes last: neither an insert nor a volume
+/// exceeds full scale.
 struct PlaybackSide: ~Copyable {
     private let voices: VoiceMixer.Renderer
     private let levels: LatestValue<HeardLevels>.Writer
     private let cycles: MessageQueue<CallCycle>.Writer
     private let block: Channels  // at the stream's channel count
     private let capacity: Int
+    private let insert: InsertPoint.Renderer
+    private var volume: OutputVolume
+    private var peakGuard: PeakGuard
     private var level = HeardLevels()
 
     init(
         voices: VoiceMixer.Renderer, levels: LatestValue<HeardLevels>.Writer, cycles: MessageQueue<CallCycle>.Writer,
-        block: Channels, capacity: Int
+        block: Channels, capacity: Int, insert: InsertPoint.Renderer, volume: UnsafeMutablePointer<Atomic<UInt32>>,
+        sampleRate: Double
     ) {
         self.voices = voices
         self.levels = levels
         self.cycles = cycles
         self.block = block
         self.capacity = capacity
+        self.insert = insert
+        self.volume = OutputVolume(volume)
+        peakGuard = PeakGuard(sampleRate: sampleRate)
     }
 
     /// Mono to every output; stereo to the first two, or their mean to a single one.
@@ -26,6 +37,9 @@ struct PlaybackSide: ~Copyable {
     mutating func process(_ cycle: IOCycle) {
         let frames = min(cycle.frameCount, capacity)
         voices.pull(block, frameCount: frames, sampleTime: cycle.sampleTime, hostTime: cycle.hostTime)
+        insert.process(block, cycle, frameCount: frames)
+        volume.process(block, frames)
+        peakGuard.process(block, frames)
         cycles.push(CallCycle(sampleTime: cycle.sampleTime, frameCount: frames, hostTime: cycle.hostTime))
         level.last = Level(of: block, frameCount: frames)
         level.peak = max(level.last.peak, level.peak * 0.99)

@@ -55,7 +55,7 @@ package final class VoiceMixer: Sendable {
         renderer.state.initialize(
             to: VoiceMix(
                 slots: base, orders: orders.reader, released: released.writer, scratch: scratch.channels,
-                sampleRate: deviceRate, peakGuard: PeakGuard(sampleRate: deviceRate)))
+                sampleRate: deviceRate))
     }
 
     deinit {
@@ -168,7 +168,6 @@ struct VoiceMix: ~Copyable {
     let released: MessageQueue<Int>.Writer
     let scratch: Channels
     let sampleRate: Double
-    var peakGuard: PeakGuard
 
     @_noLocks
     mutating func pull(_ mix: Channels, _ frameCount: Int, _ sampleTime: Int64, _ hostTime: HostTime) {
@@ -196,7 +195,6 @@ struct VoiceMix: ~Copyable {
             slots[index].reached = gain
             if isLeaving { release(index) }
         }
-        peakGuard.process(mix, frameCount)
     }
 
     /// Does what it was told where nobody pulls.

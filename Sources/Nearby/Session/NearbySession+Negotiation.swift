@@ -3,8 +3,12 @@ import Rooms
 
 /// Executes the actions of the media negotiation: makes and reads descriptions, adds and removes transports.
 extension NearbySession {
-    /// Offers a member the local peer's media as it is now. A running session goes on until the answer.
-    package func renegotiate(_ member: MemberID) { negotiate(.renegotiate(member)) }
+    /// Offers a member the local peer's media as it is now, after `Configuration.media` has changed what it offers.
+    ///
+    /// The running session goes on until the answer, and its transport stays: ICE and DTLS do not begin anew. While an
+    /// offer to or from the member is pending, another offer follows it. Does nothing if there is no such member. Returns before
+    /// the answer; an answer that cannot be used is told by ``NearbyEvent/disagreed(_:_:)``.
+    public func renegotiate(_ member: MemberID) { negotiate(.renegotiate(member)) }
 
     func act(_ action: MediaNegotiation.Action) {
         switch action {

@@ -1,15 +1,31 @@
 import AudioBase
+import MediaTransport
 
 extension MediaNegotiation {
-    /// The offer of ``Roster/offerer(between:and:)`` wins over one that crosses it, which is left to expire.
+    /// The offer of ``Roster/offerer(between:and:)`` wins over one that crosses it, which is left to expire. An offer that the
+    /// remote peer has given up, and that a later description of it has overtaken, is ignored.
     mutating func receiveOffer(_ offer: OfferID, _ sdp: String) -> [Action] {
         let id = offer.from
         guard let peer = peers[id] else { return [] }
         if case .localOffer = peer.stage, peer.isOfferer { return [] }
+        let origin = Self.origin(of: sdp)
+        if let origin, peer.isOutdated(origin) { return [] }
+        peers[id]?.pendingOrigin = origin
         peers[id]?.stage = .remoteOffer(offer)
         // The remote peer may have answered the uncertain offer, and given up the one that is answered now.
         peers[id]?.offersAgain = peer.isOfferer && peer.hasUncertainOffer
         return [.answer(offer, sdp: sdp, from: peer.member)]
+    }
+
+    mutating func receiveAnswer(to offer: OfferID, _ sdp: String, by id: MemberID) -> [Action] {
+        guard let peer = peers[id], peer.stage == .localOffer(offer) else { return [] }
+        peers[id]?.pendingOrigin = Self.origin(of: sdp)
+        return [.apply(offer, sdp: sdp, from: peer.member)]
+    }
+
+    /// Nil if the text is no description; its owner will say so.
+    private static func origin(of sdp: String) -> SessionDescription.Origin? {
+        try? SessionDescription(parsing: sdp).origin
     }
 
     mutating func fail(_ offer: OfferID, _ error: RoomError, _ now: HostTime) -> [Action] {

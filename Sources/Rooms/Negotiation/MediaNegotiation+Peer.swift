@@ -1,4 +1,5 @@
 import AudioBase
+import MediaTransport
 
 extension MediaNegotiation {
     /// The negotiation with one member.
@@ -29,6 +30,10 @@ extension MediaNegotiation {
         var isReportedMissing = false
         /// True if another offer is to follow the pending description, as the local peer's media has changed since.
         var offersAgain = false
+        /// The origin of the remote peer's description that is being answered or applied; nil if it has none.
+        var pendingOrigin: SessionDescription.Origin?
+        /// The origin of the remote peer's description that was answered or applied last; kept when the session ends.
+        var remoteOrigin: SessionDescription.Origin?
         /// True if an offer failed that the remote peer may have answered.
         var hasUncertainOffer = false
 
@@ -59,7 +64,16 @@ extension MediaNegotiation {
             self.session = session
             stage = .stable
             hasUncertainOffer = false
+            remoteOrigin = pendingOrigin
             if !keepsTransport { missingSince = now }
+        }
+
+        /// Returns true if the remote peer has described the same session since (RFC 3264 §8): it gave this description up.
+        ///
+        /// An equal version is the description in force once more, whose answer may be lost.
+        func isOutdated(_ origin: SessionDescription.Origin) -> Bool {
+            guard let remoteOrigin else { return false }
+            return origin.sessionID == remoteOrigin.sessionID && origin.version < remoteOrigin.version
         }
 
         mutating func endSession() {

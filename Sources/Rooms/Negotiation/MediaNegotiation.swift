@@ -3,8 +3,8 @@ import AudioBase
 /// Offers and answers of media between the local peer and each other member of its room: who offers, crossed offers, retries
 /// and renegotiation.
 ///
-/// A value without socket, thread or clock, as ``RoomHost``. It does not read descriptions: its owner makes and reads them,
-/// and has the transports.
+/// A value without socket, thread or clock, as ``RoomHost``. It reads only the origin of a description: its owner makes and
+/// reads descriptions, and has the transports.
 package struct MediaNegotiation: Sendable {
     /// Times in seconds.
     package enum Limit {
@@ -50,9 +50,7 @@ package struct MediaNegotiation: Sendable {
         case .rosterChanged(let roster, let me): return apply(roster, as: me, now)
         case .left: return leave()
         case .offerReceived(let offer, let sdp): return receiveOffer(offer, sdp)
-        case .answerReceived(let offer, let sdp, let member):
-            guard let peer = peers[member], peer.stage == .localOffer(offer) else { return [] }
-            return [.apply(offer, sdp: sdp, from: peer.member)]
+        case .answerReceived(let offer, let sdp, let member): return receiveAnswer(to: offer, sdp, by: member)
         case .offerFailed(let offer, let error): return fail(offer, error, now)
         case .sessionEnded(let offer): return end(offer, now)
         case .offerNotMade(let offer):

@@ -89,7 +89,7 @@ final class NegotiationNetwork {
         roster.members.removeAll { $0.id == id }
         node.handle(.left)
         node.id = nil
-        node.transports = [:]
+        node.loseTransports()
         failOffers(.noSuchMember) { $0.to == id }
         pending.removeAll { $0.id.from == id }
         publish()
@@ -98,7 +98,7 @@ final class NegotiationNetwork {
     /// The process ends without a word.
     func crash(_ node: NegotiationNode) {
         node.isRunning = false
-        node.transports = [:]
+        node.loseTransports()
         node.agreed = [:]
         node.core = MediaNegotiation(firstOffer: random.next())
         if let id = node.id { pending.removeAll { $0.id.from == id } }

@@ -5,25 +5,41 @@ import MediaTransport
 
 /// A peer of a ``NegotiationNetwork``: a negotiation, and what executes its actions.
 final class NegotiationNode {
-    /// The contents of a description.
+    /// The contents of a description. All but the origin is in the name of the SDP.
     struct Description {
         var credential: Int
         var media: Int
         /// A bit for each format.
         var formats: Int
         var isRefusal = false
+        let origin: Origin
 
-        init(_ credential: Int, _ node: NegotiationNode) {
+        init(_ credential: Int, _ node: NegotiationNode, _ origin: Origin) {
             (self.credential, media, formats) = (credential, node.media, node.formats)
+            self.origin = origin
         }
 
         init?(_ text: String) {
-            let numbers = text.split(separator: " ").compactMap { Int($0) }
+            guard let description = try? SessionDescription(parsing: text) else { return nil }
+            let numbers = description.name.split(separator: " ").compactMap { Int($0) }
             guard numbers.count == 4 else { return nil }
             (credential, media, formats, isRefusal) = (numbers[0], numbers[1], numbers[2], numbers[3] == 1)
+            origin = Origin(session: Int(description.origin.sessionID), version: Int(description.origin.version))
         }
 
-        var text: String { "\(credential) \(media) \(formats) \(isRefusal ? 1 : 0)" }
+        var text: String {
+            var description = SessionDescription.offer(
+                formats: [.opus()], address: .any, port: 9, sessionID: UInt64(origin.session))
+            description.origin.version = UInt64(origin.version)
+            description.name = "\(credential) \(media) \(formats) \(isRefusal ? 1 : 0)"
+            return description.description
+        }
+    }
+
+    /// The `o=` line of the descriptions for a member, as `CallSession` counts it.
+    struct Origin: Equatable {
+        let session: Int
+        var version = 0
     }
 
     struct Transport {
@@ -45,6 +61,7 @@ final class NegotiationNode {
     /// True if the node ends an offer that it cannot accept, instead of refusing it by an answer.
     var endsOffers = false
     var transports: [MemberID: Transport] = [:]
+    private var origins: [MemberID: Origin] = [:]
     /// The media of both sides as it was negotiated last, its own first.
     var agreed: [MemberID: [Int]] = [:]
     var reasons: [MemberID: String] = [:]
@@ -90,7 +107,7 @@ final class NegotiationNode {
         var transport = transports[member] ?? Transport(number: network.next(), local: network.next())
         transport.pending = offer
         transports[member] = transport
-        network.sendOffer(offer, Description(transport.local, self).text, to: member, from: self)
+        network.sendOffer(offer, describe(transport.local, to: member).text, to: member, from: self)
     }
 
     private func answer(_ offer: OfferID, _ description: Description?, _ member: MemberID) {
@@ -99,7 +116,7 @@ final class NegotiationNode {
         if !isKept { close(member) }
         guard description.formats & formats != 0 else {
             reasons[member] = "no common format"
-            var refusal = Description(0, self)
+            var refusal = describe(0, to: member)
             refusal.isRefusal = true
             if endsOffers {
                 network.sendEnd(offer, to: member, from: self)
@@ -113,7 +130,7 @@ final class NegotiationNode {
         transport.pending = nil
         transports[member] = transport
         agree(description, member)
-        network.sendAnswer(offer, Description(transport.local, self).text, to: member, from: self)
+        network.sendAnswer(offer, describe(transport.local, to: member).text, to: member, from: self)
         handle(.offerAnswered(offer, keepsTransport: isKept))
     }
 
@@ -128,12 +145,21 @@ final class NegotiationNode {
         }
         let isKept = old.remote == description.credential
         if !isKept, old.remote != nil {
+            let origin = origins[member]
             close(member)
+            origins[member] = origin
             transports[member] = Transport(number: network.next(), local: old.local)
         }
         transports[member]?.remote = description.credential
         agree(description, member)
         handle(.answerApplied(offer, keepsTransport: isKept))
+    }
+
+    private func describe(_ credential: Int, to member: MemberID) -> Description {
+        var origin = origins[member] ?? Origin(session: network.next())
+        origin.version += 1
+        origins[member] = origin
+        return Description(credential, self, origin)
     }
 
     private func agree(_ description: Description, _ member: MemberID) {
@@ -142,9 +168,13 @@ final class NegotiationNode {
         network.connect(self, member)
     }
 
+    /// Loses all transports without a word.
+    func loseTransports() { (transports, origins) = ([:], [:]) }
+
     func close(_ member: MemberID) {
         guard let old = transports.removeValue(forKey: member) else { return }
         agreed[member] = nil
+        origins[member] = nil
         network.closed(old, of: self, to: member)
     }
 }

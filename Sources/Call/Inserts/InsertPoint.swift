@@ -1,0 +1,135 @@
+import AudioBase
+import Synchronization
+
+/// A place in a call's sound for one ``CallInsert``, which any thread but the render thread exchanges.
+///
+/// An exchange is an order in an atomic: the newest order replaces one that the render thread has not taken. An insert that is
+/// no longer rendered comes back by a queue, and is freed by the next ``set(_:)`` or ``collect()``.
+package final class InsertPoint: Sendable {
+    /// For the render thread; must not outlive this object.
+    let renderer: Renderer
+    private let order: Order
+    private let released: MessageQueue<InsertNode.Handle>
+    private let buffers: (AudioBuffer, AudioBuffer)
+    private let owned = Mutex(Owned())
+    private let sampleRate: Double
+
+    private struct Order: @unchecked Sendable {  // an atomic
+        let bits: UnsafeMutablePointer<Atomic<UInt>>
+    }
+    private struct Owned {
+        var insert: CallInsert?
+        var isRendered = true
+    }
+
+    init(channelCount: Int, sampleRate: Double) {
+        self.sampleRate = sampleRate
+        order = Order(bits: .allocate(capacity: 1))
+        order.bits.initialize(to: Atomic(0))
+        // Three nodes can come back between two exchanges: two of a fade, and one that changes nothing.
+        released = MessageQueue(capacity: 8)
+        buffers = (
+            AudioBuffer(channelCount: channelCount, frameCapacity: IOCycle.maximumFrameCount),
+            AudioBuffer(channelCount: channelCount, frameCapacity: IOCycle.maximumFrameCount)
+        )
+        renderer = Renderer(state: .allocate(capacity: 1))
+        renderer.state.initialize(
+            to: InsertState(
+                order: order.bits, released: released.writer, outputs: (buffers.0.channels, buffers.1.channels),
+                sampleRate: sampleRate))
+    }
+
+    deinit {
+        let pending = InsertNode.Handle(bits: order.bits.pointee.load(ordering: .acquiring))
+        let state = renderer.state
+        for handle in [pending, state.pointee.current, state.pointee.next] { handle?.free() }
+        while let handle = released.pop() { handle.free() }
+        state.deinitialize(count: 1)
+        state.deallocate()
+        order.bits.deinitialize(count: 1)
+        order.bits.deallocate()
+    }
+
+    /// The insert that was set last; nil for none.
+    package var insert: CallInsert? { owned.withLock { $0.insert } }
+
+    /// Fades to another insert, or to none. An insert that is set already stays as it is.
+    package func set(_ insert: CallInsert?) {
+        let replaced: InsertNode.Handle? = owned.withLock { owned in
+            guard owned.insert !== insert else { return nil }
+            owned.insert = insert
+            let node = InsertNode.Handle(insert, sampleRate: sampleRate)
+            return InsertNode.Handle(bits: order.bits.pointee.exchange(node.bits, ordering: .acquiringAndReleasing))
+        }
+        replaced?.free()
+        collect()
+    }
+
+    /// Sets whether a render thread may call. While none does, an exchange takes effect at once.
+    func setRendered(_ isRendered: Bool) {
+        owned.withLock { $0.isRendered = isRendered }
+        collect()
+    }
+
+    /// Frees the inserts that are no longer rendered.
+    package func collect() {
+        let handles: [InsertNode.Handle] = owned.withLock { owned in
+            if !owned.isRendered { renderer.state.pointee.settle() }
+            var handles: [InsertNode.Handle] = []
+            while let handle = released.pop() { handles.append(handle) }
+            return handles
+        }
+        // An owner's end may call the session: no lock is held.
+        for handle in handles { handle.free() }
+    }
+
+    /// The render thread's handle.
+    struct Renderer: @unchecked Sendable {  // one thread renders; the owner frees once that has stopped
+        fileprivate let state: UnsafeMutablePointer<InsertState>
+
+        /// Processes a block in place. Without an insert the block is not touched.
+        /// - Parameter cycle: the device's cycle, for its clock and latencies.
+        @_noLocks
+        func process(_ block: Channels, _ cycle: IOCycle, frameCount: Int) {
+            state.pointee.process(block, cycle, frameCount)
+        }
+    }
+}
+
+/// An insert on its way to the render thread and back; without an insert the order to render none.
+struct InsertNode {
+    let insert: CallInsert?
+    let callback: RenderCallback?
+    /// Tells inserts apart without a retain.
+    let identity: UInt
+    /// Frames from the first call of the callback until its sound comes.
+    let latency: Int
+
+    /// Owns a node until ``free()``.
+    struct Handle: BitwiseCopyable, @unchecked Sendable {  // handed over between threads, not shared
+        let node: UnsafeMutablePointer<InsertNode>
+
+        init(_ insert: CallInsert?, sampleRate: Double) {
+            node = .allocate(capacity: 1)
+            node.initialize(
+                to: InsertNode(
+                    insert: insert, callback: insert?.callback,
+                    identity: insert.map { UInt(bitPattern: Unmanaged.passUnretained($0).toOpaque()) } ?? 0,
+                    latency: Int(((insert?.latency ?? 0) * sampleRate).rounded(.up))))
+        }
+
+        /// The handle of these bits; nil for 0.
+        @_noLocks
+        init?(bits: UInt) {
+            guard let node = UnsafeMutablePointer<InsertNode>(bitPattern: bits) else { return nil }
+            self.node = node
+        }
+
+        var bits: UInt { UInt(bitPattern: node) }
+
+        func free() {
+            node.deinitialize(count: 1)
+            node.deallocate()
+        }
+    }
+}

@@ -1,0 +1,83 @@
+import AudioBase
+import MediaTransport
+import TestSupport
+import Testing
+
+@testable import Call
+
+/// Gains and the volume of a running call, on virtual time.
+@Suite struct CallVolumeTests {
+    private static let level = 0.1
+    /// A step of the tone, and of a ramp from full to nothing over a block.
+    private static let greatestStep = Float(level * (2 * Double.pi * 300 / 48_000 + 1 / 128.0)) * 1.05
+
+    private func call() throws -> VirtualCall {
+        let call = try VirtualCall()
+        call.a.says = { frame in sine(frame, frequency: 300, rate: 48_000, amplitude: Self.level) }
+        call.run(until: 1)
+        return call
+    }
+
+    private func level(_ call: VirtualCall) -> Double {
+        call.run(until: call.now + 0.3)
+        return amplitude(call.b.heard.suffix(9_600), frequency: 300)
+    }
+
+    @Test func `a gain is read as it was set, within its limits`() throws {
+        let call = try call()
+        let (session, far) = (call.b.session, call.a.id)
+        #expect(session.gain(of: far) == 1 && session.gain(of: PeerID(7)) == nil)
+        session.setGain(0.25, of: far)
+        #expect(session.gain(of: far) == 0.25 && abs(level(call) - 0.025) < 0.000_5)
+        for (gain, clamped) in [(-1, 0), (.nan, 0), (-.infinity, 0), (.infinity, 1_000), (2, 2)] as [(Float, Float)] {
+            session.setGain(gain, of: far)
+            #expect(session.gain(of: far) == clamped)
+        }
+        #expect(abs(level(call) - 0.2) < 0.004)
+        session.setGain(3, of: PeerID(7))
+        #expect(session.gain(of: PeerID(7)) == nil)
+        session.end(far)
+        #expect(session.gain(of: far) == nil)
+    }
+
+    @Test func `the volume is that of all that is played, within its limits`() throws {
+        let call = try call()
+        let session = call.b.session
+        #expect(session.outputVolume == 1 && abs(level(call) - 0.1) < 0.002)
+        for (volume, clamped) in [(-1, 0), (.nan, 0), (.infinity, 1_000), (0.5, 0.5)] as [(Float, Float)] {
+            session.outputVolume = volume
+            #expect(session.outputVolume == clamped)
+        }
+        #expect(abs(level(call) - 0.05) < 0.001)
+        session.setGain(0.5, of: call.a.id)
+        #expect(abs(level(call) - 0.025) < 0.000_5)
+        // The level is that of what is played.
+        #expect(abs(session.levels.heard.peak - 0.025) < 0.001)
+        session.outputVolume = 0
+        call.run(until: call.now + 0.1)
+        let silent = call.b.heard.suffix(4_000).allSatisfy { $0 == 0 }
+        #expect(silent)
+        session.outputVolume = 1_000
+        call.run(until: call.now + 0.1)
+        let loud = call.b.heard.suffix(4_000)
+        #expect((loud.max() ?? 0) > 0.9 && steepest(loud) < 0.1)
+        let isBelowFullScale = loud.allSatisfy { abs($0) <= 1 }
+        #expect(isBelowFullScale)
+    }
+
+    @Test func `a volume that changes clicks not, and at 1 no sample is touched`() throws {
+        let (plain, changed) = (try call(), try call())
+        var block = 0
+        changed.run(until: 3) { _ in
+            block += 1
+            if block % 5 == 0 { changed.b.session.outputVolume = block % 10 == 0 ? 1 : 0 }
+        }
+        #expect(steepest(changed.b.heard(1..<3)) < Self.greatestStep, "\(steepest(changed.b.heard(1..<3)))")
+        changed.b.session.outputVolume = 1
+        changed.run(until: 4)
+        plain.run(until: 4)
+        let isSame = changed.b.heard(3.1..<4) == plain.b.heard(3.1..<4)
+        #expect(isSame)
+        #expect(steepest(plain.b.heard(3.1..<4)) > 0.003)
+    }
+}
