@@ -90,9 +90,9 @@ let allLayers = [
     Layer(
         name: "LiveCall",
         uses: [
-            "AudioBase", "AudioDevices", "AudioSession", "VoiceProcessing", "MediaTransport", "Rooms", "Nearby", "Call",
-        ],
-        testUses: ["Playout"]),
+            "AudioBase", "AudioDevices", "AudioSession", "VoiceProcessing", "Playout", "MediaTransport", "Rooms", "Nearby",
+            "Call",
+        ]),
     Layer(
         name: "Simulation",
         uses: [

@@ -23,6 +23,8 @@ extension LiveCall {
             soundEnd.finish()
         case .setMuted: break  // done at once
         case .setVolume(let volume, let id): media?.setGain(volume, of: PeerID(Int(id.number)))
+        case .setOutputVolume(let volume): media?.setOutputVolume(volume)
+        case .setDial(let dial): media?.setDial(dial)
         case .setVoiceProcessing(let isOn): media?.voice?.setProcessing(isOn)
         }
     }

@@ -64,7 +64,7 @@ public final class LiveCall: Sendable {
         state = Guarded(
             State(
                 core: LiveCallCore(
-                    configuration, hasSound: sound != nil, hasVoiceProcessing: hasVoiceProcessing)))
+                    configuration, dial: sound?.media.dial, hasVoiceProcessing: hasVoiceProcessing)))
         let (actions, roomActions) = AsyncStream<LiveCallCore.RoomAction>.makeStream()
         self.roomActions = roomActions
         let (soundEnds, soundEnd) = AsyncStream<Never>.makeStream()

@@ -2,6 +2,7 @@ import AudioBase
 import AudioDevices
 import Call
 import MediaTransport
+import Playout
 
 /// The media of a ``LiveCall``: a `CallSession`, or a test's own. ``setMuted(_:)`` is called on any thread, all else on the call's.
 package protocol LiveCallMedia: Sendable {
@@ -11,6 +12,8 @@ package protocol LiveCallMedia: Sendable {
     var channelCount: Int { get }
     /// Levels of the microphone and of the playback.
     var levels: CallLevels { get }
+    /// The trade of delay against gaps in what is heard.
+    var dial: PlayoutDial { get }
     /// The reason why nothing can be sent any more; nil if there is none.
     var failure: CodecError? { get }
     /// Starts the device.
@@ -21,6 +24,10 @@ package protocol LiveCallMedia: Sendable {
     func followDevice()
     /// Mutes the local voice, or unmutes it.
     func setMuted(_ isMuted: Bool)
+    /// Sets the trade of delay against gaps in what is heard.
+    func setDial(_ dial: PlayoutDial)
+    /// Sets the gain of the whole playback.
+    func setOutputVolume(_ volume: Float)
     /// Sets the playback gain of a remote peer.
     func setGain(_ gain: Float, of peer: PeerID)
     /// The state of the call with a remote peer; nil if there is no media with it.
@@ -33,4 +40,10 @@ extension CallSession: LiveCallMedia {
 
     /// Mutes the local voice, or unmutes it.
     package func setMuted(_ isMuted: Bool) { self.isMuted = isMuted }
+
+    /// Sets the trade of delay against gaps in what is heard.
+    package func setDial(_ dial: PlayoutDial) { self.dial = dial }
+
+    /// Sets the gain of the whole playback.
+    package func setOutputVolume(_ volume: Float) { outputVolume = volume }
 }

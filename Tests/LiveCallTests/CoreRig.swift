@@ -23,7 +23,7 @@ struct CoreRig {
     init(hasSound: Bool = true, _ configure: (inout LiveCall.Configuration) -> Void = { _ in }) {
         var configuration = LiveCall.Configuration()
         configure(&configuration)
-        core = LiveCallCore(configuration, hasSound: hasSound, hasVoiceProcessing: true)
+        core = LiveCallCore(configuration, dial: hasSound ? .talk : nil, hasVoiceProcessing: true)
     }
 
     var snapshot: LiveCallSnapshot { core.snapshot }
@@ -186,6 +186,8 @@ extension [LiveCallCore.Action] {
             case .stop: "stop"
             case .setMuted(let isMuted): isMuted ? "mute" : "unmute"
             case .setVolume(let volume, let id): "volume \(volume) of \(id)"
+            case .setOutputVolume(let volume): "output volume \(volume)"
+            case .setDial(let dial): "dial \(dial)"
             case .setVoiceProcessing(let isOn): "voice processing \(isOn ? "on" : "off")"
             }
         }

@@ -15,7 +15,7 @@ import Testing
         let all: [LiveCallCommand] = [
             .host(CoreRig.opening), .join(CoreRig.endpoint), .providePIN(pin), .admit(ask), .decline(ask),
             .blockRequest(ask), .remove(id), .block(id), .setAdmission(.all), .setMuted(true),
-            .rename(CoreRig.name(4)), .setVolume(1, of: id), .setVoiceProcessing(.off), .say("hi"),
+            .rename(CoreRig.name(4)), .setVolume(1, of: id), .setOutputVolume(1), .setDial(.sing), .setVoiceProcessing(.off), .say("hi"),
             .sendFile(path: "/x"), .leave, .endRoom,
         ]
         return Dictionary(uniqueKeysWithValues: all.map { ($0.kind, $0) })
@@ -41,7 +41,9 @@ import Testing
             uniqueKeysWithValues: LiveCallCommand.Kind.allCases.map { ($0, CommandRefusal.notInRoom) })
         refusals[.providePIN] = .noPINRequest
         Self.expect(
-            CoreRig(), available: [.host, .join, .leave, .setMuted, .rename, .setAdmission, .setVoiceProcessing],
+            CoreRig(), available: [
+                .host, .join, .leave, .setMuted, .rename, .setAdmission, .setOutputVolume, .setDial, .setVoiceProcessing,
+            ],
             refusals)
     }
 
@@ -51,7 +53,8 @@ import Testing
         Self.expect(
             rig,
             available: [
-                .leave, .setMuted, .rename, .setAdmission, .setVolume, .setVoiceProcessing, .say, .sendFile,
+                .leave, .setMuted, .rename, .setAdmission, .setVolume, .setOutputVolume, .setDial, .setVoiceProcessing,
+                .say, .sendFile,
             ],
             [
                 .host: .alreadyInRoom, .join: .alreadyInRoom, .providePIN: .noPINRequest, .admit: .notHost,
@@ -67,7 +70,7 @@ import Testing
             [
                 .host: .alreadyInRoom, .join: .alreadyInRoom, .providePIN: .noPINRequest, .admit: .noJoinRequest,
                 .decline: .noJoinRequest, .blockRequest: .noJoinRequest, .remove: .noParticipant,
-                .block: .noParticipant, .setVolume: .noSound, .setVoiceProcessing: .noSound, .say: .noReceiver,
+                .block: .noParticipant, .setVolume: .noSound, .setOutputVolume: .noSound, .setDial: .noSound, .setVoiceProcessing: .noSound, .say: .noReceiver,
                 .sendFile: .noReceiver,
             ])
     }
@@ -151,5 +154,14 @@ import Testing
         rig.joinAsGuest()
         try rig.perform(.setVolume(asked, of: CoreRig.id(1)))
         #expect(rig.snapshot[CoreRig.id(1)]?.volume == got && rig.actions.media.last == "volume \(got) of 1")
+        try rig.perform(.setOutputVolume(asked))
+        #expect(rig.snapshot.outputVolume == got && rig.actions.media.last == "output volume \(got)")
+    }
+
+    @Test func `the dial can be turned from the beginning`() throws {
+        var rig = CoreRig()
+        #expect(rig.snapshot.dial == .talk)
+        try rig.perform(.setDial(.sing))
+        #expect(rig.snapshot.dial == .sing && rig.actions.media == ["dial sing"])
     }
 }

@@ -5,6 +5,7 @@ import Call
 import Foundation
 import MediaTransport
 import Nearby
+import Playout
 import Rooms
 
 @testable import LiveCall
@@ -67,6 +68,9 @@ final class TestMedia: LiveCallMedia {
     var channelCount: Int { 1 }
     var levels: CallLevels { CallLevels() }
     var failure: CodecError? { nil }
+    var dial: PlayoutDial { .talk }
+    func setDial(_ dial: PlayoutDial) { note("dial \(dial)") }
+    func setOutputVolume(_ volume: Float) { note("output volume \(volume)") }
     func start() throws(AudioDeviceError) {
         note("start")
         if let error { throw error }

@@ -41,9 +41,15 @@ extension LiveCallCore {
         case .rename(let name): act(.room(.tell(name: name, isMuted: nil)))
         case .setVolume(let volume, let id):
             try require(id)
-            let volume = max(0, min(8, volume.isFinite ? volume : 1))
+            let volume = Self.clampedVolume(volume)
             links[id, default: Link()].volume = volume
             act(.media(.setVolume(volume, of: id)))
+        case .setOutputVolume(let volume):
+            next.outputVolume = Self.clampedVolume(volume)
+            act(.media(.setOutputVolume(next.outputVolume)))
+        case .setDial(let dial):
+            next.dial = dial
+            act(.media(.setDial(dial)))
         case .setVoiceProcessing(let mode): next.voiceProcessingMode = mode
         case .say(let text): try say(text)
         case .sendFile(let path): sendFile(path)
@@ -51,6 +57,9 @@ extension LiveCallCore {
         case .endRoom: end(.left, endsRoom: true)
         }
     }
+
+    /// 18 dB at most.
+    private static func clampedVolume(_ volume: Float) -> Float { max(0, min(8, volume.isFinite ? volume : 1)) }
 
     private mutating func provide(_ pin: PIN) {
         let isRetry = if case .wrong? = next.pinRequest { true } else { false }

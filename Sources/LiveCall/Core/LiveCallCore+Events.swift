@@ -4,6 +4,7 @@ import AudioSession
 import Call
 import MediaTransport
 import Nearby
+import Playout
 import Rooms
 
 extension LiveCallCore {
@@ -101,6 +102,8 @@ extension LiveCallCore {
         case stop
         case setMuted(Bool)
         case setVolume(Float, of: MemberID)
+        case setOutputVolume(Float)
+        case setDial(PlayoutDial)
         case setVoiceProcessing(Bool)
     }
 }

@@ -4,6 +4,7 @@ import AudioSession
 import Call
 import MediaTransport
 import Nearby
+import Playout
 import Rooms
 
 /// The logic of a running call without a thread, a clock or a device: events, commands and time in, actions and a snapshot out.
@@ -64,10 +65,11 @@ package struct LiveCallCore: Sendable {
         var hasBegun = false
     }
 
-    /// - Parameter hasSound: false for a room with messages and files only.
-    package init(_ configuration: LiveCall.Configuration, hasSound: Bool, hasVoiceProcessing: Bool = false) {
+    /// - Parameter dial: the call's first; nil for a room with messages and files only.
+    package init(_ configuration: LiveCall.Configuration, dial: PlayoutDial?, hasVoiceProcessing: Bool = false) {
         self.configuration = configuration
-        snapshot = LiveCallSnapshot(admission: configuration.admission, sound: hasSound ? .waiting : .none)
+        snapshot = LiveCallSnapshot(admission: configuration.admission, sound: dial == nil ? .none : .waiting)
+        snapshot.dial = dial
         snapshot.voiceProcessingMode = configuration.voiceProcessing
         snapshot.isMuted = configuration.isMuted
         snapshot.hasVoiceProcessing = hasVoiceProcessing

@@ -1,5 +1,6 @@
 import Call
 import MediaTransport
+import Playout
 import Rooms
 
 /// A command of a face: a terminal, a page, or a program that uses the library.
@@ -28,6 +29,10 @@ public enum LiveCallCommand: Hashable, Sendable {
     case rename(PeerName)
     /// Sets the playback gain of a participant, clamped to 0…8.
     case setVolume(Float, of: MemberID)
+    /// Sets the gain of the whole playback, clamped to 0…8.
+    case setOutputVolume(Float)
+    /// Sets the trade of delay against gaps in what is heard. It takes effect within seconds, without a gap.
+    case setDial(PlayoutDial)
     /// Sets when voice processing is on.
     case setVoiceProcessing(VoiceProcessingMode)
     /// Sends a message of 1 to 65,536 bytes of UTF-8 to all native participants.
@@ -42,7 +47,7 @@ public enum LiveCallCommand: Hashable, Sendable {
     /// A command without its arguments.
     public enum Kind: String, Hashable, Sendable, CaseIterable {
         case host, join, providePIN, admit, decline, blockRequest, remove, block, setAdmission, setMuted, rename, setVolume,
-            setVoiceProcessing, say, sendFile, leave, endRoom
+            setOutputVolume, setDial, setVoiceProcessing, say, sendFile, leave, endRoom
     }
 
     /// The command without its arguments.
@@ -60,6 +65,8 @@ public enum LiveCallCommand: Hashable, Sendable {
         case .setMuted: .setMuted
         case .rename: .rename
         case .setVolume: .setVolume
+        case .setOutputVolume: .setOutputVolume
+        case .setDial: .setDial
         case .setVoiceProcessing: .setVoiceProcessing
         case .say: .say
         case .sendFile: .sendFile
@@ -134,6 +141,7 @@ extension LiveCallSnapshot {
         case .host, .join: return phase == .idle ? nil : .alreadyInRoom
         case .leave, .setMuted, .rename, .setAdmission: return nil
         case .providePIN: return pinRequest == nil ? .noPINRequest : nil
+        case .setOutputVolume, .setDial: return sound == .none ? .noSound : nil
         case .setVoiceProcessing:
             guard sound != .none else { return .noSound }
             if case .failed? = voiceProcessing { return .noVoiceProcessing }
@@ -153,7 +161,9 @@ extension LiveCallSnapshot {
             guard sound != .none else { return .noSound }
             return participants.isEmpty ? .noParticipant : nil
         case .say, .sendFile: return participants.contains(where: \.isNative) ? nil : .noReceiver
-        case .host, .join, .leave, .setMuted, .rename, .setAdmission, .providePIN, .setVoiceProcessing: return nil
+        case .host, .join, .leave, .setMuted, .rename, .setAdmission, .providePIN, .setOutputVolume, .setDial,
+            .setVoiceProcessing:
+            return nil
         }
     }
 }

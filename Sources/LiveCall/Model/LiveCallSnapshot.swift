@@ -4,6 +4,7 @@ import AudioSession
 import Call
 import MediaTransport
 import Nearby
+import Playout
 import Rooms
 import VoiceProcessing
 
@@ -71,6 +72,10 @@ public struct LiveCallSnapshot: Hashable, Sendable {
     public internal(set) var isMuted = false
     /// The state of the sound.
     public internal(set) var sound: Sound
+    /// The trade of delay against gaps in what is heard; nil without sound.
+    public internal(set) var dial: PlayoutDial?
+    /// The gain of the whole playback, a factor of 0 or more.
+    public internal(set) var outputVolume: Float = 1
     /// The sound device; nil before it started.
     public internal(set) var device: CallDevice?
     /// The reason why the device does not run at present.
