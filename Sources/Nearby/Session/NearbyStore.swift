@@ -199,14 +199,12 @@ public enum NearbyStoreError: Error, Hashable, Sendable, CustomStringConvertible
     /// A file of known peers that cannot be read.
     case knownPeers(String, KnownPeersError)
 
-    /// One line for the user, with the next step.
+    /// What happened, in one sentence.
     public var description: String {
         switch self {
-        case .file(let path, EWOULDBLOCK):
-            "\(path) is held by another Earshot; see which is stopped with: ps -C earshot -o pid,stat,args"
-        case .file(let path, let code):
-            "\(path): \(String(cString: strerror(code))); give $XDG_DATA_HOME a folder that can be written"
-        case .tooLarge(let path): "\(path) is far too large for what it should be; move it away"
+        case .file(let path, EWOULDBLOCK): "\(path) is held by another Earshot"
+        case .file(let path, let code): "\(path): \(String(cString: strerror(code)))"
+        case .tooLarge(let path): "\(path) is far too large for what it should be"
         case .identity(let path, let reason):
             "\(path): \(reason) (without the file you are somebody new, whom others have to accept again)"
         case .knownPeers(let path, let error): "\(path): \(error)"

@@ -188,7 +188,7 @@ final class RoomConsole {
             )
         case .transport(let member, let state): moved(member, state)
         case .noMedia(let member): if hasSound { missing(member) }
-        case .disagreed(let member, let words): disagreed(member, words)
+        case .disagreed(let member, let error): disagreed(member, ErrorText.text(error))
         case .discovery(let state): if roster?.members.count != 1 || isFounder || staysAlone { tell(state) }
         case .store(let error): Terminal.warn("\(error)")
         case .ended(let ending):

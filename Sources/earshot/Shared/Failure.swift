@@ -35,25 +35,26 @@ struct Failure: Error {
     init(_ error: any Error) {
         switch error {
         case let error as Failure: self = error
-        case let error as AudioFileError: self.init(error.description, status: Self.status(of: error))
+        case let error as AudioFileError: self.init(error, Self.status(of: error))
         case SoundFileConversion.Failure.file(let error): self.init(error)
-        case SoundFileConversion.Failure.output(let error):
-            self.init(error.description, status: Self.cannotCreate)
-        case let error as SoundFileConversion.Failure: self.init(error.description, status: Self.usage)
+        case SoundFileConversion.Failure.output(let error): self.init(error, Self.cannotCreate)
+        case let error as SoundFileConversion.Failure: self.init(error, Self.usage)
         case AudioRecorderError.file(let error): self.init(error)
         case AudioPlayerError.file(let error): self.init(error)
         case AudioPlayerError.stream(let error): self.init(error)
-        case let error as AudioStreamError: self.init(error.description, status: Self.status(of: error))
-        case let error as GraphFileError: self.init(error.description, status: Self.data)
-        case let error as SimulationError: self.init(error.description, status: Self.data)
-        case let ending as RoomGuest.Ending: self.init(ending.description, status: Self.status(of: ending))
-        case let error as ResolutionError: self.init(error.description, status: Self.noHost)
+        case let error as AudioStreamError: self.init(error, Self.status(of: error))
+        case let error as GraphFileError: self.init(error, Self.data)
+        case let error as SimulationError: self.init(error, Self.data)
+        case let ending as RoomGuest.Ending: self.init(ending, Self.status(of: ending))
+        case let error as ResolutionError: self.init(error, Self.noHost)
         case NearbyError.store(let error): self.init(error)
-        case let error as NearbyStoreError: self.init(error.description, status: Self.status(of: error))
-        case let error as any CustomStringConvertible & Error: self.init(error.description, status: Self.unavailable)
-        default: self.init("\(error)", status: Self.unavailable)
+        case let error as NearbyStoreError: self.init(error, Self.status(of: error))
+        default: self.init(error, Self.unavailable)
         }
     }
+
+    /// What happened, what to do, and this status.
+    init(_ error: any Error, _ status: Int32) { self.init(ErrorText.text(error), status: status) }
 
     private static func status(of error: AudioFileError) -> Int32 {
         switch error {
