@@ -14,19 +14,20 @@ public enum DiscoveryError: Error, Hashable, Sendable, CustomStringConvertible {
 
     /// What an error of libavahi means.
     init(avahi code: CInt) {
+        // Unsafe in this file: a path is a C string for the call; libavahi's words are constants.
         self =
             switch Int(code) {
             // The bus's error is most often that nobody is there to answer.
             case AVAHI_ERR_NO_DAEMON, AVAHI_ERR_DISCONNECTED, AVAHI_ERR_DBUS_ERROR: .absentDaemon
             case AVAHI_ERR_INVALID_SERVICE_NAME: .invalidName("")
-            default: .refused(reason: String(cString: avahi_strerror(code)))
+            default: unsafe .refused(reason: String(cString: avahi_strerror(code)))
             }
     }
 
     /// The daemon is not there; whether it could be.
     static var absentDaemon: DiscoveryError {
         let paths = ["/usr/sbin/avahi-daemon", "/usr/bin/avahi-daemon", "/usr/local/sbin/avahi-daemon"]
-        return .noDaemon(isInstalled: paths.contains { access($0, X_OK) == 0 })
+        return .noDaemon(isInstalled: paths.contains { unsafe access($0, X_OK) == 0 })
     }
 
     /// What happened, in one sentence.

@@ -36,6 +36,7 @@ enum HTTPSError: Error, Hashable, Sendable, CustomStringConvertible {
 
     /// What happened, in one sentence.
     var description: String {
+        // Unsafe in this file: the system's words for an error are a C string.
         switch self {
         case .portInUse(let port): "TCP port \(port) is in use"
         case .permissionDenied(let port): "no permission to listen on TCP port \(port)"
@@ -51,7 +52,7 @@ enum HTTPSError: Error, Hashable, Sendable, CustomStringConvertible {
         case .handshakeFailed(let address, let reason): "no encrypted connection to \(address): \(reason)"
         case .notHTTP(let address): "what answers at \(address) speaks no HTTP"
         case .cut(let address): "\(address) hung up before its answer was whole"
-        case .system(let code): "TCP: \(String(cString: strerror(code)))"
+        case .system(let code): unsafe "TCP: \(String(cString: strerror(code)))"
         }
     }
 }

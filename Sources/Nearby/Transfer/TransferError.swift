@@ -101,7 +101,8 @@ extension TransferError: CustomStringConvertible {
         }
     }
 
-    private static func words(_ code: CInt) -> String { String(cString: strerror(code)) }
+    // Unsafe in this file: the system's words for an error are a C string.
+    private static func words(_ code: CInt) -> String { unsafe String(cString: strerror(code)) }
 }
 
 /// Who did not get what was sent, and why.
