@@ -39,6 +39,8 @@ struct Layer {
     var uses: [String]
     /// Further modules that its tests use.
     var testUses: [String] = []
+    /// Each unsafe use of memory in it is marked (SE-0458): layers that read what strangers send.
+    var isStrict = false
 }
 
 // From the bottom to the top; docs/architecture.md has the same table and Tests/LayerTests compares them.
@@ -68,15 +70,15 @@ let allLayers = [
         testUses: ["EngineMeasures"]),
     Layer(name: "Playout", uses: ["AudioBase", "AudioDSP", "CRealtime"], testUses: ["AudioCodecs"]),
     Layer(name: "MediaTransport", uses: ["AudioBase", "COpenSSL", "CSRTP", "CRealtime"]),
-    Layer(name: "Rooms", uses: ["AudioBase", "MediaTransport", "COpenSSL"]),
+    Layer(name: "Rooms", uses: ["AudioBase", "MediaTransport", "COpenSSL"], isStrict: true),
     Layer(
         name: "Nearby",
         uses: [
             "AudioBase", "MediaTransport", "Rooms", "CRealtime", "CAvahi", "CDBus", "COpenSSL", "NIOCore", "NIOPosix",
             "NIOHTTP1", "NIOTLS",
         ],
-        testUses: ["NIOEmbedded"]),
-    Layer(name: "TOMLReader", uses: []),
+        testUses: ["NIOEmbedded"], isStrict: true),
+    Layer(name: "TOMLReader", uses: [], isStrict: true),
     Layer(
         name: "Call",
         uses: [
@@ -144,7 +146,8 @@ func tests(_ name: String, uses: [String], areOptimised: Bool = false) -> Target
 
 func targets(_ layer: Layer) -> [Target] {
     let library = Target.target(
-        name: layer.name, dependencies: dependencies(layer.uses), swiftSettings: settings, linkerSettings: linker)
+        name: layer.name, dependencies: dependencies(layer.uses),
+        swiftSettings: settings + (layer.isStrict ? [.strictMemorySafety()] : []), linkerSettings: linker)
     guard isNamed(layer.name) else { return [library] }
     return [
         library,

@@ -13,21 +13,15 @@ public enum CodecError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The library reported a failure that no input explains; `code` is its own.
     case libraryFailure(codec: String, call: String, code: Int)
 
-    /// One line: what is wrong, and what to do next.
+    /// What happened, in one sentence.
     public var description: String {
         switch self {
-        case .unsupportedFormat(let codec, let detail):
-            "\(codec) cannot do this format: \(detail)"
-        case .codecMissing(let codec):
-            "this machine's libavcodec has no \(codec) codec: install the distribution's libavcodec or choose --codec opus"
-        case .badConfiguration(let codec, let detail):
-            "the peer's \(codec) configuration cannot be used (\(detail)): let it offer \(codec) as mono or stereo LC, or Opus"
-        case .badPacket(let codec, let detail):
-            "a \(codec) packet cannot be decoded (\(detail)): skip it and conceal"
-        case .encoderFinished(let codec):
-            "the \(codec) encoder was flushed: make a new one"
-        case .libraryFailure(let codec, let call, let code):
-            "\(codec): \(call) failed with code \(code): make the codec anew, and report it with the codec library's version"
+        case .unsupportedFormat(let codec, let detail): "\(codec) cannot do this format: \(detail)"
+        case .codecMissing(let codec): "this machine's libavcodec has no \(codec) codec"
+        case .badConfiguration(let codec, let detail): "the peer's \(codec) configuration cannot be used (\(detail))"
+        case .badPacket(let codec, let detail): "a \(codec) packet cannot be decoded (\(detail))"
+        case .encoderFinished(let codec): "the \(codec) encoder was flushed and takes nothing more"
+        case .libraryFailure(let codec, let call, let code): "\(codec): \(call) failed with code \(code)"
         }
     }
 }

@@ -9,8 +9,15 @@ public final class ServiceThread: Sendable {
     private let stopping = Atomic(false)
     private let thread = Guarded<pthread_t?>(nil)
     private let name: String
-    private let work: @Sendable () -> Bool
-    private let interval: Int
+    private let work: @Sendable () -> Pause?
+    /// Whether a wake-up during the work counts, at the cost of a system call for who wakes.
+    private let isWokenWhileWorking: Bool
+
+    /// How long the thread sleeps unless it is woken.
+    public enum Pause: Hashable, Sendable {
+        case milliseconds(Int)
+        case untilWoken
+    }
 
     /// - Parameters:
     ///   - name: at most 15 bytes; what `top -H` shows.
@@ -21,9 +28,22 @@ public final class ServiceThread: Sendable {
         name: String, interval: Int = 20, wakeup: Wakeup = Wakeup(), work: @escaping @Sendable () -> Bool
     ) {
         self.name = name
-        self.interval = interval
+        self.wakeup = wakeup
+        self.work = { work() ? .milliseconds(interval) : nil }
+        isWokenWhileWorking = false
+    }
+
+    /// A thread whose work says each time when it comes again. A wake-up during the work is not lost: the work comes again at
+    /// once.
+    /// - Parameters:
+    ///   - name: at most 15 bytes; what `top -H` shows.
+    ///   - wakeup: what wakes it before its time; one of its own unless said otherwise.
+    ///   - work: returns how long to sleep; nil ends the thread. It must not own this thread's owner, or neither is ever freed.
+    public init(name: String, wakeup: Wakeup = Wakeup(), pacing work: @escaping @Sendable () -> Pause?) {
+        self.name = name
         self.wakeup = wakeup
         self.work = work
+        isWokenWhileWorking = true
     }
 
     /// For whoever wants the work done soon.
@@ -50,11 +70,18 @@ public final class ServiceThread: Sendable {
     }
 
     private func run() {
-        while !stopping.load(ordering: .acquiring), work() {
-            wakeup.prepareToSleep()
+        while !stopping.load(ordering: .acquiring) {
+            if isWokenWhileWorking { wakeup.prepareToSleep() }
+            guard let pause = work() else { break }
+            if !isWokenWhileWorking { wakeup.prepareToSleep() }
             if stopping.load(ordering: .sequentiallyConsistent) { break }
             var descriptor = pollfd(fd: wakeup.fileDescriptor, events: Int16(POLLIN), revents: 0)
-            poll(&descriptor, 1, CInt(interval))
+            let time: CInt =
+                switch pause {
+                case .milliseconds(let count): CInt(clamping: max(0, count))
+                case .untilWoken: -1
+                }
+            poll(&descriptor, 1, time)
             wakeup.wokeUp()
         }
     }

@@ -19,6 +19,10 @@ public enum AudioDeviceError: Error, Hashable, Sendable, CustomStringConvertible
     case notPermitted(device: String)
     /// A rate, block, channel count, sample type or drift that the device does not have.
     case unsupportedFormat(detail: String)
+    /// The server's clients all run at its rate, in hertz.
+    case otherSampleRate(server: Double, asked: Double)
+    /// The server's clients all have its blocks, in frames.
+    case otherBlock(server: Int, asked: Int)
     /// A port could not be registered or connected.
     case portFailed(name: String)
     /// This process already has clients on another server; libjack keeps one server's state a process.
@@ -38,67 +42,40 @@ public enum AudioDeviceError: Error, Hashable, Sendable, CustomStringConvertible
     /// The thread could not be made; `code` is an errno.
     case noThread(code: Int)
 
-    /// One line: what is wrong, and what to do next.
+    /// What happened, in one sentence.
     public var description: String {
         switch self {
-        case .noSystem:
-            "no sound system runs here: start PipeWire (`systemctl --user start pipewire wireplumber`) or jackd, or plug in "
-                + "a sound card; --device simulated needs none"
+        case .noSystem: "no sound system runs here"
         case .noServer(.jack, let server, onPipeWire: true):
-            "no JACK server\(Self.quoted(server)) is running, but PipeWire is: use --device pipewire"
-        case .noServer(.jack, let server, _):
-            "no JACK server\(Self.quoted(server)) is running: start one with `jackd\(Self.option(server)) -d alsa`, or "
-                + "without a sound card `jackd\(Self.option(server)) -d dummy`, or use --device simulated"
-        case .noServer(.pipewire, let server, _):
-            "no PipeWire server\(Self.quoted(server)) is running: start it with `systemctl --user start pipewire "
-                + "wireplumber`, or use --device jack, alsa or simulated"
-        case .noServer(let backend, let server, _):
-            "no \(backend) sound system\(Self.quoted(server)) is here: use another with --device"
+            "no JACK server\(Self.quoted(server)) is running, but PipeWire is"
+        case .noServer(.jack, let server, _): "no JACK server\(Self.quoted(server)) is running"
+        case .noServer(.pipewire, let server, _): "no PipeWire server\(Self.quoted(server)) is running"
+        case .noServer(let backend, let server, _): "no \(backend) sound system\(Self.quoted(server)) is here"
         case .otherUsersServer(let backend, let socket, let owner):
-            "the \(backend) server at \(socket) is \(owner.map { "\($0)'s" } ?? "another user's"): run this program as "
-                + (owner ?? "that user")
-        case .refused(let backend, let status):
-            "the \(backend) server refused this client (status \(status)): see that it runs as this user and is not full"
-        case .noDevice(let name, let near) where near.isEmpty:
-            "no device is called \"\(name)\": `earshot devices` lists those that are here"
-        case .noDevice(let name, let near):
-            "no single device is called \"\(name)\"; did you mean \(Self.list(near))? `earshot devices` lists all"
-        case .noDefaultDevice(let direction):
-            "there is no \(direction == .input ? "microphone" : "loudspeaker"): plug one in, or see with `earshot devices` "
-                + "what is here"
-        case .busy(let device):
-            "another program has \(device) for itself: end it (`fuser -v /dev/snd/*` names it), or choose another with "
-                + "--device"
-        case .notPermitted(let device):
-            "this user may not use \(device): join the group audio (`sudo usermod -aG audio $USER`) and log in again"
-        case .unsupportedFormat(let detail):
-            "the device cannot do this format: \(detail)"
-        case .portFailed(let name):
-            "the port \(name) cannot be registered or connected: see that the server has it (`jack_lsp -c`, `pw-link -io`)"
-        case .otherServer(let open, let asked):
-            "this process is on the JACK server \"\(open)\" and libjack takes no second one: use \"\(asked)\" from "
-                + "another process"
-        case .callFailed(let backend, let call, let code):
-            "\(backend)'s \(call) failed with code \(code): restart the sound system and try again"
+            "the \(backend) server at \(socket) is \(owner.map { "\($0)'s" } ?? "another user's")"
+        case .refused(let backend, let status): "the \(backend) server refused this client (status \(status))"
+        case .noDevice(let name, let near) where near.isEmpty: "no device is called \"\(name)\""
+        case .noDevice(let name, _): "no single device is called \"\(name)\""
+        case .noDefaultDevice(let direction): "there is no \(direction == .input ? "microphone" : "loudspeaker")"
+        case .busy(let device): "another program has \(device) for itself"
+        case .notPermitted(let device): "this user may not use \(device)"
+        case .unsupportedFormat(let detail): "the device cannot do this format: \(detail)"
+        case .otherSampleRate(let server, let asked):
+            "the JACK server runs at \(Int(server)) Hz, not \(Int(asked))"
+        case .otherBlock(let server, let asked): "the JACK server's blocks have \(server) frames, not \(asked)"
+        case .portFailed(let name): "the port \(name) cannot be registered or connected"
+        case .otherServer(let open, _):
+            "this process is on the JACK server \"\(open)\" and libjack takes no second one"
+        case .callFailed(let backend, let call, let code): "\(backend)'s \(call) failed with code \(code)"
         case .serverGone(let backend, let reason):
-            "the \(backend) server is gone\(reason.isEmpty ? "" : " (\(reason))"): start it again"
-        case .deviceGone(let name):
-            "\(name) is gone: plug it in again, or choose another with --device"
-        case .stalled(let device, let seconds):
-            "\(device) has not called for \(Int(seconds.rounded())) s: restart the sound system, or choose another with "
-                + "--device"
-        case .sampleRateChanged(let from, let to):
-            "the server went from \(Int(from)) to \(Int(to)) Hz: start this program again"
-        case .alreadyRunning:
-            "the device is already running: stop it first"
-        case .noThread(let code):
-            "no thread for the device (errno \(code)): end other programs or raise `ulimit -u`"
+            "the \(backend) server is gone\(reason.isEmpty ? "" : " (\(reason))")"
+        case .deviceGone(let name): "\(name) is gone"
+        case .stalled(let device, let seconds): "\(device) has not called for \(Int(seconds.rounded())) s"
+        case .sampleRateChanged(let from, let to): "the server went from \(Int(from)) to \(Int(to)) Hz"
+        case .alreadyRunning: "the device is already running"
+        case .noThread(let code): "the system has no thread for the device (error \(code))"
         }
     }
 
     private static func quoted(_ server: String?) -> String { server.map { " \"\($0)\"" } ?? "" }
-    private static func option(_ server: String?) -> String { server.map { " -n \($0)" } ?? "" }
-    private static func list(_ names: [String]) -> String {
-        names.map { "\"\($0)\"" }.joined(separator: names.count == 2 ? " or " : ", ")
-    }
 }

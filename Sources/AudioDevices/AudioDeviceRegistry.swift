@@ -7,6 +7,9 @@ import Synchronization
 public final class AudioDeviceRegistry: Sendable {
     private let list = Mutex<[AudioDeviceDescription]>([])
     private let broadcast = Broadcast<AudioDeviceChange>()
+    private let listeners = Mutex<[Listener]>([])
+
+    private struct Listener { weak var wakeup: Wakeup? }
 
     /// An empty list.
     public init() {}
@@ -17,13 +20,24 @@ public final class AudioDeviceRegistry: Sendable {
     /// The changes from this call on, in order; the stream keeps them until they are read.
     public func changes() -> AsyncStream<AudioDeviceChange> { broadcast.stream() }
 
+    /// Wakes whoever sleeps on this, as long as it lives, after each change of the list: for a thread that polls anyway.
+    package func wake(_ wakeup: Wakeup) {
+        listeners.withLock { listeners in
+            listeners.removeAll { $0.wakeup == nil || $0.wakeup === wakeup }
+            listeners.append(Listener(wakeup: wakeup))
+        }
+    }
+
     /// Takes the list as it is now. For backends; ids are unique.
     public func replace(with devices: [AudioDeviceDescription]) {
-        list.withLock { list in
+        let isNew = list.withLock { list in
             let changes = Self.changes(from: list, to: devices)
             list = devices
             for change in changes { broadcast.send(change) }
+            return !changes.isEmpty
         }
+        guard isNew else { return }
+        for wakeup in listeners.withLock({ $0.compactMap(\.wakeup) }) { wakeup.handle.wake() }
     }
 
     /// Removals first, then what stayed and changed, then arrivals, then the defaults.

@@ -97,19 +97,3 @@ public struct MicrophoneCheck: BitwiseCopyable, Sendable {
         }
     }
 }
-
-extension MicrophoneCheck.Finding {
-    /// One line for the person: what is wrong and what to do next; nil where nothing is.
-    public var advice: String? {
-        switch self {
-        case .fine: nil
-        case .digitalSilence:
-            "the microphone has given nothing but zeros for 5 s: unmute it in the sound settings; `earshot devices` shows "
-                + "which one is used"
-        case .silent: "the microphone has been silent for 5 s: is it muted? `earshot devices` shows which one is used"
-        case .clipping:
-            "the microphone has been clipping for 5 s: turn it down in the sound settings (`pavucontrol`, `alsamixer`), or "
-                + "move away from it"
-        }
-    }
-}

@@ -1,5 +1,5 @@
 /// What decides whether threads of this process may run under SCHED_FIFO (sched(7), limits.conf(5),
-/// Documentation/scheduler/sched-rt-group.rst), and what to change where they may not.
+/// Documentation/scheduler/sched-rt-group.rst).
 public struct RealTimeScheduling: Hashable, Sendable {
     /// A line of limits.conf(5) that lets a group have real-time priorities. Debian's jackd2 brings one for the group
     /// `audio`, its pipewire-bin one for `pipewire`.
@@ -43,49 +43,65 @@ public struct RealTimeScheduling: Hashable, Sendable {
     /// A process without any right.
     public init() {}
 
-    /// One line: how a callback's thread is scheduled, and where not in real time, what to change.
+    /// Why a SCHED_FIFO priority is denied, and what could grant it.
+    public enum Obstacle: Hashable, Sendable, CustomStringConvertible {
+        /// ``systemRuntime`` is 0.
+        case switchedOff
+        /// ``groupRuntime`` is 0, which this file says.
+        case groupWithoutBudget(file: String)
+        /// The limit of the process, 0 for no right at all, is too low.
+        case limit(Int, Remedy)
+
+        /// What happened, in one sentence.
+        public var description: String {
+            switch self {
+            case .switchedOff: "real-time scheduling is switched off on this machine"
+            case .groupWithoutBudget: "real-time scheduling was denied to this control group"
+            case .limit(let limit, let remedy):
+                (limit > 0
+                    ? "real-time scheduling above priority \(limit) was denied" : "real-time scheduling was denied")
+                    + (remedy == .container ? " to this container" : "")
+            }
+        }
+    }
+
+    /// What would raise the limit of the process.
+    public enum Remedy: Hashable, Sendable {
+        /// It runs as root without the capability: its container has to grant it.
+        case container
+        /// The user is in the group by now, and was not at the last login.
+        case login(Grant)
+        /// The user joins the group.
+        case group(Grant)
+        /// The user joins the group `audio`, whose file of limits is switched off by its name.
+        case disabledFile(String)
+        /// The user joins the group `audio`, for which a file of limits is written.
+        case newFile
+    }
+
+    /// How a callback's thread is scheduled, and where not in real time, why.
     /// - Parameters:
     ///   - granted: its SCHED_FIFO priority, as ``AudioDevice/realTimePriority`` has it.
     ///   - wanted: what it had asked for.
-    public func describe(granted: Int?, wanted: Int = 70) -> String {
+    public func description(granted: Int?, wanted: Int = 70) -> String {
         if let granted { return "SCHED_FIFO \(granted)" }
         if let obstacle = obstacle(to: wanted) { return "normal scheduling: \(obstacle)" }
         return
             "normal scheduling: real-time scheduling is allowed here, but the sound system runs its callbacks without"
     }
 
-    /// One line: why a SCHED_FIFO priority is denied and which file to change; nil where it is not.
-    public func obstacle(to priority: Int = 70) -> String? {
-        if systemRuntime == 0 {
-            return "real-time scheduling is switched off on this machine: write 'kernel.sched_rt_runtime_us = 950000' "
-                + "into /etc/sysctl.d/60-realtime.conf, and run `sudo sysctl --system`"
-        }
-        if groupRuntime == 0, let groupFile {
-            return
-                "real-time scheduling was denied to this control group: write 950000 into \(groupFile), and before into "
-                + "those of the groups above it"
-        }
+    /// Nil if the SCHED_FIFO priority is granted.
+    public func obstacle(to priority: Int = 70) -> Obstacle? {
+        if systemRuntime == 0 { return .switchedOff }
+        if groupRuntime == 0, let groupFile { return .groupWithoutBudget(file: groupFile) }
         if hasCapability || priorityLimit >= priority { return nil }
-        let denied =
-            priorityLimit > 0
-            ? "real-time scheduling above priority \(priorityLimit) was denied" : "real-time scheduling was denied"
-        if isRoot { return "\(denied) to this container: start it with `--cap-add SYS_NICE --ulimit rtprio=95`" }
-        return "\(denied): \(step(to: priority)), log in again"
+        return .limit(max(0, priorityLimit), isRoot ? .container : remedy(priority))
     }
 
-    private func step(to priority: Int) -> String {
+    private func remedy(_ priority: Int) -> Remedy {
         let able = grants.filter { $0.priority >= priority }
-        if let mine = able.first(where: \.isMember) {
-            return "\(mine.file) allows it to the group \(mine.group), to which this user belongs"
-        }
-        if let grant = able.first(where: { $0.group == "audio" }) ?? able.first {
-            return "put this user into the group \(grant.group) (`sudo usermod -aG \(grant.group) $USER`), to which "
-                + "\(grant.file) allows it"
-        }
-        let join = "put this user into the group audio (`sudo usermod -aG audio $USER`)"
-        if let disabledFile {
-            return "rename \(disabledFile) to end in .conf (`sudo dpkg-reconfigure -p high jackd2`), \(join)"
-        }
-        return "add '@audio - rtprio 95' to /etc/security/limits.d/audio.conf, \(join)"
+        if let mine = able.first(where: \.isMember) { return .login(mine) }
+        if let grant = able.first(where: { $0.group == "audio" }) ?? able.first { return .group(grant) }
+        return disabledFile.map { .disabledFile($0) } ?? .newFile
     }
 }

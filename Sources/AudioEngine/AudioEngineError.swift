@@ -46,42 +46,35 @@ public enum AudioEngineError: Error, Hashable, Sendable, CustomStringConvertible
     /// The system has no thread left; `code` is an errno.
     case noThread(code: Int)
 
-    /// What happened, and what to do about it.
+    /// What happened, in one sentence.
     public var description: String {
         switch self {
-        case .cycle(let names):
-            "\(names.joined(separator: " → ")) would feed itself; remove one of these connections"
-        case .unconnected(let names):
-            "nothing is connected to \(names.joined(separator: ", ")); connect a source, or detach the node"
-        case .notAttached(let name): "\(name) is not attached to this engine; attach it first"
-        case .attachedElsewhere(let name): "\(name) is attached to another engine; detach it there first"
+        case .cycle(let names): "\(names.joined(separator: " → ")) would feed itself"
+        case .unconnected(let names): "nothing is connected to \(names.joined(separator: ", "))"
+        case .notAttached(let name): "\(name) is not attached to this engine"
+        case .attachedElsewhere(let name): "\(name) is attached to another engine"
         case .permanent(let name): "\(name) is the engine's own and cannot be detached"
         case .noSuchBus(let node, let bus, let count):
-            "\(node) has no bus \(bus); it has \(count == 1 ? "only bus 0" : "buses 0 to \(count - 1)")"
-        case .noInput(let node): "\(node) has no input; it makes sound by itself"
-        case .noOutput(let node): "\(node) has no output; connect from the node before it"
+            "\(node) has no bus \(bus), only \(count == 1 ? "bus 0" : "buses 0 to \(count - 1)")"
+        case .noInput(let node): "\(node) has no input"
+        case .noOutput(let node): "\(node) has no output"
         case .impossibleFormat(let node, let format, let reason):
             "\(node) cannot work at \(Self.words(format)): \(reason)"
         case .formatMismatch(let from, let to, let given, let wanted):
-            "the connection from \(from) to \(to) is said to be \(Self.words(given)), but \(to) takes \(Self.words(wanted)); leave the format out to have it converted"
-        case .noParameter(let unit, let name, let near):
-            "\(unit) has no parameter '\(name)'\(Self.suggestion(near)); earshot effects lists them"
-        case .noPreset(let unit, let name, let presets):
-            presets.isEmpty
-                ? "\(unit) has no presets"
-                : "\(unit) has no preset '\(name)'; it has \(presets.joined(separator: ", "))"
-        case .noUnit(let name, let near):
-            "there is no unit '\(name)'\(Self.suggestion(near)); earshot effects lists them"
+            "the connection from \(from) to \(to) is said to be \(Self.words(given)), but \(to) takes \(Self.words(wanted))"
+        case .noParameter(let unit, let name, _): "\(unit) has no parameter '\(name)'"
+        case .noPreset(let unit, _, let presets) where presets.isEmpty: "\(unit) has no presets"
+        case .noPreset(let unit, let name, _): "\(unit) has no preset '\(name)'"
+        case .noUnit(let name, _): "there is no unit '\(name)'"
         case .unitFailed(let node, let reason): "\(node) could not be made: \(reason)"
-        case .tooManyScheduled(let node):
-            "256 changes of \(node) wait already; schedule later ones when some of them are over"
-        case .alreadyRunning: "the engine runs already; stop it first"
-        case .running: "this is not possible while the engine runs; stop it first"
-        case .notManual: "the engine renders for a device; call enableManualRendering first"
+        case .tooManyScheduled(let node): "256 changes of \(node) wait already"
+        case .alreadyRunning: "the engine runs already"
+        case .running: "this is not possible while the engine runs"
+        case .notManual: "the engine renders for a device"
         case .tooManyFrames(let asked, let maximum):
             "\(asked) frames at once are more than the \(maximum) that manual rendering was enabled for"
         case .device(let error): error.description
-        case .noThread(let code): "the system has no thread for the engine (error \(code)); end other programs"
+        case .noThread(let code): "the system has no thread for the engine (error \(code))"
         }
     }
 
@@ -89,9 +82,5 @@ public enum AudioEngineError: Error, Hashable, Sendable, CustomStringConvertible
         let rate = format.sampleRate / 1_000
         let kilohertz = rate == rate.rounded() ? "\(Int(rate))" : "\(rate)"
         return "\(kilohertz) kHz, \(format.channelCount) channel\(format.channelCount == 1 ? "" : "s")"
-    }
-
-    private static func suggestion(_ near: [String]) -> String {
-        near.isEmpty ? "" : "; did you mean \(near.map { "'\($0)'" }.joined(separator: " or "))?"
     }
 }

@@ -43,35 +43,30 @@ public enum AudioFileError: Error, Equatable, Sendable, CustomStringConvertible 
     /// Any other failure of the system; `code` is the errno.
     case system(path: String, code: Int32)
 
-    /// One line: what is wrong and what to do next.
+    /// What happened, in one sentence.
     public var description: String {
         switch self {
-        case .missing(let path) where path.contains("://"):
-            "\(path): an address, where a file is needed; fetch it first (curl -O)"
-        case .missing(let path): "\(path): there is no such file; check the name"
-        case .missingFolder(let path): "\(path): its folder does not exist; create it first"
-        case .notPermitted(let path): "\(path): permission denied; check its mode and its folder's (ls -l)"
-        case .directory(let path): "\(path): is a folder; name a file"
-        case .notRegular(let path): "\(path): is a pipe, socket or device; name a plain file"
-        case .notAudio(let path, let reason):
-            "\(path): not audio that can be read (\(reason)); convert it with: sox or ffmpeg, to WAV or FLAC"
+        case .missing(let path) where path.contains("://"): "\(path): an address, where a file is needed"
+        case .missing(let path): "\(path): there is no such file"
+        case .missingFolder(let path): "\(path): its folder does not exist"
+        case .notPermitted(let path): "\(path): permission denied"
+        case .directory(let path): "\(path): is a folder"
+        case .notRegular(let path): "\(path): is a pipe, socket or device"
+        case .notAudio(let path, let reason): "\(path): not audio that can be read (\(reason))"
         case .unsupportedSampleRate(let path, let hertz):
-            "\(path): a sample rate of \(hertz) Hz is outside 8 to 384 kHz; convert it with: sox FILE -r 48000 OUT.wav"
-        case .unsupportedChannelCount(let path, let count):
-            "\(path): \(count) channels are outside 1 to 32; convert it with: sox FILE -c 2 OUT.wav"
-        case .damaged(let path, let reason): "\(path): damaged (\(reason)); get a fresh copy"
-        case .notSeekable(let path): "\(path): only plays from its beginning; convert it to WAV or FLAC first"
-        case .diskFull(let path): "\(path): the disk is full; free some space (what was written is playable)"
+            "\(path): a sample rate of \(hertz) Hz is outside 8 to 384 kHz"
+        case .unsupportedChannelCount(let path, let count): "\(path): \(count) channels are outside 1 to 32"
+        case .damaged(let path, let reason): "\(path): damaged (\(reason))"
+        case .notSeekable(let path): "\(path): only plays from its beginning"
+        case .diskFull(let path): "\(path): the disk is full (what was written is playable)"
         case .notRead(let path): "\(path): nobody reads it any longer; what was read is whole up to there"
-        case .tooLong(let path):
-            "\(path): a file of this kind ends at 4 GiB; begin a new one, or RF64 (what was written is playable)"
-        case .unsupportedFormat(let path, let detail): "\(path): \(detail); choose another, or a file that ends in .wav"
+        case .tooLong(let path): "\(path): a file of this kind ends at 4 GiB (what was written is playable)"
+        case .unsupportedFormat(let path, let detail): "\(path): \(detail)"
         case .encoderFailed(let path, let reason): "\(path): \(reason); what was written is playable"
-        case .tagsRefused(let path, let detail):
-            "\(path): tags cannot be written (\(detail)); WAV, AIFF, FLAC, Ogg, MP3 and M4A keep text and artwork"
-        case .tagsTooLarge(let path): "\(path): its tags are larger than is read; take large pictures out of them"
-        case .closed(let path): "\(path): is closed already; open a new file"
-        case .system(let path, let code): "\(path): \(Self.message(code)); check the disk and try again"
+        case .tagsRefused(let path, let detail): "\(path): tags cannot be written (\(detail))"
+        case .tagsTooLarge(let path): "\(path): its tags are larger than is read"
+        case .closed(let path): "\(path): is closed already"
+        case .system(let path, let code): "\(path): \(Self.message(code))"
         }
     }
 

@@ -16,29 +16,19 @@ public enum PlugInError: Error, Hashable, Sendable, CustomStringConvertible {
     /// Its library was refused, or it refused to start at this rate, in hertz; `words` are its own, where it had any.
     case instantiationFailed(plugIn: String, sampleRate: Double, words: String)
 
-    /// One line: what is wrong, and what to do next.
+    /// What happened, in one sentence.
     public var description: String {
         switch self {
-        case .notFound(let name, let near) where near.isEmpty:
-            "no LV2 plug-in is called \"\(name)\": install one (on Debian such as swh-lv2), or say in LV2_PATH where it is"
-        case .notFound(let name, let near):
-            "no single LV2 plug-in is called \"\(name)\"; did you mean "
-                + near.map { "\"\($0)\"" }.joined(separator: near.count == 2 ? " or " : ", ") + "?"
-        case .badDescription(let plugIn, let detail):
-            "\(plugIn) is described wrongly (\(detail)): install its package again, or tell its author"
-        case .noLibrary(let plugIn, let path):
-            "\(plugIn) lacks its library \(path): install its package again"
-        case .requiresFeature(let plugIn, let feature):
-            "\(plugIn) needs <\(feature)>, which Earshot does not offer: use another plug-in"
-        case .unsupportedPorts(let plugIn, let detail):
-            "\(plugIn) \(detail): use another plug-in"
+        case .notFound(let name, let near) where near.isEmpty: "no LV2 plug-in is called \"\(name)\""
+        case .notFound(let name, _): "no single LV2 plug-in is called \"\(name)\""
+        case .badDescription(let plugIn, let detail): "\(plugIn) is described wrongly (\(detail))"
+        case .noLibrary(let plugIn, let path): "\(plugIn) lacks its library \(path)"
+        case .requiresFeature(let plugIn, let feature): "\(plugIn) needs <\(feature)>, which Earshot does not offer"
+        case .unsupportedPorts(let plugIn, let detail): "\(plugIn) \(detail)"
         case .unsupportedChannels(let plugIn, let inputs, let outputs, let asked):
-            "\(plugIn) takes \(inputs) and gives \(outputs) channels, which do not fit \(asked): use "
-                + (inputs <= 2 && outputs <= 2
-                    ? "it with 1 or 2" : inputs == outputs || inputs == 0 ? "it with \(outputs)" : "another plug-in")
+            "\(plugIn) takes \(inputs) and gives \(outputs) channels, which do not fit \(asked)"
         case .instantiationFailed(let plugIn, let sampleRate, let words):
-            "\(plugIn) does not start at \(Int(sampleRate)) Hz\(words.isEmpty ? "" : " (\(words))"): try 44100 or 48000 Hz, "
-                + "or install its package again"
+            "\(plugIn) does not start at \(Int(sampleRate)) Hz\(words.isEmpty ? "" : " (\(words))")"
         }
     }
 }

@@ -11,10 +11,12 @@ final class Renewer: Sendable {
     private let units = Mutex<[Entry]>([])
 
     private init() {
-        var thread = pthread_t()
-        // Where there is no thread, only the first reset forgets.
-        _ = earshot_start_thread(&thread, { _ in Renewer.shared.run() }, nil)
-        pthread_detach(thread)
+        let thread = ServiceThread(name: "plug-in renewer", wakeup: wakeup) {
+            Renewer.shared.renew()
+            return .untilWoken
+        }
+        // Without a thread only the first reset forgets.
+        _ = thread.start()
     }
 
     /// For the render thread.
@@ -25,17 +27,6 @@ final class Renewer: Sendable {
         units.withLock {
             $0.removeAll { $0.unit == nil }
             $0.append(Entry(unit: unit))
-        }
-    }
-
-    private func run() -> Never {
-        earshot_name_thread("plug-in renewer")
-        while true {
-            wakeup.prepareToSleep()
-            renew()
-            var wait = pollfd(fd: wakeup.fileDescriptor, events: Int16(POLLIN), revents: 0)
-            poll(&wait, 1, -1)
-            wakeup.wokeUp(isSignalled: wait.revents != 0)
         }
     }
 

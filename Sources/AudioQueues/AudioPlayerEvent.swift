@@ -12,7 +12,7 @@ public enum AudioPlayerError: Error, Sendable, CustomStringConvertible {
     /// The playlist has no such item.
     case noItem(Int, count: Int)
 
-    /// What happened, and what to do about it.
+    /// What happened, in one sentence.
     public var description: String {
         switch self {
         case .file(let error): error.description

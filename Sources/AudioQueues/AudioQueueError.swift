@@ -28,21 +28,21 @@ public enum AudioQueueError: Error, Hashable, Sendable, CustomStringConvertible 
     /// The system has no thread left; `code` is an errno.
     case noThread(code: Int)
 
-    /// What happened, and what to do about it.
+    /// What happened, in one sentence.
     public var description: String {
         switch self {
-        case .emptyBuffer: "the buffer is empty; fill it, and set frameCount or append packets, before it is enqueued"
-        case .badBuffer(let detail): "the buffer cannot be played: \(detail); fill it anew"
-        case .enqueuedAlready: "the queue still has this buffer; wait until it is handed back"
-        case .foreignBuffer: "the buffer belongs to another queue; allocate it from this one"
-        case .tooManyBuffers(let maximum): "a queue has \(maximum) buffers at most; use those that it hands back"
-        case .bufferTooLarge(let maximum): "a buffer has \(maximum) frames at most; use several that are smaller"
-        case .stopping: "the queue is stopping and takes no more buffers; start it again after it has stopped"
+        case .emptyBuffer: "the buffer is empty"
+        case .badBuffer(let detail): "the buffer cannot be played: \(detail)"
+        case .enqueuedAlready: "the queue still has this buffer"
+        case .foreignBuffer: "the buffer belongs to another queue"
+        case .tooManyBuffers(let maximum): "a queue has \(maximum) buffers at most"
+        case .bufferTooLarge(let maximum): "a buffer has \(maximum) frames at most"
+        case .stopping: "the queue is stopping and takes no more buffers"
         case .noRate(let detail): "the rate cannot be changed: \(detail)"
         case .badFormat(let detail): "the queue cannot have this format: \(detail)"
         case .codec(let error): error.description
         case .engine(let error): error.description
-        case .noThread(let code): "the system has no thread for the queue (error \(code)); end other programs"
+        case .noThread(let code): "the system has no thread for the queue (error \(code))"
         }
     }
 }

@@ -13,12 +13,12 @@ public enum AudioRecorderError: Error, Sendable, CustomStringConvertible {
     /// The recorder was stopped; its files are finished.
     case stopped
 
-    /// What happened, and what to do about it.
+    /// What happened, in one sentence.
     public var description: String {
         switch self {
         case .file(let error): error.description
         case .queue(let error): error.description
-        case .stopped: "the recorder was stopped, and its files are finished; make a new one"
+        case .stopped: "the recorder was stopped, and its files are finished"
         }
     }
 }

@@ -13,6 +13,7 @@ struct RouteAdapter: ~Copyable {
 
     let rate: Double
     let recorder: CallbackMonitor.Recorder
+    private let session: Wakeup.Handle  // who tells of the route's first call
     var client: RenderCallback?
     let calls = Atomic<Int>(0)
     let gap = Atomic<Int>(0)  // frames lost before the first call of the device
@@ -38,9 +39,12 @@ struct RouteAdapter: ~Copyable {
     private var fadePosition = 0
     private let fadeLength: Int
 
-    init(rate: Double, inputCount: Int, outputCount: Int, recorder: CallbackMonitor.Recorder) {
+    init(
+        rate: Double, inputCount: Int, outputCount: Int, recorder: CallbackMonitor.Recorder, session: Wakeup.Handle
+    ) {
         self.rate = rate
         self.recorder = recorder
+        self.session = session
         self.inputCount = inputCount
         self.outputCount = outputCount
         inputBuffer = AudioBuffer(channelCount: max(1, inputCount), frameCapacity: IOCycle.maximumFrameCount)
@@ -90,6 +94,7 @@ extension RouteAdapter {
     @_noLocks
     mutating func process(_ cycle: IOCycle) {
         let frames = min(cycle.frameCount, IOCycle.maximumFrameCount)
+        let isNewRoute = isFirstCall
         follow(cycle)
         var inner = cycle
         inner.frameCount = frames
@@ -107,6 +112,7 @@ extension RouteAdapter {
         finishOutputs(cycle.output, frames)
         if fadePosition < fadeLength { fadePosition &+= frames }
         calls.wrappingAdd(1, ordering: .releasing)
+        if isNewRoute { session.wake() }
     }
 
     /// Moves the session's frame counter over what no device called for.

@@ -10,6 +10,8 @@ final class SessionDevice: AudioDevice {
     let inputChannelCount: Int
     let outputChannelCount: Int
     let monitor: CallbackMonitor
+    /// Wakes the session's thread: for the first call of each device.
+    let wakeup = Wakeup()
 
     private struct Slot {
         var device: (any AudioDevice)?
@@ -32,7 +34,7 @@ final class SessionDevice: AudioDevice {
         state.initialize(
             to: RouteAdapter(
                 rate: sampleRate, inputCount: inputChannelCount, outputCount: outputChannelCount,
-                recorder: monitor.recorder))
+                recorder: monitor.recorder, session: wakeup.handle))
         adapter = Adapter(state: state)
     }
 

@@ -46,6 +46,8 @@ struct SessionState: Sendable {
         static let avoidance = 0.25
         /// That one which another program has is.
         static let patience = 2.0
+        /// After news until all counts as settled: devices come in bursts, and a failure is seen after the list has changed.
+        static let news = 1.0
         /// Between two tries to open, the first and the longest.
         static let retry = 0.02...0.5
     }
@@ -75,14 +77,34 @@ struct SessionState: Sendable {
     var names: [String: String] = [:]  // by id
     var lastLook: HostTime?
     var slept: Int64?
+    private var seen: [AudioDeviceDescription] = []  // at the last look
+    private var newsUntil = HostTime(nanoseconds: .min)
+    private var isTold = true  // of something that the next look cannot see
 
     init(_ configuration: AudioSession.Configuration, backend: AudioBackend) {
         policy = RoutePolicy(configuration: configuration)
         followsDefault = RoutePolicy.followsDefault(backend)
     }
 
-    /// Looks at the world. Called every few hundredths of a second.
+    /// Looks at the world: every few hundredths of a second while ``isChanging(at:)``, otherwise ten times a second and as soon as
+    /// the devices change.
     mutating func update(_ world: World, at now: HostTime) -> [Action] {
+        let actions = look(world, at: now)
+        if isTold || !actions.isEmpty || world.failure != nil || world.devices != seen {
+            newsUntil = now.advanced(bySeconds: Limit.news)
+        }
+        isTold = false
+        seen = world.devices
+        return actions
+    }
+
+    /// Whether something is under way that has a time of its own: a device that must stay, one that is left alone, another try.
+    func isChanging(at now: HostTime) -> Bool {
+        now < newsUntil || now < retryAt || avoided.values.contains { now < $0 }
+            || (current != nil && wished.map { $0.choice != current } ?? false)
+    }
+
+    private mutating func look(_ world: World, at now: HostTime) -> [Action] {
         var actions = noticeSleep(world, now) + noticeCalls(world, now)
         noticeArrivals(world, now)
         if isPaused { return actions }
@@ -107,6 +129,7 @@ struct SessionState: Sendable {
         reopenAt = nil
         mustReopen = false
         lostDefault = nil
+        isTold = true
         touch(at: now)
     }
 
@@ -143,8 +166,12 @@ struct SessionState: Sendable {
         if before.preferredInput != configuration.preferredInput { policy.inputComeback = nil }
         if before.preferredOutput != configuration.preferredOutput { policy.outputComeback = nil }
         if current != nil { next = .override }
+        isTold = true
     }
 
     /// Ends a pause.
-    mutating func resume() { isPaused = false }
+    mutating func resume() {
+        isPaused = false
+        isTold = true
+    }
 }

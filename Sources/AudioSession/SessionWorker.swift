@@ -3,12 +3,16 @@ import AudioDevices
 import CRealtime
 import Synchronization
 
-/// The session's thread: looks at the devices 50 times a second, and does what ``SessionState`` decides.
+/// The session's thread: looks at the devices when they change, and does what ``SessionState`` decides.
 final class SessionWorker: Sendable {
     let system: any AudioSystem
     let device: SessionDevice
     let broadcast: Broadcast<AudioSessionEvent>
-    private static let interval: CInt = 20  // milliseconds
+    /// Between two looks, in milliseconds. What nobody tells of needs the seldom ones: that calls stopped, that the machine slept.
+    enum Interval {
+        static let settled = 100
+        static let changing = 20
+    }
 
     private struct Shared {
         var state: SessionState
@@ -16,9 +20,8 @@ final class SessionWorker: Sendable {
         var lastChange: RouteChange?
     }
     private let shared: Mutex<Shared>
-    private let wakeup = Wakeup()
-    private let isEnding = Atomic<Bool>(false)
-    private let thread = Mutex<pthread_t?>(nil)
+    private let thread = Mutex<ServiceThread?>(nil)
+    private let looks = Atomic<Int>(0)
 
     init(
         _ configuration: AudioSession.Configuration, system: any AudioSystem, device: SessionDevice,
@@ -36,6 +39,8 @@ final class SessionWorker: Sendable {
     var route: AudioRoute { shared.withLock { $0.state.current == nil ? AudioRoute() : $0.state.route } }
     var interruption: (kind: Interruption, since: HostTime)? { shared.withLock { $0.state.interruption } }
     var isPaused: Bool { shared.withLock { $0.state.isPaused } }
+    /// How often the thread has looked.
+    var lookCount: Int { looks.load(ordering: .relaxed) }
 
     func configure(_ configuration: AudioSession.Configuration) {
         shared.withLock { $0.state.configure(configuration) }
@@ -55,42 +60,22 @@ final class SessionWorker: Sendable {
     }
 
     func start() throws(AudioDeviceError) {
-        isEnding.store(false, ordering: .releasing)
-        var new = pthread_t()
-        let code = earshot_start_thread(
-            &new,
-            { context in
-                if let context { Unmanaged<SessionWorker>.fromOpaque(context).takeUnretainedValue().run() }
-                return nil
-            }, Unmanaged.passUnretained(self).toOpaque())
+        system.registry.wake(device.wakeup)
+        let new = ServiceThread(name: "session", wakeup: device.wakeup) { [weak self] in
+            (self?.look()).map { .milliseconds($0) }
+        }
+        let code = new.start()
         guard code == 0 else { throw .noThread(code: Int(code)) }
         thread.withLock { $0 = new }
     }
 
     /// Returns when the thread has ended.
-    func stop() {
-        isEnding.store(true, ordering: .releasing)
-        wake()
-        thread.withLock { thread in
-            if let running = thread { pthread_join(running, nil) }
-            thread = nil
-        }
-    }
+    func stop() { thread.withLock { $0.take() }?.stop() }
 
-    private func wake() { earshot_wake(wakeup.fileDescriptor) }
+    private func wake() { device.wakeup.handle.wake() }
 
-    private func run() {
-        earshot_name_thread("session")
-        while !isEnding.load(ordering: .acquiring) {
-            look()
-            var descriptor = pollfd(fd: wakeup.fileDescriptor, events: Int16(POLLIN), revents: 0)
-            wakeup.prepareToSleep()
-            _ = poll(&descriptor, 1, Self.interval)
-            wakeup.wokeUp(isSignalled: descriptor.revents != 0)
-        }
-    }
-
-    private func look() {
+    /// Returns the milliseconds until the next look.
+    private func look() -> Int {
         let gap = device.gap
         let world = SessionState.World(
             // ALSA has no server: an empty list is a machine without a card.
@@ -98,7 +83,12 @@ final class SessionWorker: Sendable {
             failure: device.hardwareFailure,
             isStarted: device.isStarted, callCount: device.callCount, gap: gap.seconds, firstCall: gap.firstCall,
             slept: earshot_slept_ns())
-        perform(shared.withLock { $0.state.update(world, at: .now()) })
+        let now = HostTime.now()
+        looks.wrappingAdd(1, ordering: .relaxed)
+        perform(shared.withLock { $0.state.update(world, at: now) })
+        return shared.withLock { shared in
+            shared.state.isChanging(at: now) ? Interval.changing : Interval.settled
+        }
     }
 
     private func perform(_ actions: [SessionState.Action]) {

@@ -26,23 +26,21 @@ public enum AudioStreamError: Error, Equatable, Sendable, CustomStringConvertibl
     /// The system has no thread or no memory left.
     case system(code: Int32)
 
-    /// One line: what is wrong and what to do next.
+    /// What happened, in one sentence.
     public var description: String {
         switch self {
-        case .badAddress(let address): "\(address): not an address of a stream; it begins with http:// or https://"
-        case .refused(let status, let address): "\(address): the server answers \(status); check the address"
+        case .badAddress(let address): "\(address): not an address of a stream"
+        case .refused(let status, let address): "\(address): the server answers \(status)"
         case .redirectRefused(let address):
-            "\(address): leads from https to an address without encryption, or to another protocol; allow it, or use another"
-        case .tooManyRedirects(let address): "\(address): leads on and on; use the address where the stream is"
-        case .notTrusted(let address, let reason):
-            "\(address): the server cannot be trusted (\(reason)); check the clock and the address"
-        case .unreachable(let address, let reason): "\(address): \(reason); check the network and the address"
+            "\(address): leads from https to an address without encryption, or to another protocol"
+        case .tooManyRedirects(let address): "\(address): leads on and on"
+        case .notTrusted(let address, let reason): "\(address): the server cannot be trusted (\(reason))"
+        case .unreachable(let address, let reason): "\(address): \(reason)"
         case .notAudio(let address, let reason): "\(address): \(reason)"
-        case .badPlaylist(let address, let reason): "\(address): \(reason); use the address of the stream itself"
+        case .badPlaylist(let address, let reason): "\(address): \(reason)"
         case .codec(let error): error.description
-        case .notSeekable(let address, let reason):
-            "\(address): cannot be gone about in (\(reason)); wait, or begin it anew"
-        case .system(let code): "the system has nothing left for a stream (error \(code)); end other programs"
+        case .notSeekable(let address, let reason): "\(address): not seekable (\(reason))"
+        case .system(let code): "the system has nothing left for a stream (error \(code))"
         }
     }
 }

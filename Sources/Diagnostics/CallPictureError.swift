@@ -9,13 +9,13 @@ public enum CallPictureError: Error, Equatable, Sendable, CustomStringConvertibl
     /// Cairo failed, for want of memory as a rule; `reason` is its own.
     case notDrawn(reason: String)
 
-    /// One line: what is wrong and what to do next.
+    /// What happened, in one sentence.
     public var description: String {
         switch self {
-        case .nothingToShow: "there is no sound to show; give a direction whose files are not empty"
+        case .nothingToShow: "there is no sound to show"
         case .notWritten(let path, let code):
-            "\(path): \(strerror(code).map { String(cString: $0) } ?? "error \(code)"); name a place that can be written"
-        case .notDrawn(let reason): "the picture could not be drawn (\(reason)); free some memory and try again"
+            "\(path): \(strerror(code).map { String(cString: $0) } ?? "error \(code)")"
+        case .notDrawn(let reason): "the picture could not be drawn (\(reason))"
         }
     }
 }

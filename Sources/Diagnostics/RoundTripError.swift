@@ -13,16 +13,16 @@ public enum RoundTripError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The device lost frames, or was changed, meanwhile.
     case interrupted
 
-    /// One line: what is wrong and what to do next.
+    /// What happened, in one sentence.
     public var description: String {
         switch self {
-        case .noLoop: "no loop found: join the output to the input with a cable or a monitor link"
-        case .silent: "no loop found, the input is silent: join the output to it, and see that it is not muted"
+        case .noLoop: "no loop found"
+        case .silent: "no loop found, the input is silent"
         case .constant(let value):
-            "the input gives a constant \(Double((value * 1_000).rounded()) / 1_000) and no sound: check its plug and power"
-        case .clipped: "the input is clipped: turn its gain or the output down"
-        case .tooShort: "too little was captured: let the device run for longer"
-        case .interrupted: "the device lost frames meanwhile: measure again, with a longer block if it goes on"
+            "the input gives a constant \(Double((value * 1_000).rounded()) / 1_000) and no sound"
+        case .clipped: "the input is clipped"
+        case .tooShort: "too little was captured"
+        case .interrupted: "the device lost frames meanwhile"
         }
     }
 }

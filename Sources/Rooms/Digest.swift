@@ -4,8 +4,9 @@ import COpenSSL
 enum Digest {
     /// SHA-256 (FIPS 180-4): 32 bytes.
     static func sha256(_ bytes: [UInt8]) -> [UInt8] {
+        // Unsafe in this file: OpenSSL reads and writes within the counts that it is given.
         var result = [UInt8](repeating: 0, count: 32)
-        precondition(SHA256(bytes, bytes.count, &result) != nil)
+        unsafe precondition(SHA256(bytes, bytes.count, &result) != nil)
         return result
     }
 
@@ -13,15 +14,15 @@ enum Digest {
     static func hmacSHA256(_ bytes: [UInt8], key: [UInt8]) -> [UInt8] {
         var result = [UInt8](repeating: 0, count: 32)
         var size: UInt32 = 32
-        precondition(HMAC(EVP_sha256(), key, Int32(key.count), bytes, bytes.count, &result, &size) != nil && size == 32)
+        unsafe precondition(HMAC(EVP_sha256(), key, Int32(key.count), bytes, bytes.count, &result, &size) != nil && size == 32)
         return result
     }
 
     /// PBKDF2 with HMAC-SHA256 (RFC 8018): 32 bytes. Takes about 50 ms for 200,000 rounds.
     static func pbkdf2(_ password: String, salt: [UInt8], rounds: Int) -> [UInt8] {
         var result = [UInt8](repeating: 0, count: 32)
-        let status = password.withCString {
-            PKCS5_PBKDF2_HMAC(
+        let status = unsafe password.withCString {
+            unsafe PKCS5_PBKDF2_HMAC(
                 $0, Int32(password.utf8.count), salt, Int32(salt.count), Int32(rounds), EVP_sha256(), 32, &result)
         }
         precondition(status == 1)
@@ -30,6 +31,6 @@ enum Digest {
 
     /// Compares without telling by the time it takes where two differ.
     static func isEqual(_ a: [UInt8], _ b: [UInt8]) -> Bool {
-        a.count == b.count && CRYPTO_memcmp(a, b, a.count) == 0
+        unsafe a.count == b.count && CRYPTO_memcmp(a, b, a.count) == 0
     }
 }

@@ -69,13 +69,12 @@ public enum NetworkTraceError: Error, Hashable, Sendable, CustomStringConvertibl
     /// It has more than ``NetworkTrace/longestCount`` packets.
     case tooLong
 
-    /// One line for the user.
+    /// What happened, in one sentence.
     public var description: String {
         switch self {
-        case .badLine(let number, let text):
-            "line \(number) says '\(text.prefix(40))': give the packet's delay in ms, 0 to 10000, or 'lost'"
-        case .empty: "there is no packet in it: give a line a packet, its delay in ms or 'lost'"
-        case .tooLong: "it has more than \(NetworkTrace.longestCount) packets: give a part of it, which is repeated"
+        case .badLine(let number, let text): "line \(number) says '\(text.prefix(40))', which is no delay"
+        case .empty: "there is no packet in it"
+        case .tooLong: "it has more than \(NetworkTrace.longestCount) packets"
         }
     }
 }

@@ -7,12 +7,12 @@ public enum SimulationError: Error, Hashable, Sendable, CustomStringConvertible 
     /// A peer's mixer has no place left, by the peer's index.
     case full(Int)
 
-    /// One line for the user.
+    /// What happened, in one sentence.
     public var description: String {
         switch self {
-        case .peerCount(let count): "a call of \(count) cannot be; give 2 to 8 peers"
-        case .noSound(let path): "\(path): there is no sound in it; give a file with some"
-        case .full(let peer): "peer \(peer + 1) has no place for one more voice; take another out first"
+        case .peerCount(let count): "a call of \(count) cannot be simulated, only one of 2 to 8"
+        case .noSound(let path): "\(path): there is no sound in it"
+        case .full(let peer): "peer \(peer + 1) has no place for one more voice"
         }
     }
 }

@@ -21,7 +21,8 @@ struct TOMLText {
     func peek(_ count: Int) -> UInt8? { at + count < bytes.count ? bytes[at + count] : nil }
 
     func isNext(_ word: StaticString) -> Bool {
-        word.withUTF8Buffer { bytes[at...].starts(with: $0) }
+        // Unsafe: the word's bytes, which do not leave the closure.
+        word.withUTF8Buffer { unsafe bytes[at...].starts(with: $0) }
     }
 
     /// By bytes; the place is right where a scalar begins.

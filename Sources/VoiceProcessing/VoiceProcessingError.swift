@@ -13,18 +13,15 @@ public enum VoiceProcessingError: Error, Hashable, Sendable, CustomStringConvert
     /// What it delivered was no voice.
     case left(VoiceProcessingFinding)
 
-    /// One line: what is wrong, and what to do next.
+    /// What happened, in one sentence.
     public var description: String {
         switch self {
         case .unsupportedRate(let hertz):
-            "no voice processing at \(hertz.isFinite ? "\(Int(hertz))" : "\(hertz)") Hz: set the sound card to a rate from 8,000 to 192,000 Hz, or use headphones"
-        case .refused(let code):
-            "webrtc-audio-processing refused its settings (\(code)): install \(String(cString: earshot_voice_package())) anew, "
-                + "or use headphones"
-        case .failed(let code): "webrtc-audio-processing failed (\(code)): plain sound goes on; use headphones"
-        case .noThread(let code):
-            "no thread for voice processing (errno \(code)): close other programs, or raise `ulimit -u`; use headphones"
-        case .left(let finding): "voice processing was left, \(finding): plain sound goes on; use headphones"
+            "no voice processing at \(hertz.isFinite ? "\(Int(hertz))" : "\(hertz)") Hz"
+        case .refused(let code): "webrtc-audio-processing refused its settings (\(code))"
+        case .failed(let code): "webrtc-audio-processing failed (\(code)), and plain sound goes on"
+        case .noThread(let code): "the system has no thread for voice processing (error \(code))"
+        case .left(let finding): "voice processing was left, \(finding), and plain sound goes on"
         }
     }
 }

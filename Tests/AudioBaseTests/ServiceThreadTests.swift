@@ -92,6 +92,34 @@ import Testing
         thread.stop()
     }
 
+    @Test func `a paced thread sleeps as long as its work says, and without end until it is woken`() {
+        let work = Counter()
+        let thread = ServiceThread(name: "test") {
+            work.increment()
+            return work.value < 5 ? .milliseconds(1) : .untilWoken
+        }
+        #expect(thread.start() == 0)
+        #expect(eventually { work.value == 5 })
+        usleep(20_000)
+        #expect(work.value == 5)
+        thread.handle.wake()
+        #expect(eventually { work.value == 6 })
+        stop(thread)
+        #expect(work.value == 6)
+    }
+
+    @Test func `a wake-up during paced work is not lost`() {
+        let (work, wakeup) = (Counter(), Wakeup())
+        let thread = ServiceThread(name: "test", wakeup: wakeup) {
+            work.increment()
+            if work.value < 100 { wakeup.handle.wake() }
+            return work.value < 100 ? .untilWoken : nil
+        }
+        #expect(thread.start() == 0)
+        #expect(eventually { work.value == 100 })
+        thread.stop()
+    }
+
     @Test func `work that is done ends the thread and stop returns`() {
         let (work, wakeup) = (Counter(), Wakeup())
         let thread = ServiceThread(name: "test", interval: 1, wakeup: wakeup) {

@@ -1,4 +1,6 @@
+import AudioBase
 import AudioDevices
+import Glibc
 import Testing
 
 @Suite("AudioDeviceRegistry") struct AudioDeviceRegistryTests {
@@ -8,6 +10,29 @@ import Testing
         AudioDeviceDescription(
             id: id, backend: .simulated, name: "Card \(id)", inputChannelCount: 1, outputChannelCount: 2,
             sampleRate: rate, isDefaultInput: input, isDefaultOutput: output)
+    }
+
+    @Test("who sleeps on a wake-up is woken by each change, and by nothing else")
+    func wakes() {
+        func isWoken(_ wakeup: Wakeup) -> Bool {
+            var descriptor = pollfd(fd: wakeup.fileDescriptor, events: Int16(POLLIN), revents: 0)
+            let isReadable = poll(&descriptor, 1, 0) > 0
+            wakeup.wokeUp(isSignalled: isReadable)
+            return isReadable
+        }
+        let registry = AudioDeviceRegistry()
+        let wakeup = Wakeup()
+        registry.wake(wakeup)
+        registry.wake(wakeup)
+        do {
+            let gone = Wakeup()
+            registry.wake(gone)
+        }
+        for (devices, wakes) in [([Self.device("a")], true), ([Self.device("a")], false), ([], true)] {
+            wakeup.prepareToSleep()
+            registry.replace(with: devices)
+            #expect(isWoken(wakeup) == wakes)
+        }
     }
 
     @Test("what comes, goes, changes and becomes the default is told in order")

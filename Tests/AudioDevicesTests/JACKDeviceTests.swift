@@ -9,7 +9,7 @@ import TestTraits
 
 /// Against a real server with the dummy driver.
 @Suite("JACKDevice", .serialized, .realTime, .needs("jackd")) struct JACKDeviceTests {
-    @Test("no server: the error says what to do")
+    @Test("no server: the error names it")
     func noServer() {
         let name = "earshot-test-none-\(getpid())"
         JACKServer.exclusively {
@@ -19,12 +19,8 @@ import TestTraits
             } catch {
                 #expect(error == .noServer(.jack, server: name, onPipeWire: JACKProcess.isPipeWirePresent))
                 #expect(error.description.contains(name))
-                #expect(error.description.contains("jackd") || error.description.contains("pw-jack earshot"))
             }
         }
-        #expect(
-            AudioDeviceError.noServer(.jack, server: nil, onPipeWire: true).description.contains("--device pipewire"))
-        #expect(AudioDeviceError.noServer(.jack, server: nil, onPipeWire: false).description.contains("`jackd -d"))
     }
 
     @Test("the server's end is the device's failure")

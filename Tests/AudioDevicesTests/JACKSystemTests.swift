@@ -152,11 +152,11 @@ import TestTraits
                 }
             }
             let rate = detail { $0.sampleRate = 44_100 }
-            #expect(rate.contains("48000") && rate.contains("jackd with -r 44100"))
+            #expect(rate.contains("48000") && rate.contains("44100"))
             let block = detail { $0.blockFrameCount = 128 }
-            #expect(block.contains("64") && block.contains("jack_bufsize 128"))
-            #expect(detail { $0.input = .device(id: "systen") }.contains("did you mean \"system\""))
-            #expect(detail { $0.output = .device(id: "sys") }.contains("did you mean \"system\""))
+            #expect(block.contains("64") && block.contains("128"))
+            #expect(detail { $0.input = .device(id: "systen") }.contains("\"systen\""))
+            #expect(detail { $0.output = .device(id: "sys") }.contains("\"sys\""))
             #expect(
                 detail {
                     $0.sampleRate = 48_000

@@ -112,10 +112,4 @@ import Testing
         broken.peak = .nan
         #expect(feed(&check, broken, 10).allSatisfy { $0 == .digitalSilence })
     }
-
-    @Test(arguments: MicrophoneCheck.Finding.allCases)
-    func `what is wrong comes with advice in one line`(finding: MicrophoneCheck.Finding) {
-        #expect((finding.advice == nil) == (finding == .fine))
-        #expect(finding.advice?.contains("\n") != true)
-    }
 }

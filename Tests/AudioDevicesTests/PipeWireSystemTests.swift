@@ -92,9 +92,9 @@ import TestTraits
         let path = "\(folder)/pipewire-0"
         let error = PipeWireConnection.notPermitted(path)
         #expect(error == .otherUsersServer(.pipewire, socket: path, owner: owner))
-        #expect(error.description.contains("run this program as \(owner)") && !error.description.contains("group"))
+        #expect(error.description.hasSuffix("is \(owner)'s") && !error.description.contains("group"))
         let unknown = PipeWireConnection.notPermitted("/nonexistent/earshot/pipewire-0")
-        #expect(unknown.description.hasSuffix("is another user's: run this program as that user"))
+        #expect(unknown.description.hasSuffix("is another user's"))
     }
 
     @Test("without the session manager there are no defaults")
@@ -133,7 +133,6 @@ import TestTraits
         #expect(none.devices.isEmpty)
         let failure = try #require(none.failure)
         #expect(failure == .noServer(.pipewire, server: "earshot-test-none-\(getpid())", onPipeWire: false))
-        #expect(failure.description.contains("systemctl --user start pipewire"))
         #expect(throws: failure) { try none.open(AudioDeviceRequest()) }
         try PipeWireServer.running(devices: [.sink("speakers")]) { server in
             server.stop()

@@ -117,9 +117,9 @@ import TestTraits
         }
         #expect(refusal { $0.sampleRate = 96_000 }.contains("44100, 48000 Hz"))
         #expect(refusal { $0.blockFrameCount = 16 }.contains("32 to 2048"))
-        #expect(refusal { $0.blockFrameCount = 3 }.contains("use 16 to 4096"))
+        #expect(refusal { $0.blockFrameCount = 3 }.contains("it takes 16 to 4096"))
         #expect(refusal { $0.output = .device(id: "mic") }.contains("no device is called \"mic\""))
-        #expect(refusal { $0.output = .device(id: "aa") }.contains("\"Card a\""))
+        #expect(refusal { $0.output = .device(id: "aa") }.contains("no single device is called \"aa\""))
         #expect(
             refusal {
                 $0.input = .none; $0.output = .none

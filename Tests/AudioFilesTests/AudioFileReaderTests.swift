@@ -126,7 +126,6 @@ import Testing
         ]
         for error in errors {
             #expect(error.description.hasPrefix("a: ") && !error.description.contains("\n"))
-            #expect(error.description.contains(";"))
         }
     }
 }

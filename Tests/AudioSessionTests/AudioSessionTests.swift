@@ -217,6 +217,31 @@ import TestTraits
         #expect(!names.contains("session\n") && !names.contains("simulated-card\n"))
     }
 
+    @Test("a settled session looks ten times a second, and a change wakes it")
+    func looks() throws {
+        let system = SimulatedSystem([Self.card("speakers", isDefault: true)])
+        try running(system) { session, _, _ in
+            usleep(1_200_000)  // the activation is news for a second
+            let settled = session.lookCount
+            usleep(2_000_000)
+            let count = session.lookCount - settled
+            #expect((5...25).contains(count), "\(count) looks in 2 s")
+            // Without a wake-up half of them would take 50 ms and more.
+            let times = (0..<6).map { _ in
+                system.add(Self.card("headset", form: .headset, isDefault: true))
+                let looks = session.lookCount
+                let began = HostTime.now()
+                while session.lookCount == looks, HostTime.now().seconds(since: began) < 1 { usleep(500) }
+                let time = HostTime.now().seconds(since: began)
+                system.remove("headset")
+                system.setDefault(input: "speakers", output: "speakers")
+                usleep(1_300_000)
+                return time
+            }
+            #expect(times.sorted()[3] < 0.02, "\(times)")
+        }
+    }
+
     @Test("events are told to whoever listens")
     func events() async throws {
         let system = SimulatedSystem([Self.card("speakers", isDefault: true)])

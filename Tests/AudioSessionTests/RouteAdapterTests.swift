@@ -48,12 +48,15 @@ import Testing
         let adapter = UnsafeMutablePointer<RouteAdapter>.allocate(capacity: 1)
         let client: Client
         let monitor: CallbackMonitor
+        let wakeup = Wakeup()
 
         init(rate: Double, inputs: Int = 1, outputs: Int = 1) {
             client = Client(rate: rate, inputs: inputs)
             monitor = CallbackMonitor(sampleRate: rate)
             adapter.initialize(
-                to: RouteAdapter(rate: rate, inputCount: inputs, outputCount: outputs, recorder: monitor.recorder))
+                to: RouteAdapter(
+                    rate: rate, inputCount: inputs, outputCount: outputs, recorder: monitor.recorder,
+                    session: wakeup.handle))
             adapter.pointee.client = client.callback
         }
 

@@ -3,8 +3,8 @@ import AudioDevices
 
 @testable import AudioSession
 
-/// A session's decisions on virtual time: a world that a test changes, looked at every 20 ms, with devices that open at once
-/// unless told otherwise.
+/// A session's decisions on virtual time: a world that a test changes, looked at as often as the session's thread does, with
+/// devices that open at once unless told otherwise.
 struct SessionRig {
     var state: SessionState
     var world = SessionState.World(devices: [], isStarted: true)
@@ -19,6 +19,7 @@ struct SessionRig {
     var opened: [RouteChoice] = []
     var openTimes: [HostTime] = []
     var isOpen = false
+    var lookCount = 0
 
     init(
         _ configuration: AudioSession.Configuration, backend: AudioBackend = .pipewire,
@@ -54,9 +55,15 @@ struct SessionRig {
     }
 
     mutating func run(_ seconds: Double) {
-        for _ in 0..<max(1, Int((seconds / 0.02).rounded())) {
-            now = now.advanced(bySeconds: 0.02)
-            if isOpen, isCalling, world.failure == nil { world.callCount += 4 }
+        var left = max(1, Int((seconds / 0.02).rounded()))
+        var isWoken = true  // by what the test has changed
+        while left > 0 {
+            let steps = min(left, isWoken || state.isChanging(at: now) ? 1 : 5)
+            isWoken = false
+            left -= steps
+            now = now.advanced(bySeconds: 0.02 * Double(steps))
+            if isOpen, isCalling, world.failure == nil { world.callCount += 4 * steps }
+            lookCount += 1
             perform(state.update(world, at: now))
         }
     }

@@ -21,6 +21,29 @@ import Testing
         #expect(rig.interruptions.isEmpty)
     }
 
+    @Test("it is looked at ten times a second, and fifty times while something is under way")
+    func looks() {
+        var rig = SessionRig([Self.defaultSpeakers])
+        rig.run(10)
+        let settled = rig.lookCount
+        rig.run(10)
+        #expect(rig.lookCount - settled <= 101)
+        rig.world.devices = [Self.speakers, Self.defaultHeadset]
+        let before = rig.lookCount
+        rig.run(SessionState.Limit.news)
+        #expect(rig.lookCount - before >= 50)
+        #expect(rig.opened.last == Self.route("headset"))
+        // A device that another program has is tried again as often as ever.
+        rig.taken = "headset"
+        rig.world.failure = .deviceGone(name: "the headset")
+        rig.run(0.02)
+        #expect(rig.state.isChanging(at: rig.now))
+        // Nothing to do but to wait.
+        rig.world.devices = []
+        rig.run(3)
+        #expect(!rig.state.isChanging(at: rig.now) && rig.interruptions.last == .noDevice)
+    }
+
     @Test("a headset that becomes the default is moved to, and left when it goes, and moved to again")
     func headset() {
         var rig = SessionRig([Self.defaultSpeakers])

@@ -42,12 +42,12 @@ import Testing
         #expect(configuration.framesPerPacket == frames)
     }
 
-    @Test func `the reason for no common codec names both sides' and what to do`() {
+    @Test func `the reason for no common codec names both sides'`() {
         let error = #expect(throws: NegotiationError.self) {
             try CallSimulation.negotiate(host: preferences(.pcm), guest: preferences(.opus))
         }
         let line = error?.description ?? ""
-        #expect(line.lowercased().contains("opus") && line.contains("L16") && line.contains("--codec"))
+        #expect(line.lowercased().contains("opus") && line.contains("L16"))
         #expect(!line.contains("\n"))
     }
 

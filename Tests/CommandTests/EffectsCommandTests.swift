@@ -63,6 +63,6 @@ import Testing
         #expect(one.output.contains("uri = \"\(uri)\"") && one.output.contains("gain"))
         let unknown = try Earshot.start(["effects", uri + "x"])
         #expect(unknown.wait(seconds: 60) == .exit(64))
-        #expect(theFailure(unknown).contains("did you mean"))
+        #expect(theFailure(unknown).contains("Did you mean"))
     }
 }

@@ -57,7 +57,7 @@ import Testing
     @Test func `nobody there, a no at the door, a PIN, and nobody with sound: each says what to do`() throws {
         let port = try Earshot.freePort()
         let nobody = try Earshot.start(["forecast", "127.0.0.1:\(port)"])
-        #expect(nobody.wait() == .exit(69) && theFailure(nobody).contains("is 'earshot host' running there"))
+        #expect(nobody.wait() == .exit(69) && theFailure(nobody).contains("Check that 'earshot host' runs there"))
         let unknown = try Earshot.start(["forecast", "no-such-machine.invalid"])
         #expect(unknown.wait() == .exit(68), "\(unknown.errors)")
         _ = theFailure(unknown)
@@ -67,7 +67,7 @@ import Testing
         ])
         #expect(strict.says("waiting for guests"), "\(strict.errors)")
         let declined = try Earshot.start(["forecast", "127.0.0.1:\(port)"])
-        #expect(declined.wait() == .exit(77) && theFailure(declined).contains("lets in only whom it knows"))
+        #expect(declined.wait() == .exit(77) && theFailure(declined).contains("admits known guests only"))
         strict.signal(SIGINT)
         #expect(strict.wait() == .exit(130))
 

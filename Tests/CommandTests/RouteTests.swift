@@ -168,7 +168,7 @@ import TestTraits
             #expect(program.wait() == .exit(69), "\(program.errors)")
             let line = theFailure(program)
             #expect(line.contains(name) && line.contains("earshot devices"))
-            #expect(option == "--input" || line.contains("did you mean \"Air Headset\""), "\(line)")
+            #expect(option == "--input" || line.contains("Did you mean 'Air Headset'"), "\(line)")
         }
     }
 

@@ -23,40 +23,79 @@ enum ImportScanner {
 
     /// `source` without comments and string literals. A literal's interpolations go with it: none holds an import.
     static func code(_ source: String) -> String {
-        var text = Array(source.utf8)[...]
         var code: [UInt8] = []
-        var depth = 0  // of nested comments
-        while !text.isEmpty {
-            if text.starts(with: "/*".utf8) {
-                depth += 1
-                text = text.dropFirst(2)
-            } else if depth > 0 {
-                let ends = text.starts(with: "*/".utf8)
-                depth -= ends ? 1 : 0
-                text = text.dropFirst(ends ? 2 : 1)
-            } else if text.starts(with: "//".utf8) {
-                text = text.drop { $0 != UInt8(ascii: "\n") }
-            } else if let after = literal(text) {
-                text = after
-            } else {
-                code.append(text[text.startIndex])
-                text = text.dropFirst()
-            }
-        }
+        scan(source, code: { code.append($0) }, literal: { _, _ in })
         return String(decoding: code, as: UTF8.self)
     }
 
-    /// What follows the string literal at the start of `text`, or nil where none begins there.
-    private static func literal(_ text: ArraySlice<UInt8>) -> ArraySlice<UInt8>? {
+    /// The string literals outside comments, without their delimiters, and the line that each begins in, from 1. What is
+    /// interpolated stays in the text.
+    static func literals(_ source: String) -> [(line: Int, text: String)] {
+        var literals: [(line: Int, text: String)] = []
+        scan(source, code: { _ in }, literal: { literals.append((line: $0, text: String(decoding: $1, as: UTF8.self))) })
+        return literals
+    }
+
+    private static func scan(_ source: String, code: (UInt8) -> Void, literal: (Int, ArraySlice<UInt8>) -> Void) {
+        var text = Array(source.utf8)[...]
+        var depth = 0  // of nested comments
+        var line = 1
+        func drop(to rest: ArraySlice<UInt8>) {
+            line += text[text.startIndex..<rest.startIndex].count { $0 == UInt8(ascii: "\n") }
+            text = rest
+        }
+        while !text.isEmpty {
+            if text.starts(with: "/*".utf8) {
+                depth += 1
+                drop(to: text.dropFirst(2))
+            } else if depth > 0 {
+                let ends = text.starts(with: "*/".utf8)
+                depth -= ends ? 1 : 0
+                drop(to: text.dropFirst(ends ? 2 : 1))
+            } else if text.starts(with: "//".utf8) {
+                drop(to: text.drop { $0 != UInt8(ascii: "\n") })
+            } else if let (content, rest) = literalParts(text) {
+                literal(line, content)
+                drop(to: rest)
+            } else {
+                code(text[text.startIndex])
+                drop(to: text.dropFirst())
+            }
+        }
+    }
+
+    /// The string literal at the start of `text` without its delimiters, and what follows it; nil if none begins there. What is
+    /// interpolated is part of it, with the literals in there.
+    private static func literalParts(_ text: ArraySlice<UInt8>) -> (ArraySlice<UInt8>, ArraySlice<UInt8>)? {
         let hashes = text.prefix { $0 == UInt8(ascii: "#") }
         let quotes = text.dropFirst(hashes.count).prefix { $0 == UInt8(ascii: "\"") }
         guard !quotes.isEmpty else { return nil }
         let delimiter = (quotes.count >= 3 ? quotes.prefix(3) : quotes.prefix(1)) + hashes
-        var rest = text.dropFirst(delimiter.count)
+        let escape = [UInt8(ascii: "\\")] + hashes
+        let content = text.dropFirst(delimiter.count)
+        var rest = content
         while !rest.isEmpty, !rest.starts(with: delimiter) {
-            let escape = hashes.isEmpty && rest.first == UInt8(ascii: "\\")
-            rest = rest.dropFirst(escape ? 2 : 1)
+            if rest.starts(with: escape + [UInt8(ascii: "(")]) {
+                rest = afterInterpolation(rest.dropFirst(escape.count + 1))
+            } else {
+                rest = rest.dropFirst(rest.starts(with: escape) ? escape.count + 1 : 1)
+            }
         }
-        return rest.dropFirst(delimiter.count)
+        return (content[..<rest.startIndex], rest.dropFirst(delimiter.count))
+    }
+
+    /// What follows the parenthesis that ends an interpolation.
+    private static func afterInterpolation(_ text: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
+        var rest = text
+        var depth = 1
+        while !rest.isEmpty, depth > 0 {
+            if let (_, after) = literalParts(rest) {
+                rest = after
+                continue
+            }
+            depth += rest.first == UInt8(ascii: "(") ? 1 : rest.first == UInt8(ascii: ")") ? -1 : 0
+            rest = rest.dropFirst()
+        }
+        return rest
     }
 }

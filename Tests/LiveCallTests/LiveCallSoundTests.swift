@@ -18,6 +18,10 @@ import Testing
         codec: .opus, streamRate: 48_000, channelCount: 1, framesPerPacket: 480, bitRate: 48_000, payloadType: 97,
         deviceRate: 48_000, deviceBlock: 256)
 
+    private struct Fault: Error, CustomStringConvertible {
+        let description: String
+    }
+
     private static func rate(_ index: Int, isTooSlow: Bool = false) -> RateState {
         var state = RateState(format.ladder[min(index, format.ladder.count - 1)])
         (state.index, state.isTooSlow) = (index, isTooSlow)
@@ -146,9 +150,9 @@ import Testing
         var rig = CoreRig()
         rig.joinAsGuest()
         for reason in ["no codec", "no codec", "no key", "no key", "no codec"] {
-            rig.handle(.room(.disagreed(CoreRig.member(1), reason)))
+            rig.handle(.room(.disagreed(CoreRig.member(1), Fault(description: reason))))
         }
-        let reasons = rig.events.compactMap { if case .negotiationFailed(_, let reason) = $0.kind { reason } else { nil } }
+        let reasons = rig.events.compactMap { if case .negotiationFailed(_, let error) = $0.kind { "\(error)" } else { nil } }
         #expect(reasons == ["no codec", "no key", "no codec"])
         #expect(rig.snapshot[CoreRig.id(1)]?.negotiationFailure == "no codec")
         rig.observation.calls[CoreRig.id(1)] = .init(format: Self.format)

@@ -35,7 +35,7 @@ import Testing
 
     @Test func `what is wrong with a name is said in words`() {
         let bell = TextError(.name, .forbidden("\u{7}", position: 3)).description
-        #expect(bell == "character 3 of the name, U+0007, is a control character; leave it out")
+        #expect(bell == "character 3 of the name, U+0007, is a control character")
         #expect(TextError(.name, .tooLong(size: 64, limit: 63)).description.contains("64 bytes"))
         #expect(TextError(.pin, .tooShort(count: 3, least: 4)).description.contains("3 characters"))
         #expect(TextError(.purpose, .empty).description.contains("purpose is empty"))

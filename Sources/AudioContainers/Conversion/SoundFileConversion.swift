@@ -73,15 +73,13 @@ public struct SoundFileConversion: Sendable {
         /// The name asks for no kind that is written.
         case unknownKind(path: String)
 
-        /// One line: what is wrong and what to do next.
+        /// What happened, in one sentence.
         public var description: String {
             switch self {
             case .file(let error), .output(let error): error.description
             case .cancelled: "the conversion was cancelled; what it had written is gone"
-            case .sameFile(let path): "\(path): is both read and written; name another output"
-            case .unknownKind(let path):
-                "\(path): its ending is of no kind that is written; name a file that ends in "
-                    + ".wav, .flac, .mp3, .m4a, .aac, .opus, .ogg, .caf or .aiff"
+            case .sameFile(let path): "\(path): is both read and written"
+            case .unknownKind(let path): "\(path): its ending is of no kind that is written"
             }
         }
     }

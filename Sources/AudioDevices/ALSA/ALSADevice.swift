@@ -46,7 +46,7 @@ public final class ALSADevice: AudioDevice {
         let inputCount = capture == nil ? 0 : request.inputChannelCount
         let outputCount = playback == nil ? 0 : request.outputChannelCount
         guard inputCount + outputCount > 0 else {
-            throw .unsupportedFormat(detail: "neither an input nor an output; ask for at least one channel")
+            throw .unsupportedFormat(detail: "neither an input nor an output")
         }
         // A lone output is for both ears.
         let inputMap = request.inputChannelMap ?? Array(0..<inputCount)

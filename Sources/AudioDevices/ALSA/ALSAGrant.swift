@@ -104,7 +104,7 @@ struct ALSAGrant {
         let names = pcms.map(\.name)
         let device = Set(names).count == 1 ? names[0] : names.joined(separator: " with ")
         guard let asked else {
-            throw .unsupportedFormat(detail: "\(device): the two have no rate in common; use one at a time")
+            throw .unsupportedFormat(detail: "\(device): the two have no rate in common")
         }
         throw .refusedRate(asked, by: device, offered: common)
     }

@@ -80,11 +80,11 @@ public final class ALSASystem: AudioSystem {
         guard input != nil || output != nil else {
             if request.inputChannelCount > 0, request.input == .systemDefault { throw .noDefaultDevice(.input) }
             if request.outputChannelCount > 0, request.output == .systemDefault { throw .noDefaultDevice(.output) }
-            throw .unsupportedFormat(detail: "neither an input nor an output; ask for at least one")
+            throw .unsupportedFormat(detail: "neither an input nor an output")
         }
         for (id, direction) in [(input, AudioDirection.input), (output, .output)] {
             guard let id, let device = devices.first(where: { $0.id == id }), !device.has(direction) else { continue }
-            throw .unsupportedFormat(detail: "\(device.name) has no \(direction.rawValue); choose another for it")
+            throw .unsupportedFormat(detail: "\(device.name) has no \(direction.rawValue)")
         }
         if let input, let output, !Self.shareClock(input, output) { return try aggregate(input, output, request) }
         return try device(input: input, output: output, request)

@@ -19,7 +19,7 @@ extension AudioDeviceError {
         // A plug-in whose sound server does not answer.
         case EHOSTDOWN, ECONNREFUSED: .noServer(.alsa, server: device, onPipeWire: false)
         case EPIPE, ECONNRESET: .serverGone(.alsa, reason: "what was behind \(device)")
-        case ENOTSUP: .unsupportedFormat(detail: "\(device) keeps no time; use a card, or a plug-in with a clock")
+        case ENOTSUP: .unsupportedFormat(detail: "\(device) keeps no time")
         case ETIME: .stalled(device: device, seconds: ALSALoop.stallSeconds)
         default: .callFailed(.alsa, call: call, code: Int(-code))
         }

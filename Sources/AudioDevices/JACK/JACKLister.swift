@@ -7,16 +7,15 @@ import Synchronization
 /// libjack's notification thread may not call libjack.
 final class JACKLister: Sendable {
     /// How long to wait for a server before looking again.
-    private static let retryMilliseconds: CInt = 250
+    private static let retryMilliseconds = 250
 
     private let serverName: String?
     private let clientName: String
     private let registry: AudioDeviceRegistry
     private let wakeup = Wakeup()  // its descriptor is always written: news is rare
-    private let isEnding = Atomic<Bool>(false)
     private let client = Mutex<JACKClient?>(nil)  // held while the server is asked
     private let error = Mutex<AudioDeviceError?>(nil)
-    private let thread = Mutex<pthread_t?>(nil)
+    private let thread = Mutex<ServiceThread?>(nil)
 
     init(serverName: String?, clientName: String, registry: AudioDeviceRegistry) {
         self.serverName = serverName
@@ -30,20 +29,21 @@ final class JACKLister: Sendable {
     /// Lists for the first time, and starts the thread.
     func start() {
         refresh()
-        var new = pthread_t()
-        let code = earshot_start_thread(&new, jackListerThread, Unmanaged.passUnretained(self).toOpaque())
+        // It looks whenever it is woken, and every 250 ms while there is no server. The first look was the caller's.
+        let isFirst = Atomic(true)
+        let new = ServiceThread(name: "jack-devices", wakeup: wakeup) { [weak self] in
+            guard let self else { return nil }
+            if !isFirst.exchange(false, ordering: .relaxed) { refresh() }
+            return failure == nil ? .untilWoken : .milliseconds(Self.retryMilliseconds)
+        }
+        let code = new.start()
         guard code == 0 else { return error.withLock { $0 = .noThread(code: Int(code)) } }
         thread.withLock { $0 = new }
     }
 
     /// Ends the thread and the client.
     func stop() {
-        isEnding.store(true, ordering: .releasing)
-        earshot_wake(wakeup.fileDescriptor)
-        thread.withLock { thread in
-            if let running = thread { pthread_join(running, nil) }
-            thread = nil
-        }
+        thread.withLock { $0.take() }?.stop()
         client.withLock { client in
             if let open = client { JACKProcess.close(open) }
             client = nil
@@ -107,22 +107,6 @@ final class JACKLister: Sendable {
         }
         return client
     }
-
-    /// The thread: looks whenever it is woken, and every 250 ms while there is no server.
-    fileprivate func run() {
-        earshot_name_thread("jack-devices")
-        while !isEnding.load(ordering: .acquiring) {
-            var descriptor = pollfd(fd: wakeup.fileDescriptor, events: Int16(POLLIN), revents: 0)
-            let isWoken = poll(&descriptor, 1, failure == nil ? -1 : Self.retryMilliseconds) > 0
-            wakeup.wokeUp(isSignalled: isWoken)
-            if !isEnding.load(ordering: .acquiring) { refresh() }
-        }
-    }
-}
-
-private func jackListerThread(_ argument: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
-    if let argument { Unmanaged<JACKLister>.fromOpaque(argument).takeUnretainedValue().run() }
-    return nil
 }
 
 // libjack's notifications, on a thread of its own; the argument is the descriptor of who looks again.

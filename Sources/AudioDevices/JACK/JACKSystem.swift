@@ -50,7 +50,7 @@ public final class JACKSystem: AudioSystem {
         let hasInput = wantsInput && (input != nil || !connects)
         let hasOutput = wantsOutput && (output != nil || !connects)
         guard wantsInput || wantsOutput else {
-            throw .unsupportedFormat(detail: "neither input nor output; ask for one")
+            throw .unsupportedFormat(detail: "neither input nor output")
         }
         guard hasInput || hasOutput else { throw .noDefaultDevice(wantsInput ? .input : .output) }
         let device = try JACKDevice(
@@ -62,17 +62,10 @@ public final class JACKSystem: AudioSystem {
                     input: hasInput ? input : nil, output: hasOutput ? output : nil, inputMap: request.inputChannelMap,
                     outputMap: request.outputChannelMap) : nil)
         if let rate = request.sampleRate, rate != device.sampleRate {
-            let (is_, asked) = (Int(device.sampleRate), Int(rate))
-            throw .unsupportedFormat(
-                detail:
-                    "the JACK server runs at \(is_) Hz, not \(asked); leave the rate out, or restart jackd with -r \(asked)"
-            )
+            throw .otherSampleRate(server: device.sampleRate, asked: rate)
         }
         if let block = request.blockFrameCount, block != device.blockFrameCount {
-            throw .unsupportedFormat(
-                detail:
-                    "the JACK server's blocks have \(device.blockFrameCount) frames, not \(block); leave the block out, "
-                    + "or run `jack_bufsize \(block)`")
+            throw .otherBlock(server: device.blockFrameCount, asked: block)
         }
         return device
     }

@@ -73,7 +73,7 @@ public final class PipeWireSystem: AudioDucking {
     public func open(_ request: AudioDeviceRequest) throws(AudioDeviceError) -> any AudioDevice {
         let request = try request.validated()
         if request.input == .none && request.output == .none {
-            throw .unsupportedFormat(detail: "neither input nor output; ask for one")
+            throw .unsupportedFormat(detail: "neither input nor output")
         }
         let hub = hub
         let client = try hub.loop.locked { () throws(AudioDeviceError) -> PipeWireClient in

@@ -166,7 +166,7 @@ extension SimulatedSystem {
             switch (input, output) {
             case (nil, nil):
                 guard request.input == .none, request.output == .none else { throw .noDefaultDevice(.output) }
-                throw .unsupportedFormat(detail: "neither input nor output; ask for one")
+                throw .unsupportedFormat(detail: "neither input nor output")
             case (let input?, let output?) where input != output:
                 let own = request.ofItsOwn(list.first { $0.id == input })
                 let microphone = try Self.open(input, own, inputs: request.inputChannelCount, outputs: 0, &state)

@@ -10,13 +10,12 @@ public enum MP3Error: Error, Hashable, Sendable, CustomStringConvertible {
     /// LAME reported a failure that no input explains; `code` is its own.
     case libraryFailure(call: String, code: Int)
 
-    /// One line: what is wrong, and what to do next.
+    /// What happened, in one sentence.
     public var description: String {
         switch self {
         case .unsupportedFormat(let detail): "MP3 cannot do this format: \(detail)"
-        case .finished: "the MP3 encoder was flushed: make a new one"
-        case .libraryFailure(let call, let code):
-            "LAME: \(call) failed with code \(code): make the encoder anew, and report it with LAME's version"
+        case .finished: "the MP3 encoder was flushed and takes nothing more"
+        case .libraryFailure(let call, let code): "LAME: \(call) failed with code \(code)"
         }
     }
 }

@@ -9,17 +9,14 @@ public enum StreamParserError: Error, Hashable, Sendable, CustomStringConvertibl
     /// So many bytes came from the offset on, and no packet in them.
     case noPackets(byteCount: Int, offset: Int)
 
-    /// One line: what is wrong and what to do next.
+    /// What happened, in one sentence.
     public var description: String {
         switch self {
-        case .notAudio(let found, let offset):
-            "\(found) at byte \(offset), not sound: check the address, or open it in a browser to see what it is"
-        case .unsupported(let detail, let offset):
-            "\(detail) at byte \(offset) is not supported: choose MP3, AAC, Ogg Opus, Ogg Vorbis or WAV"
-        case .damaged(let detail, let offset):
-            "damaged at byte \(offset) (\(detail)): get a fresh copy, or tell who sends it"
+        case .notAudio(let found, let offset): "\(found) at byte \(offset), not sound"
+        case .unsupported(let detail, let offset): "\(detail) at byte \(offset) is not supported"
+        case .damaged(let detail, let offset): "damaged at byte \(offset) (\(detail))"
         case .noPackets(let count, let offset):
-            "\(count) bytes from byte \(offset) on have no sound that is known: choose MP3, AAC, Ogg or WAV"
+            "\(count) bytes from byte \(offset) on have no sound that is known"
         }
     }
 }

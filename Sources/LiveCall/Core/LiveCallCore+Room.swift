@@ -37,7 +37,7 @@ extension LiveCallCore {
             if case .failed(let error) = state { tell(.transportFailed(participant(member), error)) }
             reportBeginnings()
         case .noMedia(let member): tell(.mediaMissing(participant(member), port: member.port))
-        case .disagreed(let member, let reason): receiveNegotiationFailure(member, reason)
+        case .disagreed(let member, let error): receiveNegotiationFailure(member, error)
         case .discovery(let state):
             next.discovery = state
             tell(.discovery(state))
@@ -123,11 +123,12 @@ extension LiveCallCore {
     }
 
     /// Reports a failure once, however often negotiation is retried.
-    private mutating func receiveNegotiationFailure(_ member: Member, _ reason: String) {
+    private mutating func receiveNegotiationFailure(_ member: Member, _ error: any Error) {
+        let reason = "\(error)"
         links[member.id, default: Link()].negotiationFailure = reason
         guard links[member.id]?.reportedFailure != reason else { return }
         links[member.id]?.reportedFailure = reason
-        tell(.negotiationFailed(participant(member), reason))
+        tell(.negotiationFailed(participant(member), error))
     }
 
     /// Reports the calls that began. Transport and media may become ready in either order.

@@ -91,7 +91,7 @@ public struct LiveCallEvent: Sendable {
         /// Signalling works, but no media came from a participant for two seconds.
         case mediaMissing(Participant, port: UInt16)
         /// Media with a participant could not be negotiated.
-        case negotiationFailed(Participant, String)
+        case negotiationFailed(Participant, any Error)
         /// The link to a participant carries less than was negotiated; nil if it carries all again.
         case linkRate(Participant, RateState?)
 

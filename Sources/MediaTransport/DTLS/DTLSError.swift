@@ -22,23 +22,21 @@ public enum DTLSError: Error, Hashable, Sendable, CustomStringConvertible {
     /// Whatever else OpenSSL has to say.
     case system(String)
 
-    /// One line for the user, with the next step.
+    /// What happened, in one sentence.
     public var description: String {
         switch self {
         case .timedOut(let alert?):
-            "encryption could not be agreed on in time; the peer's last words were '\(alert)'; let both sides try again"
-        case .timedOut(nil):
-            "encryption could not be agreed on in time; let both sides try again, and see whether a firewall lets UDP through"
+            "encryption could not be agreed on in time; the peer's last words were '\(alert)'"
+        case .timedOut(nil): "encryption could not be agreed on in time"
         case .certificateMismatch(let expected, let received):
-            "the peer's certificate is not the one it announced: somebody may be in between. Announced \(expected), shown \(received)"
-        case .noCertificate: "the peer shows no certificate; is it a browser or Earshot?"
-        case .refused(let alert): "the peer has ended the connection: \(alert); let it tell why"
-        case .noProtectionProfile: "the peer knows no way to encrypt sound that is good enough; it needs an update"
-        case .protocolViolation(let words):
-            "the peer does not speak DTLS 1.2 as Earshot does (\(words)); it needs an update"
+            "the peer's certificate is not the one it announced: somebody may be in between (announced \(expected), shown \(received))"
+        case .noCertificate: "the peer shows no certificate"
+        case .refused(let alert): "the peer has ended the connection: \(alert)"
+        case .noProtectionProfile: "the peer knows no way to encrypt sound that is good enough"
+        case .protocolViolation(let words): "the peer does not speak DTLS 1.2 as Earshot does (\(words))"
         case .messageSize(let count): "a message of \(count) bytes; one has 1 to \(DTLSSession.maximumMessageSize)"
         case .notEstablished: "there is no encrypted connection to send on"
-        case .system(let words): "OpenSSL: \(words); try again, and report it if it stays"
+        case .system(let words): "OpenSSL: \(words)"
         }
     }
 }

@@ -25,23 +25,23 @@ public enum IdentityError: Error, Hashable, Sendable, CustomStringConvertible {
     /// Whatever else OpenSSL has to say.
     case system(String)
 
-    /// One line for the user, with the next step.
+    /// What happened, in one sentence.
     public var description: String {
         switch self {
-        case .notAPrivateKey: "this is no private key in PEM; restore the file, or remove it to be given a new identity"
-        case .encryptedKey: "the private key has a passphrase; store it without one, in a file that only you may read"
-        case .wrongKind(let kind): "the key is \(kind); Earshot's are elliptic, on the curve P-256"
-        case .damagedKey: "the private key does not go with its public half; restore the file from a copy"
-        case .notACertificate: "this is no X.509 certificate; restore the file, or remove it to have it made again"
-        case .notAPublicKey: "this is no public key; does the peer speak this version of Earshot?"
-        case .otherKeysCertificate: "the certificate is that of another key; remove it to have it made again"
-        case .badSignature: "the certificate was changed after it was signed; remove it to have it made again"
+        case .notAPrivateKey: "this is no private key in PEM"
+        case .encryptedKey: "the private key has a passphrase"
+        case .wrongKind(let kind): "the key is \(kind), not elliptic on the curve P-256"
+        case .damagedKey: "the private key does not go with its public half"
+        case .notACertificate: "this is no X.509 certificate"
+        case .notAPublicKey: "this is no public key"
+        case .otherKeysCertificate: "the certificate is that of another key"
+        case .badSignature: "the certificate was changed after it was signed"
         case .badHostName(let name):
             "'\(name)' cannot stand in a certificate; a host name has letters, digits, hyphens and dots"
         case .tooManyNames(let count):
             "\(count) names and addresses are too many for a certificate; \(Identity.maximumNames) fit"
-        case .badDate(let seconds): "\(seconds) s since 1970 is no date for a certificate; set the machine's clock"
-        case .system(let words): "OpenSSL: \(words); try again, and report it if it stays"
+        case .badDate(let seconds): "\(seconds) s since 1970 is no date for a certificate"
+        case .system(let words): "OpenSSL: \(words)"
         }
     }
 }

@@ -98,9 +98,8 @@ public struct NetworkError: Error, Hashable, Sendable, CustomStringConvertible {
 
     init(code: CInt) { self.code = code }
 
-    /// One line for the user.
+    /// What happened, in one sentence.
     public var description: String {
-        "the system does not tell this machine's network addresses (\(String(cString: strerror(code)))); see whether "
-            + "this works here: ip address"
+        "the system does not tell this machine's network addresses (\(String(cString: strerror(code))))"
     }
 }

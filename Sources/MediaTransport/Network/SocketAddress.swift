@@ -109,8 +109,8 @@ public struct ResolutionError: Error, Hashable, Sendable, CustomStringConvertibl
         self.reason = reason
     }
 
-    /// One line for the user.
+    /// What happened, in one sentence.
     public var description: String {
-        "unknown host '\(host)' (\(reason)); check the spelling or give the numeric address"
+        "unknown host '\(host)' (\(reason))"
     }
 }

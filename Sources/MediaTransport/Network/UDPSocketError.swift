@@ -49,17 +49,15 @@ public enum UDPSocketError: Error, Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// One line for the user, with the next step.
+    /// What happened, in one sentence.
     public var description: String {
         switch self {
-        case .portInUse(let port):
-            "UDP port \(port) is in use; choose another, or see who holds it: ss -lunp 'sport = :\(port)'"
-        case .permissionDenied(let address):
-            "no permission for UDP on \(address); take a port from 1024 up, and see whether a firewall forbids it"
-        case .addressNotAvailable(let address): "\(address) is no address of this machine; see them with: ip address"
-        case .unreachable(let peer): "no route to \(peer); check the network with: ip route get \(peer.address)"
-        case .tooLarge: "the datagram is too large for UDP; send smaller packets"
-        case .system(let code): "UDP: \(String(cString: strerror(code))); try again, and report it if it stays"
+        case .portInUse(let port): "UDP port \(port) is in use"
+        case .permissionDenied(let address): "no permission for UDP on \(address)"
+        case .addressNotAvailable(let address): "\(address) is no address of this machine"
+        case .unreachable(let peer): "no route to \(peer)"
+        case .tooLarge: "the datagram is too large for UDP"
+        case .system(let code): "UDP: \(String(cString: strerror(code)))"
         }
     }
 }

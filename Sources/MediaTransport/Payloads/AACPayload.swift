@@ -113,12 +113,12 @@ public enum AACPayloadError: Error, Hashable, Sendable, CustomStringConvertible 
         case .tooShort(let size): "an AAC payload of \(size) bytes has no unit headers; the packet was cut"
         case .badHeaderLength(let bits): "\(bits) bits of AAC unit headers; only whole 16-bit ones (AAC-hbr) are read"
         case .emptyUnit: "an AAC unit without bytes; the sender's encoder is at fault"
-        case .interleaved: "interleaved AAC units; let the sender send them in order"
+        case .interleaved: "interleaved AAC units"
         case .fragmented(let size, let present):
-            "\(present) bytes of an AAC unit of \(size); let the sender use a lower bit rate, one packet a unit"
+            "\(present) bytes of an AAC unit of \(size)"
         case .sizeMismatch(let announced, let present):
             "AAC headers announce \(announced) bytes, the packet has \(present); the sender is broken or it was cut"
-        case .unitTooLarge(let size): "an AAC unit of \(size) bytes exceeds 8191; use a lower bit rate"
+        case .unitTooLarge(let size): "an AAC unit of \(size) bytes exceeds 8191"
         }
     }
 }

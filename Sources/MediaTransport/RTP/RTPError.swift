@@ -17,11 +17,11 @@ public enum RTPError: Error, Hashable, Sendable, CustomStringConvertible {
     public var description: String {
         switch self {
         case .tooShort(let count):
-            "a datagram of \(count) bytes is too short for RTP; check what else sends to this port"
-        case .wrongVersion(let version): "RTP version \(version) instead of 2; check what else sends to this port"
+            "a datagram of \(count) bytes is too short for RTP"
+        case .wrongVersion(let version): "RTP version \(version) instead of 2"
         case .headerOverrun: "the RTP header reaches beyond the datagram; the sender is broken or it was cut"
         case .badPadding: "the RTP padding is longer than the packet; the sender is broken or it was cut"
-        case .noReportFirst: "an RTCP packet that does not begin with a report; the sender must send compound packets"
+        case .noReportFirst: "an RTCP packet that does not begin with a report"
         case .badReportLength: "an RTCP length that does not fit; the sender is broken or it was cut"
         }
     }

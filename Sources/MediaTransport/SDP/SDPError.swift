@@ -32,14 +32,14 @@ public struct SDPError: Error, Hashable, Sendable, CustomStringConvertible {
         self.line = line
     }
 
-    /// One line for the user.
+    /// What happened, in one sentence.
     public var description: String {
         let what =
             switch reason {
             case .tooLarge(let size): "\(size) bytes exceed the limit of \(SessionDescription.maximumSize)"
             case .notText: "not UTF-8 text"
             case .notALine: "not of the form 'x=value'"
-            case .wrongVersion: "does not begin with 'v=0'; is it SDP?"
+            case .wrongVersion: "does not begin with 'v=0'"
             case .missing(let line): "no '\(line)' line"
             case .badValue(let what): "cannot be read as \(what)"
             case .notAudio(let kind): "'\(kind)' and no audio; a call needs an 'm=audio' line"

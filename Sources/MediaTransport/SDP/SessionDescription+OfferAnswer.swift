@@ -94,18 +94,17 @@ public enum NegotiationError: Error, Hashable, Sendable, CustomStringConvertible
     /// An answer in clear to an offer that was not, or the other way round.
     case otherTransport(answered: SessionDescription.Profile, offered: SessionDescription.Profile)
 
-    /// One line for the user.
+    /// What happened, in one sentence.
     public var description: String {
         switch self {
         case .noCommonFormat(let offered, let supported, let required):
             "no common format: the caller offers \(Self.list(offered)), this side takes \(Self.list(supported))"
                 + (required.map { " and only \($0)" } ?? "")
-                + "; give both sides the same --codec, --rate and --channels"
         case .answerNotOffered(let answered, let offered):
-            "the answer has \(Self.list(answered)) where \(Self.list(offered)) was offered; is the peer Earshot of this version?"
+            "the answer has \(Self.list(answered)) where \(Self.list(offered)) was offered"
         case .otherTransport(let answered, let offered):
             "the answer has media over \(answered.rawValue) where \(offered.rawValue) was offered; nothing is sent, since it would not be protected as agreed"
-        case .noAudio: "the peer takes no audio (its port is 0); ask it for a call with audio"
+        case .noAudio: "the peer takes no audio (its port is 0)"
         }
     }
 

@@ -18,13 +18,13 @@ public enum SRTPError: Error, Hashable, Sendable, CustomStringConvertible {
     /// One line for a log.
     public var description: String {
         switch self {
-        case .malformed(let count): "a datagram of \(count) bytes is no SRTP; check what else sends to this port"
+        case .malformed(let count): "a datagram of \(count) bytes is no SRTP"
         case .authentication: "a packet is not from the peer, or was changed on its way"
         case .replay: "a packet comes for the second time"
         case .tooOld: "a packet is too late to tell whether it comes for the second time"
         case .tooManySources: "the peer sends from more than \(SRTPSession.maximumSources) sources"
-        case .keyExpired: "the key has protected all the packets it may; connect again"
-        case .system(let status): "libsrtp: error \(status); connect again, and report it if it stays"
+        case .keyExpired: "the key has protected all the packets it may"
+        case .system(let status): "libsrtp: error \(status)"
         }
     }
 }

@@ -21,10 +21,10 @@ public enum STUNError: Error, Hashable, Sendable, CustomStringConvertible {
     public var description: String {
         switch self {
         case .tooShort(let count):
-            "a datagram of \(count) bytes is too short for STUN; check what else sends to this port"
+            "a datagram of \(count) bytes is too short for STUN"
         case .tooLarge(let count):
             "a STUN message of \(count) bytes exceeds \(STUNMessage.maximumSize); the sender is broken or hostile"
-        case .notSTUN: "no STUN message; check what else sends to this port"
+        case .notSTUN: "no STUN message"
         case .wrongLength(let announced, let present):
             "a STUN header announces \(announced) bytes where \(present) follow; the sender is broken or it was cut"
         case .attributeOverrun(let type):

@@ -1,7 +1,9 @@
 import CAvahi
 
 /// What ``RoomAdvertiser`` does on its thread: keeps one entry group of the daemon as it is wanted.
-final class AdvertiserWork: AvahiWork {
+///
+/// Safe since libavahi's objects are used on its one thread only, and not after ``clientEnds()``.
+@safe final class AdvertiserWork: AvahiWork {
     private let room: AdvertisedRoom
     /// The room's, or one made of it because that was taken. It stays when the daemon is started again.
     private var name: String
@@ -22,17 +24,17 @@ final class AdvertiserWork: AvahiWork {
         name = room.name
     }
 
-    func becameReady(_ client: OpaquePointer) { self.client = client }
+    func becameReady(_ client: OpaquePointer) { unsafe self.client = unsafe client }
 
     func becameBusy() {
-        client = nil
+        unsafe client = nil
         told = nil
         room.state.set(.starting)
     }
 
     func clientEnds() {
-        client = nil
-        group = nil
+        unsafe client = nil
+        unsafe group = nil
         told = nil
         failure = nil
     }
@@ -41,22 +43,22 @@ final class AdvertiserWork: AvahiWork {
 
     func update() throws(DiscoveryError) {
         if let failure { throw failure }
-        guard let client else { return }
+        guard let client = unsafe client else { return }
         let wanted = room.announcement.withLock { $0 }
         guard wanted != told else { return }
-        if told != nil, let group, updateTXT(wanted, group) == 0 {
+        if told != nil, let group = unsafe group, unsafe updateTXT(wanted, group) == 0 {
             told = wanted
         } else {
-            try announce(wanted, client)
+            try unsafe announce(wanted, client)
         }
     }
 
     private func announce(_ wanted: RoomAnnouncement, _ client: OpaquePointer) throws(DiscoveryError) {
         if case .collision = room.state.current {} else { room.state.set(.starting) }
-        let group = try emptyGroup(client)
+        let group = try unsafe emptyGroup(client)
         for _ in 0..<Self.maximumTries {
-            var code = withTXT(wanted) {
-                avahi_entry_group_add_service_strlst(
+            var code = unsafe withTXT(wanted) {
+                unsafe avahi_entry_group_add_service_strlst(
                     group, Self.anywhere, Self.anyProtocol, Self.noFlags, name, RoomAnnouncement.serviceType, nil, nil,
                     room.port, $0)
             }
@@ -64,7 +66,7 @@ final class AdvertiserWork: AvahiWork {
                 rename()
                 continue
             }
-            if code == 0 { code = avahi_entry_group_commit(group) }
+            if code == 0 { code = unsafe avahi_entry_group_commit(group) }
             guard code == 0 else { throw DiscoveryError(avahi: code) }
             told = wanted
             return
@@ -73,20 +75,20 @@ final class AdvertiserWork: AvahiWork {
     }
 
     private func emptyGroup(_ client: OpaquePointer) throws(DiscoveryError) -> OpaquePointer {
-        if let group {
-            let code = avahi_entry_group_reset(group)
+        if let group = unsafe group {
+            let code = unsafe avahi_entry_group_reset(group)
             guard code == 0 else { throw DiscoveryError(avahi: code) }
-            return group
+            return unsafe group
         }
-        let new = avahi_entry_group_new(
+        let new = unsafe avahi_entry_group_new(
             client,
             { _, state, context in
-                guard let context else { return }
-                Unmanaged<AdvertiserWork>.fromOpaque(context).takeUnretainedValue().take(state)
-            }, Unmanaged.passUnretained(self).toOpaque())
-        guard let new else { throw DiscoveryError(avahi: avahi_client_errno(client)) }
-        group = new
-        return new
+                guard let context = unsafe context else { return }
+                unsafe Unmanaged<AdvertiserWork>.fromOpaque(context).takeUnretainedValue().take(state)
+            }, unsafe Unmanaged.passUnretained(self).toOpaque())
+        guard let new = unsafe new else { throw unsafe DiscoveryError(avahi: avahi_client_errno(client)) }
+        unsafe group = unsafe new
+        return unsafe new
     }
 
     private func take(_ state: AvahiEntryGroupState) {
@@ -96,22 +98,22 @@ final class AdvertiserWork: AvahiWork {
             rename()
             told = nil
         case AVAHI_ENTRY_GROUP_FAILURE:
-            failure = DiscoveryError(avahi: client.map { avahi_client_errno($0) } ?? CInt(AVAHI_ERR_FAILURE))
+            failure = unsafe DiscoveryError(avahi: client.map { unsafe avahi_client_errno($0) } ?? CInt(AVAHI_ERR_FAILURE))
         default: break
         }
     }
 
     private func rename() {
-        guard let next = avahi_alternative_service_name(name) else { return }
-        defer { avahi_free(next) }
+        guard let next = unsafe avahi_alternative_service_name(name) else { return }
+        defer { unsafe avahi_free(next) }
         let taken = name
-        name = String(cString: next)
+        name = unsafe String(cString: next)
         room.state.set(.collision(taken: taken, trying: name))
     }
 
     private func updateTXT(_ wanted: RoomAnnouncement, _ group: OpaquePointer) -> CInt {
-        withTXT(wanted) {
-            avahi_entry_group_update_service_txt_strlst(
+        unsafe withTXT(wanted) {
+            unsafe avahi_entry_group_update_service_txt_strlst(
                 group, Self.anywhere, Self.anyProtocol, Self.noFlags, name, RoomAnnouncement.serviceType, nil, $0)
         }
     }
@@ -121,9 +123,9 @@ final class AdvertiserWork: AvahiWork {
     ) -> CInt {
         let bytes = announcement.record.bytes
         var list: UnsafeMutablePointer<AvahiStringList>?
-        let code = avahi_string_list_parse(bytes, bytes.count, &list)
+        let code = unsafe avahi_string_list_parse(bytes, bytes.count, &list)
         guard code == 0 else { return code }
-        defer { avahi_string_list_free(list) }
-        return body(list)
+        defer { unsafe avahi_string_list_free(list) }
+        return unsafe body(list)
     }
 }

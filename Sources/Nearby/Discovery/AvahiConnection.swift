@@ -19,7 +19,9 @@ protocol AvahiWork: AnyObject {
 }
 
 /// A client of the daemon, made anew as the daemon comes and goes. One thread.
-final class AvahiConnection {
+///
+/// Safe since the loop outlives it, and the client is used on the loop's thread until ``close()``.
+@safe final class AvahiConnection {
     private let poll: OpaquePointer
     private let work: any AvahiWork
     private var client: OpaquePointer?
@@ -31,31 +33,31 @@ final class AvahiConnection {
     private static let longPause = 2.0
 
     init(_ poll: OpaquePointer, _ work: any AvahiWork) {
-        self.poll = poll
+        unsafe self.poll = unsafe poll
         self.work = work
     }
 
     /// One round: does what is to be done, then sleeps until something comes or the loop is woken.
     func step() {
-        if client == nil, retryTime <= .now() { open() }
+        if unsafe client == nil, retryTime <= .now() { open() }
         do throws(DiscoveryError) {
             try work.update()
         } catch {
             drop(error, pause: Self.longPause)
         }
         // Without a client nothing comes but the next try.
-        let wait = client == nil ? CInt(max(0, retryTime.seconds(since: .now())) * 1e3) + 1 : -1
-        if avahi_simple_poll_iterate(poll, wait) < 0 { usleep(100_000) }
+        let wait = unsafe client == nil ? CInt(max(0, retryTime.seconds(since: .now())) * 1e3) + 1 : -1
+        if unsafe avahi_simple_poll_iterate(poll, wait) < 0 { usleep(100_000) }
         if let failure { drop(DiscoveryError(avahi: failure), pause: Self.pause) }
     }
 
     /// Frees the client; the daemon withdraws what it was told.
     func close() {
         failure = nil
-        guard let client else { return }
+        guard let client = unsafe client else { return }
         work.clientEnds()
-        avahi_client_free(client)
-        self.client = nil
+        unsafe avahi_client_free(client)
+        unsafe self.client = nil
     }
 
     private func drop(_ reason: DiscoveryError, pause: Double) {
@@ -68,13 +70,13 @@ final class AvahiConnection {
         earshot_dbus_leave_sigpipe()
         var code: CInt = 0
         // Without a daemon the client waits for one, which the bus tells.
-        client = avahi_client_new(
+        unsafe client = unsafe avahi_client_new(
             avahi_simple_poll_get(poll), AVAHI_CLIENT_NO_FAIL,
             { client, state, context in
-                guard let client, let context else { return }
-                Unmanaged<AvahiConnection>.fromOpaque(context).takeUnretainedValue().take(state, of: client)
-            }, Unmanaged.passUnretained(self).toOpaque(), &code)
-        if client == nil {
+                guard let client = unsafe client, let context = unsafe context else { return }
+                unsafe Unmanaged<AvahiConnection>.fromOpaque(context).takeUnretainedValue().take(state, of: client)
+            }, unsafe Unmanaged.passUnretained(self).toOpaque(), &code)
+        if unsafe client == nil {
             // Where the bus's socket is missing libavahi says that the daemon is.
             let isBus = [AVAHI_ERR_DBUS_ERROR, AVAHI_ERR_NO_DAEMON].contains(Int(code))
             drop(isBus ? .noBus : DiscoveryError(avahi: code), pause: Self.longPause)
@@ -84,10 +86,10 @@ final class AvahiConnection {
     /// Also called from within `avahi_client_new`.
     private func take(_ state: AvahiClientState, of client: OpaquePointer) {
         switch state {
-        case AVAHI_CLIENT_S_RUNNING: work.becameReady(client)
+        case AVAHI_CLIENT_S_RUNNING: unsafe work.becameReady(client)
         case AVAHI_CLIENT_S_REGISTERING, AVAHI_CLIENT_S_COLLISION: work.becameBusy()
         case AVAHI_CLIENT_CONNECTING: work.becameUnavailable(.absentDaemon)
-        case AVAHI_CLIENT_FAILURE: failure = avahi_client_errno(client)
+        case AVAHI_CLIENT_FAILURE: failure = unsafe avahi_client_errno(client)
         default: break
         }
     }

@@ -16,22 +16,23 @@ final class AvahiLoop: Sendable {
     /// Starts the thread.
     /// - Parameter makeWork: makes, on the thread, what is to be done there. It must not own this loop's owner.
     init(_ makeWork: @escaping @Sendable () -> any AvahiWork) {
+        // Unsafe in this file: the poll of libavahi, made and freed on this thread.
         Thread.detachNewThread { [self] in
-            earshot_name_thread("discovery")
+            unsafe earshot_name_thread("discovery")
             run(makeWork())
             ended.signal()
         }
     }
 
     private func run(_ work: any AvahiWork) {
-        guard let poll = avahi_simple_poll_new(), let api = avahi_simple_poll_get(poll) else {
+        guard let poll = unsafe avahi_simple_poll_new(), let api = unsafe avahi_simple_poll_get(poll) else {
             return work.becameUnavailable(.refused(reason: "out of memory"))
         }
-        defer { avahi_simple_poll_free(poll) }
+        defer { unsafe avahi_simple_poll_free(poll) }
         // Its own wake-up is lost when it comes between the last look at what is wanted and the poll.
-        let watch = api.pointee.watch_new(api, wakeup.fileDescriptor, AVAHI_WATCH_IN, { _, _, _, _ in }, nil)
-        guard watch != nil else { return work.becameUnavailable(.refused(reason: "out of memory")) }
-        let connection = AvahiConnection(poll, work)
+        let watch = unsafe api.pointee.watch_new(api, wakeup.fileDescriptor, AVAHI_WATCH_IN, { _, _, _, _ in }, nil)
+        guard unsafe watch != nil else { return work.becameUnavailable(.refused(reason: "out of memory")) }
+        let connection = unsafe AvahiConnection(poll, work)
         while true {
             wakeup.prepareToSleep()
             if isStopping.load(ordering: .sequentiallyConsistent) { break }

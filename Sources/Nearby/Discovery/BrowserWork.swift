@@ -3,11 +3,13 @@ import MediaTransport
 
 /// What ``RoomBrowser`` does on its thread: a browser of the daemon for the service type, and a resolver that stays for each
 /// service, so that a changed TXT record is told.
-final class BrowserWork: AvahiWork {
+///
+/// Safe since libavahi's objects are used on its one thread only, and not after ``clientEnds()``.
+@safe final class BrowserWork: AvahiWork {
     private let seen: CurrentValue<RoomBrowser.Snapshot>
     private var client: OpaquePointer?
     private var browser: OpaquePointer?
-    private var resolvers: [RoomSightings.Place: OpaquePointer] = [:]
+    private var resolvers: [RoomSightings.Place: OpaquePointer] = unsafe [:]
     private var sightings = RoomSightings()
     private var isChanged = false
     private var failure: DiscoveryError?
@@ -16,14 +18,14 @@ final class BrowserWork: AvahiWork {
 
     init(_ seen: CurrentValue<RoomBrowser.Snapshot>) { self.seen = seen }
 
-    func becameReady(_ client: OpaquePointer) { self.client = client }
+    func becameReady(_ client: OpaquePointer) { unsafe self.client = unsafe client }
 
     func becameBusy() {}  // nothing is announced here
 
     func clientEnds() {
-        client = nil
-        browser = nil
-        resolvers = [:]
+        unsafe client = nil
+        unsafe browser = nil
+        unsafe resolvers = unsafe [:]
         sightings = RoomSightings()
         isChanged = false
         failure = nil
@@ -33,22 +35,22 @@ final class BrowserWork: AvahiWork {
 
     func update() throws(DiscoveryError) {
         if let failure { throw failure }
-        if browser == nil, let client { try browse(client) }
+        if unsafe browser == nil, let client = unsafe client { try unsafe browse(client) }
         guard isChanged else { return }
         isChanged = false
         seen.set(.init(state: .browsing, rooms: sightings.rooms))
     }
 
     private func browse(_ client: OpaquePointer) throws(DiscoveryError) {
-        browser = avahi_service_browser_new(
+        unsafe browser = unsafe avahi_service_browser_new(
             client, CInt(AVAHI_IF_UNSPEC), CInt(AVAHI_PROTO_UNSPEC), RoomAnnouncement.serviceType, nil, Self.noFlags,
             { _, interface, family, event, name, _, domain, flags, context in
-                guard let context else { return }
+                guard let context = unsafe context else { return }
                 let isLocal = flags.rawValue & AVAHI_LOOKUP_RESULT_LOCAL.rawValue != 0
-                Unmanaged<BrowserWork>.fromOpaque(context).takeUnretainedValue().take(
+                unsafe Unmanaged<BrowserWork>.fromOpaque(context).takeUnretainedValue().take(
                     event, RoomSightings.Place(interface, family, name, domain), isOnThisMachine: isLocal)
-            }, Unmanaged.passUnretained(self).toOpaque())
-        guard browser != nil else { throw DiscoveryError(avahi: avahi_client_errno(client)) }
+            }, unsafe Unmanaged.passUnretained(self).toOpaque())
+        guard unsafe browser != nil else { throw unsafe DiscoveryError(avahi: avahi_client_errno(client)) }
         isChanged = true
     }
 
@@ -57,28 +59,28 @@ final class BrowserWork: AvahiWork {
         case AVAHI_BROWSER_NEW: if let place { follow(place, isOnThisMachine: isOnThisMachine) }
         case AVAHI_BROWSER_REMOVE: if let place { forget(place) }
         case AVAHI_BROWSER_FAILURE:
-            failure = DiscoveryError(avahi: client.map { avahi_client_errno($0) } ?? CInt(AVAHI_ERR_FAILURE))
+            failure = unsafe DiscoveryError(avahi: client.map { unsafe avahi_client_errno($0) } ?? CInt(AVAHI_ERR_FAILURE))
         default: break  // all that the daemon knew, or all for now
         }
     }
 
     private func follow(_ place: RoomSightings.Place, isOnThisMachine: Bool) {
-        guard let client, sightings.add(place, isOnThisMachine: isOnThisMachine) else { return }
-        resolvers[place] = avahi_service_resolver_new(
+        guard let client = unsafe client, sightings.add(place, isOnThisMachine: isOnThisMachine) else { return }
+        unsafe resolvers[place] = unsafe avahi_service_resolver_new(
             client, place.interface, place.family, place.name, RoomAnnouncement.serviceType, place.domain,
             CInt(AVAHI_PROTO_UNSPEC), Self.noFlags,
             { _, interface, family, event, name, _, domain, host, address, port, txt, _, context in
-                guard let context, let place = RoomSightings.Place(interface, family, name, domain) else { return }
+                guard let context = unsafe context, let place = unsafe RoomSightings.Place(interface, family, name, domain) else { return }
                 let sighting =
-                    event == AVAHI_RESOLVER_FOUND
+                    unsafe event == AVAHI_RESOLVER_FOUND
                     ? RoomSightings.Sighting(interface, host, address, port, txt) : nil
-                Unmanaged<BrowserWork>.fromOpaque(context).takeUnretainedValue().take(place, sighting)
-            }, Unmanaged.passUnretained(self).toOpaque())
-        if resolvers[place] == nil { sightings.remove(place) }
+                unsafe Unmanaged<BrowserWork>.fromOpaque(context).takeUnretainedValue().take(place, sighting)
+            }, unsafe Unmanaged.passUnretained(self).toOpaque())
+        if unsafe resolvers[place] == nil { sightings.remove(place) }
     }
 
     private func forget(_ place: RoomSightings.Place) {
-        if let resolver = resolvers.removeValue(forKey: place) { avahi_service_resolver_free(resolver) }
+        if let resolver = unsafe resolvers.removeValue(forKey: place) { unsafe avahi_service_resolver_free(resolver) }
         sightings.remove(place)
         isChanged = true
     }
@@ -93,8 +95,8 @@ extension RoomSightings.Place {
     fileprivate init?(
         _ interface: CInt, _ family: AvahiProtocol, _ name: UnsafePointer<CChar>?, _ domain: UnsafePointer<CChar>?
     ) {
-        guard let name, let domain else { return nil }
-        self.init(
+        guard let name = unsafe name, let domain = unsafe domain else { return nil }
+        unsafe self.init(
             interface: interface, isV6: family == CInt(AVAHI_PROTO_INET6), name: String(cString: name),
             domain: String(cString: domain))
     }
@@ -108,17 +110,17 @@ extension RoomSightings.Sighting {
         _ interface: CInt, _ host: UnsafePointer<CChar>?, _ address: UnsafePointer<AvahiAddress>?, _ port: UInt16,
         _ txt: UnsafeMutablePointer<AvahiStringList>?
     ) {
-        guard let host, let address, let announcement = RoomAnnouncement(TXTRecord(parsing: Self.bytes(of: txt)))
+        guard let host = unsafe host, let address = unsafe address, let announcement = unsafe RoomAnnouncement(TXTRecord(parsing: Self.bytes(of: txt)))
         else { return nil }
-        let found = IPAddress(address.pointee).scoped(to: UInt32(max(0, interface)))
-        self.init(
+        let found = unsafe IPAddress(address.pointee).scoped(to: UInt32(max(0, interface)))
+        unsafe self.init(
             hostName: String(cString: host), endpoint: SocketAddress(found, port: port), announcement: announcement)
     }
 
     private static func bytes(of txt: UnsafeMutablePointer<AvahiStringList>?) -> [UInt8] {
-        let size = avahi_string_list_serialize(txt, nil, 0)
-        return [UInt8](unsafeUninitializedCapacity: size) { buffer, count in
-            count = avahi_string_list_serialize(txt, buffer.baseAddress, size)
+        let size = unsafe avahi_string_list_serialize(txt, nil, 0)
+        return unsafe [UInt8](unsafeUninitializedCapacity: size) { buffer, count in
+            count = unsafe avahi_string_list_serialize(txt, buffer.baseAddress, size)
         }
     }
 }
@@ -126,9 +128,9 @@ extension RoomSightings.Sighting {
 extension IPAddress {
     fileprivate init(_ address: AvahiAddress) {
         if address.proto == CInt(AVAHI_PROTO_INET) {
-            self = .v4(UInt32(bigEndian: address.data.ipv4.address))
+            self = unsafe .v4(UInt32(bigEndian: address.data.ipv4.address))
         } else {
-            let bits = withUnsafeBytes(of: address.data.ipv6.address) { $0.loadUnaligned(as: UInt128.self) }
+            let bits = unsafe withUnsafeBytes(of: address.data.ipv6.address) { unsafe $0.loadUnaligned(as: UInt128.self) }
             self = .v6(UInt128(bigEndian: bits), scope: 0)
         }
     }

@@ -14,39 +14,30 @@ public enum DiscoveryError: Error, Hashable, Sendable, CustomStringConvertible {
 
     /// What an error of libavahi means.
     init(avahi code: CInt) {
+        // Unsafe in this file: a path is a C string for the call; libavahi's words are constants.
         self =
             switch Int(code) {
             // The bus's error is most often that nobody is there to answer.
             case AVAHI_ERR_NO_DAEMON, AVAHI_ERR_DISCONNECTED, AVAHI_ERR_DBUS_ERROR: .absentDaemon
             case AVAHI_ERR_INVALID_SERVICE_NAME: .invalidName("")
-            default: .refused(reason: String(cString: avahi_strerror(code)))
+            default: unsafe .refused(reason: String(cString: avahi_strerror(code)))
             }
     }
 
     /// The daemon is not there; whether it could be.
     static var absentDaemon: DiscoveryError {
         let paths = ["/usr/sbin/avahi-daemon", "/usr/bin/avahi-daemon", "/usr/local/sbin/avahi-daemon"]
-        return .noDaemon(isInstalled: paths.contains { access($0, X_OK) == 0 })
+        return .noDaemon(isInstalled: paths.contains { unsafe access($0, X_OK) == 0 })
     }
 
-    /// One line for the user, with the next step.
+    /// What happened, in one sentence.
     public var description: String {
         switch self {
-        case .noDaemon(isInstalled: true):
-            "rooms are not announced or found, as Avahi's daemon does not run; start it: sudo systemctl start avahi-daemon "
-                + "(addresses and join codes work without it)"
-        case .noDaemon(isInstalled: false):
-            "rooms are not announced or found, as Avahi is not installed: sudo apt-get install avahi-daemon (addresses and "
-                + "join codes work without it)"
-        case .noBus:
-            "rooms are not announced or found, as the system's D-Bus does not run, which Avahi needs; start both: sudo "
-                + "systemctl start dbus avahi-daemon, or install them: sudo apt-get install dbus avahi-daemon (addresses and "
-                + "join codes work without them)"
-        case .refused(let reason):
-            "rooms are not announced or found: Avahi's daemon says '\(AnnouncedText.printable(reason))'; see: systemctl "
-                + "status avahi-daemon (addresses and join codes work without it)"
-        case .invalidName(let name):
-            "'\(AnnouncedText.printable(name))' cannot be a room's name; take 1 to 63 bytes of text in one line"
+        case .noDaemon(isInstalled: true): "room discovery is off: Avahi's daemon is not running"
+        case .noDaemon(isInstalled: false): "room discovery is off: Avahi is not installed"
+        case .noBus: "room discovery is off: D-Bus is not running"
+        case .refused(let reason): "room discovery is off: Avahi's daemon says '\(AnnouncedText.printable(reason))'"
+        case .invalidName(let name): "'\(AnnouncedText.printable(name))' cannot be a room's name"
         }
     }
 }

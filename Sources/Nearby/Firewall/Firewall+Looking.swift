@@ -6,7 +6,8 @@ extension Firewall {
         /// What stands before `/etc` and `/proc`.
         var root = ""
         /// The program that tells the kernel's rules, to whom may know them.
-        var nft: String? = Self.programs.first { access($0, X_OK) == 0 }
+        // Unsafe in this file: a path is a C string for the call.
+        var nft: String? = Self.programs.first { unsafe access($0, X_OK) == 0 }
         /// Whether this process may ask for the kernel's rules.
         var isAdministrator = geteuid() == 0
 
@@ -82,7 +83,7 @@ extension Firewall {
     private static func configured(_ places: Places) -> PacketRules? {
         let wants = ["sysinit", "multi-user"].map { "/etc/systemd/system/\($0).target.wants/nftables.service" }
         var status = stat()
-        guard wants.contains(where: { lstat(places.root + $0, &status) == 0 }) else { return nil }
+        guard wants.contains(where: { unsafe lstat(places.root + $0, &status) == 0 }) else { return nil }
         return text("/etc/nftables.conf", places).map { PacketRules($0) }
     }
 

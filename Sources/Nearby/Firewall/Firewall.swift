@@ -1,4 +1,4 @@
-/// What filters packets on this machine, as far as it lets itself be seen, and the command that opens a port in it.
+/// What filters packets on this machine, as far as it lets itself be seen.
 public struct Firewall: Hashable, Sendable {
     /// What is sent to a port.
     public enum TransportProtocol: String, Hashable, Sendable, CaseIterable {
@@ -41,28 +41,6 @@ public struct Firewall: Hashable, Sendable {
     /// Whether it lets packets to a port through; nil where only the administrator may know.
     public func isOpen(_ port: UInt16, _ transport: TransportProtocol) -> Bool? {
         openings.map { $0[transport]?.contains(port) ?? false }
-    }
-
-    /// What the administrator types to open a port, until the machine starts again at least.
-    public func command(opening port: UInt16, _ transports: [TransportProtocol]) -> String {
-        switch kind {
-        case .ufw:
-            let isAll = Set(transports) == Set(TransportProtocol.allCases)
-            return isAll ? "sudo ufw allow \(port)" : commands(transports) { "sudo ufw allow \(port)/\($0)" }
-        case .firewalld:
-            return "sudo firewall-cmd " + transports.map { "--add-port=\(port)/\($0)" }.joined(separator: " ")
-        case .nftables(let chains):
-            // At the front: what is added behind a rule that drops the rest is never asked.
-            return chains.map { chain in
-                commands(transports) {
-                    "sudo nft insert rule \(chain.family) \(chain.table) \(chain.name) \($0) dport \(port) accept"
-                }
-            }.joined(separator: " && ")
-        }
-    }
-
-    private func commands(_ transports: [TransportProtocol], _ body: (TransportProtocol) -> String) -> String {
-        transports.map(body).joined(separator: " && ")
     }
 }
 

@@ -9,8 +9,9 @@ struct ShortProgram {
 
     /// What it printed; nil where it could not be started, went wrong, printed too much or took too long.
     func output(within seconds: Double) -> String? {
+        // Unsafe in this file: C structures that are set up before they are used, arguments that are freed after the call.
         var ends: [Int32] = [-1, -1]
-        guard pipe(&ends) == 0 else { return nil }
+        guard unsafe pipe(&ends) == 0 else { return nil }
         for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
         defer { close(ends[0]) }
         guard let pid = spawn(output: ends[1]) else {
@@ -21,7 +22,7 @@ struct ShortProgram {
         let bytes = read(ends[0], until: DispatchTime.now() + seconds)
         if bytes == nil { kill(pid, SIGKILL) }
         var status: Int32 = 0
-        while waitpid(pid, &status, 0) < 0, errno == EINTR {}
+        while unsafe waitpid(pid, &status, 0) < 0, errno == EINTR {}
         return status == 0 ? bytes.map { String(decoding: $0, as: UTF8.self) } : nil
     }
 
@@ -33,8 +34,8 @@ struct ShortProgram {
             guard now < deadline else { return nil }
             var ready = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
             let wait = (deadline.uptimeNanoseconds - now.uptimeNanoseconds) / 1_000_000
-            guard poll(&ready, 1, Int32(wait) + 1) > 0 else { continue }
-            let count = Foundation.read(descriptor, &chunk, chunk.count)
+            guard unsafe poll(&ready, 1, Int32(wait) + 1) > 0 else { continue }
+            let count = unsafe Foundation.read(descriptor, &chunk, chunk.count)
             if count == 0 { return bytes }
             if count > 0 { bytes += chunk[..<count] } else if errno != EINTR { return nil }
         }
@@ -42,26 +43,26 @@ struct ShortProgram {
     }
 
     private func spawn(output: Int32) -> pid_t? {
-        var files = posix_spawn_file_actions_t()
+        var files = unsafe posix_spawn_file_actions_t()
         var attributes = posix_spawnattr_t()
-        posix_spawn_file_actions_init(&files)
-        posix_spawnattr_init(&attributes)
+        unsafe posix_spawn_file_actions_init(&files)
+        unsafe posix_spawnattr_init(&attributes)
         defer {
-            posix_spawn_file_actions_destroy(&files)
-            posix_spawnattr_destroy(&attributes)
+            unsafe posix_spawn_file_actions_destroy(&files)
+            unsafe posix_spawnattr_destroy(&attributes)
         }
-        posix_spawn_file_actions_addopen(&files, 0, "/dev/null", O_RDONLY, 0)
-        posix_spawn_file_actions_adddup2(&files, output, 1)
-        posix_spawn_file_actions_addopen(&files, 2, "/dev/null", O_WRONLY, 0)
+        unsafe posix_spawn_file_actions_addopen(&files, 0, "/dev/null", O_RDONLY, 0)
+        unsafe posix_spawn_file_actions_adddup2(&files, output, 1)
+        unsafe posix_spawn_file_actions_addopen(&files, 2, "/dev/null", O_WRONLY, 0)
         // Signals as a program expects them: this process's are its own affair.
         var none = sigset_t()
-        sigemptyset(&none)
-        posix_spawnattr_setsigmask(&attributes, &none)
-        posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK))
-        var argv = arguments.map { strdup($0) } + [nil]
-        var environment: [UnsafeMutablePointer<CChar>?] = [strdup("PATH=/usr/sbin:/usr/bin:/sbin:/bin"), nil]
-        defer { for text in argv + environment { free(text) } }
+        unsafe sigemptyset(&none)
+        unsafe posix_spawnattr_setsigmask(&attributes, &none)
+        unsafe posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK))
+        var argv = unsafe arguments.map { unsafe strdup($0) } + [nil]
+        var environment: [UnsafeMutablePointer<CChar>?] = unsafe [strdup("PATH=/usr/sbin:/usr/bin:/sbin:/bin"), nil]
+        defer { for unsafe text in unsafe argv + environment { unsafe free(text) } }
         var pid: pid_t = 0
-        return posix_spawn(&pid, arguments[0], &files, &attributes, &argv, &environment) == 0 ? pid : nil
+        return unsafe posix_spawn(&pid, arguments[0], &files, &attributes, &argv, &environment) == 0 ? pid : nil
     }
 }

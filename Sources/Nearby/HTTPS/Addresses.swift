@@ -7,10 +7,11 @@ import struct MediaTransport.SocketAddress
 extension SocketAddress {
     /// An IPv4 address that came to a socket of both families is an IPv4 address here.
     init?(_ address: NIOCore.SocketAddress?) {
+        // Unsafe in this file: an address is read as what its family says, within its length.
         guard let address,
-            let found = Self.filled(by: { pointer, size in
-                address.withSockAddr { source, length in
-                    memcpy(pointer, source, length)
+            let found = unsafe Self.filled(by: { pointer, size in
+                unsafe address.withSockAddr { source, length in
+                    unsafe memcpy(pointer, source, length)
                     size = socklen_t(length)
                     return 0
                 }
@@ -24,8 +25,8 @@ extension SocketAddress {
 
     /// As NIO takes it.
     var forNIO: NIOCore.SocketAddress {
-        withKernelAddress { pointer, _ in
-            address.isV6
+        unsafe withKernelAddress { pointer, _ in
+            unsafe address.isV6
                 ? .init(UnsafeRawPointer(pointer).loadUnaligned(as: sockaddr_in6.self))
                 : .init(UnsafeRawPointer(pointer).loadUnaligned(as: sockaddr_in.self))
         }

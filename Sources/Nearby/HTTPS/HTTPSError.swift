@@ -34,29 +34,25 @@ enum HTTPSError: Error, Hashable, Sendable, CustomStringConvertible {
     /// Whatever else the system says; the value is its `errno`.
     case system(CInt)
 
-    /// One line for the user, with the next step.
+    /// What happened, in one sentence.
     var description: String {
+        // Unsafe in this file: the system's words for an error are a C string.
         switch self {
-        case .portInUse(let port):
-            "TCP port \(port) is in use, perhaps by another 'earshot host'; choose another with --port, or see who holds it:"
-                + " ss -ltnp 'sport = :\(port)'"
-        case .permissionDenied(let port): "no permission to listen on TCP port \(port); take a port from 1024 up"
-        case .addressNotAvailable(let address): "\(address) is no address of this machine; see them with: ip address"
+        case .portInUse(let port): "TCP port \(port) is in use"
+        case .permissionDenied(let port): "no permission to listen on TCP port \(port)"
+        case .addressNotAvailable(let address): "\(address) is no address of this machine"
         case .unusableIdentity(let reason): "the certificate or its key cannot be used: \(reason)"
-        case .connectionRefused(let address):
-            "nobody answers at \(address): is 'earshot host' running there, on port \(address.port)?"
-        case .unreachable(let address):
-            "no route to \(address); check the network with: ip route get \(address.address)"
-        case .timedOut(let address):
-            "\(address) did not answer in time; check the address, and that no firewall blocks TCP port \(address.port)"
+        case .connectionRefused(let address): "nobody answers at \(address)"
+        case .unreachable(let address): "no route to \(address)"
+        case .timedOut(let address): "\(address) did not answer in time"
         case .wrongKey(let address, let expected, let found):
             "\(address) has the key \(found), not \(expected): it is another machine, or somebody in between;"
                 + " nothing was sent to it"
-        case .notTLS(let address): "what answers at \(address) is no Earshot; check address and port"
+        case .notTLS(let address): "what answers at \(address) is no Earshot"
         case .handshakeFailed(let address, let reason): "no encrypted connection to \(address): \(reason)"
-        case .notHTTP(let address): "what answers at \(address) speaks no HTTP; check address and port"
-        case .cut(let address): "\(address) hung up before its answer was whole; try again, and see what it printed"
-        case .system(let code): "TCP: \(String(cString: strerror(code))); try again, and report it if it stays"
+        case .notHTTP(let address): "what answers at \(address) speaks no HTTP"
+        case .cut(let address): "\(address) hung up before its answer was whole"
+        case .system(let code): unsafe "TCP: \(String(cString: strerror(code)))"
         }
     }
 }

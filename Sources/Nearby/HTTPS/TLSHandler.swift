@@ -88,10 +88,11 @@ final class TLSHandler: ChannelDuplexHandler {
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        // Unsafe in this file: views of NIO's buffers, which do not leave the closure.
         guard isReading, let engine else { return }
         let bytes = unwrapInboundIn(data)
         var content = context.channel.allocator.buffer(capacity: bytes.readableBytes)
-        bytes.withUnsafeReadableBytes { engine.receive($0) { content.writeBytes($0) } }
+        unsafe bytes.withUnsafeReadableBytes { unsafe engine.receive($0) { unsafe content.writeBytes($0) } }
         sendOutput(context)
         if case .handshaking = state, engine.hasEstablished {
             state = .established
@@ -161,7 +162,7 @@ final class TLSHandler: ChannelDuplexHandler {
     private func encryptPending(_ context: ChannelHandlerContext) {
         while case .established = state, let engine, pending.hasMark {
             let (content, promise) = takePending(context)
-            content.withUnsafeReadableBytes { engine.write($0) }
+            unsafe content.withUnsafeReadableBytes { unsafe engine.write($0) }
             if case .failed(let error) = engine.state {
                 promise.fail(error)
                 return fail(error, context)
@@ -194,7 +195,7 @@ final class TLSHandler: ChannelDuplexHandler {
         guard let engine else { return ByteBuffer() }
         let size = engine.outputSize
         var buffer = context.channel.allocator.buffer(capacity: size)
-        buffer.writeWithUnsafeMutableBytes(minimumWritableBytes: size) { engine.readOutput(into: $0) }
+        unsafe buffer.writeWithUnsafeMutableBytes(minimumWritableBytes: size) { unsafe engine.readOutput(into: $0) }
         return buffer
     }
 

@@ -27,7 +27,7 @@ struct DescribedWay {
 }
 
 /// Why no way of media is agreed on.
-enum NegotiationFault: Error, CustomStringConvertible {
+public enum NegotiationFault: Error, Hashable, Sendable, CustomStringConvertible {
     /// The description says nothing, or nonsense, of encryption.
     case noTransport
     /// The other side refuses the stream.
@@ -35,15 +35,15 @@ enum NegotiationFault: Error, CustomStringConvertible {
     /// The other side ends what was offered, and does not say why.
     case refused
 
-    var description: String {
+    /// What happened, in one sentence.
+    public var description: String {
         switch self {
         case .noTransport:
-            "the other side's description has no ICE, setup or fingerprint that is understood; install the same version on "
-                + "both"
+            "the other side's description has no ICE, setup or fingerprint that is understood"
         case .nothingInCommon(let offered, let taken):
             "no common format: this side offers \(offered.joined(separator: ", ")), the other takes "
-                + "\(taken.joined(separator: ", ")); give both sides the same --codec, --rate and --channels"
-        case .refused: "the other side took no media; what it printed says why"
+                + taken.joined(separator: ", ")
+        case .refused: "the other side took no media"
         }
     }
 }

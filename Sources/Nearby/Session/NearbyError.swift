@@ -2,7 +2,13 @@ import MediaTransport
 
 /// Why a session cannot begin, or do what it was asked.
 public enum NearbyError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// TCP, or certificate and key.
+    /// Another process listens on the TCP port.
+    case portInUse(UInt16)
+    /// The system forbids to listen on the TCP port.
+    case permissionDenied(UInt16)
+    /// The address to listen on is none of this machine's.
+    case addressNotAvailable(IPAddress)
+    /// TCP, or certificate and key; the library's words.
     case signalling(String)
     /// UDP.
     case media(UDPSocketError)
@@ -10,20 +16,35 @@ public enum NearbyError: Error, Hashable, Sendable, CustomStringConvertible {
     case store(NearbyStoreError)
     /// The system has no thread to spare.
     case noThread
-    /// It hosts or joins already; leave first.
+    /// It hosts or joins already.
     case busy
     /// The session was closed.
     case closed
 
-    /// One line for the user, with the next step.
+    /// What happened, in one sentence.
     public var description: String {
         switch self {
+        case .portInUse(let port): "TCP port \(port) is in use"
+        case .permissionDenied(let port): "no permission to listen on TCP port \(port)"
+        case .addressNotAvailable(let address): "\(address) is no address of this machine"
         case .signalling(let words): words
         case .media(let error): error.description
         case .store(let error): error.description
-        case .noThread: "the system has no thread to spare; see how many run with: ps -eLf | wc -l"
-        case .busy: "this session is in a room already; leave it first"
-        case .closed: "this session is closed; make another"
+        case .noThread: "the system has no thread to spare"
+        case .busy: "this session is in a room already"
+        case .closed: "this session is closed"
         }
+    }
+}
+
+extension NearbyError {
+    init(_ error: HTTPSError) {
+        self =
+            switch error {
+            case .portInUse(let port): .portInUse(port)
+            case .permissionDenied(let port): .permissionDenied(port)
+            case .addressNotAvailable(let address): .addressNotAvailable(address)
+            default: .signalling(error.description)
+            }
     }
 }

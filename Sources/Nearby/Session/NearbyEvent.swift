@@ -7,7 +7,7 @@ public enum NearbyEvent: Sendable {
     case question(AskID, RoomHost.Question)
     /// The question is no longer open.
     case withdrawn(AskID, RoomError)
-    /// A guest was turned away; `RoomError.hostSentence(about:)` has the words.
+    /// A guest was turned away; `RoomError.hostDescription(about:)` has the words.
     case refused(RoomError, guest: String)
 
     /// There is a room, and this is asking to be let in.
@@ -37,9 +37,9 @@ public enum NearbyEvent: Sendable {
     case transport(Member, TransportState)
     /// Signalling works, and for two seconds no media has come from this member. Told once for each time.
     case noMedia(Member)
-    /// Media with a member was not agreed on; in words for the user. It is tried again, unless the other
-    /// side has ended it.
-    case disagreed(Member, String)
+    /// Media with a member was not agreed on: a ``NegotiationFault``, or an error of the parser, the negotiation or the media. It
+    /// is tried again, unless the other side has ended it.
+    case disagreed(Member, any Error)
 
     /// How the room is announced.
     case discovery(RoomAdvertiser.State)

@@ -147,7 +147,7 @@ extension NearbySession {
         ])
     }
 
-    private func disagree(_ member: Member, _ error: any Error) { news.yield(.disagreed(member, "\(error)")) }
+    private func disagree(_ member: Member, _ error: any Error) { news.yield(.disagreed(member, error)) }
 
     // MARK: Transports
 

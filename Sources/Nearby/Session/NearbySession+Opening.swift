@@ -25,7 +25,7 @@ extension NearbySession {
                 server = try await HTTPSServer(address: configuration.address, port: port, identity: tls)
             } catch {
                 guard case .portInUse = error, configuration.takesAnyPort, port != 0 else {
-                    throw .signalling(error.description)
+                    throw NearbyError(error)
                 }
                 port = 0
                 continue

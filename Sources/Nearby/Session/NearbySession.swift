@@ -131,7 +131,7 @@ public actor NearbySession {
             tls = try TLSIdentity(
                 certificatePEM: Array(identity.certificatePEM.utf8), privateKeyPEM: Array(identity.privateKeyPEM.utf8))
         } catch {
-            throw .signalling(error.description)
+            throw NearbyError(error)
         }
         (server, mediaPort) = try await Self.open(configuration, identity, tls)
         port = server.localAddress.port

@@ -101,9 +101,10 @@ public struct NearbyStore: Sendable {
 
     /// Whom this machine knows, where that is another version than the one named.
     func knownPeers(unless version: Version?) throws(NearbyStoreError) -> (KnownPeers, Version?)? {
+        // Unsafe calls of C here: paths are C strings for the call, buffers are passed with their counts.
         guard case .directory(let directory) = place else { return (try knownPeers(), nil) }
         var status = stat()
-        let isThere = stat(Self.peersPath(directory), &status) == 0
+        let isThere = unsafe stat(Self.peersPath(directory), &status) == 0
         let now =
             isThere
             ? Version(
@@ -174,7 +175,7 @@ public struct NearbyStore: Sendable {
     private func locked<T>(_ directory: String, _ body: () throws(NearbyStoreError) -> T) throws(NearbyStoreError) -> T
     {
         try StoredFile.makeDirectory(directory)
-        let lock = open(directory + "/lock", O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+        let lock = unsafe open(directory + "/lock", O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
         guard lock >= 0 else { throw .file(directory + "/lock", code: errno) }
         defer { close(lock) }
         let end = ContinuousClock.now + .seconds(Self.patience)
@@ -199,14 +200,12 @@ public enum NearbyStoreError: Error, Hashable, Sendable, CustomStringConvertible
     /// A file of known peers that cannot be read.
     case knownPeers(String, KnownPeersError)
 
-    /// One line for the user, with the next step.
+    /// What happened, in one sentence.
     public var description: String {
         switch self {
-        case .file(let path, EWOULDBLOCK):
-            "\(path) is held by another Earshot; see which is stopped with: ps -C earshot -o pid,stat,args"
-        case .file(let path, let code):
-            "\(path): \(String(cString: strerror(code))); give $XDG_DATA_HOME a folder that can be written"
-        case .tooLarge(let path): "\(path) is far too large for what it should be; move it away"
+        case .file(let path, EWOULDBLOCK): "\(path) is held by another Earshot"
+        case .file(let path, let code): unsafe "\(path): \(String(cString: strerror(code)))"
+        case .tooLarge(let path): "\(path) is far too large for what it should be"
         case .identity(let path, let reason):
             "\(path): \(reason) (without the file you are somebody new, whom others have to accept again)"
         case .knownPeers(let path, let error): "\(path): \(error)"
@@ -218,7 +217,7 @@ public enum NearbyStoreError: Error, Hashable, Sendable, CustomStringConvertible
 private enum StoredFile {
     /// Nil where there is none.
     static func read(_ path: String, limit: Int) throws(NearbyStoreError) -> [UInt8]? {
-        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+        let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else {
             if errno == ENOENT { return nil }
             throw .file(path, code: errno)
@@ -227,8 +226,8 @@ private enum StoredFile {
         var bytes: [UInt8] = []
         while true {
             var failure: Int32 = 0
-            let piece = [UInt8](unsafeUninitializedCapacity: 65_536) { buffer, count in
-                let got = Glibc.read(descriptor, buffer.baseAddress, buffer.count)
+            let piece = unsafe [UInt8](unsafeUninitializedCapacity: 65_536) { buffer, count in
+                let got = unsafe Glibc.read(descriptor, buffer.baseAddress, buffer.count)
                 failure = got < 0 ? errno : 0
                 count = max(0, got)
             }
@@ -243,32 +242,32 @@ private enum StoredFile {
     /// In the place of what is there, at once: a machine that dies has the old or the new.
     static func write(_ bytes: [UInt8], to path: String) throws(NearbyStoreError) {
         let part = path + ".new"
-        unlink(part)
-        let descriptor = open(part, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        unsafe unlink(part)
+        let descriptor = unsafe open(part, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw .file(part, code: errno) }
         var code: Int32 = 0
         var done = 0
         while done < bytes.count, code == 0 {
-            let count = bytes.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress! + done, bytes.count - done) }
+            let count = unsafe bytes.withUnsafeBytes { unsafe Glibc.write(descriptor, $0.baseAddress! + done, bytes.count - done) }
             if count < 0, errno != EINTR { code = errno }
             done += max(0, count)
         }
         if code == 0, fsync(descriptor) != 0 { code = errno }
         if close(descriptor) != 0, code == 0 { code = errno }
-        if code == 0, rename(part, path) != 0 { code = errno }
+        if code == 0, unsafe rename(part, path) != 0 { code = errno }
         guard code == 0 else {
-            unlink(part)
+            unsafe unlink(part)
             throw .file(path, code: code)
         }
     }
 
     /// With those it lies in.
     static func makeDirectory(_ path: String) throws(NearbyStoreError) {
-        if mkdir(path, 0o700) == 0 || errno == EEXIST { return }
+        if unsafe mkdir(path, 0o700) == 0 || errno == EEXIST { return }
         guard errno == ENOENT, let slash = path.lastIndex(of: "/"), slash != path.startIndex else {
             throw .file(path, code: errno)
         }
         try makeDirectory(String(path[..<slash]))
-        guard mkdir(path, 0o700) == 0 || errno == EEXIST else { throw .file(path, code: errno) }
+        guard unsafe mkdir(path, 0o700) == 0 || errno == EEXIST else { throw .file(path, code: errno) }
     }
 }

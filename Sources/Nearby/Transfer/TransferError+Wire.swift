@@ -10,10 +10,10 @@ extension TransferError {
             HTTPProblem(status: status, code: code, message: message)
         }
         return switch self {
-        case .gone, .ended: problem(.forbidden, "not-member", "you are not in this room; join it first")
+        case .gone, .ended: problem(.forbidden, "not-member", "you are not in this room")
         case .declined: problem(.forbidden, "declined", "it was not wanted")
         case .closed: problem(.gone, "closed", "nothing more of it is wanted")
-        case .busy: problem(.tooManyRequests, "busy", "too much is waiting; try again in a second")
+        case .busy: problem(.tooManyRequests, "busy", "too much is waiting")
         case .tooLong(let limit): problem(.payloadTooLarge, "too-large", "it has \(limit) bytes at most")
         case .damaged: problem(.unprocessableEntity, "wrong-hash", "what arrived has another hash")
         case .noSpace: problem(.insufficientStorage, "disk-full", "the disk is full")

@@ -68,49 +68,41 @@ public enum TransferError: Error, Hashable, Sendable {
 }
 
 extension TransferError: CustomStringConvertible {
-    /// One line for the user, with the next step.
+    /// What happened, in one sentence.
     public var description: String {
         switch self {
-        case .empty: "there is nothing to send; write something"
-        case .tooLong(let limit): "a message has \(limit) bytes at most; send it as a file"
-        case .noSuchFile(let path): "there is no file \(path); check its name"
-        case .isDirectory(let path): "\(path) is a directory; pack it first: tar -czf \(Self.archive(of: path))"
-        case .notRegular(let path): "\(path) is no ordinary file; write what is in it to one, and send that"
-        case .unreadable(let path, let code): "\(path) cannot be read: \(Self.words(code)); see: ls -l \(path)"
-        case .changed(let path): "\(path) was changed while it was sent; send it again when nothing writes to it"
-        case .noSuchFolder(let path): "there is no folder \(path); make it with: mkdir -p \(path)"
-        case .notWritable(let path, let code):
-            "nothing can be put into \(path): \(Self.words(code)); choose another folder"
+        case .empty: "there is nothing to send"
+        case .tooLong(let limit): "a message has \(limit) bytes at most"
+        case .noSuchFile(let path): "there is no file \(path)"
+        case .isDirectory(let path): "\(path) is a directory"
+        case .notRegular(let path): "\(path) is no ordinary file"
+        case .unreadable(let path, let code): "\(path) cannot be read: \(Self.words(code))"
+        case .changed(let path): "\(path) was changed while it was sent"
+        case .noSuchFolder(let path): "there is no folder \(path)"
+        case .notWritable(let path, let code): "nothing can be put into \(path): \(Self.words(code))"
         case .noSpace(let path, let needed, let free):
-            "\(path) has \(ByteCount(free)) of room and the file needs \(ByteCount(needed)); make room, or choose another folder"
-        case .disk(let path, let code):
-            "\(path) takes no more: \(Self.words(code)); what has come is kept, and the file goes on from there when it is sent"
-                + " again"
-        case .alreadyArriving(let path): "the same file is coming into \(path) already; wait for it"
-        case .gone: "that member is not in the room; see who is, and send it again when they are back"
-        case .ended: "you have left the room; join it again first"
+            "\(path) has \(ByteCount(free)) of room and the file needs \(ByteCount(needed))"
+        case .disk(let path, let code): "\(path) takes no more: \(Self.words(code)); what has come is kept"
+        case .alreadyArriving(let path): "the same file is coming into \(path) already"
+        case .gone: "that member is not in the room"
+        case .ended: "you have left the room"
         case .unreachable(let why): "that member could not be reached: \(why)"
         case .wrongKey(let why): why
-        case .cut: "the connection was cut; send it again"
-        case .declined: "they did not take it; ask them, and send it again"
+        case .cut: "the connection was cut"
+        case .declined: "they did not take it"
         case .closed: "they take nothing more of it"
-        case .withdrawn: "the sender took it back, or is gone; ask them to send it again"
-        case .cancelled: "it was cancelled; send it again if you want"
-        case .busy: "too much waits with that member; send it again later"
-        case .damaged: "what arrived is not what was sent; send it again, and check that machine's disk if it stays so"
-        case .theirDiskFull:
-            "their disk is full; have them make room, and send it again: it goes on from where it was"
-        case .theirDisk: "they could not write it down; ask them what their Earshot says, and send it again"
+        case .withdrawn: "the sender took it back, or is gone"
+        case .cancelled: "it was cancelled"
+        case .busy: "too much waits with that member"
+        case .damaged: "what arrived is not what was sent"
+        case .theirDiskFull: "their disk is full"
+        case .theirDisk: "they could not write it down"
         case .refused(_, let message): "they say: \(message)"
         }
     }
 
-    private static func words(_ code: CInt) -> String { String(cString: strerror(code)) }
-
-    private static func archive(of path: String) -> String {
-        let name = path.split(separator: "/").last.map(String.init) ?? "folder"
-        return "\(name).tar.gz \(path)"
-    }
+    // Unsafe in this file: the system's words for an error are a C string.
+    private static func words(_ code: CInt) -> String { unsafe String(cString: strerror(code)) }
 }
 
 /// Who did not get what was sent, and why.

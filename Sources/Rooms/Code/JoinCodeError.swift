@@ -17,22 +17,19 @@ public enum JoinCodeError: Error, Hashable, Sendable, CustomStringConvertible {
     /// An address at which no host is: 0.0.0.0, ::, or a group's.
     case notAHost(IPAddress)
 
-    /// One line for the user.
+    /// What happened, in one sentence.
     public var description: String {
         switch self {
         case .wrongCharacter(let character, let position):
             "character \(position) of the join code, '\(BoundedText.printable(String(character), limit: 4))', is in no "
-                + "code: they have digits and letters without I, L, O and U; compare it with the host's"
-        case .wrongLength(let count):
-            "the join code has \(count) characters; codes have 16, 20, 36 or 39; compare it with the host's"
-        case .wrongCheck:
-            "a character of the join code is wrong, or two have changed places; compare it with the host's"
-        case .otherVersion: "a newer Earshot made this join code; install the host's version here"
-        case .notACode: "the join code holds no address and port; ask the host for it again"
+                + "code: they have digits and letters without I, L, O and U"
+        case .wrongLength(let count): "the join code has \(count) characters; codes have 16, 20, 36 or 39"
+        case .wrongCheck: "a character of the join code is wrong, or two have changed places"
+        case .otherVersion: "a newer Earshot made this join code"
+        case .notACode: "the join code holds no address and port"
         case .linkLocal(let address):
-            "\(address) holds on one network interface only, which a join code cannot carry to another machine; "
-                + "join by name, or by the address with '%' and the interface there"
-        case .notAHost(let address): "\(address) is no machine's address; make the code with one of: ip address"
+            "\(address) holds on one network interface only, which a join code cannot carry to another machine"
+        case .notAHost(let address): "\(address) is no machine's address"
         }
     }
 }

@@ -30,28 +30,22 @@ extension RoomGuest {
         /// The person left, or took the request back.
         case left
 
-        /// One line for the person, with what to do next.
+        /// What happened, in one sentence.
         public var description: String {
             switch self {
             case .refused(let error): error.description
             case .unreached(let failure, let endpoint): Self.sentence(failure, endpoint)
             case .changedKey(let name, let was, let now):
-                "'\(name)' HAS ANOTHER KEY (\(now)) than before (\(was)). Somebody may be posing as them: nothing was sent. If "
-                    + "they have a new machine, or host with --ephemeral (each time a new key), ask them for the key and type: "
-                    + "earshot peers forget \(was.hex.prefix(16))"
-            case .blockedHost(let name, let key):
-                "you have blocked '\(name)'; to lift that: earshot peers unblock \(key.hex.prefix(16))"
-            case .noPINWanted(let info):
-                "'\(info.name)' asks for no PIN, so it may not be the room you mean; join without --pin if it is"
-            case .impostor(let key):
-                "the host (\(key)) cannot prove that it knows the PIN; somebody may be posing as the host: compare the key"
+                "'\(name)' HAS ANOTHER KEY (\(now)) than before (\(was)); nothing was sent"
+            case .blockedHost(let name, _): "you have blocked '\(name)'"
+            case .noPINWanted(let info): "'\(info.name)' asks for no PIN, so it may not be the room you mean"
+            case .impostor(let key): "the host (\(key)) cannot prove that it knows the PIN"
             case .removed(false): RoomError.removed.description
             case .removed(true): RoomError.blocked.description
             case .replaced: RoomError.replaced.description
             case .closed: "the host has closed the room"
             case .dropped: RoomError.notMember.description
-            case .lost:
-                "the room was out of reach for \(Int(Limit.absence)) s; check the network, and join again"
+            case .lost: "the room was out of reach for \(Int(Limit.absence)) s"
             case .becameHost: "this peer admits now"
             case .left: "left the room"
             }
@@ -59,19 +53,13 @@ extension RoomGuest {
 
         private static func sentence(_ failure: CallFailure, _ endpoint: Endpoint) -> String {
             let place = endpoint.addresses.map(\.description).joined(separator: ", ")
-            let port = endpoint.addresses.first?.port ?? JoinCode.usualPort
             return switch failure {
-            case .refused: "nobody answers at \(place): is 'earshot host' running there, on port \(port)?"
-            case .unreachable: "no route to \(place); see with: ip route get, and check that both are in one network"
-            case .timedOut:
-                "\(place) did not answer; check the address, that no firewall blocks TCP port \(port), and that the Wi-Fi lets "
-                    + "its devices reach each other"
-            case .closed: "\(place) hung up; try again, and see what the host printed"
-            case .wrongKey(let key):
-                "\(place) has the key \(key), which is not the one expected; is another machine at the address now? Ask the "
-                    + "host for a new join code"
-            case .nonsense(let error):
-                "\(place) does not answer as Earshot does (\(error.code)); check address and port"
+            case .refused: "nobody answers at \(place)"
+            case .unreachable: "no route to \(place)"
+            case .timedOut: "\(place) did not answer"
+            case .closed: "\(place) hung up"
+            case .wrongKey(let key): "\(place) has the key \(key), which is not the one expected"
+            case .nonsense(let error): "\(place) does not answer as Earshot does (\(error.code))"
             }
         }
     }

@@ -40,7 +40,7 @@ extension RoomHost {
     public enum News: Hashable, Sendable {
         /// Something in the roster is different.
         case changed([RosterChange])
-        /// A guest was turned away; ``RoomError/hostSentence(about:)`` has the words. At most eight in half a minute.
+        /// A guest was turned away; ``RoomError/hostDescription(about:)`` has the words. At most eight in half a minute.
         case refused(RoomError, guest: String)
         /// Another part of this room is about: same room, another host. Joining it means leaving this part and asking there;
         /// nothing happens by itself.

@@ -121,7 +121,7 @@ extension RoomHost {
 
     private mutating func notice(_ error: RoomError, _ name: PeerName, _ caller: Caller, _ now: HostTime) -> [Action] {
         let guest = "'\(name)' at \(caller.address)"
-        guard error.hostSentence(about: guest) != nil, notices.take(at: now) else { return [] }
+        guard error.hostDescription(about: guest) != nil, notices.take(at: now) else { return [] }
         return [.tell(.refused(error, guest: guest))]
     }
 }

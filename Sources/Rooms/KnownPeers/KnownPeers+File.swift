@@ -75,15 +75,13 @@ public enum KnownPeersError: Error, Hashable, Sendable, CustomStringConvertible 
     /// What is wrong with it.
     case damaged(String)
 
-    /// What is wrong and what to do; the owner puts the file's path before it.
+    /// What is wrong, in one sentence; the owner puts the file's path before it.
     public var description: String {
         switch self {
-        case .tooLarge(let size):
-            "\(size) bytes are no list of known peers; it is left as it is: mend it, or move it away to begin anew"
+        case .tooLarge(let size): "\(size) bytes are no list of known peers; it is left as it is"
         case .otherVersion(let version):
-            "version \(version) of the list of known peers, this Earshot reads 1; it is left as it is: use the newer one"
-        case .damaged(let what):
-            "damaged (\(what)); it is left as it is: mend it, or move it away to begin anew, with nobody known or blocked"
+            "version \(version) of the list of known peers, this Earshot reads 1; it is left as it is"
+        case .damaged(let what): "damaged (\(what)); it is left as it is"
         }
     }
 }

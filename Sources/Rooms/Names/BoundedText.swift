@@ -81,19 +81,19 @@ public struct TextError: Error, Hashable, Sendable, CustomStringConvertible {
         self.reason = reason
     }
 
-    /// One line for the user.
+    /// What happened, in one sentence.
     public var description: String {
         let name = subject.rawValue
         switch reason {
-        case .empty: return "the \(name) is empty; give one that can be seen"
+        case .empty: return "the \(name) is empty"
         case .tooLong(let size, let limit):
-            return "the \(name) has \(size) bytes of UTF-8, the limit is \(limit); shorten it"
+            return "the \(name) has \(size) bytes of UTF-8, the limit is \(limit)"
         case .tooShort(let count, let least):
-            return "the \(name) has \(count) characters, it needs \(least) at least; choose a longer one"
+            return "the \(name) has \(count) characters, it needs \(least) at least"
         case .forbidden(let scalar, let position):
             let code = String(scalar.value, radix: 16, uppercase: true)
             let padded = String(repeating: "0", count: max(0, 4 - code.count)) + code
-            return "character \(position) of the \(name), U+\(padded), is a control character; leave it out"
+            return "character \(position) of the \(name), U+\(padded), is a control character"
         }
     }
 }

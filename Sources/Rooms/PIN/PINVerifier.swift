@@ -57,8 +57,8 @@ struct PINVerifier: Sendable {
 }
 
 /// Wrong proofs of the last ten minutes: five for a key, five for an address, fifty in all.
-struct PINAttempts: Sendable {
-    static let window = 600.0
+package struct PINAttempts: Sendable {
+    package static let window = 600.0
     static let limit = 5
     static let totalLimit = 50
     /// Wrong proofs remembered; keys that are known may go beyond ``totalLimit``.

@@ -1,6 +1,6 @@
 import MediaTransport
 
-/// Why a peer does not get what it asked for: a code and a status on the wire, and a sentence for the person on each side.
+/// Why a peer does not get what it asked for: a code and a status on the wire, and what happened for the person on each side.
 public enum RoomError: Error, Hashable, Sendable {
     // The request makes no sense.
 

@@ -12,7 +12,7 @@ extension CallReport.Voice {
         case .on:
             processing = "on"
             processingMs = voice.processingLatency * 1e3
-        case .left(let error): (processing, reason) = ("left", "\(error)")
+        case .left(let error): (processing, reason) = ("left", ErrorText.text(error))
         }
         guard let statistics = voice.statistics, statistics.frames > 0 else { return }
         costPer10Ms = statistics.cost

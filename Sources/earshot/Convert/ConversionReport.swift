@@ -34,7 +34,7 @@ struct ConversionReport: Codable {
         gainDb = result.gain
         elapsedSeconds = elapsed
         timesRealTime = elapsed > 0 ? seconds / elapsed : 0
-        warning = result.tagsError.map { "tags were left behind: \(item.named($0.description))" }
+        warning = result.tagsError.map { "tags were left behind: \(item.named(ErrorText.text($0)))" }
     }
 
     /// For people.

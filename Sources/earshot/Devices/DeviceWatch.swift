@@ -83,7 +83,7 @@ struct DeviceWatch {
                 reason: reason)
         }
         switch news {
-        case .state(let failure): return event(failure == nil ? "running" : "gone", nil, reason: failure?.description)
+        case .state(let failure): return event(failure == nil ? "running" : "gone", nil, reason: failure.map { ErrorText.text($0) })
         case .change(.added(let device)): return event("added", device)
         case .change(.removed(let device)): return event("removed", device)
         case .change(.changed(let device)): return event("changed", device)
@@ -105,7 +105,7 @@ struct DeviceWatch {
         func taken(_ device: AudioDeviceDescription?) -> String { device.map(DeviceFormatting.name) ?? "none" }
         switch news {
         case .state(nil): return line("+", 32, "\(backend) runs")
-        case .state(let failure?): return line("-", 31, failure.description)
+        case .state(let failure?): return line("-", 31, ErrorText.text(failure))
         case .change(.added(let device)):
             let advice = DeviceFormatting.advice(device).map { line("!", 33, $0) } ?? ""
             return line("+", 32, named(device)) + advice

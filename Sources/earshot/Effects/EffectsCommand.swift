@@ -46,7 +46,7 @@ struct EffectsCommand: ParsableCommand {
         if plugins || name.contains(":") {
             do {
                 return try PlugInCatalog.installed.plugIn(name).description
-            } catch { throw Failure(error.description, status: Failure.usage) }
+            } catch { throw Failure(error, Failure.usage) }
         }
         let near = suggestion(name, in: units.compactMap(\.component.subtype))
         throw Failure(

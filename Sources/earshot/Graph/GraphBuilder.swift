@@ -207,7 +207,7 @@ struct GraphBuilder {
     /// What the engine finds wrong, told with the place in the file.
     func placed(_ place: SourcePlace, _ work: () throws -> Void) throws {
         do { try work() } catch let error as AudioEngineError {
-            throw GraphFileError(file: file.path, place: place, problem: error.description)
+            throw GraphFileError(file: file.path, place: place, problem: ErrorText.text(error))
         }
     }
 }

@@ -91,7 +91,7 @@ extension GraphFile {
             let plugIn = try plugIns.plugIn(uri.text)
             if let problem = plugIn.problem { throw problem }
             return plugIn
-        } catch { throw GraphFileError(file: path, place: uri.place, problem: error.description) }
+        } catch { throw GraphFileError(file: path, place: uri.place, problem: ErrorText.text(error)) }
     }
 
     private func unit(_ unit: Unit, _ fields: GraphFields) throws(GraphFileError) -> Kind {

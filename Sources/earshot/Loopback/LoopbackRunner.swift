@@ -99,7 +99,7 @@ final class LoopbackRunner {
         switch (measurement, stated) {
         case (.success(let found), let stated?):
             report.measured = LoopbackReport.Measured(found, stated: stated, rate: card.loopback.sampleRate)
-        case (.failure(let error), _): report.notMeasured = error.description
+        case (.failure(let error), _): report.notMeasured = ErrorText.text(error)
         default: if command.measure != nil { report.notMeasured = "it ended before all probes were done" }
         }
         return report

@@ -42,7 +42,7 @@ struct LoopbackWords {
                     format: "probe: %.3f ms (%.2f frames), %.1f dB, confidence %.2f", found.seconds * 1e3, found.frames,
                     Self.level(found.levelDecibels), found.confidence))
         case .failure(.noLoop), .failure(.silent): Terminal.say("probe: nothing came back")
-        case .failure(let error): Terminal.say("probe: \(error)")
+        case .failure(let error): Terminal.say("probe: \(ErrorText.text(error))")
         }
     }
 

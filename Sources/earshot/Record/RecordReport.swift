@@ -53,7 +53,7 @@ struct RecordReport: Codable {
             File(
                 paths: item.isStream ? [StandardStream.name] : file.paths, type: FileKinds.ending(item.type),
                 frames: file.frameCount, bytes: file.paths.reduce(0) { $0 + Self.byteCount($1) },
-                error: file.error?.description,
+                error: file.error.map { ErrorText.text($0) },
                 warning: file.paths.lazy.compactMap { warnings[$0] }.first)
         }
         lostFrames = recorder.lostFrameCount

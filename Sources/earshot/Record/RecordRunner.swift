@@ -112,7 +112,7 @@ final class RecordRunner {
             isStandingBy = false
             do {
                 try card.record()
-            } catch { Terminal.warn(Failure(error).line) }
+            } catch { Terminal.warn(error) }
         }
         isNews = true
     }
@@ -128,7 +128,7 @@ final class RecordRunner {
         for (index, file) in card.recorder.files.enumerated() where !told.contains(index) {
             guard let error = file.error else { continue }
             told.insert(index)
-            Terminal.warn(error.description)
+            Terminal.warn(error)
         }
     }
 
@@ -158,8 +158,8 @@ final class RecordRunner {
                 do throws(AudioFileError) {
                     try command.tags.write(to: path, part: command.split == nil ? nil : index + plan.firstPart)
                 } catch {
-                    warnings[path] = error.description
-                    Terminal.warn(error.description)
+                    warnings[path] = ErrorText.text(error)
+                    Terminal.warn(error)
                 }
             }
         }

@@ -55,7 +55,7 @@ enum JoinTarget: Equatable {
         do throws(TextError) {
             return try PeerName(text)
         } catch {
-            throw Failure("no room is called that: \(error)", status: Failure.usage)
+            throw Failure("no room is called that: \(ErrorText.text(error))", status: Failure.usage)
         }
     }
 
@@ -63,7 +63,7 @@ enum JoinTarget: Equatable {
         do throws(JoinCodeError) {
             return try JoinCode(text)
         } catch {
-            throw Failure("\(error)", status: Failure.usage)
+            throw Failure(error, Failure.usage)
         }
     }
 

@@ -80,7 +80,7 @@ struct EntranceOptions: ParsableArguments {
         case .wrong(let attemptsLeft):
             let ending = RoomGuest.Ending.refused(.wrongPIN(attemptsLeft: attemptsLeft))
             guard let keys, own.pin == nil else { throw Failure(ending) }
-            Terminal.warn("\(ending)")
+            Terminal.warn(ending)
             return try PINPrompt.read(keys, "the room's PIN")
         }
     }

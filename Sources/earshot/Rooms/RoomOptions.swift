@@ -30,7 +30,7 @@ struct RoomOptions: ParsableArguments {
     }
 
     static func check<T>(_ make: () throws -> T) throws {
-        do { _ = try make() } catch { throw ValidationError((error as? Failure)?.line ?? "\(error)") }
+        do { _ = try make() } catch { throw ValidationError(ErrorText.text(error)) }
     }
 
     var ownName: PeerName { name.flatMap { try? PeerName($0) } ?? OwnName.standard }
@@ -57,7 +57,7 @@ struct RoomOptions: ParsableArguments {
         do throws(TextError) {
             return try PIN(line)
         } catch {
-            throw Failure(error.description, status: Failure.usage)
+            throw Failure(error, Failure.usage)
         }
     }
 }
@@ -79,7 +79,7 @@ enum PINPrompt {
                 do throws(TextError) {
                     return try PIN(text)
                 } catch {
-                    Terminal.warn(error.description)
+                    Terminal.warn(error)
                     text = ""
                 }
             default: break

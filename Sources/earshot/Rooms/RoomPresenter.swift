@@ -79,7 +79,7 @@ final class RoomPresenter {
             .hostChanged, .becameHost, .hostLost, .hostFound, .roomSplit, .descriptionForged:
             presentRoomEvent(event)
         case .discovery(let state): present(state)
-        case .storeFailed(let error): Terminal.warn("\(error)")
+        case .storeFailed(let error): Terminal.warn(error)
         case .joinRequested(let request): present(request)
         case .joinRequestWithdrawn(let request, let error):
             if let words = error.hostSentence(about: request.guest.name.text) { Terminal.say(words) }
@@ -146,7 +146,7 @@ final class RoomPresenter {
         case .advertising(let name):
             let how = (try? PeerName(name)).map { ": earshot \(command) \(HostCommand.argument(for: $0))" } ?? ""
             Terminal.say("\(state)\(how)")
-        case .collision, .unavailable: Terminal.warn("\(state)")
+        case .collision, .unavailable: Terminal.warn(state.text)
         }
     }
 
@@ -184,7 +184,7 @@ final class RoomPresenter {
                 "effects: \(effects.names.joined(separator: ", ")); "
                     + String(format: "your effects add %.1f ms", effects.latency * 1e3))
         case .device(let event, let device):
-            Terminal.say(event.description)
+            Terminal.say(event.text)
             guard case .routeChanged(let change) = event, let card else { return }
             Terminal.say(CallReport.Device(device, card.asked).summary(change.current))
         case .microphone(let finding):
@@ -193,7 +193,7 @@ final class RoomPresenter {
         case .voiceProcessing(.chosen(let choice, let latency)):
             let cost = choice.isOn ? String(format: "; it adds %.1f ms", latency * 1e3) : ""
             Terminal.say("voice processing: \(choice.isOn ? "on" : "off"), \(choice.reason)\(cost)")
-        case .voiceProcessing(.failed(let error)): Terminal.warn("\(error)")
+        case .voiceProcessing(.failed(let error)): Terminal.warn(error)
         case .muted(let isMuted): Terminal.say(isMuted ? "muted; m speaks again" : "not muted any more")
         default: break
         }
@@ -203,9 +203,9 @@ final class RoomPresenter {
         switch event {
         case .callBegan(let participant, let format):
             if card != nil { Terminal.say("in a call with \(participant.name), \(format.words)") }
-        case .transportFailed(let participant, let error): Terminal.warn("no sound with \(participant.name): \(error)")
-        case .negotiationFailed(let participant, let reason):
-            Terminal.warn("no sound with \(participant.name): \(reason)")
+        case .transportFailed(let participant, let error): Terminal.warn("no sound with \(participant.name): \(ErrorText.text(error))")
+        case .negotiationFailed(let participant, let error):
+            Terminal.warn("no sound with \(participant.name): \(ErrorText.text(error))")
         case .linkRate(let participant, let rate):
             guard card != nil else { return }
             if let words = rate?.words {
@@ -266,9 +266,10 @@ final class RoomPresenter {
         case .sending: break
         case .sent: Terminal.say("\(transfer.name) is sent")
         case .failed(let reason):
-            Terminal.warn(transfer.sender == nil ? "\(reason)" : "\(what) of \(name) did not arrive: \(reason)")
+            let text = ErrorText.text(reason)
+            Terminal.warn(transfer.sender == nil ? text : "\(what) of \(name) did not arrive: \(text)")
         case .undelivered(let participants):
-            for participant in participants { Terminal.warn("\(participant.name): \(participant.reason)") }
+            for participant in participants { Terminal.warn("\(participant.name): \(ErrorText.text(participant.reason))") }
         }
     }
 }

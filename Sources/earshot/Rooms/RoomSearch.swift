@@ -83,7 +83,7 @@ struct RoomSearch {
             return Found(endpoint: Endpoint(addresses: addresses, key: .any), name: host, needsPIN: false)
         }
         if let reason {
-            throw Failure("no room '\(name)' can be looked for: \(reason)", status: Failure.unavailable)
+            throw Failure("no room '\(name)' can be looked for: \(ErrorText.text(reason))", status: Failure.unavailable)
         }
         let near = nearestNames(name.text, in: seen)
         let hint =
@@ -112,7 +112,7 @@ struct RoomSearch {
             if Interrupt.isRequested { throw ExitCodes.interrupted }
             let snapshot = browser.snapshot
             if case .unavailable(let reason) = snapshot.state {
-                if told != reason { Terminal.warn("\(reason)") }
+                if told != reason { Terminal.warn(reason) }
                 told = reason
             }
             for change in numbers.take(filter(snapshot.rooms)) { Terminal.say(Self.line(change)) }
@@ -155,7 +155,7 @@ struct RoomSearch {
             Thread.sleep(forTimeInterval: 0.02)
         }
         let snapshot = browser.snapshot
-        if case .unavailable(let reason) = snapshot.state { throw Failure("\(reason)", status: Failure.unavailable) }
+        if case .unavailable(let reason) = snapshot.state { throw Failure(reason) }
         return snapshot.rooms
     }
 }

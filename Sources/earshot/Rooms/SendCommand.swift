@@ -131,7 +131,7 @@ struct SendCommand: ParsableCommand {
         let reasons = state.reasons.withLock { $0 } ?? [:]
         for member in members {
             if let reason = reasons[member.id] {
-                Terminal.warn("\(member.name) does not have \(file.name): \(reason)")
+                Terminal.warn("\(member.name) does not have \(file.name): \(ErrorText.text(reason))")
             } else {
                 let rate = FileFormatting.size(Int(Double(file.size) / max(seconds, 0.001)))
                 Terminal.say("\(member.name) has \(file.name) (\(FileFormatting.size(Int(file.size))), \(rate)/s)")

@@ -13,7 +13,7 @@ extension AudioSession {
         return Task {
             for await event in events {
                 if case .routeChanged(let change) = event, change.reason == .activated { continue }
-                Terminal.say(TerminalText.sanitized(event.description))
+                Terminal.say(TerminalText.sanitized(event.text))
                 guard case .routeChanged(let change) = event else { continue }
                 if let warning = warning(change.current) { Terminal.warn(warning) }
             }
@@ -25,6 +25,6 @@ extension AudioSession {
         guard let interruption else { return nil }
         let seconds = now.seconds(since: interruption.since)
         guard seconds > Self.patience else { return nil }
-        return Failure("no sound for \(Int(seconds)) s: \(interruption.kind)", status: Failure.unavailable)
+        return Failure("no sound for \(Int(seconds)) s: \(interruption.kind.text)", status: Failure.unavailable)
     }
 }

@@ -28,7 +28,7 @@ enum EffectParser {
         if let preset {
             do {
                 try effect.loadPreset(preset)
-            } catch { throw ValidationError("--effect \(text): \(error)") }
+            } catch { throw ValidationError("--effect \(text): \(ErrorText.text(error))") }
         }
         for part in parts.dropFirst() {
             guard let equals = part.firstIndex(of: "=") else {
@@ -38,7 +38,7 @@ enum EffectParser {
             let parameter: AudioParameter
             do {
                 parameter = try effect.parameter(name)
-            } catch { throw ValidationError("--effect \(text): \(error)") }
+            } catch { throw ValidationError("--effect \(text): \(ErrorText.text(error))") }
             guard let value = value(word, parameter.information) else {
                 throw ValidationError("--effect \(text): \(name) takes \(range(parameter.information)), not '\(word)'")
             }
@@ -75,7 +75,7 @@ enum EffectParser {
             {
                 return (effect(plugIn), String(name[name.index(after: colon)...]))
             }
-            throw ValidationError("--effect: \(error)")
+            throw ValidationError("--effect: \(ErrorText.text(error))")
         }
     }
 

@@ -36,24 +36,22 @@ struct Failure: Error {
     init(_ error: any Error) {
         switch error {
         case let error as Failure: self = error
-        case let error as AudioFileError: self.init(error.description, status: Self.status(of: error))
+        case let error as AudioFileError: self.init(error, Self.status(of: error))
         case SoundFileConversion.Failure.file(let error): self.init(error)
-        case SoundFileConversion.Failure.output(let error):
-            self.init(error.description, status: Self.cannotCreate)
-        case let error as SoundFileConversion.Failure: self.init(error.description, status: Self.usage)
+        case SoundFileConversion.Failure.output(let error): self.init(error, Self.cannotCreate)
+        case let error as SoundFileConversion.Failure: self.init(error, Self.usage)
         case AudioRecorderError.file(let error): self.init(error)
         case AudioPlayerError.file(let error): self.init(error)
         case AudioPlayerError.stream(let error): self.init(error)
-        case let error as AudioStreamError: self.init(error.description, status: Self.status(of: error))
-        case let error as GraphFileError: self.init(error.description, status: Self.data)
-        case let error as SimulationError: self.init(error.description, status: Self.data)
+        case let error as AudioStreamError: self.init(error, Self.status(of: error))
+        case let error as GraphFileError: self.init(error, Self.data)
+        case let error as SimulationError: self.init(error, Self.data)
         case let ending as LiveCallEnding: self.init(ending)
-        case let ending as RoomGuest.Ending: self.init(ending.description, status: Self.status(of: ending))
-        case let error as ResolutionError: self.init(error.description, status: Self.noHost)
+        case let ending as RoomGuest.Ending: self.init(ending, Self.status(of: ending))
+        case let error as ResolutionError: self.init(error, Self.noHost)
         case NearbyError.store(let error): self.init(error)
-        case let error as NearbyStoreError: self.init(error.description, status: Self.status(of: error))
-        case let error as any CustomStringConvertible & Error: self.init(error.description, status: Self.unavailable)
-        default: self.init("\(error)", status: Self.unavailable)
+        case let error as NearbyStoreError: self.init(error, Self.status(of: error))
+        default: self.init(error, Self.unavailable)
         }
     }
 
@@ -66,12 +64,15 @@ struct Failure: Error {
         case .codec(let error): self.init(error as any Error)
         case .notPrepared: self.init("the sound card's files could not be opened", status: Self.cannotCreate)
         case .noSound(let interruption, let seconds):
-            self.init("no sound for \(Int(seconds)) s: \(interruption)", status: Self.unavailable)
+            self.init("no sound for \(Int(seconds)) s: \(interruption.text)", status: Self.unavailable)
         case .lastParticipantLost(let name):
             self.init("\(name) vanished, and nobody else is here; join again", status: Self.lost)
         case .left, .duration, .alone: self.init("the call is over", status: Self.unavailable)
         }
     }
+
+    /// What happened, what to do, and this status.
+    init(_ error: any Error, _ status: Int32) { self.init(ErrorText.text(error), status: status) }
 
     private static func status(of error: AudioFileError) -> Int32 {
         switch error {

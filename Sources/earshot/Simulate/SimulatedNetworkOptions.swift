@@ -98,7 +98,7 @@ struct SimulatedNetworkOptions: ParsableArguments {
         do throws(NetworkTraceError) {
             return try NetworkTrace(data)
         } catch {
-            throw Failure("\(path): \(error)", status: Failure.data)
+            throw Failure("\(path): \(ErrorText.text(error))", status: Failure.data)
         }
     }
 }

@@ -22,7 +22,6 @@ import TestTraits
                 ] {
                     await #expect(throws: error) { _ = try await a.transfers.sendFile(at: path, to: [b.id]) }
                 }
-                #expect(TransferError.isDirectory("/home/me/songs").description.contains("tar -czf songs.tar.gz"))
             }
         }
     }
@@ -402,7 +401,7 @@ import TestTraits
         await #expect(throws: TransferFailure([b.id: .declined])) { try await sending.finished() }
     }
 
-    @Test func `errors of disks cross the wire, and say what to do`() throws {
+    @Test func `errors of disks cross the wire`() throws {
         for (error, other) in [
             (TransferError.disk("/x", ENOSPC), TransferError.theirDiskFull), (.disk("/x", EDQUOT), .theirDiskFull),
             (.disk("/x", EIO), .theirDisk), (.declined, .declined), (.damaged, .damaged), (.busy, .busy),
@@ -410,7 +409,6 @@ import TestTraits
         ] {
             guard case .bytes(let bytes) = error.problem.response.content else { Issue.record("\(error)"); continue }
             #expect(TransferError(status: error.problem.status, body: bytes) == other)
-            #expect(other.description.contains(";"))
         }
         for body in ["", "{}", #"{"error":7}"#, String(repeating: "[", count: 9_000)] {
             guard case .refused = TransferError(status: .badRequest, body: Array(body.utf8)) else {

@@ -3,7 +3,8 @@ import COpenSSL
 /// The settings shared by all connections of one server or one client: an `SSL_CTX`. TLS 1.2 and 1.3.
 ///
 /// Sendable since OpenSSL lets threads share an `SSL_CTX` that is not changed once made.
-final class TLSContext: @unchecked Sendable {
+/// Safe since it owns the `SSL_CTX` from `init` to `deinit`; the functions of OpenSSL check their arguments.
+@safe final class TLSContext: @unchecked Sendable {
     enum Role { case client, server }
 
     let role: Role
@@ -23,49 +24,49 @@ final class TLSContext: @unchecked Sendable {
     /// - Parameter credentials: what this side shows; a server needs some, a client shows them where it is asked.
     init(_ role: Role, _ credentials: TLSCredentials?) throws(TLSError) {
         ERR_clear_error()
-        guard let pointer = SSL_CTX_new(role == .client ? TLS_client_method() : TLS_server_method()) else {
+        guard let pointer = unsafe SSL_CTX_new(role == .client ? TLS_client_method() : TLS_server_method()) else {
             throw .system(TLSError.takeReason())
         }
-        (self.role, self.pointer) = (role, pointer)
+        unsafe (self.role, self.pointer) = unsafe (role, pointer)
         // From here on deinit frees it.
         guard setUp(), credentials.map(use) ?? true else { throw .system(TLSError.takeReason()) }
     }
 
-    deinit { SSL_CTX_free(pointer) }
+    deinit { unsafe SSL_CTX_free(pointer) }
 
     private func setUp() -> Bool {
-        SSL_CTX_set_options(pointer, earshot_tls_options)
+        unsafe SSL_CTX_set_options(pointer, earshot_tls_options)
         // An idle connection holds no buffers of records.
-        _ = SSL_CTX_ctrl(pointer, SSL_CTRL_MODE, CLong(SSL_MODE_RELEASE_BUFFERS), nil)
+        _ = unsafe SSL_CTX_ctrl(pointer, SSL_CTRL_MODE, CLong(SSL_MODE_RELEASE_BUFFERS), nil)
         // A session is kept by the client, in a ticket; nothing of it is kept here.
-        _ = SSL_CTX_ctrl(pointer, SSL_CTRL_SET_SESS_CACHE_MODE, CLong(SSL_SESS_CACHE_OFF), nil)
-        _ = SSL_CTX_ctrl(pointer, SSL_CTRL_SET_MAX_CERT_LIST, CLong(Self.chainCapacity), nil)
+        _ = unsafe SSL_CTX_ctrl(pointer, SSL_CTRL_SET_SESS_CACHE_MODE, CLong(SSL_SESS_CACHE_OFF), nil)
+        _ = unsafe SSL_CTX_ctrl(pointer, SSL_CTRL_SET_MAX_CERT_LIST, CLong(Self.chainCapacity), nil)
         // A certificate is judged by its key and not by who has signed it. A server asks for one and does not insist.
-        SSL_CTX_set_verify(pointer, SSL_VERIFY_PEER, nil)
-        SSL_CTX_set_cert_verify_callback(pointer, { store, _ in TLSEngine.verify(store) ? 1 : 0 }, nil)
-        guard SSL_CTX_ctrl(pointer, SSL_CTRL_SET_MIN_PROTO_VERSION, CLong(TLS1_2_VERSION), nil) == 1,
-            SSL_CTX_set_cipher_list(pointer, Self.cipherSuites) == 1,
-            SSL_CTX_set_session_id_context(pointer, Self.sessionContext, CUnsignedInt(Self.sessionContext.count)) == 1
+        unsafe SSL_CTX_set_verify(pointer, SSL_VERIFY_PEER, nil)
+        unsafe SSL_CTX_set_cert_verify_callback(pointer, { store, _ in unsafe TLSEngine.verify(store) ? 1 : 0 }, nil)
+        guard unsafe SSL_CTX_ctrl(pointer, SSL_CTRL_SET_MIN_PROTO_VERSION, CLong(TLS1_2_VERSION), nil) == 1,
+            unsafe SSL_CTX_set_cipher_list(pointer, Self.cipherSuites) == 1,
+            unsafe SSL_CTX_set_session_id_context(pointer, Self.sessionContext, CUnsignedInt(Self.sessionContext.count)) == 1
         else { return false }
         switch role {
-        case .server: SSL_CTX_set_alpn_select_cb(pointer, earshot_select_http11, nil)
+        case .server: unsafe SSL_CTX_set_alpn_select_cb(pointer, earshot_select_http11, nil)
         // Zero is its success.
-        case .client: guard earshot_offer_http11(pointer) == 0 else { return false }
+        case .client: guard unsafe earshot_offer_http11(pointer) == 0 else { return false }
         }
         return true
     }
 
     private func use(_ credentials: TLSCredentials) -> Bool {
-        guard SSL_CTX_use_certificate(pointer, credentials.certificates[0]) == 1 else { return false }
-        for certificate in credentials.certificates.dropFirst() {
+        guard unsafe SSL_CTX_use_certificate(pointer, credentials.certificates[0]) == 1 else { return false }
+        for unsafe certificate in unsafe credentials.certificates.dropFirst() {
             // With 1 the context takes a reference of its own.
-            let chained = SSL_CTX_ctrl(pointer, SSL_CTRL_CHAIN_CERT, 1, UnsafeMutableRawPointer(certificate))
+            let chained = unsafe SSL_CTX_ctrl(pointer, SSL_CTRL_CHAIN_CERT, 1, UnsafeMutableRawPointer(certificate))
             guard chained == 1 else { return false }
         }
-        guard SSL_CTX_use_PrivateKey(pointer, credentials.key) == 1, SSL_CTX_check_private_key(pointer) == 1 else {
+        guard unsafe SSL_CTX_use_PrivateKey(pointer, credentials.key) == 1, unsafe SSL_CTX_check_private_key(pointer) == 1 else {
             return false
         }
         // The names of issuers that a server sends are its own certificate's: a browser then asks its user for none of theirs.
-        return role == .client || SSL_CTX_add_client_CA(pointer, credentials.certificates[0]) == 1
+        return unsafe role == .client || SSL_CTX_add_client_CA(pointer, credentials.certificates[0]) == 1
     }
 }

@@ -4,50 +4,51 @@ import COpenSSL
 /// ``TLSContext`` uses them.
 ///
 /// Sendable since an `X509` and an `EVP_PKEY` that nobody changes can be used by several threads.
-final class TLSCredentials: @unchecked Sendable {
+/// Safe since it owns certificates and key from `init` to `deinit`.
+@safe final class TLSCredentials: @unchecked Sendable {
     /// Our own first, then those that vouch for it; at least one.
     let certificates: [OpaquePointer]
     let key: OpaquePointer
 
     /// Both in PEM, the key without a passphrase.
     init(certificatePEM: [UInt8], privateKeyPEM: [UInt8]) throws(TLSError) {
-        let certificates = try Self.certificates(certificatePEM)
+        let certificates = try unsafe Self.certificates(certificatePEM)
         // Without a callback OpenSSL would ask for a passphrase at the terminal.
-        let key = Self.reading(privateKeyPEM) { PEM_read_bio_PrivateKey($0, nil, { _, _, _, _ in -1 }, nil) }
-        guard let key else {
-            certificates.forEach(X509_free)
+        let key = unsafe Self.reading(privateKeyPEM) { unsafe PEM_read_bio_PrivateKey($0, nil, { _, _, _, _ in -1 }, nil) }
+        guard let key = unsafe key else {
+            unsafe certificates.forEach(X509_free)
             throw .system(TLSError.takeReason())
         }
-        (self.certificates, self.key) = (certificates, key)
+        unsafe (self.certificates, self.key) = unsafe (certificates, key)
     }
 
     deinit {
-        certificates.forEach(X509_free)
-        EVP_PKEY_free(key)
+        unsafe certificates.forEach(X509_free)
+        unsafe EVP_PKEY_free(key)
     }
 
     private static func certificates(_ pem: [UInt8]) throws(TLSError) -> [OpaquePointer] {
-        var found: [OpaquePointer] = []
-        reading(pem) { bio in
-            while let certificate = PEM_read_bio_X509(bio, nil, { _, _, _, _ in -1 }, nil) { found.append(certificate) }
+        var found: [OpaquePointer] = unsafe []
+        unsafe reading(pem) { bio in
+            while let certificate = unsafe PEM_read_bio_X509(bio, nil, { _, _, _, _ in -1 }, nil) { unsafe found.append(certificate) }
         }
         // The last one is followed by no more.
         let isWhole = ERR_GET_REASON(ERR_peek_last_error()) == PEM_R_NO_START_LINE
-        guard isWhole, !found.isEmpty else {
-            found.forEach(X509_free)
+        guard isWhole, unsafe !found.isEmpty else {
+            unsafe found.forEach(X509_free)
             throw .system(TLSError.takeReason())
         }
         ERR_clear_error()
-        return found
+        return unsafe found
     }
 
     @discardableResult
     private static func reading<Result>(_ pem: [UInt8], _ read: (OpaquePointer) -> Result?) -> Result? {
         ERR_clear_error()
-        return pem.withUnsafeBytes { bytes in
-            guard let bio = BIO_new_mem_buf(bytes.baseAddress, CInt(clamping: bytes.count)) else { return nil }
-            defer { BIO_free(bio) }
-            return read(bio)
+        return unsafe pem.withUnsafeBytes { bytes in
+            guard let bio = unsafe BIO_new_mem_buf(bytes.baseAddress, CInt(clamping: bytes.count)) else { return nil }
+            defer { unsafe BIO_free(bio) }
+            return unsafe read(bio)
         }
     }
 }

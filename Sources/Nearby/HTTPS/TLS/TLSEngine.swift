@@ -5,7 +5,9 @@ import COpenSSL
 ///
 /// After each call ``state`` says what has become of the connection, and ``readOutput(into:)`` has the bytes to send; an alert
 /// for the peer is among them where the connection has failed.
-final class TLSEngine {
+///
+/// Safe since it owns the `SSL`, its BIOs and the buffer from `init` to `deinit`, and C writes within the counts that it is given.
+@safe final class TLSEngine {
     enum State: Hashable {
         /// No content passes yet.
         case handshaking
@@ -46,22 +48,22 @@ final class TLSEngine {
     ///   the peer has proven the key; it must not call the engine.
     init(_ context: TLSContext, accepts: @escaping ([UInt8]) -> Bool) throws(TLSError) {
         ERR_clear_error()
-        guard let ssl = SSL_new(context.pointer) else { throw .system(TLSError.takeReason()) }
-        guard let input = BIO_new(BIO_s_mem()), let output = BIO_new(BIO_s_mem()) else {
-            SSL_free(ssl)
+        guard let ssl = unsafe SSL_new(context.pointer) else { throw .system(TLSError.takeReason()) }
+        guard let input = unsafe BIO_new(BIO_s_mem()), let output = unsafe BIO_new(BIO_s_mem()) else {
+            unsafe SSL_free(ssl)
             throw .system(TLSError.takeReason())
         }
-        SSL_set_bio(ssl, input, output)
-        (self.ssl, self.input, self.output, self.accepts) = (ssl, input, output, accepts)
-        content = .allocate(byteCount: Self.recordCapacity, alignment: 16)
-        SSL_set_ex_data(ssl, 0, Unmanaged.passUnretained(self).toOpaque())
-        if context.role == .client { SSL_set_connect_state(ssl) } else { SSL_set_accept_state(ssl) }
+        unsafe SSL_set_bio(ssl, input, output)
+        unsafe (self.ssl, self.input, self.output, self.accepts) = unsafe (ssl, input, output, accepts)
+        unsafe content = .allocate(byteCount: Self.recordCapacity, alignment: 16)
+        unsafe SSL_set_ex_data(ssl, 0, Unmanaged.passUnretained(self).toOpaque())
+        if context.role == .client { unsafe SSL_set_connect_state(ssl) } else { unsafe SSL_set_accept_state(ssl) }
     }
 
     deinit {
-        SSL_free(ssl)
-        OPENSSL_cleanse(content.baseAddress, content.count)
-        content.deallocate()
+        unsafe SSL_free(ssl)
+        unsafe OPENSSL_cleanse(content.baseAddress, content.count)
+        unsafe content.deallocate()
     }
 
     // MARK: Network
@@ -72,21 +74,21 @@ final class TLSEngine {
     /// Takes what the peer has sent. Bytes after its close_notify, or after a failure, are ignored.
     /// - Parameter content: gets what the bytes contain, in order; valid during the call. It must not call the engine.
     func receive(_ bytes: UnsafeRawBufferPointer, content deliver: (UnsafeRawBufferPointer) -> Void) {
-        var rest = bytes[...]
-        while !rest.isEmpty, isReading {
-            let piece = UnsafeRawBufferPointer(rebasing: rest.prefix(Self.recordCapacity))
-            rest = rest.dropFirst(piece.count)
-            guard isTLS(piece) else { return fail(.notTLS) }
+        var rest = unsafe bytes[...]
+        while unsafe !rest.isEmpty, isReading {
+            let piece = unsafe UnsafeRawBufferPointer(rebasing: rest.prefix(Self.recordCapacity))
+            unsafe rest = unsafe rest.dropFirst(piece.count)
+            guard unsafe isTLS(piece) else { return fail(.notTLS) }
             var count = 0
             ERR_clear_error()
-            guard BIO_write_ex(input, piece.baseAddress, piece.count, &count) == 1, count == piece.count else {
+            guard unsafe BIO_write_ex(input, piece.baseAddress, piece.count, &count) == 1, count == piece.count else {
                 return fail(.system(TLSError.takeReason()))
             }
             if state == .handshaking {
                 handshakeCount += piece.count
                 shakeHands()
             }
-            if state == .established { readContent(deliver) }
+            if state == .established { unsafe readContent(deliver) }
         }
     }
 
@@ -108,14 +110,14 @@ final class TLSEngine {
     }
 
     /// Bytes that are to be sent.
-    var outputSize: Int { BIO_ctrl_pending(output) }
+    var outputSize: Int { unsafe BIO_ctrl_pending(output) }
 
     /// Moves bytes that are to be sent into a buffer.
     /// - Returns: their number.
     func readOutput(into buffer: UnsafeMutableRawBufferPointer) -> Int {
         var count = 0
         ERR_clear_error()
-        guard !buffer.isEmpty, BIO_read_ex(output, buffer.baseAddress, buffer.count, &count) == 1 else { return 0 }
+        guard unsafe !buffer.isEmpty, unsafe BIO_read_ex(output, buffer.baseAddress, buffer.count, &count) == 1 else { return 0 }
         return count
     }
 
@@ -125,11 +127,11 @@ final class TLSEngine {
     /// - Precondition: the handshake is done, and ``close()`` has not been called.
     func write(_ content: UnsafeRawBufferPointer) {
         precondition(hasEstablished && !hasClosed)
-        guard !content.isEmpty, isWriting else { return }
+        guard unsafe !content.isEmpty, isWriting else { return }
         var count = 0
         ERR_clear_error()
         // A memory BIO takes all: there are no partial writes.
-        guard SSL_write_ex(ssl, content.baseAddress, content.count, &count) == 1, count == content.count else {
+        guard unsafe SSL_write_ex(ssl, content.baseAddress, content.count, &count) == 1, count == content.count else {
             return fail(.broken(TLSError.takeReason()))
         }
     }
@@ -139,7 +141,7 @@ final class TLSEngine {
         guard isWriting, hasEstablished, !hasClosed else { return }
         hasClosed = true
         ERR_clear_error()
-        SSL_shutdown(ssl)
+        unsafe SSL_shutdown(ssl)
         ERR_clear_error()
     }
 
@@ -147,13 +149,13 @@ final class TLSEngine {
     var applicationProtocol: String? {
         var name: UnsafePointer<UInt8>?
         var count: CUnsignedInt = 0
-        SSL_get0_alpn_selected(ssl, &name, &count)
-        guard let name, count > 0 else { return nil }
-        return String(decoding: UnsafeBufferPointer(start: name, count: Int(count)), as: UTF8.self)
+        unsafe SSL_get0_alpn_selected(ssl, &name, &count)
+        guard let name = unsafe name, count > 0 else { return nil }
+        return unsafe String(decoding: UnsafeBufferPointer(start: name, count: Int(count)), as: UTF8.self)
     }
 
     /// The protocol's version, as OpenSSL calls it: 'TLSv1.3'.
-    var version: String { String(cString: SSL_get_version(ssl)) }
+    var version: String { unsafe String(cString: SSL_get_version(ssl)) }
 }
 
 extension TLSEngine {
@@ -166,7 +168,7 @@ extension TLSEngine {
     /// The first record of either side is an alert or one of the handshake; its version begins with 3 (RFC 8446 §5.1). Looked at
     /// here, as OpenSSL's words for anything else depend on its version.
     private func isTLS(_ bytes: UnsafeRawBufferPointer) -> Bool {
-        for byte in bytes.prefix(2 - headerCount) {
+        for unsafe byte in unsafe bytes.prefix(2 - headerCount) {
             guard headerCount == 0 ? (21...22).contains(byte) : byte == 3 else { return false }
             headerCount += 1
         }
@@ -175,9 +177,9 @@ extension TLSEngine {
 
     private func shakeHands() {
         ERR_clear_error()
-        let result = SSL_do_handshake(ssl)
+        let result = unsafe SSL_do_handshake(ssl)
         guard result == 1 else {
-            switch SSL_get_error(ssl, result) {
+            switch unsafe SSL_get_error(ssl, result) {
             case SSL_ERROR_WANT_READ:
                 if handshakeCount > Self.handshakeCapacity { fail(.handshakeFailed("handshake too long")) }
             case SSL_ERROR_ZERO_RETURN: fail(.endedInHandshake)
@@ -186,7 +188,7 @@ extension TLSEngine {
             return
         }
         (state, hasEstablished) = (.established, true)
-        peerKey = SSL_get0_peer_certificate(ssl).flatMap(Self.publicKey)
+        peerKey = unsafe SSL_get0_peer_certificate(ssl).flatMap(unsafe Self.publicKey)
         ERR_clear_error()
     }
 
@@ -196,10 +198,10 @@ extension TLSEngine {
             let before = outputSize
             var count = 0
             ERR_clear_error()
-            let result = SSL_read_ex(ssl, content.baseAddress, content.count, &count)
+            let result = unsafe SSL_read_ex(ssl, content.baseAddress, content.count, &count)
             replyCount += outputSize - before
             guard result == 1 else {
-                switch SSL_get_error(ssl, result) {
+                switch unsafe SSL_get_error(ssl, result) {
                 case SSL_ERROR_WANT_READ: if replyCount > Self.replyCapacity { fail(.flooded) }
                 case SSL_ERROR_ZERO_RETURN: state = .peerClosed
                 default: fail(.broken(TLSError.takeReason()))
@@ -207,18 +209,18 @@ extension TLSEngine {
                 return
             }
             replyCount = 0
-            if count > 0 { deliver(UnsafeRawBufferPointer(rebasing: content[..<count])) }
+            if count > 0 { unsafe deliver(UnsafeRawBufferPointer(rebasing: content[..<count])) }
         }
     }
 
     /// OpenSSL asks whether the peer's certificate is good.
     static func verify(_ store: OpaquePointer?) -> Bool {
-        guard let ssl = X509_STORE_CTX_get_ex_data(store, SSL_get_ex_data_X509_STORE_CTX_idx()),
-            let engine = SSL_get_ex_data(OpaquePointer(ssl), 0), let shown = X509_STORE_CTX_get0_cert(store),
-            let key = publicKey(of: shown),
-            Unmanaged<TLSEngine>.fromOpaque(engine).takeUnretainedValue().accepts(key)
+        guard let ssl = unsafe X509_STORE_CTX_get_ex_data(store, SSL_get_ex_data_X509_STORE_CTX_idx()),
+            let engine = unsafe SSL_get_ex_data(OpaquePointer(ssl), 0), let shown = unsafe X509_STORE_CTX_get0_cert(store),
+            let key = unsafe publicKey(of: shown),
+            unsafe Unmanaged<TLSEngine>.fromOpaque(engine).takeUnretainedValue().accepts(key)
         else {
-            X509_STORE_CTX_set_error(store, X509_V_ERR_CERT_REJECTED)
+            unsafe X509_STORE_CTX_set_error(store, X509_V_ERR_CERT_REJECTED)
             return false
         }
         return true
@@ -226,12 +228,12 @@ extension TLSEngine {
 
     /// SPKI in DER; nil if the certificate has none that can be read.
     private static func publicKey(of certificate: OpaquePointer) -> [UInt8]? {
-        guard let key = X509_get_X509_PUBKEY(certificate) else { return nil }
-        let size = i2d_X509_PUBKEY(key, nil)
+        guard let key = unsafe X509_get_X509_PUBKEY(certificate) else { return nil }
+        let size = unsafe i2d_X509_PUBKEY(key, nil)
         guard size > 0 else { return nil }
-        return [UInt8](unsafeUninitializedCapacity: Int(size)) { buffer, count in
+        return unsafe [UInt8](unsafeUninitializedCapacity: Int(size)) { buffer, count in
             var end = buffer.baseAddress
-            count = max(0, Int(i2d_X509_PUBKEY(key, &end)))
+            count = unsafe max(0, Int(i2d_X509_PUBKEY(key, &end)))
         }
     }
 }

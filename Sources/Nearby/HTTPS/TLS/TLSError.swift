@@ -20,8 +20,9 @@ enum TLSError: Error, Hashable, Sendable {
     /// OpenSSL's words for the first error that this thread's last call left, which are then forgotten. The first is the cause,
     /// later ones follow from it.
     static func takeReason() -> String {
+        // Unsafe in this file: OpenSSL's words are constants.
         let code = ERR_peek_error()
         ERR_clear_error()
-        return ERR_reason_error_string(code).map { String(cString: $0) } ?? "no reason given"
+        return unsafe ERR_reason_error_string(code).map { unsafe String(cString: $0) } ?? "no reason given"
     }
 }

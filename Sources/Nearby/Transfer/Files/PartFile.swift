@@ -19,10 +19,11 @@ final class PartFile: @unchecked Sendable {
 
     /// Opens what is there of it, or begins it.
     init(in folder: String, name: String, digest: SHA256Digest, size: Int64) throws {
+        // Unsafe calls of C here: paths are C strings for the call, buffers are passed with their counts.
         self.folder = folder
         self.size = size
         self.digest = digest
-        directory = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        directory = unsafe open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard directory >= 0 else {
             throw [ENOENT, ENOTDIR].contains(errno)
                 ? TransferError.noSuchFolder(folder) : .notWritable(folder, errno)
@@ -30,7 +31,7 @@ final class PartFile: @unchecked Sendable {
         try openPart(named: name)
         try readWhatIsThere()
         var room = statvfs()
-        guard fstatvfs(directory, &room) == 0 else { return }
+        guard unsafe fstatvfs(directory, &room) == 0 else { return }
         let free = Int64(
             clamping: UInt64(room.f_bavail).multipliedReportingOverflow(by: UInt64(room.f_frsize)).partialValue)
         guard size - count <= free else {
@@ -47,11 +48,11 @@ final class PartFile: @unchecked Sendable {
     /// Goes on with these.
     /// - Throws: ``TransferError/disk(_:_:)``; nothing of them is in it then.
     func append(_ bytes: ByteBuffer) throws {
-        try bytes.withUnsafeReadableBytes { bytes in
+        try unsafe bytes.withUnsafeReadableBytes { bytes in
             var done = 0
             while done < bytes.count {
-                let written = pwrite(
-                    descriptor, bytes.baseAddress.map { $0 + done }, bytes.count - done, off_t(count) + off_t(done))
+                let written = unsafe pwrite(
+                    descriptor, bytes.baseAddress.map { unsafe $0 + done }, bytes.count - done, off_t(count) + off_t(done))
                 if written > 0 {
                     done += written
                 } else if written == 0 || errno != EINTR {
@@ -60,7 +61,7 @@ final class PartFile: @unchecked Sendable {
                     throw TransferError.disk(folder, code)
                 }
             }
-            hasher.update(bytes)
+            unsafe hasher.update(bytes)
             count += Int64(bytes.count)
         }
     }
@@ -80,13 +81,13 @@ final class PartFile: @unchecked Sendable {
         for number in 1...9_999 {
             let candidate = FileName.numbered(name, number)
             // An empty file holds the name, and the rename replaces that one only.
-            let holder = openat(directory, candidate, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
+            let holder = unsafe openat(directory, candidate, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
             if holder < 0, errno == EEXIST { continue }
             guard holder >= 0 else { throw TransferError.notWritable(folder, errno) }
             close(holder)
-            guard renameat(directory, partName, directory, candidate) == 0 else {
+            guard unsafe renameat(directory, partName, directory, candidate) == 0 else {
                 let code = errno
-                unlinkat(directory, candidate, 0)
+                unsafe unlinkat(directory, candidate, 0)
                 throw TransferError.disk(folder, code)
             }
             return folder.hasSuffix("/") ? folder + candidate : "\(folder)/\(candidate)"
@@ -95,22 +96,22 @@ final class PartFile: @unchecked Sendable {
     }
 
     /// Takes it away.
-    func discard() { unlinkat(directory, partName, 0) }
+    func discard() { unsafe unlinkat(directory, partName, 0) }
 
     private func openPart(named name: String) throws {
         let ending = ".\(digest.hex).part"
         // Another process may give it its name while it is opened here.
         for _ in 0..<10 {
             partName = existing(ending) ?? ".\(name)\(ending)"
-            descriptor = openat(
+            descriptor = unsafe openat(
                 directory, partName, O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0o600)
             guard descriptor >= 0 else { throw TransferError.notWritable(folder, errno) }
             guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else { throw TransferError.alreadyArriving(folder) }
             var ours = stat()
             var named = stat()
-            guard fstat(descriptor, &ours) == 0 else { throw TransferError.notWritable(folder, errno) }
+            guard unsafe fstat(descriptor, &ours) == 0 else { throw TransferError.notWritable(folder, errno) }
             guard ours.st_mode & S_IFMT == S_IFREG else { throw TransferError.notWritable(folder, EEXIST) }
-            if fstatat(directory, partName, &named, AT_SYMLINK_NOFOLLOW) == 0, named.st_ino == ours.st_ino {
+            if unsafe fstatat(directory, partName, &named, AT_SYMLINK_NOFOLLOW) == 0, named.st_ino == ours.st_ino {
                 fchmod(descriptor, 0o600)
                 return
             }
@@ -122,16 +123,16 @@ final class PartFile: @unchecked Sendable {
 
     /// The name of a file in the folder that ends so and is hidden.
     private func existing(_ ending: String) -> String? {
-        let own = openat(directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        let own = unsafe openat(directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard own >= 0 else { return nil }
-        guard let listing = fdopendir(own) else {
+        guard let listing = unsafe fdopendir(own) else {
             close(own)
             return nil
         }
-        defer { closedir(listing) }
-        while let entry = readdir(listing) {
-            let name = withUnsafePointer(to: &entry.pointee.d_name) {
-                $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+        defer { unsafe closedir(listing) }
+        while let entry = unsafe readdir(listing) {
+            let name = unsafe withUnsafePointer(to: &entry.pointee.d_name) {
+                unsafe $0.withMemoryRebound(to: CChar.self, capacity: 256) { unsafe String(cString: $0) }
             }
             if name.hasPrefix("."), name.hasSuffix(ending), name.utf8.count > ending.utf8.count { return name }
         }
@@ -140,18 +141,18 @@ final class PartFile: @unchecked Sendable {
 
     private func readWhatIsThere() throws {
         var status = stat()
-        guard fstat(descriptor, &status) == 0, status.st_size > 0 else { return }
+        guard unsafe fstat(descriptor, &status) == 0, status.st_size > 0 else { return }
         guard status.st_size <= size else {
             ftruncate(descriptor, 0)
             return
         }
         let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 20, alignment: 16)
-        defer { buffer.deallocate() }
+        defer { unsafe buffer.deallocate() }
         while count < status.st_size {
-            let read = pread(descriptor, buffer.baseAddress, buffer.count, off_t(count))
+            let read = unsafe pread(descriptor, buffer.baseAddress, buffer.count, off_t(count))
             if read < 0, errno == EINTR { continue }
             guard read > 0 else { throw TransferError.disk(folder, read == 0 ? EIO : errno) }
-            hasher.update(UnsafeRawBufferPointer(rebasing: buffer[..<read]))
+            unsafe hasher.update(UnsafeRawBufferPointer(rebasing: buffer[..<read]))
             count += Int64(read)
         }
     }

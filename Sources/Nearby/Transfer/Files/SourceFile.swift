@@ -29,20 +29,21 @@ final class SourceFile: Sendable {
     }
 
     private init(_ path: String) throws {
+        // Unsafe calls of C here: paths are C strings for the call, buffers are passed with their counts.
         self.path = path
         // Not to wait for a pipe's other end.
-        descriptor = Glibc.open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
+        descriptor = unsafe Glibc.open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
         guard descriptor >= 0 else {
             let code = errno
             var status = stat()
-            if code == EACCES || code == ENXIO, stat(path, &status) == 0 {
+            if code == EACCES || code == ENXIO, unsafe stat(path, &status) == 0 {
                 if status.st_mode & S_IFMT == S_IFDIR { throw TransferError.isDirectory(path) }
                 if status.st_mode & S_IFMT != S_IFREG { throw TransferError.notRegular(path) }
             }
             throw code == ENOENT || code == ENOTDIR ? TransferError.noSuchFile(path) : .unreadable(path, code)
         }
         var status = stat()
-        let code = fstat(descriptor, &status) == 0 ? 0 : errno
+        let code = unsafe fstat(descriptor, &status) == 0 ? 0 : errno
         let kind = status.st_mode & S_IFMT
         name = FileName.safe(path.split(separator: "/").last.map(String.init) ?? "")
         stamp = Stamp(status)
@@ -64,12 +65,12 @@ final class SourceFile: Sendable {
             try await NIOThreadPool.singleton.runIfActive {
                 var hasher = SHA256Hasher()
                 let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 20, alignment: 16)
-                defer { buffer.deallocate() }
+                defer { unsafe buffer.deallocate() }
                 var done: Int64 = 0
                 while done < self.size {
                     if isCancelled.value != nil { throw CancellationError() }
-                    let count = try self.read(at: done, into: buffer)
-                    hasher.update(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
+                    let count = try unsafe self.read(at: done, into: buffer)
+                    unsafe hasher.update(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
                     done += Int64(count)
                     progress(done)
                 }
@@ -88,8 +89,8 @@ final class SourceFile: Sendable {
             let wanted = Int(min(Int64(count), self.size - offset))
             while buffer.readableBytes < wanted {
                 let done = buffer.readableBytes
-                try buffer.writeWithUnsafeMutableBytes(minimumWritableBytes: wanted - done) {
-                    try self.read(
+                try unsafe buffer.writeWithUnsafeMutableBytes(minimumWritableBytes: wanted - done) {
+                    try unsafe self.read(
                         at: offset + Int64(done), into: UnsafeMutableRawBufferPointer(rebasing: $0[..<(wanted - done)]))
                 }
             }
@@ -101,13 +102,13 @@ final class SourceFile: Sendable {
     /// - Throws: ``TransferError/changed(_:)``.
     func checkUnchanged() throws {
         var status = stat()
-        guard fstat(descriptor, &status) == 0, Stamp(status) == stamp else { throw TransferError.changed(path) }
+        guard unsafe fstat(descriptor, &status) == 0, Stamp(status) == stamp else { throw TransferError.changed(path) }
     }
 
     /// At least one byte.
     private func read(at offset: Int64, into buffer: UnsafeMutableRawBufferPointer) throws -> Int {
         while true {
-            let count = pread(descriptor, buffer.baseAddress, buffer.count, off_t(offset))
+            let count = unsafe pread(descriptor, buffer.baseAddress, buffer.count, off_t(offset))
             if count > 0 { return count }
             if count == 0 { throw TransferError.changed(path) }
             guard errno == EINTR else { throw TransferError.unreadable(path, errno) }

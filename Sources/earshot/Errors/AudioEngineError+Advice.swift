@@ -1,0 +1,78 @@
+import AudioEngine
+import AudioPlugIns
+import AudioQueues
+
+extension AudioEngineError: AdvisedError {
+    var advice: String? {
+        switch self {
+        case .cycle: "Remove one of these connections."
+        case .unconnected: "Connect a source, or leave the node out."
+        case .noOutput: "Connect from the node before it."
+        case .formatMismatch: "Leave the format out to have it converted."
+        case .noParameter(_, _, let near), .noUnit(_, let near):
+            ErrorText.suggestion(near, otherwise: "List units and their parameters: earshot effects")
+        case .noPreset(_, _, let presets):
+            presets.isEmpty ? nil : "Use one of \(presets.joined(separator: ", "))."
+        case .unitFailed: "Use another unit, another rate, or install the plug-in's package again."
+        case .tooManyScheduled: "Leave some of them out."
+        case .device(let error): error.advice
+        case .noThread: "End other programs."
+        case .notAttached, .attachedElsewhere, .permanent, .noSuchBus, .noInput, .impossibleFormat, .alreadyRunning,
+            .running, .notManual, .tooManyFrames:
+            nil
+        }
+    }
+}
+
+extension PlugInError: AdvisedError {
+    var advice: String? {
+        switch self {
+        case .notFound(_, let near) where near.isEmpty:
+            "Install one (on Debian such as swh-lv2), or say in LV2_PATH where it is."
+        case .notFound(_, let near): ErrorText.suggestion(near, otherwise: "List plug-ins: earshot effects --plugins")
+        case .badDescription: "Install its package again, or tell its author."
+        case .noLibrary: "Install its package again."
+        case .requiresFeature, .unsupportedPorts: "Use another plug-in."
+        case .unsupportedChannels(_, let inputs, let outputs, _):
+            "Use "
+                + (inputs <= 2 && outputs <= 2
+                    ? "it with 1 or 2 channels."
+                    : inputs == outputs || inputs == 0 ? "it with \(outputs) channels." : "another plug-in.")
+        case .instantiationFailed: "Try 44100 or 48000 Hz, or install its package again."
+        }
+    }
+}
+
+extension AudioQueueError: AdvisedError {
+    var advice: String? {
+        switch self {
+        case .codec(let error): error.advice
+        case .engine(let error): error.advice
+        case .noThread: "End other programs."
+        case .emptyBuffer, .badBuffer, .enqueuedAlready, .foreignBuffer, .tooManyBuffers, .bufferTooLarge, .stopping,
+            .noRate, .badFormat:
+            nil
+        }
+    }
+}
+
+extension AudioRecorderError: AdvisedError {
+    var advice: String? {
+        switch self {
+        case .file(let error): error.advice
+        case .queue(let error): error.advice
+        case .stopped: nil
+        }
+    }
+}
+
+extension AudioPlayerError: AdvisedError {
+    var advice: String? {
+        switch self {
+        case .file(let error): error.advice
+        case .stream(let error): error.advice
+        case .queue(let error): error.advice
+        case .noItem: nil
+        }
+    }
+}

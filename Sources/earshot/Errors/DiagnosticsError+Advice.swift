@@ -1,0 +1,58 @@
+import Diagnostics
+import Simulation
+
+extension RoundTripError: AdvisedError {
+    var advice: String? {
+        switch self {
+        case .noLoop: "Join the output to the input with a cable or a monitor link."
+        case .silent: "Join the output to the input, and check that the input is not muted."
+        case .constant: "Check the plug and power of the input."
+        case .clipped: "Turn its gain or the output down."
+        case .tooShort: "Let the device run for longer."
+        case .interrupted: "Measure again, with a longer block if it goes on."
+        }
+    }
+}
+
+extension CallPictureError: AdvisedError {
+    var advice: String? {
+        switch self {
+        case .nothingToShow: "Give a direction whose files are not empty."
+        case .notWritten: "Name a place that can be written."
+        case .notDrawn: "Free some memory and try again."
+        }
+    }
+}
+
+extension DelayMeasurementError: AdvisedError {
+    var advice: String? {
+        switch self {
+        case .sentIsSilent: "Use a file with speech or music in it."
+        case .heardIsSilent: "Check that the call was connected and the output not muted."
+        case .tooShort: "Use a second or more."
+        case .noOverlap: "Check the start times of both files."
+        case .noMatch: "Check that the files belong to the same call."
+        case .ambiguous: "Use speech or less regular music."
+        }
+    }
+}
+
+extension SimulationError: AdvisedError {
+    var advice: String? {
+        switch self {
+        case .peerCount: "Give 2 to 8 peers."
+        case .noSound: "Give a file with some sound."
+        case .full: nil
+        }
+    }
+}
+
+extension NetworkTraceError: AdvisedError {
+    var advice: String? {
+        switch self {
+        case .badLine: "Give the packet's delay in ms, 0 to 10000, or 'lost'."
+        case .empty: "Give a line a packet: its delay in ms, 0 to 10000, or 'lost'."
+        case .tooLong: "Give a part of it, which is repeated."
+        }
+    }
+}

@@ -1,0 +1,25 @@
+import Nearby
+
+extension Firewall {
+    /// What the administrator types to open a port, until the machine starts again at least.
+    func command(opening port: UInt16, _ transports: [TransportProtocol]) -> String {
+        switch kind {
+        case .ufw:
+            let isAll = Set(transports) == Set(TransportProtocol.allCases)
+            return isAll ? "sudo ufw allow \(port)" : commands(transports) { "sudo ufw allow \(port)/\($0)" }
+        case .firewalld:
+            return "sudo firewall-cmd " + transports.map { "--add-port=\(port)/\($0)" }.joined(separator: " ")
+        case .nftables(let chains):
+            // At the front: what is added behind a rule that drops the rest is never asked.
+            return chains.map { chain in
+                commands(transports) {
+                    "sudo nft insert rule \(chain.family) \(chain.table) \(chain.name) \($0) dport \(port) accept"
+                }
+            }.joined(separator: " && ")
+        }
+    }
+
+    private func commands(_ transports: [TransportProtocol], _ body: (TransportProtocol) -> String) -> String {
+        transports.map(body).joined(separator: " && ")
+    }
+}

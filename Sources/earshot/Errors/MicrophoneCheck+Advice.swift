@@ -1,0 +1,18 @@
+import AudioDevices
+
+extension MicrophoneCheck.Finding {
+    /// What is wrong and what to do, in one line; nil if nothing is.
+    var advice: String? {
+        switch self {
+        case .fine: nil
+        case .digitalSilence:
+            "the microphone has given nothing but zeros for 5 s. Unmute it in the sound settings. Show which one is used: "
+                + "earshot devices"
+        case .silent:
+            "the microphone has been silent for 5 s. Check that it is not muted. Show which one is used: earshot devices"
+        case .clipping:
+            "the microphone has been clipping for 5 s. Turn it down in the sound settings (pavucontrol, alsamixer), or "
+                + "move away from it."
+        }
+    }
+}

@@ -1,0 +1,100 @@
+import Foundation
+import Nearby
+
+extension NearbyError: AdvisedError {
+    var advice: String? {
+        switch self {
+        case .portInUse(let port):
+            "Another 'earshot host' may have it. Choose another with --port, or see who holds it: ss -ltnp 'sport = "
+                + ":\(port)'"
+        case .permissionDenied: "Take a port from 1024 up."
+        case .addressNotAvailable: "List this machine's addresses: ip address"
+        case .signalling: nil
+        case .media(let error): error.advice
+        case .store(let error): error.advice
+        case .noThread: "See how many run: ps -eLf | wc -l"
+        case .busy, .closed: nil
+        }
+    }
+}
+
+extension NearbyStoreError: AdvisedError {
+    var advice: String? {
+        switch self {
+        case .file(_, EWOULDBLOCK): "See which is stopped: ps -C earshot -o pid,stat,args"
+        case .file: "Give $XDG_DATA_HOME a folder that can be written."
+        case .tooLarge: "Move it away."
+        case .identity: "Restore the file from a copy, or remove it to get a new identity."
+        case .knownPeers(_, let error): error.advice
+        }
+    }
+}
+
+extension DiscoveryError: AdvisedError {
+    var advice: String? {
+        switch self {
+        case .noDaemon(isInstalled: true):
+            "Addresses and join codes work without it. Start it: sudo systemctl start avahi-daemon"
+        case .noDaemon(isInstalled: false):
+            "Addresses and join codes work without it. Install it: sudo apt-get install avahi-daemon"
+        case .noBus:
+            "Addresses and join codes work without it. Start it: sudo systemctl start dbus avahi-daemon, or install it: "
+                + "sudo apt-get install dbus avahi-daemon"
+        case .refused: "Addresses and join codes work without it. See: systemctl status avahi-daemon"
+        case .invalidName: "Take 1 to 63 bytes of text in one line."
+        }
+    }
+}
+
+extension RoomAdvertiser.State {
+    /// What it is, and what to do about it.
+    var text: String {
+        if case .unavailable(let error) = self { ErrorText.text(error) } else { description }
+    }
+}
+
+extension NegotiationFault: AdvisedError {
+    var advice: String? {
+        switch self {
+        case .noTransport: "Install the same version of Earshot on both sides."
+        case .nothingInCommon: "Use the same --codec, --rate and --channels on both sides."
+        case .refused: "See what the other side printed."
+        }
+    }
+}
+
+extension TransferError: AdvisedError {
+    var advice: String? {
+        switch self {
+        case .empty: "Write something."
+        case .tooLong: "Send it as a file."
+        case .noSuchFile: "Check its name."
+        case .isDirectory(let path): "Pack it first: tar -czf \(Self.archive(of: path))"
+        case .notRegular: "Write what is in it to an ordinary file, and send that."
+        case .unreadable(let path, _): "See: ls -l \(path)"
+        case .changed: "Send it again when nothing writes to it."
+        case .noSuchFolder(let path): "Make it: mkdir -p \(path)"
+        case .notWritable: "Choose another folder."
+        case .noSpace: "Make room, or choose another folder."
+        case .disk: "The file goes on from there when it is sent again."
+        case .alreadyArriving: "Wait for it."
+        case .gone: "Send it again when they are back."
+        case .ended: "Join it again first."
+        case .unreachable: "Check the network, and send it again."
+        case .cut: "Send it again."
+        case .declined: "Ask them, and send it again."
+        case .withdrawn: "Ask them to send it again."
+        case .cancelled: "Send it again if you want."
+        case .busy: "Send it again later."
+        case .damaged: "Send it again, and check that machine's disk if it stays so."
+        case .theirDiskFull: "Have them make room, and send it again: it goes on from where it was."
+        case .theirDisk: "Ask them what their Earshot says, and send it again."
+        case .wrongKey, .closed, .refused: nil
+        }
+    }
+
+    private static func archive(of path: String) -> String {
+        let name = path.split(separator: "/").last.map(String.init) ?? "folder"
+        return "\(name).tar.gz \(path)"
+    }
+}

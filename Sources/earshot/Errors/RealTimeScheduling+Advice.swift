@@ -1,0 +1,33 @@
+import AudioDevices
+
+extension RealTimeScheduling {
+    /// How a callback's thread is scheduled, and where not in real time, why and what to change.
+    /// - Parameter granted: its SCHED_FIFO priority.
+    func describe(granted: Int?) -> String {
+        ErrorText.join(description(granted: granted), granted == nil ? obstacle()?.advice : nil)
+    }
+}
+
+extension RealTimeScheduling.Obstacle {
+    var advice: String {
+        switch self {
+        case .switchedOff:
+            "Write 'kernel.sched_rt_runtime_us = 950000' into /etc/sysctl.d/60-realtime.conf, and run: sudo sysctl "
+                + "--system"
+        case .groupWithoutBudget(let file):
+            "Write 950000 into \(file), and before into those of the groups above it."
+        case .limit(_, .container): "Start it with --cap-add SYS_NICE --ulimit rtprio=95"
+        case .limit(_, .login(let grant)):
+            "\(grant.file) allows it to the group \(grant.group), to which this user belongs: log in again."
+        case .limit(_, .group(let grant)):
+            "Put this user into the group \(grant.group) (sudo usermod -aG \(grant.group) $USER), to which \(grant.file) "
+                + "allows it, and log in again."
+        case .limit(_, .disabledFile(let file)):
+            "Rename \(file) to end in .conf (sudo dpkg-reconfigure -p high jackd2), \(Self.join)"
+        case .limit(_, .newFile): "Add '@audio - rtprio 95' to /etc/security/limits.d/audio.conf, \(Self.join)"
+        }
+    }
+
+    private static let join =
+        "put this user into the group audio (sudo usermod -aG audio $USER), and log in again."
+}

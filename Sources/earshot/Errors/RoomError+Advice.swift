@@ -1,0 +1,126 @@
+import MediaTransport
+import Rooms
+
+extension RoomError: AdvisedError {
+    var advice: String? {
+        switch self {
+        case .malformed, .version, .tooLarge, .wrongMediaType, .wrongMethod:
+            "Install the same version of Earshot on both sides."
+        case .notFound: "Check that Earshot is at this address and port."
+        case .declined: "Ask the host, and try again."
+        case .unanswered: "Call the host, and try again."
+        case .replaced: "End one of the two."
+        case .unknownKey: "Ask the host to admit you once with --accept ask."
+        case .keyNeeded: "Use earshot join."
+        case .changedKey(_, let was): "Take another name, or have the host type: \(Self.forgetting(was))"
+        case .ownKey: "Join from another account or machine, or use --ephemeral."
+        case .pinNeeded: "Ask the host for it, and give it with --pin."
+        case .wrongPIN(attemptsLeft: 0):
+            "Ask the host for it, and try again in \(Self.time(Int(PINAttempts.window)))."
+        case .wrongPIN: "Ask the host for it."
+        case .tooManyAttempts(let seconds): "Ask the host for the right one, and try again in \(Self.time(seconds))."
+        case .busy(let seconds): "Try again in \(Self.time(seconds))."
+        case .full: "Wait until a participant leaves."
+        case .closed, .notHost: "List rooms: earshot join --list"
+        case .removed: "Ask the host, and join again."
+        case .notMember: "Join again."
+        case .memberAway: "Try again in some seconds."
+        case .offerUnanswered: "Try again."
+        case .cancelled, .blocked, .noSuchMember, .noSuchOffer, .other: nil
+        }
+    }
+
+    /// For the person at the host, about the guest named: what happened, and what to do; nil if the host need not hear of it.
+    func hostSentence(about guest: String) -> String? {
+        hostDescription(about: guest).map { ErrorText.join($0, hostAdvice) }
+    }
+
+    private var hostAdvice: String? {
+        switch self {
+        case .malformed: "The guest may run another version or program."
+        case .version: "Install the same version of Earshot on both sides."
+        case .unknownKey, .keyNeeded: "To admit new guests: earshot host --accept ask"
+        case .changedKey(_, let was):
+            "Somebody may be posing as them. If they have a new machine, or came with --ephemeral, type: "
+                + Self.forgetting(was)
+        case .full: "To admit them, remove a participant."
+        default: nil
+        }
+    }
+
+    static func forgetting(_ key: KeyFingerprint) -> String { "earshot peers forget \(key.hex.prefix(16))" }
+
+    private static func time(_ seconds: Int) -> String {
+        seconds < 120 ? "\(seconds) s" : "\((seconds + 59) / 60) minutes"
+    }
+}
+
+extension RoomGuest.Ending: AdvisedError {
+    var advice: String? {
+        switch self {
+        case .refused(let error): error.advice
+        case .unreached(let failure, let endpoint): failure.advice(endpoint)
+        case .changedKey(_, let was, _):
+            "Somebody may be posing as them. If they have a new machine, or host with --ephemeral (each time a new key), "
+                + "ask them for the key and type: \(RoomError.forgetting(was))"
+        case .blockedHost(_, let key): "To lift that: earshot peers unblock \(key.hex.prefix(16))"
+        case .noPINWanted: "If it is the room you mean, join without --pin."
+        case .impostor: "Somebody may be posing as the host: compare the key."
+        case .removed(false): RoomError.removed.advice
+        case .removed(true): RoomError.blocked.advice
+        case .replaced: RoomError.replaced.advice
+        case .dropped: RoomError.notMember.advice
+        case .lost: "Check the network, and join again."
+        case .closed, .becameHost, .left: nil
+        }
+    }
+}
+
+extension RoomGuest.CallFailure {
+    fileprivate func advice(_ endpoint: Endpoint) -> String {
+        let port = endpoint.addresses.first?.port ?? JoinCode.usualPort
+        return switch self {
+        case .refused: "Check that 'earshot host' runs there, on port \(port)."
+        case .unreachable: "Check that both are in one network: ip route get ADDRESS"
+        case .timedOut:
+            "Check the address, that no firewall blocks TCP port \(port), and that the Wi-Fi lets its devices reach each "
+                + "other."
+        case .closed: "Try again, and see what the host printed."
+        case .wrongKey: "Another machine may be at the address now. Ask the host for a new join code."
+        case .nonsense: "Check address and port."
+        }
+    }
+}
+
+extension JoinCodeError: AdvisedError {
+    var advice: String? {
+        switch self {
+        case .wrongCharacter, .wrongLength, .wrongCheck: "Compare it with the host's."
+        case .otherVersion: "Install the host's version here."
+        case .notACode: "Ask the host for it again."
+        case .linkLocal: "Join by name, or by the address with '%' and the interface there."
+        case .notAHost: "List this machine's addresses: ip address"
+        }
+    }
+}
+
+extension KnownPeersError: AdvisedError {
+    var advice: String? {
+        switch self {
+        case .tooLarge: "Mend it, or move it away to begin anew."
+        case .otherVersion: "Use the newer Earshot."
+        case .damaged: "Mend it, or move it away to begin anew, with nobody known or blocked."
+        }
+    }
+}
+
+extension TextError: AdvisedError {
+    var advice: String? {
+        switch reason {
+        case .empty: "Give one that can be seen."
+        case .tooLong: "Shorten it."
+        case .tooShort: "Choose a longer one."
+        case .forbidden: "Leave it out."
+        }
+    }
+}

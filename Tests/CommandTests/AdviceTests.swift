@@ -1,0 +1,135 @@
+import AudioBase
+import AudioDevices
+import AudioFiles
+import AudioPlugIns
+import MediaTransport
+import Testing
+
+@testable import Nearby
+@testable import Rooms
+@testable import earshot
+
+/// What the program adds to the errors of the libraries.
+@Suite struct AdviceTests {
+    private struct Silent: Error, CustomStringConvertible { var description: String { "it is so" } }
+
+    @Test func `a text is what happened, then what to do`() {
+        #expect(
+            ErrorText.text(AudioDeviceError.noServer(.jack, server: nil, onPipeWire: true))
+                == "no JACK server is running, but PipeWire is. Use --device pipewire.")
+        #expect(ErrorText.text(Silent()) == "it is so")
+        #expect(ErrorText.text(Failure("as it is; --always", status: 64)) == "as it is; --always")
+        #expect(ErrorText.join("Is it so?", "See.") == "Is it so? See.")
+        #expect(Failure(AudioDeviceError.deviceGone(name: "X")).line.hasPrefix("X is gone. Plug it in again"))
+        #expect(Failure(AudioFileError.missing(path: "a")).line == "a: there is no such file. Check the name.")
+        #expect(Failure(NearbyError.store(.tooLarge("a"))).line.hasSuffix("it should be. Move it away."))
+    }
+
+    @Test(arguments: [
+        (AudioDeviceError.noSystem, "--device simulated"), (.noServer(.jack, server: "x", onPipeWire: false), "-n x -d"),
+        (.noServer(.pipewire, server: nil, onPipeWire: false), "systemctl --user start pipewire"),
+        (.noDevice(name: "a", near: ["b", "c"]), "Did you mean 'b' or 'c'?"), (.noDevice(name: "a", near: []), "devices"),
+        (.otherUsersServer(.pipewire, socket: "/s", owner: "ann"), "as ann"), (.busy(device: "x"), "fuser"),
+        (.otherSampleRate(server: 48_000, asked: 44_100), "jackd with -r 44100"),
+        (.otherBlock(server: 64, asked: 128), "jack_bufsize 128"), (.notPermitted(device: "x"), "usermod -aG audio"),
+    ]) func `a device's error names the option or the command`(error: AudioDeviceError, words: String) {
+        #expect(error.advice?.contains(words) == true, "\(String(describing: error.advice))")
+        #expect(!error.description.contains(words))
+    }
+
+    @Test func `discovery's errors name the command, and that addresses do without`() {
+        for (error, words) in [
+            (DiscoveryError.noDaemon(isInstalled: false), "sudo apt-get install avahi-daemon"),
+            (.noDaemon(isInstalled: true), "systemctl start avahi-daemon"), (.noBus, "systemctl start dbus"),
+            (.refused(reason: "Access denied"), "status avahi-daemon"),
+        ] {
+            #expect(error.advice?.contains(words) == true)
+            #expect(error.advice?.contains("Addresses and join codes work") == true)
+        }
+        #expect(RoomAdvertiser.State.unavailable(.noBus).text == ErrorText.text(DiscoveryError.noBus))
+    }
+
+    @Test func `a plug-in's errors say what to do next`() {
+        let errors: [PlugInError] = [
+            .notFound(name: "x", near: []), .notFound(name: "x", near: ["y"]), .badDescription(plugIn: "x", detail: "y"),
+            .noLibrary(plugIn: "x", path: "y"), .requiresFeature(plugIn: "x", feature: "y"),
+            .unsupportedPorts(plugIn: "x", detail: "y"),
+            .unsupportedChannels(plugIn: "x", inputs: 4, outputs: 2, asked: 2),
+            .instantiationFailed(plugIn: "x", sampleRate: 48_000, words: "y"),
+        ]
+        for error in errors { #expect(error.advice != nil && !ErrorText.text(error).contains("\n")) }
+    }
+
+    @Test func `times are told in seconds below two minutes and in whole minutes above, rounded up`() {
+        let texts = [119, 120, 121, 180, 181].map { RoomError.busy(retryAfter: $0).advice ?? "" }
+        for (text, time) in zip(texts, ["119 s", "2 minutes", "3 minutes", "3 minutes", "4 minutes"]) {
+            #expect(text.hasSuffix("in \(time)."), "\(text)")
+        }
+        #expect(RoomError.wrongPIN(attemptsLeft: 0).advice?.contains("10 minutes") == true)
+    }
+
+    @Test func `a key that has changed comes with what to type, on both sides`() throws {
+        let key = try Identity.generate(at: 1_800_000_000).fingerprint
+        let error = RoomError.changedKey(name: try PeerName("Anna"), was: key)
+        let forget = "earshot peers forget \(key.hex.prefix(16))"
+        #expect(error.advice?.contains(forget) == true && !error.description.contains(forget))
+        let sentence = try #require(error.hostSentence(about: "'Anna' at 10.0.0.1"))
+        #expect(sentence.contains("ANOTHER KEY") && sentence.hasSuffix(forget))
+        #expect(RoomError.notFound.hostSentence(about: "'Anna'") == nil)
+        #expect(RoomError.cancelled.hostSentence(about: "Bob") == "Bob no longer asks to join")
+        let ending = RoomGuest.Ending.changedKey(name: try PeerName("Anna"), was: key, now: key)
+        #expect(ErrorText.text(ending).hasSuffix(forget))
+    }
+
+    @Test func `what cannot be sent comes with what to do`() {
+        #expect(TransferError.isDirectory("/home/me/songs").advice?.contains("tar -czf songs.tar.gz") == true)
+        for error in [TransferError.theirDiskFull, .theirDisk, .declined, .damaged, .busy, .gone] {
+            #expect(error.advice != nil)
+        }
+    }
+
+    private static let grant = RealTimeScheduling.Grant(
+        file: "/etc/security/limits.d/pipewire.conf", group: "pipewire", priority: 95, isMember: false)
+
+    @Test(arguments: [
+        (RealTimeScheduling.Obstacle.limit(0, .newFile), ["'@audio - rtprio 95'", "limits.d/audio.conf", "log in again"]),
+        (.limit(0, .disabledFile("/x.disabled")), ["/x.disabled", "dpkg-reconfigure", "usermod -aG audio", "log in again"]),
+        (.limit(0, .group(grant)), ["usermod -aG pipewire", "limits.d/pipewire.conf", "log in again"]),
+        (.limit(0, .login(grant)), ["the group pipewire", "log in again"]),
+        (.limit(0, .container), ["--cap-add SYS_NICE", "--ulimit rtprio=95"]),
+        (.switchedOff, ["/etc/sysctl.d/60-realtime.conf"]), (.groupWithoutBudget(file: "/sys/f"), ["/sys/f"]),
+    ]) func `denied real-time scheduling names the file to change, in one line`(
+        obstacle: RealTimeScheduling.Obstacle, words: [String]
+    ) {
+        for word in words { #expect(obstacle.advice.contains(word), "\(obstacle.advice)") }
+        #expect(!obstacle.advice.contains("\n"))
+    }
+
+    @Test func `scheduling is described with what to change`() {
+        var facts = RealTimeScheduling()
+        #expect(facts.describe(granted: nil).hasPrefix("normal scheduling: real-time scheduling was denied. Add '@audio"))
+        #expect(facts.describe(granted: 70) == "SCHED_FIFO 70")
+        facts.hasCapability = true
+        #expect(facts.describe(granted: nil).hasSuffix("runs its callbacks without"))
+    }
+
+    @Test(arguments: MicrophoneCheck.Finding.allCases)
+    func `what is wrong with a microphone comes with advice in one line`(finding: MicrophoneCheck.Finding) {
+        #expect((finding.advice == nil) == (finding == .fine))
+        #expect(finding.advice?.contains("\n") != true)
+    }
+
+    @Test func `the command that opens a port in a firewall`() {
+        let ufw = Firewall(.ufw, openings: nil)
+        #expect(ufw.command(opening: 47_400, [.udp]) == "sudo ufw allow 47400/udp")
+        #expect(ufw.command(opening: 47_400, [.tcp, .udp]) == "sudo ufw allow 47400")
+        let firewalld = Firewall(.firewalld, openings: nil)
+        #expect(firewalld.command(opening: 47_400, [.udp]) == "sudo firewall-cmd --add-port=47400/udp")
+        #expect(
+            firewalld.command(opening: 47_400, [.tcp, .udp])
+                == "sudo firewall-cmd --add-port=47400/tcp --add-port=47400/udp")
+        let rules = Firewall(.nftables([.init(family: "inet", table: "filter", name: "input")]), openings: nil)
+        #expect(
+            rules.command(opening: 47_400, [.udp]) == "sudo nft insert rule inet filter input udp dport 47400 accept")
+    }
+}
