@@ -103,6 +103,18 @@ import Testing
         await dead.call.close()
     }
 
+    @Test func `commands for the room are carried out in their order`() async throws {
+        let rig = try Rig()
+        try rig.call.perform(.join(CoreRig.endpoint))
+        try rig.call.perform(.setAdmission(.all))
+        try rig.call.perform(.rename(CoreRig.name(4)))
+        try rig.call.perform(.setDial(.sing))
+        try rig.call.perform(.setOutputVolume(0.5))
+        #expect(await Self.happens { rig.room.asked == ["join", "admission", "tell"] })
+        #expect(await Self.happens { rig.media.asked == ["unmute", "dial sing", "output volume 0.5"] })
+        await rig.call.close()
+    }
+
     @Test func `a mute takes effect at once`() throws {
         let rig = try Rig()
         try rig.call.perform(.setMuted(true))
@@ -165,6 +177,16 @@ import Testing
             #expect(await Self.happens { room.asked == ["join"] })
         }
         #expect(await Self.happens { device.timesClosed == 1 && room.asked.last == "close" && media.asked.last == "stop" })
+    }
+
+    @Test func `a call that was closed is dropped without a second end`() async throws {
+        let (room, media, device) = (TestRoom(), TestMedia(), TestDevice())
+        do {
+            let rig = try Rig(room: room, media: media, device: device)
+            await rig.call.close()
+        }
+        try await Task.sleep(for: .milliseconds(50))
+        #expect(device.timesClosed == 1 && room.asked == ["close"] && media.asked == ["unmute", "stop"])
     }
 
     @Test func `faces on several threads agree at every revision, and no event is missing`() async throws {

@@ -112,6 +112,24 @@ import Testing
         #expect(rig.events.count == before + 1)
     }
 
+    @Test func `a guest who takes over has not lost its host any more`() {
+        var rig = CoreRig { $0.staysAlone = true }
+        rig.joinAsGuest()
+        rig.handle(.room(.reconnecting))
+        rig.wait(1)
+        #expect(rig.snapshot.isHostLost)
+        rig.handle(.room(.becameHost(rig.makeRoster([CoreRig.member(2)], host: 2))))
+        #expect(!rig.snapshot.isHostLost)
+    }
+
+    @Test func `a PIN that was given elsewhere is not asked for in the room`() throws {
+        var rig = CoreRig()
+        try rig.perform(.join(CoreRig.endpoint))
+        rig.handle(.room(.pinNeeded))
+        rig.joinAsGuest()
+        #expect(rig.snapshot.isInRoom && rig.snapshot.pinRequest == nil)
+    }
+
     @Test func `a withdrawn request is reported with its guest`() {
         var rig = CoreRig { $0.staysAlone = true }
         rig.host()
