@@ -235,12 +235,11 @@ public enum CallError: Error, Hashable, Sendable, CustomStringConvertible {
     /// An answer without an offer.
     case notOffered(PeerID)
 
-    /// One line for the user.
+    /// What happened.
     public var description: String {
         switch self {
-        case .full:
-            "a call has \(CallSession.maximumFarSides) others at most: wait until somebody leaves"
-        case .notOffered(let peer): "\(peer) answered, but was offered nothing: call again"
+        case .full: "a call has at most \(CallSession.maximumFarSides) remote peers"
+        case .notOffered(let peer): "\(peer) answered without an offer"
         }
     }
 }

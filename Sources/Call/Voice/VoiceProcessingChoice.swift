@@ -36,7 +36,7 @@ public struct VoiceProcessingChoice: Hashable, Sendable {
         if isOn, blockFrameCount > maximumBlockFrameCount {
             isOn = false
             reason =
-                "the device's blocks of \(blockFrameCount) frames are longer than \(maximumBlockFrameCount): call again"
+                "the device's blocks of \(blockFrameCount) frames are longer than \(maximumBlockFrameCount)"
         }
         (self.isOn, self.reason) = (isOn, reason)
     }

@@ -1,5 +1,6 @@
 import AudioBase
 import AudioCodecs
+import Call
 import VoiceProcessing
 
 extension CodecError: AdvisedError {
@@ -21,6 +22,15 @@ extension VoiceProcessingError: AdvisedError {
         case .refused: "Install webrtc-audio-processing again, or use headphones."
         case .failed, .left: "Use headphones."
         case .noThread: "End other programs, or raise the limit (ulimit -u), or use headphones."
+        }
+    }
+}
+
+extension CallError: AdvisedError {
+    var advice: String? {
+        switch self {
+        case .full: "Wait until a participant leaves."
+        case .notOffered: nil
         }
     }
 }

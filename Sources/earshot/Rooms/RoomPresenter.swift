@@ -208,8 +208,8 @@ final class RoomPresenter {
             Terminal.warn("no sound with \(participant.name): \(ErrorText.text(error))")
         case .linkRate(let participant, let rate):
             guard card != nil else { return }
-            if let words = rate?.words {
-                Terminal.warn("\(participant.name): \(words)")
+            if let summary = rate?.summary {
+                Terminal.warn("\(participant.name): \(summary)")
             } else {
                 Terminal.say("the link to \(participant.name) carries all again")
             }
