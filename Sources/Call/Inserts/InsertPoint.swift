@@ -11,7 +11,7 @@ package final class InsertPoint: Sendable {
     private let order: Order
     private let released: MessageQueue<InsertNode.Handle>
     private let buffers: (AudioBuffer, AudioBuffer)
-    private let owned = Mutex(Owned())
+    private let owned = Guarded(Owned())
     private let sampleRate: Double
 
     private struct Order: @unchecked Sendable {  // an atomic
@@ -26,7 +26,7 @@ package final class InsertPoint: Sendable {
         self.sampleRate = sampleRate
         order = Order(bits: .allocate(capacity: 1))
         order.bits.initialize(to: Atomic(0))
-        // Three nodes can come back between two exchanges: two of a fade, and one that changes nothing.
+        // Each exchange empties it, and until the next three nodes can come back: two of a fade, and one that changes nothing.
         released = MessageQueue(capacity: 8)
         buffers = (
             AudioBuffer(channelCount: channelCount, frameCapacity: IOCycle.maximumFrameCount),
@@ -55,13 +55,15 @@ package final class InsertPoint: Sendable {
 
     /// Fades to another insert, or to none. An insert that is set already stays as it is.
     package func set(_ insert: CallInsert?) {
-        let replaced: InsertNode.Handle? = owned.withLock { owned in
-            guard owned.insert !== insert else { return nil }
+        let handles: [InsertNode.Handle] = owned.withLock { owned in
+            guard owned.insert !== insert else { return [] }
             owned.insert = insert
+            let returned = drain()
             let node = InsertNode.Handle(insert, sampleRate: sampleRate)
-            return InsertNode.Handle(bits: order.bits.pointee.exchange(node.bits, ordering: .acquiringAndReleasing))
+            let old = order.bits.pointee.exchange(node.bits, ordering: .acquiringAndReleasing)
+            return returned + (InsertNode.Handle(bits: old).map { [$0] } ?? [])
         }
-        replaced?.free()
+        for handle in handles { handle.free() }
         collect()
     }
 
@@ -75,12 +77,17 @@ package final class InsertPoint: Sendable {
     package func collect() {
         let handles: [InsertNode.Handle] = owned.withLock { owned in
             if !owned.isRendered { renderer.state.pointee.settle() }
-            var handles: [InsertNode.Handle] = []
-            while let handle = released.pop() { handles.append(handle) }
-            return handles
+            return drain()
         }
         // An owner's end may call the session: no lock is held.
         for handle in handles { handle.free() }
+    }
+
+    /// Takes what has come back, under the lock: the queue has one reader at a time.
+    private func drain() -> [InsertNode.Handle] {
+        var handles: [InsertNode.Handle] = []
+        while let handle = released.pop() { handles.append(handle) }
+        return handles
     }
 
     /// The render thread's handle.
