@@ -144,10 +144,12 @@ func tests(_ name: String, uses: [String], areOptimised: Bool = false) -> Target
         swiftSettings: areOptimised ? settings : testSettings, linkerSettings: linker)
 }
 
+let strictSettings: [SwiftSetting] = [.strictMemorySafety(), .treatWarning("StrictMemorySafety", as: .error)]
+
 func targets(_ layer: Layer) -> [Target] {
     let library = Target.target(
         name: layer.name, dependencies: dependencies(layer.uses),
-        swiftSettings: settings + (layer.isStrict ? [.strictMemorySafety()] : []), linkerSettings: linker)
+        swiftSettings: settings + (layer.isStrict ? strictSettings : []), linkerSettings: linker)
     guard isNamed(layer.name) else { return [library] }
     return [
         library,

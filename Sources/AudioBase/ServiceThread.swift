@@ -81,8 +81,8 @@ public final class ServiceThread: Sendable {
                 case .milliseconds(let count): CInt(clamping: max(0, count))
                 case .untilWoken: -1
                 }
-            poll(&descriptor, 1, time)
-            wakeup.wokeUp()
+            let isSignalled = poll(&descriptor, 1, time) > 0
+            wakeup.wokeUp(isSignalled: isSignalled)
         }
     }
 

@@ -22,15 +22,22 @@ public final class AudioSession: Sendable {
     private let broadcast = Broadcast<AudioSessionEvent>()
     private let others: OtherSound
     private let turn = NSLock()  // one activation or end at a time
+    private let settledInterval: Int
 
     /// An inactive session.
     public convenience init(_ system: any AudioSystem, _ configuration: Configuration = Configuration()) {
         self.init(system, configuration, players: .shared)
     }
 
-    /// - Parameter players: who is asked to pause.
-    init(_ system: any AudioSystem, _ configuration: Configuration, players: OtherPlayers) {
+    /// - Parameters:
+    ///   - players: who is asked to pause.
+    ///   - settledInterval: milliseconds between two looks of the session's thread while nothing changes.
+    init(
+        _ system: any AudioSystem, _ configuration: Configuration, players: OtherPlayers,
+        settledInterval: Int = SessionWorker.Interval.settled
+    ) {
         self.system = system
+        self.settledInterval = settledInterval
         others = OtherSound(system, players)
         state = Mutex(State(configuration: configuration))
     }
@@ -78,7 +85,8 @@ public final class AudioSession: Sendable {
                 sampleRate: hardware.sampleRate, inputChannelCount: configuration.effectiveInputCount,
                 outputChannelCount: configuration.effectiveOutputCount, monitor: monitor)
         try device.replace(with: hardware)
-        let worker = SessionWorker(configuration, system: system, device: device, broadcast: broadcast)
+        let worker = SessionWorker(
+            configuration, system: system, device: device, broadcast: broadcast, settledInterval: settledInterval)
         worker.adopt(
             choice,
             AudioRoute(

@@ -8,6 +8,7 @@ final class SessionWorker: Sendable {
     let system: any AudioSystem
     let device: SessionDevice
     let broadcast: Broadcast<AudioSessionEvent>
+    private let settledInterval: Int
     /// Between two looks, in milliseconds. What nobody tells of needs the seldom ones: that calls stopped, that the machine slept.
     enum Interval {
         static let settled = 100
@@ -25,8 +26,9 @@ final class SessionWorker: Sendable {
 
     init(
         _ configuration: AudioSession.Configuration, system: any AudioSystem, device: SessionDevice,
-        broadcast: Broadcast<AudioSessionEvent>
+        broadcast: Broadcast<AudioSessionEvent>, settledInterval: Int
     ) {
+        self.settledInterval = settledInterval
         self.system = system
         self.device = device
         self.broadcast = broadcast
@@ -87,7 +89,7 @@ final class SessionWorker: Sendable {
         looks.wrappingAdd(1, ordering: .relaxed)
         perform(shared.withLock { $0.state.update(world, at: now) })
         return shared.withLock { shared in
-            shared.state.isChanging(at: now) ? Interval.changing : Interval.settled
+            shared.state.isChanging(at: now) ? Interval.changing : settledInterval
         }
     }
 

@@ -14,7 +14,8 @@ enum Digest {
     static func hmacSHA256(_ bytes: [UInt8], key: [UInt8]) -> [UInt8] {
         var result = [UInt8](repeating: 0, count: 32)
         var size: UInt32 = 32
-        unsafe precondition(HMAC(EVP_sha256(), key, Int32(key.count), bytes, bytes.count, &result, &size) != nil && size == 32)
+        unsafe precondition(
+            HMAC(EVP_sha256(), key, Int32(key.count), bytes, bytes.count, &result, &size) != nil && size == 32)
         return result
     }
 

@@ -1,5 +1,6 @@
 import AudioBase
 import AudioDevices
+import Glibc
 import TestSupport
 import Testing
 
@@ -207,6 +208,25 @@ import Testing
         try rig.run(card(1, 0), from: Self.origin.advanced(bySeconds: 1), seconds: 0.1)
         #expect(rig.client.heard[0].contains { $0 != 0 })
         rig.end()
+    }
+
+    @Test("the session's thread is woken by the first call of each route and by no other")
+    func wakes() throws {
+        let rig = Rig(rate: 48_000)
+        defer { rig.end() }
+        let device = try SimulatedCard(SimulatedCard.Configuration(sampleRate: 48_000, blockFrameCount: 256))
+        device.renderer.start(at: Self.origin)
+        for call in 0..<6 {
+            if call % 3 == 0 { rig.adapter.pointee.prepare(for: 48_000) }
+            rig.wakeup.prepareToSleep()
+            let now = device.renderer.nextCallTime
+            rig.adapter.pointee.process(device.renderer.beginCycle(at: now))
+            device.renderer.endCycle(at: now)
+            var descriptor = pollfd(fd: rig.wakeup.fileDescriptor, events: Int16(POLLIN), revents: 0)
+            let isWoken = poll(&descriptor, 1, 0) > 0
+            rig.wakeup.wokeUp(isSignalled: isWoken)
+            #expect(isWoken == (call % 3 == 0), "call \(call)")
+        }
     }
 
     @Test("one side alone is converted too", arguments: [(0, 1), (1, 0)])

@@ -26,9 +26,11 @@ import Testing
     }
 
     @Test(arguments: [
-        (AudioDeviceError.noSystem, "--device simulated"), (.noServer(.jack, server: "x", onPipeWire: false), "-n x -d"),
+        (AudioDeviceError.noSystem, "--device simulated"),
+        (.noServer(.jack, server: "x", onPipeWire: false), "-n x -d"),
         (.noServer(.pipewire, server: nil, onPipeWire: false), "systemctl --user start pipewire"),
-        (.noDevice(name: "a", near: ["b", "c"]), "Did you mean 'b' or 'c'?"), (.noDevice(name: "a", near: []), "devices"),
+        (.noDevice(name: "a", near: ["b", "c"]), "Did you mean 'b' or 'c'?"),
+        (.noDevice(name: "a", near: []), "devices"),
         (.otherUsersServer(.pipewire, socket: "/s", owner: "ann"), "as ann"), (.busy(device: "x"), "fuser"),
         (.otherSampleRate(server: 48_000, asked: 44_100), "jackd with -r 44100"),
         (.otherBlock(server: 64, asked: 128), "jack_bufsize 128"), (.notPermitted(device: "x"), "usermod -aG audio"),
@@ -51,7 +53,8 @@ import Testing
 
     @Test func `a plug-in's errors say what to do next`() {
         let errors: [PlugInError] = [
-            .notFound(name: "x", near: []), .notFound(name: "x", near: ["y"]), .badDescription(plugIn: "x", detail: "y"),
+            .notFound(name: "x", near: []), .notFound(name: "x", near: ["y"]),
+            .badDescription(plugIn: "x", detail: "y"),
             .noLibrary(plugIn: "x", path: "y"), .requiresFeature(plugIn: "x", feature: "y"),
             .unsupportedPorts(plugIn: "x", detail: "y"),
             .unsupportedChannels(plugIn: "x", inputs: 4, outputs: 2, asked: 2),
@@ -92,8 +95,14 @@ import Testing
         file: "/etc/security/limits.d/pipewire.conf", group: "pipewire", priority: 95, isMember: false)
 
     @Test(arguments: [
-        (RealTimeScheduling.Obstacle.limit(0, .newFile), ["'@audio - rtprio 95'", "limits.d/audio.conf", "log in again"]),
-        (.limit(0, .disabledFile("/x.disabled")), ["/x.disabled", "dpkg-reconfigure", "usermod -aG audio", "log in again"]),
+        (
+            RealTimeScheduling.Obstacle.limit(0, .newFile),
+            ["'@audio - rtprio 95'", "limits.d/audio.conf", "log in again"]
+        ),
+        (
+            .limit(0, .disabledFile("/x.disabled")),
+            ["/x.disabled", "dpkg-reconfigure", "usermod -aG audio", "log in again"]
+        ),
         (.limit(0, .group(grant)), ["usermod -aG pipewire", "limits.d/pipewire.conf", "log in again"]),
         (.limit(0, .login(grant)), ["the group pipewire", "log in again"]),
         (.limit(0, .container), ["--cap-add SYS_NICE", "--ulimit rtprio=95"]),
@@ -107,7 +116,8 @@ import Testing
 
     @Test func `scheduling is described with what to change`() {
         var facts = RealTimeScheduling()
-        #expect(facts.describe(granted: nil).hasPrefix("normal scheduling: real-time scheduling was denied. Add '@audio"))
+        #expect(
+            facts.describe(granted: nil).hasPrefix("normal scheduling: real-time scheduling was denied. Add '@audio"))
         #expect(facts.describe(granted: 70) == "SCHED_FIFO 70")
         facts.hasCapability = true
         #expect(facts.describe(granted: nil).hasSuffix("runs its callbacks without"))

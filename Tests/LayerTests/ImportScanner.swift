@@ -32,7 +32,8 @@ enum ImportScanner {
     /// interpolated stays in the text.
     static func literals(_ source: String) -> [(line: Int, text: String)] {
         var literals: [(line: Int, text: String)] = []
-        scan(source, code: { _ in }, literal: { literals.append((line: $0, text: String(decoding: $1, as: UTF8.self))) })
+        scan(
+            source, code: { _ in }, literal: { literals.append((line: $0, text: String(decoding: $1, as: UTF8.self))) })
         return literals
     }
 

@@ -12,7 +12,8 @@ import Testing
     static func violations(in source: String) -> [String] {
         ImportScanner.literals(source).filter { literal in
             !labels.contains(literal.text)
-                && literal.text.contains(#/(^|[^-\w])--[a-z]|\bearshot [a-z]|\bsudo |\bsystemctl |\bps -|\bapt(-get)? /#)
+                && literal.text.contains(
+                    #/(^|[^-\w])--[a-z]|\bearshot [a-z]|\bsudo |\bsystemctl |\bps -|\bapt(-get)? /#)
         }.map { "\($0.line): \($0.text)" }
     }
 

@@ -96,7 +96,9 @@ import Testing
         let ending = RoomGuest.Ending.changedKey(
             name: name("Hanna"), was: TestKey(7).fingerprint, now: TestKey(0).fingerprint)
         #expect(guest.guest.ending == ending && guest.call { if case .ask = $0 { true } else { false } } == nil)
-        #expect(ending.description.contains("ANOTHER KEY (\(TestKey(0).fingerprint)) than before (\(TestKey(7).fingerprint))"))
+        #expect(
+            ending.description.contains(
+                "ANOTHER KEY (\(TestKey(0).fingerprint)) than before (\(TestKey(7).fingerprint))"))
         var blocking = KnownPeers()
         blocking.block(TestKey(0).fingerprint, as: name("Hanna"), date: 1)
         var other = TestGuest(known: blocking)

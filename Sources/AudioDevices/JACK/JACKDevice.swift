@@ -55,7 +55,8 @@ public final class JACKDevice: AudioDevice {
         let counts = 0...AudioFormat.channelCounts.upperBound
         guard counts.contains(inputChannelCount), counts.contains(outputChannelCount) else {
             throw .unsupportedFormat(
-                detail: "\(inputChannelCount) inputs, \(outputChannelCount) outputs; it takes 0 to \(counts.upperBound)")
+                detail: "\(inputChannelCount) inputs, \(outputChannelCount) outputs; it takes 0 to \(counts.upperBound)"
+            )
         }
         let client = try JACKProcess.open(name, serverName)
         let made = try client.with(undo: { if case .success(let (_, memory)) = $0 { memory.deallocate() } }) {

@@ -71,7 +71,8 @@ extension SimulatedCard {
             guard counts.contains(inputChannelCount), counts.contains(outputChannelCount), counts.contains(inputs),
                 counts.contains(outputs)
             else {
-                throw bad("\(inputChannelCount) inputs, \(outputChannelCount) outputs; it takes 0 to \(counts.upperBound)")
+                throw bad(
+                    "\(inputChannelCount) inputs, \(outputChannelCount) outputs; it takes 0 to \(counts.upperBound)")
             }
             guard abs(driftPPM) <= 10_000 else { throw bad("a drift of \(driftPPM) ppm; it takes −10000 to 10000") }
             try jitter.validate()

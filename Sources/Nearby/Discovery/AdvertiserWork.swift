@@ -98,7 +98,8 @@ import CAvahi
             rename()
             told = nil
         case AVAHI_ENTRY_GROUP_FAILURE:
-            failure = unsafe DiscoveryError(avahi: client.map { unsafe avahi_client_errno($0) } ?? CInt(AVAHI_ERR_FAILURE))
+            failure = unsafe DiscoveryError(
+                avahi: client.map { unsafe avahi_client_errno($0) } ?? CInt(AVAHI_ERR_FAILURE))
         default: break
         }
     }

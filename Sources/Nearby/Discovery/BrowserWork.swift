@@ -59,7 +59,8 @@ import MediaTransport
         case AVAHI_BROWSER_NEW: if let place { follow(place, isOnThisMachine: isOnThisMachine) }
         case AVAHI_BROWSER_REMOVE: if let place { forget(place) }
         case AVAHI_BROWSER_FAILURE:
-            failure = unsafe DiscoveryError(avahi: client.map { unsafe avahi_client_errno($0) } ?? CInt(AVAHI_ERR_FAILURE))
+            failure = unsafe DiscoveryError(
+                avahi: client.map { unsafe avahi_client_errno($0) } ?? CInt(AVAHI_ERR_FAILURE))
         default: break  // all that the daemon knew, or all for now
         }
     }
@@ -70,7 +71,9 @@ import MediaTransport
             client, place.interface, place.family, place.name, RoomAnnouncement.serviceType, place.domain,
             CInt(AVAHI_PROTO_UNSPEC), Self.noFlags,
             { _, interface, family, event, name, _, domain, host, address, port, txt, _, context in
-                guard let context = unsafe context, let place = unsafe RoomSightings.Place(interface, family, name, domain) else { return }
+                guard let context = unsafe context,
+                    let place = unsafe RoomSightings.Place(interface, family, name, domain)
+                else { return }
                 let sighting =
                     unsafe event == AVAHI_RESOLVER_FOUND
                     ? RoomSightings.Sighting(interface, host, address, port, txt) : nil
@@ -110,7 +113,8 @@ extension RoomSightings.Sighting {
         _ interface: CInt, _ host: UnsafePointer<CChar>?, _ address: UnsafePointer<AvahiAddress>?, _ port: UInt16,
         _ txt: UnsafeMutablePointer<AvahiStringList>?
     ) {
-        guard let host = unsafe host, let address = unsafe address, let announcement = unsafe RoomAnnouncement(TXTRecord(parsing: Self.bytes(of: txt)))
+        guard let host = unsafe host, let address = unsafe address,
+            let announcement = unsafe RoomAnnouncement(TXTRecord(parsing: Self.bytes(of: txt)))
         else { return nil }
         let found = unsafe IPAddress(address.pointee).scoped(to: UInt32(max(0, interface)))
         unsafe self.init(
@@ -130,7 +134,9 @@ extension IPAddress {
         if address.proto == CInt(AVAHI_PROTO_INET) {
             self = unsafe .v4(UInt32(bigEndian: address.data.ipv4.address))
         } else {
-            let bits = unsafe withUnsafeBytes(of: address.data.ipv6.address) { unsafe $0.loadUnaligned(as: UInt128.self) }
+            let bits = unsafe withUnsafeBytes(of: address.data.ipv6.address) {
+                unsafe $0.loadUnaligned(as: UInt128.self)
+            }
             self = .v6(UInt128(bigEndian: bits), scope: 0)
         }
     }

@@ -61,7 +61,7 @@ struct ShortProgram {
         unsafe posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK))
         var argv = unsafe arguments.map { unsafe strdup($0) } + [nil]
         var environment: [UnsafeMutablePointer<CChar>?] = unsafe [strdup("PATH=/usr/sbin:/usr/bin:/sbin:/bin"), nil]
-        defer { for unsafe text in unsafe argv + environment { unsafe free(text) } }
+        defer { unsafe (argv + environment).forEach { unsafe free($0) } }
         var pid: pid_t = 0
         return unsafe posix_spawn(&pid, arguments[0], &files, &attributes, &argv, &environment) == 0 ? pid : nil
     }

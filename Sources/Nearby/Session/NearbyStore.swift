@@ -248,7 +248,9 @@ private enum StoredFile {
         var code: Int32 = 0
         var done = 0
         while done < bytes.count, code == 0 {
-            let count = unsafe bytes.withUnsafeBytes { unsafe Glibc.write(descriptor, $0.baseAddress! + done, bytes.count - done) }
+            let count = unsafe bytes.withUnsafeBytes {
+                unsafe Glibc.write(descriptor, $0.baseAddress! + done, bytes.count - done)
+            }
             if count < 0, errno != EINTR { code = errno }
             done += max(0, count)
         }

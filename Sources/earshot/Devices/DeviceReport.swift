@@ -63,7 +63,8 @@ struct DeviceReport: Codable {
     init(_ listings: [DeviceListing]) {
         systems = listings.map {
             System(
-                system: $0.backend.rawValue, isRunning: $0.failure == nil, reason: $0.failure.map { ErrorText.text($0) },
+                system: $0.backend.rawValue, isRunning: $0.failure == nil,
+                reason: $0.failure.map { ErrorText.text($0) },
                 devices: $0.devices.map(Device.init))
         }
     }

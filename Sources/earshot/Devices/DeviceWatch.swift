@@ -83,7 +83,8 @@ struct DeviceWatch {
                 reason: reason)
         }
         switch news {
-        case .state(let failure): return event(failure == nil ? "running" : "gone", nil, reason: failure.map { ErrorText.text($0) })
+        case .state(let failure):
+            return event(failure == nil ? "running" : "gone", nil, reason: failure.map { ErrorText.text($0) })
         case .change(.added(let device)): return event("added", device)
         case .change(.removed(let device)): return event("removed", device)
         case .change(.changed(let device)): return event("changed", device)

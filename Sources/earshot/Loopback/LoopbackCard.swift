@@ -5,43 +5,22 @@ import Diagnostics
 import Foundation
 
 /// The sound card of `earshot loopback`, on a session that follows what becomes of it.
-final class LoopbackCard {
+final class LoopbackCard: SessionCard {
     let session: AudioSession
-    /// Stays while the hardware behind it changes.
     let device: any AudioDevice
     let watchdog: CallbackWatchdog
     let loopback: Loopback
-    private let asked: DeviceOptions
-    private let wire: AudioRing?
+    let asked: SystemOptions
 
     init(_ command: LoopbackCommand) throws {
-        asked = command.card
-        let outputs = 2  // what a route lacks beyond would be lost; with --output-map there may be more
-        let system: any AudioSystem
-        var simulated: SimulatedCard.Configuration?
-        if asked.device == .simulated {
-            let card = SimulatedCard.Configuration(
-                sampleRate: asked.rate ?? 48_000, blockFrameCount: asked.block ?? 256,
-                inputChannelCount: command.channels, outputChannelCount: outputs)
+        asked = command.card.system
+        // What a route lacks beyond two outputs would be lost; with --output-map there may be more.
+        session = try command.card.session(inputChannelCount: command.channels) { card in
             let wire = Self.wire(card)
-            simulated = card
-            simulated?.source = wire
-            simulated?.sink = wire
-            self.wire = wire
-            system = SimulatedSystem.standard(simulated)
-        } else {
-            wire = nil
-            system = try asked.makeSystem()
+            card.source = wire
+            card.sink = wire
         }
-        var wanted = try asked.configuration(
-            inputChannelCount: command.channels, outputChannelCount: outputs, on: system)
-        wanted.preferredBlockFrameCount = asked.block ?? simulated?.blockFrameCount
-        wanted.preferredSampleRate = asked.rate ?? simulated?.sampleRate
-        session = AudioSession(system, wanted)
-        device = try session.activate()
-        let route = session.currentRoute
-        guard route.input != nil else { throw AudioDeviceError.noDefaultDevice(.input) }
-        guard route.output != nil else { throw AudioDeviceError.noDefaultDevice(.output) }
+        device = try session.activate(needing: [.input, .output])
         watchdog = CallbackWatchdog(monitor: device.monitor)
         loopback = Loopback(sampleRate: device.sampleRate, inputChannelCount: device.inputChannelCount)
         loopback.gain = Float(pow(10, command.gain / 20))
@@ -65,12 +44,9 @@ final class LoopbackCard {
         session.deactivate()
     }
 
-    var report: CallReport.Device { CallReport.Device(session, device, asked.system) }
-    var summary: String { report.summary(session.currentRoute) }
-
     /// How an output is joined to an input here, in one line.
     var howToJoin: String {
-        let client = asked.clientName
+        let client = asked.card.clientName
         switch session.system.backend {
         case .pipewire:
             let sink = session.currentRoute.output?.id ?? "SINK"

@@ -9,9 +9,8 @@ import Foundation
 
 /// The sound card of `earshot monitor` with its graph: microphone → effects → a mixer, from which the file is written → the
 /// main mixer, which has the volume → headphones.
-final class MonitorCard {
+final class MonitorCard: SessionCard {
     let session: AudioSession
-    /// Stays while the hardware behind it changes.
     let device: any AudioDevice
     let watchdog: CallbackWatchdog
     let effects: [AudioUnitEffect]
@@ -19,7 +18,7 @@ final class MonitorCard {
     let heard: MonitorTape
     private let spoken: MonitorTape
     private let engine = AudioEngine()
-    private let asked: DeviceOptions
+    let asked: SystemOptions
     private let volume: Float
     /// Seconds.
     private(set) var effectsLatency = 0.0
@@ -27,28 +26,11 @@ final class MonitorCard {
     private(set) var reduction: Float = 1
 
     init(_ command: MonitorCommand) throws {
-        asked = command.card
+        asked = command.card.system
         effects = try command.effect.effects()
         volume = Float(pow(10, command.volume / 20))
-        let system: any AudioSystem
-        var simulated: SimulatedCard.Configuration?
-        if asked.device == .simulated {
-            simulated = SimulatedCard.Configuration(
-                sampleRate: asked.rate ?? 48_000, blockFrameCount: asked.block ?? 256,
-                inputChannelCount: command.channels, outputChannelCount: 2)
-            system = SimulatedSystem.standard(simulated)
-        } else {
-            system = try asked.makeSystem()
-        }
-        var wanted = try asked.configuration(
-            inputChannelCount: command.channels, outputChannelCount: 2, on: system)
-        wanted.preferredBlockFrameCount = asked.block ?? simulated?.blockFrameCount
-        wanted.preferredSampleRate = asked.rate ?? simulated?.sampleRate
-        session = AudioSession(system, wanted)
-        device = try session.activate()
-        let route = session.currentRoute
-        guard route.input != nil else { throw AudioDeviceError.noDefaultDevice(.input) }
-        guard route.output != nil else { throw AudioDeviceError.noDefaultDevice(.output) }
+        session = try command.card.session(inputChannelCount: command.channels)
+        device = try session.activate(needing: [.input, .output])
         watchdog = CallbackWatchdog(monitor: device.monitor)
         let rate = device.sampleRate
         spoken = MonitorTape(sampleRate: rate)
@@ -101,8 +83,6 @@ final class MonitorCard {
         recorder?.stop()
     }
 
-    var report: CallReport.Device { CallReport.Device(session, device, asked.system) }
-    var summary: String { report.summary(session.currentRoute) }
     /// Peaks of the microphone and of what is heard, 0 to 1 and above.
     var peaks: (input: Float, output: Float) { (spoken.peak.load(), heard.peak.load() * volume * reduction) }
 

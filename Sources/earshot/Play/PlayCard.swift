@@ -7,15 +7,14 @@ import AudioSession
 import Foundation
 
 /// What `earshot play` plays on: player → effects → the main mixer, which has the volume → loudspeaker.
-final class PlayCard {
+final class PlayCard: SessionCard {
     let session: AudioSession
-    /// Stays while the hardware behind it changes.
     let device: any AudioDevice
     let watchdog: CallbackWatchdog
     let effects: [AudioUnitEffect]
     let player: AudioPlayer
     private let engine = AudioEngine()
-    private let asked: SystemOptions
+    let asked: SystemOptions
     private let loudspeaker: LoudspeakerOptions
     private var held: Float = 0
 
@@ -38,8 +37,7 @@ final class PlayCard {
         wanted.preferredIOBufferDuration = 0.02
         if !hasKeys { wanted.pausesWhenHeadphonesLeave = false }
         session = AudioSession(system, wanted)
-        device = try session.activate()
-        guard session.currentRoute.output != nil else { throw AudioDeviceError.noDefaultDevice(.output) }
+        device = try session.activate(needing: [.output])
         watchdog = CallbackWatchdog(monitor: device.monitor)
         let format = AudioFormat(
             sampleRate: device.sampleRate, channelCount: max(1, min(2, device.outputChannelCount)))
@@ -88,7 +86,5 @@ final class PlayCard {
         session.deactivate()
     }
 
-    var report: CallReport.Device { CallReport.Device(session, device, asked) }
-    var summary: String { report.summary(session.currentRoute) }
     var warning: String? { loudspeaker.mapWarning(session.currentRoute) }
 }

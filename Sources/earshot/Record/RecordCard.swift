@@ -8,15 +8,14 @@ import AudioSession
 import Foundation
 
 /// The sound card of `earshot record`: microphone → recorder, and a meter beside it.
-final class RecordCard {
+final class RecordCard: SessionCard {
     let session: AudioSession
-    /// Stays while the hardware behind it changes.
     let device: any AudioDevice
     let watchdog: CallbackWatchdog
     let recorder: AudioRecorder
     private let engine = AudioEngine()
     private let meter: MonitorTape
-    private let asked: SystemOptions
+    let asked: SystemOptions
     private let feeder: FileFeeder?
     private let source: AudioRing?
     /// Frames to record in all; nil for no end.
@@ -46,13 +45,13 @@ final class RecordCard {
         }
         (self.feeder, self.source) = (feeder, source)
         session = AudioSession(system, try Self.wanted(command, count, rate, system))
-        device = try session.activate()
-        guard let route = session.currentRoute.input else { throw AudioDeviceError.noDefaultDevice(.input) }
+        device = try session.activate(needing: [.input])
         watchdog = CallbackWatchdog(monitor: device.monitor)
         meter = MonitorTape(sampleRate: device.sampleRate)
         let format = AudioFormat(
             sampleRate: rate ?? device.sampleRate,
-            channelCount: count ?? max(1, min(2, route.inputChannelCount, device.inputChannelCount)))
+            channelCount: count
+                ?? max(1, min(2, session.currentRoute.input?.inputChannelCount ?? 1, device.inputChannelCount)))
         limit = command.seconds.map { max(1, Int(($0 * format.sampleRate).rounded())) }
         var options = AudioRecorder.Options()
         options.preRoll = command.preRoll ?? 0
@@ -134,6 +133,4 @@ final class RecordCard {
 
     /// Of what comes in, 0 to 1 and above; falls slowly.
     var peak: Float { meter.peak.load() }
-    var report: CallReport.Device { CallReport.Device(session, device, asked) }
-    var summary: String { report.summary(session.currentRoute) }
 }

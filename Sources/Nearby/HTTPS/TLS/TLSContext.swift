@@ -46,7 +46,8 @@ import COpenSSL
         unsafe SSL_CTX_set_cert_verify_callback(pointer, { store, _ in unsafe TLSEngine.verify(store) ? 1 : 0 }, nil)
         guard unsafe SSL_CTX_ctrl(pointer, SSL_CTRL_SET_MIN_PROTO_VERSION, CLong(TLS1_2_VERSION), nil) == 1,
             unsafe SSL_CTX_set_cipher_list(pointer, Self.cipherSuites) == 1,
-            unsafe SSL_CTX_set_session_id_context(pointer, Self.sessionContext, CUnsignedInt(Self.sessionContext.count)) == 1
+            unsafe SSL_CTX_set_session_id_context(pointer, Self.sessionContext, CUnsignedInt(Self.sessionContext.count))
+                == 1
         else { return false }
         switch role {
         case .server: unsafe SSL_CTX_set_alpn_select_cb(pointer, earshot_select_http11, nil)
@@ -58,12 +59,14 @@ import COpenSSL
 
     private func use(_ credentials: TLSCredentials) -> Bool {
         guard unsafe SSL_CTX_use_certificate(pointer, credentials.certificates[0]) == 1 else { return false }
-        for unsafe certificate in unsafe credentials.certificates.dropFirst() {
-            // With 1 the context takes a reference of its own.
-            let chained = unsafe SSL_CTX_ctrl(pointer, SSL_CTRL_CHAIN_CERT, 1, UnsafeMutableRawPointer(certificate))
-            guard chained == 1 else { return false }
+        // With 1 the context takes a reference of its own.
+        let isChained = unsafe credentials.certificates.dropFirst().allSatisfy { certificate in
+            unsafe SSL_CTX_ctrl(pointer, SSL_CTRL_CHAIN_CERT, 1, UnsafeMutableRawPointer(certificate)) == 1
         }
-        guard unsafe SSL_CTX_use_PrivateKey(pointer, credentials.key) == 1, unsafe SSL_CTX_check_private_key(pointer) == 1 else {
+        guard isChained else { return false }
+        guard unsafe SSL_CTX_use_PrivateKey(pointer, credentials.key) == 1,
+            unsafe SSL_CTX_check_private_key(pointer) == 1
+        else {
             return false
         }
         // The names of issuers that a server sends are its own certificate's: a browser then asks its user for none of theirs.

@@ -14,7 +14,9 @@ import COpenSSL
     init(certificatePEM: [UInt8], privateKeyPEM: [UInt8]) throws(TLSError) {
         let certificates = try unsafe Self.certificates(certificatePEM)
         // Without a callback OpenSSL would ask for a passphrase at the terminal.
-        let key = unsafe Self.reading(privateKeyPEM) { unsafe PEM_read_bio_PrivateKey($0, nil, { _, _, _, _ in -1 }, nil) }
+        let key = unsafe Self.reading(privateKeyPEM) {
+            unsafe PEM_read_bio_PrivateKey($0, nil, { _, _, _, _ in -1 }, nil)
+        }
         guard let key = unsafe key else {
             unsafe certificates.forEach(X509_free)
             throw .system(TLSError.takeReason())
@@ -30,7 +32,9 @@ import COpenSSL
     private static func certificates(_ pem: [UInt8]) throws(TLSError) -> [OpaquePointer] {
         var found: [OpaquePointer] = unsafe []
         unsafe reading(pem) { bio in
-            while let certificate = unsafe PEM_read_bio_X509(bio, nil, { _, _, _, _ in -1 }, nil) { unsafe found.append(certificate) }
+            while let certificate = unsafe PEM_read_bio_X509(bio, nil, { _, _, _, _ in -1 }, nil) {
+                unsafe found.append(certificate)
+            }
         }
         // The last one is followed by no more.
         let isWhole = ERR_GET_REASON(ERR_peek_last_error()) == PEM_R_NO_START_LINE

@@ -117,7 +117,9 @@ import COpenSSL
     func readOutput(into buffer: UnsafeMutableRawBufferPointer) -> Int {
         var count = 0
         ERR_clear_error()
-        guard unsafe !buffer.isEmpty, unsafe BIO_read_ex(output, buffer.baseAddress, buffer.count, &count) == 1 else { return 0 }
+        guard unsafe !buffer.isEmpty, unsafe BIO_read_ex(output, buffer.baseAddress, buffer.count, &count) == 1 else {
+            return 0
+        }
         return count
     }
 
@@ -168,7 +170,7 @@ extension TLSEngine {
     /// The first record of either side is an alert or one of the handshake; its version begins with 3 (RFC 8446 §5.1). Looked at
     /// here, as OpenSSL's words for anything else depend on its version.
     private func isTLS(_ bytes: UnsafeRawBufferPointer) -> Bool {
-        for unsafe byte in unsafe bytes.prefix(2 - headerCount) {
+        for byte in unsafe Array(bytes.prefix(2 - headerCount)) {
             guard headerCount == 0 ? (21...22).contains(byte) : byte == 3 else { return false }
             headerCount += 1
         }
@@ -216,7 +218,8 @@ extension TLSEngine {
     /// OpenSSL asks whether the peer's certificate is good.
     static func verify(_ store: OpaquePointer?) -> Bool {
         guard let ssl = unsafe X509_STORE_CTX_get_ex_data(store, SSL_get_ex_data_X509_STORE_CTX_idx()),
-            let engine = unsafe SSL_get_ex_data(OpaquePointer(ssl), 0), let shown = unsafe X509_STORE_CTX_get0_cert(store),
+            let engine = unsafe SSL_get_ex_data(OpaquePointer(ssl), 0),
+            let shown = unsafe X509_STORE_CTX_get0_cert(store),
             let key = unsafe publicKey(of: shown),
             unsafe Unmanaged<TLSEngine>.fromOpaque(engine).takeUnretainedValue().accepts(key)
         else {

@@ -52,7 +52,8 @@ final class PartFile: @unchecked Sendable {
             var done = 0
             while done < bytes.count {
                 let written = unsafe pwrite(
-                    descriptor, bytes.baseAddress.map { unsafe $0 + done }, bytes.count - done, off_t(count) + off_t(done))
+                    descriptor, bytes.baseAddress.map { unsafe $0 + done }, bytes.count - done,
+                    off_t(count) + off_t(done))
                 if written > 0 {
                     done += written
                 } else if written == 0 || errno != EINTR {
@@ -81,7 +82,8 @@ final class PartFile: @unchecked Sendable {
         for number in 1...9_999 {
             let candidate = FileName.numbered(name, number)
             // An empty file holds the name, and the rename replaces that one only.
-            let holder = unsafe openat(directory, candidate, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
+            let holder = unsafe openat(
+                directory, candidate, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
             if holder < 0, errno == EEXIST { continue }
             guard holder >= 0 else { throw TransferError.notWritable(folder, errno) }
             close(holder)
