@@ -47,7 +47,7 @@ import Testing
         .damaged(path: path, reason: "its atoms do not fit into one another")
     }
     private var fixed: AudioFileError {
-        .tagsRefused(path: path, detail: "its layout is fixed; make a new file with: ffmpeg -i FILE -c copy OUT.m4a")
+        .tagsRefused(path: path, detail: "its layout is fixed")
     }
 
     @Test func `a list that is shorter than its item is refused`() throws {
