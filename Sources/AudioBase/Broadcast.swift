@@ -7,6 +7,8 @@ public final class Broadcast<Element: Sendable>: Sendable {
         var next = 0
     }
     private let listeners = Mutex(Listeners())
+    /// Keeps the order of elements that several threads send.
+    private let order = Mutex<Void>(())
 
     /// Nobody listens yet.
     public init() {}
@@ -33,6 +35,10 @@ public final class Broadcast<Element: Sendable>: Sendable {
 
     /// To all who listen now.
     public func send(_ element: Element) {
-        listeners.withLock { for continuation in $0.continuations.values { continuation.yield(element) } }
+        order.withLock { _ in
+            // Not under the listeners' lock: a yield waits for a task that is being cancelled, and a cancellation for that lock.
+            let continuations = listeners.withLock { Array($0.continuations.values) }
+            for continuation in continuations { continuation.yield(element) }
+        }
     }
 }

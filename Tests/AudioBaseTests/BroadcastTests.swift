@@ -36,4 +36,21 @@ import Testing
         if let stream { for await element in stream { elements.append(element) } }
         #expect(elements == [7])
     }
+
+    /// A cancellation calls back with the task's own lock held, for which a yield to that task waits.
+    @Test(.timeLimit(.minutes(1))) func `listeners may be cancelled while elements are sent`() async {
+        let broadcast = Broadcast<Int>()
+        let sender = Task.detached {
+            while !Task.isCancelled { broadcast.send(1) }
+        }
+        for _ in 0..<3_000 {
+            let stream = broadcast.stream(keeping: 1)
+            let listener = Task.detached { for await _ in stream {} }
+            await Task.yield()
+            listener.cancel()
+            await listener.value
+        }
+        sender.cancel()
+        await sender.value
+    }
 }

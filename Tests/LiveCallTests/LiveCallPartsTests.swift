@@ -115,6 +115,45 @@ import Testing
         await rig.call.close()
     }
 
+    @Test func `a host's decisions reach the room, and a volume the media`() async throws {
+        let rig = try Rig()
+        try rig.call.perform(.host(CoreRig.opening))
+        let roster = CoreRig().makeRoster([CoreRig.member(1), CoreRig.member(2), CoreRig.member(3)], host: 1)
+        rig.room.news.yield(.joined(roster, as: CoreRig.id(1)))
+        let guest = RoomHost.Question(
+            name: CoreRig.name(4), purpose: nil, key: nil, address: .loopback, isKnown: false)
+        for number in 1...3 as ClosedRange<UInt64> { rig.room.news.yield(.question(AskID(number: number), guest)) }
+        #expect(await Self.happens { rig.call.snapshot.joinRequests.count == 3 })
+        try rig.call.perform(.admit(AskID(number: 1)))
+        try rig.call.perform(.decline(AskID(number: 2)))
+        try rig.call.perform(.blockRequest(AskID(number: 3)))
+        try rig.call.perform(.remove(CoreRig.id(2)))
+        try rig.call.perform(.block(CoreRig.id(3)))
+        try rig.call.perform(.setVolume(0.5, of: CoreRig.id(2)))
+        #expect(await Self.happens { rig.room.asked == ["host", "admit", "decline", "block request", "remove", "block"] })
+        #expect(await Self.happens { rig.media.asked.contains("gain 0.5 of 2") })
+        await rig.call.close()
+    }
+
+    @Test func `the history is bounded by events and by bytes`() async throws {
+        let rig = try Rig()
+        func receive(_ count: Int, bytes: Int) {
+            for _ in 0..<count {
+                rig.call.handle(
+                    .message(ChatMessage(sender: CoreRig.id(1), senderName: nil, text: nil, byteCount: bytes)))
+            }
+        }
+        receive(LiveCall.historyLimit + 200, bytes: 1)
+        let all = rig.call.pastEvents(after: 0)
+        #expect(all.count == LiveCall.historyLimit && all.first?.number == 201)
+        receive(100, bytes: 65_536)
+        let kept = rig.call.pastEvents(after: UInt64(LiveCall.historyLimit + 200))
+        #expect(kept.count == LiveCall.historyByteLimit / 65_536 && rig.call.pastEvents(after: 0).count == kept.count)
+        receive(LiveCall.historyLimit, bytes: 0)
+        #expect(rig.call.pastEvents(after: 0).count == LiveCall.historyLimit)
+        await rig.call.close()
+    }
+
     @Test func `a mute takes effect at once`() throws {
         let rig = try Rig()
         try rig.call.perform(.setMuted(true))

@@ -176,6 +176,27 @@ import Testing
         #expect(rig.snapshot[CoreRig.id(1)]?.reducedRate == nil)
     }
 
+    @Test func `the device in the snapshot follows its events and the look`() {
+        var rig = CoreRig()
+        rig.joinAsGuest()
+        var device = CallDevice(.speaker)
+        device.name = "early"
+        rig.handle(.device(.interruptionBegan(.stalled), device))
+        #expect(rig.snapshot.device == nil)
+        rig.startSound()
+        device.name = "second"
+        rig.handle(.device(.interruptionEnded(.stalled, seconds: 1), device))
+        #expect(rig.snapshot.device?.name == "second")
+        device.name = "third"
+        rig.observation.device = device
+        rig.wait(0.05)
+        #expect(rig.snapshot.device?.name == "third")
+        let told = rig.events.compactMap { event -> String? in
+            if case .device(let what, let device) = event.kind { "\(device.name): \(what)" } else { nil }
+        }
+        #expect(told == ["early: sound interrupted: the sound device has stopped to call", "second: sound goes on after 1.0 s"])
+    }
+
     @Test func `voice processing follows the route and the mode`() throws {
         var rig = CoreRig()
         rig.joinAsGuest()

@@ -34,7 +34,7 @@ final class TestRoom: LiveCallRoom {
         note(pin == nil ? "join" : "join with PIN")
     }
     func provide(_ pin: PIN) async { note("provide") }
-    func decide(_ request: AskID, isAdmitted: Bool) async { note("decide") }
+    func decide(_ request: AskID, isAdmitted: Bool) async { note(isAdmitted ? "admit" : "decline") }
     func blockRequest(_ request: AskID) async { note("block request") }
     func remove(_ participant: MemberID) async { note("remove") }
     func blockParticipant(_ participant: MemberID) async { note("block") }
@@ -78,7 +78,7 @@ final class TestMedia: LiveCallMedia {
     func stop() { note("stop") }
     func followDevice() {}
     func setMuted(_ isMuted: Bool) { note(isMuted ? "mute" : "unmute") }
-    func setGain(_ gain: Float, of peer: PeerID) { note("gain") }
+    func setGain(_ gain: Float, of peer: PeerID) { note("gain \(gain) of \(peer.rawValue)") }
     func statistics(of peer: PeerID) -> CallStatistics? { nil }
 }
 

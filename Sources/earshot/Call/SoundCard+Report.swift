@@ -21,9 +21,9 @@ extension AudioSession {
         var list: [CallReport.Interrupted] = []
         for event in history {
             switch event {
-            case .interruptionBegan(let why): list.append(.init(why: why.description, seconds: nil))
+            case .interruptionBegan(let why): list.append(.init(why: why.text, seconds: nil))
             case .interruptionEnded(let why, let seconds):
-                if let at = list.lastIndex(where: { $0.why == why.description && $0.seconds == nil }) {
+                if let at = list.lastIndex(where: { $0.why == why.text && $0.seconds == nil }) {
                     list[at].seconds = seconds
                 }
             case .routeChanged, .paused: break
