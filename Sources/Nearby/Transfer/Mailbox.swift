@@ -19,6 +19,7 @@ public final class Mailbox<Element: Sendable>: AsyncSequence, Sendable {
         /// Cancelled before they waited.
         var cancelled: Set<UInt64> = []
     }
+    /// No task is resumed under this lock: a resumption waits for a task that is being cancelled, and its cancellation for the lock.
     private let state = Mutex(State())
     private let capacity: Int
 
@@ -32,17 +33,18 @@ public final class Mailbox<Element: Sendable>: AsyncSequence, Sendable {
         defer { state.withLock { _ = $0.cancelled.remove(id) } }
         try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { turn in
-                let result: Result<Void, any Error>? = state.withLock { state in
-                    if state.cancelled.remove(id) != nil { return .failure(CancellationError()) }
-                    if let end = state.end { return .failure(end.failure ?? MailboxClosed()) }
-                    if state.hand(element) { return .success(()) }
+                let (result, reader) = state.withLock { state -> (Result<Void, any Error>?, Reader?) in
+                    if state.cancelled.remove(id) != nil { return (.failure(CancellationError()), nil) }
+                    if let end = state.end { return (.failure(end.failure ?? MailboxClosed()), nil) }
+                    if !state.readers.isEmpty { return (.success(()), state.readers.removeFirst()) }
                     if state.elements.count < capacity {
                         state.elements.append(element)
-                        return .success(())
+                        return (.success(()), nil)
                     }
                     state.senders.append((id, element, turn))
-                    return nil
+                    return (nil, nil)
                 }
+                reader?.turn.resume(returning: element)
                 if let result { turn.resume(with: result) }
             }
         } onCancel: {
@@ -62,13 +64,14 @@ public final class Mailbox<Element: Sendable>: AsyncSequence, Sendable {
         defer { state.withLock { _ = $0.cancelled.remove(id) } }
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { turn in
-                let result: Result<Element?, any Error>? = state.withLock { state in
-                    if state.cancelled.remove(id) != nil { return .failure(CancellationError()) }
-                    if let element = state.take(capacity) { return .success(element) }
-                    if let end = state.end { return end.map { nil } }
+                let (result, sender) = state.withLock { state -> (Result<Element?, any Error>?, Sender?) in
+                    if state.cancelled.remove(id) != nil { return (.failure(CancellationError()), nil) }
+                    if let (element, sender) = state.take(capacity) { return (.success(element), sender) }
+                    if let end = state.end { return (end.map { nil }, nil) }
                     state.readers.append((id, turn))
-                    return nil
+                    return (nil, nil)
                 }
+                sender?.turn.resume()
                 if let result { turn.resume(with: result) }
             }
         } onCancel: {
@@ -77,7 +80,10 @@ public final class Mailbox<Element: Sendable>: AsyncSequence, Sendable {
     }
 
     /// Takes out what is there, and waits for nothing.
-    func drop() { state.withLock { _ = $0.take(capacity) } }
+    func drop() {
+        let taken = state.withLock { $0.take(capacity) }
+        taken?.sender?.turn.resume()
+    }
 
     /// The elements; several loops share them.
     public struct AsyncIterator: AsyncIteratorProtocol {
@@ -138,28 +144,18 @@ public struct MailboxClosed: Error, Hashable {
 }
 
 extension Mailbox.State {
-    /// Gives it to a reader that waits; false where there is none.
-    fileprivate mutating func hand(_ element: Element) -> Bool {
-        guard !readers.isEmpty else { return false }
-        readers.removeFirst().turn.resume(returning: element)
-        return true
-    }
-
-    /// The next element; the first that waits to put one in gets its place.
-    fileprivate mutating func take(_ capacity: Int) -> Element? {
+    /// The next element, and the sender to resume, whose element takes its place.
+    fileprivate mutating func take(_ capacity: Int) -> (element: Element, sender: Mailbox.Sender?)? {
         guard !elements.isEmpty else {
             guard !senders.isEmpty else { return nil }
             let sender = senders.removeFirst()
-            sender.turn.resume()
-            return sender.element
+            return (sender.element, sender)
         }
         let element = elements.removeFirst()
-        if elements.count < capacity, !senders.isEmpty {
-            let sender = senders.removeFirst()
-            elements.append(sender.element)
-            sender.turn.resume()
-        }
-        return element
+        guard elements.count < capacity, !senders.isEmpty else { return (element, nil) }
+        let sender = senders.removeFirst()
+        elements.append(sender.element)
+        return (element, sender)
     }
 }
 
