@@ -92,7 +92,8 @@ let allLayers = [
     Layer(
         name: "LiveCall",
         uses: [
-            "AudioBase", "AudioDevices", "AudioSession", "VoiceProcessing", "Playout", "MediaTransport", "Rooms", "Nearby",
+            "AudioBase", "AudioDevices", "AudioSession", "VoiceProcessing", "Playout", "MediaTransport", "Rooms",
+            "Nearby",
             "Call",
         ]),
     Layer(
@@ -246,7 +247,7 @@ if buildsProgram {
             "CommandTests",
             uses: [
                 "earshot", "AudioBase", "AudioCodecs", "AudioContainers", "AudioDSP", "AudioFiles", "MediaTransport",
-                "Rooms", "Nearby", "LiveCall", "TOMLReader",
+                "Rooms", "Nearby", "Call", "LiveCall", "TOMLReader",
             ]),
     ]
 }

@@ -110,7 +110,9 @@ import Testing
             revisions += run.seen[1].count
             ended += run.rig.snapshot.ending == nil ? 0 : 1
         }
-        print("1,000 runs: \(executed) commands executed, \(refused) refused, \(revisions) revisions compared, \(ended) ended")
+        print(
+            "1,000 runs: \(executed) commands executed, \(refused) refused, \(revisions) revisions compared, \(ended) ended"
+        )
         #expect(executed > 5_000 && refused > 5_000 && revisions > 10_000 && ended > 100)
     }
 

@@ -130,7 +130,8 @@ import Testing
         try rig.call.perform(.remove(CoreRig.id(2)))
         try rig.call.perform(.block(CoreRig.id(3)))
         try rig.call.perform(.setVolume(0.5, of: CoreRig.id(2)))
-        #expect(await Self.happens { rig.room.asked == ["host", "admit", "decline", "block request", "remove", "block"] })
+        #expect(
+            await Self.happens { rig.room.asked == ["host", "admit", "decline", "block request", "remove", "block"] })
         #expect(await Self.happens { rig.media.asked.contains("gain 0.5 of 2") })
         await rig.call.close()
     }
@@ -215,7 +216,8 @@ import Testing
             try rig.call.perform(.join(CoreRig.endpoint))
             #expect(await Self.happens { room.asked == ["join"] })
         }
-        #expect(await Self.happens { device.timesClosed == 1 && room.asked.last == "close" && media.asked.last == "stop" })
+        #expect(
+            await Self.happens { device.timesClosed == 1 && room.asked.last == "close" && media.asked.last == "stop" })
     }
 
     @Test func `a call that was closed is dropped without a second end`() async throws {

@@ -158,7 +158,9 @@ import Testing
         #expect(other.actions.room == ["join"])
     }
 
-    @Test(arguments: [(-1, 2), (0, 2), (2, 2), (5, 5), (9, 8)]) func `a capacity is clamped`(asked: Int, got: Int) throws {
+    @Test(arguments: [(-1, 2), (0, 2), (2, 2), (5, 5), (9, 8)]) func `a capacity is clamped`(asked: Int, got: Int)
+        throws
+    {
         var rig = CoreRig()
         var opening = CoreRig.opening
         opening.capacity = asked

@@ -137,10 +137,18 @@ import Testing
         rig.joinAsGuest()
         func begins() -> Int { rig.events.count { if case .callBegan = $0.kind { true } else { false } } }
         let open = LiveCallCore.Event.room(.transport(CoreRig.member(1), .open(since: rig.now)))
-        if transportFirst { rig.handle(open) } else { rig.observation.calls[CoreRig.id(1)] = .init(format: Self.format) }
+        if transportFirst {
+            rig.handle(open)
+        } else {
+            rig.observation.calls[CoreRig.id(1)] = .init(format: Self.format)
+        }
         rig.wait(0.1)
         #expect(begins() == 0)
-        if transportFirst { rig.observation.calls[CoreRig.id(1)] = .init(format: Self.format) } else { rig.handle(open) }
+        if transportFirst {
+            rig.observation.calls[CoreRig.id(1)] = .init(format: Self.format)
+        } else {
+            rig.handle(open)
+        }
         rig.wait(0.1)
         #expect(begins() == 1 && rig.snapshot[CoreRig.id(1)]?.format == Self.format)
         #expect(rig.snapshot[CoreRig.id(1)]?.isConnected == true)
@@ -152,7 +160,9 @@ import Testing
         for reason in ["no codec", "no codec", "no key", "no key", "no codec"] {
             rig.handle(.room(.disagreed(CoreRig.member(1), Fault(description: reason))))
         }
-        let reasons = rig.events.compactMap { if case .negotiationFailed(_, let error) = $0.kind { "\(error)" } else { nil } }
+        let reasons = rig.events.compactMap {
+            if case .negotiationFailed(_, let error) = $0.kind { "\(error)" } else { nil }
+        }
         #expect(reasons == ["no codec", "no key", "no codec"])
         #expect(rig.snapshot[CoreRig.id(1)]?.negotiationFailure == "no codec")
         rig.observation.calls[CoreRig.id(1)] = .init(format: Self.format)
@@ -163,7 +173,9 @@ import Testing
     @Test func `each step of a slow link is reported, and the return`() {
         var rig = CoreRig()
         rig.joinAsGuest()
-        for (index, isTooSlow) in [(0, false), (1, false), (1, false), (3, false), (3, true), (3, true), (0, false), (0, false)] {
+        for (index, isTooSlow) in [
+            (0, false), (1, false), (1, false), (3, false), (3, true), (3, true), (0, false), (0, false),
+        ] {
             rig.observation.calls[CoreRig.id(1)] = .init(
                 format: Self.format, rate: Self.rate(index, isTooSlow: isTooSlow))
             rig.wait(0.05)
@@ -194,7 +206,10 @@ import Testing
         let told = rig.events.compactMap { event -> String? in
             if case .device(let what, let device) = event.kind { "\(device.name): \(what)" } else { nil }
         }
-        #expect(told == ["early: sound interrupted: the sound device has stopped to call", "second: sound goes on after 1.0 s"])
+        #expect(
+            told == [
+                "early: sound interrupted: the sound device has stopped to call", "second: sound goes on after 1.0 s",
+            ])
     }
 
     @Test func `voice processing follows the route and the mode`() throws {

@@ -48,7 +48,9 @@ import Testing
         return nil
     }
 
-    @Test(.timeLimit(.minutes(2))) func `two calls write to each other, and two faces of one see the same`() async throws {
+    @Test(.timeLimit(.minutes(2))) func `two calls write to each other, and two faces of one see the same`()
+        async throws
+    {
         let folder = FileManager.default.temporaryDirectory.appending(path: "live-\(UUID().uuidString)").path
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(atPath: folder) }
@@ -67,7 +69,9 @@ import Testing
         #expect(guest.snapshot.participants.map(\.name.text) == ["Hanna"] && guest.snapshot.room?.name.text == "Studio")
 
         try host.perform(.say("hello"))
-        let message = await Self.first(in: guest) { if case .messageReceived(let message) = $0 { message } else { nil } }
+        let message = await Self.first(in: guest) {
+            if case .messageReceived(let message) = $0 { message } else { nil }
+        }
         #expect(message?.text == "hello" && message?.senderName?.text == "Hanna")
         try host.perform(.sendFile(path: song))
         let path = await Self.first(in: guest) { event -> String? in
@@ -127,7 +131,9 @@ import Testing
         await host.close()
     }
 
-    @Test(.timeLimit(.minutes(2))) func `a call has sound from the first participant on, and its device stops with it`() async throws {
+    @Test(.timeLimit(.minutes(2))) func `a call has sound from the first participant on, and its device stops with it`()
+        async throws
+    {
         let host = try await LiveCall.open(
             try Self.session("Hanna"), on: AudioSession(SimulatedSystem.standard()), .host)
         let guest = try await LiveCall.open(try Self.session("Gustav"), on: AudioSession(SimulatedSystem.standard()))

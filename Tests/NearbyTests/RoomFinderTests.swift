@@ -30,7 +30,9 @@ import Testing
         return (nil, 30)
     }
 
-    private static func browsing(_ rooms: [NearbyRoom]) -> RoomBrowser.Snapshot { .init(state: .browsing, rooms: rooms) }
+    private static func browsing(_ rooms: [NearbyRoom]) -> RoomBrowser.Snapshot {
+        .init(state: .browsing, rooms: rooms)
+    }
 
     @Test func `an exact name is found at once`() throws {
         let rooms = [try Self.room("song", key: 2), try Self.room("Song")]

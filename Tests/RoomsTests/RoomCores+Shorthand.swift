@@ -8,7 +8,9 @@ extension RoomHost {
     mutating func received(
         _ request: RoomRequest, as id: RequestID, from caller: Caller, at time: HostTime
     ) -> [Action] { handle(.requestReceived(request, id, from: caller), at: time) }
-    mutating func connectionLost(_ id: RequestID, at time: HostTime) -> [Action] { handle(.connectionLost(id), at: time) }
+    mutating func connectionLost(_ id: RequestID, at time: HostTime) -> [Action] {
+        handle(.connectionLost(id), at: time)
+    }
     mutating func heard(_ id: MemberID, at time: HostTime) -> [Action] { handle(.memberHeard(id), at: time) }
     mutating func met(_ info: RoomInfo, provedBy key: KeyFingerprint, at time: HostTime) -> [Action] {
         handle(.peerDescribed(info, provedBy: key), at: time)

@@ -48,7 +48,9 @@ public final class NetworkHost: Sendable {
         network = open("/proc/\(pid)/ns/net", O_RDONLY | O_CLOEXEC)
         mounts = open("/proc/\(pid)/ns/mnt", O_RDONLY | O_CLOEXEC)
         root = open("/proc/\(pid)/root", O_RDONLY | O_CLOEXEC | O_DIRECTORY)
-        guard network >= 0, mounts >= 0, root >= 0 else { throw HostError(description: "the namespaces cannot be opened") }
+        guard network >= 0, mounts >= 0, root >= 0 else {
+            throw HostError(description: "the namespaces cannot be opened")
+        }
     }
 
     deinit {

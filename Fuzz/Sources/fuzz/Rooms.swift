@@ -110,7 +110,8 @@ private func checkRoom(_ bytes: [UInt8]) {
         let caller = Caller(address: .v4(UInt32(who % 5)), key: who % 13 == 12 ? nil : keys[who % 12])
         for action in host.handle(.requestReceived(request, RequestID(number), from: caller), at: now) {
             switch action {
-            case .question(let id, _): if who & 16 == 0 { _ = host.handle(.decide(id, isWelcome: who & 32 == 0), at: now) }
+            case .question(let id, _):
+                if who & 16 == 0 { _ = host.handle(.decide(id, isWelcome: who & 32 == 0), at: now) }
             case .reply(_, let reply): _ = reply.parts
             default: break
             }

@@ -66,7 +66,8 @@ extension LiveCallCore {
         // Between two routes there is nothing to choose.
         guard !device.route.isEmpty, next.voiceProcessingMode != .off || next.voiceProcessing != nil else { return }
         let choice = VoiceProcessingChoice(
-            next.voiceProcessingMode, input: device.route.input, output: device.route.output, channelCount: voice.channelCount,
+            next.voiceProcessingMode, input: device.route.input, output: device.route.output,
+            channelCount: voice.channelCount,
             blockFrameCount: observation.hardwareBlockFrameCount, maximumBlockFrameCount: voice.maximumBlockFrameCount)
         if case .chosen(choice, _)? = next.voiceProcessing { return }
         let state = VoiceProcessingState.chosen(choice, latency: choice.isOn ? voice.latency : 0)

@@ -46,7 +46,8 @@ public enum LiveCallCommand: Hashable, Sendable {
 
     /// A command without its arguments.
     public enum Kind: String, Hashable, Sendable, CaseIterable {
-        case host, join, providePIN, admit, decline, blockRequest, remove, block, setAdmission, setMuted, rename, setVolume,
+        case host, join, providePIN, admit, decline, blockRequest, remove, block, setAdmission, setMuted, rename,
+            setVolume,
             setOutputVolume, setDial, setVoiceProcessing, say, sendFile, leave, endRoom
     }
 

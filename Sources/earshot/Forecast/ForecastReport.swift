@@ -35,7 +35,8 @@ struct ForecastReport: Encodable {
     private enum CodingKeys: CodingKey { case earshot, room, peers }
 
     init(
-        _ room: String, asked: String, seconds: Double, _ measured: [(participant: Participant, statistics: CallStatistics)],
+        _ room: String, asked: String, seconds: Double,
+        _ measured: [(participant: Participant, statistics: CallStatistics)],
         dials: [PlayoutDial]
     ) {
         self.room = room

@@ -107,7 +107,8 @@ final class RoomPresenter {
             Terminal.say(isLost ? "\(participant.name) did not come back" : "\(participant.name) has left")
         case .participantRenamed(let participant, let old): Terminal.say("\(old) is called \(participant.name) now")
         case .participantMuted(let participant):
-            Terminal.say(participant.isMuted ? "\(participant.name) is muted" : "\(participant.name) is not muted any more")
+            Terminal.say(
+                participant.isMuted ? "\(participant.name) is muted" : "\(participant.name) is not muted any more")
         case .participantAway(let participant):
             if participant.isAway {
                 Terminal.warn("\(participant.name) is out of reach; the place is kept for a minute")
@@ -203,7 +204,8 @@ final class RoomPresenter {
         switch event {
         case .callBegan(let participant, let format):
             if card != nil { Terminal.say("in a call with \(participant.name), \(format.words)") }
-        case .transportFailed(let participant, let error): Terminal.warn("no sound with \(participant.name): \(ErrorText.text(error))")
+        case .transportFailed(let participant, let error):
+            Terminal.warn("no sound with \(participant.name): \(ErrorText.text(error))")
         case .negotiationFailed(let participant, let error):
             Terminal.warn("no sound with \(participant.name): \(ErrorText.text(error))")
         case .linkRate(let participant, let rate):
@@ -269,7 +271,9 @@ final class RoomPresenter {
             let text = ErrorText.text(reason)
             Terminal.warn(transfer.sender == nil ? text : "\(what) of \(name) did not arrive: \(text)")
         case .undelivered(let participants):
-            for participant in participants { Terminal.warn("\(participant.name): \(ErrorText.text(participant.reason))") }
+            for participant in participants {
+                Terminal.warn("\(participant.name): \(ErrorText.text(participant.reason))")
+            }
         }
     }
 }

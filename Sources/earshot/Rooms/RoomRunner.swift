@@ -113,7 +113,8 @@ final class RoomRunner {
             key: call.fingerprint.hex,
             room: snapshot.room.map {
                 CallReport.Room(name: $0.name.text, id: $0.id.description, epoch: Int($0.epoch.number))
-            }, seconds: Self.seconds(snapshot) ?? 0, ended: ending.text(quit: "left"), device: CallReport.Device(device, card.asked),
+            }, seconds: Self.seconds(snapshot) ?? 0, ended: ending.text(quit: "left"),
+            device: CallReport.Device(device, card.asked),
             routeChanges: card.routeChanges, interruptions: card.interruptions, routeLostFrames: card.lostFrameCount,
             microphone: "\(call.levels.own.microphone)", spoken: card.spoken, heard: card.heard,
             peers: call.records.map { CallReport.Peer($0) },

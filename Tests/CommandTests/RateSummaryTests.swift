@@ -1,0 +1,28 @@
+import MediaTransport
+import Testing
+
+@testable import Call
+@testable import earshot
+
+/// The line of a link that is too slow.
+@Suite struct RateSummaryTests {
+    private static func state(_ codec: Codec, index: Int, isTooSlow: Bool = false) -> RateState {
+        var state = RateState(RateRung(codec, bitRate: 32_000, framesPerPacket: 960, packetRate: 50))
+        (state.index, state.isTooSlow, state.linkBitRate) = (index, isTooSlow, 41_400)
+        return state
+    }
+
+    @Test func `a link that carries all has no line`() { #expect(Self.state(.opus, index: 0).summary == nil) }
+
+    @Test func `a slower rate is named`() {
+        let summary = Self.state(.opus, index: 2).summary
+        #expect(summary == "the link to them carries about 41 kb/s: they are sent opus at 32 kb/s")
+    }
+
+    @Test(arguments: [(.opus, "or end other transfers"), (.pcm, "or call with Opus")] as [(Codec, String)])
+    func `a link too slow for the least has a remedy`(codec: Codec, remedy: String) {
+        let summary = Self.state(codec, index: 3, isTooSlow: true).summary
+        #expect(
+            summary?.contains("too little even for \(codec) at 32 kb/s") == true && summary?.hasSuffix(remedy) == true)
+    }
+}
