@@ -13,7 +13,7 @@ public enum CodecError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The library reported a failure that no input explains; `code` is its own.
     case libraryFailure(codec: String, call: String, code: Int)
 
-    /// What happened, in one sentence.
+    /// One sentence that says what happened.
     public var description: String {
         switch self {
         case .unsupportedFormat(let codec, let detail): "\(codec) cannot do this format: \(detail)"

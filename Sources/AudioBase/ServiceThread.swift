@@ -10,10 +10,10 @@ public final class ServiceThread: Sendable {
     private let thread = Guarded<pthread_t?>(nil)
     private let name: String
     private let work: @Sendable () -> Pause?
-    /// Whether a wake-up during the work counts, at the cost of a system call for who wakes.
+    /// Returns true if a wake-up during the work counts. It costs the waking thread a system call.
     private let isWokenWhileWorking: Bool
 
-    /// How long the thread sleeps unless it is woken.
+    /// The time that the thread sleeps unless it is woken.
     public enum Pause: Hashable, Sendable {
         case milliseconds(Int)
         case untilWoken

@@ -42,7 +42,7 @@ public enum AudioDeviceError: Error, Hashable, Sendable, CustomStringConvertible
     /// The thread could not be made; `code` is an errno.
     case noThread(code: Int)
 
-    /// What happened, in one sentence.
+    /// One sentence that says what happened.
     public var description: String {
         switch self {
         case .noSystem: "no sound system runs here"

@@ -52,7 +52,7 @@ public struct RealTimeScheduling: Hashable, Sendable {
         /// The limit of the process, 0 for no right at all, is too low.
         case limit(Int, Remedy)
 
-        /// What happened, in one sentence.
+        /// One sentence that says what happened.
         public var description: String {
             switch self {
             case .switchedOff: "real-time scheduling is switched off on this machine"
@@ -65,7 +65,7 @@ public struct RealTimeScheduling: Hashable, Sendable {
         }
     }
 
-    /// What would raise the limit of the process.
+    /// The change that would raise the limit of the process.
     public enum Remedy: Hashable, Sendable {
         /// It runs as root without the capability: its container has to grant it.
         case container
@@ -79,7 +79,7 @@ public struct RealTimeScheduling: Hashable, Sendable {
         case newFile
     }
 
-    /// How a callback's thread is scheduled, and where not in real time, why.
+    /// One line that says how a callback's thread is scheduled; if not in real time, also why.
     /// - Parameters:
     ///   - granted: its SCHED_FIFO priority, as ``AudioDevice/realTimePriority`` has it.
     ///   - wanted: what it had asked for.

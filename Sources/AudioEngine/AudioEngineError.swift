@@ -46,7 +46,7 @@ public enum AudioEngineError: Error, Hashable, Sendable, CustomStringConvertible
     /// The system has no thread left; `code` is an errno.
     case noThread(code: Int)
 
-    /// What happened, in one sentence.
+    /// One sentence that says what happened.
     public var description: String {
         switch self {
         case .cycle(let names): "\(names.joined(separator: " → ")) would feed itself"

@@ -43,7 +43,7 @@ public enum AudioFileError: Error, Equatable, Sendable, CustomStringConvertible 
     /// Any other failure of the system; `code` is the errno.
     case system(path: String, code: Int32)
 
-    /// What happened, in one sentence.
+    /// One sentence that says what happened.
     public var description: String {
         switch self {
         case .missing(let path) where path.contains("://"): "\(path): an address, where a file is needed"

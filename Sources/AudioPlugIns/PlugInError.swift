@@ -16,7 +16,7 @@ public enum PlugInError: Error, Hashable, Sendable, CustomStringConvertible {
     /// Its library was refused, or it refused to start at this rate, in hertz; `words` are its own, where it had any.
     case instantiationFailed(plugIn: String, sampleRate: Double, words: String)
 
-    /// What happened, in one sentence.
+    /// One sentence that says what happened.
     public var description: String {
         switch self {
         case .notFound(let name, let near) where near.isEmpty: "no LV2 plug-in is called \"\(name)\""

@@ -12,7 +12,7 @@ public enum AudioPlayerError: Error, Sendable, CustomStringConvertible {
     /// The playlist has no such item.
     case noItem(Int, count: Int)
 
-    /// What happened, in one sentence.
+    /// One sentence that says what happened.
     public var description: String {
         switch self {
         case .file(let error): error.description

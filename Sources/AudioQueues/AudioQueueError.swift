@@ -28,7 +28,7 @@ public enum AudioQueueError: Error, Hashable, Sendable, CustomStringConvertible 
     /// The system has no thread left; `code` is an errno.
     case noThread(code: Int)
 
-    /// What happened, in one sentence.
+    /// One sentence that says what happened.
     public var description: String {
         switch self {
         case .emptyBuffer: "the buffer is empty"

@@ -13,7 +13,7 @@ public enum AudioRecorderError: Error, Sendable, CustomStringConvertible {
     /// The recorder was stopped; its files are finished.
     case stopped
 
-    /// What happened, in one sentence.
+    /// One sentence that says what happened.
     public var description: String {
         switch self {
         case .file(let error): error.description

@@ -149,7 +149,7 @@ public final class AudioSession: Sendable {
     /// Frames, at the session's rate, lost between two devices so far.
     public var lostFrameCount: Int { state.withLock { $0.device }?.lostFrameCount ?? 0 }
 
-    /// How often the session's thread has looked since the last activation.
+    /// The number of looks of the session's thread since the last activation.
     var lookCount: Int { worker?.lookCount ?? 0 }
     private var worker: SessionWorker? { state.withLock { $0.worker } }
     private var active: SessionWorker? { state.withLock { $0.isActive ? $0.worker : nil } }

@@ -98,7 +98,7 @@ struct SessionState: Sendable {
         return actions
     }
 
-    /// Whether something is under way that has a time of its own: a device that must stay, one that is left alone, another try.
+    /// Returns true while a timer runs: a device must prove stable, is left alone, or is tried again.
     func isChanging(at now: HostTime) -> Bool {
         now < newsUntil || now < retryAt || avoided.values.contains { now < $0 }
             || (current != nil && wished.map { $0.choice != current } ?? false)

@@ -41,7 +41,7 @@ final class SessionWorker: Sendable {
     var route: AudioRoute { shared.withLock { $0.state.current == nil ? AudioRoute() : $0.state.route } }
     var interruption: (kind: Interruption, since: HostTime)? { shared.withLock { $0.state.interruption } }
     var isPaused: Bool { shared.withLock { $0.state.isPaused } }
-    /// How often the thread has looked.
+    /// The number of looks so far.
     var lookCount: Int { looks.load(ordering: .relaxed) }
 
     func configure(_ configuration: AudioSession.Configuration) {

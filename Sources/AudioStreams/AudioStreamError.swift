@@ -26,7 +26,7 @@ public enum AudioStreamError: Error, Equatable, Sendable, CustomStringConvertibl
     /// The system has no thread or no memory left.
     case system(code: Int32)
 
-    /// What happened, in one sentence.
+    /// One sentence that says what happened.
     public var description: String {
         switch self {
         case .badAddress(let address): "\(address): not an address of a stream"

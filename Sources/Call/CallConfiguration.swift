@@ -32,7 +32,7 @@ public struct CallConfiguration: Hashable, Sendable {
     public var deviceRate: Double
     /// Frames the device hands over at a time.
     public var deviceBlock: Int
-    /// How much delay is paid for how few gaps, at this end; in ``CallStatistics`` as it is now (``CallSession/dial``).
+    /// The trade of delay against gaps at this end. In ``CallStatistics`` it is the present one (``CallSession/dial``).
     public var dial: PlayoutDial
 
     /// A call of these values; ``CallPreferences`` makes it out of an offer and an answer.

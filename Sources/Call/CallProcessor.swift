@@ -16,9 +16,9 @@ package final class CallProcessor: Sendable {
     package let cycles: MessageQueue<CallCycle>
     /// The voices that are heard.
     package let mixer: VoiceMixer
-    /// What the captured voice goes through after the voice path.
+    /// The processing of the captured voice after the voice path.
     package let captureInsert: InsertPoint
-    /// What the mix of all voices goes through.
+    /// The processing of the mix of all voices.
     package let playbackInsert: InsertPoint
     private let spoken: LatestValue<SpokenLevels>
     private let heard: LatestValue<HeardLevels>

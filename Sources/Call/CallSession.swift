@@ -235,7 +235,7 @@ public enum CallError: Error, Hashable, Sendable, CustomStringConvertible {
     /// An answer without an offer.
     case notOffered(PeerID)
 
-    /// What happened.
+    /// One sentence that says what happened.
     public var description: String {
         switch self {
         case .full: "a call has at most \(CallSession.maximumFarSides) remote peers"

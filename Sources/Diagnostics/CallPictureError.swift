@@ -9,7 +9,7 @@ public enum CallPictureError: Error, Equatable, Sendable, CustomStringConvertibl
     /// Cairo failed, for want of memory as a rule; `reason` is its own.
     case notDrawn(reason: String)
 
-    /// What happened, in one sentence.
+    /// One sentence that says what happened.
     public var description: String {
         switch self {
         case .nothingToShow: "there is no sound to show"

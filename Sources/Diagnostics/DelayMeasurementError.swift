@@ -13,7 +13,7 @@ public enum DelayMeasurementError: Error, Equatable, Sendable, CustomStringConve
     /// The sound repeats itself within the search range, so that several delays fit alike.
     case ambiguous
 
-    /// What happened, in one sentence.
+    /// One sentence that says what happened.
     public var description: String {
         switch self {
         case .sentIsSilent: "the sent sound is silent"

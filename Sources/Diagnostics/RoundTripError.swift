@@ -13,7 +13,7 @@ public enum RoundTripError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The device lost frames, or was changed, meanwhile.
     case interrupted
 
-    /// What happened, in one sentence.
+    /// One sentence that says what happened.
     public var description: String {
         switch self {
         case .noLoop: "no loop found"

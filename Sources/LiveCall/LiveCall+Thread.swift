@@ -77,7 +77,7 @@ extension LiveCall {
     private func record(_ levels: LiveCallLevels, _ snapshot: LiveCallSnapshot) {
         let now = HostTime.now()
         let reports = levels.participants.keys.reduce(into: [MemberID: MediaPortReport]()) {
-            $0[$1] = room.transportReport(of: $1)
+            $0[$1] = room.report(of: $1)
         }
         state.withLock { state in
             state.levels = levels

@@ -113,7 +113,7 @@ public final class LiveCall: Sendable {
                     for await action in actions {
                         if case .close = action { for await _ in soundEnds {} }
                         if let failure = await action.execute(in: room) { self?.handle(.roomFailed(failure)) }
-                        if case .readJoinCodes = action { self?.handle(.joinCodes(await room.currentJoinCodes())) }
+                        if case .readJoinCodes = action { self?.handle(.joinCodes(await room.joinCodes)) }
                         guard case .close = action else { continue }
                         await arrivals.value
                         self?.handle(.roomClosed)
@@ -299,15 +299,18 @@ extension LiveCallCore.RoomAction {
     fileprivate func execute(in room: any LiveCallRoom) async -> NearbyError? {
         do throws(NearbyError) {
             switch self {
-            case .host(let opening, let admission): try await room.host(opening, admission: admission)
+            case .host(let opening, let admission):
+                try await room.host(
+                    opening.name, policy: admission, pin: opening.pin, capacity: opening.capacity,
+                    isAdvertised: opening.isAnnounced)
             case .join(let endpoint, let pin, let purpose): try await room.join(endpoint, pin: pin, purpose: purpose)
             case .provide(let pin): await room.provide(pin)
-            case .decide(let id, let isAdmitted): await room.decide(id, isAdmitted: isAdmitted)
-            case .blockRequest(let id): await room.blockRequest(id)
+            case .decide(let id, let isAdmitted): await room.decide(id, isWelcome: isAdmitted)
+            case .blockRequest(let id): await room.block(id)
             case .remove(let id): await room.remove(id)
-            case .block(let id): await room.blockParticipant(id)
-            case .setAdmission(let policy): await room.setAdmission(policy)
-            case .tell(let name, let isMuted): await room.tell(name: name, isMuted: isMuted)
+            case .block(let id): await room.block(id)
+            case .setAdmission(let policy): await room.setPolicy(policy)
+            case .tell(let name, let isMuted): await room.update(name: name, isMuted: isMuted)
             case .readJoinCodes: break
             case .close(let endsRoom): await room.close(endsRoom: endsRoom)
             }

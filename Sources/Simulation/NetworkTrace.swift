@@ -69,7 +69,7 @@ public enum NetworkTraceError: Error, Hashable, Sendable, CustomStringConvertibl
     /// It has more than ``NetworkTrace/longestCount`` packets.
     case tooLong
 
-    /// What happened, in one sentence.
+    /// One sentence that says what happened.
     public var description: String {
         switch self {
         case .badLine(let number, let text): "line \(number) says '\(text.prefix(40))', which is no delay"

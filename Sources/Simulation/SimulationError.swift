@@ -7,7 +7,7 @@ public enum SimulationError: Error, Hashable, Sendable, CustomStringConvertible 
     /// A peer's mixer has no place left, by the peer's index.
     case full(Int)
 
-    /// What happened, in one sentence.
+    /// One sentence that says what happened.
     public var description: String {
         switch self {
         case .peerCount(let count): "a call of \(count) cannot be simulated, only one of 2 to 8"

@@ -13,7 +13,7 @@ public enum VoiceProcessingError: Error, Hashable, Sendable, CustomStringConvert
     /// What it delivered was no voice.
     case left(VoiceProcessingFinding)
 
-    /// What happened, in one sentence.
+    /// One sentence that says what happened.
     public var description: String {
         switch self {
         case .unsupportedRate(let hertz):

@@ -40,7 +40,7 @@ import Testing
         let taken = rig.lookCount
         rig.run(4)
         #expect(rig.lookCount - taken >= 180, "\(rig.lookCount - taken)")
-        // Nothing to do but to wait.
+        // It only waits.
         rig.world.devices = []
         rig.run(3)
         #expect(!rig.state.isChanging(at: rig.now))

@@ -64,7 +64,7 @@ import TestTraits
         #expect(try turned.glitches(30..<45) < plain.glitches(30..<45) / 4)
         #expect(try turned.glitches(45..<47) <= plain.glitches(45..<47) + 1)
         #expect(deep.playout.skips == before.playout.skips && after.playout.restarts == 0)
-        // Nothing was agreed on anew, and packets went on.
+        // The negotiation was not repeated, and packets went on.
         #expect(after.media.rtp.packetsMissing == 0 && after.playout.packets > 17_000)
         let usual = steepest(turned.call.b.heard(20..<29.9))
         for times in [30.0..<32, 45..<47] { #expect(steepest(turned.call.b.heard(times)) < 1.3 * usual) }

@@ -32,9 +32,9 @@ final class VirtualCall {
         let card = Card()
         let session: CallSession
         let client: any MediaClient
-        /// What its microphone hears.
+        /// The sound that its microphone captures.
         var says: (_ frame: Int) -> Float = { _ in 0 }
-        /// What its loudspeaker plays, from the first block on.
+        /// The sound that its loudspeaker plays, from the first block on.
         var heard: [Float] = []
         fileprivate let (input, output) = (
             AudioBuffer(channelCount: 1, frameCapacity: VirtualCall.block),

@@ -9,7 +9,7 @@ import Testing
 @testable import Rooms
 @testable import earshot
 
-/// What the program adds to the errors of the libraries.
+/// The program's additions to the errors of the libraries.
 @Suite struct AdviceTests {
     private struct Silent: Error, CustomStringConvertible { var description: String { "it is so" } }
 

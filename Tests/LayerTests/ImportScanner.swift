@@ -85,7 +85,7 @@ enum ImportScanner {
         return (content[..<rest.startIndex], rest.dropFirst(delimiter.count))
     }
 
-    /// What follows the parenthesis that ends an interpolation.
+    /// The text after the parenthesis that ends an interpolation.
     private static func afterInterpolation(_ text: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
         var rest = text
         var depth = 1

@@ -29,21 +29,23 @@ final class TestRoom: LiveCallRoom {
     var asked: [String] { notes.withLock { $0 } }
     private func note(_ text: String) { notes.withLock { $0.append(text) } }
 
-    func host(_ room: RoomOpening, admission: AdmissionPolicy) async throws(NearbyError) { note("host") }
+    func host(
+        _ room: PeerName, policy: AdmissionPolicy, pin: PIN?, capacity: Int, isAdvertised: Bool
+    ) async throws(NearbyError) { note("host") }
     func join(_ endpoint: Endpoint, pin: PIN?, purpose: Purpose?) async throws(NearbyError) {
         note(pin == nil ? "join" : "join with PIN")
     }
     func provide(_ pin: PIN) async { note("provide") }
-    func decide(_ request: AskID, isAdmitted: Bool) async { note(isAdmitted ? "admit" : "decline") }
-    func blockRequest(_ request: AskID) async { note("block request") }
-    func remove(_ participant: MemberID) async { note("remove") }
-    func blockParticipant(_ participant: MemberID) async { note("block") }
-    func setAdmission(_ policy: AdmissionPolicy) async { note("admission") }
-    func tell(name: PeerName?, isMuted: Bool?) async { note("tell") }
-    func currentJoinCodes() async -> [JoinCode] { [] }
-    func transportReport(of participant: MemberID) -> MediaPortReport? { nil }
-    func send(_ bytes: [UInt8], to participants: [MemberID]) async throws(TransferFailure) { note("send") }
-    func sendFile(at path: String, to participants: [MemberID]) async throws(TransferError) -> OutgoingFile {
+    func decide(_ ask: AskID, isWelcome: Bool) async { note(isWelcome ? "admit" : "decline") }
+    func block(_ ask: AskID) async { note("block request") }
+    func remove(_ member: MemberID) async { note("remove") }
+    func block(_ member: MemberID) async { note("block") }
+    func setPolicy(_ policy: AdmissionPolicy) async { note("admission") }
+    func update(name: PeerName?, isMuted: Bool?) async { note("tell") }
+    var joinCodes: [JoinCode] { get async { [] } }
+    func report(of member: MemberID) -> MediaPortReport? { nil }
+    func send(_ bytes: [UInt8], to members: [MemberID]) async throws(TransferFailure) { note("send") }
+    func sendFile(at path: String, to members: [MemberID]) async throws(TransferError) -> OutgoingFile {
         throw .noSuchFile(path)
     }
     func close(endsRoom: Bool) async {

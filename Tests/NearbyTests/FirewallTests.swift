@@ -110,7 +110,7 @@ import Testing
             let firewall = try #require(try host.inside { Firewall.ofThisMachine() })
             #expect(firewall.isOpen(47_400, .udp) == false)
             #expect(firewall.kind == .nftables([.init(family: "inet", table: "filter", name: "input")]))
-            // As the program's Firewall.command(opening:_:) says.
+            // The program's Firewall.command(opening:_:) gives the same.
             try host.run("nft insert rule inet filter input udp dport 47400 accept")
             let opened = try #require(try host.inside { Firewall.ofThisMachine() })
             #expect(opened.isOpen(47_400, .udp) == true && opened.isOpen(47_400, .tcp) == false)

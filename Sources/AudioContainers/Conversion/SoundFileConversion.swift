@@ -73,7 +73,7 @@ public struct SoundFileConversion: Sendable {
         /// The name asks for no kind that is written.
         case unknownKind(path: String)
 
-        /// What happened, in one sentence.
+        /// One sentence that says what happened.
         public var description: String {
             switch self {
             case .file(let error), .output(let error): error.description

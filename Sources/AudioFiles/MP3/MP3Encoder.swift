@@ -10,7 +10,7 @@ public enum MP3Error: Error, Hashable, Sendable, CustomStringConvertible {
     /// LAME reported a failure that no input explains; `code` is its own.
     case libraryFailure(call: String, code: Int)
 
-    /// What happened, in one sentence.
+    /// One sentence that says what happened.
     public var description: String {
         switch self {
         case .unsupportedFormat(let detail): "MP3 cannot do this format: \(detail)"

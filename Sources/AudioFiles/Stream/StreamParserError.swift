@@ -9,7 +9,7 @@ public enum StreamParserError: Error, Hashable, Sendable, CustomStringConvertibl
     /// So many bytes came from the offset on, and no packet in them.
     case noPackets(byteCount: Int, offset: Int)
 
-    /// What happened, in one sentence.
+    /// One sentence that says what happened.
     public var description: String {
         switch self {
         case .notAudio(let found, let offset): "\(found) at byte \(offset), not sound"

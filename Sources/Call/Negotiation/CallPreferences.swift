@@ -25,7 +25,7 @@ public struct CallPreferences: Sendable {
     public var deviceRate: Double
     /// Frames the device hands over at a time.
     public var deviceBlock: Int
-    /// How much delay is paid for how few gaps in what is heard, at first; ``CallSession/dial`` changes it.
+    /// The first trade of delay against gaps in what is heard. ``CallSession/dial`` changes it.
     public var dial = PlayoutDial.talk
 
     /// An end that does all codecs, in mono, unless said otherwise.

@@ -29,7 +29,8 @@ extension LiveCall {
                 return error.reasons[id].map { "\($0)" } ?? "\(error)"
             }
         } reportLoss: { [weak self] count, reason in
-            if count > 0 { self?.handle(.messagesLost(to: participant.name, count: count, reason: reason)) }
+            self?.handle(.messagesLost(to: participant.name, count: count, reason: reason))
+        } onDelivery: { [weak self] in
             self?.countUnsentMessages()
         }
         state.outboxes[id] = outbox

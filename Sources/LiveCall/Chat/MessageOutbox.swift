@@ -21,15 +21,19 @@ package final class MessageOutbox: Sendable {
     private let state = Guarded(State())
     /// Delivers a message; returns the reason why it did not arrive.
     private let send: @Sendable (String) async -> String?
-    /// Receives the reason why that many messages did not arrive; a count of 0 after each delivery.
+    /// Receives the reason why that many messages did not arrive.
     private let reportLoss: @Sendable (_ count: Int, _ reason: String) async -> Void
+    /// Called after each delivery, and when the outbox is empty.
+    private let onDelivery: @Sendable () -> Void
 
     package init(
         send: @escaping @Sendable (String) async -> String?,
-        reportLoss: @escaping @Sendable (_ count: Int, _ reason: String) async -> Void
+        reportLoss: @escaping @Sendable (_ count: Int, _ reason: String) async -> Void,
+        onDelivery: @escaping @Sendable () -> Void = {}
     ) {
         self.send = send
         self.reportLoss = reportLoss
+        self.onDelivery = onDelivery
     }
 
     /// Messages in delivery or waiting for it.
@@ -62,7 +66,7 @@ package final class MessageOutbox: Sendable {
         while let message = dequeue() {
             guard let reason = await send(message) else {
                 await reportLosses("too many messages were waiting")
-                await reportLoss(0, "")
+                onDelivery()
                 continue
             }
             // Each of the others would wait as long.
@@ -72,7 +76,7 @@ package final class MessageOutbox: Sendable {
             }
             await reportLosses(reason)
         }
-        await reportLoss(0, "")
+        onDelivery()
     }
 
     private func dequeue() -> String? {

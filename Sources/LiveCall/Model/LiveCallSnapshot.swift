@@ -40,9 +40,9 @@ public struct LiveCallSnapshot: Hashable, Sendable {
 
     /// The PIN that the room asks for.
     public enum PINRequest: Hashable, Sendable {
-        /// None was given.
+        /// The guest gave no PIN.
         case missing
-        /// A wrong one was given.
+        /// The guest gave a wrong PIN.
         case wrong(attemptsLeft: Int)
     }
 

@@ -22,7 +22,7 @@ public enum DTLSError: Error, Hashable, Sendable, CustomStringConvertible {
     /// Whatever else OpenSSL has to say.
     case system(String)
 
-    /// What happened, in one sentence.
+    /// One sentence that says what happened.
     public var description: String {
         switch self {
         case .timedOut(let alert?):

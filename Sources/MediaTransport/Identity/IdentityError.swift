@@ -25,7 +25,7 @@ public enum IdentityError: Error, Hashable, Sendable, CustomStringConvertible {
     /// Whatever else OpenSSL has to say.
     case system(String)
 
-    /// What happened, in one sentence.
+    /// One sentence that says what happened.
     public var description: String {
         switch self {
         case .notAPrivateKey: "this is no private key in PEM"

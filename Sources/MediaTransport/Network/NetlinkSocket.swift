@@ -98,7 +98,7 @@ public struct NetworkError: Error, Hashable, Sendable, CustomStringConvertible {
 
     init(code: CInt) { self.code = code }
 
-    /// What happened, in one sentence.
+    /// One sentence that says what happened.
     public var description: String {
         "the system does not tell this machine's network addresses (\(String(cString: strerror(code))))"
     }

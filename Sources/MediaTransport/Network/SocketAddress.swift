@@ -109,7 +109,7 @@ public struct ResolutionError: Error, Hashable, Sendable, CustomStringConvertibl
         self.reason = reason
     }
 
-    /// What happened, in one sentence.
+    /// One sentence that says what happened.
     public var description: String {
         "unknown host '\(host)' (\(reason))"
     }

@@ -49,7 +49,7 @@ public enum UDPSocketError: Error, Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// What happened, in one sentence.
+    /// One sentence that says what happened.
     public var description: String {
         switch self {
         case .portInUse(let port): "UDP port \(port) is in use"

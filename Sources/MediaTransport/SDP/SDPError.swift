@@ -32,7 +32,7 @@ public struct SDPError: Error, Hashable, Sendable, CustomStringConvertible {
         self.line = line
     }
 
-    /// What happened, in one sentence.
+    /// One sentence that says what happened.
     public var description: String {
         let what =
             switch reason {

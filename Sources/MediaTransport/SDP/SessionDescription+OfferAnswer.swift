@@ -94,7 +94,7 @@ public enum NegotiationError: Error, Hashable, Sendable, CustomStringConvertible
     /// An answer in clear to an offer that was not, or the other way round.
     case otherTransport(answered: SessionDescription.Profile, offered: SessionDescription.Profile)
 
-    /// What happened, in one sentence.
+    /// One sentence that says what happened.
     public var description: String {
         switch self {
         case .noCommonFormat(let offered, let supported, let required):

@@ -30,7 +30,7 @@ public enum DiscoveryError: Error, Hashable, Sendable, CustomStringConvertible {
         return .noDaemon(isInstalled: paths.contains { unsafe access($0, X_OK) == 0 })
     }
 
-    /// What happened, in one sentence.
+    /// One sentence that says what happened.
     public var description: String {
         switch self {
         case .noDaemon(isInstalled: true): "room discovery is off: Avahi's daemon is not running"

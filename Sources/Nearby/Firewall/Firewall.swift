@@ -1,4 +1,4 @@
-/// What filters packets on this machine, as far as it lets itself be seen.
+/// The packet filter of this machine, as far as it can be read.
 public struct Firewall: Hashable, Sendable {
     /// What is sent to a port.
     public enum TransportProtocol: String, Hashable, Sendable, CaseIterable {

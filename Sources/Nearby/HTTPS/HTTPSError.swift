@@ -34,7 +34,7 @@ enum HTTPSError: Error, Hashable, Sendable, CustomStringConvertible {
     /// Whatever else the system says; the value is its `errno`.
     case system(CInt)
 
-    /// What happened, in one sentence.
+    /// One sentence that says what happened.
     var description: String {
         // Unsafe in this file: the system's words for an error are a C string.
         switch self {

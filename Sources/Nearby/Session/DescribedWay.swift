@@ -35,7 +35,7 @@ public enum NegotiationFault: Error, Hashable, Sendable, CustomStringConvertible
     /// The other side ends what was offered, and does not say why.
     case refused
 
-    /// What happened, in one sentence.
+    /// One sentence that says what happened.
     public var description: String {
         switch self {
         case .noTransport:

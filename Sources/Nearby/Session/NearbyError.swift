@@ -21,7 +21,7 @@ public enum NearbyError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The session was closed.
     case closed
 
-    /// What happened, in one sentence.
+    /// One sentence that says what happened.
     public var description: String {
         switch self {
         case .portInUse(let port): "TCP port \(port) is in use"

@@ -200,7 +200,7 @@ public enum NearbyStoreError: Error, Hashable, Sendable, CustomStringConvertible
     /// A file of known peers that cannot be read.
     case knownPeers(String, KnownPeersError)
 
-    /// What happened, in one sentence.
+    /// One sentence that says what happened.
     public var description: String {
         switch self {
         case .file(let path, EWOULDBLOCK): "\(path) is held by another Earshot"

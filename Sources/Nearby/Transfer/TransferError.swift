@@ -68,7 +68,7 @@ public enum TransferError: Error, Hashable, Sendable {
 }
 
 extension TransferError: CustomStringConvertible {
-    /// What happened, in one sentence.
+    /// One sentence that says what happened.
     public var description: String {
         switch self {
         case .empty: "there is nothing to send"

@@ -17,7 +17,7 @@ public enum JoinCodeError: Error, Hashable, Sendable, CustomStringConvertible {
     /// An address at which no host is: 0.0.0.0, ::, or a group's.
     case notAHost(IPAddress)
 
-    /// What happened, in one sentence.
+    /// One sentence that says what happened.
     public var description: String {
         switch self {
         case .wrongCharacter(let character, let position):

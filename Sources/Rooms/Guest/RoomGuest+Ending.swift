@@ -30,7 +30,7 @@ extension RoomGuest {
         /// The person left, or took the request back.
         case left
 
-        /// What happened, in one sentence.
+        /// One sentence that says what happened.
         public var description: String {
             switch self {
             case .refused(let error): error.description

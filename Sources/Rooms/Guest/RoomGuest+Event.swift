@@ -54,7 +54,7 @@ extension RoomGuest {
         case .requestReceived, .peerDescribed, .pinKeyDerived: return expire(now) + execute(event, now)
         case .join, .leave, .offer, .answer, .endSession: return execute(event, now)
         case .replied, .callFailed, .itemReceived, .hostLocated, .update, .tick:
-            // What has come counts before what is due: it may be the sign of life that was waited for.
+            // An arrival counts before what is due: it may be the sign of life that was awaited.
             return execute(event, now) + expire(now)
         }
     }

@@ -75,7 +75,7 @@ public enum KnownPeersError: Error, Hashable, Sendable, CustomStringConvertible 
     /// What is wrong with it.
     case damaged(String)
 
-    /// What is wrong, in one sentence; the owner puts the file's path before it.
+    /// One sentence that says what is wrong. The owner puts the file's path before it.
     public var description: String {
         switch self {
         case .tooLarge(let size): "\(size) bytes are no list of known peers; it is left as it is"

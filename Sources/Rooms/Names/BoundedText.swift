@@ -81,7 +81,7 @@ public struct TextError: Error, Hashable, Sendable, CustomStringConvertible {
         self.reason = reason
     }
 
-    /// What happened, in one sentence.
+    /// One sentence that says what happened.
     public var description: String {
         let name = subject.rawValue
         switch reason {

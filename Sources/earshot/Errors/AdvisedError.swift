@@ -1,10 +1,10 @@
 /// An error that the program knows a way out of.
 protocol AdvisedError: Error, CustomStringConvertible {
-    /// What to do, in sentences of their own; nil if ``description`` says it all.
+    /// Sentences that say what to do; nil if ``description`` says it all.
     var advice: String? { get }
 }
 
-/// What a person reads of an error. Libraries say what happened; what to do is the program's to say.
+/// The text that a user reads of an error. Libraries say what happened; the program says what to do.
 enum ErrorText {
     /// 'what happened. What to do.'
     static func text(_ error: any Error) -> String {

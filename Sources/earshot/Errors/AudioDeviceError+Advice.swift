@@ -40,7 +40,7 @@ extension AudioDeviceError: AdvisedError {
 }
 
 extension Interruption {
-    /// What happened, and what to do.
+    /// The description, and what to do.
     var text: String {
         switch self {
         case .deviceTaken(let error), .deviceFailed(let error): ErrorText.text(error)
@@ -50,7 +50,7 @@ extension Interruption {
 }
 
 extension AudioSessionEvent {
-    /// What happened, and what to do.
+    /// The description, and what to do.
     var text: String {
         if case .interruptionBegan(let why) = self { "sound interrupted: \(why.text)" } else { description }
     }

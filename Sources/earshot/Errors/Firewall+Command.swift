@@ -1,7 +1,7 @@
 import Nearby
 
 extension Firewall {
-    /// What the administrator types to open a port, until the machine starts again at least.
+    /// The administrator's command that opens a port, at least until the machine restarts.
     func command(opening port: UInt16, _ transports: [TransportProtocol]) -> String {
         switch kind {
         case .ufw:

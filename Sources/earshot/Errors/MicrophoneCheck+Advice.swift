@@ -1,7 +1,7 @@
 import AudioDevices
 
 extension MicrophoneCheck.Finding {
-    /// What is wrong and what to do, in one line; nil if nothing is.
+    /// One line that says what is wrong and what to do; nil if the microphone is fine.
     var advice: String? {
         switch self {
         case .fine: nil

@@ -47,7 +47,7 @@ extension DiscoveryError: AdvisedError {
 }
 
 extension RoomAdvertiser.State {
-    /// What it is, and what to do about it.
+    /// The description, and what to do.
     var text: String {
         if case .unavailable(let error) = self { ErrorText.text(error) } else { description }
     }

@@ -1,7 +1,7 @@
 import AudioDevices
 
 extension RealTimeScheduling {
-    /// How a callback's thread is scheduled, and where not in real time, why and what to change.
+    /// One line that says how a callback's thread is scheduled; if not in real time, also why, and what to change.
     /// - Parameter granted: its SCHED_FIFO priority.
     func describe(granted: Int?) -> String {
         ErrorText.join(description(granted: granted), granted == nil ? obstacle()?.advice : nil)

@@ -1,7 +1,7 @@
 import Call
 
 extension RateState {
-    /// What a slow link carries, what is sent over it, and what to do; nil if it carries all.
+    /// One line that says what a slow link carries, what is sent, and what to do; nil if the link carries all.
     var summary: String? {
         guard index > 0 || isTooSlow else { return nil }
         let carries = linkBitRate.map { "carries about \(Self.kilobits($0)) kb/s" } ?? "is slow"

@@ -14,7 +14,7 @@ final class LoopbackCard: SessionCard {
 
     init(_ command: LoopbackCommand) throws {
         asked = command.card.system
-        // What a route lacks beyond two outputs would be lost; with --output-map there may be more.
+        // Outputs beyond the route's two would be lost. --output-map may name more.
         session = try command.card.session(inputChannelCount: command.channels) { card in
             let wire = Self.wire(card)
             card.source = wire

@@ -71,7 +71,7 @@ struct Failure: Error {
         }
     }
 
-    /// What happened, what to do, and this status.
+    /// The error's text with what to do, and this status.
     init(_ error: any Error, _ status: Int32) { self.init(ErrorText.text(error), status: status) }
 
     private static func status(of error: AudioFileError) -> Int32 {
