@@ -30,7 +30,7 @@ public final class AudioSession: Sendable {
     }
 
     /// - Parameters:
-    ///   - players: who is asked to pause.
+    ///   - players: the players to pause.
     ///   - settledInterval: milliseconds between two looks of the session's thread while nothing changes.
     init(
         _ system: any AudioSystem, _ configuration: Configuration, players: OtherPlayers,

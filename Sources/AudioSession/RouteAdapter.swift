@@ -13,7 +13,7 @@ struct RouteAdapter: ~Copyable {
 
     let rate: Double
     let recorder: CallbackMonitor.Recorder
-    private let session: Wakeup.Handle  // who tells of the route's first call
+    private let session: Wakeup.Handle  // woken by the route's first call
     var client: RenderCallback?
     let calls = Atomic<Int>(0)
     let gap = Atomic<Int>(0)  // frames lost before the first call of the device

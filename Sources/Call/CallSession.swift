@@ -143,7 +143,7 @@ public final class CallSession: MediaNegotiator {
 
     // MARK: Playback
 
-    /// The delay that is paid for few gaps in what is heard: of each far side that is there, and of those to come.
+    /// The trade of delay against gaps in what is heard, for all present and later remote peers.
     ///
     /// At first ``CallPreferences/dial``. A change is followed while the device runs, without a gap and without a negotiation:
     /// a longer delay is reached by playing slower and by stretches that are repeated, within seconds; how long the dial
@@ -208,7 +208,7 @@ public final class CallSession: MediaNegotiator {
     /// A change is a ramp over one block. The gain is kept until the far side is forgotten. Does nothing where there is none.
     public func setGain(_ gain: Float, of peer: PeerID) { roster.setGain(Self.clampedGain(gain), of: peer) }
 
-    /// The gain of a far side's voice here, as a factor; nil where there is no such far side.
+    /// The gain of a remote peer's voice, as a factor; nil if there is no such peer.
     public func gain(of peer: PeerID) -> Float? { roster.gain(of: peer) }
 
     /// Forgets a far side: it fades out within a block. Harmless where there is none.

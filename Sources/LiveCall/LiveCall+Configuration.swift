@@ -2,13 +2,13 @@ import Call
 import Rooms
 
 extension LiveCall {
-    /// The wishes of whoever makes a call.
+    /// The settings of a call.
     public struct Configuration: Sendable {
         /// The guests whom the local participant admits while it is the host.
         public var admission = AdmissionPolicy.ask
-        /// Returns true if the call goes on while nobody else is in the room. A host's does.
+        /// True if the call goes on while nobody else is in the room. A host's does.
         public var staysAlone = false
-        /// Returns true if the local participant is muted from the start.
+        /// True if the local participant is muted from the start.
         public var isMuted = false
         /// Seconds from the start of the sound to the end of the call; nil for no limit.
         public var duration: Double?
@@ -19,7 +19,7 @@ extension LiveCall {
         /// The folder for received files; nil to decline them.
         public var receivedFilesFolder: String?
 
-        /// The usual wishes of a guest.
+        /// The usual settings of a guest.
         public init() {}
     }
 }

@@ -19,7 +19,7 @@ public final class LiveCall: Sendable {
     /// Milliseconds between two looks at media and device.
     private static let interval = 50
 
-    /// The wishes of whoever made this call.
+    /// The configuration that this call was made with.
     public let configuration: Configuration
     let room: any LiveCallRoom
     let media: (any LiveCallMedia)?
@@ -42,7 +42,7 @@ public final class LiveCall: Sendable {
         var lastPolledEvent: UInt64?
         var mediaActions: [LiveCallCore.MediaAction] = []
         var outboxes: [MemberID: MessageOutbox] = [:]
-        /// The names of all who were in the room.
+        /// The names of all present and departed participants.
         var names: [MemberID: PeerName] = [:]
         var levels = LiveCallLevels()
         var records: [MemberID: ParticipantRecord] = [:]
@@ -148,7 +148,7 @@ public final class LiveCall: Sendable {
     /// The present levels and statistics.
     public var levels: LiveCallLevels { state.withLock { $0.levels } }
 
-    /// All participants whom there was media with, those who left included, in the order of joining.
+    /// All participants with media so far, departed ones included, in the order of joining.
     public var records: [ParticipantRecord] {
         state.withLock { state in state.records.sorted { $0.key < $1.key }.map(\.value) }
     }

@@ -8,7 +8,7 @@ import Rooms
 public struct LiveCallLevels: Sendable {
     /// The microphone and the playback.
     public internal(set) var own = CallLevels()
-    /// Statistics by remote participant; without those whom there is no media with.
+    /// Statistics of the remote participants with media.
     public internal(set) var participants: [MemberID: CallStatistics] = [:]
 }
 

@@ -16,7 +16,7 @@ struct EarshotCommand: ParsableCommand {
             let message = message(for: error).split(separator: "\n").joined(separator: " ")
             let names = configuration.subcommands.compactMap { $0.configuration.commandName }
             let command = CommandLine.arguments.dropFirst().first.flatMap { names.contains($0) ? " \($0)" : nil } ?? ""
-            Terminal.say("earshot: \(message); see earshot\(command) --help")
+            Terminal.say("earshot: " + ErrorText.usage(message, command: command))
             exit(withError: ExitCode.validationFailure)
         }
     }

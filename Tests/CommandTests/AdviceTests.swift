@@ -142,4 +142,14 @@ import Testing
         #expect(
             rules.command(opening: 47_400, [.udp]) == "sudo nft insert rule inet filter input udp dport 47400 accept")
     }
+
+    @Test(arguments: [
+        ("--port takes 1 to 65535", "--port takes 1 to 65535; see earshot host --help"),
+        (
+            "the PIN is too short. Choose a longer one.",
+            "the PIN is too short. Choose a longer one. See earshot host --help"
+        ),
+    ]) func `a usage error names the help, as one sentence or two`(message: String, text: String) {
+        #expect(ErrorText.usage(message, command: " host") == text)
+    }
 }

@@ -114,7 +114,7 @@ final class CallRoster: Sendable {
 
     func gain(of peer: PeerID) -> Float? { farSides.withLock { $0.all[peer]?.gain } }
 
-    /// The dial of those who are heard, and of those to come.
+    /// The dial of all present and later remote peers.
     var dial: PlayoutDial {
         get { farSides.withLock { $0.dial } }
         set {

@@ -35,15 +35,15 @@ package struct LiveCallCore: Sendable {
     var departed: Set<MemberID> = []
     /// The participant who was lost last.
     var lostParticipant: PeerName?
-    /// Returns true from the first remote participant on.
+    /// True from the first remote participant on.
     private var hadCompany = false
     /// The event that awaits the join codes.
     var eventAfterJoinCodes: LiveCallEvent.Kind?
     private var transferCount: UInt64 = 0
 
-    /// Returns true from the request to start sound on.
+    /// True from the request to start sound on.
     private var isStarting = false
-    /// Returns true after the last event.
+    /// True after the last event.
     private var isOver = false
     private var actions: [Action] = []
     private var eventCount: UInt64 = 0
@@ -61,7 +61,7 @@ package struct LiveCallCore: Sendable {
         /// The step on the ladder that was reported; 0 for the negotiated format, `.max` if even the least is too much.
         var reportedStep = 0
         var volume: Float = 1
-        /// Returns true if the call's beginning was reported.
+        /// True if the call's beginning was reported.
         var hasBegun = false
     }
 

@@ -22,7 +22,7 @@ public struct CallDevice: Hashable, Sendable {
     public var sampleType: SampleType
     /// The microphone and the loudspeaker.
     public var route: AudioRoute
-    /// Returns true if microphone and loudspeaker are devices of their own, with a clock each.
+    /// True if microphone and loudspeaker are devices of their own, with a clock each.
     public var hasSeparateInput = false
 
     /// The device that a session runs on.

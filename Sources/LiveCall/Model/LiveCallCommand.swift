@@ -85,7 +85,7 @@ public struct RoomOpening: Hashable, Sendable {
     public var pin: PIN?
     /// Native participants at most, the local one included; clamped to 2…`Roster.maximumNativeCount`.
     public var capacity = Roster.maximumNativeCount
-    /// Returns true if the room is announced on the network.
+    /// True if the room is announced on the network.
     public var isAnnounced = true
 
     /// A room without a PIN.

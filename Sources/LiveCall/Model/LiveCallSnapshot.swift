@@ -66,9 +66,9 @@ public struct LiveCallSnapshot: Hashable, Sendable {
     public internal(set) var joinCodes: [JoinCode] = []
     /// The state of the announcement; nil while there is none.
     public internal(set) var discovery: RoomAdvertiser.State?
-    /// Returns true while contact with the host is lost.
+    /// True while contact with the host is lost.
     public internal(set) var isHostLost = false
-    /// Returns true if the local participant sends silence on purpose.
+    /// True if the local participant sends silence on purpose.
     public internal(set) var isMuted = false
     /// The state of the sound.
     public internal(set) var sound: Sound
@@ -86,7 +86,7 @@ public struct LiveCallSnapshot: Hashable, Sendable {
     public internal(set) var voiceProcessing: VoiceProcessingState?
     /// When voice processing is on.
     public internal(set) var voiceProcessingMode = VoiceProcessingMode.auto
-    /// Returns true if the call was made with voice processing, on or off.
+    /// True if the call was made with voice processing, on or off.
     public internal(set) var hasVoiceProcessing = false
     /// Messages that were not delivered yet.
     public internal(set) var unsentMessageCount = 0

@@ -11,11 +11,11 @@ public struct Participant: Hashable, Sendable, Identifiable {
     public var name: PeerName
     /// The key that was proved; nil for a browser.
     public var key: KeyFingerprint?
-    /// Returns true if this participant admits guests.
+    /// True if this participant admits guests.
     public var isHost = false
-    /// Returns true if this participant sends silence on purpose.
+    /// True if this participant sends silence on purpose.
     public var isMuted = false
-    /// Returns true if the host lost contact with this participant. It has a minute to return.
+    /// True if the host lost contact with this participant. It has a minute to return.
     public var isAway = false
     /// The state of the media transport; nil until there is one.
     public var connection: TransportState?

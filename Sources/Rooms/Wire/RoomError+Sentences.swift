@@ -1,7 +1,7 @@
 import MediaTransport
 
 extension RoomError: CustomStringConvertible {
-    /// For the person who asked: what happened, in one sentence.
+    /// One sentence for the guest that says what happened.
     public var description: String {
         switch self {
         case .malformed(let what): "the host could not read the request: \(what)"

@@ -22,7 +22,7 @@ final class RoomPresenter {
 
     let call: LiveCall
     let answers: Answers
-    /// Returns true if messages go to standard output, rather than to the terminal.
+    /// True if messages go to standard output, rather than to the terminal.
     private let printsMessages: Bool
     /// The sound card that the user asked for; nil if nothing is said of it.
     private let card: SoundCard?
@@ -139,7 +139,7 @@ final class RoomPresenter {
         if answers == .keys { Terminal.say(RoomKeys.hint(isHost: true)) }
     }
 
-    /// An announcement by a guest who took over alone interests nobody.
+    /// Prints the announcement, unless a guest took over and is alone.
     private func present(_ state: RoomAdvertiser.State) {
         guard staysAlone || !snapshot.participants.isEmpty else { return }
         switch state {
