@@ -99,7 +99,8 @@ let allLayers = [
     Layer(
         name: "Simulation",
         uses: [
-            "AudioBase", "AudioFiles", "AudioDevices", "Playout", "MediaTransport", "Call", "Diagnostics", "Histogram",
+            "AudioBase", "AudioFiles", "AudioDevices", "Playout", "MediaTransport", "Rooms", "Call", "Diagnostics",
+            "Histogram",
         ]),
 ]
 

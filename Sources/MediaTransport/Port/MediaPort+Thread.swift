@@ -30,19 +30,18 @@ extension MediaPort {
             followAddresses(hasNews: work.hasNews)
             schedule(&priority)
             let now = HostTime.now()
-            client?.sendMedia(at: now) { endpoint.send($0, to: $1, transmit: transmit) }
-            endpoint.tick(at: now, transmit: transmit, deliver: deliver(at: now))
+            core.turn(at: now, transmit)
             if now.seconds(since: lastReport) > Self.reportInterval, publish(at: now) { lastReport = now }
         }
         takeOrders(transmit)
-        for peer in endpoint.peerIDs { letGo(peer, transmit) }
+        core.removeAll(at: .now(), transmit)
         counted.time = .now()
         published.withLock { $0.work = counted }
     }
 
     /// Follows the client's wish.
     private func schedule(_ priority: inout Int?) {
-        guard let wish = client?.realTimePriority else {
+        guard let wish = core.client?.realTimePriority else {
             if priority != nil { _ = earshot_set_thread_normal(pthread_self()) }
             return priority = nil
         }
@@ -52,40 +51,11 @@ extension MediaPort {
 
     private func takeOrders(_ transmit: MediaEndpoint.Transmit) {
         // Who asks may be held up at a lower priority with the lock in hand: then the next turn takes them.
-        let taken: [Order]? = orders.withLockIfAvailable { orders in
+        let taken: [MediaPortCore.Order]? = orders.withLockIfAvailable { orders in
             defer { orders = [] }
             return orders
         }
-        for order in taken ?? [] {
-            let now = HostTime.now()
-            switch order {
-            case .add(let peer, let setup, let way):
-                if endpoint.add(peer, setup, at: now, using: &generator) {
-                    ways[peer] = way
-                } else {
-                    news.yield(.state(peer, .closed, of: way))
-                }
-            case .setRemote(let peer, let remote):
-                do throws(TransportError) {
-                    try endpoint.setRemote(remote, of: peer, at: now)
-                } catch {
-                    tell(.failed(error), of: peer)
-                }
-            case .remove(let peer): letGo(peer, transmit)
-            case .message(let peer, let bytes):
-                bytes.withUnsafeBytes { try? endpoint.sendMessage($0, to: peer, transmit: transmit) }
-            }
-        }
-    }
-
-    private func letGo(_ peer: PeerID, _ transmit: MediaEndpoint.Transmit) {
-        client?.leave(peer, at: .now()) { endpoint.send($0, to: $1, transmit: transmit) }
-        endpoint.remove(peer, transmit: transmit)
-        ways[peer] = nil
-    }
-
-    private func tell(_ state: TransportState, of peer: PeerID) {
-        if let way = ways[peer] { news.yield(.state(peer, state, of: way)) }
+        for order in taken ?? [] { core.execute(order, at: .now(), transmit) }
     }
 
     private func receive(into buffer: UnsafeMutableRawBufferPointer, _ transmit: MediaEndpoint.Transmit) {
@@ -94,22 +64,9 @@ extension MediaPort {
             // What a socket has to say of one datagram says nothing of the next.
             guard let received = try? socket.receive(into: buffer) else { return }
             if received.isTruncated { continue }
-            let now = HostTime.now()
-            endpoint.receive(
+            core.receive(
                 UnsafeMutableRawBufferPointer(rebasing: buffer[..<received.size]), from: received.source,
-                to: received.local, at: now, transmit: transmit, deliver: deliver(at: now))
-        }
-    }
-
-    private func deliver(at now: HostTime) -> MediaEndpoint.Deliver {
-        { [self] peer, event in
-            switch event {
-            case .packet(let packet): client?.receive(packet, from: peer, at: now)
-            case .message(let message): messageNews.yield((peer, Array(message)))
-            case .state(let state):
-                client?.setOpen(state.carriesMedia, to: peer)
-                tell(state, of: peer)
-            }
+                to: received.local, at: .now(), transmit)
         }
     }
 
@@ -118,7 +75,7 @@ extension MediaPort {
         let now = earshot_slept_ns()
         // The two clocks are not read at one instant.
         guard now - slept > 100_000_000 else { return }
-        endpoint.slept(for: Double(now - slept) * 1e-9, at: .now())
+        core.slept(for: Double(now - slept) * 1e-9, at: .now())
         slept = now
     }
 
@@ -127,7 +84,7 @@ extension MediaPort {
         let now = HostTime.now()
         if hasNews { monitor?.receive(at: now) }
         guard let addresses = monitor?.tick(at: now) else { return }
-        endpoint.setLocalAddresses(addresses.map(\.address), at: now)
+        core.setLocalAddresses(addresses.map(\.address), at: now)
         news.yield(.addresses(addresses))
     }
 
@@ -136,14 +93,7 @@ extension MediaPort {
         let isDone: Bool? = published.withLockIfAvailable { published in
             published.work = counted
             published.reports.removeAll(keepingCapacity: true)
-            for peer in endpoint.peerIDs {
-                guard let state = endpoint.state(of: peer), let statistics = endpoint.statistics(of: peer) else {
-                    continue
-                }
-                published.reports[peer] = MediaPortReport(
-                    state: state, pair: endpoint.pair(of: peer), roundTrip: endpoint.roundTrip(of: peer),
-                    key: endpoint.key(of: peer), statistics: statistics)
-            }
+            for peer in core.peers { published.reports[peer] = core.report(of: peer) }
             return true
         }
         return isDone ?? false
@@ -159,7 +109,7 @@ extension MediaPort {
     private func sleep() -> Work {
         wakeup.prepareToSleep()
         // Who holds the lock wakes this thread next: to go on without sleep would keep a lower priority from ever doing so.
-        if !running.load(ordering: .sequentiallyConsistent) || client?.hasMedia ?? false
+        if !running.load(ordering: .sequentiallyConsistent) || core.client?.hasMedia ?? false
             || !(orders.withLockIfAvailable { $0.isEmpty } ?? true)
         {
             wakeup.wokeUp(isSignalled: false)
@@ -183,8 +133,7 @@ extension MediaPort {
     }
 
     private var nextDeadline: HostTime? {
-        var next = endpoint.nextDeadline
-        if let due = client?.nextDeadline { next = min(due, next ?? due) }
+        var next = core.nextDeadline
         if let due = monitor?.nextDeadline { next = min(due, next ?? due) }
         return next
     }

@@ -17,22 +17,21 @@ public final class MediaPort: @unchecked Sendable {  // the thread's own, consta
     public let messages: AsyncStream<(peer: PeerID, bytes: [UInt8])>
     let messageNews: AsyncStream<(peer: PeerID, bytes: [UInt8])>.Continuation
     let socket: MediaSocket
-    let client: (any MediaClient)?
     let wakeup: Wakeup
     /// The thread's own.
-    var endpoint: MediaEndpoint
+    let core: MediaPortCore
     var monitor: NetworkMonitor?
-    var generator = SystemRandomNumberGenerator()
-    var ways: [PeerID: Way] = [:]
     var counted = MediaPortWork()
 
     /// A way to a far side, from its ``add(_:_:)`` to its ``remove(_:)``.
     public struct Way: Hashable, Sendable {
         let number: UInt64
+
+        package init(number: UInt64) { self.number = number }
     }
 
     private let nextWay = Atomic<UInt64>(1)
-    let orders = Mutex<[Order]>([])
+    let orders = Mutex<[MediaPortCore.Order]>([])
     let published = Mutex(Published())
     let running = Atomic<Bool>(false)
     private let fixed: [IPAddress]?
@@ -42,13 +41,6 @@ public final class MediaPort: @unchecked Sendable {  // the thread's own, consta
     struct Published {
         var reports: [PeerID: MediaPortReport] = [:]
         var work = MediaPortWork()
-    }
-
-    enum Order {
-        case add(PeerID, TransportSetup, Way)
-        case setRemote(PeerID, TransportRemote)
-        case remove(PeerID)
-        case message(PeerID, [UInt8])
     }
 
     /// Binds a port; ``start()`` begins to serve it.
@@ -62,16 +54,18 @@ public final class MediaPort: @unchecked Sendable {  // the thread's own, consta
     ) throws(UDPSocketError) {
         socket = try MediaSocket(address: address, port: port)
         localAddress = socket.localAddress
-        self.client = client
-        SRTPSession.prepare()
         wakeup = client?.wakeup ?? Wakeup()
-        endpoint = MediaEndpoint(identity: identity)
         fixed = address.map { [$0] }
         (events, news) = AsyncStream.makeStream()
         (messages, messageNews) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(256))
+        core = MediaPortCore(identity: identity, client: client) { [news] in
+            news.yield($0)
+        } tellMessage: { [messageNews] in
+            messageNews.yield((peer: $0, bytes: $1))
+        }
         // Without news of addresses those of now have to do.
         monitor = address == nil ? try? NetworkMonitor(includingLoopback: true) : nil
-        endpoint.setLocalAddresses(addresses, at: .now())
+        core.setLocalAddresses(addresses, at: .now())
     }
 
     /// The addresses at which far sides may reach this port, the most useful first. Before ``start()``.
@@ -130,7 +124,7 @@ public final class MediaPort: @unchecked Sendable {  // the thread's own, consta
     /// The thread's work until 0.15 s ago or less; after ``stop()`` all of it.
     public var work: MediaPortWork { published.withLock { $0.work } }
 
-    private func ask(_ order: Order) {
+    private func ask(_ order: MediaPortCore.Order) {
         orders.withLock { $0.append(order) }
         wakeup.handle.wake()
     }

@@ -11,8 +11,3 @@ public struct NearbyDatagram: Hashable, Sendable {
     /// What it says.
     public var bytes: [UInt8]
 }
-
-extension PeerID {
-    /// A member's number is its number on the port of media.
-    init(_ member: MemberID) { self.init(Int(member.number)) }
-}

@@ -7,7 +7,7 @@ import Rooms
 extension NearbySession {
     /// Begins to announce the room that this session hosts.
     func advertise() {
-        guard case .host(let host) = role, isAdvertised, advertiser == nil else { return }
+        guard case .host(let host) = core.role, core.choices.isAnnounced, advertiser == nil else { return }
         do throws(DiscoveryError) {
             let advertiser = try RoomAdvertiser(
                 name: host.roster.name.text, port: port, announcement: announcement(host))
@@ -22,7 +22,7 @@ extension NearbySession {
 
     /// Tells anew what has changed.
     func announce() {
-        guard case .host(let host) = role, let advertiser else { return }
+        guard case .host(let host) = core.role, let advertiser else { return }
         let new = announcement(host)
         if advertiser.announcement != new { advertiser.announcement = new }
     }

@@ -2,92 +2,23 @@ import AudioBase
 import MediaTransport
 import Rooms
 
-/// The session's event queue. The actions of each event are executed before the next event is handled; events that they cause
-/// wait in the queue. The clock is read once for each event from outside.
+/// Events for the session's core, and its timer. The clock is read once for each event from outside.
 extension NearbySession {
     func tellHost(_ event: RoomHost.Event) { handle([.host(event)]) }
     func tellGuest(_ event: RoomGuest.Event) { handle([.guest(event)]) }
-    func negotiate(_ event: MediaNegotiation.Event) { handle([.media(event)]) }
 
-    /// Enqueues events, and handles all that wait unless this is called by an action.
-    func handle(_ events: [SessionEvent]) {
-        queue += events
-        guard !isHandlingEvents else { return }
-        isHandlingEvents = true
+    func handle(_ events: [SessionCore.Event]) { act { core, now in core.handle(events, at: now) } }
+
+    /// Changes the core, and executes its actions.
+    func act(_ change: (inout SessionCore, HostTime) -> [SessionCore.Action]) {
         eventTime = .now()
-        var next = queue.startIndex
-        while next < queue.endIndex {
-            let event = queue[next]
-            next += 1
-            switch event {
-            case .host(let event): handleHost(event)
-            case .guest(let event): handleGuest(event)
-            case .media(let event):
-                for action in negotiation.handle(event, at: eventTime) { act(action) }
-            }
-        }
-        queue = []
-        isHandlingEvents = false
+        for action in change(&core, eventTime) { execute(action) }
         schedule()
     }
 
-    private func handleHost(_ event: RoomHost.Event) {
-        guard case .host(var host) = role else { return }
-        role = .none  // or the value would be copied
-        let old = host.roster
-        let actions = host.handle(event, at: eventTime)
-        let (isOver, isChanged) = (host.isClosed, host.roster != old)
-        let roster = host.roster
-        role = .host(host)
-        for action in actions { act(action, roster) }
-        if isOver, case .host(let host) = role, host.isClosed {
-            endStay()
-        } else if isChanged {
-            announce()
-            followRoster()
-        }
-    }
-
-    private func handleGuest(_ event: RoomGuest.Event) {
-        guard case .guest(var guest) = role else { return }
-        role = .none
-        let old = guest.roster
-        let actions = guest.handle(event, at: eventTime)
-        let roster = guest.roster
-        let isOver = guest.ending != nil
-        role = .guest(guest)
-        for action in actions { act(action, roster) }
-        if isOver, case .guest(let guest) = role, let ending = guest.ending {
-            endStay()
-            news.yield(.ended(ending))
-        } else if roster != old {
-            followRoster()
-        }
-    }
-
-    /// Media follows the roster.
-    func followRoster() {
-        if let roster, let me = memberID { negotiate(.rosterChanged(roster, as: me)) }
-    }
-
-    private func endStay() {
-        negotiate(.left)
-        endTransfers()
-        stopDiscovery()
-        role = .none
-    }
-
-    // MARK: Time
-
-    /// Plans a ``tick()`` at the next deadline of a core.
+    /// Plans a ``tick()`` at the core's next deadline.
     private func schedule() {
-        let room: HostTime? =
-            switch role {
-            case .none: nil
-            case .host(let host): host.nextDeadline
-            case .guest(let guest): guest.nextDeadline
-            }
-        guard let due = [room, negotiation.nextDeadline].compactMap({ $0 }).min() else {
+        guard let due = core.nextDeadline else {
             timer?.cancel()
             timerDeadline = nil
             return
@@ -104,7 +35,32 @@ extension NearbySession {
 
     private func tick() {
         timerDeadline = nil
-        handle(
-            hostLocation() + browsersHeard() + [.host(.tick), .guest(.tick), .media(.tick)])
+        act { core, now in core.tick(at: now) }
+    }
+
+    // MARK: The media port
+
+    func take(_ event: MediaPortEvent) {
+        switch event {
+        case .state(let peer, let state, let way):
+            act { core, now in core.transportChanged(peer, state, of: way, at: now) }
+        case .addresses(let addresses):
+            act { core, now in
+                guard let actions = core.addressesChanged(addresses.map(\.address), at: now) else { return [] }
+                // What is kept open may come from an address that is gone, and nobody would say so.
+                closeClients()
+                return actions
+            }
+        }
+    }
+
+    func takeDatagram(_ bytes: [UInt8], from peer: PeerID) {
+        guard let member = core.member(peer) else { return }
+        datagramNews.yield(NearbyDatagram(sender: member.id, bytes: bytes))
+    }
+
+    private func closeClients() {
+        for client in clients.values { client.http.close() }
+        clients = [:]
     }
 }

@@ -29,7 +29,7 @@ extension NearbySession {
         let reply = await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 requests[id] = continuation
-                received(asked, id, caller)
+                act { core, now in core.receive(asked, id, from: caller, at: now) }
             }
         } onCancel: {
             Task { await self.connectionLost(id) }
@@ -46,14 +46,6 @@ extension NearbySession {
         }
         response.headers = HTTPHeaders(reply.parts)
         return response
-    }
-
-    private func received(_ request: RoomRequest, _ id: RequestID, _ caller: Caller) {
-        switch role {
-        case .none: answer(id, .refused(.notHost))
-        case .host: tellHost(.requestReceived(request, id, from: caller))
-        case .guest: tellGuest(.requestReceived(request, id))
-        }
     }
 
     func answer(_ id: RequestID, _ reply: RoomReply) {

@@ -33,13 +33,6 @@ public actor NearbySession {
         }
     }
 
-    /// What this session is at present.
-    enum Role {
-        case none
-        case host(RoomHost)
-        case guest(RoomGuest)
-    }
-
     /// What happens, for one reader, from the beginning.
     public nonisolated let events: AsyncStream<NearbyEvent>
     /// Unreliable messages that members send, for one reader: the oldest of more than 256 that wait are dropped.
@@ -58,22 +51,14 @@ public actor NearbySession {
     nonisolated let tls: TLSIdentity
     nonisolated let server: HTTPSServer
     nonisolated let mediaPort: MediaPort
-    nonisolated let media: (any MediaNegotiator)?
     nonisolated let store: NearbyStore
 
-    var role = Role.none
-    var name: PeerName
-    var isMuted: Bool
-    var addresses: [IPAddress]
-    var generator = SystemRandomNumberGenerator()
+    var core: SessionCore
     var isClosed = false
     /// Of the file that the role's known peers came from.
     var knownPeersVersion: NearbyStore.Version?
 
     // Hosting.
-    var policyWish = AdmissionPolicy.ask
-    var capacityWish = Roster.maximumNativeCount
-    var isAdvertised = false
     var advertiser: RoomAdvertiser?
     var browser: RoomBrowser?
     var discoveryTasks: [Task<Void, Never>] = []
@@ -81,12 +66,11 @@ public actor NearbySession {
     var partProbes = 0
 
     // Joining.
-    var pin: PIN?
-    var purpose: Purpose?
+    var pin: PIN? {
+        didSet { core.hasPIN = pin != nil }
+    }
     /// The room and the host's key that a PIN is awaited for.
     var pinWanted: (RoomID, KeyFingerprint)?
-    /// The PIN's key for a room of our own: ready before it is needed.
-    var ownPINKey: PINKey?
 
     // Requests of others, by number.
     var requests: [RequestID: CheckedContinuation<RoomReply, Never>] = [:]
@@ -100,13 +84,7 @@ public actor NearbySession {
     // What goes from member to member beside media; of the present stay in a room.
     var transfers: Transfers?
 
-    // Media.
-    var negotiation = MediaNegotiation(firstOffer: .random(in: 0 ... .max))
-    var transports: [MemberID: MemberTransport] = [:]
-
-    // Events, and the time of the one from outside that is handled.
-    var queue: [SessionEvent] = []
-    var isHandlingEvents = false
+    // The time of the last event from outside.
     var eventTime = HostTime(nanoseconds: 0)
     var timer: Task<Void, Never>?
     var timerDeadline: HostTime?
@@ -135,11 +113,12 @@ public actor NearbySession {
         }
         (server, mediaPort) = try await Self.open(configuration, identity, tls)
         port = server.localAddress.port
-        media = configuration.media
         store = configuration.store
-        name = configuration.name
-        isMuted = configuration.isMuted
-        addresses = mediaPort.addresses
+        core = SessionCore(
+            SessionCore.LocalPeer(
+                identity: identity, name: configuration.name, addresses: mediaPort.addresses, port: port,
+                isMuted: configuration.isMuted),
+            port: mediaPort, media: configuration.media)
         (events, news) = AsyncStream.makeStream()
         (datagrams, datagramNews) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(256))
         guard mediaPort.start() else { throw .noThread }
@@ -159,20 +138,17 @@ public actor NearbySession {
         isAdvertised: Bool = true
     ) async throws(NearbyError) {
         try requireIdle()
-        let id = RoomID(using: &generator)
+        let id = core.makeRoomID()
         let key = await Self.key(of: pin, room: id, host: fingerprint)
         let peers = try await readKnownPeers()
         try requireIdle()
         self.pin = pin
-        self.isAdvertised = isAdvertised
-        policyWish = policy
-        capacityWish = capacity
-        let host = RoomHost(
-            room: id, name: room, key: fingerprint, secret: randomBytes(32), configuration: hostConfiguration(key),
-            knownPeers: peers)
-        role = .host(host)
+        core.choices.isAnnounced = isAdvertised
+        core.choices.policy = policy
+        core.choices.capacity = capacity
+        core.host(id, name: room, pin: key, knownPeers: peers)
         beginTransfers()
-        news.yield(.joined(host.roster, as: host.member.id))
+        if let roster, let memberID { news.yield(.joined(roster, as: memberID)) }
         advertise()
         handle([])
     }
@@ -183,8 +159,8 @@ public actor NearbySession {
         let peers = try await readKnownPeers()
         try requireIdle()
         self.pin = pin
-        self.purpose = purpose
-        begin(makeGuest(knowing: peers), at: endpoint)
+        core.purpose = purpose
+        act { core, now in core.join(endpoint, knownPeers: peers, at: now) }
     }
 
     /// The room's PIN, after `pinNeeded`.
@@ -210,43 +186,28 @@ public actor NearbySession {
 
     /// Whom to let in from now on.
     public func setPolicy(_ policy: AdmissionPolicy) {
-        policyWish = policy
-        tellHost(.setPolicy(policy))
+        act { core, now in core.setPolicy(policy, at: now) }
     }
 
     /// Changes what others are told of this member.
     public func update(name: PeerName? = nil, isMuted: Bool? = nil) {
-        if let name { self.name = name }
-        if let isMuted { self.isMuted = isMuted }
-        tell(MemberUpdate(name: name, isMuted: isMuted))
+        act { core, now in core.update(name: name, isMuted: isMuted, at: now) }
     }
 
     /// Who is in the room; nil while there is none.
-    public var roster: Roster? {
-        switch role {
-        case .none: nil
-        case .host(let host): host.roster
-        case .guest(let guest): guest.roster
-        }
-    }
+    public var roster: Roster? { core.roster }
 
     /// One's own number in the room.
-    public var memberID: MemberID? {
-        switch role {
-        case .none: nil
-        case .host(let host): host.member.id
-        case .guest(let guest): guest.memberID
-        }
-    }
+    public var memberID: MemberID? { core.memberID }
 
     /// Whether this session admits.
     public var isHost: Bool {
-        if case .host = role { true } else { false }
+        if case .host = core.role { true } else { false }
     }
 
     /// What to type elsewhere to come here, for each address of this machine that a code can name, the likeliest first.
     public var joinCodes: [JoinCode] {
-        addresses.filter { !$0.isLoopback }.compactMap { try? JoinCode(address: $0, port: port, key: fingerprint) }
+        core.local.addresses.filter { !$0.isLoopback }.compactMap { try? JoinCode(address: $0, port: port, key: fingerprint) }
     }
 
     /// How the way of media to a member stands; nil where there is none.
@@ -258,10 +219,17 @@ public actor NearbySession {
         mediaPort.send(bytes, to: PeerID(member))
     }
 
+    /// Offers a member the local peer's media as it is now, after `Configuration.media` has changed what it offers.
+    ///
+    /// The running session goes on until the answer, and its transport stays: ICE and DTLS do not begin anew. While an
+    /// offer to or from the member is pending, another offer follows it. Does nothing if there is no such member. Returns before
+    /// the answer; an answer that cannot be used is told by ``NearbyEvent/disagreed(_:_:)``.
+    public func renegotiate(_ member: MemberID) { handle([.media(.renegotiate(member))]) }
+
     /// Leaves the room; where this session hosts, the member that has been there longest takes over. Nothing is sent or read
     /// of the room afterwards.
     public func leave() async {
-        switch role {
+        switch core.role {
         case .none: return
         case .host: tellHost(.leave)
         case .guest: tellGuest(.leave)
@@ -306,10 +274,8 @@ public actor NearbySession {
 
     private func requireIdle() throws(NearbyError) {
         guard !isClosed else { throw .closed }
-        guard case .none = role else { throw .busy }
+        guard case .none = core.role else { throw .busy }
     }
-
-    func randomBytes(_ count: Int) -> [UInt8] { (0..<count).map { _ in .random(in: 0...255, using: &generator) } }
 
     private func readKnownPeers() async throws(NearbyError) -> KnownPeers {
         do throws(NearbyStoreError) {
@@ -321,23 +287,6 @@ public actor NearbySession {
         } catch {
             throw .store(error)
         }
-    }
-
-    func hostConfiguration(_ key: PINKey?) -> RoomHost.Configuration {
-        var configuration = RoomHost.Configuration(name: name, addresses: addresses, port: port)
-        configuration.policy = policyWish
-        configuration.capacity = capacityWish
-        configuration.pin = key
-        configuration.isAnnounced = isAdvertised
-        return configuration
-    }
-
-    func makeGuest(knowing peers: KnownPeers) -> RoomGuest {
-        var configuration = RoomGuest.Configuration(name: name, addresses: addresses, port: port)
-        configuration.purpose = purpose
-        configuration.isMuted = isMuted
-        configuration.hasPIN = pin != nil
-        return RoomGuest(configuration, signer: Signer(identity), knownPeers: peers)
     }
 
     /// Computed elsewhere: it takes some 50 ms.

@@ -1,5 +1,4 @@
 import MediaTransport
-import Rooms
 
 /// The transport to one member, and the descriptions that it comes from.
 struct MemberTransport {
@@ -31,4 +30,9 @@ struct MemberTransport {
         self.remote = remote
         return true
     }
+}
+
+extension PeerID {
+    /// A member's number is its number on the port of media.
+    package init(_ member: MemberID) { self.init(Int(member.number)) }
 }

@@ -1,5 +1,4 @@
 import MediaTransport
-import Rooms
 
 /// How a description says that its side is reached.
 struct DescribedWay {
@@ -55,17 +54,17 @@ extension Member {
 
 extension SessionDescription {
     /// A way for messages, and no media on it.
-    static func withoutMedia() -> SessionDescription {
+    static func withoutMedia(sessionID: UInt64) -> SessionDescription {
         var description = SessionDescription.offer(
-            formats: [.opus()], address: .any, port: 9, sessionID: .random(in: 1...(1 << 62)), profile: .dtlsSAVPF)
+            formats: [.opus()], address: .any, port: 9, sessionID: sessionID, profile: .dtlsSAVPF)
         description.direction = .inactive
         return description
     }
 
     /// The same as an answer to this.
-    func answeredWithoutMedia() throws(NegotiationError) -> SessionDescription {
+    func answeredWithoutMedia(sessionID: UInt64) throws(NegotiationError) -> SessionDescription {
         var description = try SessionDescription.answer(
-            to: self, supporting: formats, address: .any, port: 9, sessionID: .random(in: 1...(1 << 62)))
+            to: self, supporting: formats, address: .any, port: 9, sessionID: sessionID)
         description.direction = .inactive
         return description
     }

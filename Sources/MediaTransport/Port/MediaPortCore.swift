@@ -1,0 +1,126 @@
+import AudioBase
+
+/// A ``MediaPort`` without its socket, thread and clock: the transports to all remote peers, and the media of one client.
+///
+/// One thread, the media thread's.
+package final class MediaPortCore {
+    /// An order of another thread's.
+    package enum Order: Sendable {
+        case add(PeerID, TransportSetup, MediaPort.Way)
+        case setRemote(PeerID, TransportRemote)
+        case remove(PeerID)
+        case message(PeerID, [UInt8])
+    }
+
+    package let client: (any MediaClient)?
+    private var endpoint: MediaEndpoint
+    private var generator: any RandomNumberGenerator
+    private var ways: [PeerID: MediaPort.Way] = [:]
+    private let tell: (MediaPortEvent) -> Void
+    private let tellMessage: (PeerID, [UInt8]) -> Void
+
+    /// - Parameters:
+    ///   - generator: must be unpredictable except in tests.
+    ///   - tell: gets other states of transports.
+    ///   - tellMessage: gets the messages of remote peers.
+    package init(
+        identity: Identity, client: (any MediaClient)?, generator: any RandomNumberGenerator = SystemRandomNumberGenerator(),
+        tell: @escaping (MediaPortEvent) -> Void, tellMessage: @escaping (PeerID, [UInt8]) -> Void
+    ) {
+        SRTPSession.prepare()
+        endpoint = MediaEndpoint(identity: identity)
+        self.client = client
+        self.generator = generator
+        self.tell = tell
+        self.tellMessage = tellMessage
+    }
+
+    /// Sets the addresses of this machine, the most preferred first.
+    package func setLocalAddresses(_ addresses: [IPAddress], at now: HostTime) {
+        endpoint.setLocalAddresses(addresses, at: now)
+    }
+
+    /// Tells that the machine has slept, which ``HostTime`` does not count.
+    package func slept(for seconds: Double, at now: HostTime) { endpoint.slept(for: seconds, at: now) }
+
+    package func execute(_ order: Order, at now: HostTime, _ transmit: MediaEndpoint.Transmit) {
+        switch order {
+        case .add(let peer, let setup, let way):
+            if endpoint.add(peer, setup, at: now, using: &generator) {
+                ways[peer] = way
+            } else {
+                tell(.state(peer, .closed, of: way))
+            }
+        case .setRemote(let peer, let remote):
+            do throws(TransportError) {
+                try endpoint.setRemote(remote, of: peer, at: now)
+            } catch {
+                tell(.failed(error), of: peer)
+            }
+        case .remove(let peer): remove(peer, at: now, transmit)
+        case .message(let peer, let bytes):
+            bytes.withUnsafeBytes { try? endpoint.sendMessage($0, to: peer, transmit: transmit) }
+        }
+    }
+
+    /// Closes all transports, and tells the remote peers.
+    package func removeAll(at now: HostTime, _ transmit: MediaEndpoint.Transmit) {
+        for peer in endpoint.peerIDs { remove(peer, at: now, transmit) }
+    }
+
+    private func remove(_ peer: PeerID, at now: HostTime, _ transmit: MediaEndpoint.Transmit) {
+        client?.leave(peer, at: now) { endpoint.send($0, to: $1, transmit: transmit) }
+        endpoint.remove(peer, transmit: transmit)
+        ways[peer] = nil
+    }
+
+    /// Handles a datagram, which is decrypted in its place.
+    package func receive(
+        _ datagram: UnsafeMutableRawBufferPointer, from source: SocketAddress, to local: IPAddress, at now: HostTime,
+        _ transmit: MediaEndpoint.Transmit
+    ) {
+        endpoint.receive(
+            datagram, from: source, to: local, at: now, transmit: transmit, deliver: deliver(at: now))
+    }
+
+    /// Sends the client's media, and does what is due.
+    package func turn(at now: HostTime, _ transmit: MediaEndpoint.Transmit) {
+        client?.sendMedia(at: now) { endpoint.send($0, to: $1, transmit: transmit) }
+        endpoint.tick(at: now, transmit: transmit, deliver: deliver(at: now))
+    }
+
+    /// The time of the next ``turn(at:_:)``; nil if only another call or a capture can change that.
+    package var nextDeadline: HostTime? {
+        guard let due = client?.nextDeadline, let next = endpoint.nextDeadline else {
+            return client?.nextDeadline ?? endpoint.nextDeadline
+        }
+        return min(due, next)
+    }
+
+    /// Remote peers, open or not.
+    package var peers: [PeerID] { endpoint.peerIDs }
+
+    /// Returns the transport's state; nil if there is none.
+    package func report(of peer: PeerID) -> MediaPortReport? {
+        guard let state = endpoint.state(of: peer), let statistics = endpoint.statistics(of: peer) else { return nil }
+        return MediaPortReport(
+            state: state, pair: endpoint.pair(of: peer), roundTrip: endpoint.roundTrip(of: peer),
+            key: endpoint.key(of: peer), statistics: statistics)
+    }
+
+    private func deliver(at now: HostTime) -> MediaEndpoint.Deliver {
+        { [self] peer, event in
+            switch event {
+            case .packet(let packet): client?.receive(packet, from: peer, at: now)
+            case .message(let message): tellMessage(peer, Array(message))
+            case .state(let state):
+                client?.setOpen(state.carriesMedia, to: peer)
+                tell(state, of: peer)
+            }
+        }
+    }
+
+    private func tell(_ state: TransportState, of peer: PeerID) {
+        if let way = ways[peer] { tell(.state(peer, state, of: way)) }
+    }
+}

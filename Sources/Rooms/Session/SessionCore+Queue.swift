@@ -1,0 +1,99 @@
+import AudioBase
+import MediaTransport
+
+/// The event queue. The actions of each event are executed before the next event is handled; events that they cause wait.
+extension SessionCore {
+    /// Handles events, and those that they cause. Returns the actions that are left to the owner.
+    /// - Parameter time: not before that of the last event.
+    package mutating func handle(_ events: [Event], at time: HostTime) -> [Action] {
+        self.time = time
+        queue += events
+        var next = queue.startIndex
+        while next < queue.endIndex {
+            let event = queue[next]
+            next += 1
+            switch event {
+            case .host(let event): handleHost(event)
+            case .guest(let event): handleGuest(event)
+            case .media(let event): for action in negotiation.handle(event, at: time) { act(action) }
+            }
+        }
+        queue.removeAll(keepingCapacity: true)
+        defer { actions = [] }
+        return actions
+    }
+
+    /// Handles ``nextDeadline``.
+    package mutating func tick(at time: HostTime) -> [Action] {
+        handle(hostLocation() + browsersHeard() + [.host(.tick), .guest(.tick), .media(.tick)], at: time)
+    }
+
+    /// The time by which ``tick(at:)`` must be called; nil if nothing is due.
+    package var nextDeadline: HostTime? {
+        let room: HostTime? =
+            switch role {
+            case .none: nil
+            case .host(let host): host.nextDeadline
+            case .guest(let guest): guest.nextDeadline
+            }
+        guard let room, let media = negotiation.nextDeadline else { return room ?? negotiation.nextDeadline }
+        return min(room, media)
+    }
+
+    /// Handles a request of another peer.
+    package mutating func receive(_ request: RoomRequest, _ id: RequestID, from caller: Caller, at time: HostTime)
+        -> [Action]
+    {
+        switch role {
+        case .none: [.reply(id, .refused(.notHost))]
+        case .host: handle([.host(.requestReceived(request, id, from: caller))], at: time)
+        case .guest: handle([.guest(.requestReceived(request, id))], at: time)
+        }
+    }
+
+    private mutating func handleHost(_ event: RoomHost.Event) {
+        guard case .host(var host) = role else { return }
+        role = .none  // or the value would be copied
+        let old = host.roster
+        let actions = host.handle(event, at: time)
+        let (isOver, isChanged) = (host.isClosed, host.roster != old)
+        let roster = host.roster
+        role = .host(host)
+        for action in actions { act(action, roster) }
+        if isOver, case .host(let host) = role, host.isClosed {
+            endStay()
+        } else if isChanged {
+            self.actions.append(.announce)
+            followRoster()
+        }
+    }
+
+    private mutating func handleGuest(_ event: RoomGuest.Event) {
+        guard case .guest(var guest) = role else { return }
+        role = .none
+        let old = guest.roster
+        let actions = guest.handle(event, at: time)
+        let roster = guest.roster
+        let isOver = guest.ending != nil
+        nextCall = guest.nextCall
+        role = .guest(guest)
+        for action in actions { act(action, roster) }
+        if isOver, case .guest(let guest) = role, let ending = guest.ending {
+            endStay()
+            self.actions.append(.ended(ending))
+        } else if roster != old {
+            followRoster()
+        }
+    }
+
+    /// Media follows the roster.
+    mutating func followRoster() {
+        if let roster, let me = memberID { queue.append(.media(.rosterChanged(roster, as: me))) }
+    }
+
+    private mutating func endStay() {
+        queue.append(.media(.left))
+        actions.append(.left)
+        role = .none
+    }
+}

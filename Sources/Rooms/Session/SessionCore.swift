@@ -1,0 +1,183 @@
+import AudioBase
+import MediaTransport
+
+/// A peer in rooms without its sockets, thread and clock: the core of its present role, its negotiations, and the transports that
+/// these lead to.
+///
+/// Its owner reports events by ``handle(_:at:)`` and executes the returned actions in their sequence; `NearbySession` does so in
+/// life, a simulation on virtual time. Transports are added, described and removed at once, by ``TransportPort``.
+package struct SessionCore {
+    /// The local peer itself.
+    package struct LocalPeer {
+        package var identity: Identity
+        package var name: PeerName
+        package var addresses: [IPAddress]
+        /// TCP and UDP.
+        package var port: UInt16
+        package var isMuted: Bool
+
+        package init(identity: Identity, name: PeerName, addresses: [IPAddress], port: UInt16, isMuted: Bool = false) {
+            self.identity = identity
+            self.name = name
+            self.addresses = addresses
+            self.port = port
+            self.isMuted = isMuted
+        }
+    }
+
+    package enum Role {
+        case none
+        case host(RoomHost)
+        case guest(RoomGuest)
+    }
+
+    /// A host's decisions, also those of a guest that may take over.
+    package struct HostChoices {
+        package var policy = AdmissionPolicy.ask
+        package var capacity = Roster.maximumNativeCount
+        package var isAnnounced = false
+    }
+
+    package internal(set) var role = Role.none
+    package internal(set) var local: LocalPeer
+    package var choices = HostChoices()
+    /// A guest's purpose.
+    package var purpose: Purpose?
+    /// True if the person has given a PIN.
+    package var hasPIN = false
+    /// The PIN's key for the room if the local peer takes it over; nil until it is derived.
+    package var ownPINKey: PINKey?
+
+    let port: any TransportPort
+    let media: (any MediaNegotiator)?
+    var generator: any RandomNumberGenerator
+    var negotiation: MediaNegotiation
+    /// The session of all descriptions without media, and the version of the last.
+    let sessionID: UInt64
+    var lastVersion: UInt64 = 0
+    /// The number of the next guest's first call: replies to an earlier guest's calls must not be taken for its own.
+    var nextCall: UInt64 = 1
+    var transports: [MemberID: MemberTransport] = [:]
+    /// Events that wait, and the actions of those that were handled.
+    var queue: [Event] = []
+    var actions: [Action] = []
+    var time = HostTime(nanoseconds: 0)
+
+    /// A peer in no room.
+    /// - Parameters:
+    ///   - port: gets the transports.
+    ///   - media: describes the local peer's media; nil for none.
+    ///   - generator: must be unpredictable except in tests.
+    package init(
+        _ local: LocalPeer, port: any TransportPort, media: (any MediaNegotiator)?,
+        generator: any RandomNumberGenerator = SystemRandomNumberGenerator()
+    ) {
+        self.local = local
+        self.port = port
+        self.media = media
+        self.generator = generator
+        sessionID = .random(in: 1...UInt64(Int64.max), using: &self.generator)
+        negotiation = MediaNegotiation(firstOffer: .random(in: 0 ... .max, using: &self.generator))
+    }
+
+    /// The members of the room; nil in no room.
+    package var roster: Roster? {
+        switch role {
+        case .none: nil
+        case .host(let host): host.roster
+        case .guest(let guest): guest.roster
+        }
+    }
+
+    /// The local peer's number in the room.
+    package var memberID: MemberID? {
+        switch role {
+        case .none: nil
+        case .host(let host): host.member.id
+        case .guest(let guest): guest.memberID
+        }
+    }
+
+    /// The known peers of the present role. A change counts at once.
+    package var knownPeers: KnownPeers {
+        get {
+            switch role {
+            case .none: KnownPeers()
+            case .host(let host): host.knownPeers
+            case .guest(let guest): guest.knownPeers
+            }
+        }
+        set {
+            switch role {
+            case .none: break
+            case .host(var host):
+                role = .none
+                host.knownPeers = newValue
+                role = .host(host)
+            case .guest(var guest):
+                role = .none
+                guest.knownPeers = newValue
+                role = .guest(guest)
+            }
+        }
+    }
+
+    // MARK: Begin
+
+    /// Draws the identity of a new room.
+    package mutating func makeRoomID() -> RoomID { RoomID(using: &generator) }
+
+    /// Opens a room and hosts it. - Precondition: the local peer is in no room.
+    package mutating func host(_ room: RoomID, name: PeerName, pin: PINKey? = nil, knownPeers: KnownPeers) {
+        role = .host(
+            RoomHost(
+                room: room, name: name, key: local.identity.fingerprint, secret: randomBytes(32),
+                configuration: hostConfiguration(pin), knownPeers: knownPeers))
+    }
+
+    /// Asks to be admitted. - Precondition: the local peer is in no room.
+    package mutating func join(_ endpoint: Endpoint, knownPeers: KnownPeers, at now: HostTime) -> [Action] {
+        role = .guest(makeGuest(knowing: knownPeers))
+        return handle([.guest(.join(endpoint))], at: now)
+    }
+
+    func makeGuest(knowing peers: KnownPeers) -> RoomGuest {
+        var configuration = RoomGuest.Configuration(name: local.name, addresses: local.addresses, port: local.port)
+        configuration.purpose = purpose
+        configuration.isMuted = local.isMuted
+        configuration.hasPIN = hasPIN
+        var guest = RoomGuest(configuration, signer: Signer(local.identity), knownPeers: peers)
+        guest.nextCall = nextCall
+        return guest
+    }
+
+    func hostConfiguration(_ key: PINKey?) -> RoomHost.Configuration {
+        var configuration = RoomHost.Configuration(name: local.name, addresses: local.addresses, port: local.port)
+        configuration.policy = choices.policy
+        configuration.capacity = choices.capacity
+        configuration.pin = key
+        configuration.isAnnounced = choices.isAnnounced
+        return configuration
+    }
+
+    mutating func randomBytes(_ count: Int) -> [UInt8] { (0..<count).map { _ in .random(in: 0...255, using: &generator) } }
+
+    // MARK: The user
+
+    /// Sets whom to admit from now on.
+    package mutating func setPolicy(_ policy: AdmissionPolicy, at now: HostTime) -> [Action] {
+        choices.policy = policy
+        return handle([.host(.setPolicy(policy))], at: now)
+    }
+
+    /// Changes what others are told of the local peer.
+    package mutating func update(name: PeerName? = nil, isMuted: Bool? = nil, at now: HostTime) -> [Action] {
+        if let name { local.name = name }
+        if let isMuted { local.isMuted = isMuted }
+        return tell(MemberUpdate(name: name, isMuted: isMuted), at: now)
+    }
+
+    mutating func tell(_ update: MemberUpdate, at now: HostTime) -> [Action] {
+        handle([.host(.update(update)), .guest(.update(update))], at: now)
+    }
+}

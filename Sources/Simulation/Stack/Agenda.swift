@@ -1,0 +1,49 @@
+import AudioBase
+
+/// Future work in the order of its time, and of its planning at one instant.
+struct Agenda {
+    private struct Entry {
+        let time: HostTime
+        let order: UInt64
+        let body: () -> Void
+    }
+
+    private var entries: [Entry] = []
+    private var planned: UInt64 = 0
+
+    var count: Int { entries.count }
+    /// The time of the first entry; nil if there is none.
+    var next: HostTime? { entries.first?.time }
+
+    mutating func add(_ time: HostTime, _ body: @escaping () -> Void) {
+        entries.append(Entry(time: time, order: planned, body: body))
+        planned += 1
+        var child = entries.count - 1
+        while child > 0, isBefore(child, (child - 1) / 2) {
+            entries.swapAt(child, (child - 1) / 2)
+            child = (child - 1) / 2
+        }
+    }
+
+    /// Removes the first entry if it is due.
+    mutating func removeFirst(dueBy now: HostTime) -> (() -> Void)? {
+        guard let first = entries.first, first.time <= now else { return nil }
+        entries.swapAt(0, entries.count - 1)
+        entries.removeLast()
+        var parent = 0
+        while true {
+            var least = parent
+            for child in 2 * parent + 1...2 * parent + 2 where child < entries.count && isBefore(child, least) {
+                least = child
+            }
+            if least == parent { break }
+            entries.swapAt(parent, least)
+            parent = least
+        }
+        return first.body
+    }
+
+    private func isBefore(_ a: Int, _ b: Int) -> Bool {
+        (entries[a].time, entries[a].order) < (entries[b].time, entries[b].order)
+    }
+}

@@ -1,0 +1,99 @@
+import AudioBase
+import AudioDevices
+import Call
+import MediaTransport
+import Rooms
+
+/// The call of a member's process: the product's `CallSession` on a simulated card. Each member says a tone of its own.
+final class MemberSound {
+    let session: CallSession
+    let client: any MediaClient
+    private let device: StackDevice
+    private let tone: MemberTone
+    private let microphone: AudioRing
+    private let loudspeaker: AudioRing
+    private let block: AudioBuffer
+    private var captured = 0
+    private var ear: ToneMeter
+
+    static let sampleRate = 48_000.0
+    static let blockFrameCount = 480
+
+    init(_ index: Int, _ world: StackSimulation, _ defect: StackSimulation.Defect?, seed: UInt64) throws {
+        var random = SeededRandom(seed: seed)
+        microphone = AudioRing(channelCount: 1, capacity: 8_192)
+        loudspeaker = AudioRing(channelCount: 1, capacity: 8_192)
+        block = AudioBuffer(channelCount: 1, frameCapacity: Self.blockFrameCount)
+        tone = MemberTone(index)
+        ear = ToneMeter(toneCount: world.configuration.memberCount)
+        device = try StackDevice(
+            SimulatedCard.Configuration(
+                sampleRate: Self.sampleRate, blockFrameCount: Self.blockFrameCount,
+                driftPPM: 100 * (random.unit() - 0.5), source: microphone, sink: loudspeaker),
+            startingAt: world.now.advanced(bySeconds: 0.01 * random.unit()))
+        var preferences = CallPreferences(
+            codec: world.configuration.codec, deviceRate: Self.sampleRate, deviceBlock: Self.blockFrameCount)
+        if world.configuration.codec == .opus { preferences.opusFrameMilliseconds = 20 }
+        session = CallSession(preferences, device: device, cname: "member")
+        client = WatchedClient(session.client!, world.network, isDeaf: defect == .losesSound)
+    }
+
+    func start() { try? session.start() }
+    func stop() { session.stop() }
+
+    /// The time of the card's next cycle.
+    var nextCallTime: HostTime { device.nextCallTime }
+
+    /// Runs the card's cycle: microphone, callback, loudspeaker.
+    func runCycle(at now: HostTime) {
+        tone.fill(block.channels[0], from: captured, count: Self.blockFrameCount)
+        captured += Self.blockFrameCount
+        microphone.writer.write(block.channels, frameCount: Self.blockFrameCount)
+        device.runCycle(at: now)
+        var count = Self.blockFrameCount
+        while count == Self.blockFrameCount {
+            count = loudspeaker.reader.read(block.channels, frameCount: Self.blockFrameCount).frameCount
+            ear.listen(UnsafeBufferPointer(start: block.channels[0], count: count))
+        }
+    }
+
+    /// Returns the amplitude of a member's tone in the loudspeaker, measured twice a second.
+    func amplitude(of member: Int) -> Float { ear.amplitudes[member] }
+}
+
+/// Tells the network which packet is being protected, so that it sees one that is not.
+private final class WatchedClient: MediaClient {
+    private let client: any MediaClient
+    private let network: StackNetwork
+    /// A defect on purpose.
+    private let isDeaf: Bool
+
+    init(_ client: any MediaClient, _ network: StackNetwork, isDeaf: Bool) {
+        self.client = client
+        self.isDeaf = isDeaf
+        self.network = network
+    }
+
+    var wakeup: Wakeup { client.wakeup }
+    var realTimePriority: Int? { client.realTimePriority }
+    var hasMedia: Bool { client.hasMedia }
+    var nextDeadline: HostTime? { client.nextDeadline }
+
+    func receive(_ packet: UnsafeRawBufferPointer, from peer: PeerID, at now: HostTime) {
+        if !isDeaf { client.receive(packet, from: peer, at: now) }
+    }
+
+    func sendMedia(at now: HostTime, _ send: MediaSend) { client.sendMedia(at: now) { watch($0, $1, send) } }
+
+    func setOpen(_ isOpen: Bool, to peer: PeerID) { client.setOpen(isOpen, to: peer) }
+
+    func leave(_ peer: PeerID, at now: HostTime, _ send: MediaSend) {
+        client.leave(peer, at: now) { watch($0, $1, send) }
+    }
+
+    private func watch(_ packet: UnsafeRawBufferPointer, _ peer: PeerID, _ send: MediaSend) {
+        network.packet = packet
+        send(packet, peer)
+        network.packet = nil
+    }
+}

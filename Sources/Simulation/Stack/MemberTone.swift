@@ -1,0 +1,58 @@
+import Glibc
+
+/// The sound of a member: a tone of 200 Hz and 40 Hz more for each, so that each is heard apart from the others.
+struct MemberTone {
+    /// Full scale is 1.
+    static let amplitude: Float = 0.1
+    /// A whole number of periods of each tone.
+    private static let length = 1_200
+    private let samples: [Float]
+
+    init(_ member: Int) {
+        samples = (0..<Self.length).map {
+            Self.amplitude * Float(sin(2 * Double.pi * Self.frequency(of: member) * Double($0) / MemberSound.sampleRate))
+        }
+    }
+
+    /// Hertz.
+    static func frequency(of member: Int) -> Double { 200 + 40 * Double(member) }
+
+    func fill(_ block: UnsafeMutablePointer<Float>, from first: Int, count: Int) {
+        var place = first % Self.length
+        for i in 0..<count {
+            block[i] = samples[place]
+            place = place + 1 == Self.length ? 0 : place + 1
+        }
+    }
+}
+
+/// Measures each member's tone in what is heard, over the last 50 ms of each half second (Goertzel 1958).
+struct ToneMeter {
+    private static let interval = 24_000
+    private static let window = 2_400
+    private(set) var amplitudes: [Float]
+    private var heard: [Float] = []
+    private var frame = 0
+
+    init(toneCount: Int) { amplitudes = Array(repeating: 0, count: toneCount) }
+
+    mutating func listen(_ block: UnsafeBufferPointer<Float>) {
+        for sample in block {
+            if frame >= Self.interval - Self.window { heard.append(sample) }
+            frame += 1
+            guard frame == Self.interval else { continue }
+            for tone in amplitudes.indices { amplitudes[tone] = amplitude(of: tone) }
+            heard.removeAll(keepingCapacity: true)
+            frame = 0
+        }
+    }
+
+    private func amplitude(of tone: Int) -> Float {
+        let step = 2 * Double.pi * MemberTone.frequency(of: tone) / MemberSound.sampleRate
+        let factor = Float(2 * cos(step))
+        var (last, beforeLast): (Float, Float) = (0, 0)
+        for sample in heard { (last, beforeLast) = (sample + factor * last - beforeLast, last) }
+        let power = last * last + beforeLast * beforeLast - factor * last * beforeLast
+        return 2 * max(0, power).squareRoot() / Float(heard.count)
+    }
+}

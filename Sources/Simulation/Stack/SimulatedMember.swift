@@ -1,0 +1,142 @@
+import AudioBase
+import MediaTransport
+import Rooms
+
+/// A machine of a ``StackSimulation`` with its user: an identity, addresses, known peers, and a process of Earshot while one runs.
+final class SimulatedMember {
+    let index: Int
+    let identity: Identity
+    private unowned let world: StackSimulation
+    private(set) var addresses: [IPAddress] = []
+    private(set) var process: MemberProcess?
+    var name: PeerName
+    var isMuted = false
+    var knownPeers = KnownPeers()
+    /// True if the user wants to be in the room.
+    var wantsIn = true
+    /// True while the machine is off.
+    private(set) var isOff = false
+    /// Other parts of the room that the user was told of.
+    var splits: [RoomInfo] = []
+    /// Seconds on which the machine has moved: each has an address of its own.
+    private var moves = 0
+    private var random: SeededRandom
+
+    init(_ index: Int, _ world: StackSimulation, seed: UInt64) throws {
+        self.index = index
+        self.world = world
+        random = SeededRandom(seed: seed)
+        name = try PeerName("Member \(index)")
+        identity = try Identity.generate(at: 1_800_000_000)
+    }
+
+    // MARK: The machine
+
+    /// Starts the process, with another seed each time.
+    func start() throws {
+        isOff = false
+        if addresses.isEmpty { setAddresses([nextAddress()]) }
+        process = try MemberProcess(self, world, seed: random.next())
+    }
+
+    /// The process ends at once.
+    func crash() {
+        guard let process else { return }
+        self.process = nil
+        process.end(silently: false)
+        splits = []
+    }
+
+    /// The machine vanishes without a word.
+    func losePower() {
+        isOff = true
+        let process = process
+        self.process = nil
+        process?.end(silently: true)
+        setAddresses([])
+        splits = []
+    }
+
+    /// The machine has another address after a time without any.
+    func move(gap: Double) {
+        guard !isOff else { return }
+        setAddresses([])
+        tellAddresses()
+        world.after(gap) { [self] in
+            guard !isOff, addresses.isEmpty else { return }
+            setAddresses([nextAddress()])
+            tellAddresses()
+        }
+    }
+
+    private func setAddresses(_ new: [IPAddress]) {
+        for address in addresses { world.network.setOwner(nil, of: address) }
+        addresses = new
+        for address in addresses { world.network.setOwner(index, of: address) }
+    }
+
+    /// The kernel's news reach the process a little later.
+    private func tellAddresses() {
+        let told = process
+        world.after(0.05 + 0.2 * random.unit()) { [self] in
+            if let process, process === told { process.addressesChanged(addresses) }
+        }
+    }
+
+    /// An address of its own, or one that others had too.
+    private func nextAddress() -> IPAddress {
+        moves += 1
+        let shared = IPAddress.v4(0x0A0A_0001 + UInt32(random.next() % 3))
+        if random.next() % 4 == 0, world.network.owner(of: shared) == nil { return shared }
+        return .v4(0x0A00_0000 + UInt32(index) << 8 + UInt32(moves % 200) + 1)
+    }
+
+    // MARK: The user
+
+    /// Looks for a room, looks at the parts that discovery shows, and goes from the smaller part to the other.
+    func live() {
+        lookForRoom()
+        process?.discover()
+        if random.next() % 3 == 0 { reunite() }
+        world.after(0.7 + 0.6 * random.unit()) { [self] in live() }
+    }
+
+    private func lookForRoom() {
+        guard wantsIn, let process, process.isIdle else { return }
+        let hosts = world.members.filter { other in
+            other.process?.isHost == true && world.reaches(index, other.index)
+        }
+        if let host = hosts.first {
+            process.join(host)
+        } else if !world.members.contains(where: { $0.process?.isIdle == false }),
+            world.members.first(where: { $0.process != nil && $0.wantsIn }) === self
+        {
+            process.foundRoom()
+        }
+    }
+
+    /// A user who hosts a part of the room leaves it for the part whose host comes first among the machines.
+    private func reunite() {
+        guard let process, process.isHost, let room = process.core.roster?.room else { return }
+        let isThere = splits.contains { info in
+            info.room == room
+                && world.members.prefix(index).contains {
+                    $0.identity.fingerprint == info.hostKey && $0.process?.isHost == true
+                        && $0.process?.core.roster?.room == room && world.reaches(index, $0.index)
+                }
+        }
+        if isThere { process.leave() }
+    }
+
+    func update() {
+        if random.next() % 2 == 0 {
+            isMuted.toggle()
+        } else if let other = try? PeerName("Member \(index) \(random.next() % 10)") {
+            name = other
+        }
+        process?.update()
+    }
+
+    /// Seconds until the user decides on a guest.
+    func decisionTime() -> Double { 0.2 + 2 * random.unit() }
+}

@@ -1,0 +1,109 @@
+import AudioBase
+import MediaTransport
+import Rooms
+
+/// A `MediaPort` on virtual time: the same core, on the simulated network. Orders and news take a moment between the threads.
+final class SimulatedPort: TransportPort {
+    private unowned let world: StackSimulation
+    private unowned let process: MemberProcess
+    private var core: MediaPortCore
+    private var orders: [MediaPortCore.Order] = []
+    private var lastWay: UInt64 = 0
+    private var lastNews = HostTime(nanoseconds: 0)
+    private var random: SeededRandom
+    private(set) var due = HostTime.never
+    private(set) var turns = 0
+    /// Messages of remote peers, in the order of their arrival.
+    private(set) var messages: [(peer: PeerID, bytes: [UInt8])] = []
+
+    init(_ world: StackSimulation, _ process: MemberProcess, client: (any MediaClient)?, seed: UInt64) {
+        self.world = world
+        self.process = process
+        random = SeededRandom(seed: seed)
+        let told = Told()
+        core = MediaPortCore(
+            identity: process.member.identity, client: client, generator: SeededRandom(seed: random.next())
+        ) {
+            told.port?.tell($0)
+        } tellMessage: {
+            told.port?.keep($1, from: $0)
+        }
+        told.port = self
+        core.setLocalAddresses(process.member.addresses, at: world.now)
+    }
+
+    /// The port that the core's news go to.
+    private final class Told { weak var port: SimulatedPort? }
+
+    // MARK: Other threads
+
+    func add(_ peer: PeerID, _ setup: TransportSetup) -> MediaPort.Way {
+        lastWay += 1
+        let way = MediaPort.Way(number: lastWay)
+        enqueue(.add(peer, setup, way))
+        return way
+    }
+
+    func setRemote(_ remote: TransportRemote, of peer: PeerID) { enqueue(.setRemote(peer, remote)) }
+
+    func remove(_ peer: PeerID) { enqueue(.remove(peer)) }
+
+    func send(_ message: [UInt8], to peer: PeerID) { enqueue(.message(peer, message)) }
+
+    func report(of peer: PeerID) -> MediaPortReport? { core.report(of: peer) }
+
+    var peers: [PeerID] { core.peers }
+
+    private func keep(_ message: [UInt8], from peer: PeerID) { messages = messages.suffix(63) + [(peer, message)] }
+
+    private func enqueue(_ order: MediaPortCore.Order) {
+        orders.append(order)
+        if orders.count == 1 { world.after(0.001 * random.unit()) { [self] in turn() } }
+    }
+
+    private func tell(_ event: MediaPortEvent) {
+        lastNews = max(lastNews, world.now.advanced(bySeconds: 0.001 * random.unit()))
+        world.agenda.add(lastNews) { [self] in process.take(event) }
+    }
+
+    // MARK: The media thread
+
+    /// Executes orders, sends media, and does what is due.
+    func turn() {
+        guard process.isRunning else { return }
+        turns += 1
+        let taken = orders
+        orders = []
+        for order in taken { core.execute(order, at: world.now, transmit) }
+        core.turn(at: world.now, transmit)
+        follow()
+    }
+
+    func receive(_ datagram: UnsafeMutableRawBufferPointer, from source: SocketAddress, to local: IPAddress) {
+        core.receive(datagram, from: source, to: local, at: world.now, transmit)
+        follow()
+    }
+
+    func setLocalAddresses(_ addresses: [IPAddress]) {
+        core.setLocalAddresses(addresses, at: world.now)
+        turn()
+    }
+
+    /// Closes all transports as the process ends in order.
+    func stop() { core.removeAll(at: world.now, transmit) }
+
+    /// A thread sleeps for a moment at least, or the simulation would stand still where a core spins.
+    private func follow() {
+        due = core.nextDeadline.map { max($0, HostTime(nanoseconds: world.now.nanoseconds + 1_000)) } ?? .never
+    }
+
+    private func transmit(_ datagram: UnsafeRawBufferPointer, _ local: IPAddress, _ remote: SocketAddress) {
+        var datagram = datagram
+        if process.defect == .sendsClear, let packet = world.network.packet { datagram = packet }
+        world.network.send(datagram, by: process.member.index, from: local, to: remote, at: world.now)
+    }
+}
+
+extension HostTime {
+    static let never = HostTime(nanoseconds: .max)
+}

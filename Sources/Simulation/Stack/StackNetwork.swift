@@ -1,0 +1,127 @@
+import AudioBase
+import MediaTransport
+
+/// The network between the members' machines: who has which address, who reaches whom, and datagrams on their way.
+final class StackNetwork {
+    /// The machine that has an address.
+    private var owners: [IPAddress: Int] = [:]
+    /// Times that two machines are cut off from each other, or for datagrams alone.
+    private var cuts: [[Int]]
+    private var blocks: [[Int]]
+    private var links: [[SimulatedLink]]
+    private let flights = FlightQueue()
+    /// Addresses by the number that datagrams carry.
+    private var numbers: [SocketAddress: Int] = [:]
+    private var addresses: [SocketAddress] = []
+    private let start: HostTime
+    /// Datagrams in clear, and others that are no member's.
+    private(set) var clear: [String] = []
+    /// Bytes of messages that must not be on the network.
+    var secret: [UInt8] = []
+    /// The packet that is being protected and sent.
+    var packet: UnsafeRawBufferPointer?
+    private(set) var sent = 0
+
+    init(machineCount: Int, _ profile: NetworkProfile, at start: HostTime, _ random: inout SeededRandom) {
+        self.start = start
+        cuts = Array(repeating: Array(repeating: 0, count: machineCount), count: machineCount)
+        blocks = cuts
+        let link = SimulatedLink(profile, seed: 0)
+        links = (0..<machineCount).map { _ in (0..<machineCount).map { _ in link.reseeded(random.next()) } }
+    }
+
+    // MARK: Who reaches whom
+
+    func owner(of address: IPAddress) -> Int? { owners[address] }
+    func setOwner(_ machine: Int?, of address: IPAddress) { owners[address] = machine }
+    func isConnected(_ a: Int, _ b: Int) -> Bool { cuts[a][b] == 0 }
+
+    /// Cuts two machines off from each other once more, or once less.
+    func cut(_ a: Int, _ b: Int, by change: Int) {
+        cuts[a][b] += change
+        cuts[b][a] += change
+    }
+
+    func blockDatagrams(_ a: Int, _ b: Int, by change: Int) {
+        blocks[a][b] += change
+        blocks[b][a] += change
+    }
+
+    func setProfile(_ profile: NetworkProfile) {
+        for from in links.indices { for to in links.indices { links[from][to].profile = profile } }
+    }
+
+    // MARK: Datagrams
+
+    var inFlight: Int { flights.count }
+    var nextArrival: HostTime { HostTime(nanoseconds: flights.nextArrival) }
+
+    func send(_ datagram: UnsafeRawBufferPointer, by machine: Int, from: IPAddress, to: SocketAddress, at now: HostTime) {
+        sent += 1
+        check(datagram, by: machine)
+        guard owners[from] == machine, let receiver = owners[to.address], cuts[machine][receiver] == 0,
+            blocks[machine][receiver] == 0
+        else { return }
+        let fate = links[machine][receiver].send(
+            byteCount: datagram.count, isMedia: true, at: now.nanoseconds - start.nanoseconds)
+        let (source, target) = (number(of: SocketAddress(from, port: StackSimulation.port)), number(of: to))
+        for arrival in [fate.arrival, fate.copy] {
+            if let arrival { flights.insert(datagram, from: source, to: target, at: arrival + start.nanoseconds) }
+        }
+    }
+
+    private func number(of address: SocketAddress) -> Int {
+        if let number = numbers[address] { return number }
+        addresses.append(address)
+        numbers[address] = addresses.count - 1
+        return addresses.count - 1
+    }
+
+    /// Hands over the datagrams that have arrived.
+    func deliver(
+        at now: HostTime,
+        _ receive: (_ machine: Int, _ datagram: UnsafeMutableRawBufferPointer, SocketAddress, IPAddress) -> Void
+    ) {
+        while let arrival = flights.next(by: now.nanoseconds) {
+            let target = addresses[arrival.to]
+            if target.port == StackSimulation.port, let machine = owners[target.address] {
+                let count = arrival.bytes.count - FlightQueue.tailRoom
+                receive(
+                    machine, UnsafeMutableRawBufferPointer(rebasing: arrival.bytes[..<count]),
+                    addresses[arrival.from], target.address)
+            }
+            flights.recycle(arrival)
+        }
+    }
+
+    // MARK: Encryption
+
+    /// Only checks, DTLS and protected packets may be on the network, and nothing that a member said.
+    private func check(_ datagram: UnsafeRawBufferPointer, by machine: Int) {
+        guard clear.count < 8 else { return }
+        switch datagram.first ?? 255 {
+        case 0...3: break
+        case 20...63: if contains(datagram, secret) { clear.append("member \(machine) sent a message in clear") }
+        case 128...191: if isPlain(datagram) { clear.append("member \(machine) sent sound in clear") }
+        default: clear.append("member \(machine) sent a datagram of an unknown kind")
+        }
+    }
+
+    /// Returns true if the datagram has the first bytes behind the header of the packet that is being protected.
+    private func isPlain(_ datagram: UnsafeRawBufferPointer) -> Bool {
+        let checked = RTPPacket.headerSize..<RTPPacket.headerSize + 12
+        guard let packet, packet.count >= checked.upperBound else { return packet == nil }
+        guard datagram.count >= checked.upperBound else { return true }
+        return checked.allSatisfy { datagram[$0] == packet[$0] }
+    }
+
+    private func contains(_ datagram: UnsafeRawBufferPointer, _ bytes: [UInt8]) -> Bool {
+        guard !bytes.isEmpty, datagram.count >= bytes.count else { return false }
+        return bytes.withUnsafeBytes { wanted in
+            (0...datagram.count - wanted.count).contains { start in
+                datagram[start] == wanted[0]
+                    && wanted.elementsEqual(UnsafeRawBufferPointer(rebasing: datagram[start..<start + wanted.count]))
+            }
+        }
+    }
+}

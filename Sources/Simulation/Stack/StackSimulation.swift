@@ -1,0 +1,157 @@
+import AudioBase
+import Call
+import MediaTransport
+import Rooms
+
+/// A room of two to eight members on virtual time, from a seed: the product's own room, negotiation, ICE, DTLS, SRTP and calls,
+/// on simulated machines, connections and datagrams, through trouble that the seed draws.
+///
+/// ```swift
+/// let simulation = try StackSimulation(StackSimulation.Configuration())
+/// simulation.run(until: 3_600)
+/// print(simulation.report)
+/// ```
+/// The same configuration gives the same outcome, with other keys. One thread at a time.
+public final class StackSimulation {
+    /// Of all members, TCP and UDP.
+    static let port: UInt16 = 47_400
+    /// Members that may be simulated.
+    public static let memberCounts = 2...8
+
+    /// The room, its members and their trouble.
+    public let configuration: Configuration
+    /// Promises of the product that were broken. The simulation stops after 16.
+    public private(set) var violations: [Violation] = []
+    /// Lines of the outcome, if they are kept.
+    package private(set) var lines: [String] = []
+
+    let start = HostTime(nanoseconds: 5_000_000_000)
+    private(set) var now: HostTime
+    var agenda = Agenda()
+    var random: SeededRandom
+    private(set) var members: [SimulatedMember] = []
+    let network: StackNetwork
+    private(set) var signalling: SignallingNetwork!
+    var watch = StackWatch()
+    var trouble: StackTrouble
+    private var hash: UInt64 = 0xCBF2_9CE4_8422_2325
+
+    /// - Throws: ``SimulationError``; errors of identities, devices and codecs.
+    public init(_ configuration: Configuration) throws {
+        guard Self.memberCounts.contains(configuration.memberCount) else {
+            throw SimulationError.peerCount(configuration.memberCount)
+        }
+        self.configuration = configuration
+        now = start
+        random = SeededRandom(seed: configuration.seed)
+        trouble = StackTrouble(seed: random.next())
+        network = StackNetwork(machineCount: configuration.memberCount, configuration.network, at: start, &random)
+        signalling = SignallingNetwork(self, seed: random.next())
+        SRTPSession.prepare()
+        for index in 0..<configuration.memberCount {
+            let member = try SimulatedMember(index, self, seed: random.next())
+            members.append(member)
+            after(index == 0 ? 0 : 2 * random.unit()) { [self] in start(member) }
+            after(0.05 + 0.5 * random.unit()) { member.live() }
+        }
+        disturbed(for: 2)
+        if let form = configuration.trouble, let begin = form.begin { after(begin) { [self] in beginEpisode(form) } }
+        after(0.5) { [self] in look() }
+    }
+
+    /// Seconds that have passed.
+    public var elapsed: Double { now.seconds(since: start) }
+
+    /// The hash of all that happened, without keys.
+    public var outcome: UInt64 { hash }
+
+    /// Lets time pass until so many seconds after the beginning, or until too much is broken.
+    public func run(until seconds: Double) {
+        let end = start.advanced(bySeconds: seconds)
+        while violations.count < configuration.violationLimit {
+            var next = network.nextArrival
+            if let planned = agenda.next { next = min(next, planned) }
+            for member in members { if let process = member.process { next = min(next, process.nextTime) } }
+            if next > end { break }
+            now = max(now, next)
+            step()
+        }
+        now = max(now, end)
+    }
+
+    /// Datagrams first, then plans, then each member.
+    private func step() {
+        network.deliver(at: now) { machine, datagram, source, local in
+            members[machine].process?.port.receive(datagram, from: source, to: local)
+        }
+        while let body = agenda.removeFirst(dueBy: now) { body() }
+        for member in members { member.process?.run() }
+    }
+
+    func start(_ member: SimulatedMember) {
+        do {
+            try member.start()
+        } catch {
+            violate("member \(member.index) does not start: \(error)")
+        }
+    }
+
+    func after(_ seconds: Double, _ body: @escaping () -> Void) {
+        agenda.add(now.advanced(bySeconds: seconds), body)
+    }
+
+    func reaches(_ a: Int, _ b: Int) -> Bool {
+        network.isConnected(a, b) && !members[a].addresses.isEmpty && !members[b].addresses.isEmpty
+    }
+
+    // MARK: The outcome
+
+    func log(_ member: Int?, _ text: String) {
+        let line = "\((now.nanoseconds - start.nanoseconds) / 1_000) \(member.map { "\($0)" } ?? "-") \(text)"
+        for byte in line.utf8 { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01B3 }
+        if configuration.keepsLines { lines.append(line) }
+    }
+
+    func violate(_ text: String) {
+        log(nil, "violation: \(text)")
+        violations.append(Violation(seed: configuration.seed, seconds: elapsed, text: text))
+    }
+}
+
+extension StackSimulation {
+    /// A promise of the product that was broken.
+    public struct Violation: Hashable, Sendable, CustomStringConvertible {
+        public let seed: UInt64
+        /// Seconds since the beginning.
+        public let seconds: Double
+        public let text: String
+
+        public var description: String { "seed \(seed), \(seconds) s: \(text)" }
+    }
+
+    /// A summary of a run.
+    public struct Report: Hashable, Sendable {
+        public var seconds = 0.0
+        /// Disturbances so far.
+        public var disturbances = 0
+        /// Times that all members agreed and were connected after disturbances.
+        public var settlings = 0
+        /// Seconds from the end of the last disturbance until then, at most.
+        public var longestSettling = 0.0
+        public var datagrams = 0
+        public var outcome: UInt64 = 0
+        public var violations: [Violation] = []
+    }
+
+    /// How the run went up to now.
+    public var report: Report {
+        Report(
+            seconds: elapsed, disturbances: trouble.count, settlings: watch.settlings,
+            longestSettling: watch.longestSettling, datagrams: network.sent, outcome: outcome, violations: violations)
+    }
+}
+
+extension MemberProcess {
+    /// The time of the next work.
+    var nextTime: HostTime { min(due, port.due, sound?.nextCallTime ?? .never) }
+}

@@ -1,0 +1,69 @@
+import Foundation
+import MediaTransport
+import Testing
+import TestTraits
+
+@testable import Simulation
+
+/// The whole stack on virtual time through random trouble: rooms, negotiation, ICE, DTLS, SRTP and calls.
+@Suite(.optimized) struct StackSimulationTests {
+    /// Others by `EARSHOT_SEEDS`: the first, and how many.
+    private static func seeds(_ usual: Range<UInt64>) -> Range<UInt64> {
+        let words =
+            ProcessInfo.processInfo.environment["EARSHOT_SEEDS"]?.split(separator: " ").compactMap { UInt64($0) } ?? []
+        return words.count == 2 ? words[0]..<words[0] + words[1] : usual
+    }
+
+    private func run(_ configuration: StackSimulation.Configuration, until seconds: Double) throws -> StackSimulation {
+        var configuration = configuration
+        configuration.keepsLines = true
+        configuration.violationLimit = 1
+        let simulation = try StackSimulation(configuration)
+        simulation.run(until: seconds)
+        return simulation
+    }
+
+    private func words(_ simulation: StackSimulation) -> String {
+        "\(simulation.violations) \(simulation.disagreement ?? "")\n\(simulation.lines.suffix(80).joined(separator: "\n"))"
+    }
+
+    /// Two to five members.
+    @Test(arguments: seeds(0..<12)) func `half an hour of trouble breaks nothing`(seed: UInt64) throws {
+        var configuration = StackSimulation.Configuration()
+        configuration.memberCount = 2 + Int(seed % 4)
+        configuration.seed = seed
+        if seed % 3 == 0 { configuration.policy = .ask }
+        let simulation = try run(configuration, until: 1_800)
+        #expect(simulation.violations.isEmpty, "\(words(simulation))")
+        #expect(simulation.report.settlings > 3 && simulation.report.disturbances > 10)
+    }
+
+    /// Two to four members, mostly with PCM, which costs little.
+    @Test(arguments: seeds(0..<200)) func `twenty seconds of sound survive trouble`(seed: UInt64) throws {
+        var configuration = StackSimulation.Configuration()
+        configuration.hasSound = true
+        configuration.memberCount = seed % 10 == 0 ? 4 : 2 + Int(seed % 2)
+        configuration.trouble = .seconds
+        configuration.seed = seed
+        if seed % 3 == 0 { configuration.policy = .ask }
+        if seed % 20 == 1 { configuration.codec = .opus }
+        let simulation = try run(configuration, until: 20)
+        #expect(simulation.violations.isEmpty && simulation.disagreement == nil, "\(words(simulation))")
+        #expect(simulation.report.disturbances > 0)
+    }
+
+    @Test(arguments: [false, true]) func `equal seeds give equal outcomes, with other keys`(hasSound: Bool) throws {
+        func outcome(_ seed: UInt64) throws -> ([String], UInt64) {
+            var configuration = StackSimulation.Configuration()
+            configuration.hasSound = hasSound
+            configuration.trouble = hasSound ? .seconds : .minutes
+            configuration.seed = seed
+            let simulation = try run(configuration, until: hasSound ? 20 : 1_800)
+            return (simulation.lines, simulation.outcome)
+        }
+        let (first, second, other) = (try outcome(5), try outcome(5), try outcome(6))
+        let isEqual = first.0 == second.0 && first.1 == second.1
+        #expect(isEqual)
+        #expect(first.1 != other.1)
+    }
+}
