@@ -122,6 +122,15 @@ package struct SessionCore {
         }
     }
 
+    /// The offer to a member that is pending; nil if there is none.
+    package func pendingOffer(to id: MemberID) -> OfferID? { negotiation.pendingOffer(to: id) }
+
+    /// The offer that led to the session with a member; nil without a session.
+    package func session(with id: MemberID) -> OfferID? { negotiation.session(with: id) }
+
+    /// The transport to a member; nil if there is none.
+    package func way(to id: MemberID) -> MediaPort.Way? { transports[id]?.way }
+
     // MARK: Begin
 
     /// Draws the identity of a new room.

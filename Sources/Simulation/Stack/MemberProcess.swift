@@ -27,7 +27,7 @@ final class MemberProcess {
         self.member = member
         self.world = world
         var random = SeededRandom(seed: seed)
-        defect = member.index == 1 ? world.configuration.defect : nil
+        defect = member.index == world.configuration.memberCount - 1 ? world.configuration.defect : nil
         sound = world.configuration.hasSound ? try MemberSound(member.index, world, defect, seed: random.next()) : nil
         port = SimulatedPort(world, self, client: sound?.client, seed: random.next())
         core = SessionCore(

@@ -16,23 +16,25 @@ final class MemberSound {
     private var captured = 0
     private var ear: ToneMeter
 
-    static let sampleRate = 48_000.0
-    static let blockFrameCount = 480
+    /// Frames of a cycle: 10 ms.
+    private let blockFrameCount: Int
 
     init(_ index: Int, _ world: StackSimulation, _ defect: StackSimulation.Defect?, seed: UInt64) throws {
         var random = SeededRandom(seed: seed)
+        let rate = world.configuration.sampleRate
+        blockFrameCount = Int(rate / 100)
         microphone = AudioRing(channelCount: 1, capacity: 8_192)
         loudspeaker = AudioRing(channelCount: 1, capacity: 8_192)
-        block = AudioBuffer(channelCount: 1, frameCapacity: Self.blockFrameCount)
-        tone = MemberTone(index)
-        ear = ToneMeter(toneCount: world.configuration.memberCount)
+        block = AudioBuffer(channelCount: 1, frameCapacity: blockFrameCount)
+        tone = MemberTone(index, sampleRate: rate)
+        ear = ToneMeter(toneCount: world.configuration.memberCount, sampleRate: rate)
         device = try StackDevice(
             SimulatedCard.Configuration(
-                sampleRate: Self.sampleRate, blockFrameCount: Self.blockFrameCount,
+                sampleRate: rate, blockFrameCount: blockFrameCount,
                 driftPPM: 100 * (random.unit() - 0.5), source: microphone, sink: loudspeaker),
             startingAt: world.now.advanced(bySeconds: 0.01 * random.unit()))
         var preferences = CallPreferences(
-            codec: world.configuration.codec, deviceRate: Self.sampleRate, deviceBlock: Self.blockFrameCount)
+            codec: world.configuration.codec, deviceRate: rate, deviceBlock: blockFrameCount)
         if world.configuration.codec == .opus { preferences.opusFrameMilliseconds = 20 }
         session = CallSession(preferences, device: device, cname: "member")
         client = WatchedClient(session.client!, world.network, isDeaf: defect == .losesSound)
@@ -46,13 +48,13 @@ final class MemberSound {
 
     /// Runs the card's cycle: microphone, callback, loudspeaker.
     func runCycle(at now: HostTime) {
-        tone.fill(block.channels[0], from: captured, count: Self.blockFrameCount)
-        captured += Self.blockFrameCount
-        microphone.writer.write(block.channels, frameCount: Self.blockFrameCount)
+        tone.fill(block.channels[0], from: captured, count: blockFrameCount)
+        captured += blockFrameCount
+        microphone.writer.write(block.channels, frameCount: blockFrameCount)
         device.runCycle(at: now)
-        var count = Self.blockFrameCount
-        while count == Self.blockFrameCount {
-            count = loudspeaker.reader.read(block.channels, frameCount: Self.blockFrameCount).frameCount
+        var count = blockFrameCount
+        while count == blockFrameCount {
+            count = loudspeaker.reader.read(block.channels, frameCount: blockFrameCount).frameCount
             ear.listen(UnsafeBufferPointer(start: block.channels[0], count: count))
         }
     }

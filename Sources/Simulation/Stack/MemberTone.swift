@@ -1,16 +1,15 @@
-import Glibc
+import Foundation
 
 /// The sound of a member: a tone of 200 Hz and 40 Hz more for each, so that each is heard apart from the others.
 struct MemberTone {
     /// Full scale is 1.
     static let amplitude: Float = 0.1
     /// A whole number of periods of each tone.
-    private static let length = 1_200
     private let samples: [Float]
 
-    init(_ member: Int) {
-        samples = (0..<Self.length).map {
-            Self.amplitude * Float(sin(2 * Double.pi * Self.frequency(of: member) * Double($0) / MemberSound.sampleRate))
+    init(_ member: Int, sampleRate: Double) {
+        samples = (0..<Int(sampleRate / 40)).map {
+            Self.amplitude * Float(sin(2 * Double.pi * Self.frequency(of: member) * Double($0) / sampleRate))
         }
     }
 
@@ -18,29 +17,32 @@ struct MemberTone {
     static func frequency(of member: Int) -> Double { 200 + 40 * Double(member) }
 
     func fill(_ block: UnsafeMutablePointer<Float>, from first: Int, count: Int) {
-        var place = first % Self.length
+        var place = first % samples.count
         for i in 0..<count {
             block[i] = samples[place]
-            place = place + 1 == Self.length ? 0 : place + 1
+            place = place + 1 == samples.count ? 0 : place + 1
         }
     }
 }
 
 /// Measures each member's tone in what is heard, over the last 50 ms of each half second (Goertzel 1958).
 struct ToneMeter {
-    private static let interval = 24_000
-    private static let window = 2_400
+    private let sampleRate: Double
     private(set) var amplitudes: [Float]
     private var heard: [Float] = []
     private var frame = 0
 
-    init(toneCount: Int) { amplitudes = Array(repeating: 0, count: toneCount) }
+    init(toneCount: Int, sampleRate: Double) {
+        amplitudes = Array(repeating: 0, count: toneCount)
+        self.sampleRate = sampleRate
+    }
 
     mutating func listen(_ block: UnsafeBufferPointer<Float>) {
+        let interval = Int(sampleRate / 2)
         for sample in block {
-            if frame >= Self.interval - Self.window { heard.append(sample) }
+            if frame >= interval - interval / 10 { heard.append(sample) }
             frame += 1
-            guard frame == Self.interval else { continue }
+            guard frame == interval else { continue }
             for tone in amplitudes.indices { amplitudes[tone] = amplitude(of: tone) }
             heard.removeAll(keepingCapacity: true)
             frame = 0
@@ -48,7 +50,7 @@ struct ToneMeter {
     }
 
     private func amplitude(of tone: Int) -> Float {
-        let step = 2 * Double.pi * MemberTone.frequency(of: tone) / MemberSound.sampleRate
+        let step = 2 * Double.pi * MemberTone.frequency(of: tone) / sampleRate
         let factor = Float(2 * cos(step))
         var (last, beforeLast): (Float, Float) = (0, 0)
         for sample in heard { (last, beforeLast) = (sample + factor * last - beforeLast, last) }

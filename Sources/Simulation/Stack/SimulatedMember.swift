@@ -16,6 +16,8 @@ final class SimulatedMember {
     var wantsIn = true
     /// True while the machine is off.
     private(set) var isOff = false
+    /// The time since which the user is without a room; nil while in one.
+    private var lostSince: HostTime?
     /// Other parts of the room that the user was told of.
     var splits: [RoomInfo] = []
     /// Seconds on which the machine has moved: each has an address of its own.
@@ -101,17 +103,33 @@ final class SimulatedMember {
         world.after(0.7 + 0.6 * random.unit()) { [self] in live() }
     }
 
+    /// Seconds without a room after which the user of two opens one, or goes to the other's. A guest alone cannot tell a host that
+    /// vanished from a network that did, and waits for it; of several guests one hosts after some seconds.
+    private static let hope = 3.0
+
     private func lookForRoom() {
-        guard wantsIn, let process, process.isIdle else { return }
-        let hosts = world.members.filter { other in
-            other.process?.isHost == true && world.reaches(index, other.index)
+        guard wantsIn, let process, !process.isConnected else { return lostSince = nil }
+        let since = lostSince ?? world.now
+        lostSince = since
+        let isHopeless = world.members.count == 2 && world.now.seconds(since: since) > Self.hope
+        let host = world.members.first { other in
+            other !== self && other.process?.isHost == true && world.reaches(index, other.index)
         }
-        if let host = hosts.first {
-            process.join(host)
-        } else if !world.members.contains(where: { $0.process?.isIdle == false }),
-            world.members.first(where: { $0.process != nil && $0.wantsIn }) === self
+        if process.isIdle {
+            let isFirst = world.members.first { $0.process != nil && $0.wantsIn } === self
+            let isAnybodyIn = world.members.contains {
+                guard let process = $0.process else { return false }
+                return isHopeless ? process.isConnected : !process.isIdle
+            }
+            if let host {
+                process.join(host)
+            } else if isFirst, !isAnybodyIn {
+                process.foundRoom()
+            }
+        } else if isHopeless, let room = process.core.roster?.room, let other = host?.process?.core.roster?.room,
+            other != room
         {
-            process.foundRoom()
+            process.leave()
         }
     }
 

@@ -22,6 +22,8 @@ extension StackSimulation {
 
         /// Datagrams between any two members while there is no trouble.
         package var network = NetworkProfile(delay: .uniform(0.001...0.006), loss: .independent(0.002))
+        /// Hertz, of all cards.
+        package var sampleRate = 48_000.0
         package var policy = AdmissionPolicy.all
         /// Broken promises after which the simulation stops.
         package var violationLimit = 16

@@ -17,12 +17,12 @@ import TestTraits
         try await guest.enter(host)
         let page = try #require(await guest.member("Page"))
         #expect(await happens { await guest.session.isOffering(to: page) })
-        let first = await guest.session.negotiation.pendingOffer(to: page)
+        let first = await guest.session.pendingOffer(to: page)
         await host.session.leave()
         #expect(await happens { await guest.session.isHost })
         #expect(
             await happens {
-                let now = await guest.session.negotiation.pendingOffer(to: page)
+                let now = await guest.session.pendingOffer(to: page)
                 return now != nil && now != first
             })
         for peer in [guest, host] { await peer.session.close() }
@@ -162,7 +162,7 @@ extension NearbySession {
     }
 
     fileprivate func isOffering(to member: MemberID) -> Bool {
-        negotiation.pendingOffer(to: member) != nil
+        pendingOffer(to: member) != nil
     }
 
     /// What it says of its room.

@@ -37,7 +37,7 @@ import TestTraits
         #expect(await happens { await peers[2].session.roster?.host == peers[1].session.memberID })
         #expect(await happens { await peers[1].hasWays(1) })
         // What was not announced is not by the next host either.
-        #expect(await peers[1].session.isAdvertised == false)
+        #expect(await peers[1].session.isAnnounced == false)
         // Media between those who stayed was not touched.
         let third = try #require(await peers[2].session.memberID)
         #expect(peers[1].session.report(of: third)?.statistics.moves ?? 1 <= 1)

@@ -62,7 +62,7 @@ import TestTraits
         #expect(await happens { await host.hasWays(1) })
         #expect(await happens { await guest.hasWays(1) })
         let (here, there) = (try #require(await host.session.memberID), try #require(await guest.session.memberID))
-        let ways = (await host.session.transports[there]?.way, await guest.session.transports[here]?.way)
+        let ways = (await host.session.way(to: there), await guest.session.way(to: here))
         let states = transportEvents(host) + transportEvents(guest)
         let (ofHost, ofGuest) = (hostMedia.counts, guestMedia.counts)
 
@@ -82,12 +82,12 @@ import TestTraits
         #expect(
             await happens {
                 let sessions = (
-                    await host.session.negotiation.session(with: there),
-                    await guest.session.negotiation.session(with: here)
+                    await host.session.offer(with: there),
+                    await guest.session.offer(with: here)
                 )
                 let pending = (
-                    await host.session.negotiation.pendingOffer(to: there),
-                    await guest.session.negotiation.pendingOffer(to: here)
+                    await host.session.pendingOffer(to: there),
+                    await guest.session.pendingOffer(to: here)
                 )
                 return sessions.0 == sessions.1 && sessions.0 != nil && pending.0 == nil && pending.1 == nil
             })
@@ -95,8 +95,8 @@ import TestTraits
         // A member that is not there is no error.
         await host.session.renegotiate(try #require(MemberID(77)))
         #expect(hostMedia.counts.ends == ofHost.ends && guestMedia.counts.ends == ofGuest.ends)
-        #expect(await host.session.transports[there]?.way == ways.0 && ways.0 != nil)
-        #expect(await guest.session.transports[here]?.way == ways.1 && ways.1 != nil)
+        #expect(await host.session.way(to: there) == ways.0 && ways.0 != nil)
+        #expect(await guest.session.way(to: here) == ways.1 && ways.1 != nil)
         #expect(transportEvents(host) + transportEvents(guest) == states)
         host.session.sendDatagram([1, 2, 3], to: there)
         guest.session.sendDatagram([4], to: here)

@@ -72,6 +72,15 @@ final class Peer: Sendable {
     }
 }
 
+/// The state of the session's core that tests look at.
+extension NearbySession {
+    var isAnnounced: Bool { core.choices.isAnnounced }
+    func pendingOffer(to member: MemberID) -> OfferID? { core.pendingOffer(to: member) }
+    /// The offer that led to the media session with a member.
+    func offer(with member: MemberID) -> OfferID? { core.session(with: member) }
+    func way(to member: MemberID) -> MediaPort.Way? { core.way(to: member) }
+}
+
 /// Waits until something is so; ten seconds at most.
 func happens(_ condition: () async -> Bool) async -> Bool {
     for _ in 0..<2_000 {

@@ -91,7 +91,7 @@ import TestTraits
     /// The simulation must notice a broken product.
     @Test(arguments: [
         (StackSimulation.Defect.losesAnswers, Disturbance?.none, "no way from member"),
-        (.neverReconnects, .crash(0, for: 5), "is out"), (.hidesMoves, .move(1, gap: 0.2), "no way from member"),
+        (.neverReconnects, .crash(0, for: 5), "no agreement"), (.hidesMoves, .move(2, gap: 0.2), "no way from member"),
         (.losesSound, nil, "does not hear"), (.sendsClear, nil, "sound in clear"),
     ]) func `a defect is noticed`(defect: StackSimulation.Defect, trouble: Disturbance?, violation: String) throws {
         let simulation = try call(trouble.map { [(10, $0)] } ?? [], defect: defect)

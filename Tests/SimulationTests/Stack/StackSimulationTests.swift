@@ -42,10 +42,11 @@ import TestTraits
     @Test(arguments: seeds(0..<200)) func `twenty seconds of sound survive trouble`(seed: UInt64) throws {
         var configuration = StackSimulation.Configuration()
         configuration.hasSound = true
-        configuration.memberCount = seed % 10 == 0 ? 4 : 2 + Int(seed % 2)
+        configuration.memberCount = seed % 20 == 0 ? 4 : seed % 3 == 0 ? 3 : 2
+        configuration.sampleRate = seed % 5 == 0 ? 48_000 : 16_000
         configuration.trouble = .seconds
         configuration.seed = seed
-        if seed % 3 == 0 { configuration.policy = .ask }
+        if seed % 4 == 0 { configuration.policy = .ask }
         if seed % 20 == 1 { configuration.codec = .opus }
         let simulation = try run(configuration, until: 20)
         #expect(simulation.violations.isEmpty && simulation.disagreement == nil, "\(words(simulation))")
