@@ -1,5 +1,5 @@
-import AudioBase
-import CSndfile
+import CEarshotSndfile
+import EarshotAudioBase
 
 extension AudioFileWriter {
     /// How samples are stored.

@@ -1,5 +1,5 @@
-import AudioBase
-import CSndfile
+import CEarshotSndfile
+import EarshotAudioBase
 import Glibc
 
 extension AudioFileType {

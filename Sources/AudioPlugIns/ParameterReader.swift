@@ -1,5 +1,5 @@
-import AudioDSP
-import CLilv
+import CEarshotLilv
+import EarshotAudioDSP
 
 /// Makes a parameter out of what a file says of a control port, however little or wrong that is.
 struct ParameterReader {

@@ -1,5 +1,5 @@
-import AudioBase
-import CRealtime
+import CEarshotRealtime
+import EarshotAudioBase
 import Testing
 
 @Suite struct WakeupTests {

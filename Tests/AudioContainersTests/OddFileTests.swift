@@ -1,10 +1,10 @@
-import AudioBase
-import AudioContainers
-import AudioFiles
+import EarshotAudioBase
+import EarshotAudioContainers
+import EarshotAudioFiles
 import Foundation
 import TestSupport
-import Testing
 import TestTraits
+import Testing
 
 /// Files that are cut, lie, or are none: a clear error that names them, or what sound there is.
 @Suite struct OddFileTests {

@@ -1,10 +1,10 @@
-import AudioBase
-import CRealtime
-import Testing
+import CEarshotRealtime
+import EarshotAudioBase
 import TestSupport
+import Testing
 import UnitMeasures
 
-@testable import AudioDSP
+@testable import EarshotAudioDSP
 
 @Suite struct CompressorTests {
     @Test func `softer than the threshold it changes nothing`() {

@@ -1,9 +1,9 @@
-import AudioBase
-import Testing
+import EarshotAudioBase
 import TestSupport
+import Testing
 import UnitMeasures
 
-@testable import AudioDSP
+@testable import EarshotAudioDSP
 
 @Suite struct ConversionTests {
     @Test func `conversions keep their figures`() {

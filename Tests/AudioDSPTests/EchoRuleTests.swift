@@ -1,7 +1,7 @@
-import AudioBase
-import AudioDSP
-import Testing
+import EarshotAudioBase
+import EarshotAudioDSP
 import TestTraits
+import Testing
 import UnitMeasures
 
 /// What every unit promises, of the two that remember longest.

@@ -1,8 +1,8 @@
-import AudioBase
-import AudioDSP
-import Testing
-import TestTraits
+import EarshotAudioBase
+import EarshotAudioDSP
 import TestSupport
+import TestTraits
+import Testing
 import UnitMeasures
 
 @Suite(.optimized) struct GeneratorTests {

@@ -1,10 +1,10 @@
-import AudioBase
-import Testing
-import TestTraits
+import EarshotAudioBase
 import TestSupport
+import TestTraits
+import Testing
 import UnitMeasures
 
-@testable import AudioDSP
+@testable import EarshotAudioDSP
 
 @Suite(.optimized) struct LimiterTests {
     @Test(arguments: [8_000.0, 44_100, 48_000, 96_000, 384_000])

@@ -1,10 +1,10 @@
-import AudioBase
-import CRealtime
+import CEarshotRealtime
+import EarshotAudioBase
 import Glibc
-import Testing
 import TestSupport
+import Testing
 
-@testable import AudioDSP
+@testable import EarshotAudioDSP
 
 /// A vowel: 40 harmonics of a pitch that glides.
 private func vowel(_ n: Int) -> Float {

@@ -1,10 +1,10 @@
-import AudioBase
-import Testing
-import TestTraits
+import EarshotAudioBase
 import TestSupport
+import TestTraits
+import Testing
 import UnitMeasures
 
-@testable import AudioDSP
+@testable import EarshotAudioDSP
 
 @Suite(.optimized) struct LoudnessTests {
     private func add(_ sound: [[Float]], to meter: LoudnessMeter) {

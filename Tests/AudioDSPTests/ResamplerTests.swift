@@ -1,9 +1,9 @@
-import AudioBase
-import CRealtime
-import Testing
+import CEarshotRealtime
+import EarshotAudioBase
 import TestSupport
+import Testing
 
-@testable import AudioDSP
+@testable import EarshotAudioDSP
 
 /// Runs a mono signal through a resampler in blocks.
 private func resample(

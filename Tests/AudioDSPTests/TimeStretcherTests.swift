@@ -1,8 +1,8 @@
-import AudioBase
-import AudioDSP
+import EarshotAudioBase
+import EarshotAudioDSP
 import TestSupport
-import Testing
 import TestTraits
+import Testing
 
 @Suite(.optimized) struct TimeStretcherTests {
     private func stretch(

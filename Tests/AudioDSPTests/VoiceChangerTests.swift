@@ -1,9 +1,9 @@
-import AudioBase
-import Testing
+import EarshotAudioBase
 import TestTraits
+import Testing
 import UnitMeasures
 
-@testable import AudioDSP
+@testable import EarshotAudioDSP
 
 @Suite(.optimized) struct VoiceChangerTests {
     static let presets = UnitType.voiceChanger.description.presets

@@ -1,8 +1,8 @@
-import AudioBase
-import Testing
+import EarshotAudioBase
 import TestTraits
+import Testing
 
-@testable import AudioDevices
+@testable import EarshotAudioDevices
 
 /// Two cards with clocks of their own as one device, on virtual time.
 @Suite("AggregateCore", .optimized) struct AggregateCoreTests {

@@ -1,8 +1,8 @@
-import AudioBase
-import AudioDevices
-import Testing
+import EarshotAudioBase
+import EarshotAudioDevices
 import TestSupport
 import TestTraits
+import Testing
 
 /// Two devices as one, in real time.
 @Suite("AggregateDevice", .serialized, .realTime) struct AggregateDeviceTests {

@@ -1,11 +1,11 @@
-import AudioBase
-import CJACK
+import CEarshotJACK
+import EarshotAudioBase
 import Foundation
-import Testing
 import TestSupport
 import TestTraits
+import Testing
 
-@testable import AudioDevices
+@testable import EarshotAudioDevices
 
 /// Against a real server with the dummy driver.
 @Suite("JACKDevice", .serialized, .realTime, .needs("jackd")) struct JACKDeviceTests {

@@ -1,11 +1,11 @@
-import AudioBase
-import CJACK
+import CEarshotJACK
+import EarshotAudioBase
 import Foundation
-import Testing
 import TestSupport
 import TestTraits
+import Testing
 
-@testable import AudioDevices
+@testable import EarshotAudioDevices
 
 /// A real server that is stopped (SIGSTOP): libjack's calls wait on it, its clients' owners do not.
 @Suite("JACK: a server that stands still", .serialized, .realTime, .needs("jackd")) struct JACKStandstillTests {

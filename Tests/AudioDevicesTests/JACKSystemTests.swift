@@ -1,11 +1,11 @@
-import AudioBase
-import CJACK
+import CEarshotJACK
+import EarshotAudioBase
 import Foundation
-import Testing
 import TestSupport
 import TestTraits
+import Testing
 
-@testable import AudioDevices
+@testable import EarshotAudioDevices
 
 /// Against a real server with the dummy driver.
 @Suite("JACKSystem", .serialized, .realTime, .needs("jackd")) struct JACKSystemTests {

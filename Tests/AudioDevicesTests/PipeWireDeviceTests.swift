@@ -1,11 +1,11 @@
-import AudioBase
-import CPipeWire
+import CEarshotPipeWire
+import EarshotAudioBase
 import Foundation
-import Testing
 import TestSupport
 import TestTraits
+import Testing
 
-@testable import AudioDevices
+@testable import EarshotAudioDevices
 
 /// Filters in a real server's graph.
 @Suite("PipeWireDevice", .serialized, .realTime, .needs("pipewire")) struct PipeWireDeviceTests {

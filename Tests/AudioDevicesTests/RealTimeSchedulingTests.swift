@@ -1,8 +1,8 @@
 import Foundation
-import Testing
 import TestTraits
+import Testing
 
-@testable import AudioDevices
+@testable import EarshotAudioDevices
 
 @Suite struct RealTimeSchedulingTests {
     struct Case: Sendable, CustomTestStringConvertible {

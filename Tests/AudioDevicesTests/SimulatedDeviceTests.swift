@@ -1,8 +1,8 @@
-import AudioBase
-import AudioDevices
-import Testing
+import EarshotAudioBase
+import EarshotAudioDevices
 import TestSupport
 import TestTraits
+import Testing
 
 @Suite("SimulatedDevice", .serialized, .realTime) struct SimulatedDeviceTests {
     @Test("what the air brings is heard, each frame at its time")

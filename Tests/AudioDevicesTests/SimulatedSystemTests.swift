@@ -1,8 +1,8 @@
-import AudioBase
-import AudioDevices
-import Testing
+import EarshotAudioBase
+import EarshotAudioDevices
 import TestSupport
 import TestTraits
+import Testing
 
 /// Cards that come and go, and who may open them.
 @Suite("SimulatedSystem", .serialized, .realTime) struct SimulatedSystemTests {

@@ -1,10 +1,10 @@
+import EarshotAudioBase
+import EarshotVoiceProcessing
 import Foundation
-import AudioBase
 import TestSupport
 import Testing
-import VoiceProcessing
 
-@testable import AudioEngine
+@testable import EarshotAudioEngine
 
 @Suite struct VoiceProcessingNodeTests {
     /// A loudspeaker that is heard by its own microphone: what the engine plays comes back 20 ms later at −6 dB.

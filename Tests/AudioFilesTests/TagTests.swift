@@ -1,9 +1,9 @@
-import AudioBase
-import AudioFiles
+import EarshotAudioBase
+import EarshotAudioFiles
 import Foundation
 import TestSupport
-import Testing
 import TestTraits
+import Testing
 
 @Suite struct TagTests {
     static let kinds = ["wav", "aiff", "flac", "ogg", "opus", "mp3", "m4a"]

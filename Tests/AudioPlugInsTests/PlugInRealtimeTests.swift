@@ -1,7 +1,7 @@
-import AudioBase
-import AudioDSP
-import AudioPlugIns
-import CRealtime
+import CEarshotRealtime
+import EarshotAudioBase
+import EarshotAudioDSP
+import EarshotAudioPlugIns
 import Foundation
 import Testing
 

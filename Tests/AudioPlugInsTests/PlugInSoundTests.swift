@@ -1,7 +1,7 @@
-import AudioBase
-import AudioDSP
-import AudioPlugIns
 import Dispatch
+import EarshotAudioBase
+import EarshotAudioDSP
+import EarshotAudioPlugIns
 import Foundation
 import Synchronization
 import TestSupport

@@ -1,7 +1,7 @@
-import AudioBase
-import AudioEngine
-import AudioQueues
 import Dispatch
+import EarshotAudioBase
+import EarshotAudioEngine
+import EarshotAudioQueues
 import EngineMeasures
 import Glibc
 import TestSupport

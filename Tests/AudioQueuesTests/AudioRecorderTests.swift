@@ -1,12 +1,12 @@
-import AudioBase
-import AudioContainers
-import AudioEngine
-import AudioFiles
-import AudioQueues
+import EarshotAudioBase
+import EarshotAudioContainers
+import EarshotAudioEngine
+import EarshotAudioFiles
+import EarshotAudioQueues
 import Foundation
-import Testing
 import TestSupport
 import TestTraits
+import Testing
 
 @Suite struct AudioRecorderTests {
     private let folder = FileManager.default.temporaryDirectory.path + "/earshot-\(UUID().uuidString)"

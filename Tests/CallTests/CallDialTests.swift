@@ -1,12 +1,12 @@
-import AudioBase
+import EarshotAudioBase
+import EarshotMediaTransport
+import EarshotPlayout
 import Foundation
-import MediaTransport
-import Playout
 import TestSupport
-import Testing
 import TestTraits
+import Testing
 
-@testable import Call
+@testable import EarshotCall
 
 /// The dial of a running call, on virtual time.
 @Suite(.optimized) struct CallDialTests {

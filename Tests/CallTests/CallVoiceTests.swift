@@ -1,14 +1,14 @@
-import AudioBase
-import AudioDevices
-import AudioEngine
-import AudioFiles
+import EarshotAudioBase
+import EarshotAudioDevices
+import EarshotAudioEngine
+import EarshotAudioFiles
+import EarshotSimulation
 import Foundation
-import Simulation
 import TestSupport
-import Testing
 import TestTraits
+import Testing
 
-@testable import Call
+@testable import EarshotCall
 
 /// What one's own voice goes through, in whole calls on virtual time.
 @Suite(.optimized) struct CallVoiceTests {

@@ -1,8 +1,8 @@
-import AudioDSP
-import Testing
+import EarshotAudioDSP
 import TestSupport
+import Testing
 
-@testable import Call
+@testable import EarshotCall
 
 @Suite struct SpeechDetectorTests {
     typealias Part = (decibels: Double, seconds: Double)

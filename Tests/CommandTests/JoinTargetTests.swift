@@ -1,8 +1,8 @@
+import EarshotMediaTransport
 import Foundation
-import MediaTransport
 import Testing
 
-@testable import Rooms
+@testable import EarshotRooms
 @testable import earshot
 
 @Suite struct JoinTargetTests {

@@ -1,10 +1,10 @@
-import AudioBase
-import AudioContainers
-import AudioFiles
+import EarshotAudioBase
+import EarshotAudioContainers
+import EarshotAudioFiles
 import Foundation
-import Testing
 import TestSupport
 import TestTraits
+import Testing
 
 /// `earshot record` on simulated cards and on real servers: what was played is what is in the files.
 @Suite(.serialized, .realTime, .needs("jackd", "pipewire")) struct RecordCommandTests {

@@ -1,9 +1,9 @@
-import AudioBase
-import AudioFiles
+import EarshotAudioBase
+import EarshotAudioFiles
 import Foundation
 import TestSupport
-import Testing
 import TestTraits
+import Testing
 
 @Suite(.optimized) struct RenderCommandTests {
     private static let examples = URL(fileURLWithPath: #filePath).deletingLastPathComponent()

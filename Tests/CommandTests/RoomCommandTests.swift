@@ -1,6 +1,6 @@
+import EarshotMediaTransport
+import EarshotRooms
 import Foundation
-import MediaTransport
-import Rooms
 import TestSupport
 import TestTraits
 import Testing

@@ -1,9 +1,9 @@
-import AudioBase
-import AudioFiles
+import EarshotAudioBase
+import EarshotAudioFiles
 import Foundation
 import TestSupport
-import Testing
 import TestTraits
+import Testing
 
 @Suite(.optimized) struct SimulateCommandTests {
     private func simulate(_ arguments: String...) throws -> ChildProcess {

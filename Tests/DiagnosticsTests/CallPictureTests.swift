@@ -1,6 +1,6 @@
-import AudioBase
-import CCairo
-import Diagnostics
+import CEarshotCairo
+import EarshotAudioBase
+import EarshotDiagnostics
 import Foundation
 import Testing
 

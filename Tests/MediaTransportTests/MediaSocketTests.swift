@@ -1,5 +1,5 @@
+import EarshotMediaTransport
 import Glibc
-import MediaTransport
 import Testing
 
 @Suite struct MediaSocketTests {

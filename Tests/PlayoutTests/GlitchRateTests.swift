@@ -1,9 +1,9 @@
 import Foundation
 import TestSupport
-import Testing
 import TestTraits
+import Testing
 
-@testable import Playout
+@testable import EarshotPlayout
 
 @Suite(.optimized) struct GlitchRateTests {
     /// How late packets come, in seconds beyond the promptest: a law, packets a second, and for how long one looks.

@@ -1,9 +1,9 @@
 import Foundation
-import Testing
-import TestTraits
 import TestSupport
+import TestTraits
+import Testing
 
-@testable import Playout
+@testable import EarshotPlayout
 
 /// An hour for each; `EARSHOT_DRIFT_HOURS=24` makes it a day.
 @Suite(.optimized) struct PlayoutDriftTests {

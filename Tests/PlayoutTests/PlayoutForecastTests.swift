@@ -1,8 +1,8 @@
-import AudioBase
-import Testing
+import EarshotAudioBase
 import TestSupport
+import Testing
 
-@testable import Playout
+@testable import EarshotPlayout
 
 @Suite struct PlayoutForecastTests {
     @Test func `a run of late packets is one glitch at each depth below it`() {

@@ -1,9 +1,9 @@
-import AudioBase
-import Testing
-import TestTraits
+import EarshotAudioBase
 import TestSupport
+import TestTraits
+import Testing
 
-@testable import Playout
+@testable import EarshotPlayout
 
 /// What the field's usual networks leave of a stream, and at what delay.
 @Suite(.optimized) struct PlayoutNetworkTests {

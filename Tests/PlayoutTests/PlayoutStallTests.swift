@@ -1,10 +1,10 @@
-import AudioCodecs
-import AudioBase
+import EarshotAudioBase
+import EarshotAudioCodecs
 import TestSupport
-import Testing
 import TestTraits
+import Testing
 
-@testable import Playout
+@testable import EarshotPlayout
 
 /// However packets, or the device, are held up: the delay is back within a second, and whole frames are what is left out.
 @Suite(.optimized) struct PlayoutStallTests {

@@ -1,10 +1,10 @@
-import AudioCodecs
-import AudioBase
-import Testing
-import TestTraits
+import EarshotAudioBase
+import EarshotAudioCodecs
 import TestSupport
+import TestTraits
+import Testing
 
-@testable import Playout
+@testable import EarshotPlayout
 
 @Suite(.optimized) struct PlayoutTests {
     @Test(arguments: [1, 16, 64, 128, 441, 470, 1024, 4096, 8192])

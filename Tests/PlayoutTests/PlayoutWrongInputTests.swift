@@ -1,9 +1,9 @@
-import AudioBase
-import Testing
-import TestTraits
+import EarshotAudioBase
 import TestSupport
+import TestTraits
+import Testing
 
-@testable import Playout
+@testable import EarshotPlayout
 
 /// What peers do that they should not: it is counted, bounded, and over soon.
 @Suite(.optimized) struct PlayoutWrongInputTests {

@@ -1,9 +1,9 @@
+import EarshotMediaTransport
 import Foundation
-import MediaTransport
 import TestSupport
 import Testing
 
-@testable import Rooms
+@testable import EarshotRooms
 
 /// Both sides of the limits of the wire.
 @Suite struct WireLimitTests {

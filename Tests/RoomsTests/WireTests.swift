@@ -1,9 +1,9 @@
+import EarshotMediaTransport
 import Foundation
-import MediaTransport
 import TestSupport
 import Testing
 
-@testable import Rooms
+@testable import EarshotRooms
 
 @Suite struct WireTests {
     private func roster() -> Roster {

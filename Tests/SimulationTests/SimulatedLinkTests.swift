@@ -1,8 +1,8 @@
 import Foundation
-import Testing
 import TestTraits
+import Testing
 
-@testable import Simulation
+@testable import EarshotSimulation
 
 /// What a profile says is what datagrams meet.
 @Suite(.optimized) struct SimulatedLinkTests {

@@ -1,9 +1,9 @@
 import Foundation
 import TestSupport
-import Testing
 import TestTraits
+import Testing
 
-@testable import TOMLReader
+@testable import EarshotTOMLReader
 
 /// Damaged documents, the same ones each time.
 @Suite(.optimized) struct TOMLDamageTests {

@@ -1,8 +1,8 @@
-import AudioBase
-import AudioFiles
-import CRealtime
+import CEarshotRealtime
+import EarshotAudioBase
+import EarshotAudioFiles
+import EarshotVoiceProcessing
 import TestSupport
-import VoiceProcessing
 
 /// Sound of a room with a loudspeaker: real speech, an echo by a decaying-noise response, a near talker.
 struct Scene {

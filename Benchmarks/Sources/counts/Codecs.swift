@@ -1,6 +1,6 @@
-import AudioBase
-import AudioCodecs
 import BenchScenes
+import EarshotAudioBase
+import EarshotAudioCodecs
 
 /// Our side of the codecs: what libopus and libavcodec compute is not counted, what they are given and what is done with it is.
 enum Codecs {

@@ -1,6 +1,6 @@
-import AudioBase
-import AudioEngine
 import BenchScenes
+import EarshotAudioBase
+import EarshotAudioEngine
 
 /// Blocks that a device's thread renders, 64 stereo frames.
 enum Engines {

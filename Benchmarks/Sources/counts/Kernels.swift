@@ -1,6 +1,6 @@
-import AudioBase
-import AudioDSP
 import BenchScenes
+import EarshotAudioBase
+import EarshotAudioDSP
 
 /// Kernels of the render path, at the lengths that scripts/bench units times.
 enum Kernels {

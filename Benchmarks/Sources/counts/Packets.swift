@@ -1,6 +1,6 @@
-import AudioBase
 import BenchScenes
-import MediaTransport
+import EarshotAudioBase
+import EarshotMediaTransport
 
 /// Packets through a ``MediaEndpoint``, from the caller's memory to what a socket is given and back.
 enum Packets {

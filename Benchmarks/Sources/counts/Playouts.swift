@@ -1,7 +1,7 @@
-import AudioBase
-import AudioCodecs
 import BenchScenes
-import Playout
+import EarshotAudioBase
+import EarshotAudioCodecs
+import EarshotPlayout
 
 /// A callback's pull of all peers, whose packets all come at once.
 enum Playouts {

@@ -1,6 +1,6 @@
-import AudioBase
-import AudioCodecs
 import BenchScenes
+import EarshotAudioBase
+import EarshotAudioCodecs
 import Foundation
 import PairedTimes
 

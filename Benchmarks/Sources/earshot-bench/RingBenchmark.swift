@@ -1,5 +1,5 @@
-import AudioBase
 import CJACKRing
+import EarshotAudioBase
 import Foundation
 import PairedTimes
 

@@ -1,9 +1,9 @@
-import AudioBase
-import AudioDSP
-import AudioDevices
-import AudioEngine
 import BenchReports
 import BenchScenes
+import EarshotAudioBase
+import EarshotAudioDSP
+import EarshotAudioDevices
+import EarshotAudioEngine
 import Foundation
 import TestSupport
 

@@ -1,8 +1,8 @@
-import AudioBase
-import AudioEngine
 import BenchReports
 import BenchScenes
 import CKernels
+import EarshotAudioBase
+import EarshotAudioEngine
 import PairedTimes
 import UnitMeasures
 

@@ -1,8 +1,8 @@
-import AudioBase
-import AudioEngine
-import AudioFiles
 import BenchReports
 import BenchScenes
+import EarshotAudioBase
+import EarshotAudioEngine
+import EarshotAudioFiles
 import Foundation
 import PairedTimes
 

@@ -1,7 +1,7 @@
-import AudioBase
-import AudioEngine
 import BenchReports
 import BenchScenes
+import EarshotAudioBase
+import EarshotAudioEngine
 import Foundation
 import PairedTimes
 

@@ -1,5 +1,5 @@
-import AudioBase
 import BenchReports
+import EarshotAudioBase
 import Foundation
 import PairedTimes
 

@@ -1,6 +1,6 @@
-import AudioBase
-import AudioFiles
 import BenchReports
+import EarshotAudioBase
+import EarshotAudioFiles
 import Foundation
 import UnitMeasures
 

@@ -1,8 +1,8 @@
-import AudioBase
-import AudioDevices
-import AudioEngine
-import AudioFiles
 import BenchReports
+import EarshotAudioBase
+import EarshotAudioDevices
+import EarshotAudioEngine
+import EarshotAudioFiles
 import Foundation
 import PairedTimes
 import TestSupport

@@ -1,7 +1,7 @@
-import AudioBase
-import AudioContainers
-import AudioFiles
 import BenchReports
+import EarshotAudioBase
+import EarshotAudioContainers
+import EarshotAudioFiles
 import Foundation
 import PairedTimes
 import TestSupport

@@ -1,7 +1,7 @@
-import AudioBase
-import AudioContainers
-import AudioFiles
 import BenchReports
+import EarshotAudioBase
+import EarshotAudioContainers
+import EarshotAudioFiles
 import Foundation
 
 /// A folder for one run, the programs, and sound: songs and speech that others recorded, from the distribution's packages.

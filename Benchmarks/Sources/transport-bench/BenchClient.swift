@@ -1,7 +1,7 @@
-import AudioBase
 import BenchScenes
+import EarshotAudioBase
+import EarshotMediaTransport
 import Glibc
-import MediaTransport
 import Synchronization
 
 /// Media of a measure: packets that know when they were sent, at an even pace or when somebody asks for one.

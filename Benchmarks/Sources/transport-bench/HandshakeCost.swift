@@ -1,7 +1,7 @@
-import AudioBase
 import BenchReports
+import EarshotAudioBase
+import EarshotMediaTransport
 import Foundation
-import MediaTransport
 import PairedTimes
 
 /// What a handshake costs both ends together, beside the public-key work that is in it.

@@ -1,8 +1,8 @@
-import AudioBase
 import BenchReports
 import BenchScenes
+import EarshotAudioBase
+import EarshotMediaTransport
 import Foundation
-import MediaTransport
 import Synchronization
 import TestSupport
 

@@ -1,5 +1,5 @@
+import EarshotMediaTransport
 import Glibc
-import MediaTransport
 
 /// A UDP socket on loopback, as somebody would use it in C.
 final class PlainSocket {

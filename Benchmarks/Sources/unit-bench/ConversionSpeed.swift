@@ -1,6 +1,6 @@
-import AudioBase
-import AudioDSP
 import CKernels
+import EarshotAudioBase
+import EarshotAudioDSP
 import PairedTimes
 import UnitMeasures
 

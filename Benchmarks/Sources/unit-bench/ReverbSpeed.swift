@@ -1,6 +1,6 @@
-import AudioBase
-import AudioDSP
-import CRealtime
+import CEarshotRealtime
+import EarshotAudioBase
+import EarshotAudioDSP
 import Foundation
 import UnitMeasures
 

@@ -1,9 +1,10 @@
-import AudioBase
-import AudioFiles
+import EarshotAudioBase
+import EarshotAudioFiles
+import EarshotMediaTransport
+import EarshotTOMLReader
+
 @testable import HTTPParsing
-import MediaTransport
 @testable import PacketRules
-import TOMLReader
 @testable import TransferParsing
 
 /// What can be fuzzed. Each is a parser and the invariants its results must keep; a broken one traps.

@@ -1,7 +1,7 @@
-import AudioBase
-import AudioCodecs
-import AudioFiles
-import CLibAVFormat
+import CEarshotLibAVFormat
+import EarshotAudioBase
+import EarshotAudioCodecs
+import EarshotAudioFiles
 
 /// Decodes a track's packets one after another, by libavcodec, to planar floats.
 ///

@@ -1,5 +1,5 @@
-import AudioBase
-import CRealtime
+import CEarshotRealtime
+import EarshotAudioBase
 
 /// Where a unit's samples are in one call.
 @frozen

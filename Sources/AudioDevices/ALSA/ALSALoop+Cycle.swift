@@ -1,6 +1,6 @@
-import AudioBase
-import CALSA
-import CRealtime
+import CEarshotALSA
+import CEarshotRealtime
+import EarshotAudioBase
 import Synchronization
 
 extension ALSALoop {

@@ -1,5 +1,5 @@
-import AudioBase
-import CALSA
+import CEarshotALSA
+import EarshotAudioBase
 import Foundation
 import Synchronization
 

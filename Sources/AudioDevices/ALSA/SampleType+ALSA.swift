@@ -1,5 +1,5 @@
-import AudioBase
-import CALSA
+import CEarshotALSA
+import EarshotAudioBase
 
 extension SampleType {
     /// ALSA's name for it.

@@ -1,6 +1,6 @@
-import AudioBase
-import CJACK
-import CRealtime
+import CEarshotJACK
+import CEarshotRealtime
+import EarshotAudioBase
 import Synchronization
 
 /// A client of a running JACK server.

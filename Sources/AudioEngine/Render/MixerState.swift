@@ -1,6 +1,6 @@
-import AudioBase
-import AudioDSP
-import CRealtime
+import CEarshotRealtime
+import EarshotAudioBase
+import EarshotAudioDSP
 
 /// One input of a mixer: gain and pan, moved without a click, and a meter.
 struct MixerStrip: ~Copyable {

@@ -1,7 +1,7 @@
-import AudioBase
-import AudioDevices
+import EarshotAudioBase
+import EarshotAudioDevices
+import EarshotVoiceProcessing
 import Synchronization
-import VoiceProcessing
 
 /// One's own voice on its way out: voice processing, then effects.
 ///

@@ -1,4 +1,4 @@
-import AudioBase
+import EarshotAudioBase
 
 /// A ``MediaPort`` without its socket, thread and clock: the transports to all remote peers, and the media of one client.
 ///
@@ -24,7 +24,8 @@ package final class MediaPortCore {
     ///   - tell: gets other states of transports.
     ///   - tellMessage: gets the messages of remote peers.
     package init(
-        identity: Identity, client: (any MediaClient)?, generator: any RandomNumberGenerator = SystemRandomNumberGenerator(),
+        identity: Identity, client: (any MediaClient)?,
+        generator: any RandomNumberGenerator = SystemRandomNumberGenerator(),
         tell: @escaping (MediaPortEvent) -> Void, tellMessage: @escaping (PeerID, [UInt8]) -> Void
     ) {
         SRTPSession.prepare()

@@ -1,7 +1,7 @@
-import AudioBase
-import CAvahi
-import CRealtime
+import CEarshotAvahi
+import CEarshotRealtime
 import Dispatch
+import EarshotAudioBase
 import Foundation
 import Synchronization
 

@@ -1,5 +1,5 @@
+import EarshotRooms
 import NIOHTTP1
-import Rooms
 
 extension HTTPParts {
     /// Of several fields of a name the first counts.

@@ -1,9 +1,9 @@
-import AudioBase
-import MediaTransport
+import EarshotAudioBase
+import EarshotMediaTransport
+import EarshotRooms
 import NIOHTTP1
-import Rooms
 
-import struct MediaTransport.SocketAddress
+import struct EarshotMediaTransport.SocketAddress
 
 /// Requests that this session makes of others.
 extension NearbySession {

@@ -1,5 +1,5 @@
+import EarshotMediaTransport
 import Foundation
-import MediaTransport
 import NIOHTTP1
 
 /// What errors are on the wire.

@@ -1,7 +1,7 @@
+import EarshotMediaTransport
+import EarshotRooms
 import Glibc
-import MediaTransport
 import NIOHTTP1
-import Rooms
 
 /// Why a message, a stream or a file does not arrive, on either side.
 public enum TransferError: Error, Hashable, Sendable {

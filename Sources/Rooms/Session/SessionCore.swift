@@ -1,5 +1,5 @@
-import AudioBase
-import MediaTransport
+import EarshotAudioBase
+import EarshotMediaTransport
 
 /// A peer in rooms without its sockets, thread and clock: the core of its present role, its negotiations, and the transports that
 /// these lead to.
@@ -169,7 +169,9 @@ package struct SessionCore {
         return configuration
     }
 
-    mutating func randomBytes(_ count: Int) -> [UInt8] { (0..<count).map { _ in .random(in: 0...255, using: &generator) } }
+    mutating func randomBytes(_ count: Int) -> [UInt8] {
+        (0..<count).map { _ in .random(in: 0...255, using: &generator) }
+    }
 
     // MARK: The user
 

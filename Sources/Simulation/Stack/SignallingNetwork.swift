@@ -1,6 +1,6 @@
-import AudioBase
-import MediaTransport
-import Rooms
+import EarshotAudioBase
+import EarshotMediaTransport
+import EarshotRooms
 
 /// The members' HTTPS connections: a request each, its reply, and an event stream's bytes, in order, delayed, held up by cuts and
 /// lost with the connection.
@@ -74,7 +74,8 @@ final class SignallingNetwork {
         }
         var failure = RoomGuest.CallFailure.refused
         for (index, address) in endpoint.addresses.enumerated() {
-            guard let machine = world.network.owner(of: address.address), world.network.isConnected(client.member.index, machine)
+            guard let machine = world.network.owner(of: address.address),
+                world.network.isConnected(client.member.index, machine)
             else {
                 if failure == .refused { failure = .timedOut }
                 continue

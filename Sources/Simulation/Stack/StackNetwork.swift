@@ -1,5 +1,5 @@
-import AudioBase
-import MediaTransport
+import EarshotAudioBase
+import EarshotMediaTransport
 
 /// The network between the members' machines: who has which address, who reaches whom, and datagrams on their way.
 final class StackNetwork {
@@ -56,7 +56,8 @@ final class StackNetwork {
     var inFlight: Int { flights.count }
     var nextArrival: HostTime { HostTime(nanoseconds: flights.nextArrival) }
 
-    func send(_ datagram: UnsafeRawBufferPointer, by machine: Int, from: IPAddress, to: SocketAddress, at now: HostTime) {
+    func send(_ datagram: UnsafeRawBufferPointer, by machine: Int, from: IPAddress, to: SocketAddress, at now: HostTime)
+    {
         sent += 1
         check(datagram, by: machine)
         guard owners[from] == machine, let receiver = owners[to.address], cuts[machine][receiver] == 0,

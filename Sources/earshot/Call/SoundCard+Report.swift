@@ -1,8 +1,8 @@
-import AudioBase
-import AudioDevices
-import AudioSession
+import EarshotAudioBase
+import EarshotAudioDevices
+import EarshotAudioSession
+import EarshotLiveCall
 import Foundation
-import LiveCall
 
 extension AudioSession {
     /// Those after the first activation.

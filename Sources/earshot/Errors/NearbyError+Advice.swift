@@ -1,5 +1,5 @@
+import EarshotNearby
 import Foundation
-import Nearby
 
 extension NearbyError: AdvisedError {
     var advice: String? {

@@ -1,10 +1,10 @@
 import ArgumentParser
-import Call
+import EarshotCall
+import EarshotMediaTransport
+import EarshotNearby
+import EarshotPlayout
+import EarshotRooms
 import Foundation
-import MediaTransport
-import Nearby
-import Playout
-import Rooms
 
 struct ForecastCommand: ParsableCommand {
     static let configuration = CommandConfiguration(

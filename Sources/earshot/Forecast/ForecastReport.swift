@@ -1,8 +1,8 @@
-import Call
+import EarshotCall
+import EarshotLiveCall
+import EarshotPlayout
+import EarshotRooms
 import Foundation
-import LiveCall
-import Playout
-import Rooms
 
 /// What `forecast` prints: of each who is in the room, how the way from it is, and what each dial would make of it.
 struct ForecastReport: Encodable {

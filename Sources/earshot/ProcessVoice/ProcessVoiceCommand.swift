@@ -1,6 +1,6 @@
 import ArgumentParser
+import EarshotVoiceProcessing
 import Foundation
-import VoiceProcessing
 
 struct ProcessVoiceCommand: ParsableCommand {
     static let configuration = CommandConfiguration(

@@ -1,5 +1,5 @@
+import EarshotVoiceProcessing
 import Foundation
-import VoiceProcessing
 
 /// What `earshot process-voice --json` prints. Milliseconds and decibels, but for what is named otherwise.
 struct ProcessVoiceReport: Codable {

@@ -1,8 +1,8 @@
 import ArgumentParser
-import AudioBase
-import AudioFiles
+import EarshotAudioBase
+import EarshotAudioFiles
+import EarshotTOMLReader
 import Foundation
-import TOMLReader
 
 struct RenderCommand: ParsableCommand {
     static let configuration = CommandConfiguration(

@@ -1,8 +1,8 @@
 import ArgumentParser
+import EarshotLiveCall
+import EarshotNearby
+import EarshotRooms
 import Foundation
-import LiveCall
-import Nearby
-import Rooms
 
 struct ChatCommand: ParsableCommand {
     static let configuration = CommandConfiguration(

@@ -1,10 +1,10 @@
 import ArgumentParser
-import Call
+import EarshotCall
+import EarshotLiveCall
+import EarshotMediaTransport
+import EarshotNearby
+import EarshotRooms
 import Foundation
-import LiveCall
-import MediaTransport
-import Nearby
-import Rooms
 
 struct HostCommand: ParsableCommand {
     static let configuration = CommandConfiguration(

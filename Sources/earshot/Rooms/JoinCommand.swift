@@ -1,9 +1,9 @@
 import ArgumentParser
-import Call
+import EarshotCall
+import EarshotMediaTransport
+import EarshotNearby
+import EarshotRooms
 import Foundation
-import MediaTransport
-import Nearby
-import Rooms
 
 struct JoinCommand: ParsableCommand {
     static let configuration = CommandConfiguration(

@@ -1,7 +1,7 @@
 import ArgumentParser
+import EarshotMediaTransport
+import EarshotRooms
 import Foundation
-import MediaTransport
-import Rooms
 
 /// What a person types to say which room is meant.
 enum JoinTarget: Equatable {

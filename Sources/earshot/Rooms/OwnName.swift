@@ -1,5 +1,5 @@
+import EarshotRooms
 import Foundation
-import Rooms
 
 /// What this machine's person is called where nothing is said.
 enum OwnName {

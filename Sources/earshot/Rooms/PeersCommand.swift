@@ -1,8 +1,8 @@
 import ArgumentParser
+import EarshotMediaTransport
+import EarshotNearby
+import EarshotRooms
 import Foundation
-import MediaTransport
-import Nearby
-import Rooms
 
 struct PeersCommand: ParsableCommand {
     static let configuration = CommandConfiguration(

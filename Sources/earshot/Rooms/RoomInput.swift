@@ -1,6 +1,6 @@
+import EarshotLiveCall
+import EarshotRooms
 import Foundation
-import LiveCall
-import Rooms
 
 /// Turns keys and typed answers into commands of a call.
 ///

@@ -1,5 +1,5 @@
+import EarshotNearby
 import Foundation
-import Nearby
 
 /// Rooms that are seen: as a table, or as JSON.
 struct RoomListing {

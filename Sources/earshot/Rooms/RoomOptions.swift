@@ -1,7 +1,7 @@
 import ArgumentParser
+import EarshotNearby
+import EarshotRooms
 import Foundation
-import Nearby
-import Rooms
 
 extension AdmissionPolicy: ExpressibleByArgument {}
 

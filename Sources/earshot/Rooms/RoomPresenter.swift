@@ -1,10 +1,10 @@
-import AudioDevices
-import Call
+import EarshotAudioDevices
+import EarshotCall
+import EarshotLiveCall
+import EarshotMediaTransport
+import EarshotNearby
+import EarshotRooms
 import Foundation
-import LiveCall
-import MediaTransport
-import Nearby
-import Rooms
 
 /// Prints what happens in a call.
 ///

@@ -1,9 +1,9 @@
 import ArgumentParser
-import AudioBase
+import EarshotAudioBase
+import EarshotLiveCall
+import EarshotNearby
+import EarshotRooms
 import Foundation
-import LiveCall
-import Nearby
-import Rooms
 
 struct SendCommand: ParsableCommand {
     static let configuration = CommandConfiguration(

@@ -1,8 +1,8 @@
 import ArgumentParser
-import AudioBase
-import AudioContainers
+import EarshotAudioBase
+import EarshotAudioContainers
+import EarshotSimulation
 import Foundation
-import Simulation
 
 extension CallSimulation.Repair: ExpressibleByArgument {}
 

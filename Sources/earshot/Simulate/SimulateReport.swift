@@ -1,5 +1,5 @@
+import EarshotSimulation
 import Foundation
-import Simulation
 
 /// What `simulate` prints: the simulation's report, and what it was asked for.
 struct SimulateReport: Encodable {

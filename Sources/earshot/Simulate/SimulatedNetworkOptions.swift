@@ -1,6 +1,6 @@
 import ArgumentParser
+import EarshotSimulation
 import Foundation
-import Simulation
 
 extension NetworkProfile.Name: ExpressibleByArgument {}
 

@@ -1,5 +1,5 @@
+import EarshotMediaTransport
 import Foundation
-import MediaTransport
 import TestSupport
 import Testing
 

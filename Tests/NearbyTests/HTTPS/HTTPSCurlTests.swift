@@ -1,9 +1,9 @@
 import Foundation
 import NIOHTTP1
-import Testing
 import TestTraits
+import Testing
 
-@testable import Nearby
+@testable import EarshotNearby
 
 /// Our server before curl.
 @Suite(.realTime(leastStandstill: 1), .timeLimit(.minutes(1))) struct HTTPSCurlTests {

@@ -1,10 +1,10 @@
+import EarshotMediaTransport
 import Foundation
-import MediaTransport
 import NIOHTTP1
-import Testing
 import TestTraits
+import Testing
 
-@testable import Nearby
+@testable import EarshotNearby
 
 /// Our client and our server.
 @Suite(.realTime(leastStandstill: 1), .timeLimit(.minutes(1))) struct HTTPSPairTests {

@@ -1,8 +1,8 @@
+import EarshotMediaTransport
 import Foundation
-import MediaTransport
 import TestSupport
 
-@testable import Nearby
+@testable import EarshotNearby
 
 /// A key and certificate made by openssl, as files and as we take them.
 struct TestIdentity: Sendable {

@@ -1,13 +1,13 @@
+import EarshotMediaTransport
+import EarshotRooms
 import Foundation
-import MediaTransport
 import NIOCore
 import NIOHTTP1
-import Rooms
 import Synchronization
-import Testing
 import TestTraits
+import Testing
 
-@testable import Nearby
+@testable import EarshotNearby
 
 /// Files from member to member, when something is wrong.
 @Suite(.realTime(leastStandstill: 1), .timeLimit(.minutes(1))) struct TransferFileErrorTests {

@@ -1,14 +1,14 @@
+import EarshotMediaTransport
+import EarshotRooms
 import Foundation
-import MediaTransport
 import NIOCore
 import NIOHTTP1
-import Rooms
 import Synchronization
 import TestSupport
-import Testing
 import TestTraits
+import Testing
 
-@testable import Nearby
+@testable import EarshotNearby
 
 /// Files from member to member, the good ways.
 @Suite(.realTime(leastStandstill: 1), .timeLimit(.minutes(1))) struct TransferFileTests {

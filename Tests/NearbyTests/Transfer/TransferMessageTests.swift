@@ -1,12 +1,12 @@
-import MediaTransport
+import EarshotMediaTransport
+import EarshotRooms
 import NIOCore
 import NIOHTTP1
-import Rooms
 import Synchronization
-import Testing
 import TestTraits
+import Testing
 
-@testable import Nearby
+@testable import EarshotNearby
 
 /// Messages from member to member.
 @Suite(.realTime(leastStandstill: 1), .timeLimit(.minutes(1))) struct TransferMessageTests {

@@ -1,9 +1,9 @@
 import Foundation
 import TestSupport
-import Testing
 import TestTraits
+import Testing
 
-@testable import Rooms
+@testable import EarshotRooms
 
 /// Rooms of two to four peers that negotiate media through delay, loss, restarts and changes, from seeds.
 @Suite(.optimized) struct NegotiationSimulationTests {

@@ -1,10 +1,10 @@
+import EarshotMediaTransport
 import Foundation
-import MediaTransport
 import TestSupport
-import Testing
 import TestTraits
+import Testing
 
-@testable import Rooms
+@testable import EarshotRooms
 
 /// Rooms of two to eight peers through everything that a network and a machine do, from seeds.
 @Suite(.optimized) struct SimulationTests {

@@ -1,10 +1,10 @@
+import EarshotMediaTransport
 import Foundation
-import MediaTransport
 import TestSupport
-import Testing
 import TestTraits
+import Testing
 
-@testable import Simulation
+@testable import EarshotSimulation
 
 /// The long runs of `scripts/bench stack`: `EARSHOT_STACK_DAYS` of rooms without sound, a seed each, and `EARSHOT_STACK_CALLS` of
 /// ten minutes with sound, a seed each. `EARSHOT_STACK_FIRST` is the first seed.
@@ -18,7 +18,9 @@ import TestTraits
     private static let first = number("FIRST") ?? 1
 
     /// Runs many seeds and prints their sum.
-    private func sum(_ name: String, _ count: UInt64, seconds: Double, _ form: (UInt64) -> StackSimulation.Configuration) throws {
+    private func sum(
+        _ name: String, _ count: UInt64, seconds: Double, _ form: (UInt64) -> StackSimulation.Configuration
+    ) throws {
         var sum = StackSimulation.Report()
         var (settlings, disturbances, datagrams) = (0, 0, 0)
         for seed in Self.first..<Self.first + count {

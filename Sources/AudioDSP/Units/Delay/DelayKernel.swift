@@ -1,5 +1,5 @@
-import AudioBase
-import CRealtime
+import CEarshotRealtime
+import EarshotAudioBase
 
 extension UnitType {
     /// Repeats the sound.

@@ -1,5 +1,5 @@
-import AudioBase
-import CRealtime
+import CEarshotRealtime
+import EarshotAudioBase
 
 extension UnitType {
     /// Shuts out what is softer than a threshold.

@@ -1,5 +1,5 @@
-import AudioBase
-import CRealtime
+import CEarshotRealtime
+import EarshotAudioBase
 
 extension UnitType {
     /// Makes a tone, a sweep, noise or clicks, whatever comes in.

@@ -1,5 +1,5 @@
+import EarshotMediaTransport
 import Foundation
-import MediaTransport
 
 /// What a file is offered by: the body of `POST /files/{hash}`.
 struct FileOffer: Codable, Hashable, Sendable {

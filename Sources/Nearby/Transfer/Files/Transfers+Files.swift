@@ -1,6 +1,6 @@
-import MediaTransport
+import EarshotMediaTransport
+import EarshotRooms
 import NIOHTTP1
-import Rooms
 
 extension Transfers {
     /// Begins to send a file: its hash is made, it is offered to each of the members, and sent to those who accept.

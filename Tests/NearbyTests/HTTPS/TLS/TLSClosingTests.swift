@@ -1,9 +1,9 @@
 import NIOCore
 import NIOEmbedded
-import Testing
 import TestTraits
+import Testing
 
-@testable import Nearby
+@testable import EarshotNearby
 
 /// The end of a handler's connection.
 @Suite(.realTime(leastStandstill: 1), .timeLimit(.minutes(1))) struct TLSClosingTests {

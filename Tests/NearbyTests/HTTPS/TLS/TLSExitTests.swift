@@ -1,9 +1,9 @@
 import Glibc
 import NIOHTTP1
-import Testing
 import TestTraits
+import Testing
 
-@testable import Nearby
+@testable import EarshotNearby
 
 /// A process that exits while its HTTPS thread is at work.
 @Suite(.realTime(leastStandstill: 1), .timeLimit(.minutes(1))) struct TLSExitTests {

@@ -1,10 +1,10 @@
 import NIOCore
 import NIOEmbedded
 import NIOTLS
-import Testing
 import TestTraits
+import Testing
 
-@testable import Nearby
+@testable import EarshotNearby
 
 /// The handler in a pipeline without a network, before an engine.
 @Suite(.realTime(leastStandstill: 1), .timeLimit(.minutes(1))) struct TLSHandlerTests {
