@@ -8,25 +8,28 @@ let package = Package(
     dependencies: [.package(name: "Earshot", path: "..")],
     targets: [
         // Links to the sources: no product of Earshot has them, or none without the network's libraries.
-        .target(name: "TOMLReader"),
+        .target(name: "EarshotTOMLReader"),
         .target(
             name: "Announcements",
             dependencies: [
-                .product(name: "MediaTransport", package: "Earshot"), .product(name: "Rooms", package: "Earshot"),
+                .product(name: "EarshotMediaTransport", package: "Earshot"),
+                .product(name: "EarshotRooms", package: "Earshot"),
             ]),
         .target(name: "HTTPParsing"),
         .target(name: "PacketRules"),
         .target(name: "TransferParsing"),
         // It imports COpenSSL, which comes with MediaTransport.
-        .target(name: "TLS", dependencies: [.product(name: "MediaTransport", package: "Earshot")]),
+        .target(name: "TLS", dependencies: [.product(name: "EarshotMediaTransport", package: "Earshot")]),
         .executableTarget(
             name: "fuzz",
             dependencies: [
-                "Announcements", "HTTPParsing", "PacketRules", "TLS", "TOMLReader", "TransferParsing",
-                .product(name: "AudioContainers", package: "Earshot"), .product(name: "AudioFiles", package: "Earshot"),
-                .product(name: "AudioCodecs", package: "Earshot"), .product(name: "MediaTransport", package: "Earshot"),
-                .product(name: "Rooms", package: "Earshot"),
-                .product(name: "AudioStreams", package: "Earshot"),
+                "Announcements", "HTTPParsing", "PacketRules", "TLS", "EarshotTOMLReader", "TransferParsing",
+                .product(name: "EarshotAudioContainers", package: "Earshot"),
+                .product(name: "EarshotAudioFiles", package: "Earshot"),
+                .product(name: "EarshotAudioCodecs", package: "Earshot"),
+                .product(name: "EarshotMediaTransport", package: "Earshot"),
+                .product(name: "EarshotRooms", package: "Earshot"),
+                .product(name: "EarshotAudioStreams", package: "Earshot"),
             ]),
     ],
     swiftLanguageModes: [.v6]

@@ -1,4 +1,4 @@
-import CRealtime
+import CEarshotRealtime
 import Synchronization
 
 /// A ring of planar frames between one writing and one reading thread, wait-free on both sides.

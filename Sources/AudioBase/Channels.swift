@@ -1,4 +1,4 @@
-import CRealtime
+import CEarshotRealtime
 
 /// Copies samples between buffers that do not overlap. Render-safe.
 @_noLocks @inlinable

@@ -1,4 +1,4 @@
-import CRealtime
+import CEarshotRealtime
 
 extension DelayLockedLoop {
     /// What the residuals say of how far the line, which runs through the mean call, lies behind the truth.

@@ -1,4 +1,4 @@
-import CRealtime
+import CEarshotRealtime
 import Synchronization
 
 /// A `Mutex` that the thread sanitizer understands: it does not know Swift's own, and would call what they guard a race.

@@ -1,4 +1,4 @@
-import CRealtime
+import CEarshotRealtime
 
 /// An instant on the machine's monotonic clock (`CLOCK_MONOTONIC`), in whole nanoseconds.
 ///

@@ -1,4 +1,4 @@
-import CRealtime
+import CEarshotRealtime
 
 /// What a device hands over in one call: a captured block, room for a rendered one, and when they meet the air.
 ///

@@ -1,4 +1,4 @@
-import CRealtime
+import CEarshotRealtime
 
 /// A decoder that the render thread calls: C functions over a state, as the compiler proves no call through a protocol.
 ///

@@ -1,4 +1,4 @@
-import CRealtime
+import CEarshotRealtime
 
 // Two interleaved channels at once: a frame is one word of memory, which makes vector code where single channels, two apart,
 // would not.

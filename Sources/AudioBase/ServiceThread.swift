@@ -1,4 +1,4 @@
-import CRealtime
+import CEarshotRealtime
 import Synchronization
 
 /// A thread that does a piece of work again and again, sooner when woken, until it is stopped or the work says that it is done.

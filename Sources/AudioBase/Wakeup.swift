@@ -1,4 +1,4 @@
-import CRealtime
+import CEarshotRealtime
 import Synchronization
 
 /// Lets a render callback wake a thread that sleeps in `poll`, at the cost of one non-blocking system call, and of none

@@ -1,4 +1,4 @@
-import AudioBase
+import EarshotAudioBase
 
 /// Decodes AAC packets to planar audio with libavcodec's own decoder: AAC-LC in a call, in a stream also with spectral band
 /// replication and parametric stereo.

@@ -1,5 +1,5 @@
-import AudioBase
-import CLibAV
+import EarshotAudioBase
+import CEarshotLibAV
 
 /// Encodes planar audio as AAC-LC with libavcodec's own encoder, chosen by name, one 1,024-frame block a call.
 ///

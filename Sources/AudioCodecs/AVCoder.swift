@@ -1,4 +1,4 @@
-import CLibAV
+import CEarshotLibAV
 
 /// The three objects that libavcodec works with, made and freed together and reused for every packet.
 package struct AVCoder {

@@ -1,5 +1,5 @@
-import AudioBase
-import CLibAV
+import EarshotAudioBase
+import CEarshotLibAV
 
 /// A decoder of libavcodec's, chosen by name: a packet in, a frame of planar floats out.
 final class AVDecoder {

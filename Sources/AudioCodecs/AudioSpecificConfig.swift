@@ -1,4 +1,4 @@
-import AudioBase
+import EarshotAudioBase
 
 /// The AAC decoder's configuration as it stands in a session description or a file (ISO/IEC 14496-3, 1.6.2.1).
 public struct AudioSpecificConfig: Hashable, Sendable {

@@ -1,4 +1,4 @@
-import AudioBase
+import EarshotAudioBase
 
 /// Decodes a stream's packets, one after the other, and puts silence of a packet's length where one cannot be decoded.
 ///

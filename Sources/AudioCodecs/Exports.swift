@@ -1,2 +1,2 @@
 // Callers of a codec catch its errors.
-@_exported import enum AudioBase.CodecError
+@_exported import enum EarshotAudioBase.CodecError

@@ -1,4 +1,4 @@
-import AudioBase
+import EarshotAudioBase
 
 /// Decodes MPEG audio of layer I, II or III to planar audio with libavcodec's decoders in floating point, a frame a packet.
 ///

@@ -1,5 +1,5 @@
-import AudioBase
-import COpus
+import EarshotAudioBase
+import CEarshotOpus
 
 /// Decodes what ``OpusCustomEncoder`` makes, and conceals what is missing.
 ///

@@ -1,4 +1,4 @@
-import COpus
+import CEarshotOpus
 
 /// What an Opus Custom encoder and a decoder share: the rate and the length of a frame (`opus_custom.h`).
 ///

@@ -1,5 +1,5 @@
-import AudioBase
-import COpus
+import EarshotAudioBase
+import CEarshotOpus
 
 /// Decodes Opus (RFC 6716) to 48 kHz planar audio, and conceals what is missing.
 ///

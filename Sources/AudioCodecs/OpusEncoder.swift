@@ -1,5 +1,5 @@
-import AudioBase
-import COpus
+import EarshotAudioBase
+import CEarshotOpus
 
 /// Encodes 48 kHz planar audio as Opus (RFC 6716), one packet a call.
 ///

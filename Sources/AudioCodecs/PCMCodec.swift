@@ -1,4 +1,4 @@
-import AudioBase
+import EarshotAudioBase
 
 /// L16: 16-bit linear PCM, big-endian, interleaved (RFC 3551, section 4.5.11), from and to planar Float32.
 ///

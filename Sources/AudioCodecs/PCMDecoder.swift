@@ -1,4 +1,4 @@
-import AudioBase
+import EarshotAudioBase
 
 /// Takes interleaved little-endian samples of any type apart, as WAV has them. For one thread at a time.
 public final class PCMDecoder: PacketDecoder {

@@ -1,4 +1,4 @@
-import AudioBase
+import EarshotAudioBase
 
 /// Decodes packets, one a call, to planar audio: AAC, MPEG audio, Opus, Vorbis or PCM.
 ///

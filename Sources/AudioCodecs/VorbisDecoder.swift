@@ -1,4 +1,4 @@
-import AudioBase
+import EarshotAudioBase
 
 /// Decodes Vorbis I packets to planar audio with libavcodec's own decoder.
 ///

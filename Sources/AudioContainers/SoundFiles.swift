@@ -1,5 +1,5 @@
-import AudioBase
-import AudioFiles
+import EarshotAudioBase
+import EarshotAudioFiles
 
 /// Sound files of any kind, opened and created in one call.
 public enum SoundFiles {

@@ -1,4 +1,4 @@
-import CRealtime
+import CEarshotRealtime
 
 /// The factor of a level in decibels: 10^(dB / 20). Render-safe.
 @_noLocks

@@ -1,4 +1,4 @@
-import AudioBase
+import EarshotAudioBase
 
 /// Peak and mean square of a block, for meters.
 @frozen

@@ -1,5 +1,5 @@
-import AudioBase
-import CRealtime
+import EarshotAudioBase
+import CEarshotRealtime
 
 /// Continues a signal beyond its end by linear prediction, for the concealment of lost audio.
 ///

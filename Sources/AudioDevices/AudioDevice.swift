@@ -1,4 +1,4 @@
-import AudioBase
+import EarshotAudioBase
 
 /// A sound card as the engine sees it: one full-duplex callback, capture and playback together.
 ///

@@ -1,4 +1,4 @@
-import AudioBase
+import EarshotAudioBase
 
 /// Whether a device is wanted to hear or to speak with.
 public enum AudioDirection: String, Hashable, Sendable {

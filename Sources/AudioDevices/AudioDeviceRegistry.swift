@@ -1,4 +1,4 @@
-import AudioBase
+import EarshotAudioBase
 import Synchronization
 
 /// The list of a sound system's devices, and who is told of its changes. Any thread but the render thread.

@@ -1,5 +1,5 @@
-import AudioBase
-import CRealtime
+import EarshotAudioBase
+import CEarshotRealtime
 import Synchronization
 
 /// What a device's callback took, call by call, and the device's xruns: written by the device, read by whoever reports,

@@ -1,4 +1,4 @@
-import AudioBase
+import EarshotAudioBase
 
 /// How a device's callback has kept time, as a ``CallbackWatchdog`` has it. Encoded, times are in seconds, and instants
 /// nanoseconds of `CLOCK_MONOTONIC`.

@@ -1,4 +1,4 @@
-import AudioBase
+import EarshotAudioBase
 import Histogram
 import Synchronization
 

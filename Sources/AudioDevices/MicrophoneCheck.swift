@@ -1,4 +1,4 @@
-import AudioDSP
+import EarshotAudioDSP
 
 /// Tells a microphone that is muted, or turned up too far, from one that works, by the levels of its blocks.
 ///

@@ -1,4 +1,4 @@
-import CRealtime
+import CEarshotRealtime
 
 /// What servers and drivers do against expectation, each with where it was seen; docs/devices.md has those that ask for
 /// structure rather than a number.

@@ -1,4 +1,4 @@
-import AudioBase
+import EarshotAudioBase
 
 extension AudioEngine {
     /// Renders into memory from now on, as fast as the machine can, instead of for a device

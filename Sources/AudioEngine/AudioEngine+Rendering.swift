@@ -1,6 +1,6 @@
-import AudioBase
-import AudioDevices
-import AudioFiles
+import EarshotAudioBase
+import EarshotAudioDevices
+import EarshotAudioFiles
 
 extension AudioEngine {
     /// Compiles the graph and renders it for a device, which must not have been started.

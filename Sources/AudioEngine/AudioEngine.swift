@@ -1,7 +1,7 @@
-import AudioBase
-import AudioDevices
+import EarshotAudioBase
+import EarshotAudioDevices
 import Synchronization
-import VoiceProcessing
+import EarshotVoiceProcessing
 
 /// A graph of nodes that renders for a device, live, or into memory, faster than real time.
 ///

@@ -1,5 +1,5 @@
-import AudioBase
-import AudioDevices
+import EarshotAudioBase
+import EarshotAudioDevices
 
 /// What an ``AudioEngine`` could not do. Nodes are named as their ``AudioNode/name`` says.
 public enum AudioEngineError: Error, Hashable, Sendable, CustomStringConvertible {

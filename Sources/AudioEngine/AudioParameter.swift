@@ -1,4 +1,4 @@
-import AudioDSP
+import EarshotAudioDSP
 
 /// One thing about a node that can be set, now or later, from any thread.
 ///

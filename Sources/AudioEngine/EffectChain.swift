@@ -1,4 +1,4 @@
-import AudioBase
+import EarshotAudioBase
 
 /// Effects in series that any render callback can run, without a graph of its own.
 ///

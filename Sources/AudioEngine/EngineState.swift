@@ -1,6 +1,6 @@
-import AudioBase
-import AudioDevices
-import AudioFiles
+import EarshotAudioBase
+import EarshotAudioDevices
+import EarshotAudioFiles
 
 /// What the engine's lock guards.
 struct EngineState: ~Copyable {

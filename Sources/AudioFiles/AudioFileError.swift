@@ -1,4 +1,4 @@
-import CSndfile
+import CEarshotSndfile
 import Glibc
 
 /// Why a file could not be opened, read or written.

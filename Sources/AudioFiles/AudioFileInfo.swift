@@ -1,6 +1,6 @@
-import AudioBase
-import CSndfile
-import CTagLib
+import EarshotAudioBase
+import CEarshotSndfile
+import CEarshotTagLib
 
 /// What a sound file is, found without decoding it.
 public struct AudioFileInfo: Hashable, Sendable {

@@ -1,5 +1,5 @@
-import AudioBase
-import CSndfile
+import EarshotAudioBase
+import CEarshotSndfile
 
 /// Reads any sound file that libsndfile knows (WAV, RF64, AIFF, CAF, FLAC, Ogg Vorbis and Opus, MP3, …) as planar floats.
 ///

@@ -1,4 +1,4 @@
-import AudioBase
+import EarshotAudioBase
 
 /// Several speakers on two, or one (ITU-R BS.775, annex 4): the centre goes to both sides and what is behind or beside to its
 /// own, each 3 dB lower; low frequencies' own channel is left out, as it says. All is made so much softer that nothing can clip.

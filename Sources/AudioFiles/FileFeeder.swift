@@ -1,4 +1,4 @@
-import AudioBase
+import EarshotAudioBase
 import Synchronization
 
 /// Plays a file into a ring, at the rate of the ring's reader: a thread of its own reads ahead and keeps the ring full.

@@ -1,4 +1,4 @@
-import AudioBase
+import EarshotAudioBase
 import Synchronization
 
 /// Records a ring into a sound file, on a thread of its own.

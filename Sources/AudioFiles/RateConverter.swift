@@ -1,5 +1,5 @@
-import AudioBase
-import AudioDSP
+import EarshotAudioBase
+import EarshotAudioDSP
 
 /// Changes the sample rate of a stream by a fixed ratio, without delay: output frame n is the input at n · from / to.
 ///

@@ -1,5 +1,5 @@
-import AudioBase
-import CSndfile
+import EarshotAudioBase
+import CEarshotSndfile
 import Glibc
 
 extension AudioFileType {

@@ -1,4 +1,4 @@
-import CSndfile
+import CEarshotSndfile
 import Glibc
 
 /// A stream as libsndfile's virtual file: what is written at its end goes out, what would mend a header behind it is left out.

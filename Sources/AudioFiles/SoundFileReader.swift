@@ -1,4 +1,4 @@
-import AudioBase
+import EarshotAudioBase
 
 /// A file that sound is read from, whatever its kind: ``AudioFileReader``, or a reader of a layer above.
 ///

@@ -1,4 +1,4 @@
-import AudioBase
+import EarshotAudioBase
 
 /// A file that sound is written to, whatever its kind: ``AudioFileWriter``, ``MP3FileWriter``, or a writer of a layer
 /// above.

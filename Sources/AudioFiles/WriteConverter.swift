@@ -1,4 +1,4 @@
-import AudioBase
+import EarshotAudioBase
 
 /// Brings what is written to a file's rate. One thread at a time.
 struct WriteConverter {

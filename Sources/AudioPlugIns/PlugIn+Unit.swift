@@ -1,5 +1,5 @@
-import AudioBase
-import AudioDSP
+import EarshotAudioBase
+import EarshotAudioDSP
 
 extension PlugIn {
     /// A new unit of this plug-in, its parameters at their defaults. Control thread.

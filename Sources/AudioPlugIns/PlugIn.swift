@@ -1,4 +1,4 @@
-import AudioDSP
+import EarshotAudioDSP
 import Synchronization
 
 /// One plug-in that is installed, of which units can be made with ``makeUnit(sampleRate:channelCount:blocks:)``.

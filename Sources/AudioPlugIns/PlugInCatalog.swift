@@ -1,4 +1,4 @@
-import AudioDSP
+import EarshotAudioDSP
 import Synchronization
 
 /// The LV2 plug-ins that are installed.

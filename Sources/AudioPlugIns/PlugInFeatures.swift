@@ -1,4 +1,4 @@
-import CLilv
+import CEarshotLilv
 
 /// What Earshot offers to one unit's plug-ins, in memory that lives as long as they do.
 final class PlugInFeatures {

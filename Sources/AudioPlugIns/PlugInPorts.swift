@@ -1,4 +1,4 @@
-import CLilv
+import CEarshotLilv
 
 /// The memory that the ports of a unit's plug-ins are connected to.
 final class PlugInPorts {

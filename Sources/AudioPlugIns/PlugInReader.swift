@@ -1,6 +1,6 @@
-import AudioDSP
-import CLilv
-import CRealtime
+import EarshotAudioDSP
+import CEarshotLilv
+import CEarshotRealtime
 
 /// Reads a plug-in's files: what it is, how its ports are connected, and whether it can run. Under the world's lock.
 struct PlugInReader {

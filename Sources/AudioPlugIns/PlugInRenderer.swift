@@ -1,7 +1,7 @@
-import AudioBase
-import AudioDSP
-import CLilv
-import CRealtime
+import EarshotAudioBase
+import EarshotAudioDSP
+import CEarshotLilv
+import CEarshotRealtime
 import Synchronization
 
 /// A unit's plug-ins and the memory that their ports are connected to, as the render thread has them: pointers and counts.

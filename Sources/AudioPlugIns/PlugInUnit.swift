@@ -1,5 +1,5 @@
-import AudioBase
-import CLilv
+import EarshotAudioBase
+import CEarshotLilv
 import Synchronization
 
 /// The plug-ins of one unit, twice, with their memory; they go when it goes.

@@ -1,5 +1,5 @@
-import AudioDSP
-import CLilv
+import EarshotAudioDSP
+import CEarshotLilv
 
 /// Reads presets as far as they are values of ports; what else a plug-in keeps in a state (files, say) is left out.
 struct PresetReader {

@@ -1,5 +1,5 @@
-import AudioBase
-import CRealtime
+import EarshotAudioBase
+import CEarshotRealtime
 import Synchronization
 
 /// The thread that makes new plug-ins after resets, one for the process; it starts with the first unit and then sleeps.

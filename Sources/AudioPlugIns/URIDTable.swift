@@ -1,4 +1,4 @@
-import CLilv
+import CEarshotLilv
 import Synchronization
 
 /// The numbers of URIs, which hold for the whole process. For any thread but a render thread; plug-ins may call it from

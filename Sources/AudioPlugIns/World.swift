@@ -1,4 +1,4 @@
-import CLilv
+import CEarshotLilv
 import Synchronization
 
 /// lilv's world: every description that was found, and the libraries that are open.

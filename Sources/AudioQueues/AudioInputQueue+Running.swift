@@ -1,6 +1,6 @@
-import AudioBase
-import AudioCodecs
-import AudioEngine
+import EarshotAudioBase
+import EarshotAudioCodecs
+import EarshotAudioEngine
 
 extension AudioInputQueue {
     /// Begins to record, or goes on after ``pause()``.

@@ -1,7 +1,7 @@
-import AudioBase
-import AudioCodecs
-import AudioDSP
-import AudioEngine
+import EarshotAudioBase
+import EarshotAudioCodecs
+import EarshotAudioDSP
+import EarshotAudioEngine
 
 /// Takes a buffer that has been filled; enqueue it again when done with it. Never on the render thread.
 public typealias AudioInputQueueCallback = @Sendable (AudioInputQueue, AudioQueueBuffer) -> Void

@@ -1,5 +1,5 @@
-import AudioBase
-import AudioEngine
+import EarshotAudioBase
+import EarshotAudioEngine
 
 extension AudioOutputQueue {
     /// Begins, or goes on after ``pause()``.

@@ -1,7 +1,7 @@
-import AudioBase
-import AudioCodecs
-import AudioDSP
-import AudioEngine
+import EarshotAudioBase
+import EarshotAudioCodecs
+import EarshotAudioDSP
+import EarshotAudioEngine
 
 /// Takes a buffer that has been played, to fill it and enqueue it again. Never on the render thread.
 public typealias AudioOutputQueueCallback = @Sendable (AudioOutputQueue, AudioQueueBuffer) -> Void

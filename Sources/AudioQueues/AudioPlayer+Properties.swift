@@ -1,7 +1,7 @@
-import AudioBase
-import AudioDSP
-import AudioEngine
-import AudioStreams
+import EarshotAudioBase
+import EarshotAudioDSP
+import EarshotAudioEngine
+import EarshotAudioStreams
 
 /// What can be set and seen.
 extension AudioPlayer {

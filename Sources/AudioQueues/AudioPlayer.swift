@@ -1,8 +1,8 @@
-import AudioBase
-import AudioContainers
-import AudioEngine
-import AudioFiles
-import AudioStreams
+import EarshotAudioBase
+import EarshotAudioContainers
+import EarshotAudioEngine
+import EarshotAudioFiles
+import EarshotAudioStreams
 
 /// Plays files and streams one behind the other, without a gap (`AVAudioPlayer`, `AVQueuePlayer`).
 ///

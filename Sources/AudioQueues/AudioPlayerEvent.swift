@@ -1,5 +1,5 @@
-import AudioFiles
-import AudioStreams
+import EarshotAudioFiles
+import EarshotAudioStreams
 
 /// What an ``AudioPlayer`` could not do.
 public enum AudioPlayerError: Error, Sendable, CustomStringConvertible {

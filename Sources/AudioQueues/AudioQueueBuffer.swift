@@ -1,4 +1,4 @@
-import AudioBase
+import EarshotAudioBase
 import Synchronization
 
 /// Memory that goes round between a queue and its user: allocated by the queue, filled by one, emptied by the other.

@@ -1,6 +1,6 @@
-import AudioBase
-import AudioCodecs
-import AudioFiles
+import EarshotAudioBase
+import EarshotAudioCodecs
+import EarshotAudioFiles
 
 /// What a queue makes of what it records.
 public enum AudioQueueEncoding: Hashable, Sendable {

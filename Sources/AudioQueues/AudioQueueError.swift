@@ -1,5 +1,5 @@
-import AudioCodecs
-import AudioEngine
+import EarshotAudioCodecs
+import EarshotAudioEngine
 
 /// What a queue could not do.
 public enum AudioQueueError: Error, Hashable, Sendable, CustomStringConvertible {

@@ -1,5 +1,5 @@
-import AudioBase
-import AudioCodecs
+import EarshotAudioBase
+import EarshotAudioCodecs
 
 /// When something is to begin.
 public enum AudioQueueTime: Hashable, Sendable {

@@ -1,6 +1,6 @@
-import AudioBase
-import AudioCodecs
-import AudioFiles
+import EarshotAudioBase
+import EarshotAudioCodecs
+import EarshotAudioFiles
 
 /// What the buffers of a queue hold: samples, or packets of a codec (`AudioStreamBasicDescription` and magic cookie).
 public struct AudioQueueFormat: Sendable {

@@ -1,7 +1,7 @@
-import AudioBase
-import AudioDSP
-import AudioEngine
-import AudioFiles
+import EarshotAudioBase
+import EarshotAudioDSP
+import EarshotAudioEngine
+import EarshotAudioFiles
 import Glibc
 
 /// What an ``AudioRecorder`` could not do.

@@ -1,4 +1,4 @@
-import AudioEngine
+import EarshotAudioEngine
 
 /// Whole frames of any number that a caller gives: within ±2⁵⁰, thousands of years, so that they can be counted on without
 /// overflow; NaN is 0.

@@ -1,5 +1,5 @@
-import AudioBase
-import AudioCodecs
+import EarshotAudioBase
+import EarshotAudioCodecs
 
 /// An input queue's control side, under its lock.
 struct InputQueueControl: ~Copyable, @unchecked Sendable {  // moves with its lock

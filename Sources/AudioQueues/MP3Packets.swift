@@ -1,6 +1,6 @@
-import AudioBase
-import AudioCodecs
-import AudioFiles
+import EarshotAudioBase
+import EarshotAudioCodecs
+import EarshotAudioFiles
 
 /// Encodes MP3 frame by frame. A frame's sound may lie in those before it: what begins in the middle of a recording is silent
 /// for a frame or two.

@@ -1,5 +1,5 @@
-import AudioBase
-import AudioCodecs
+import EarshotAudioBase
+import EarshotAudioCodecs
 
 /// An output queue's control side, under its lock.
 struct OutputQueueControl: ~Copyable, @unchecked Sendable {  // moves with its lock

@@ -1,6 +1,6 @@
-import AudioBase
-import AudioCodecs
-import AudioFiles
+import EarshotAudioBase
+import EarshotAudioCodecs
+import EarshotAudioFiles
 
 /// Makes packets of what was recorded, piece by piece. One thread at a time, never a render thread.
 final class PacketEncoder {

@@ -1,4 +1,4 @@
-import AudioBase
+import EarshotAudioBase
 
 /// A player's state, under its lock.
 struct PlayerControl: ~Copyable, @unchecked Sendable {  // moves with its lock

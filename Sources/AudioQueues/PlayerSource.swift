@@ -1,7 +1,7 @@
-import AudioBase
-import AudioContainers
-import AudioFiles
-import AudioStreams
+import EarshotAudioBase
+import EarshotAudioContainers
+import EarshotAudioFiles
+import EarshotAudioStreams
 
 /// What an item of a player's playlist is read from. Under the player's lock.
 protocol PlayerSource: AnyObject {

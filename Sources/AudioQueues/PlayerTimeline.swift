@@ -1,5 +1,5 @@
-import AudioBase
-import AudioDSP
+import EarshotAudioBase
+import EarshotAudioDSP
 
 /// What an ``AudioPlayer`` plays: items one behind the other, without a gap, through the time stretcher. Under the player's lock.
 struct PlayerTimeline: ~Copyable, @unchecked Sendable {  // moves with its lock

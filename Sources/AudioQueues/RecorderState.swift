@@ -1,5 +1,5 @@
-import AudioBase
-import AudioFiles
+import EarshotAudioBase
+import EarshotAudioFiles
 
 /// What becomes of what an ``AudioRecorder`` captures: pre-roll, pauses, silence, files. Under its lock.
 struct RecorderState: ~Copyable, @unchecked Sendable {  // moves with its lock

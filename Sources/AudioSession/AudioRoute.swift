@@ -1,4 +1,4 @@
-import AudioDevices
+import EarshotAudioDevices
 
 /// Where sound comes from and goes to.
 public struct AudioRoute: Hashable, Sendable, CustomStringConvertible {

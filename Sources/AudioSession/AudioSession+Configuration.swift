@@ -1,4 +1,4 @@
-import AudioDevices
+import EarshotAudioDevices
 
 extension AudioSession {
     /// What a program wants sound for; AVAudioSession's word.

@@ -1,5 +1,5 @@
-import AudioBase
-import AudioDevices
+import EarshotAudioBase
+import EarshotAudioDevices
 
 /// The session's way to the air changed.
 public struct RouteChange: Hashable, Sendable, CustomStringConvertible {

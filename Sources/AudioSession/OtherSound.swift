@@ -1,4 +1,4 @@
-import AudioDevices
+import EarshotAudioDevices
 import Synchronization
 
 /// What a session does to other programs' sound. Any thread but the render thread.

@@ -1,6 +1,6 @@
-import AudioBase
-import AudioDevices
-import CRealtime
+import EarshotAudioBase
+import EarshotAudioDevices
+import CEarshotRealtime
 import Synchronization
 
 /// What stands between whichever device is open and the session's client: one frame counter, one rate, one number of channels

@@ -1,4 +1,4 @@
-import AudioDevices
+import EarshotAudioDevices
 
 /// The devices that a session should be on, by id.
 struct RouteChoice: Hashable, Sendable {

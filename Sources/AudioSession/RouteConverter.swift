@@ -1,5 +1,5 @@
-import AudioBase
-import AudioDSP
+import EarshotAudioBase
+import EarshotAudioDSP
 
 /// Brings a device's rate to the session's, both ways, and calls the client with as many of its frames as the device's last.
 ///

@@ -1,5 +1,5 @@
-import AudioBase
-import AudioDevices
+import EarshotAudioBase
+import EarshotAudioDevices
 import Synchronization
 
 /// The session's I/O unit: a device that stays while the hardware behind it comes and goes.

@@ -1,5 +1,5 @@
-import AudioBase
-import AudioDevices
+import EarshotAudioBase
+import EarshotAudioDevices
 
 extension SessionState {
     mutating func noticeSleep(_ world: World, _ now: HostTime) -> [Action] {

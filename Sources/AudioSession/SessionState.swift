@@ -1,5 +1,5 @@
-import AudioBase
-import AudioDevices
+import EarshotAudioBase
+import EarshotAudioDevices
 
 /// What a session decides, without thread, clock or device: it is shown the world and the time, and says what to do.
 struct SessionState: Sendable {

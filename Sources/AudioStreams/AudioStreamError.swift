@@ -1,5 +1,5 @@
-import AudioCodecs
-import AudioFiles
+import EarshotAudioCodecs
+import EarshotAudioFiles
 
 /// Why a stream cannot be played. Addresses are without name and password.
 public enum AudioStreamError: Error, Equatable, Sendable, CustomStringConvertible {

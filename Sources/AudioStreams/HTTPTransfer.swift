@@ -1,4 +1,4 @@
-import CCurl
+import CEarshotCurl
 import Foundation
 
 /// One request over http or https and its answer, by libcurl. One thread at a time, the stream's own.

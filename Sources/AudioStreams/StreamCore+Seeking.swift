@@ -1,5 +1,5 @@
-import AudioBase
-import AudioFiles
+import EarshotAudioBase
+import EarshotAudioFiles
 
 /// Going about in a file, and leaving a station that nobody listens to.
 extension StreamCore {

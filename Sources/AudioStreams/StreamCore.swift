@@ -1,6 +1,6 @@
-import AudioBase
-import AudioCodecs
-import AudioFiles
+import EarshotAudioBase
+import EarshotAudioCodecs
+import EarshotAudioFiles
 
 /// All that a stream decides, without socket, thread or clock: what the server sends and the time go in, what to do, states and
 /// titles come out, and frames into a ring. One thread at a time.

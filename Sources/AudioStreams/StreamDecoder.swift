@@ -1,7 +1,7 @@
-import AudioBase
-import AudioCodecs
-import AudioDSP
-import AudioFiles
+import EarshotAudioBase
+import EarshotAudioCodecs
+import EarshotAudioDSP
+import EarshotAudioFiles
 
 /// Bytes of a stream in, frames in a ring out, at the output's format: parser, decoder, channels, rate.
 ///

@@ -1,6 +1,6 @@
-import AudioBase
-import AudioCodecs
-import AudioFiles
+import EarshotAudioBase
+import EarshotAudioCodecs
+import EarshotAudioFiles
 
 /// Where a seek goes to, and what is to be read before it.
 struct StreamGoal {

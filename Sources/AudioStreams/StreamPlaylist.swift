@@ -1,4 +1,4 @@
-import AudioFiles
+import EarshotAudioFiles
 import Foundation
 
 /// What a playlist has in it: M3U or PLS.

@@ -1,4 +1,4 @@
-import AudioBase
+import EarshotAudioBase
 import Synchronization
 
 /// The render thread's side of a stream: frames out of the ring, silence while there are none.

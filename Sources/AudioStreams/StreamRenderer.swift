@@ -1,4 +1,4 @@
-import AudioBase
+import EarshotAudioBase
 import Synchronization
 
 /// Takes a stream's frames out of its ring: on the render thread, or on the thread of who reads ahead.

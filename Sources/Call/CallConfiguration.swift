@@ -1,5 +1,5 @@
-import MediaTransport
-import Playout
+import EarshotMediaTransport
+import EarshotPlayout
 
 /// What both sides of a call agreed on, and the device it runs on.
 public struct CallConfiguration: Hashable, Sendable {

@@ -1,6 +1,6 @@
-import AudioBase
-import AudioDSP
-import AudioDevices
+import EarshotAudioBase
+import EarshotAudioDSP
+import EarshotAudioDevices
 
 /// What one's own microphone and the far sides' voices measure.
 public struct CallLevels: BitwiseCopyable, Sendable {

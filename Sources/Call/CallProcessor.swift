@@ -1,6 +1,6 @@
-import AudioBase
-import AudioDSP
-import AudioDevices
+import EarshotAudioBase
+import EarshotAudioDSP
+import EarshotAudioDevices
 import Synchronization
 
 /// The call's render callbacks: captured frames go through the voice path into the ring, silent while muted; the far sides'

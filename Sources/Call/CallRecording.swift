@@ -1,8 +1,8 @@
-import AudioBase
-import AudioCodecs
-import AudioDSP
-import MediaTransport
-import Playout
+import EarshotAudioBase
+import EarshotAudioCodecs
+import EarshotAudioDSP
+import EarshotMediaTransport
+import EarshotPlayout
 import Synchronization
 
 /// One call of the device: so many frames of its counter, and when they were due.

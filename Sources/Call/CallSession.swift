@@ -1,8 +1,8 @@
-import AudioBase
-import AudioCodecs
-import AudioDevices
-import MediaTransport
-import Playout
+import EarshotAudioBase
+import EarshotAudioCodecs
+import EarshotAudioDevices
+import EarshotMediaTransport
+import EarshotPlayout
 import Synchronization
 
 /// A call with up to seven far sides: a device, a mix of all voices, and what was agreed on with each.

@@ -1,5 +1,5 @@
-import MediaTransport
-import Playout
+import EarshotMediaTransport
+import EarshotPlayout
 
 /// How the call with one far side stands: what the wire, playout and the ears say.
 public struct CallStatistics: Sendable {

@@ -1,4 +1,4 @@
-import AudioBase
+import EarshotAudioBase
 import Glibc
 
 /// One picture of a call: for each direction, what was sent above what was received, on one clock, each as waveform and

@@ -1,4 +1,4 @@
-import CCairo
+import CEarshotCairo
 import Glibc
 
 /// A rectangle in pixels, from the top left.

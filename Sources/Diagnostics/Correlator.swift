@@ -1,4 +1,4 @@
-import CKissFFT
+import CEarshotKissFFT
 
 /// Cross-correlation of a window with a longer stretch, by FFT. One thread at a time.
 final class Correlator {

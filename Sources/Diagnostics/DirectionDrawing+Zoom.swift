@@ -1,4 +1,4 @@
-import AudioBase
+import EarshotAudioBase
 
 extension DirectionDrawing {
     /// Draws both waveforms around the mark, each to its own height, with the delay as an arrow between them.

@@ -1,4 +1,4 @@
-import AudioBase
+import EarshotAudioBase
 import Glibc
 
 /// Draws one direction of a call into its column of the canvas.

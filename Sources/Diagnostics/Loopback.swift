@@ -1,5 +1,5 @@
-import AudioBase
-import AudioDSP
+import EarshotAudioBase
+import EarshotAudioDSP
 import Synchronization
 
 /// Microphone to headphones: a render callback that plays what is captured, louder or softer and later if wanted, and

@@ -1,4 +1,4 @@
-import AudioBase
+import EarshotAudioBase
 
 /// A delay line whose delay changes by fading from one tap to another, so that it neither clicks nor bends the pitch.
 /// Render-safe but for making it.

@@ -1,5 +1,5 @@
-import AudioBase
-import AudioDSP
+import EarshotAudioBase
+import EarshotAudioDSP
 
 /// What the last call of a ``Loopback`` measured.
 @frozen

@@ -1,5 +1,5 @@
-import AudioBase
-import AudioDSP
+import EarshotAudioBase
+import EarshotAudioDSP
 import Synchronization
 
 /// All that a ``Loopback``'s callback touches, in memory that does not move.

@@ -1,4 +1,4 @@
-import AudioBase
+import EarshotAudioBase
 
 /// A test signal that was played, and what was captured from its first frame on.
 public struct ProbeCapture: Sendable {

@@ -1,4 +1,4 @@
-import CKissFFT
+import CEarshotKissFFT
 import Glibc
 
 /// A real-input FFT and its inverse, by kissfft. One thread at a time.

@@ -1,5 +1,5 @@
-import AudioBase
-import AudioFiles
+import EarshotAudioBase
+import EarshotAudioFiles
 
 /// One channel of sound, and when it met the air.
 public struct TimedSignal: Sendable {

@@ -1,5 +1,5 @@
-import Call
-import Rooms
+import EarshotCall
+import EarshotRooms
 
 extension LiveCall {
     /// The settings of a call.

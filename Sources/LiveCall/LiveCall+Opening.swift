@@ -1,10 +1,10 @@
-import AudioBase
-import AudioDevices
-import AudioSession
-import Call
-import MediaTransport
-import Nearby
-import Rooms
+import EarshotAudioBase
+import EarshotAudioDevices
+import EarshotAudioSession
+import EarshotCall
+import EarshotMediaTransport
+import EarshotNearby
+import EarshotRooms
 
 extension LiveCall {
     /// Makes a call on a sound device and opens its port. It is in no room yet: perform ``LiveCallCommand/host(_:)`` or

@@ -1,8 +1,8 @@
-import AudioBase
-import AudioDevices
-import Call
-import MediaTransport
-import Rooms
+import EarshotAudioBase
+import EarshotAudioDevices
+import EarshotCall
+import EarshotMediaTransport
+import EarshotRooms
 
 /// The work of the call's thread.
 extension LiveCall {

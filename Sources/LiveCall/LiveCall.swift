@@ -1,10 +1,10 @@
-import AudioBase
-import AudioDevices
-import AudioSession
-import Call
-import MediaTransport
-import Nearby
-import Rooms
+import EarshotAudioBase
+import EarshotAudioDevices
+import EarshotAudioSession
+import EarshotCall
+import EarshotMediaTransport
+import EarshotNearby
+import EarshotRooms
 
 /// A running call, or a room without sound, for any number of faces: a terminal, a page, a program.
 ///

@@ -1,8 +1,8 @@
-import AudioBase
-import Call
-import Nearby
-import MediaTransport
-import Rooms
+import EarshotAudioBase
+import EarshotCall
+import EarshotNearby
+import EarshotMediaTransport
+import EarshotRooms
 
 /// The values of a call that change many times a second.
 public struct LiveCallLevels: Sendable {

@@ -1,8 +1,8 @@
-import AudioBase
-import AudioDevices
-import Call
-import MediaTransport
-import Playout
+import EarshotAudioBase
+import EarshotAudioDevices
+import EarshotCall
+import EarshotMediaTransport
+import EarshotPlayout
 
 /// The media of a ``LiveCall``: a `CallSession`, or a test's own. ``setMuted(_:)`` is called on any thread, all else on the call's.
 package protocol LiveCallMedia: Sendable {

@@ -1,6 +1,6 @@
-import MediaTransport
-import Nearby
-import Rooms
+import EarshotMediaTransport
+import EarshotNearby
+import EarshotRooms
 
 /// The room of a ``LiveCall``: a `NearbySession`, which says what each member does, or a test's own.
 package protocol LiveCallRoom: Sendable {

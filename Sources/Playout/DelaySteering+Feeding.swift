@@ -1,4 +1,4 @@
-import AudioBase
+import EarshotAudioBase
 
 /// The way from the reader through time-scaler and resampler.
 extension DelaySteering {

@@ -1,5 +1,5 @@
-import AudioBase
-import AudioDSP
+import EarshotAudioBase
+import EarshotAudioDSP
 
 /// Learns which delay the packets need and steers playout to it: at once while no sound of the stream is heard, slowly by the
 /// rate, and faster by stretches that are repeated or left out.

@@ -1,4 +1,4 @@
-import CRealtime
+import CEarshotRealtime
 
 /// How seldom runs of late packets become where depths are greater than those at which many were seen.
 ///

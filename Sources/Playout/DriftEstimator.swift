@@ -1,4 +1,4 @@
-import CRealtime
+import CEarshotRealtime
 
 /// Learns how fast the sender's clock runs against the receiver's, from when its packets come.
 ///

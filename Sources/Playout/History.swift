@@ -1,4 +1,4 @@
-import AudioBase
+import EarshotAudioBase
 
 /// The last frames that were played, in one piece: a window that slides through longer memory, so that a block moves as many
 /// frames as it has and the window is moved back only now and then.

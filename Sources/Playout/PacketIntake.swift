@@ -1,4 +1,4 @@
-import AudioBase
+import EarshotAudioBase
 
 /// Moves packets from the media thread's queue to the jitter buffer and hands them out in order of sequence numbers.
 struct PacketIntake: ~Copyable {

@@ -1,5 +1,5 @@
-import AudioBase
-import CRealtime
+import EarshotAudioBase
+import CEarshotRealtime
 import Synchronization
 
 /// A packet's description for the render callback, by the media thread.

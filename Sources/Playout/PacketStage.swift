@@ -1,4 +1,4 @@
-import AudioBase
+import EarshotAudioBase
 
 /// One decoded packet, or the codec's concealment of one, and how far it was played.
 struct PacketStage: ~Copyable {

@@ -1,4 +1,4 @@
-import AudioBase
+import EarshotAudioBase
 
 /// Decodes packets of the stream's codec and of its fallback codec to a ``PacketStage``.
 struct PayloadDecoder: ~Copyable {

@@ -1,4 +1,4 @@
-import AudioBase
+import EarshotAudioBase
 
 extension RenderCodec {
     /// Decoded ahead by the media thread (decoders that may allocate): planar floats, one channel after the other.

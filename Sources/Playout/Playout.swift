@@ -1,4 +1,4 @@
-import AudioBase
+import EarshotAudioBase
 
 /// Plays one received stream: orders its packets, decodes, bridges what is missing, and holds the least delay at which
 /// no more of them come too late than the dial allows.

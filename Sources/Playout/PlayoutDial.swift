@@ -1,4 +1,4 @@
-import CRealtime
+import CEarshotRealtime
 
 /// How much delay is paid for how few gaps: from quick (0) to safe (1).
 ///

@@ -1,4 +1,4 @@
-import AudioBase
+import EarshotAudioBase
 
 /// The render side of playout, which no other thread sees: passes packets and blocks between intake, restart detection, reader
 /// and steering.

@@ -1,4 +1,4 @@
-import AudioBase
+import EarshotAudioBase
 
 /// Learns how late packets come that are recovered: by a later packet that carries them too.
 ///

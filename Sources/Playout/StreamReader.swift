@@ -1,4 +1,4 @@
-import AudioBase
+import EarshotAudioBase
 
 /// Writes the stream from its cursor on: packets that arrived are decoded, gaps are concealed.
 struct StreamReader: ~Copyable {

@@ -1,5 +1,5 @@
-import AudioBase
-import CRealtime
+import EarshotAudioBase
+import CEarshotRealtime
 
 extension TimeScaler {
     /// Below this mean square, about -54 dBFS, there is silence.

@@ -1,4 +1,4 @@
-import AudioBase
+import EarshotAudioBase
 
 /// Time that does not pass while the machine, or the process, is stopped.
 ///

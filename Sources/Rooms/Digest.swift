@@ -1,4 +1,4 @@
-import COpenSSL
+import CEarshotOpenSSL
 
 /// Hashes, from libcrypto.
 enum Digest {

@@ -1,4 +1,4 @@
-import MediaTransport
+import EarshotMediaTransport
 
 /// Where a peer is to be called, and what it has to prove there.
 public struct Endpoint: Hashable, Sendable {

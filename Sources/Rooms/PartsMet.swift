@@ -1,5 +1,5 @@
-import AudioBase
-import MediaTransport
+import EarshotAudioBase
+import EarshotMediaTransport
 
 /// Parts of a split room: the same room under another host or in another epoch.
 struct PartsMet: Sendable {

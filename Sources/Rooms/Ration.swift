@@ -1,4 +1,4 @@
-import AudioBase
+import EarshotAudioBase
 
 /// So much in a while, and no more: what others may ask of a person's attention, or make a host pass on to all.
 struct Ration: Sendable {

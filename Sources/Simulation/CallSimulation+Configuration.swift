@@ -1,8 +1,8 @@
-import AudioBase
-import AudioDevices
-import Call
-import MediaTransport
-import Playout
+import EarshotAudioBase
+import EarshotAudioDevices
+import EarshotCall
+import EarshotMediaTransport
+import EarshotPlayout
 
 extension CallSimulation {
     /// How lost packets are made up for.

@@ -1,5 +1,5 @@
-import AudioBase
-import Diagnostics
+import EarshotAudioBase
+import EarshotDiagnostics
 
 extension CallSimulation {
     /// From the converter of one peer to that of another, by correlation of a part of the call that was kept: what the exact

@@ -1,6 +1,6 @@
-import AudioBase
-import Call
-import MediaTransport
+import EarshotAudioBase
+import EarshotCall
+import EarshotMediaTransport
 
 extension CallSimulation {
     /// What `earshot host` and `earshot join` agree on, through the text of both descriptions.

@@ -1,6 +1,6 @@
-import AudioBase
-import Call
-import MediaTransport
+import EarshotAudioBase
+import EarshotCall
+import EarshotMediaTransport
 
 extension CallSimulation {
     /// How the call went up to now. The same configuration, run as long, gives the same.

@@ -1,6 +1,6 @@
-import AudioBase
-import Call
-import MediaTransport
+import EarshotAudioBase
+import EarshotCall
+import EarshotMediaTransport
 
 extension CallSimulation {
     /// Brings a peer into the call, with all that are in it.

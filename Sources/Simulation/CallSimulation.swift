@@ -1,7 +1,7 @@
-import AudioBase
-import AudioFiles
-import Call
-import MediaTransport
+import EarshotAudioBase
+import EarshotAudioFiles
+import EarshotCall
+import EarshotMediaTransport
 
 /// A whole call of two to eight on virtual time, in one thread, from a seed: the product's own code from microphone to
 /// loudspeaker, on simulated sound cards and a simulated network. Each sends to each; peer `n` is the others' far side `n`.

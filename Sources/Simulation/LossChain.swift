@@ -1,4 +1,4 @@
-import AudioBase
+import EarshotAudioBase
 import Foundation
 
 /// Where a ``LossProcess`` stands.

@@ -1,4 +1,4 @@
-import AudioBase
+import EarshotAudioBase
 
 /// Something as uneven as speech: noise below about 4 kHz at 48 kHz, louder and softer each 40 ms. Frame `n`, from 0, is the
 /// same whenever asked, and another `voice` says something else.

@@ -1,5 +1,5 @@
-import AudioBase
-import AudioFiles
+import EarshotAudioBase
+import EarshotAudioFiles
 
 /// What one peer's microphone heard and what its loudspeaker said, in two WAV files (16 bits, RF64 where they pass 4 GiB): frame
 /// `n` of each is the card's frame `n`.

@@ -1,5 +1,5 @@
-import AudioBase
-import MediaTransport
+import EarshotAudioBase
+import EarshotMediaTransport
 
 /// Where a packet is encrypted on its way to the network.
 final class ProtectionBuffer {

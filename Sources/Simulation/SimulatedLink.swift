@@ -1,4 +1,4 @@
-import AudioBase
+import EarshotAudioBase
 
 /// One way between two peers on virtual time: says of each datagram when it arrives, from a seed.
 package struct SimulatedLink {

@@ -1,7 +1,7 @@
-import AudioBase
-import Call
-import MediaTransport
-import Playout
+import EarshotAudioBase
+import EarshotCall
+import EarshotMediaTransport
+import EarshotPlayout
 
 extension SimulatedPeer {
     /// The first of the others, by number.

@@ -1,6 +1,6 @@
-import AudioBase
-import Call
-import MediaTransport
+import EarshotAudioBase
+import EarshotCall
+import EarshotMediaTransport
 
 extension SimulatedPeer {
     /// Lets all who are heard now be heard once more, for a recording that is read between two steps of the simulation.

@@ -1,7 +1,7 @@
-import AudioBase
-import AudioDevices
-import Call
-import MediaTransport
+import EarshotAudioBase
+import EarshotAudioDevices
+import EarshotCall
+import EarshotMediaTransport
 
 extension SimulatedPeer {
     /// From now on the card does not call until so many seconds have passed; it then says that it skipped them.

@@ -1,8 +1,8 @@
-import AudioBase
-import AudioDevices
-import Call
-import MediaTransport
-import Playout
+import EarshotAudioBase
+import EarshotAudioDevices
+import EarshotCall
+import EarshotMediaTransport
+import EarshotPlayout
 
 /// One end of a call on virtual time: a simulated card, the render callback, the media core; the thread is whoever calls. To
 /// others it is known by its number.

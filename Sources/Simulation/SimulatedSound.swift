@@ -1,5 +1,5 @@
-import AudioBase
-import AudioFiles
+import EarshotAudioBase
+import EarshotAudioFiles
 
 /// What a simulated microphone hears, at its card's rate.
 public struct SimulatedSound {

@@ -1,6 +1,6 @@
-import AudioBase
-import Call
-import Playout
+import EarshotAudioBase
+import EarshotCall
+import EarshotPlayout
 
 /// What one peer hears of another: the delay from microphone to loudspeaker, exactly, the depth of the jitter buffer, and what
 /// was not as it was said.

@@ -1,4 +1,4 @@
-import AudioBase
+import EarshotAudioBase
 
 /// The mean of what a graph's output played, delayed for the echo canceller at its input.
 ///

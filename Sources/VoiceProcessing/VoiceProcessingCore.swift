@@ -1,5 +1,5 @@
-import AudioBase
-import AudioDSP
+import EarshotAudioBase
+import EarshotAudioDSP
 
 /// The worker without its thread: takes what a render callback has given, cleans whole frames of 10 ms at the library's
 /// rate, and gives them back at the device's.

@@ -1,4 +1,4 @@
-import CVoiceProcessing
+import CEarshotVoiceProcessing
 
 /// Why there is no voice processing, or not any longer.
 public enum VoiceProcessingError: Error, Hashable, Sendable, CustomStringConvertible {

@@ -1,4 +1,4 @@
-import CVoiceProcessing
+import CEarshotVoiceProcessing
 
 /// What voice processing does to a microphone. The defaults suit a call with a loudspeaker and an open microphone.
 public struct VoiceProcessingOptions: Hashable, Sendable {

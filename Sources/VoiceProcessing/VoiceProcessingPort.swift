@@ -1,4 +1,4 @@
-import AudioBase
+import EarshotAudioBase
 import Synchronization
 
 /// The render callback's side of a ``VoiceProcessingWorker``: in a call, a graph's input, or a callback of one's own.

@@ -1,5 +1,5 @@
-import CRealtime
-import CVoiceProcessing
+import CEarshotRealtime
+import CEarshotVoiceProcessing
 
 /// Echo cancellation, noise suppression and gain control of one microphone, 10 ms at a time, by webrtc-audio-processing
 /// 0.3 or 1.x with a linear echo canceller before it.

@@ -1,5 +1,5 @@
-import CRealtime
-import CVoiceProcessing
+import CEarshotRealtime
+import CEarshotVoiceProcessing
 
 /// How voice processing stands.
 public struct VoiceStatistics: Hashable, Sendable {

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@testable import AudioBase
+@testable import EarshotAudioBase
 
 /// Residuals of calls that are only ever late, against the line through their mean.
 @Suite struct LatenessTests {

@@ -1,7 +1,7 @@
 import TestSupport
 import Testing
 
-@testable import AudioBase
+@testable import EarshotAudioBase
 
 /// A loop's line beside a line of least squares through all calls, solved anew each time.
 @Suite struct LineTests {

@@ -1,4 +1,4 @@
-import AudioBase
+import EarshotAudioBase
 
 /// Planar buffers in which each sample tells its frame's position and its channel, with guard words around each channel.
 struct MarkedBlock {

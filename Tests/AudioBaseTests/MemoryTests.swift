@@ -2,7 +2,7 @@ import Foundation
 import TestTraits
 import Testing
 
-@testable import AudioBase
+@testable import EarshotAudioBase
 
 /// Alone in its process, whose memory it looks at.
 @Suite(

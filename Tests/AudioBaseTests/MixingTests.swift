@@ -1,4 +1,4 @@
-import AudioBase
+import EarshotAudioBase
 import Testing
 
 /// Planes of noise, each a little different.

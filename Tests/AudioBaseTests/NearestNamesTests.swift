@@ -1,4 +1,4 @@
-import AudioBase
+import EarshotAudioBase
 import Testing
 
 @Suite struct NearestNamesTests {

@@ -1,10 +1,10 @@
-import CRealtime
+import CEarshotRealtime
 import Foundation
 import Synchronization
 import TestSupport
 import Testing
 
-@testable import AudioBase
+@testable import EarshotAudioBase
 
 @Suite struct ServiceThreadTests {
     /// Milliseconds; no test waits so long.

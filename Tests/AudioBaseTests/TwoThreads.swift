@@ -1,4 +1,4 @@
-import CRealtime
+import CEarshotRealtime
 import Foundation
 import TestSupport
 

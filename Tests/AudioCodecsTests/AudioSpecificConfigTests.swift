@@ -1,4 +1,4 @@
-import AudioCodecs
+import EarshotAudioCodecs
 import Testing
 
 @Suite("AudioSpecificConfig") struct AudioSpecificConfigTests {

@@ -1,5 +1,5 @@
-import AudioBase
-import AudioCodecs
+import EarshotAudioBase
+import EarshotAudioCodecs
 import Testing
 
 /// What an Opus packet carries of the one before it (in-band FEC).

@@ -1,5 +1,5 @@
-import AudioBase
-import AudioCodecs
+import EarshotAudioBase
+import EarshotAudioCodecs
 import Testing
 
 @Suite("PCMCodec") struct PCMCodecTests {

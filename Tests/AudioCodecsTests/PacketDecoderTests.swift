@@ -1,6 +1,6 @@
-import AudioBase
-import AudioCodecs
-import AudioFiles
+import EarshotAudioBase
+import EarshotAudioCodecs
+import EarshotAudioFiles
 import Testing
 
 /// Decoders behind their one protocol, fed with packets of other encoders.

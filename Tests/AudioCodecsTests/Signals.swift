@@ -1,4 +1,4 @@
-import AudioBase
+import EarshotAudioBase
 import Foundation
 
 /// Test signals, and what is measured on them. All are seeded.

@@ -1,7 +1,7 @@
-import AudioFiles
+import EarshotAudioFiles
 import Testing
 
-@testable import AudioContainers
+@testable import EarshotAudioContainers
 
 @Suite struct ADTSScannerTests {
     /// The shortest frames there are: of eight bytes, at 48 kHz, in mono.

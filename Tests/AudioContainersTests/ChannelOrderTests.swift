@@ -1,5 +1,5 @@
-import AudioContainers
-import AudioFiles
+import EarshotAudioContainers
+import EarshotAudioFiles
 import Foundation
 import TestSupport
 import Testing

@@ -1,9 +1,9 @@
-import AudioBase
-import AudioFiles
+import EarshotAudioBase
+import EarshotAudioFiles
 import Foundation
 import Testing
 
-@testable import AudioContainers
+@testable import EarshotAudioContainers
 
 /// Which of the decoded frames are the sound, as encoders of others say it.
 @Suite struct TrackTimingTests {

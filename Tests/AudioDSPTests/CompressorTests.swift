@@ -1,10 +1,10 @@
-import AudioBase
-import CRealtime
+import EarshotAudioBase
+import CEarshotRealtime
 import Testing
 import TestSupport
 import UnitMeasures
 
-@testable import AudioDSP
+@testable import EarshotAudioDSP
 
 @Suite struct CompressorTests {
     @Test func `softer than the threshold it changes nothing`() {

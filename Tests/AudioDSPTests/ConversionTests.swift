@@ -1,9 +1,9 @@
-import AudioBase
+import EarshotAudioBase
 import Testing
 import TestSupport
 import UnitMeasures
 
-@testable import AudioDSP
+@testable import EarshotAudioDSP
 
 @Suite struct ConversionTests {
     @Test func `conversions keep their figures`() {

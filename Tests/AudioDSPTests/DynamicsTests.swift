@@ -1,9 +1,9 @@
-import AudioBase
+import EarshotAudioBase
 import Testing
 import TestSupport
 import UnitMeasures
 
-@testable import AudioDSP
+@testable import EarshotAudioDSP
 
 /// What the compressor, the limiter and the gate have in common.
 @Suite struct DynamicsTests {

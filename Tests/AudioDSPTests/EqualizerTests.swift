@@ -1,9 +1,9 @@
-import AudioBase
+import EarshotAudioBase
 import Testing
 import TestTraits
 import UnitMeasures
 
-@testable import AudioDSP
+@testable import EarshotAudioDSP
 
 /// Noise that is the same each time.
 private func noise(_ count: Int, seed: UInt32 = 1, amplitude: Float = 0.5) -> [Float] {

@@ -1,10 +1,10 @@
-import AudioBase
+import EarshotAudioBase
 import Testing
 import TestTraits
 import TestSupport
 import UnitMeasures
 
-@testable import AudioDSP
+@testable import EarshotAudioDSP
 
 @Suite(.optimized) struct LimiterTests {
     @Test(arguments: [8_000.0, 44_100, 48_000, 96_000, 384_000])

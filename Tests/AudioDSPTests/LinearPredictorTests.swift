@@ -1,10 +1,10 @@
-import AudioBase
-import CRealtime
+import EarshotAudioBase
+import CEarshotRealtime
 import Glibc
 import Testing
 import TestSupport
 
-@testable import AudioDSP
+@testable import EarshotAudioDSP
 
 /// A vowel: 40 harmonics of a pitch that glides.
 private func vowel(_ n: Int) -> Float {

@@ -1,4 +1,4 @@
-import AudioDSP
+import EarshotAudioDSP
 import Testing
 
 @Suite struct ListenerGeometryTests {

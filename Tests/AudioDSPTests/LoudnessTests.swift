@@ -1,10 +1,10 @@
-import AudioBase
+import EarshotAudioBase
 import Testing
 import TestTraits
 import TestSupport
 import UnitMeasures
 
-@testable import AudioDSP
+@testable import EarshotAudioDSP
 
 @Suite(.optimized) struct LoudnessTests {
     private func add(_ sound: [[Float]], to meter: LoudnessMeter) {

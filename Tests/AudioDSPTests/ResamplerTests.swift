@@ -1,9 +1,9 @@
-import AudioBase
-import CRealtime
+import EarshotAudioBase
+import CEarshotRealtime
 import Testing
 import TestSupport
 
-@testable import AudioDSP
+@testable import EarshotAudioDSP
 
 /// Runs a mono signal through a resampler in blocks.
 private func resample(

@@ -1,9 +1,9 @@
-import AudioBase
+import EarshotAudioBase
 import Testing
 import TestTraits
 import UnitMeasures
 
-@testable import AudioDSP
+@testable import EarshotAudioDSP
 
 @Suite(.optimized) struct VoiceChangerTests {
     static let presets = UnitType.voiceChanger.description.presets

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@testable import AudioDevices
+@testable import EarshotAudioDevices
 
 @Suite("ALSACard") struct ALSACardTests {
     /// As these cards call themselves.

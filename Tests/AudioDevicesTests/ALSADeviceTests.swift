@@ -1,10 +1,10 @@
-import AudioBase
+import EarshotAudioBase
 import Foundation
 import Testing
 import TestSupport
 import TestTraits
 
-@testable import AudioDevices
+@testable import EarshotAudioDevices
 
 /// Through PipeWire's plug-in for ALSA, in real time.
 @Suite("ALSADevice", .serialized, .realTime, .needs("pipewire")) struct ALSADeviceTests {

@@ -1,7 +1,7 @@
-import AudioBase
+import EarshotAudioBase
 import Testing
 
-@testable import AudioDevices
+@testable import EarshotAudioDevices
 
 @Suite("ALSAFlow") struct ALSAFlowTests {
     /// The verdicts over some seconds, with blocks of 64 frames at 48 kHz that come this many times as fast as they should.

@@ -1,8 +1,8 @@
-import AudioBase
+import EarshotAudioBase
 import Foundation
 import TestSupport
 
-@testable import AudioDevices
+@testable import EarshotAudioDevices
 
 /// A PipeWire server that ALSA's plug-in finds, with a stereo loudspeaker and a stereo microphone, and a
 /// configuration of ALSA's with further PCMs.

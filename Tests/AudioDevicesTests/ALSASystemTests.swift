@@ -1,10 +1,10 @@
-import AudioBase
+import EarshotAudioBase
 import Foundation
 import Testing
 import TestSupport
 import TestTraits
 
-@testable import AudioDevices
+@testable import EarshotAudioDevices
 
 /// Without hardware: PCMs of ALSA's configuration, through PipeWire's plug-in, are the devices.
 @Suite("ALSASystem", .serialized, .realTime, .needs("pipewire")) struct ALSASystemTests {

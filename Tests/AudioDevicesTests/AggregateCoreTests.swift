@@ -1,8 +1,8 @@
-import AudioBase
+import EarshotAudioBase
 import Testing
 import TestTraits
 
-@testable import AudioDevices
+@testable import EarshotAudioDevices
 
 /// Two cards with clocks of their own as one device, on virtual time.
 @Suite("AggregateCore", .optimized) struct AggregateCoreTests {

@@ -1,8 +1,8 @@
-import AudioBase
+import EarshotAudioBase
 import Glibc
 import TestSupport
 
-@testable import AudioDevices
+@testable import EarshotAudioDevices
 
 /// A microphone's and a loudspeaker's card as one device on virtual time; its client plays what it hears.
 ///

@@ -1,4 +1,4 @@
-import AudioDevices
+import EarshotAudioDevices
 import TestSupport
 
 extension AudioSystem {

@@ -1,5 +1,5 @@
-import AudioBase
-import AudioDevices
+import EarshotAudioBase
+import EarshotAudioDevices
 
 extension DeviceBench {
     static func withSimulated(_ setup: Setup, _ body: (DeviceBench) throws -> Void) throws {

@@ -1,11 +1,11 @@
-import AudioBase
-import CJACK
+import EarshotAudioBase
+import CEarshotJACK
 import Foundation
 import Testing
 import TestSupport
 import TestTraits
 
-@testable import AudioDevices
+@testable import EarshotAudioDevices
 
 /// Against a real server with the dummy driver.
 @Suite("JACKDevice", .serialized, .realTime, .needs("jackd")) struct JACKDeviceTests {

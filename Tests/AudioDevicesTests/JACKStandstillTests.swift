@@ -1,11 +1,11 @@
-import AudioBase
-import CJACK
+import EarshotAudioBase
+import CEarshotJACK
 import Foundation
 import Testing
 import TestSupport
 import TestTraits
 
-@testable import AudioDevices
+@testable import EarshotAudioDevices
 
 /// A real server that is stopped (SIGSTOP): libjack's calls wait on it, its clients' owners do not.
 @Suite("JACK: a server that stands still", .serialized, .realTime, .needs("jackd")) struct JACKStandstillTests {

@@ -1,4 +1,4 @@
-import AudioBase
+import EarshotAudioBase
 import Synchronization
 
 /// A callback that plays a click on each channel every 8,192 frames, one channel 16 frames after the other, and notes what

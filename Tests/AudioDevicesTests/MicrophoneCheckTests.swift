@@ -1,5 +1,5 @@
-import AudioDSP
-import AudioDevices
+import EarshotAudioDSP
+import EarshotAudioDevices
 import Foundation
 import Testing
 

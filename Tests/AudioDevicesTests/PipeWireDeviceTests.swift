@@ -1,11 +1,11 @@
-import AudioBase
-import CPipeWire
+import EarshotAudioBase
+import CEarshotPipeWire
 import Foundation
 import Testing
 import TestSupport
 import TestTraits
 
-@testable import AudioDevices
+@testable import EarshotAudioDevices
 
 /// Filters in a real server's graph.
 @Suite("PipeWireDevice", .serialized, .realTime, .needs("pipewire")) struct PipeWireDeviceTests {

@@ -1,8 +1,8 @@
-import CPipeWire
+import CEarshotPipeWire
 import TestSupport
 import Testing
 
-@testable import AudioDevices
+@testable import EarshotAudioDevices
 
 /// What a server's words become, whatever they are.
 @Suite("PipeWireGraph") struct PipeWireGraphTests {

@@ -1,8 +1,8 @@
-import AudioBase
+import EarshotAudioBase
 import Foundation
 import Testing
 
-@testable import AudioDevices
+@testable import EarshotAudioDevices
 
 /// A thread of libpipewire's, without a server.
 @Suite("PipeWireLoop") struct PipeWireLoopTests {

@@ -1,4 +1,4 @@
-import CPipeWire
+import CEarshotPipeWire
 import Testing
 
 /// A stream's Props, as its program sends them.

@@ -1,10 +1,10 @@
-import AudioBase
+import EarshotAudioBase
 import Foundation
 import Testing
 import TestSupport
 import TestTraits
 
-@testable import AudioDevices
+@testable import EarshotAudioDevices
 
 /// Against real programs that play a constant, heard at a sink's monitor.
 @Suite("PipeWireSystem.duckOthers", .serialized, .realTime, .needs("pipewire")) struct PipeWireStreamsTests {

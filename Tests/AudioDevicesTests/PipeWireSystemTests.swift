@@ -1,11 +1,11 @@
-import AudioBase
+import EarshotAudioBase
 import Foundation
 import Synchronization
 import Testing
 import TestSupport
 import TestTraits
 
-@testable import AudioDevices
+@testable import EarshotAudioDevices
 
 /// What a real server's list says, and when.
 @Suite("PipeWireSystem", .serialized, .realTime, .needs("pipewire")) struct PipeWireSystemTests {

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import AudioDevices
+@testable import EarshotAudioDevices
 
 @Suite("Quirks") struct QuirksTests {
     struct Loss: CustomTestStringConvertible {

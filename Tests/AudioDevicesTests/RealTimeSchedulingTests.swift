@@ -2,7 +2,7 @@ import Foundation
 import Testing
 import TestTraits
 
-@testable import AudioDevices
+@testable import EarshotAudioDevices
 
 @Suite struct RealTimeSchedulingTests {
     struct Case: Sendable, CustomTestStringConvertible {

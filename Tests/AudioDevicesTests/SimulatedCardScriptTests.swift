@@ -1,7 +1,7 @@
-import AudioBase
+import EarshotAudioBase
 import Testing
 
-@testable import AudioDevices
+@testable import EarshotAudioDevices
 
 /// What befalls a card, on virtual time.
 @Suite("SimulatedCard, scripted") struct SimulatedCardScriptTests {

@@ -1,5 +1,5 @@
-import AudioBase
-import AudioDevices
+import EarshotAudioBase
+import EarshotAudioDevices
 import Testing
 
 /// The card on virtual time: every instant is an argument.

@@ -1,12 +1,12 @@
-import AudioBase
-import AudioDevices
-import AudioDSP
+import EarshotAudioBase
+import EarshotAudioDevices
+import EarshotAudioDSP
 import EngineMeasures
 import Testing
 import TestSupport
 import TestTraits
 
-@testable import AudioEngine
+@testable import EarshotAudioEngine
 
 @Suite struct AudioEngineTests {
     @Test(arguments: [[256], [1], [64], [7, 4096, 1, 333], [8_192]])

@@ -1,9 +1,9 @@
-import AudioBase
-import AudioDSP
+import EarshotAudioBase
+import EarshotAudioDSP
 import TestSupport
 import Testing
 
-@testable import AudioEngine
+@testable import EarshotAudioEngine
 
 @Suite struct AudioMixerNodeTests {
     private func rig(_ sources: [AudioSourceNode], channels: Int = 2) throws -> EngineRig {

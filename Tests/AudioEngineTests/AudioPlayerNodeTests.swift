@@ -1,12 +1,12 @@
-import AudioBase
-import AudioDevices
-import AudioFiles
+import EarshotAudioBase
+import EarshotAudioDevices
+import EarshotAudioFiles
 import Foundation
 import Synchronization
 import TestSupport
 import Testing
 
-@testable import AudioEngine
+@testable import EarshotAudioEngine
 
 @Suite struct AudioPlayerNodeTests {
     private let stereo = AudioFormat(sampleRate: 48_000, channelCount: 2)

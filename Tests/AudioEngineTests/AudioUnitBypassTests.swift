@@ -1,10 +1,10 @@
-import AudioBase
-import AudioDSP
+import EarshotAudioBase
+import EarshotAudioDSP
 import EngineMeasures
 import TestSupport
 import Testing
 
-@testable import AudioEngine
+@testable import EarshotAudioEngine
 
 /// The source is mono, the mixer's volume 1: what is heard of a bypassed unit is the source, as late as the unit is.
 @Suite struct AudioUnitBypassTests {

@@ -1,11 +1,11 @@
-import AudioBase
-import AudioDSP
+import EarshotAudioBase
+import EarshotAudioDSP
 import EngineMeasures
 import TestSupport
 import Testing
 import TestTraits
 
-@testable import AudioEngine
+@testable import EarshotAudioEngine
 
 /// A low tone goes through a unit while its parameters move from end to end: what appears above 2 kHz (``ClickMeter``) and was not
 /// there while they stood still is a click.

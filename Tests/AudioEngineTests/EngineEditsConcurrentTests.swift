@@ -1,12 +1,12 @@
-import AudioBase
-import AudioDSP
-import AudioDevices
+import EarshotAudioBase
+import EarshotAudioDSP
+import EarshotAudioDevices
 import Foundation
 import Synchronization
 import TestSupport
 import Testing
 
-@testable import AudioEngine
+@testable import EarshotAudioEngine
 
 /// Edits from four threads while a device renders; what the thread sanitizer looks at.
 @Suite struct EngineEditsConcurrentTests {

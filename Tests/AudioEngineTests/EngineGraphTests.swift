@@ -1,11 +1,11 @@
-import AudioBase
-import AudioDSP
+import EarshotAudioBase
+import EarshotAudioDSP
 import EngineMeasures
 import TestSupport
 import Testing
 import TestTraits
 
-@testable import AudioEngine
+@testable import EarshotAudioEngine
 
 @Suite(.optimized) struct EngineGraphTests {
     /// A graph of 10 to 40 nodes that a seed decides on.

@@ -1,9 +1,9 @@
-import AudioBase
-import AudioDSP
+import EarshotAudioBase
+import EarshotAudioDSP
 import TestSupport
 import Testing
 
-@testable import AudioEngine
+@testable import EarshotAudioEngine
 
 /// Renders all there is through the executor's callback; with EARSHOT_BUILD=rtsan, RealtimeSanitizer watches each call.
 @Suite struct EngineRealtimeTests {

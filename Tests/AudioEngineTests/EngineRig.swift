@@ -1,8 +1,8 @@
-import AudioBase
+import EarshotAudioBase
 import Glibc
 import TestSupport
 
-@testable import AudioEngine
+@testable import EarshotAudioEngine
 
 /// A sine of one's own, made in a render block: phase by the frame counter, so that it is the same however it is called.
 func sineSource(

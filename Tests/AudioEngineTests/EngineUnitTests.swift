@@ -1,11 +1,11 @@
-import AudioBase
-import AudioDSP
+import EarshotAudioBase
+import EarshotAudioDSP
 import EngineMeasures
 import TestSupport
 import Testing
 import TestTraits
 
-@testable import AudioEngine
+@testable import EarshotAudioEngine
 
 /// Every unit that Earshot brings, in the engine.
 @Suite(.optimized) struct EngineUnitTests {

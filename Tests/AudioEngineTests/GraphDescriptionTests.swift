@@ -1,9 +1,9 @@
-import AudioBase
-import AudioDSP
+import EarshotAudioBase
+import EarshotAudioDSP
 import TestSupport
 import Testing
 
-@testable import AudioEngine
+@testable import EarshotAudioEngine
 
 @Suite struct GraphDescriptionTests {
     @Test func `the graph tells its nodes, formats and delays`() throws {

@@ -1,8 +1,8 @@
-import AudioBase
+import EarshotAudioBase
 import TestSupport
 import Testing
 
-@testable import AudioEngine
+@testable import EarshotAudioEngine
 
 @Suite struct NodeTapTests {
     @Test func `a tap that begins late counts as the engine does`() throws {

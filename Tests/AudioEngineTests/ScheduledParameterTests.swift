@@ -1,9 +1,9 @@
-import AudioBase
-import AudioDSP
+import EarshotAudioBase
+import EarshotAudioDSP
 import TestSupport
 import Testing
 
-@testable import AudioEngine
+@testable import EarshotAudioEngine
 
 @Suite struct ScheduledParameterTests {
     private func rig() throws -> (EngineRig, AudioMixerInput) {

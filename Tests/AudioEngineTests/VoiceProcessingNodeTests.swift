@@ -1,10 +1,10 @@
 import Foundation
-import AudioBase
+import EarshotAudioBase
 import TestSupport
 import Testing
-import VoiceProcessing
+import EarshotVoiceProcessing
 
-@testable import AudioEngine
+@testable import EarshotAudioEngine
 
 @Suite struct VoiceProcessingNodeTests {
     /// A loudspeaker that is heard by its own microphone: what the engine plays comes back 20 ms later at −6 dB.

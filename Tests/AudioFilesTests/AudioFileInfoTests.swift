@@ -1,5 +1,5 @@
-import AudioBase
-import AudioFiles
+import EarshotAudioBase
+import EarshotAudioFiles
 import Foundation
 import Testing
 

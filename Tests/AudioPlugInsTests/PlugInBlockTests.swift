@@ -1,5 +1,5 @@
-import AudioDSP
-import AudioPlugIns
+import EarshotAudioDSP
+import EarshotAudioPlugIns
 import Testing
 import UnitMeasures
 

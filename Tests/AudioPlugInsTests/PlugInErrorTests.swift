@@ -1,5 +1,5 @@
-import AudioDSP
-import AudioPlugIns
+import EarshotAudioDSP
+import EarshotAudioPlugIns
 import Foundation
 import Testing
 import UnitMeasures

@@ -1,7 +1,7 @@
-import AudioBase
-import AudioDSP
-import AudioPlugIns
-import CRealtime
+import EarshotAudioBase
+import EarshotAudioDSP
+import EarshotAudioPlugIns
+import CEarshotRealtime
 import Foundation
 import Testing
 

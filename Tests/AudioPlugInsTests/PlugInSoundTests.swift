@@ -1,6 +1,6 @@
-import AudioBase
-import AudioDSP
-import AudioPlugIns
+import EarshotAudioBase
+import EarshotAudioDSP
+import EarshotAudioPlugIns
 import Dispatch
 import Foundation
 import Synchronization

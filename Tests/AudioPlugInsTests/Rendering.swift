@@ -1,10 +1,10 @@
-import AudioBase
-import AudioDSP
+import EarshotAudioBase
+import EarshotAudioDSP
 import Foundation
 import Synchronization
 import UnitMeasures
 
-@testable import AudioPlugIns
+@testable import EarshotAudioPlugIns
 
 /// Values of a unit's parameters: the defaults, but for those that are named.
 func values(_ unit: UnitInstance, _ changes: [String: Float]) -> [Float] {

@@ -1,4 +1,4 @@
-import AudioPlugIns
+import EarshotAudioPlugIns
 import Foundation
 import TestSupport
 

@@ -1,13 +1,13 @@
-import AudioBase
-import AudioEngine
-import AudioFiles
+import EarshotAudioBase
+import EarshotAudioEngine
+import EarshotAudioFiles
 import EngineMeasures
 import Foundation
 import TestSupport
 import Testing
 import TestTraits
 
-@testable import AudioQueues
+@testable import EarshotAudioQueues
 
 @Suite(.optimized) struct AudioPlayerTests {
     private func tone(_ frame: Int) -> Float { sine(frame, frequency: 100, rate: 48_000) }

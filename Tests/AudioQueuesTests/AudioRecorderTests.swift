@@ -1,8 +1,8 @@
-import AudioBase
-import AudioContainers
-import AudioEngine
-import AudioFiles
-import AudioQueues
+import EarshotAudioBase
+import EarshotAudioContainers
+import EarshotAudioEngine
+import EarshotAudioFiles
+import EarshotAudioQueues
 import Foundation
 import Testing
 import TestSupport

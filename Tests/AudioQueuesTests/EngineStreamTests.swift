@@ -1,12 +1,12 @@
-import AudioBase
-import AudioEngine
-import AudioStreams
+import EarshotAudioBase
+import EarshotAudioEngine
+import EarshotAudioStreams
 import Foundation
 import Testing
 import TestSupport
 import TestTraits
 
-@testable import AudioQueues
+@testable import EarshotAudioQueues
 
 /// A stream in a graph, with effects on the way: as a node's source, and in a player.
 @Suite(.realTime) struct EngineStreamTests {

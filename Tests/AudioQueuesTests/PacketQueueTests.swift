@@ -1,8 +1,8 @@
-import AudioBase
-import AudioCodecs
-import AudioEngine
-import AudioFiles
-import AudioQueues
+import EarshotAudioBase
+import EarshotAudioCodecs
+import EarshotAudioEngine
+import EarshotAudioFiles
+import EarshotAudioQueues
 import TestSupport
 import Testing
 

@@ -1,11 +1,11 @@
-import AudioBase
-import AudioEngine
-import AudioStreams
+import EarshotAudioBase
+import EarshotAudioEngine
+import EarshotAudioStreams
 import Foundation
 import Testing
 import TestSupport
 
-@testable import AudioQueues
+@testable import EarshotAudioQueues
 
 /// What is done while the last frames of a playlist are on their way.
 @Suite struct PlayerEndTests {

@@ -1,13 +1,13 @@
-import AudioBase
-import AudioEngine
-import AudioStreams
+import EarshotAudioBase
+import EarshotAudioEngine
+import EarshotAudioStreams
 import Foundation
 import Synchronization
 import Testing
 import TestSupport
 import TestTraits
 
-@testable import AudioQueues
+@testable import EarshotAudioQueues
 
 /// Addresses in a player's playlist, over real connections; nothing here depends on how fast they are.
 @Suite(.realTime) struct PlayerStreamTests {

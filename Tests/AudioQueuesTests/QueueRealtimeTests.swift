@@ -1,6 +1,6 @@
-import AudioBase
-import AudioEngine
-import AudioQueues
+import EarshotAudioBase
+import EarshotAudioEngine
+import EarshotAudioQueues
 import TestSupport
 import Testing
 

@@ -1,7 +1,7 @@
-import AudioBase
-import AudioEngine
-import AudioFiles
-import AudioQueues
+import EarshotAudioBase
+import EarshotAudioEngine
+import EarshotAudioFiles
+import EarshotAudioQueues
 import Foundation
 import TestSupport
 

@@ -1,9 +1,9 @@
-import AudioBase
-import AudioDevices
+import EarshotAudioBase
+import EarshotAudioDevices
 import Foundation
 import Testing
 
-@testable import AudioSession
+@testable import EarshotAudioSession
 
 /// Run by `scripts/test rtsan` under RealtimeSanitizer, which ends the process where a callback allocates, locks or waits.
 @Suite struct AudioSessionRealtimeTests {

@@ -1,12 +1,12 @@
-import AudioBase
-import AudioDevices
+import EarshotAudioBase
+import EarshotAudioDevices
 import Foundation
 import Synchronization
 import Testing
 import TestSupport
 import TestTraits
 
-@testable import AudioSession
+@testable import EarshotAudioSession
 
 /// Whole sessions in real time, on simulated cards that come, go and are taken.
 @Suite("AudioSession", .serialized, .realTime) struct AudioSessionTests {

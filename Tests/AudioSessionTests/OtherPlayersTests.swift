@@ -1,10 +1,10 @@
-import AudioDevices
+import EarshotAudioDevices
 import Foundation
 import Testing
 import TestSupport
 import TestTraits
 
-@testable import AudioSession
+@testable import EarshotAudioSession
 
 /// With real players on a real session bus.
 @Suite("OtherPlayers", .serialized, .realTime, .needs("dbus-daemon", "mpv")) struct OtherPlayersTests {

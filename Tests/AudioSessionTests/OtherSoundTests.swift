@@ -1,12 +1,12 @@
-import AudioBase
-import AudioDevices
+import EarshotAudioBase
+import EarshotAudioDevices
 import Foundation
 import Synchronization
 import Testing
 import TestSupport
 import TestTraits
 
-@testable import AudioSession
+@testable import EarshotAudioSession
 
 /// What a session does to a real program's sound on a real PipeWire, and to who shares a simulated card.
 @Suite("AudioSession.OtherAudio", .serialized, .realTime, .needs("pipewire")) struct OtherSoundTests {

@@ -1,10 +1,10 @@
-import AudioBase
-import AudioDevices
+import EarshotAudioBase
+import EarshotAudioDevices
 import Glibc
 import TestSupport
 import Testing
 
-@testable import AudioSession
+@testable import EarshotAudioSession
 
 /// The adapter under cards that come and go on virtual time.
 @Suite("RouteAdapter") struct RouteAdapterTests {

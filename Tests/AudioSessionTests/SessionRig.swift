@@ -1,7 +1,7 @@
-import AudioBase
-import AudioDevices
+import EarshotAudioBase
+import EarshotAudioDevices
 
-@testable import AudioSession
+@testable import EarshotAudioSession
 
 /// A session's decisions on virtual time: a world that a test changes, looked at as often as the session's thread does, with
 /// devices that open at once unless told otherwise.

@@ -1,9 +1,9 @@
-import AudioBase
-import AudioDevices
+import EarshotAudioBase
+import EarshotAudioDevices
 import TestSupport
 import Testing
 
-@testable import AudioSession
+@testable import EarshotAudioSession
 
 @Suite("SessionState") struct SessionStateTests {
     static let speakers = SessionRig.device("speakers")

@@ -1,11 +1,11 @@
-import AudioBase
+import EarshotAudioBase
 import Foundation
 import Synchronization
 import Testing
 import TestSupport
 import TestTraits
 
-@testable import AudioStreams
+@testable import EarshotAudioStreams
 
 /// Streams over real connections. Nothing here depends on how fast they are.
 @Suite(.realTime) struct AudioStreamTests {

@@ -1,7 +1,7 @@
 import TestSupport
 import Testing
 
-@testable import AudioStreams
+@testable import EarshotAudioStreams
 
 @Suite struct ICYParserTests {
     @Test(arguments: [1, 2, 16, 333, 100_000])

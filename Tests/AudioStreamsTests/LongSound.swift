@@ -1,7 +1,7 @@
-import AudioBase
+import EarshotAudioBase
 import Foundation
 
-@testable import AudioStreams
+@testable import EarshotAudioStreams
 
 /// Forty seconds that are different everywhere, loud and soft, as bytes.
 enum LongSound: String, CaseIterable, Sendable {

@@ -1,10 +1,10 @@
-import AudioBase
-import AudioFiles
+import EarshotAudioBase
+import EarshotAudioFiles
 import Foundation
 import TestSupport
 import Testing
 
-@testable import AudioStreams
+@testable import EarshotAudioStreams
 
 /// Streams on virtual time.
 @Suite struct StreamCoreTests {

@@ -1,10 +1,10 @@
-import AudioBase
+import EarshotAudioBase
 import Foundation
 import TestSupport
 import Testing
 import TestTraits
 
-@testable import AudioStreams
+@testable import EarshotAudioStreams
 
 /// A station that is listened to for long: an hour of virtual time, or EARSHOT_STREAM_HOURS of them.
 @Suite struct StreamDayTests {

@@ -1,8 +1,8 @@
-import AudioBase
+import EarshotAudioBase
 import TestSupport
 import Testing
 
-@testable import AudioStreams
+@testable import EarshotAudioStreams
 
 /// What is heard where the sound runs out, or is left: no click. On virtual time.
 @Suite struct StreamFadeTests {

@@ -1,9 +1,9 @@
-import AudioBase
+import EarshotAudioBase
 import TestSupport
 import Testing
 import TestTraits
 
-@testable import AudioStreams
+@testable import EarshotAudioStreams
 
 /// Going about in files, on virtual time.
 @Suite(.optimized) struct StreamSeekTests {

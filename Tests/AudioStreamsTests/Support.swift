@@ -1,10 +1,10 @@
-import AudioBase
-import AudioFiles
+import EarshotAudioBase
+import EarshotAudioFiles
 import Foundation
 import TestSupport
 import Testing
 
-@testable import AudioStreams
+@testable import EarshotAudioStreams
 
 /// Three seconds of sound at 44.1 kHz in two channels, as bytes.
 enum Sound: String, CaseIterable, Sendable {

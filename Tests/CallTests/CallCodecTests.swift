@@ -1,10 +1,10 @@
-import MediaTransport
-import Simulation
+import EarshotMediaTransport
+import EarshotSimulation
 import TestSupport
 import Testing
 import TestTraits
 
-@testable import Call
+@testable import EarshotCall
 
 /// Every codec and form of a call, on a clean line: nothing lost, nothing made up, the delay what it should be.
 @Suite(.optimized) struct CallCodecTests {

@@ -1,12 +1,12 @@
-import AudioBase
+import EarshotAudioBase
 import Foundation
-import MediaTransport
-import Playout
+import EarshotMediaTransport
+import EarshotPlayout
 import TestSupport
 import Testing
 import TestTraits
 
-@testable import Call
+@testable import EarshotCall
 
 /// The dial of a running call, on virtual time.
 @Suite(.optimized) struct CallDialTests {

@@ -1,9 +1,9 @@
-import AudioBase
+import EarshotAudioBase
 import Foundation
 import Synchronization
 import Testing
 
-@testable import Call
+@testable import EarshotCall
 
 /// Threads that exchange inserts while another renders; the thread sanitizer watches it with scripts/test tsan.
 @Suite struct CallInsertConcurrentTests {

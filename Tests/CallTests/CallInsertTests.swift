@@ -1,9 +1,9 @@
-import AudioBase
-import MediaTransport
+import EarshotAudioBase
+import EarshotMediaTransport
 import TestSupport
 import Testing
 
-@testable import Call
+@testable import EarshotCall
 
 /// Inserts that a program exchanges while a call runs, on virtual time.
 @Suite struct CallInsertTests {

@@ -1,11 +1,11 @@
-import AudioBase
-import AudioCodecs
-import MediaTransport
-import Playout
+import EarshotAudioBase
+import EarshotAudioCodecs
+import EarshotMediaTransport
+import EarshotPlayout
 import TestSupport
 import Testing
 
-@testable import Call
+@testable import EarshotCall
 
 /// A port's client, called as the port's thread calls it.
 @Suite struct CallMediaTests {

@@ -1,9 +1,9 @@
-import AudioBase
-import AudioDevices
-import MediaTransport
+import EarshotAudioBase
+import EarshotAudioDevices
+import EarshotMediaTransport
 import Testing
 
-@testable import Call
+@testable import EarshotCall
 
 /// What a call agrees on with its far sides, without any sound.
 @Suite struct CallNegotiationTests {

@@ -1,11 +1,11 @@
-import AudioBase
-import MediaTransport
-import Simulation
+import EarshotAudioBase
+import EarshotMediaTransport
+import EarshotSimulation
 import TestSupport
 import Testing
 import TestTraits
 
-@testable import Call
+@testable import EarshotCall
 
 /// What networks and peers do to a call, and what is left of it where nothing is repaired; RepairCallTests have the rest.
 @Suite(.optimized) struct CallNetworkTests {

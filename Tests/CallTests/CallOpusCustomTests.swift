@@ -1,11 +1,11 @@
-import AudioBase
-import MediaTransport
-import Simulation
+import EarshotAudioBase
+import EarshotMediaTransport
+import EarshotSimulation
 import TestSupport
 import Testing
 import TestTraits
 
-@testable import Call
+@testable import EarshotCall
 
 /// Calls in Opus Custom on virtual time: their delay, blocks and rates that differ and loss.
 @Suite(.optimized) struct CallOpusCustomTests {

@@ -1,10 +1,10 @@
-import AudioBase
-import AudioCodecs
-import MediaTransport
-import Playout
+import EarshotAudioBase
+import EarshotAudioCodecs
+import EarshotMediaTransport
+import EarshotPlayout
 import Testing
 
-@testable import Call
+@testable import EarshotCall
 
 /// Tests the small parts of a call without a call around them.
 @Suite struct CallPartsTests {

@@ -1,8 +1,8 @@
-import MediaTransport
-import Simulation
+import EarshotMediaTransport
+import EarshotSimulation
 import Testing
 
-@testable import Call
+@testable import EarshotCall
 
 @Suite struct CallPreferencesTests {
     private func preferences(

@@ -1,9 +1,9 @@
-import AudioBase
-import AudioDevices
+import EarshotAudioBase
+import EarshotAudioDevices
 import TestSupport
 import Testing
 
-@testable import Call
+@testable import EarshotCall
 
 /// One device for both ways, or one for each.
 @Suite struct CallProcessorTests {

@@ -1,13 +1,13 @@
-import AudioBase
+import EarshotAudioBase
 import Foundation
-import MediaTransport
-import Playout
-import Simulation
+import EarshotMediaTransport
+import EarshotPlayout
+import EarshotSimulation
 import TestSupport
 import TestTraits
 import Testing
 
-@testable import Call
+@testable import EarshotCall
 
 /// Cards whose clocks differ, by design and by drift: neither end piles up, runs dry, or speeds up.
 @Suite struct CallRatesTests {

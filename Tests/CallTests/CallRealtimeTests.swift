@@ -1,10 +1,10 @@
-import AudioBase
-import MediaTransport
-import Simulation
+import EarshotAudioBase
+import EarshotMediaTransport
+import EarshotSimulation
 import TestSupport
 import Testing
 
-@testable import Call
+@testable import EarshotCall
 
 /// The call's render side, through ``RenderCallback``: with EARSHOT_BUILD=rtsan, RealtimeSanitizer watches every path of it.
 @Suite struct CallRealtimeTests {

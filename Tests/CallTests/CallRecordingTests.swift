@@ -1,12 +1,12 @@
-import AudioBase
-import MediaTransport
-import Playout
+import EarshotAudioBase
+import EarshotMediaTransport
+import EarshotPlayout
 import TestSupport
 import TestTraits
 import Testing
 
-@testable import Call
-@testable import Simulation
+@testable import EarshotCall
+@testable import EarshotSimulation
 
 /// A call that is recorded by a second, safe listener while quick ears hear it.
 @Suite(.optimized) struct CallRecordingTests {

@@ -1,12 +1,12 @@
-import AudioBase
-import AudioDevices
+import EarshotAudioBase
+import EarshotAudioDevices
 import Foundation
-import MediaTransport
+import EarshotMediaTransport
 import TestSupport
 import TestTraits
 import Testing
 
-@testable import Call
+@testable import EarshotCall
 
 /// Calls in life: cards, ports and threads as they are, over loopback.
 @Suite(.serialized) struct CallSessionTests {

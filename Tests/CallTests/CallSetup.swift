@@ -1,8 +1,8 @@
-import AudioBase
-import CRealtime
-import Call
-import MediaTransport
-import Simulation
+import EarshotAudioBase
+import CEarshotRealtime
+import EarshotCall
+import EarshotMediaTransport
+import EarshotSimulation
 import TestSupport
 
 /// A call of two that keeps all that is heard; what is not said is a mono call of 48 kHz cards on a clean line.

@@ -1,14 +1,14 @@
-import AudioBase
-import AudioDevices
-import AudioEngine
-import AudioFiles
+import EarshotAudioBase
+import EarshotAudioDevices
+import EarshotAudioEngine
+import EarshotAudioFiles
 import Foundation
-import Simulation
+import EarshotSimulation
 import TestSupport
 import Testing
 import TestTraits
 
-@testable import Call
+@testable import EarshotCall
 
 /// What one's own voice goes through, in whole calls on virtual time.
 @Suite(.optimized) struct CallVoiceTests {

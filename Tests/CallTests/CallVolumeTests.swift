@@ -1,9 +1,9 @@
-import AudioBase
-import MediaTransport
+import EarshotAudioBase
+import EarshotMediaTransport
 import TestSupport
 import Testing
 
-@testable import Call
+@testable import EarshotCall
 
 /// Gains and the volume of a running call, on virtual time.
 @Suite struct CallVolumeTests {

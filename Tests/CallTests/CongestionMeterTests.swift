@@ -1,7 +1,7 @@
 import TestSupport
 import Testing
 
-@testable import Call
+@testable import EarshotCall
 
 @Suite struct CongestionMeterTests {
     /// Packets of a steady sender that come with the delays of a way.

@@ -1,10 +1,10 @@
-import AudioBase
-import MediaTransport
+import EarshotAudioBase
+import EarshotMediaTransport
 import TestSupport
 import Testing
 import TestTraits
 
-@testable import Call
+@testable import EarshotCall
 
 /// Payloads that are none, from a peer whose packets are authentic: no codec, and nothing that repairs, lets them do harm.
 @Suite(.optimized) struct HostilePayloadTests {

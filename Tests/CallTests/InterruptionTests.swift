@@ -1,11 +1,11 @@
-import AudioBase
-import MediaTransport
-import Simulation
+import EarshotAudioBase
+import EarshotMediaTransport
+import EarshotSimulation
 import TestSupport
 import Testing
 import TestTraits
 
-@testable import Call
+@testable import EarshotCall
 
 /// What a call is left of when a sound card goes away for a while, or a whole machine sleeps: the far side hears
 /// concealment, silence, and then the voice again, at the delay it had; never noise.

@@ -1,9 +1,9 @@
-import AudioBase
-import AudioDevices
-import MediaTransport
+import EarshotAudioBase
+import EarshotAudioDevices
+import EarshotMediaTransport
 import TestSupport
 
-@testable import Call
+@testable import EarshotCall
 
 /// A call's end in life: a simulated card, a port with its thread on loopback, and a microphone that hears a tone of its own.
 final class LiveCall {

@@ -1,11 +1,11 @@
-import AudioBase
-import MediaTransport
-import Playout
+import EarshotAudioBase
+import EarshotMediaTransport
+import EarshotPlayout
 import TestSupport
 import Testing
 
-@testable import Call
-@testable import Simulation
+@testable import EarshotCall
+@testable import EarshotSimulation
 
 /// A packet of sound as it is on the wire, taken apart and put together otherwise (RFC 3550 §5.1; no more than the fixed header).
 struct WirePacket {

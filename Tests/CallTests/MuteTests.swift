@@ -1,10 +1,10 @@
-import AudioBase
-import MediaTransport
-import Simulation
+import EarshotAudioBase
+import EarshotMediaTransport
+import EarshotSimulation
 import TestSupport
 import Testing
 
-@testable import Call
+@testable import EarshotCall
 
 /// One's own voice made silent for the others, in whole calls on virtual time.
 @Suite struct MuteTests {

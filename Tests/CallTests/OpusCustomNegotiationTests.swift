@@ -1,9 +1,9 @@
-import AudioCodecs
-import MediaTransport
-import Simulation
+import EarshotAudioCodecs
+import EarshotMediaTransport
+import EarshotSimulation
 import Testing
 
-@testable import Call
+@testable import EarshotCall
 
 /// Who gets Opus Custom, and what those get who cannot have it.
 @Suite struct OpusCustomNegotiationTests {

@@ -1,9 +1,9 @@
 import Foundation
-import MediaTransport
-import Simulation
+import EarshotMediaTransport
+import EarshotSimulation
 import Testing
 
-@testable import Call
+@testable import EarshotCall
 
 /// Renders speech through whole calls on virtual time, for Tests/Quality to score: set EARSHOT_RENDER_FOLDER to a folder
 /// with `speech-44100.f32` and `speech-48000.f32` (raw 32-bit floats, mono), as scripts/scenarios does.

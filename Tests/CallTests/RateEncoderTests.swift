@@ -1,8 +1,8 @@
-import AudioBase
-import MediaTransport
+import EarshotAudioBase
+import EarshotMediaTransport
 import Testing
 
-@testable import Call
+@testable import EarshotCall
 
 @Suite struct RateEncoderTests {
     /// Encodes half a second of silence on the fourth rung, and says how many payloads came of it.

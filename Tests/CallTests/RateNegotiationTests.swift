@@ -1,8 +1,8 @@
-import AudioDevices
-import MediaTransport
+import EarshotAudioDevices
+import EarshotMediaTransport
 import Testing
 
-@testable import Call
+@testable import EarshotCall
 
 /// What two ends agree on so that less may be sent.
 @Suite struct RateNegotiationTests {

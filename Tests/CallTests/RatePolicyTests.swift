@@ -1,7 +1,7 @@
-import MediaTransport
+import EarshotMediaTransport
 import Testing
 
-@testable import Call
+@testable import EarshotCall
 
 @Suite struct RatePolicyTests {
     /// Bits a second of PCM and Opus on the way.

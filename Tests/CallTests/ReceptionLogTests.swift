@@ -1,7 +1,7 @@
-import AudioBase
+import EarshotAudioBase
 import Testing
 
-@testable import Call
+@testable import EarshotCall
 
 @Suite struct ReceptionLogTests {
     private func at(_ seconds: Double) -> HostTime { HostTime(nanoseconds: Int64(seconds * 1e9)) }

@@ -1,8 +1,8 @@
-import MediaTransport
+import EarshotMediaTransport
 import TestSupport
 import Testing
 
-@testable import Call
+@testable import EarshotCall
 
 @Suite struct RedundancyPolicyTests {
     private static let speech = RedundancyPolicy.Stream(packetDuration: 0.020, bitRate: 24_000)

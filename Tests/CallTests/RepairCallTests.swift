@@ -1,11 +1,11 @@
-import AudioBase
-import MediaTransport
-import Playout
+import EarshotAudioBase
+import EarshotMediaTransport
+import EarshotPlayout
 import TestSupport
 import Testing
 import TestTraits
 
-@testable import Call
+@testable import EarshotCall
 
 /// Lost packets that come after all, in whole calls on virtual time.
 @Suite(.optimized) struct RepairCallTests {

@@ -1,9 +1,9 @@
-import AudioBase
-import AudioDevices
-import MediaTransport
+import EarshotAudioBase
+import EarshotAudioDevices
+import EarshotMediaTransport
 import Testing
 
-@testable import Call
+@testable import EarshotCall
 
 @Suite struct RepairNegotiationTests {
     private func call(_ change: (inout CallPreferences) -> Void = { _ in }) throws -> CallSession {

@@ -1,10 +1,10 @@
-import AudioBase
-import MediaTransport
-import Playout
-import Simulation
+import EarshotAudioBase
+import EarshotMediaTransport
+import EarshotPlayout
+import EarshotSimulation
 import TestSupport
 
-@testable import Call
+@testable import EarshotCall
 
 /// Two ends without sound cards on virtual time, in steps of half a millisecond, and a way between them that loses packets as it
 /// is told to.

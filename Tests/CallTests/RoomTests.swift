@@ -1,13 +1,13 @@
-import AudioBase
-import AudioDevices
-import MediaTransport
-import Playout
-import Simulation
+import EarshotAudioBase
+import EarshotAudioDevices
+import EarshotMediaTransport
+import EarshotPlayout
+import EarshotSimulation
 import TestSupport
 import Testing
 import TestTraits
 
-@testable import Call
+@testable import EarshotCall
 
 /// Calls of more than two: each hears each, in one mix, and those who come and go disturb nobody.
 @Suite(.optimized) struct RoomTests {

@@ -1,11 +1,11 @@
-import AudioBase
-import MediaTransport
-import Simulation
+import EarshotAudioBase
+import EarshotMediaTransport
+import EarshotSimulation
 import TestSupport
 import Testing
 import TestTraits
 
-@testable import Call
+@testable import EarshotCall
 
 /// The faults that the source documents confess (SEEDS S0.7, S3.3 to S3.6), shown to be impossible here.
 @Suite(.optimized) struct SourceFaultTests {

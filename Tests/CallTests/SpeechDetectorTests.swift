@@ -1,8 +1,8 @@
-import AudioDSP
+import EarshotAudioDSP
 import Testing
 import TestSupport
 
-@testable import Call
+@testable import EarshotCall
 
 @Suite struct SpeechDetectorTests {
     typealias Part = (decibels: Double, seconds: Double)

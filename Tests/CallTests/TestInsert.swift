@@ -1,7 +1,7 @@
-import AudioBase
+import EarshotAudioBase
 import Synchronization
 
-@testable import Call
+@testable import EarshotCall
 
 /// An insert that scales a mono block, adds a constant and delays it, and counts.
 final class TestInsert: @unchecked Sendable {  // its memory is the render thread's

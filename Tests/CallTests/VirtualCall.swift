@@ -1,10 +1,10 @@
-import AudioBase
-import AudioDevices
+import EarshotAudioBase
+import EarshotAudioDevices
 import Foundation
-import MediaTransport
+import EarshotMediaTransport
 import TestSupport
 
-@testable import Call
+@testable import EarshotCall
 
 /// Two ``CallSession``s on virtual time, in steps of a block: cards that call when they are told to, and a network that delays each
 /// packet of sound as it is told to. Calls are of PCM, mono, at 48 kHz, without repair: the same packets go whatever playout does.

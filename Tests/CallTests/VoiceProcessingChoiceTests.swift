@@ -1,7 +1,7 @@
-import AudioDevices
+import EarshotAudioDevices
 import Testing
 
-@testable import Call
+@testable import EarshotCall
 
 /// When voice processing is on.
 @Suite struct VoiceProcessingChoiceTests {

@@ -1,11 +1,11 @@
-import AudioBase
-import MediaTransport
+import EarshotAudioBase
+import EarshotMediaTransport
 import TestSupport
 import Testing
 import TestTraits
 
-@testable import Call
-@testable import Simulation
+@testable import EarshotCall
+@testable import EarshotSimulation
 
 /// A peer of a room that does what it should not: it is heard again soon, what it did is counted, and nobody else hears it.
 @Suite(.optimized) struct WrongInputTests {

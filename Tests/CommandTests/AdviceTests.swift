@@ -1,12 +1,12 @@
-import AudioBase
-import AudioDevices
-import AudioFiles
-import AudioPlugIns
-import MediaTransport
+import EarshotAudioBase
+import EarshotAudioDevices
+import EarshotAudioFiles
+import EarshotAudioPlugIns
+import EarshotMediaTransport
 import Testing
 
-@testable import Nearby
-@testable import Rooms
+@testable import EarshotNearby
+@testable import EarshotRooms
 @testable import earshot
 
 /// The program's additions to the errors of the libraries.

@@ -1,7 +1,7 @@
-import AudioBase
-import AudioContainers
-import AudioDSP
-import AudioFiles
+import EarshotAudioBase
+import EarshotAudioContainers
+import EarshotAudioDSP
+import EarshotAudioFiles
 import Foundation
 import TestSupport
 import Testing

@@ -1,4 +1,4 @@
-import AudioFiles
+import EarshotAudioFiles
 import Foundation
 import Synchronization
 import Testing

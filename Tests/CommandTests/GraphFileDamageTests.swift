@@ -1,6 +1,6 @@
-import AudioBase
-import AudioEngine
-import AudioFiles
+import EarshotAudioBase
+import EarshotAudioEngine
+import EarshotAudioFiles
 import Foundation
 import TestSupport
 import Testing

@@ -1,8 +1,8 @@
 import Foundation
-import MediaTransport
+import EarshotMediaTransport
 import Testing
 
-@testable import Rooms
+@testable import EarshotRooms
 @testable import earshot
 
 @Suite struct JoinTargetTests {

@@ -1,7 +1,7 @@
-import MediaTransport
+import EarshotMediaTransport
 import Testing
 
-@testable import Call
+@testable import EarshotCall
 @testable import earshot
 
 /// The line of a link that is too slow.

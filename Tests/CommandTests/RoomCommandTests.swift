@@ -1,6 +1,6 @@
 import Foundation
-import MediaTransport
-import Rooms
+import EarshotMediaTransport
+import EarshotRooms
 import TestSupport
 import TestTraits
 import Testing

@@ -1,8 +1,8 @@
-import MediaTransport
+import EarshotMediaTransport
 import Testing
 
-@testable import LiveCall
-@testable import Rooms
+@testable import EarshotLiveCall
+@testable import EarshotRooms
 @testable import earshot
 
 @Suite struct RoomKeysTests {

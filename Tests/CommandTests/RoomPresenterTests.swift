@@ -1,4 +1,4 @@
-import Rooms
+import EarshotRooms
 import Testing
 
 @testable import earshot

@@ -1,6 +1,6 @@
-import AudioBase
-import CCairo
-import Diagnostics
+import EarshotAudioBase
+import CEarshotCairo
+import EarshotDiagnostics
 import Foundation
 import Testing
 

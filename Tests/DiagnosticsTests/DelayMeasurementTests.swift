@@ -1,5 +1,5 @@
-import AudioBase
-import Diagnostics
+import EarshotAudioBase
+import EarshotDiagnostics
 import Foundation
 import Testing
 import TestTraits

@@ -1,6 +1,6 @@
-import AudioBase
-import AudioDevices
-import Diagnostics
+import EarshotAudioBase
+import EarshotAudioDevices
+import EarshotDiagnostics
 import Foundation
 import Testing
 

@@ -1,8 +1,8 @@
-import AudioBase
+import EarshotAudioBase
 import Testing
 import TestSupport
 
-@testable import Diagnostics
+@testable import EarshotDiagnostics
 
 /// A loopback's render side, through ``RenderCallback``: with EARSHOT_BUILD=rtsan, RealtimeSanitizer watches every path of it.
 @Suite struct LoopbackRealtimeTests {

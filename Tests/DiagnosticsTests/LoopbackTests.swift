@@ -1,9 +1,9 @@
-import AudioBase
+import EarshotAudioBase
 import Foundation
 import Testing
 import TestSupport
 
-@testable import Diagnostics
+@testable import EarshotDiagnostics
 
 @Suite struct LoopbackTests {
     private static let rate = 48_000.0

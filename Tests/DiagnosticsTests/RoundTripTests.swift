@@ -1,10 +1,10 @@
-import AudioBase
+import EarshotAudioBase
 import Foundation
 import Testing
 import TestTraits
 import TestSupport
 
-@testable import Diagnostics
+@testable import EarshotDiagnostics
 
 /// Round trips that are known to the frame: a simulated card takes two blocks, the path between its converters the rest.
 @Suite(.optimized) struct RoundTripTests {

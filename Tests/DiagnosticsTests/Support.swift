@@ -1,5 +1,5 @@
-import AudioBase
-import Diagnostics
+import EarshotAudioBase
+import EarshotDiagnostics
 import Foundation
 
 /// A seeded source of noise (SplitMix64).

@@ -1,8 +1,8 @@
-import AudioDevices
-import AudioSession
+import EarshotAudioDevices
+import EarshotAudioSession
 import Testing
 
-@testable import LiveCall
+@testable import EarshotLiveCall
 
 /// The device of a call, on simulated cards.
 @Suite struct CallDeviceSessionTests {

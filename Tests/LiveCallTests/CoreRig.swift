@@ -1,14 +1,14 @@
-import AudioBase
-import AudioDevices
-import AudioSession
-import Call
+import EarshotAudioBase
+import EarshotAudioDevices
+import EarshotAudioSession
+import EarshotCall
 import Foundation
-import MediaTransport
-import Nearby
-import VoiceProcessing
+import EarshotMediaTransport
+import EarshotNearby
+import EarshotVoiceProcessing
 
-@testable import LiveCall
-@testable import Rooms
+@testable import EarshotLiveCall
+@testable import EarshotRooms
 
 /// A core on virtual time, with a room of fictitious members. Ann is number 1, Bob 2, and so on.
 struct CoreRig {

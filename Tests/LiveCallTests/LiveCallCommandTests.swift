@@ -1,11 +1,11 @@
-import AudioBase
-import MediaTransport
-import Nearby
+import EarshotAudioBase
+import EarshotMediaTransport
+import EarshotNearby
 import TestSupport
 import Testing
 
-@testable import LiveCall
-@testable import Rooms
+@testable import EarshotLiveCall
+@testable import EarshotRooms
 
 /// Each command, and each reason to refuse it.
 @Suite struct LiveCallCommandTests {

@@ -1,12 +1,12 @@
-import AudioBase
-import Call
-import MediaTransport
-import Nearby
+import EarshotAudioBase
+import EarshotCall
+import EarshotMediaTransport
+import EarshotNearby
 import TestSupport
 import Testing
 
-@testable import LiveCall
-@testable import Rooms
+@testable import EarshotLiveCall
+@testable import EarshotRooms
 
 /// Faces that look at different times see one call.
 @Suite struct LiveCallFacesTests {

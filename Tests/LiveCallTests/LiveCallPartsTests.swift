@@ -1,12 +1,12 @@
-import AudioBase
+import EarshotAudioBase
 import Foundation
-import MediaTransport
-import Nearby
+import EarshotMediaTransport
+import EarshotNearby
 import TestSupport
 import Testing
 
-@testable import LiveCall
-@testable import Rooms
+@testable import EarshotLiveCall
+@testable import EarshotRooms
 
 /// The live part with a room, media and a device of the tests.
 @Suite(.timeLimit(.minutes(1))) struct LiveCallPartsTests {

@@ -1,16 +1,16 @@
-import AudioBase
-import AudioDevices
-import AudioSession
-import Call
-import MediaTransport
-import Nearby
-import Playout
+import EarshotAudioBase
+import EarshotAudioDevices
+import EarshotAudioSession
+import EarshotCall
+import EarshotMediaTransport
+import EarshotNearby
+import EarshotPlayout
 import TestSupport
 import Testing
 
-@testable import Call
-@testable import LiveCall
-@testable import Rooms
+@testable import EarshotCall
+@testable import EarshotLiveCall
+@testable import EarshotRooms
 
 /// Sound from the first participant to the end.
 @Suite struct LiveCallSoundTests {

@@ -1,14 +1,14 @@
-import AudioDevices
-import AudioSession
+import EarshotAudioDevices
+import EarshotAudioSession
 import Foundation
-import MediaTransport
-import Nearby
-import Rooms
+import EarshotMediaTransport
+import EarshotNearby
+import EarshotRooms
 import TestSupport
 import TestTraits
 import Testing
 
-@testable import LiveCall
+@testable import EarshotLiveCall
 
 /// The live part: two real rooms on loopback.
 @Suite struct LiveCallTests {

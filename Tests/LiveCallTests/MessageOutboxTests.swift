@@ -1,7 +1,7 @@
 import Synchronization
 import Testing
 
-@testable import LiveCall
+@testable import EarshotLiveCall
 
 /// The messages for one participant, without a room.
 @Suite(.timeLimit(.minutes(1))) struct MessageOutboxTests {

@@ -1,14 +1,14 @@
-import AudioBase
-import AudioDevices
-import AudioSession
-import Call
+import EarshotAudioBase
+import EarshotAudioDevices
+import EarshotAudioSession
+import EarshotCall
 import Foundation
-import MediaTransport
-import Nearby
-import Playout
-import Rooms
+import EarshotMediaTransport
+import EarshotNearby
+import EarshotPlayout
+import EarshotRooms
 
-@testable import LiveCall
+@testable import EarshotLiveCall
 
 /// A room without a network. It notes what is asked of it.
 final class TestRoom: LiveCallRoom {

@@ -1,5 +1,5 @@
 import Glibc
-import MediaTransport
+import EarshotMediaTransport
 import Testing
 
 @Suite struct MediaSocketTests {

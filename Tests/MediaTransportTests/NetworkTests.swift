@@ -1,11 +1,11 @@
-import AudioBase
+import EarshotAudioBase
 import Foundation
 import Glibc
 import TestSupport
 import Testing
 import TestTraits
 
-@testable import MediaTransport
+@testable import EarshotMediaTransport
 
 /// The socket and the machine's addresses between hosts that have a network of their own.
 @Suite(

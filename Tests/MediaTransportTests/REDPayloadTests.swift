@@ -1,7 +1,7 @@
 import TestSupport
 import Testing
 
-@testable import MediaTransport
+@testable import EarshotMediaTransport
 
 @Suite struct REDPayloadTests {
     /// RFC 2198 §4's layout: F, type, 14 bits of offset, 10 of length; the last header is a byte.

@@ -1,8 +1,8 @@
-import AudioBase
+import EarshotAudioBase
 import TestSupport
 import Testing
 
-@testable import MediaTransport
+@testable import EarshotMediaTransport
 
 /// Packets that are asked for and sent once more, and reports of losses.
 @Suite struct RTPRepairTests {

@@ -1,7 +1,7 @@
-import AudioBase
+import EarshotAudioBase
 import Testing
 
-@testable import MediaTransport
+@testable import EarshotMediaTransport
 
 @Suite struct RTPSessionReportTests {
     @Test func senderReportIsLaidOutAsInSection641() throws {

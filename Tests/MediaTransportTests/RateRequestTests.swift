@@ -1,7 +1,7 @@
 import TestSupport
 import Testing
 
-@testable import MediaTransport
+@testable import EarshotMediaTransport
 
 /// Requests for a lower bit rate (TMMBR, RFC 5104), and the reserve of a stream.
 @Suite struct RateRequestTests {

@@ -1,4 +1,4 @@
-import MediaTransport
+import EarshotMediaTransport
 import Testing
 
 @Suite struct SocketAddressTests {

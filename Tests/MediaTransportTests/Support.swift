@@ -1,7 +1,7 @@
-import AudioBase
+import EarshotAudioBase
 import TestSupport
 
-@testable import MediaTransport
+@testable import EarshotMediaTransport
 
 extension HostTime {
     static func seconds(_ seconds: Double) -> HostTime { HostTime(nanoseconds: Int64(seconds * 1e9)) }

@@ -1,8 +1,8 @@
-import AudioBase
+import EarshotAudioBase
 import TestSupport
 import Testing
 
-@testable import MediaTransport
+@testable import EarshotMediaTransport
 
 /// The vectors of media in docs/wire.md, which were computed by another program.
 @Suite struct WireVectorTests {

@@ -1,10 +1,10 @@
 import Foundation
-import MediaTransport
+import EarshotMediaTransport
 import TestSupport
 import Testing
 import TestTraits
 
-@testable import Nearby
+@testable import EarshotNearby
 
 /// With real Avahi daemons, each on a host and a D-Bus of its own; avahi-browse and avahi-publish are the independent peers.
 @Suite(

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@testable import Nearby
+@testable import EarshotNearby
 
 @Suite struct FirewallTests {
     /// A machine's files in a folder.

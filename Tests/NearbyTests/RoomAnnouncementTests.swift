@@ -1,9 +1,9 @@
-import MediaTransport
-import Rooms
+import EarshotMediaTransport
+import EarshotRooms
 import TestSupport
 import Testing
 
-@testable import Nearby
+@testable import EarshotNearby
 
 @Suite struct RoomAnnouncementTests {
     @Test func `what a room tells is read as it was written`() throws {

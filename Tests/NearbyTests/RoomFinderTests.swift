@@ -1,9 +1,9 @@
-import AudioBase
-import MediaTransport
-import Rooms
+import EarshotAudioBase
+import EarshotMediaTransport
+import EarshotRooms
 import Testing
 
-@testable import Nearby
+@testable import EarshotNearby
 
 /// A search by name on virtual time.
 @Suite struct RoomFinderTests {

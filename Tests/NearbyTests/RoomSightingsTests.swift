@@ -1,7 +1,7 @@
-import MediaTransport
+import EarshotMediaTransport
 import Testing
 
-@testable import Nearby
+@testable import EarshotNearby
 
 @Suite struct RoomSightingsTests {
     @Test func `a room over several interfaces and families is one, with all its addresses`() throws {

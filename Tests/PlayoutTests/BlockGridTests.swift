@@ -1,7 +1,7 @@
 import Testing
 import TestSupport
 
-@testable import Playout
+@testable import EarshotPlayout
 
 @Suite struct BlockGridTests {
     /// A sender and a device on virtual time, both with blocks of 64 frames at 48 kHz, and the delays that are aimed at.

@@ -1,9 +1,9 @@
-import AudioBase
+import EarshotAudioBase
 import Foundation
 import Testing
 import TestSupport
 
-@testable import Playout
+@testable import EarshotPlayout
 
 /// A vowel: 30 harmonics of a pitch that glides, and breath 30 dB below them.
 private func vowel(_ n: Int) -> Float {

@@ -1,8 +1,8 @@
-import AudioBase
+import EarshotAudioBase
 import Foundation
 import Testing
 
-@testable import Playout
+@testable import EarshotPlayout
 
 /// Conceals losses in the sounds of a folder, for Tests/Quality/concealment.py to score: set EARSHOT_CONCEALMENT_FOLDER, as
 /// scripts/scenarios does. `NAME.sound` has raw 32-bit floats at 48 kHz, one channel after the other, `NAME.lost` a byte for

@@ -1,7 +1,7 @@
 import Testing
 import TestSupport
 
-@testable import Playout
+@testable import EarshotPlayout
 
 @Suite struct DelayHistogramTests {
     @Test func `the knee is where bins and packets cost least`() {

@@ -1,7 +1,7 @@
 import Testing
 import TestSupport
 
-@testable import Playout
+@testable import EarshotPlayout
 
 @Suite struct DelayTrackerTests {
     /// Adds packets of 2.5 ms from `times.lowerBound` on, each as late as `delay` says, in the order in which they

@@ -1,7 +1,7 @@
 import Testing
 import TestSupport
 
-@testable import Playout
+@testable import EarshotPlayout
 
 /// The times that a tracker is said to keep to, each at both sides of its value.
 @Suite struct DelayTrackerTimesTests {

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import Playout
+@testable import EarshotPlayout
 
 @Suite struct DriftEstimatorTests {
     /// A card of 44.1 kHz that says 48: what was proven of it is not doubted for a network that changes.

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 import TestTraits
 
-@testable import Playout
+@testable import EarshotPlayout
 
 @Suite(.optimized) struct GlitchRateTests {
     /// How late packets come, in seconds beyond the promptest: a law, packets a second, and for how long one looks.

@@ -1,7 +1,7 @@
-import AudioBase
+import EarshotAudioBase
 import Testing
 
-@testable import Playout
+@testable import EarshotPlayout
 
 struct HistoryTests {
     @Test func `it has the last frames played, whatever the blocks were`() {

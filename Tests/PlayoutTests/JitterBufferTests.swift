@@ -1,7 +1,7 @@
-import AudioBase
+import EarshotAudioBase
 import Testing
 
-@testable import Playout
+@testable import EarshotPlayout
 
 /// The address sanitizer runs these too: it alone sees an access beyond the buffer's memory.
 struct JitterBufferTests {

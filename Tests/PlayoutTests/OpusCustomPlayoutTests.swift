@@ -1,9 +1,9 @@
-import AudioBase
-import AudioCodecs
+import EarshotAudioBase
+import EarshotAudioCodecs
 import TestSupport
 import Testing
 
-@testable import Playout
+@testable import EarshotPlayout
 
 /// Packets of Opus Custom, decoded as a decoder alone would.
 struct OpusCustomPlayoutTests {

@@ -1,9 +1,9 @@
-import AudioBase
-import AudioCodecs
+import EarshotAudioBase
+import EarshotAudioCodecs
 import TestSupport
 import Testing
 
-@testable import Playout
+@testable import EarshotPlayout
 
 /// Packets of Opus that stand in for PCM where the network carries less.
 @Suite struct OpusReserveTests {

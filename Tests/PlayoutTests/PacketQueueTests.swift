@@ -1,7 +1,7 @@
-import AudioBase
+import EarshotAudioBase
 import Testing
 
-@testable import Playout
+@testable import EarshotPlayout
 
 struct PacketQueueTests {
     private func header(_ sequence: Int, byteCount: Int = 16) -> PacketHeader {

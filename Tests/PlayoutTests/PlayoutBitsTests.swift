@@ -1,9 +1,9 @@
-import AudioBase
-import AudioCodecs
+import EarshotAudioBase
+import EarshotAudioCodecs
 import Testing
 import TestTraits
 
-@testable import Playout
+@testable import EarshotPlayout
 
 /// The output and the statistics of seeded runs, which a change of structure leaves as they are. A change of behaviour that is meant
 /// records its own: `EARSHOT_FIGURES=1` prints them.

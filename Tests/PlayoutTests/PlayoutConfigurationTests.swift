@@ -1,8 +1,8 @@
-import AudioBase
-import AudioCodecs
+import EarshotAudioBase
+import EarshotAudioCodecs
 import Testing
 
-@testable import Playout
+@testable import EarshotPlayout
 
 struct PlayoutConfigurationTests {
     private func configuration(

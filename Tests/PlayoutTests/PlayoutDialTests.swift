@@ -1,7 +1,7 @@
-import AudioBase
+import EarshotAudioBase
 import Testing
 
-@testable import Playout
+@testable import EarshotPlayout
 
 @Suite struct PlayoutDialTests {
     @Test func `the presets are what they are said to be`() {

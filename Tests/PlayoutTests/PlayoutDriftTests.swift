@@ -3,7 +3,7 @@ import Testing
 import TestTraits
 import TestSupport
 
-@testable import Playout
+@testable import EarshotPlayout
 
 /// An hour for each; `EARSHOT_DRIFT_HOURS=24` makes it a day.
 @Suite(.optimized) struct PlayoutDriftTests {

@@ -1,8 +1,8 @@
-import AudioBase
+import EarshotAudioBase
 import Testing
 import TestSupport
 
-@testable import Playout
+@testable import EarshotPlayout
 
 @Suite struct PlayoutForecastTests {
     @Test func `a run of late packets is one glitch at each depth below it`() {

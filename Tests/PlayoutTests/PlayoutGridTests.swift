@@ -2,7 +2,7 @@ import Testing
 import TestTraits
 import TestSupport
 
-@testable import Playout
+@testable import EarshotPlayout
 
 /// Clean lines with the dial at `sing`: what the places of packets and blocks leave of the delay.
 @Suite(.optimized) struct PlayoutGridTests {

@@ -1,10 +1,10 @@
-import AudioCodecs
-import AudioBase
+import EarshotAudioCodecs
+import EarshotAudioBase
 import TestSupport
 import Testing
 import TestTraits
 
-@testable import Playout
+@testable import EarshotPlayout
 
 /// Two who listen to the same packets: quick ears, and a recorder that may be late and would miss nothing.
 @Suite(.optimized) struct PlayoutListenerTests {

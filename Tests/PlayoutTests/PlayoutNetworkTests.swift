@@ -1,9 +1,9 @@
-import AudioBase
+import EarshotAudioBase
 import Testing
 import TestTraits
 import TestSupport
 
-@testable import Playout
+@testable import EarshotPlayout
 
 /// What the field's usual networks leave of a stream, and at what delay.
 @Suite(.optimized) struct PlayoutNetworkTests {

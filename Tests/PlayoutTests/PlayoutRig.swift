@@ -1,8 +1,8 @@
-import AudioBase
-import AudioCodecs
+import EarshotAudioBase
+import EarshotAudioCodecs
 import TestSupport
 
-@testable import Playout
+@testable import EarshotPlayout
 
 /// A sender, a network and a receiving device on virtual time: what the media thread and the device would do, without
 /// either. Unless told otherwise the sender says a sine, so that the ear can tell what went missing.

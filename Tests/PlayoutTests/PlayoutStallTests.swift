@@ -1,10 +1,10 @@
-import AudioCodecs
-import AudioBase
+import EarshotAudioCodecs
+import EarshotAudioBase
 import TestSupport
 import Testing
 import TestTraits
 
-@testable import Playout
+@testable import EarshotPlayout
 
 /// However packets, or the device, are held up: the delay is back within a second, and whole frames are what is left out.
 @Suite(.optimized) struct PlayoutStallTests {

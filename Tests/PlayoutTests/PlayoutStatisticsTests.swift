@@ -1,7 +1,7 @@
-import AudioBase
+import EarshotAudioBase
 import Testing
 
-@testable import Playout
+@testable import EarshotPlayout
 
 @Suite struct PlayoutStatisticsTests {
     private func expectNothing(_ statistics: PlayoutStatistics, but changed: Set<String> = []) throws {

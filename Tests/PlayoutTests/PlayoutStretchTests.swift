@@ -1,7 +1,7 @@
 import Testing
 import TestSupport
 
-@testable import Playout
+@testable import EarshotPlayout
 
 /// Delay that is corrected by stretches that are left out or repeated.
 @Suite struct PlayoutStretchTests {

@@ -1,10 +1,10 @@
-import AudioCodecs
-import AudioBase
+import EarshotAudioCodecs
+import EarshotAudioBase
 import Testing
 import TestTraits
 import TestSupport
 
-@testable import Playout
+@testable import EarshotPlayout
 
 @Suite(.optimized) struct PlayoutTests {
     @Test(arguments: [1, 16, 64, 128, 441, 470, 1024, 4096, 8192])

@@ -1,9 +1,9 @@
-import AudioBase
+import EarshotAudioBase
 import TestSupport
 import Testing
 import TestTraits
 
-@testable import Playout
+@testable import EarshotPlayout
 
 /// The times, rates and numbers that a playout is said to keep to, as one sees them from outside.
 @Suite(.optimized) struct PlayoutTimesTests {

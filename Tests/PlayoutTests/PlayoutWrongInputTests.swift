@@ -1,9 +1,9 @@
-import AudioBase
+import EarshotAudioBase
 import Testing
 import TestTraits
 import TestSupport
 
-@testable import Playout
+@testable import EarshotPlayout
 
 /// What peers do that they should not: it is counted, bounded, and over soon.
 @Suite(.optimized) struct PlayoutWrongInputTests {

@@ -1,7 +1,7 @@
-import AudioBase
+import EarshotAudioBase
 import Testing
 
-@testable import Playout
+@testable import EarshotPlayout
 
 /// A seeded run of a ``PlayoutRig`` and the hashes of what came of it.
 struct RecordedRun: Sendable, CustomTestStringConvertible {

@@ -1,6 +1,6 @@
-import AudioBase
+import EarshotAudioBase
 
-@testable import Playout
+@testable import EarshotPlayout
 
 /// A second listener beside the ears of a ``PlayoutRig``: gets the same packets, and pulls the same cycles some time later.
 final class RecordingRig {

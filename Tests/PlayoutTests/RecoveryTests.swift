@@ -1,9 +1,9 @@
-import AudioBase
-import AudioCodecs
+import EarshotAudioBase
+import EarshotAudioCodecs
 import TestSupport
 import Testing
 
-@testable import Playout
+@testable import EarshotPlayout
 
 /// Packets that come by another, or once more.
 @Suite struct RecoveryTests {

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import Playout
+@testable import EarshotPlayout
 
 /// Half a second is a window; 24 of them are remembered.
 struct RecoveryTrackerTests {

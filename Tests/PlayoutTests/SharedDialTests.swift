@@ -1,6 +1,6 @@
 import Testing
 
-@testable import Playout
+@testable import EarshotPlayout
 
 struct SharedDialTests {
     @Test func `a dial is read as it was stored last`() {

@@ -1,9 +1,9 @@
-import AudioBase
+import EarshotAudioBase
 import Foundation
 import Testing
 import TestSupport
 
-@testable import Playout
+@testable import EarshotPlayout
 
 @Suite struct TimeScalerTests {
     /// Plays five seconds in blocks of 96, with a splice wherever one is allowed.

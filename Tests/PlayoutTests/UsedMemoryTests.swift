@@ -1,7 +1,7 @@
-import AudioBase
+import EarshotAudioBase
 import Testing
 
-@testable import Playout
+@testable import EarshotPlayout
 
 /// Memory that comes from `malloc` is what an object of the same size left there a moment before.
 @Suite struct UsedMemoryTests {

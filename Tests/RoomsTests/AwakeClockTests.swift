@@ -1,7 +1,7 @@
-import AudioBase
+import EarshotAudioBase
 import Testing
 
-@testable import Rooms
+@testable import EarshotRooms
 
 @Suite struct AwakeClockTests {
     @Test func `time passes while somebody looks when they should`() {

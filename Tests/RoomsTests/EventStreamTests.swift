@@ -1,7 +1,7 @@
 import TestSupport
 import Testing
 
-@testable import Rooms
+@testable import EarshotRooms
 
 @Suite struct EventStreamTests {
     private func items(_ text: String, piece: Int = .max) throws -> [EventStreamParser.Item] {

@@ -1,8 +1,8 @@
-import MediaTransport
+import EarshotMediaTransport
 import TestSupport
 import Testing
 
-@testable import Rooms
+@testable import EarshotRooms
 
 @Suite struct JoinCodeTests {
     private let key = TestKey(1).fingerprint

@@ -1,9 +1,9 @@
 import Foundation
-import MediaTransport
+import EarshotMediaTransport
 import TestSupport
 import Testing
 
-@testable import Rooms
+@testable import EarshotRooms
 
 @Suite struct KnownPeersTests {
     private func key(_ number: Int) -> KeyFingerprint { TestKey(number).fingerprint }

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@testable import Rooms
+@testable import EarshotRooms
 
 @Suite struct PeerNameTests {
     @Test func `a name is trimmed and composed`() throws {

@@ -1,7 +1,7 @@
-import AudioBase
-import MediaTransport
+import EarshotAudioBase
+import EarshotMediaTransport
 
-@testable import Rooms
+@testable import EarshotRooms
 
 /// Events as calls, so that tests read as a story.
 extension RoomHost {

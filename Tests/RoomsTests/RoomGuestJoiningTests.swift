@@ -1,9 +1,9 @@
-import AudioBase
-import MediaTransport
+import EarshotAudioBase
+import EarshotMediaTransport
 import TestSupport
 import Testing
 
-@testable import Rooms
+@testable import EarshotRooms
 
 @Suite struct RoomGuestJoiningTests {
     @Test func `a guest finds the room, asks, is in, and listens`() throws {

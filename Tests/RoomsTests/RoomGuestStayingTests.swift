@@ -1,9 +1,9 @@
-import AudioBase
-import MediaTransport
+import EarshotAudioBase
+import EarshotMediaTransport
 import TestSupport
 import Testing
 
-@testable import Rooms
+@testable import EarshotRooms
 
 @Suite struct RoomGuestStayingTests {
     @Test func `what the host makes up in another's name is not used`() throws {

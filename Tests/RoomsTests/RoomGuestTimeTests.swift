@@ -1,9 +1,9 @@
-import AudioBase
-import MediaTransport
+import EarshotAudioBase
+import EarshotMediaTransport
 import TestSupport
 import Testing
 
-@testable import Rooms
+@testable import EarshotRooms
 
 /// The instants at which a guest acts, while its host is heard and while it is looked for.
 @Suite struct RoomGuestTimeTests {

@@ -1,9 +1,9 @@
-import AudioBase
-import MediaTransport
+import EarshotAudioBase
+import EarshotMediaTransport
 import TestSupport
 import Testing
 
-@testable import Rooms
+@testable import EarshotRooms
 
 /// Changes of a guest's own name and mute that the host cannot hear of at once.
 @Suite struct RoomGuestUpdateTests {

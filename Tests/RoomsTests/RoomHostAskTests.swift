@@ -1,10 +1,10 @@
-import AudioBase
-import MediaTransport
+import EarshotAudioBase
+import EarshotMediaTransport
 import TestSupport
 import TestTraits
 import Testing
 
-@testable import Rooms
+@testable import EarshotRooms
 
 @Suite(.optimized) struct RoomHostAskTests {
     @Test func `everybody comes in where all may`() throws {

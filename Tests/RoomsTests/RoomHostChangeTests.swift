@@ -1,9 +1,9 @@
-import AudioBase
-import MediaTransport
+import EarshotAudioBase
+import EarshotMediaTransport
 import TestSupport
 import Testing
 
-@testable import Rooms
+@testable import EarshotRooms
 
 /// Members that come again, change, leave and are sent away.
 @Suite struct RoomHostChangeTests {

@@ -1,9 +1,9 @@
-import AudioBase
-import MediaTransport
+import EarshotAudioBase
+import EarshotMediaTransport
 import TestSupport
 import Testing
 
-@testable import Rooms
+@testable import EarshotRooms
 
 @Suite struct RoomHostMemberTests {
     @Test func `a late joiner gets all, and the others get it`() throws {

@@ -1,8 +1,8 @@
-import AudioBase
-import MediaTransport
+import EarshotAudioBase
+import EarshotMediaTransport
 import Testing
 
-@testable import Rooms
+@testable import EarshotRooms
 
 @Suite struct RoomHostOfferTests {
     private func description(_ from: MemberID, _ number: UInt64, _ sdp: String) -> SignedDescription {

@@ -1,8 +1,8 @@
-import AudioBase
-import MediaTransport
+import EarshotAudioBase
+import EarshotMediaTransport
 import Testing
 
-@testable import Rooms
+@testable import EarshotRooms
 
 /// The instants at which a host wants to be called, and the changes that it counts.
 @Suite struct RoomHostTimeTests {

@@ -1,7 +1,7 @@
-import MediaTransport
+import EarshotMediaTransport
 import Testing
 
-@testable import Rooms
+@testable import EarshotRooms
 
 @Suite struct SignatureTests {
     private func content() -> SignedContent {

@@ -1,8 +1,8 @@
-import AudioBase
-import MediaTransport
+import EarshotAudioBase
+import EarshotMediaTransport
 import TestSupport
 
-@testable import Rooms
+@testable import EarshotRooms
 
 extension HostTime {
     static func seconds(_ seconds: Double) -> HostTime { HostTime(nanoseconds: Int64(seconds * 1e9)) }

@@ -1,8 +1,8 @@
-import MediaTransport
+import EarshotMediaTransport
 import TestSupport
 import Testing
 
-@testable import Rooms
+@testable import EarshotRooms
 
 /// The vectors of docs/wire.md, which were computed by another program.
 @Suite struct VectorTests {

@@ -1,9 +1,9 @@
 import Foundation
-import MediaTransport
+import EarshotMediaTransport
 import TestSupport
 import Testing
 
-@testable import Rooms
+@testable import EarshotRooms
 
 /// Both sides of the limits of the wire.
 @Suite struct WireLimitTests {

@@ -1,14 +1,14 @@
-import AudioBase
-import AudioDevices
-import AudioFiles
-import Call
+import EarshotAudioBase
+import EarshotAudioDevices
+import EarshotAudioFiles
+import EarshotCall
 import Foundation
-import MediaTransport
+import EarshotMediaTransport
 import TestSupport
 import Testing
 import TestTraits
 
-@testable import Simulation
+@testable import EarshotSimulation
 
 /// Whole calls: what the report says is what was heard.
 @Suite(.optimized) struct CallSimulationTests {

@@ -1,11 +1,11 @@
-import AudioBase
-import Call
-import MediaTransport
+import EarshotAudioBase
+import EarshotCall
+import EarshotMediaTransport
 import TestSupport
 import Testing
 import TestTraits
 
-@testable import Simulation
+@testable import EarshotSimulation
 
 /// Traces in which packets overtake each other all the time, played at a fixed delay: what is missing is what the trace makes
 /// unavoidable there, and no more.

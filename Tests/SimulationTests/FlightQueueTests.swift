@@ -1,7 +1,7 @@
-import AudioBase
+import EarshotAudioBase
 import Testing
 
-@testable import Simulation
+@testable import EarshotSimulation
 
 @Suite struct FlightQueueTests {
     @Test func `what flies arrives in the order of its times, and at one time in that of sending`() throws {

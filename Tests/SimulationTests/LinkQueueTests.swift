@@ -1,6 +1,6 @@
 import Testing
 
-@testable import Simulation
+@testable import EarshotSimulation
 
 /// A link with a rate and a bounded queue.
 @Suite struct LinkQueueTests {

@@ -1,7 +1,7 @@
-import AudioBase
+import EarshotAudioBase
 import Testing
 
-@testable import Simulation
+@testable import EarshotSimulation
 
 @Suite struct MeterTests {
     @Test func `percentiles are those of the values, to three digits`() throws {

@@ -1,4 +1,4 @@
-import Simulation
+import EarshotSimulation
 import TestSupport
 import Testing
 

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 import TestTraits
 
-@testable import Simulation
+@testable import EarshotSimulation
 
 /// What a profile says is what datagrams meet.
 @Suite(.optimized) struct SimulatedLinkTests {

@@ -1,11 +1,11 @@
-import AudioBase
-import Call
-import MediaTransport
+import EarshotAudioBase
+import EarshotCall
+import EarshotMediaTransport
 import TestSupport
 import Testing
 import TestTraits
 
-@testable import Simulation
+@testable import EarshotSimulation
 
 /// Calls over links that are too slow for the stream: less is sent, and more again when there is room.
 @Suite(.optimized) struct SlowLinkTests {

@@ -1,4 +1,4 @@
-import TOMLReader
+import EarshotTOMLReader
 
 /// A text read, or the error. Strings in quotes, keys in order.
 func shown(_ text: String) -> String {

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 import TestTraits
 
-@testable import TOMLReader
+@testable import EarshotTOMLReader
 
 /// Damaged documents, the same ones each time.
 @Suite(.optimized) struct TOMLDamageTests {

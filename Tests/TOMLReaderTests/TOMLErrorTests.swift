@@ -1,6 +1,6 @@
 import Testing
 
-@testable import TOMLReader
+@testable import EarshotTOMLReader
 
 /// What is no TOML, and what is too much of it.
 @Suite struct TOMLErrorTests {

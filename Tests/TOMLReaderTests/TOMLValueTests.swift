@@ -1,6 +1,6 @@
 import Testing
 
-@testable import TOMLReader
+@testable import EarshotTOMLReader
 
 /// What TOML 1.0 says a text means (toml.io/en/v1.0.0), section by section.
 @Suite struct TOMLValueTests {

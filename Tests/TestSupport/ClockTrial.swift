@@ -1,4 +1,4 @@
-import AudioBase
+import EarshotAudioBase
 import Glibc
 
 /// How far a callback begins from when it was due.

@@ -1,2 +1,2 @@
 /// Tests of layers that import no AudioBase draw from it too.
-@_exported import struct AudioBase.SeededRandom
+@_exported import struct EarshotAudioBase.SeededRandom

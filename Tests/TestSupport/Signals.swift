@@ -1,4 +1,4 @@
-import AudioBase
+import EarshotAudioBase
 import Glibc
 
 /// Frame `n` of a sine.

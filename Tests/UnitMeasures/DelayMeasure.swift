@@ -1,4 +1,4 @@
-import AudioDSP
+import EarshotAudioDSP
 import Glibc
 
 /// What a delay must keep: when and how loud its repeats are, what the low-pass takes from each, no clicks.

@@ -1,4 +1,4 @@
-import AudioDSP
+import EarshotAudioDSP
 import Glibc
 
 /// The compressor's static curve, what it adds to a tone, and its times.

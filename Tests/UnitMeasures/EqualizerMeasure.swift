@@ -1,5 +1,5 @@
-import AudioBase
-import AudioDSP
+import EarshotAudioBase
+import EarshotAudioDSP
 import Glibc
 
 /// The equalizer against the cookbook's formulas, and what is heard beside the sound when it is changed.

@@ -1,4 +1,4 @@
-import AudioDSP
+import EarshotAudioDSP
 import Glibc
 
 /// The limiter: true peak at sixteen times the rate on hard material, distortion, recovery, delay.

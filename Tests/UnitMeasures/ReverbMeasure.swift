@@ -1,4 +1,4 @@
-import AudioDSP
+import EarshotAudioDSP
 import Glibc
 
 /// Wet only, without pre-delay, all frequencies decaying alike.

@@ -1,4 +1,4 @@
-import AudioDSP
+import EarshotAudioDSP
 import Glibc
 
 /// The 3D mixer's sources as they are heard: by their responses to an impulse, and by a tone while they move.

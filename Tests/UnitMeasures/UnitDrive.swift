@@ -1,5 +1,5 @@
-import AudioBase
-import AudioDSP
+import EarshotAudioBase
+import EarshotAudioDSP
 import Glibc
 
 /// Runs a unit over signals, as tests and benchmarks do.

@@ -1,8 +1,8 @@
-import AudioBase
-import AudioFiles
-import CRealtime
+import EarshotAudioBase
+import EarshotAudioFiles
+import CEarshotRealtime
 import TestSupport
-import VoiceProcessing
+import EarshotVoiceProcessing
 
 /// Sound of a room with a loudspeaker: real speech, an echo by a decaying-noise response, a near talker.
 struct Scene {

@@ -1,7 +1,7 @@
 import TestSupport
 import Testing
 
-@testable import VoiceProcessing
+@testable import EarshotVoiceProcessing
 
 /// What a monitor says of sound in frames of 10 ms at 16 kHz.
 private func verdict(

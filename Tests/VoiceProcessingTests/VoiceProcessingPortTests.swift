@@ -1,9 +1,9 @@
-import AudioBase
+import EarshotAudioBase
 import TestSupport
 import TestTraits
 import Testing
 
-@testable import VoiceProcessing
+@testable import EarshotVoiceProcessing
 
 /// Blocks of two channels through a port, on virtual time.
 @Suite struct VoiceProcessingPortTests {

@@ -1,7 +1,7 @@
-import CRealtime
+import CEarshotRealtime
 import Testing
 
-@testable import VoiceProcessing
+@testable import EarshotVoiceProcessing
 
 /// What the render callback does, inside RealtimeSanitizer where that is built in.
 @Suite struct VoiceProcessingRealtimeTests {

@@ -1,9 +1,9 @@
-import AudioBase
+import EarshotAudioBase
 import Glibc
 import Testing
 import TestTraits
 
-@testable import VoiceProcessing
+@testable import EarshotVoiceProcessing
 
 /// A render callback that the test calls, with an array for a microphone.
 private final class Callback {

@@ -1,5 +1,5 @@
-import AudioDSP
-import AudioEngine
+import EarshotAudioDSP
+import EarshotAudioEngine
 
 /// Sixteen stereo channels of a gate, an equalizer, a compressor and a gain each, in four groups with an equalizer and a
 /// compressor; a reverb and a delay that all send to; four monitors with an equalizer, a limiter and a meter; a microphone with

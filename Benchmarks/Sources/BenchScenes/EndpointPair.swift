@@ -1,6 +1,6 @@
-import AudioBase
+import EarshotAudioBase
 import Foundation
-import MediaTransport
+import EarshotMediaTransport
 
 /// Two endpoints with a session between them, in memory: what one sends is in its outbox until somebody hands it over.
 public final class EndpointPair {

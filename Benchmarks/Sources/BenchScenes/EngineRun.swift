@@ -1,5 +1,5 @@
-import AudioBase
-import AudioEngine
+import EarshotAudioBase
+import EarshotAudioEngine
 
 /// An engine whose callback is called from here, block after block, as a device would: what is timed is what a device's thread
 /// does.

@@ -1,6 +1,6 @@
-import AudioBase
-import AudioDSP
-import AudioEngine
+import EarshotAudioBase
+import EarshotAudioDSP
+import EarshotAudioEngine
 import Foundation
 
 /// Graphs whose rendering is measured.

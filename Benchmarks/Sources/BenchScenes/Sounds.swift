@@ -1,5 +1,5 @@
-import AudioBase
-import AudioCodecs
+import EarshotAudioBase
+import EarshotAudioCodecs
 import Foundation
 
 /// Sounds and packets to measure with.

@@ -1,4 +1,4 @@
-import AudioBase
+import EarshotAudioBase
 
 /// Two ways to do one thing, timed in turn in one run, so that what else the machine does meets both.
 public struct Paired {

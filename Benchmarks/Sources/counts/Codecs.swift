@@ -1,5 +1,5 @@
-import AudioBase
-import AudioCodecs
+import EarshotAudioBase
+import EarshotAudioCodecs
 import BenchScenes
 
 /// Our side of the codecs: what libopus and libavcodec compute is not counted, what they are given and what is done with it is.

@@ -1,5 +1,5 @@
-import AudioBase
-import AudioEngine
+import EarshotAudioBase
+import EarshotAudioEngine
 import BenchScenes
 
 /// Blocks that a device's thread renders, 64 stereo frames.

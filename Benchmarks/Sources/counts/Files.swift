@@ -1,6 +1,6 @@
-import AudioBase
-import AudioContainers
-import AudioFiles
+import EarshotAudioBase
+import EarshotAudioContainers
+import EarshotAudioFiles
 import Foundation
 
 /// Files of two seconds of stereo at 44.1 kHz, converted as `earshot convert` does; and seeks in them. The codecs' own work is not

@@ -1,5 +1,5 @@
-import AudioBase
-import AudioDSP
+import EarshotAudioBase
+import EarshotAudioDSP
 import BenchScenes
 
 /// Kernels of the render path, at the lengths that scripts/bench units times.

@@ -1,6 +1,6 @@
-import AudioBase
+import EarshotAudioBase
 import BenchScenes
-import MediaTransport
+import EarshotMediaTransport
 
 /// Packets through a ``MediaEndpoint``, from the caller's memory to what a socket is given and back.
 enum Packets {

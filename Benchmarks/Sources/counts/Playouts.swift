@@ -1,7 +1,7 @@
-import AudioBase
-import AudioCodecs
+import EarshotAudioBase
+import EarshotAudioCodecs
 import BenchScenes
-import Playout
+import EarshotPlayout
 
 /// A callback's pull of all peers, whose packets all come at once.
 enum Playouts {

@@ -1,4 +1,4 @@
-import AudioDevices
+import EarshotAudioDevices
 import Foundation
 import TestSupport
 

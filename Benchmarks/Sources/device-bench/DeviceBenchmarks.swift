@@ -1,4 +1,4 @@
-import AudioDevices
+import EarshotAudioDevices
 import Foundation
 
 /// All of the benchmarks, with what the command line says of them.

@@ -1,4 +1,4 @@
-import AudioBase
+import EarshotAudioBase
 import Foundation
 
 /// ``DelayLockedLoop`` on the calls of a simulated 48 kHz card, on virtual time: how far its answers are from when the

@@ -1,4 +1,4 @@
-import AudioCodecs
+import EarshotAudioCodecs
 import Foundation
 
 /// What playout takes of a callback, and how fast a call is simulated; shares of time are those of a machine at its pace.

@@ -1,8 +1,8 @@
-import AudioBase
-import AudioCodecs
+import EarshotAudioBase
+import EarshotAudioCodecs
 import BenchScenes
 import PairedTimes
-import Playout
+import EarshotPlayout
 
 /// What playout of Opus takes of a core in a callback of 64 frames: peers whose packets all come at the same moment, which is
 /// the worst that their phases can be.

@@ -1,4 +1,4 @@
-import AudioBase
+import EarshotAudioBase
 import CJACKRing
 import Foundation
 import PairedTimes

@@ -1,6 +1,6 @@
-import AudioBase
+import EarshotAudioBase
 import PairedTimes
-import Simulation
+import EarshotSimulation
 
 /// A call of two PCM peers at 128 frames on virtual time, with this program's own code at both ends, beside real time.
 struct SimulationBenchmark {

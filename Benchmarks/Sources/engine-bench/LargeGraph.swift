@@ -1,7 +1,7 @@
-import AudioBase
-import AudioDSP
-import AudioDevices
-import AudioEngine
+import EarshotAudioBase
+import EarshotAudioDSP
+import EarshotAudioDevices
+import EarshotAudioEngine
 import BenchReports
 import BenchScenes
 import Foundation

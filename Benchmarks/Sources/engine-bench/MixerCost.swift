@@ -1,5 +1,5 @@
-import AudioBase
-import AudioEngine
+import EarshotAudioBase
+import EarshotAudioEngine
 import BenchReports
 import BenchScenes
 import CKernels

@@ -1,4 +1,4 @@
-import AudioBase
+import EarshotAudioBase
 import BenchReports
 import Foundation
 import PairedTimes

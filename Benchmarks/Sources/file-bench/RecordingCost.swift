@@ -1,7 +1,7 @@
-import AudioBase
-import AudioDevices
-import AudioEngine
-import AudioFiles
+import EarshotAudioBase
+import EarshotAudioDevices
+import EarshotAudioEngine
+import EarshotAudioFiles
 import BenchReports
 import Foundation
 import PairedTimes

@@ -1,7 +1,7 @@
-import AudioBase
+import EarshotAudioBase
 import BenchReports
 import Foundation
-import MediaTransport
+import EarshotMediaTransport
 import PairedTimes
 
 /// What a handshake costs both ends together, beside the public-key work that is in it.

@@ -1,4 +1,4 @@
-import MediaTransport
+import EarshotMediaTransport
 import TestSupport
 
 /// What somebody may send who hears all that goes over the wire and has no keys.

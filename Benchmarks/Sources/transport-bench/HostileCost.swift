@@ -1,7 +1,7 @@
-import AudioBase
+import EarshotAudioBase
 import BenchReports
 import BenchScenes
-import MediaTransport
+import EarshotMediaTransport
 import TestSupport
 
 /// What a hostile datagram costs an endpoint in a session, by kind, from the far side's own address and from others.

@@ -1,8 +1,8 @@
-import AudioBase
+import EarshotAudioBase
 import BenchReports
 import BenchScenes
 import Foundation
-import MediaTransport
+import EarshotMediaTransport
 import Synchronization
 import TestSupport
 

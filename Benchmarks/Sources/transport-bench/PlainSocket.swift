@@ -1,5 +1,5 @@
 import Glibc
-import MediaTransport
+import EarshotMediaTransport
 
 /// A UDP socket on loopback, as somebody would use it in C.
 final class PlainSocket {

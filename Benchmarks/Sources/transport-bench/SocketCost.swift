@@ -1,7 +1,7 @@
-import AudioBase
+import EarshotAudioBase
 import BenchReports
 import BenchScenes
-import MediaTransport
+import EarshotMediaTransport
 
 /// What a packet costs from one program's memory into another's over loopback, with all that is ours and beside plain
 /// `sendto` and `recvfrom`.

@@ -1,4 +1,4 @@
-import AudioBase
+import EarshotAudioBase
 
 /// The middle and the least of what repetitions took, in microseconds.
 struct Times {

@@ -1,6 +1,6 @@
-import AudioBase
-import AudioDSP
-import CRealtime
+import EarshotAudioBase
+import EarshotAudioDSP
+import CEarshotRealtime
 import Foundation
 import UnitMeasures
 

@@ -1,8 +1,8 @@
-import AudioBase
-import AudioContainers
-import AudioDevices
-import AudioEngine
-import AudioFiles
+import EarshotAudioBase
+import EarshotAudioContainers
+import EarshotAudioDevices
+import EarshotAudioEngine
+import EarshotAudioFiles
 import Foundation
 
 /// Where an example's graph is heard: on a sound card, or in a file.

@@ -1,9 +1,9 @@
-import AudioBase
-import AudioContainers
-import AudioDSP
-import AudioEngine
+import EarshotAudioBase
+import EarshotAudioContainers
+import EarshotAudioDSP
+import EarshotAudioEngine
 import Stage
-import VoiceProcessing
+import EarshotVoiceProcessing
 
 /// Sing to an accompaniment, with effects on one's own voice, and nothing that comes out is ever too loud.
 @main struct Example {

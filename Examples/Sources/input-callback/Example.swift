@@ -1,4 +1,4 @@
-import AudioEngine
+import EarshotAudioEngine
 import Foundation
 import Stage
 

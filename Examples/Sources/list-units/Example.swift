@@ -1,4 +1,4 @@
-import AudioDSP
+import EarshotAudioDSP
 
 /// Prints docs/units.md: every unit that Earshot brings, with its parameters and presets, as the units describe themselves.
 @main struct Example {

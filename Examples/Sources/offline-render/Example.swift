@@ -1,8 +1,8 @@
-import AudioBase
-import AudioContainers
-import AudioDSP
-import AudioEngine
-import AudioFiles
+import EarshotAudioBase
+import EarshotAudioContainers
+import EarshotAudioDSP
+import EarshotAudioEngine
+import EarshotAudioFiles
 import Stage
 
 /// A file through equalizer, compressor, reverb and limiter into another, as fast as the machine can.

@@ -1,4 +1,4 @@
-import AudioEngine
+import EarshotAudioEngine
 import Stage
 
 /// The microphone through a mixer to the loudspeakers: softer, and wandering from left to right.

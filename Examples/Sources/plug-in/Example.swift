@@ -1,6 +1,6 @@
-import AudioDSP
-import AudioEngine
-import AudioPlugIns
+import EarshotAudioDSP
+import EarshotAudioEngine
+import EarshotAudioPlugIns
 import Stage
 
 /// The microphone through a plug-in that others have written (LV2), found by a part of its name.

@@ -1,5 +1,5 @@
-import AudioEngine
-import AudioQueues
+import EarshotAudioEngine
+import EarshotAudioQueues
 import Stage
 
 /// Hear yourself while the same sound is recorded as MP3: the microphone goes to the loudspeakers and into a file.

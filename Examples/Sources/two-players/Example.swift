@@ -1,6 +1,6 @@
-import AudioBase
-import AudioContainers
-import AudioEngine
+import EarshotAudioBase
+import EarshotAudioContainers
+import EarshotAudioEngine
 import Stage
 
 /// Two files, each through an equalizer of its own, into a mixer with a stereo and a mono input: a song and a voice.

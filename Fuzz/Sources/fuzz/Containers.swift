@@ -1,6 +1,6 @@
-import AudioBase
-import AudioContainers
-import AudioFiles
+import EarshotAudioBase
+import EarshotAudioContainers
+import EarshotAudioFiles
 import Glibc
 
 /// A file without a name, which each input fills anew.

@@ -1,6 +1,6 @@
-import AudioBase
-import AudioCodecs
-import MediaTransport
+import EarshotAudioBase
+import EarshotAudioCodecs
+import EarshotMediaTransport
 
 /// Packets, each behind two bytes of length, into one decoder: the first byte of all says the rate and the channels. What
 /// is no packet is a loss. All that comes out is finite.

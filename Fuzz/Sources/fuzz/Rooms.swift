@@ -1,8 +1,8 @@
-import AudioBase
+import EarshotAudioBase
 import Foundation
-import MediaTransport
+import EarshotMediaTransport
 
-@testable import Rooms
+@testable import EarshotRooms
 
 /// What other peers send, files and codes: the first byte says which.
 func fuzzRooms(_ input: UnsafeRawBufferPointer) -> CInt {

@@ -1,6 +1,6 @@
-import AudioBase
+import EarshotAudioBase
 
-@testable import MediaTransport
+@testable import EarshotMediaTransport
 
 /// The input is read as one message. Then it is a script for two agents, one of either mode: messages, each behind four bytes:
 /// its kind, the time since the last, where it comes from, its length. A kind says whether it is taken as it is, or whether

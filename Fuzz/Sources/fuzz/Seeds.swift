@@ -1,6 +1,6 @@
-import AudioBase
+import EarshotAudioBase
 import Glibc
-import MediaTransport
+import EarshotMediaTransport
 
 /// A few inputs that reach into each parser, so that libFuzzer need not find the formats by itself.
 func seeds(of target: Target) -> [[UInt8]] {

@@ -1,6 +1,6 @@
-import AudioFiles
+import EarshotAudioFiles
 
-@testable import AudioStreams
+@testable import EarshotAudioStreams
 
 /// A stream read whole and in pieces, whose sizes the first byte chooses, is the same stream or the same error; what it says of
 /// itself is true.

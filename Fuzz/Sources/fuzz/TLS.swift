@@ -1,4 +1,4 @@
-import MediaTransport
+import EarshotMediaTransport
 
 @testable import TLS
 

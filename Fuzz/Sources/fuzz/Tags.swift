@@ -1,4 +1,4 @@
-import AudioFiles
+import EarshotAudioFiles
 import Glibc
 
 /// A file in memory that every run writes anew. Its name has the same length in each process.

@@ -1,9 +1,9 @@
-import AudioBase
-import AudioFiles
+import EarshotAudioBase
+import EarshotAudioFiles
 @testable import HTTPParsing
-import MediaTransport
+import EarshotMediaTransport
 @testable import PacketRules
-import TOMLReader
+import EarshotTOMLReader
 @testable import TransferParsing
 
 /// What can be fuzzed. Each is a parser and the invariants its results must keep; a broken one traps.

@@ -1,6 +1,6 @@
-import AudioBase
+import EarshotAudioBase
 
-@testable import MediaTransport
+@testable import EarshotMediaTransport
 
 private let anna = try! Identity.generate(at: 1_795_305_600)
 private let bert = try! Identity.generate(at: 1_795_305_600)

@@ -1,6 +1,6 @@
-import AudioBase
-import AudioDSP
-import AudioFiles
+import EarshotAudioBase
+import EarshotAudioDSP
+import EarshotAudioFiles
 import Glibc
 
 /// Brings a sound whose loudness is known to another, and its peaks below −1 dBTP.

@@ -1,6 +1,6 @@
-import AudioBase
-import AudioDSP
-import AudioFiles
+import EarshotAudioBase
+import EarshotAudioDSP
+import EarshotAudioFiles
 import Glibc
 
 /// Turns a sound file into one of another kind, rate, channel count or loudness, with its tags and pictures.

@@ -1,4 +1,4 @@
-import AudioFiles
+import EarshotAudioFiles
 
 /// Finds the frames of an ADTS file by their headers.
 enum ADTSScanner {

@@ -1,6 +1,6 @@
-import AudioBase
-import AudioCodecs
-import AudioFiles
+import EarshotAudioBase
+import EarshotAudioCodecs
+import EarshotAudioFiles
 
 /// Reads the sound of an M4A, MP4 or QuickTime file, also a fragmented one (AAC, Apple Lossless, MP3, FLAC, Opus or AC-3), and
 /// ADTS AAC, as planar floats.

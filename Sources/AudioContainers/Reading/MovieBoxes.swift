@@ -1,4 +1,4 @@
-import AudioFiles
+import EarshotAudioFiles
 
 /// What libavformat does not hand on of an MP4 file's boxes (ISO/IEC 14496-12): exact edits, and whether it is in fragments.
 struct MovieBoxes {

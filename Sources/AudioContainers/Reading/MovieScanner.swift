@@ -1,5 +1,5 @@
-import AudioFiles
-import CLibAVFormat
+import EarshotAudioFiles
+import CEarshotLibAVFormat
 
 /// A file's sound as a demultiplexer knows it: packets, what their decoder must be told, and the times.
 struct CodedTrack {

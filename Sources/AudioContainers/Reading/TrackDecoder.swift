@@ -1,7 +1,7 @@
-import AudioBase
-import AudioCodecs
-import AudioFiles
-import CLibAVFormat
+import EarshotAudioBase
+import EarshotAudioCodecs
+import EarshotAudioFiles
+import CEarshotLibAVFormat
 
 /// Decodes a track's packets one after another, by libavcodec, to planar floats.
 ///

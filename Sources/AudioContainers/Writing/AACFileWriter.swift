@@ -1,6 +1,6 @@
-import AudioBase
-import AudioCodecs
-import AudioFiles
+import EarshotAudioBase
+import EarshotAudioCodecs
+import EarshotAudioFiles
 import Glibc
 
 /// Writes AAC-LC, by libavcodec's encoder, as M4A or as an ADTS stream. A process killed at any instant leaves a file that plays

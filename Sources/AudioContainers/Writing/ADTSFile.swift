@@ -1,5 +1,5 @@
-import AudioCodecs
-import AudioFiles
+import EarshotAudioCodecs
+import EarshotAudioFiles
 
 /// AAC packets, each behind a header of seven bytes (ISO/IEC 14496-3, 1.A.3.2).
 final class ADTSFile: PacketContainer {

@@ -1,5 +1,5 @@
-import AudioBase
-import AudioFiles
+import EarshotAudioBase
+import EarshotAudioFiles
 import Glibc
 
 /// Goes on with a file of a kind without loss.

@@ -1,5 +1,5 @@
-import AudioCodecs
-import AudioFiles
+import EarshotAudioCodecs
+import EarshotAudioFiles
 
 /// An M4A file that plays at any instant while it is recorded, and is a plain one once it is closed, without being copied.
 ///

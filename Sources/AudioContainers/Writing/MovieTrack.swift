@@ -1,4 +1,4 @@
-import AudioCodecs
+import EarshotAudioCodecs
 
 /// The boxes that describe one AAC track, in ISO/IEC 14496-12 and 14496-14. All clocks in them count frames.
 struct MovieTrack {

@@ -1,4 +1,4 @@
-import AudioBase
+import EarshotAudioBase
 
 /// Copies frames between buffers that may have different channels: mono goes to all, all go to mono as their average;
 /// otherwise each goes to its like, and what has none is silent. Buffers may be the same, channel for channel. Render-safe.

@@ -1,4 +1,4 @@
-import AudioBase
+import EarshotAudioBase
 
 /// Joins two places of a graph that have different rates or channels, as ``Resampler/Quality/transparent`` does.
 ///

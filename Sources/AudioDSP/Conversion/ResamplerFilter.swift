@@ -1,4 +1,4 @@
-import CRealtime
+import CEarshotRealtime
 
 extension Resampler {
     /// How a resampler's filter is made. Below, half rate means half of the lower of both rates.

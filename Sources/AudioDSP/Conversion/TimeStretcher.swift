@@ -1,4 +1,4 @@
-import AudioBase
+import EarshotAudioBase
 
 /// Plays sound slower or faster at its own pitch.
 ///

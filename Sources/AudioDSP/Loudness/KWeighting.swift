@@ -1,4 +1,4 @@
-import CRealtime
+import CEarshotRealtime
 
 /// A section of two poles and two zeros, in double precision.
 struct WeightingSection: BitwiseCopyable {

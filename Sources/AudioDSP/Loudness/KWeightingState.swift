@@ -1,4 +1,4 @@
-import AudioBase
+import EarshotAudioBase
 
 /// The K-weighting of some channels, two at a time, and the sums of squares behind it.
 struct KWeightingState: ~Copyable {

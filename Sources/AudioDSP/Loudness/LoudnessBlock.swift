@@ -1,4 +1,4 @@
-import AudioBase
+import EarshotAudioBase
 
 /// What 100 ms of sound measured: the plain record that goes from the render thread to a ``LoudnessMeter``.
 @frozen

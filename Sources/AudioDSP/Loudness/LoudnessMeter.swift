@@ -1,4 +1,4 @@
-import AudioBase
+import EarshotAudioBase
 
 /// Loudness by ITU-R BS.1770-4 and EBU R 128: integrated with both gates, range (EBU Tech 3342), momentary and
 /// short-term, and peaks. Memory does not grow, however long it listens.

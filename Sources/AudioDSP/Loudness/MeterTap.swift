@@ -1,5 +1,5 @@
-import AudioBase
-import CRealtime
+import EarshotAudioBase
+import CEarshotRealtime
 
 /// What a meter shows: plain numbers, made on the render thread and handed over by `LatestValue<MeterReading>`.
 @frozen

@@ -1,4 +1,4 @@
-import CRealtime
+import CEarshotRealtime
 
 extension TruePeakFilter {
     /// Fills in the taps, each four times; returns the greatest gain that a sample between samples can have.

@@ -1,4 +1,4 @@
-import AudioBase
+import EarshotAudioBase
 
 /// The greatest magnitude between samples, at eight times the rate, all but where it cannot matter.
 ///

@@ -1,5 +1,5 @@
-import AudioBase
-import CRealtime
+import EarshotAudioBase
+import CEarshotRealtime
 
 extension UnitType {
     /// Makes the sound louder or softer.

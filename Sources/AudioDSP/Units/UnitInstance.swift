@@ -1,4 +1,4 @@
-import AudioBase
+import EarshotAudioBase
 
 /// A kernel in memory of its own, ready to be called from a render thread: what the engine holds, and tests drive.
 ///

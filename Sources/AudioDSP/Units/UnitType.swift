@@ -1,4 +1,4 @@
-import AudioBase
+import EarshotAudioBase
 
 /// A kind of unit, of which any number can be made.
 ///

@@ -1,4 +1,4 @@
-import CALSA
+import CEarshotALSA
 import Foundation
 
 /// A PCM of a sound card, as the kernel lists it.

@@ -1,4 +1,4 @@
-import AudioBase
+import EarshotAudioBase
 
 /// Whether a stream keeps time at all, by the machine's clock.
 struct ALSAFlow: BitwiseCopyable {

@@ -1,4 +1,4 @@
-import AudioBase
+import EarshotAudioBase
 
 /// What one or two PCMs were configured to: one rate, one block.
 struct ALSAGrant {

@@ -1,6 +1,6 @@
-import AudioBase
-import CALSA
-import CRealtime
+import EarshotAudioBase
+import CEarshotALSA
+import CEarshotRealtime
 import Synchronization
 
 extension ALSALoop {

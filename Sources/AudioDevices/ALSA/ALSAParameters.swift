@@ -1,5 +1,5 @@
-import AudioBase
-import CALSA
+import EarshotAudioBase
+import CEarshotALSA
 
 /// What an open PCM can still be configured to; each choice narrows it. Nothing starts.
 final class ALSAParameters {

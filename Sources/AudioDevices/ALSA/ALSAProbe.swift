@@ -1,5 +1,5 @@
-import AudioBase
-import CALSA
+import EarshotAudioBase
+import CEarshotALSA
 
 /// What a PCM says of itself when it is opened and nothing is started.
 struct ALSAProbe {

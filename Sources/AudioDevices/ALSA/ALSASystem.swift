@@ -1,5 +1,5 @@
-import AudioBase
-import CALSA
+import EarshotAudioBase
+import CEarshotALSA
 import Foundation
 import Synchronization
 

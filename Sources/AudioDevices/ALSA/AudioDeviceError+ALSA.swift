@@ -1,4 +1,4 @@
-import CALSA
+import CEarshotALSA
 import Foundation
 
 extension AudioDeviceError {

@@ -1,5 +1,5 @@
-import AudioBase
-import CALSA
+import EarshotAudioBase
+import CEarshotALSA
 
 extension SampleType {
     /// ALSA's name for it.

@@ -1,4 +1,4 @@
-import AudioBase
+import EarshotAudioBase
 import Synchronization
 
 /// What an ``AggregateDevice`` does between its devices' calls: memory and two callbacks, without threads or a clock, so

@@ -1,4 +1,4 @@
-import AudioBase
+import EarshotAudioBase
 import Synchronization
 
 /// An input and an output of two devices as one, Core Audio's aggregate device: the output is the clock and calls the

@@ -1,4 +1,4 @@
-import AudioBase
+import EarshotAudioBase
 import Synchronization
 
 /// The input device's side of an aggregate: what it captured goes into a ring, and with it when that was.

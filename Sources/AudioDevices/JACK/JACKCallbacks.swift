@@ -1,6 +1,6 @@
-import AudioBase
-import CJACK
-import CRealtime
+import EarshotAudioBase
+import CEarshotJACK
+import CEarshotRealtime
 import Synchronization
 
 // libjack's callbacks, free functions so that no actor and no class is involved; the argument is the JACKState. libjack

@@ -1,6 +1,6 @@
-import AudioBase
-import CJACK
-import CRealtime
+import EarshotAudioBase
+import CEarshotJACK
+import CEarshotRealtime
 import Synchronization
 
 /// A client of this process until it is closed, by its owner, or by ``JACKProcess`` when the server has ended. Any thread,

@@ -1,5 +1,5 @@
-import CJACK
-import CRealtime
+import CEarshotJACK
+import CEarshotRealtime
 
 extension JACKDevice {
     /// Connects, while running, what the wiring names; connected is connected.

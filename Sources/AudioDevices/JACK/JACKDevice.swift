@@ -1,6 +1,6 @@
-import AudioBase
-import CJACK
-import CRealtime
+import EarshotAudioBase
+import CEarshotJACK
+import CEarshotRealtime
 import Synchronization
 
 /// A client of a running JACK server.

@@ -1,4 +1,4 @@
-import CJACK
+import CEarshotJACK
 
 /// An audio port of a server, at one moment.
 struct JACKPort: Hashable, Sendable {

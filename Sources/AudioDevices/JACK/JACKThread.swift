@@ -1,5 +1,5 @@
-import CJACK
-import CRealtime
+import CEarshotJACK
+import CEarshotRealtime
 import Foundation
 import Synchronization
 

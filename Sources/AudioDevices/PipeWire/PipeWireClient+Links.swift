@@ -1,4 +1,4 @@
-import CPipeWire
+import CEarshotPipeWire
 
 extension PipeWireClient {
     /// An object is gone from the server.

@@ -1,5 +1,5 @@
-import CPipeWire
-import CRealtime
+import CEarshotPipeWire
+import CEarshotRealtime
 
 /// One client's connection to a server. Under the loop's lock.
 ///

@@ -1,6 +1,6 @@
-import AudioBase
-import CPipeWire
-import CRealtime
+import EarshotAudioBase
+import CEarshotPipeWire
+import CEarshotRealtime
 import Synchronization
 
 /// A filter in a PipeWire server's graph with its links to a source and a sink.

@@ -1,4 +1,4 @@
-import CPipeWire
+import CEarshotPipeWire
 
 extension PipeWireGraph {
     /// How long sound is under way beyond a port.

@@ -1,4 +1,4 @@
-import CPipeWire
+import CEarshotPipeWire
 
 extension PipeWireGraph {
     private static let classes: Set<String> = ["Audio/Sink", "Audio/Source", "Audio/Source/Virtual", "Audio/Duplex"]

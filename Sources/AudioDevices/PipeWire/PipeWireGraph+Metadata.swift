@@ -1,4 +1,4 @@
-import CPipeWire
+import CEarshotPipeWire
 
 extension PipeWireGraph {
     /// Metadata that is listened to, by its name.

@@ -1,4 +1,4 @@
-import CPipeWire
+import CEarshotPipeWire
 
 /// What a server has, as its registry tells it: no pointers, no calls.
 struct PipeWireGraph {

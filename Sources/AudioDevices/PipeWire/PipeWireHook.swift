@@ -1,4 +1,4 @@
-import CPipeWire
+import CEarshotPipeWire
 
 /// A listener's memory, which libpipewire keeps pointers to until it is removed.
 final class PipeWireHook<Events> {

@@ -1,5 +1,5 @@
-import CPipeWire
-import CRealtime
+import CEarshotPipeWire
+import CEarshotRealtime
 import Synchronization
 
 /// One server as this process sees it: what it has, kept current, and the loop that everything runs on.

@@ -1,6 +1,6 @@
-import AudioBase
-import CPipeWire
-import CRealtime
+import EarshotAudioBase
+import CEarshotPipeWire
+import CEarshotRealtime
 
 /// A thread of libpipewire's with its context; whatever hangs on it is touched under its lock only.
 ///

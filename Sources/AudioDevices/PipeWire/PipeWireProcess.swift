@@ -1,6 +1,6 @@
-import AudioBase
-import CPipeWire
-import CRealtime
+import EarshotAudioBase
+import CEarshotPipeWire
+import CEarshotRealtime
 import Synchronization
 
 /// One cycle, on the context's data thread; the argument is the ``PipeWireState``.

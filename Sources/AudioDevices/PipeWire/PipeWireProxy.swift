@@ -1,4 +1,4 @@
-import CPipeWire
+import CEarshotPipeWire
 
 /// A server's object that this client watches: a node, a device, metadata, or a link of its own. Under the loop's lock.
 final class PipeWireProxy {

@@ -1,6 +1,6 @@
-import AudioBase
-import CPipeWire
-import CRealtime
+import EarshotAudioBase
+import CEarshotPipeWire
+import CEarshotRealtime
 import Synchronization
 
 /// How long sound is under way beyond our ports, as the server says it: a sum of parts in three units.

@@ -1,5 +1,5 @@
-import AudioBase
-import CPipeWire
+import EarshotAudioBase
+import CEarshotPipeWire
 
 /// What other programs play, made quieter and restored. Under the loop's lock.
 ///

@@ -1,4 +1,4 @@
-import AudioBase
+import EarshotAudioBase
 
 /// The devices of a PipeWire server, natively.
 ///

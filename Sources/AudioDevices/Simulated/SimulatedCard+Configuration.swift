@@ -1,4 +1,4 @@
-import AudioBase
+import EarshotAudioBase
 
 extension SimulatedCard {
     /// What a simulated card is like.

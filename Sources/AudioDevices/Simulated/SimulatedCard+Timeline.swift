@@ -1,5 +1,5 @@
-import AudioBase
-import CRealtime
+import EarshotAudioBase
+import CEarshotRealtime
 
 extension SimulatedCard {
     /// A script, made ready for the render thread: when each frame passes the converters, and when there is no call.

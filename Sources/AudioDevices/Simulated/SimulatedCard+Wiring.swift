@@ -1,4 +1,4 @@
-import AudioBase
+import EarshotAudioBase
 
 extension SimulatedCard {
     /// The card's channels, the cycle's, and which is which.

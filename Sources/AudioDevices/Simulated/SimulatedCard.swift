@@ -1,4 +1,4 @@
-import AudioBase
+import EarshotAudioBase
 
 /// A sound card of two periods, without a thread or clock of its own: whoever drives it says what time it is.
 ///

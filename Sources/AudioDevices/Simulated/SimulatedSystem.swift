@@ -1,4 +1,4 @@
-import AudioBase
+import EarshotAudioBase
 import Synchronization
 
 /// Sound cards in this process: to be plugged in, pulled, taken and broken at will, without hardware or a server.

@@ -1,4 +1,4 @@
-import AudioBase
+import EarshotAudioBase
 
 /// One bus of one node.
 struct Endpoint: Hashable {

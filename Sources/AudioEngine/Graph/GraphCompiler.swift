@@ -1,4 +1,4 @@
-import AudioBase
+import EarshotAudioBase
 
 /// Turns a resolved graph into a program: an order of steps, buffers that are used again, joints where formats differ or
 /// a change is under way. On the control thread, under the engine's lock.

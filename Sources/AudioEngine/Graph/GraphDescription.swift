@@ -1,4 +1,4 @@
-import AudioBase
+import EarshotAudioBase
 
 /// The delay from one source to one output.
 public struct AudioPath: Hashable, Sendable {

@@ -1,4 +1,4 @@
-import AudioBase
+import EarshotAudioBase
 
 /// A graph whose formats are agreed on, and whose nodes are in the order in which they render.
 struct ResolvedGraph {

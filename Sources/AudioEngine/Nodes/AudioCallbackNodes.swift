@@ -1,4 +1,4 @@
-import AudioBase
+import EarshotAudioBase
 import Synchronization
 
 /// Fills a block with sound: the engine's frame counter, frames wanted, where to put them; returns how many it filled. Runs on the

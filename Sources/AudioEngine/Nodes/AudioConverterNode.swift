@@ -1,4 +1,4 @@
-import AudioBase
+import EarshotAudioBase
 
 /// Brings what it is given to a rate and channel count; the conversion itself is the joint before it.
 public final class AudioConverterNode: AudioNode, @unchecked Sendable {

@@ -1,5 +1,5 @@
-import AudioBase
-import AudioDSP
+import EarshotAudioBase
+import EarshotAudioDSP
 
 /// Places sources around a listener, for headphones (`AVAudioEnvironmentNode`, the 3D mixer).
 ///

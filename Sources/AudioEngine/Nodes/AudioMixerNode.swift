@@ -1,5 +1,5 @@
-import AudioBase
-import AudioDSP
+import EarshotAudioBase
+import EarshotAudioDSP
 import Synchronization
 
 /// Adds any number of inputs, each with its volume, pan, mute, solo and meter, into one output with a volume of its own.

@@ -1,5 +1,5 @@
-import AudioBase
-import AudioDSP
+import EarshotAudioBase
+import EarshotAudioDSP
 import Synchronization
 
 /// Something that makes, changes or takes sound; attached to an ``AudioEngine`` and connected to other nodes.

@@ -1,5 +1,5 @@
-import AudioBase
-import AudioFiles
+import EarshotAudioBase
+import EarshotAudioFiles
 
 /// Plays files and buffers, one after the other without a gap, or each at its exact frame.
 ///

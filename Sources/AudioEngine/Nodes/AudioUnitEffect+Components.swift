@@ -1,6 +1,6 @@
-import AudioBase
-import AudioDSP
-import AudioPlugIns
+import EarshotAudioBase
+import EarshotAudioDSP
+import EarshotAudioPlugIns
 
 extension AudioUnitEffect {
     /// A plug-in of others as a node.

@@ -1,5 +1,5 @@
-import AudioBase
-import AudioDSP
+import EarshotAudioBase
+import EarshotAudioDSP
 
 /// A unit in the graph: an equalizer, a reverb, a plug-in of others.
 ///

@@ -1,5 +1,5 @@
-import AudioBase
-import VoiceProcessing
+import EarshotAudioBase
+import EarshotVoiceProcessing
 
 /// What the device captures.
 public final class AudioInputNode: AudioNode, @unchecked Sendable {  // as AudioNode

@@ -1,4 +1,4 @@
-import AudioBase
+import EarshotAudioBase
 
 /// Calls a caller's block. Here and in ``SinkState`` alone the render side calls what the compiler has not proven; in
 /// RealtimeSanitizer's build it is watched like the rest.

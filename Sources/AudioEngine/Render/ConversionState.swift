@@ -1,5 +1,5 @@
-import AudioBase
-import AudioDSP
+import EarshotAudioBase
+import EarshotAudioDSP
 
 /// A joint between two formats: takes frames in one rate domain and gives them in another, as ``JointConverter`` does. Both
 /// halves are steps of the one render thread.

@@ -1,5 +1,5 @@
-import AudioBase
-import VoiceProcessing
+import EarshotAudioBase
+import EarshotVoiceProcessing
 
 /// The device's captured block.
 struct InputState: ~Copyable {

@@ -1,5 +1,5 @@
-import AudioBase
-import CRealtime
+import EarshotAudioBase
+import CEarshotRealtime
 
 /// Where connections meet an input during a change: fades the old ones out and the new ones in, and adds them.
 struct JointState: ~Copyable {

@@ -1,4 +1,4 @@
-import AudioDSP
+import EarshotAudioDSP
 import Synchronization
 
 /// The level of the last block, for whoever looks: both numbers in one atomic, so that storing costs next to nothing.

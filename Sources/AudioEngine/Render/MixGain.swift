@@ -1,4 +1,4 @@
-import AudioBase
+import EarshotAudioBase
 
 /// A factor on a straight line, which a block is multiplied with. Frame n of the line, from 1, has `start + n * step`.
 struct MixGain: BitwiseCopyable {

@@ -1,4 +1,4 @@
-import AudioBase
+import EarshotAudioBase
 
 /// Inputs that wait to be added to an output's channels together, each times a steady factor: the same sum as one after the
 /// other, in less time.

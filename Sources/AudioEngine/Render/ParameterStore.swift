@@ -1,5 +1,5 @@
-import AudioBase
-import AudioDSP
+import EarshotAudioBase
+import EarshotAudioDSP
 import Synchronization
 
 /// Parameters between the threads that set them and the one that renders.

@@ -1,4 +1,4 @@
-import AudioBase
+import EarshotAudioBase
 
 /// What the render thread runs: instructions in order, over buffers of its own. Immutable once made.
 ///

@@ -1,5 +1,5 @@
-import AudioBase
-import CRealtime
+import EarshotAudioBase
+import CEarshotRealtime
 
 /// A buffer that nodes hand each other: planar samples, and whether all of them are zero.
 struct RenderBus: BitwiseCopyable {

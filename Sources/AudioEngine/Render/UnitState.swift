@@ -1,5 +1,5 @@
-import AudioBase
-import AudioDSP
+import EarshotAudioBase
+import EarshotAudioDSP
 
 /// Renders a unit: divides blocks where parameters change, skips silence, and keeps what is not a number to itself.
 struct UnitState: ~Copyable {

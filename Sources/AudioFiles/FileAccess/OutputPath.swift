@@ -1,4 +1,4 @@
-import AudioBase
+import EarshotAudioBase
 import Glibc
 
 /// Checks and opens the path of a file to write.

@@ -1,4 +1,4 @@
-import CSndfile
+import CEarshotSndfile
 import Glibc
 
 /// A part of a file as a file that libsndfile reads, with some bytes replaced or added before it. It must outlive libsndfile's file.

@@ -1,5 +1,5 @@
-import AudioBase
-import CLAME
+import EarshotAudioBase
+import CEarshotLAME
 
 /// Why MP3 could not be encoded.
 public enum MP3Error: Error, Hashable, Sendable, CustomStringConvertible {

@@ -1,4 +1,4 @@
-import AudioBase
+import EarshotAudioBase
 
 /// Writes an MP3 file, by LAME, whose header fits after every write: a process killed at any instant leaves a file that plays
 /// up to 0.15 s before its last write. A file that was closed gives back exactly the frames that were written,

@@ -1,4 +1,4 @@
-import AudioBase
+import EarshotAudioBase
 
 /// What ``AudioStreamParser`` finds in a stream.
 public enum AudioStreamEvent: Hashable, Sendable {

@@ -1,4 +1,4 @@
-import AudioBase
+import EarshotAudioBase
 
 /// Takes a stream of sound apart as its bytes come, in pieces of any size (Audio File Stream Services): MPEG audio of every layer,
 /// AAC in ADTS, Opus and Vorbis in Ogg, WAVE.

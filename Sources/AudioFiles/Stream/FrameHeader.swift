@@ -1,4 +1,4 @@
-import AudioBase
+import EarshotAudioBase
 
 /// The header that each frame of MPEG audio (ISO/IEC 11172-3, 13818-3, and the quarter rates known as 2.5) or of AAC in ADTS
 /// (ISO/IEC 13818-7, 6.2) begins with.

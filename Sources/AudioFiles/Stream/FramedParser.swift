@@ -1,4 +1,4 @@
-import AudioBase
+import EarshotAudioBase
 
 /// Finds the frames of MPEG audio and of ADTS, which begin with a header each and follow one another.
 ///

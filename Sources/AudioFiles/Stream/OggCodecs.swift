@@ -1,4 +1,4 @@
-import AudioBase
+import EarshotAudioBase
 
 /// What an Ogg stream's packets are, as far as a parser must know it: headers, and how long each packet lasts.
 struct OggCodec {

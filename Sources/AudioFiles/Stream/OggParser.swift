@@ -1,4 +1,4 @@
-import AudioBase
+import EarshotAudioBase
 
 /// Takes Ogg pages apart into packets, and counts their frames by what each page says it ends with.
 ///

@@ -1,4 +1,4 @@
-import AudioBase
+import EarshotAudioBase
 
 /// Takes a WAVE file apart as it comes: RIFF, or RF64 (EBU Tech 3306), also where its length is not known yet.
 struct WAVParser {

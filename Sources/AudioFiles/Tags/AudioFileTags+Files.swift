@@ -1,4 +1,4 @@
-import CTagLib
+import CEarshotTagLib
 import Glibc
 
 extension AudioFileTags {

@@ -1,4 +1,4 @@
-import CTagLib
+import CEarshotTagLib
 
 /// What TagLib says of an open file.
 struct TaggedFile {

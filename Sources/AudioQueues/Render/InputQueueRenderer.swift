@@ -1,5 +1,5 @@
-import AudioBase
-import AudioDSP
+import EarshotAudioBase
+import EarshotAudioDSP
 
 /// Owns what an input queue has on the render side, and the queues to and from there.
 final class InputQueueRenderer: @unchecked Sendable {  // `memory` is the render thread's alone

@@ -1,5 +1,5 @@
-import AudioBase
-import AudioDSP
+import EarshotAudioBase
+import EarshotAudioDSP
 
 /// A buffer on its way from the render thread, filled.
 struct CapturedBuffer: BitwiseCopyable, Sendable {

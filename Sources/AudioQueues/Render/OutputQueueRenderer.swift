@@ -1,4 +1,4 @@
-import AudioBase
+import EarshotAudioBase
 
 /// Owns what an output queue has on the render side, and the queues to and from there.
 final class OutputQueueRenderer: @unchecked Sendable {  // `memory` is the render thread's alone

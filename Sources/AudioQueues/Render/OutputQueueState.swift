@@ -1,5 +1,5 @@
-import AudioBase
-import AudioDSP
+import EarshotAudioBase
+import EarshotAudioDSP
 
 /// Plays buffers one behind the other, on the render thread, and hands each back when it has been heard.
 struct OutputQueueState: ~Copyable {

@@ -1,4 +1,4 @@
-import AudioBase
+import EarshotAudioBase
 import Synchronization
 
 /// A buffer on its way to the render thread. Its samples live as long as the queue.

@@ -1,4 +1,4 @@
-import AudioBase
+import EarshotAudioBase
 
 /// Frames that the device recorded, at its rate, for every encoder.
 struct CapturedBlock {

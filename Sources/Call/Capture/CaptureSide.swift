@@ -1,6 +1,6 @@
-import AudioBase
-import AudioDSP
-import AudioDevices
+import EarshotAudioBase
+import EarshotAudioDSP
+import EarshotAudioDevices
 import Synchronization
 
 /// One's own voice on its way from a device's block to the ring, on the render thread that captures.

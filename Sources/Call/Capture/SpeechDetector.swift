@@ -1,4 +1,4 @@
-import AudioDSP
+import EarshotAudioDSP
 
 /// Tells whether somebody speaks, sings or plays, by the levels of blocks: energy against a floor that follows the noise.
 ///

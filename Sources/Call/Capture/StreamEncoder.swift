@@ -1,7 +1,7 @@
-import AudioBase
-import AudioCodecs
-import AudioDSP
-import MediaTransport
+import EarshotAudioBase
+import EarshotAudioCodecs
+import EarshotAudioDSP
+import EarshotMediaTransport
 
 /// Turns captured frames into payloads: to the stream's rate, into blocks, through the codec. On the media thread, once for
 /// all far sides that take the same ``Form``.

@@ -1,7 +1,7 @@
-import AudioBase
-import AudioCodecs
-import MediaTransport
-import Playout
+import EarshotAudioBase
+import EarshotAudioCodecs
+import EarshotMediaTransport
+import EarshotPlayout
 
 /// AAC: packets of one access unit, decoded on the media thread.
 enum AACInCalls: CallCodec {

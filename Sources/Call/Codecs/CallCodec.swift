@@ -1,6 +1,6 @@
-import AudioBase
-import AudioCodecs
-import MediaTransport
+import EarshotAudioBase
+import EarshotAudioCodecs
+import EarshotMediaTransport
 
 /// One codec in calls: its packets, its delay and its coders. Without state.
 protocol CallCodec: SendableMetatype {

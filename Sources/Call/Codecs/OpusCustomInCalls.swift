@@ -1,6 +1,6 @@
-import AudioBase
-import AudioCodecs
-import MediaTransport
+import EarshotAudioBase
+import EarshotAudioCodecs
+import EarshotMediaTransport
 
 /// Opus Custom: packets are as many of its frames as a block of the device completes.
 enum OpusCustomInCalls: CallCodec {

@@ -1,6 +1,6 @@
-import AudioBase
-import AudioCodecs
-import MediaTransport
+import EarshotAudioBase
+import EarshotAudioCodecs
+import EarshotMediaTransport
 
 /// Opus: packets of 2.5 to 20 ms.
 enum OpusInCalls: CallCodec {

@@ -1,6 +1,6 @@
-import AudioBase
-import AudioCodecs
-import MediaTransport
+import EarshotAudioBase
+import EarshotAudioCodecs
+import EarshotMediaTransport
 
 /// Turns sound at the stream's rate into payloads. For the media thread.
 protocol PayloadEncoder: AnyObject {

@@ -1,4 +1,4 @@
-import AudioBase
+import EarshotAudioBase
 
 /// A program's own processing of a call's sound, exchanged while the call runs: ``CallSession/captureInsert`` and
 /// ``CallSession/playbackInsert``.

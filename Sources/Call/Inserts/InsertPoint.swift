@@ -1,4 +1,4 @@
-import AudioBase
+import EarshotAudioBase
 import Synchronization
 
 /// A place in a call's sound for one ``CallInsert``, which any thread but the render thread exchanges.

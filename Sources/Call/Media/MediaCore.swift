@@ -1,6 +1,6 @@
-import AudioBase
-import AudioCodecs
-import MediaTransport
+import EarshotAudioBase
+import EarshotAudioCodecs
+import EarshotMediaTransport
 
 /// The media of one call without its socket, thread and clock: captured frames in, datagrams for each far side out; their
 /// datagrams in, packets for their playouts out. Time is an argument, so that a whole call runs in a test on virtual time.

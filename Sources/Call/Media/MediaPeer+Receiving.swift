@@ -1,6 +1,6 @@
-import AudioBase
-import MediaTransport
-import Playout
+import EarshotAudioBase
+import EarshotMediaTransport
+import EarshotPlayout
 
 extension MediaPeer {
     func receive(_ datagram: UnsafeRawBufferPointer, at now: HostTime) {

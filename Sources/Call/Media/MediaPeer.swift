@@ -1,7 +1,7 @@
-import AudioBase
-import AudioCodecs
-import MediaTransport
-import Playout
+import EarshotAudioBase
+import EarshotAudioCodecs
+import EarshotMediaTransport
+import EarshotPlayout
 
 /// One far side's media, without socket, thread and clock: payloads in, datagrams out; datagrams in, packets for its playout
 /// out. Made on the control thread; the media thread's from ``MediaCore/add(_:as:)`` on.

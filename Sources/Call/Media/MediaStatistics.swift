@@ -1,5 +1,5 @@
-import AudioBase
-import MediaTransport
+import EarshotAudioBase
+import EarshotMediaTransport
 
 /// What went over the wire in a call, as the media thread counts it.
 public struct MediaStatistics: Sendable {

@@ -1,5 +1,5 @@
-import AudioBase
-import MediaTransport
+import EarshotAudioBase
+import EarshotMediaTransport
 
 /// Puts payloads into RTP packets and hands them on, all in one buffer of its own. Where that was agreed on it repeats
 /// what it has sent: in later packets (RED), as packets of their own where that has no room for it, and when it is asked to.

@@ -1,4 +1,4 @@
-import AudioBase
+import EarshotAudioBase
 
 /// The last payloads that were sent to one far side, by the numbers they went under: what is repeated is taken from here.
 /// It never grows. For the media thread.

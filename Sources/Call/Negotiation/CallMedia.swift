@@ -1,7 +1,7 @@
-import AudioBase
-import AudioCodecs
-import AudioDevices
-import MediaTransport
+import EarshotAudioBase
+import EarshotAudioCodecs
+import EarshotAudioDevices
+import EarshotMediaTransport
 import Synchronization
 
 /// A call's media on a ``MediaPort``'s thread: what is captured goes to every far side, what they send to their playouts.

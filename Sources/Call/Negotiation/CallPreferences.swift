@@ -1,6 +1,6 @@
-import AudioCodecs
-import MediaTransport
-import Playout
+import EarshotAudioCodecs
+import EarshotMediaTransport
+import EarshotPlayout
 
 /// What one end of a call can do and would like, turned into an offer, an answer, and what came of them.
 public struct CallPreferences: Sendable {

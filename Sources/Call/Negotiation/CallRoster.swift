@@ -1,8 +1,8 @@
-import AudioBase
-import AudioCodecs
-import AudioDevices
-import MediaTransport
-import Playout
+import EarshotAudioBase
+import EarshotAudioCodecs
+import EarshotAudioDevices
+import EarshotMediaTransport
+import EarshotPlayout
 import Synchronization
 
 /// The far sides of a call: what was agreed on with each, and what plays it. Any thread; one at a time gets in.

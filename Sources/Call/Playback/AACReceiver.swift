@@ -1,7 +1,7 @@
-import AudioBase
-import AudioCodecs
-import MediaTransport
-import Playout
+import EarshotAudioBase
+import EarshotAudioCodecs
+import EarshotMediaTransport
+import EarshotPlayout
 
 /// Decodes AAC ahead of its time, in order, on the media thread: the decoder may allocate, and each of its frames overlaps
 /// the one before, so a frame that overtook another waits a little for it.

@@ -1,4 +1,4 @@
-import AudioBase
+import EarshotAudioBase
 import Synchronization
 
 /// The volume of all that is played, on the render thread. At 1 no sample is touched.

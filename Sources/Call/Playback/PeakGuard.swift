@@ -1,5 +1,5 @@
-import AudioBase
-import AudioDSP
+import EarshotAudioBase
+import EarshotAudioDSP
 
 /// Keeps a mix of several voices below full scale without any delay: what a limiter that looks ahead does better, but later.
 ///

@@ -1,5 +1,5 @@
-import AudioBase
-import AudioDSP
+import EarshotAudioBase
+import EarshotAudioDSP
 import Synchronization
 
 /// The far sides' voices on their way to a device's block, on the render thread that plays: mix, insert, volume, peak guard.

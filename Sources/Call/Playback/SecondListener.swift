@@ -1,6 +1,6 @@
-import AudioBase
-import AudioCodecs
-import Playout
+import EarshotAudioBase
+import EarshotAudioCodecs
+import EarshotPlayout
 
 /// Another playout for one far side's packets, with a delay of its own: made by any thread, the media thread's from
 /// ``MediaCore/listen(_:to:)`` on, but for ``playout``.

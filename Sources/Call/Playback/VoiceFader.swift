@@ -1,4 +1,4 @@
-import AudioBase
+import EarshotAudioBase
 
 /// Lets a voice be heard, or not, by fades of 5 ms. While it is heard it is not touched, to the bit.
 struct VoiceFader: BitwiseCopyable {

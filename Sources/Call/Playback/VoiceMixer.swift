@@ -1,6 +1,6 @@
-import AudioBase
-import AudioDSP
-import Playout
+import EarshotAudioBase
+import EarshotAudioDSP
+import EarshotPlayout
 import Synchronization
 
 /// The voices of a call in one mix, pulled by its callback. Voices come, go and get louder while it sounds, without a click.

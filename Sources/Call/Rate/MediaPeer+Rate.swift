@@ -1,6 +1,6 @@
-import AudioBase
-import AudioCodecs
-import MediaTransport
+import EarshotAudioBase
+import EarshotAudioCodecs
+import EarshotMediaTransport
 
 /// The bit rate follows the link.
 extension MediaPeer {

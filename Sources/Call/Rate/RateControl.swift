@@ -1,6 +1,6 @@
-import AudioBase
-import AudioCodecs
-import MediaTransport
+import EarshotAudioBase
+import EarshotAudioCodecs
+import EarshotMediaTransport
 
 /// What makes the bit rate of one far side follow its link, both ways: what it is sent, and what it is asked to send.
 struct RateControl {

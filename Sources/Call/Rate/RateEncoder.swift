@@ -1,6 +1,6 @@
-import AudioBase
-import AudioCodecs
-import MediaTransport
+import EarshotAudioBase
+import EarshotAudioCodecs
+import EarshotMediaTransport
 
 /// Encodes for one far side whose link was too slow: the same captured frames as its ``StreamEncoder``'s, on the rung that
 /// ``RatePolicy`` says. From one rung to the next no frame is missing.

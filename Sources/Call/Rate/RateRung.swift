@@ -1,5 +1,5 @@
-import AudioCodecs
-import MediaTransport
+import EarshotAudioCodecs
+import EarshotMediaTransport
 
 /// One of the forms in which a stream can be sent: the first is what was agreed on, each further takes less of the link.
 public struct RateRung: Hashable, Sendable {

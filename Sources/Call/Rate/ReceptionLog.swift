@@ -1,5 +1,5 @@
-import AudioBase
-import MediaTransport
+import EarshotAudioBase
+import EarshotMediaTransport
 
 /// Which of a far side's last packets have come, and where the missing ones have their place: it finds the number of a block
 /// that another packet carries, drops what comes twice, and says what to ask for. It never grows. For the media thread.

@@ -1,4 +1,4 @@
-import MediaTransport
+import EarshotMediaTransport
 
 /// What a sender repeats of what it has sent: up to two earlier packets with each new one, or one of them twice.
 public struct RedundancyPlan: Hashable, Sendable {

@@ -1,4 +1,4 @@
-import MediaTransport
+import EarshotMediaTransport
 
 /// Decides how much a sender repeats: by how packets are lost, how long a packet is, what the far side may wait and what the
 /// link may carry. It turns itself on within seconds of losses, and off some time after the last.

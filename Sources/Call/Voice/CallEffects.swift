@@ -1,4 +1,4 @@
-import AudioBase
+import EarshotAudioBase
 
 /// Effects for one's own voice, which the program renders; an `EffectChain` of AudioEngine, for example.
 public struct CallEffects: Sendable {

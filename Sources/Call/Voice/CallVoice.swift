@@ -1,7 +1,7 @@
-import AudioBase
-import AudioDevices
+import EarshotAudioBase
+import EarshotAudioDevices
 import Synchronization
-import VoiceProcessing
+import EarshotVoiceProcessing
 
 /// One's own voice on its way out: voice processing, then effects.
 ///

@@ -1,5 +1,5 @@
-import AudioBase
-import VoiceProcessing
+import EarshotAudioBase
+import EarshotVoiceProcessing
 
 /// One's own voice from capture to the ring, on the render thread: voice processing, then effects.
 ///

@@ -1,4 +1,4 @@
-import AudioDevices
+import EarshotAudioDevices
 
 /// Whether voice processing is wanted.
 public enum VoiceProcessingMode: String, Hashable, Sendable, CaseIterable {

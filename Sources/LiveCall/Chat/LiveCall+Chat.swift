@@ -1,6 +1,6 @@
-import AudioBase
-import Nearby
-import Rooms
+import EarshotAudioBase
+import EarshotNearby
+import EarshotRooms
 
 /// Messages and files.
 extension LiveCall {

@@ -1,5 +1,5 @@
-import AudioBase
-import Rooms
+import EarshotAudioBase
+import EarshotRooms
 
 /// The messages for one participant, delivered in order. A slow participant does not delay the others for long.
 ///

@@ -1,11 +1,11 @@
-import AudioBase
-import AudioDevices
-import AudioSession
-import Call
-import MediaTransport
-import Nearby
-import Playout
-import Rooms
+import EarshotAudioBase
+import EarshotAudioDevices
+import EarshotAudioSession
+import EarshotCall
+import EarshotMediaTransport
+import EarshotNearby
+import EarshotPlayout
+import EarshotRooms
 
 extension LiveCallCore {
     /// An input of the core.

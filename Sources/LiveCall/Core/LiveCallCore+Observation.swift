@@ -1,6 +1,6 @@
-import AudioBase
-import Call
-import Rooms
+import EarshotAudioBase
+import EarshotCall
+import EarshotRooms
 
 /// The regular look at media and device, and the timers.
 extension LiveCallCore {

@@ -1,7 +1,7 @@
-import AudioBase
-import MediaTransport
-import Nearby
-import Rooms
+import EarshotAudioBase
+import EarshotMediaTransport
+import EarshotNearby
+import EarshotRooms
 
 /// Events of the room.
 extension LiveCallCore {

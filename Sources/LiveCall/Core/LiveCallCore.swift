@@ -1,11 +1,11 @@
-import AudioBase
-import AudioDevices
-import AudioSession
-import Call
-import MediaTransport
-import Nearby
-import Playout
-import Rooms
+import EarshotAudioBase
+import EarshotAudioDevices
+import EarshotAudioSession
+import EarshotCall
+import EarshotMediaTransport
+import EarshotNearby
+import EarshotPlayout
+import EarshotRooms
 
 /// The logic of a running call without a thread, a clock or a device: events, commands and time in, actions and a snapshot out.
 ///

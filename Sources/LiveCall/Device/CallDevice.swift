@@ -1,6 +1,6 @@
-import AudioBase
-import AudioDevices
-import AudioSession
+import EarshotAudioBase
+import EarshotAudioDevices
+import EarshotAudioSession
 
 /// The sound device of a call.
 public struct CallDevice: Hashable, Sendable {

@@ -1,6 +1,6 @@
-import AudioBase
-import AudioDevices
-import AudioSession
+import EarshotAudioBase
+import EarshotAudioDevices
+import EarshotAudioSession
 
 /// The device of a call on an `AudioSession`, which follows the hardware as it comes and goes.
 ///

@@ -1,5 +1,5 @@
-import AudioBase
-import AudioSession
+import EarshotAudioBase
+import EarshotAudioSession
 
 /// The sound device of a ``LiveCall``. ``close()`` is called on any thread that may wait, and all but ``events`` otherwise on the
 /// call's.

@@ -1,7 +1,7 @@
-import Call
-import MediaTransport
-import Playout
-import Rooms
+import EarshotCall
+import EarshotMediaTransport
+import EarshotPlayout
+import EarshotRooms
 
 /// A command of a face: a terminal, a page, or a program that uses the library.
 public enum LiveCallCommand: Hashable, Sendable {

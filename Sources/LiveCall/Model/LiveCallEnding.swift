@@ -1,8 +1,8 @@
-import AudioBase
-import AudioDevices
-import AudioSession
-import Nearby
-import Rooms
+import EarshotAudioBase
+import EarshotAudioDevices
+import EarshotAudioSession
+import EarshotNearby
+import EarshotRooms
 
 /// The reason why a call is over.
 public enum LiveCallEnding: Error, Hashable, Sendable {

@@ -1,12 +1,12 @@
-import AudioBase
-import AudioDevices
-import AudioSession
-import Call
-import MediaTransport
-import Nearby
-import Playout
-import Rooms
-import VoiceProcessing
+import EarshotAudioBase
+import EarshotAudioDevices
+import EarshotAudioSession
+import EarshotCall
+import EarshotMediaTransport
+import EarshotNearby
+import EarshotPlayout
+import EarshotRooms
+import EarshotVoiceProcessing
 
 /// The state of a call at one moment. Two snapshots of one call with the same ``revision`` are equal.
 ///

@@ -1,7 +1,7 @@
-import AudioBase
-import Call
-import MediaTransport
-import Rooms
+import EarshotAudioBase
+import EarshotCall
+import EarshotMediaTransport
+import EarshotRooms
 
 /// A person in the room, as the local participant sees them.
 public struct Participant: Hashable, Sendable, Identifiable {

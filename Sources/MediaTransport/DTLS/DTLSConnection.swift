@@ -1,4 +1,4 @@
-import COpenSSL
+import CEarshotOpenSSL
 
 /// An `SSL` of OpenSSL with the link that it reads and writes. It knows no time. One thread at a time.
 final class DTLSConnection {

@@ -1,4 +1,4 @@
-import COpenSSL
+import CEarshotOpenSSL
 
 /// What all sessions of the process have in common: one `SSL_CTX`, not changed once made, which OpenSSL lets threads share.
 enum DTLSContext {

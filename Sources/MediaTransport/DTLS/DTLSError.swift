@@ -1,4 +1,4 @@
-import COpenSSL
+import CEarshotOpenSSL
 
 /// Why a DTLS session did not come about, ended, or cannot send.
 public enum DTLSError: Error, Hashable, Sendable, CustomStringConvertible {

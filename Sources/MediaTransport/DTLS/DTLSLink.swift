@@ -1,4 +1,4 @@
-import COpenSSL
+import CEarshotOpenSSL
 import Glibc
 
 /// What OpenSSL takes for its network: there is one record to read at most, and what is written is kept, datagram by

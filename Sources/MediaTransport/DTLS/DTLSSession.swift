@@ -1,4 +1,4 @@
-import AudioBase
+import EarshotAudioBase
 
 /// One peer's DTLS 1.2 (RFC 6347), which proves who the peer is, agrees on the keys of SRTP (RFC 5764), and carries
 /// messages. Datagrams and the time go in, datagrams and messages come out; it opens no socket and asks no clock.

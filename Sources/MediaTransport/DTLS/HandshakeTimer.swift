@@ -1,4 +1,4 @@
-import AudioBase
+import EarshotAudioBase
 
 /// When a handshake sends its last flight again, and when it gives up (RFC 6347 §4.2.4, with a shorter first wait, since
 /// the peer is near).

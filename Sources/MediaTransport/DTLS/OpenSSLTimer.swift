@@ -1,4 +1,4 @@
-import COpenSSL
+import CEarshotOpenSSL
 import Glibc
 
 /// OpenSSL's timer of retransmissions, taken from the wall's clock.

@@ -1,4 +1,4 @@
-import AudioBase
+import EarshotAudioBase
 
 /// All far sides' media on one UDP port, without socket, thread and clock: datagrams come in with the addresses they went
 /// between, and go out with the addresses to take.

@@ -1,4 +1,4 @@
-import AudioBase
+import EarshotAudioBase
 
 /// What is agreed with a far side before media can go to it; of the answer's part what is known.
 public struct TransportSetup: Sendable {

@@ -1,4 +1,4 @@
-import AudioBase
+import EarshotAudioBase
 
 /// How the way to a far side stands. Times are when the state began.
 public enum TransportState: Hashable, Sendable {

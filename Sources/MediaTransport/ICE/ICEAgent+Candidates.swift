@@ -1,4 +1,4 @@
-import AudioBase
+import EarshotAudioBase
 
 extension ICEAgent {
     /// Addresses that the peer tells of at most; the others of ``maximumRemotes`` are for those that checks reveal.

@@ -1,4 +1,4 @@
-import AudioBase
+import EarshotAudioBase
 
 extension ICEAgent {
     /// Seconds between rounds of checks, by how long there has been no rest: so a peer that comes back after a minute is

@@ -1,4 +1,4 @@
-import AudioBase
+import EarshotAudioBase
 
 extension ICEAgent {
     /// Whether a message that came by a port which several agents share is for this one: a check by its user name, an answer

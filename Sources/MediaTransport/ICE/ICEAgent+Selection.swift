@@ -1,4 +1,4 @@
-import AudioBase
+import EarshotAudioBase
 
 extension ICEAgent {
     /// Seconds of silence after which the peer counts as gone.

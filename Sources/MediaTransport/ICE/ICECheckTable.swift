@@ -1,4 +1,4 @@
-import AudioBase
+import EarshotAudioBase
 
 /// A check that awaits its answer.
 struct ICECheck: Sendable {

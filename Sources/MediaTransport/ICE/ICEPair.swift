@@ -1,4 +1,4 @@
-import AudioBase
+import EarshotAudioBase
 
 /// A way between two peers: one of our addresses and one of theirs (RFC 8445 §6.1.2).
 public struct ICEPair: Hashable, Sendable, CustomStringConvertible {

@@ -1,4 +1,4 @@
-import AudioBase
+import EarshotAudioBase
 
 extension ICEAgent {
     /// How an agent stands with its peer. Times are when the state began; what it is at an instant is known once

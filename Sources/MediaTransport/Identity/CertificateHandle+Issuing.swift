@@ -1,4 +1,4 @@
-import COpenSSL
+import CEarshotOpenSSL
 
 extension CertificateHandle {
     private static let day: Int64 = 86_400

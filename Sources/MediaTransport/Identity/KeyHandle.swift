@@ -1,4 +1,4 @@
-import COpenSSL
+import CEarshotOpenSSL
 
 /// An `EVP_PKEY` of OpenSSL. It is not changed once made, and OpenSSL lets several threads use such a one.
 final class KeyHandle: @unchecked Sendable {

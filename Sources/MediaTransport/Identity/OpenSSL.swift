@@ -1,4 +1,4 @@
-import COpenSSL
+import CEarshotOpenSSL
 
 /// What is the same in all that calls OpenSSL.
 enum OpenSSL {

@@ -1,4 +1,4 @@
-import COpenSSL
+import CEarshotOpenSSL
 
 /// A peer's public key: elliptic, on P-256.
 public struct PublicKey: Hashable, Sendable {

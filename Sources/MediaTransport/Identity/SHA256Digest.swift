@@ -1,4 +1,4 @@
-import COpenSSL
+import CEarshotOpenSSL
 
 /// The 32 bytes of a SHA-256 (FIPS 180-4): what both kinds of fingerprint are, and what a file is known by.
 public struct SHA256Digest: Hashable, Sendable {

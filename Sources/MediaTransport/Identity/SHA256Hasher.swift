@@ -1,4 +1,4 @@
-import COpenSSL
+import CEarshotOpenSSL
 
 /// A SHA-256 of bytes that come by and by. One task at a time.
 public struct SHA256Hasher: ~Copyable {

@@ -1,4 +1,4 @@
-import AudioBase
+import EarshotAudioBase
 
 /// Tells when this machine's addresses change: a cable, a Wi-Fi or a VPN that comes or goes.
 ///

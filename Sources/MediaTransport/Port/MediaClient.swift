@@ -1,4 +1,4 @@
-import AudioBase
+import EarshotAudioBase
 
 /// What media a ``MediaPort`` carries: a call's. All calls come on the port's thread, which is real-time: they do not wait.
 public protocol MediaClient: AnyObject {

@@ -1,4 +1,4 @@
-import AudioBase
+import EarshotAudioBase
 
 /// Counts of a ``MediaPort`` thread's wake-ups and system calls since it started. `scripts/counts` guards them for each packet.
 public struct MediaPortWork: Hashable, Sendable {

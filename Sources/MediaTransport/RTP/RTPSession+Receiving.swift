@@ -1,4 +1,4 @@
-import AudioBase
+import EarshotAudioBase
 
 extension RTPSession {
     /// Takes a datagram from the peer, whichever it is, and says what it was. Never traps, whatever the bytes.

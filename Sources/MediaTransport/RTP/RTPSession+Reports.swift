@@ -1,4 +1,4 @@
-import AudioBase
+import EarshotAudioBase
 
 extension RTPSession {
     mutating func receiveReport(_ datagram: UnsafeRawBufferPointer, at: HostTime) -> Received {

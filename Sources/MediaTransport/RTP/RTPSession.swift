@@ -1,4 +1,4 @@
-import AudioBase
+import EarshotAudioBase
 
 /// One peer's RTP and RTCP: one source each way, both on one port (RFC 3550, RFC 5761).
 ///

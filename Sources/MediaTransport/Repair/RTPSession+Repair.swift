@@ -1,4 +1,4 @@
-import AudioBase
+import EarshotAudioBase
 
 /// Packets that are sent once more (RFC 4588), and the asking for them (RFC 4585).
 extension RTPSession {

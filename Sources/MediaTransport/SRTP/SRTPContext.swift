@@ -1,4 +1,4 @@
-import CSRTP
+import CEarshotSRTP
 
 /// An `srtp_t` of libsrtp: one direction, one key, every source in it.
 final class SRTPContext {

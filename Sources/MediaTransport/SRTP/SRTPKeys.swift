@@ -1,4 +1,4 @@
-import COpenSSL
+import CEarshotOpenSSL
 
 /// The master keys and salts of both directions (RFC 5764 §4.2). They are wiped from memory with this value, and no
 /// description has them.

@@ -1,4 +1,4 @@
-import CSRTP
+import CEarshotSRTP
 
 /// Protects the RTP and RTCP that goes to one peer and opens what comes from it (RFC 3711, RFC 7714), in place, in the
 /// caller's buffer.

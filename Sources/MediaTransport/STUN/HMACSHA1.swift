@@ -1,4 +1,4 @@
-import COpenSSL
+import CEarshotOpenSSL
 
 /// HMAC-SHA1 (RFC 2104), which MESSAGE-INTEGRITY is.
 enum HMACSHA1 {

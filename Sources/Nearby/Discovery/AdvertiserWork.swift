@@ -1,4 +1,4 @@
-import CAvahi
+import CEarshotAvahi
 
 /// What ``RoomAdvertiser`` does on its thread: keeps one entry group of the daemon as it is wanted.
 ///

@@ -1,6 +1,6 @@
-import AudioBase
-import CAvahi
-import CDBus
+import EarshotAudioBase
+import CEarshotAvahi
+import CEarshotDBus
 import Glibc
 
 /// What is done with a client of Avahi's daemon, all on the loop's thread.

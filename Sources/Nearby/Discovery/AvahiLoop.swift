@@ -1,6 +1,6 @@
-import AudioBase
-import CAvahi
-import CRealtime
+import EarshotAudioBase
+import CEarshotAvahi
+import CEarshotRealtime
 import Dispatch
 import Foundation
 import Synchronization

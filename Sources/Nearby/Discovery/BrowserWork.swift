@@ -1,5 +1,5 @@
-import CAvahi
-import MediaTransport
+import CEarshotAvahi
+import EarshotMediaTransport
 
 /// What ``RoomBrowser`` does on its thread: a browser of the daemon for the service type, and a resolver that stays for each
 /// service, so that a changed TXT record is told.

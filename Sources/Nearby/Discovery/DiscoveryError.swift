@@ -1,4 +1,4 @@
-import CAvahi
+import CEarshotAvahi
 import Glibc
 
 /// Why rooms can be neither announced nor looked for. Addresses and join codes work all the same.

@@ -1,4 +1,4 @@
-import AudioBase
+import EarshotAudioBase
 import Synchronization
 
 /// Announces a room on the networks of this machine, by DNS-SD over Avahi, until it is stopped or freed.

@@ -1,4 +1,4 @@
-import AudioBase
+import EarshotAudioBase
 
 /// Looks for rooms on the networks of this machine, by DNS-SD over Avahi, until it is stopped or freed. This machine's own are
 /// among them.

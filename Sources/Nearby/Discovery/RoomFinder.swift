@@ -1,4 +1,4 @@
-import AudioBase
+import EarshotAudioBase
 
 /// Finds a room by its name among those that are announced, without a clock or a network.
 ///

@@ -1,8 +1,8 @@
 import Glibc
-import MediaTransport
+import EarshotMediaTransport
 import NIOCore
 
-import struct MediaTransport.SocketAddress
+import struct EarshotMediaTransport.SocketAddress
 
 extension SocketAddress {
     /// An IPv4 address that came to a socket of both families is an IPv4 address here.

@@ -1,4 +1,4 @@
-import MediaTransport
+import EarshotMediaTransport
 import Synchronization
 
 /// The connections of a server: counts them by address, and knows which wait for a request.

@@ -1,4 +1,4 @@
-import MediaTransport
+import EarshotMediaTransport
 import NIOCore
 import NIOHTTP1
 

@@ -1,7 +1,7 @@
-import MediaTransport
+import EarshotMediaTransport
 import NIOHTTP1
 
-import struct MediaTransport.SocketAddress
+import struct EarshotMediaTransport.SocketAddress
 
 /// A request as a handler gets it.
 struct HTTPRequest: Sendable {

@@ -1,9 +1,9 @@
-import MediaTransport
+import EarshotMediaTransport
 import NIOCore
 import NIOHTTP1
 import NIOPosix
 
-import struct MediaTransport.SocketAddress
+import struct EarshotMediaTransport.SocketAddress
 
 extension HTTPSClient {
     /// Connects to the address that is the first to answer with the right key: each is tried a little after the one before

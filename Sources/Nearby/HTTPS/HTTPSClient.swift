@@ -1,9 +1,9 @@
-import MediaTransport
+import EarshotMediaTransport
 import NIOCore
 import NIOHTTP1
 import Synchronization
 
-import struct MediaTransport.SocketAddress
+import struct EarshotMediaTransport.SocketAddress
 
 /// Whether a server's key is the right one, by who knows the pinned key, the join code, or nothing yet.
 enum KeyVerdict: Hashable, Sendable {

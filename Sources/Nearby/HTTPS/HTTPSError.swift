@@ -1,9 +1,9 @@
 import Glibc
-import MediaTransport
+import EarshotMediaTransport
 import NIOCore
 import NIOHTTP1
 
-import struct MediaTransport.SocketAddress
+import struct EarshotMediaTransport.SocketAddress
 
 /// Why there is no server, or no answer from one.
 enum HTTPSError: Error, Hashable, Sendable, CustomStringConvertible {

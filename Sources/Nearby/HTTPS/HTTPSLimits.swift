@@ -1,4 +1,4 @@
-import COpenSSL
+import CEarshotOpenSSL
 import Dispatch
 import Glibc
 import NIOPosix

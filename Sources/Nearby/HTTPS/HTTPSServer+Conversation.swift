@@ -1,8 +1,8 @@
-import MediaTransport
+import EarshotMediaTransport
 import NIOCore
 import NIOHTTP1
 
-import struct MediaTransport.SocketAddress
+import struct EarshotMediaTransport.SocketAddress
 
 extension HTTPSServer {
     /// Reads requests and answers them, one after the other, until one side has had enough.

@@ -1,11 +1,11 @@
 import Glibc
-import MediaTransport
+import EarshotMediaTransport
 import NIOCore
 import NIOHTTP1
 import NIOPosix
 import Synchronization
 
-import struct MediaTransport.SocketAddress
+import struct EarshotMediaTransport.SocketAddress
 
 /// HTTP/1.1 over TLS 1.2 or newer, on one TCP port.
 ///

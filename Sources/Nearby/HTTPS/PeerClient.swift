@@ -1,5 +1,5 @@
-import MediaTransport
-import Rooms
+import EarshotMediaTransport
+import EarshotRooms
 import Synchronization
 
 /// HTTPS to one peer, which has to prove the key that is expected of it.

@@ -1,5 +1,5 @@
 import NIOHTTP1
-import Rooms
+import EarshotRooms
 
 extension HTTPParts {
     /// Of several fields of a name the first counts.

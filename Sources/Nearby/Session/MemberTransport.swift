@@ -1,5 +1,5 @@
-import MediaTransport
-import Rooms
+import EarshotMediaTransport
+import EarshotRooms
 
 /// The transport to one member, and the descriptions that it comes from.
 struct MemberTransport {

@@ -1,4 +1,4 @@
-import MediaTransport
+import EarshotMediaTransport
 
 /// Why a session cannot begin, or do what it was asked.
 public enum NearbyError: Error, Hashable, Sendable, CustomStringConvertible {

@@ -1,9 +1,9 @@
-import AudioBase
-import MediaTransport
+import EarshotAudioBase
+import EarshotMediaTransport
 import NIOHTTP1
-import Rooms
+import EarshotRooms
 
-import struct MediaTransport.SocketAddress
+import struct EarshotMediaTransport.SocketAddress
 
 /// Requests that this session makes of others.
 extension NearbySession {

@@ -1,7 +1,7 @@
-import AudioBase
+import EarshotAudioBase
 import Foundation
-import MediaTransport
-import Rooms
+import EarshotMediaTransport
+import EarshotRooms
 
 /// What is told of the room by DNS-SD, and what other parts of it are looked for.
 extension NearbySession {

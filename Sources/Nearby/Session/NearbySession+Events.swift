@@ -1,6 +1,6 @@
-import AudioBase
-import MediaTransport
-import Rooms
+import EarshotAudioBase
+import EarshotMediaTransport
+import EarshotRooms
 
 /// The session's event queue. The actions of each event are executed before the next event is handled; events that they cause
 /// wait in the queue. The clock is read once for each event from outside.

@@ -1,7 +1,7 @@
-import MediaTransport
-import Rooms
+import EarshotMediaTransport
+import EarshotRooms
 
-import struct MediaTransport.SocketAddress
+import struct EarshotMediaTransport.SocketAddress
 
 /// The media port's events, and what the session learns from media.
 extension NearbySession {

@@ -1,5 +1,5 @@
-import MediaTransport
-import Rooms
+import EarshotMediaTransport
+import EarshotRooms
 
 /// Executes the actions of the media negotiation: makes and reads descriptions, adds and removes transports.
 extension NearbySession {

@@ -1,5 +1,5 @@
-import MediaTransport
-import Rooms
+import EarshotMediaTransport
+import EarshotRooms
 
 /// The ports: opened once, served until the session is closed.
 extension NearbySession {

@@ -1,6 +1,6 @@
-import MediaTransport
+import EarshotMediaTransport
 import NIOHTTP1
-import Rooms
+import EarshotRooms
 
 /// Requests of others.
 extension NearbySession {

@@ -1,5 +1,5 @@
-import MediaTransport
-import Rooms
+import EarshotMediaTransport
+import EarshotRooms
 
 /// What goes from member to member beside media: messages, streams of bytes, files. Native members only.
 extension NearbySession {

@@ -1,4 +1,4 @@
-import Rooms
+import EarshotRooms
 import Synchronization
 
 /// Runs one thing at a time, the latest: who comes ends the one before, and begins when that has ended.

@@ -1,5 +1,5 @@
 import Foundation
-import MediaTransport
+import EarshotMediaTransport
 import NIOHTTP1
 
 /// What errors are on the wire.

@@ -1,7 +1,7 @@
 import Glibc
-import MediaTransport
+import EarshotMediaTransport
 import NIOHTTP1
-import Rooms
+import EarshotRooms
 
 /// Why a message, a stream or a file does not arrive, on either side.
 public enum TransferError: Error, Hashable, Sendable {

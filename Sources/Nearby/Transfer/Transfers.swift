@@ -1,6 +1,6 @@
-import MediaTransport
+import EarshotMediaTransport
 import NIOHTTP1
-import Rooms
+import EarshotRooms
 import Synchronization
 
 /// The room, as far as what goes from member to member asks of it.

@@ -1,4 +1,4 @@
-import MediaTransport
+import EarshotMediaTransport
 
 /// Where a room is and whose it is, in 16 characters (IPv4, the usual port) to 39 (IPv6, another port), to be read out.
 ///

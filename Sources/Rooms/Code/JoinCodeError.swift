@@ -1,4 +1,4 @@
-import MediaTransport
+import EarshotMediaTransport
 
 /// Why there is no join code for a host, or a text is none.
 public enum JoinCodeError: Error, Hashable, Sendable, CustomStringConvertible {

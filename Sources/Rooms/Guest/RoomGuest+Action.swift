@@ -1,5 +1,5 @@
-import AudioBase
-import MediaTransport
+import EarshotAudioBase
+import EarshotMediaTransport
 
 extension RoomGuest {
     /// What the owner of a ``RoomGuest`` does next.

@@ -1,4 +1,4 @@
-import MediaTransport
+import EarshotMediaTransport
 
 extension RoomGuest {
     /// Why a guest is over.

@@ -1,5 +1,5 @@
-import AudioBase
-import MediaTransport
+import EarshotAudioBase
+import EarshotMediaTransport
 
 extension RoomGuest {
     /// A fact that the owner of a ``RoomGuest`` reports, or a wish of the user.

@@ -1,5 +1,5 @@
-import AudioBase
-import MediaTransport
+import EarshotAudioBase
+import EarshotMediaTransport
 
 extension RoomGuest {
     /// Fetches a new nonce, then asks with the PIN's key.

@@ -1,5 +1,5 @@
-import AudioBase
-import MediaTransport
+import EarshotAudioBase
+import EarshotMediaTransport
 
 /// Offers of media between members, signed and checked; and what a member says of itself.
 extension RoomGuest {

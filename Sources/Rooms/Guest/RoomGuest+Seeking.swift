@@ -1,5 +1,5 @@
-import AudioBase
-import MediaTransport
+import EarshotAudioBase
+import EarshotMediaTransport
 
 /// When the host is silent or gone. The guest tries it again and asks the other native members what they know. Then it
 /// comes back, follows whoever has taken over, or takes over itself: the member that has been in the room longest does, once

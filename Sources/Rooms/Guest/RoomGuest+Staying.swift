@@ -1,5 +1,5 @@
-import AudioBase
-import MediaTransport
+import EarshotAudioBase
+import EarshotMediaTransport
 
 extension RoomGuest {
     /// What a member does while all is well: listens, and gives signs of life.

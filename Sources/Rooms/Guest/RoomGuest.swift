@@ -1,5 +1,5 @@
-import AudioBase
-import MediaTransport
+import EarshotAudioBase
+import EarshotMediaTransport
 
 /// The side of a room that asks: it joins, keeps in step with the host, comes back after a cut, and follows or becomes the
 /// next host when the host is gone.

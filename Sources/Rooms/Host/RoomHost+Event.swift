@@ -1,5 +1,5 @@
-import AudioBase
-import MediaTransport
+import EarshotAudioBase
+import EarshotMediaTransport
 
 extension RoomHost {
     /// A fact that the owner of a ``RoomHost`` reports, or a wish of the user.

@@ -1,5 +1,5 @@
-import AudioBase
-import MediaTransport
+import EarshotAudioBase
+import EarshotMediaTransport
 
 /// The side of a room that admits: it judges who asks, keeps the roster, and passes offers on between members.
 ///

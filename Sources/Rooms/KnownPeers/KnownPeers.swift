@@ -1,4 +1,4 @@
-import MediaTransport
+import EarshotMediaTransport
 
 /// Whom this machine has met: keys, under which names, and whether a person let them in or shut them out.
 ///

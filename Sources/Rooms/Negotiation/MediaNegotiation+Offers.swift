@@ -1,5 +1,5 @@
-import AudioBase
-import MediaTransport
+import EarshotAudioBase
+import EarshotMediaTransport
 
 extension MediaNegotiation {
     /// The offer of ``Roster/offerer(between:and:)`` wins over one that crosses it, which is left to expire. An offer that the

@@ -1,4 +1,4 @@
-import AudioBase
+import EarshotAudioBase
 
 /// Offers and answers of media between the local peer and each other member of its room: who offers, crossed offers, retries
 /// and renegotiation.

@@ -1,4 +1,4 @@
-import MediaTransport
+import EarshotMediaTransport
 
 /// A room's PIN: 4 to 32 characters. It prints as dots.
 public struct PIN: Hashable, Sendable, CustomStringConvertible {

@@ -1,5 +1,5 @@
-import AudioBase
-import MediaTransport
+import EarshotAudioBase
+import EarshotMediaTransport
 
 /// The host's side of a PIN: gives out nonces, checks proofs, and bounds how often one may be wrong.
 struct PINVerifier: Sendable {

@@ -1,4 +1,4 @@
-import MediaTransport
+import EarshotMediaTransport
 
 /// One of a room: what all others are told of it.
 public struct Member: Hashable, Sendable {

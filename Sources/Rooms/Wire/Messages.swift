@@ -1,4 +1,4 @@
-import MediaTransport
+import EarshotMediaTransport
 
 /// What anybody may know of a room: the answer to `GET /room`. The key is a claim; the TLS handshake proves it.
 public struct RoomInfo: Hashable, Sendable, Codable {

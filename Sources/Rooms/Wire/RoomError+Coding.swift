@@ -1,4 +1,4 @@
-import MediaTransport
+import EarshotMediaTransport
 
 extension RoomError {
     /// What an error is on the wire.

@@ -1,4 +1,4 @@
-import MediaTransport
+import EarshotMediaTransport
 
 extension RoomError: CustomStringConvertible {
     /// One sentence for the guest that says what happened.

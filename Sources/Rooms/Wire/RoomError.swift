@@ -1,4 +1,4 @@
-import MediaTransport
+import EarshotMediaTransport
 
 /// Why a peer does not get what it asked for: a code and a status on the wire, and what happened for the person on each side.
 public enum RoomError: Error, Hashable, Sendable {

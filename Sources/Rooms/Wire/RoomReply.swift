@@ -1,4 +1,4 @@
-import MediaTransport
+import EarshotMediaTransport
 
 /// What a peer answers to a ``RoomRequest``.
 public enum RoomReply: Hashable, Sendable {

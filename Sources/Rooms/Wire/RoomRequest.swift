@@ -1,4 +1,4 @@
-import MediaTransport
+import EarshotMediaTransport
 
 /// What one peer asks of another over HTTPS.
 public enum RoomRequest: Hashable, Sendable {

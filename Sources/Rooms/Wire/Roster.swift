@@ -1,4 +1,4 @@
-import MediaTransport
+import EarshotMediaTransport
 
 /// Who is in a room, in the order of joining, and who admits. The host makes it, all others copy it.
 public struct Roster: Hashable, Sendable {

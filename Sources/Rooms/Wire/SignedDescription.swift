@@ -1,4 +1,4 @@
-import MediaTransport
+import EarshotMediaTransport
 
 /// An offer or an answer as it passes through the host, with its maker's signature where the maker has a key.
 public struct SignedDescription: Hashable, Sendable {

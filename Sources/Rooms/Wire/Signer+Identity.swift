@@ -1,4 +1,4 @@
-import MediaTransport
+import EarshotMediaTransport
 
 extension Signer {
     /// Signs with an identity's key.

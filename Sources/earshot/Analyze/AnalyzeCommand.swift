@@ -1,7 +1,7 @@
 import ArgumentParser
-import AudioBase
-import AudioContainers
-import Diagnostics
+import EarshotAudioBase
+import EarshotAudioContainers
+import EarshotDiagnostics
 import Foundation
 
 struct AnalyzeCommand: ParsableCommand {

@@ -1,6 +1,6 @@
 import ArgumentParser
-import Call
-import MediaTransport
+import EarshotCall
+import EarshotMediaTransport
 
 /// What `host` and `join` share.
 struct CallOptions: ParsableArguments {

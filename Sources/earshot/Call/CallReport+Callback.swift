@@ -1,4 +1,4 @@
-import AudioDevices
+import EarshotAudioDevices
 
 extension CallReport.Callback {
     /// In microseconds, to a tenth.

@@ -1,7 +1,7 @@
-import Call
-import LiveCall
-import MediaTransport
-import Rooms
+import EarshotCall
+import EarshotLiveCall
+import EarshotMediaTransport
+import EarshotRooms
 
 extension CallReport.Peer {
     init(_ record: ParticipantRecord) {

@@ -1,5 +1,5 @@
-import Call
-import LiveCall
+import EarshotCall
+import EarshotLiveCall
 
 extension CallReport.Voice {
     init(_ voice: CallVoice, _ state: VoiceProcessingState?) {

@@ -1,8 +1,8 @@
-import AudioBase
-import AudioDevices
-import AudioSession
+import EarshotAudioBase
+import EarshotAudioDevices
+import EarshotAudioSession
 import Foundation
-import LiveCall
+import EarshotLiveCall
 
 extension AudioSession {
     /// Those after the first activation.

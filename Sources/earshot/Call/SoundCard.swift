@@ -1,10 +1,10 @@
-import AudioBase
-import AudioContainers
-import AudioDevices
-import AudioFiles
-import AudioSession
+import EarshotAudioBase
+import EarshotAudioContainers
+import EarshotAudioDevices
+import EarshotAudioFiles
+import EarshotAudioSession
 import Foundation
-import LiveCall
+import EarshotLiveCall
 
 /// The sound card of a call, with the files that a simulated one hears and speaks through.
 final class SoundCard: LiveCallDevice {

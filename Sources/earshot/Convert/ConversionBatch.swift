@@ -1,4 +1,4 @@
-import AudioContainers
+import EarshotAudioContainers
 import Foundation
 import Synchronization
 

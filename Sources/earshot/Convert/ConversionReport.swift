@@ -1,5 +1,5 @@
-import AudioContainers
-import AudioFiles
+import EarshotAudioContainers
+import EarshotAudioFiles
 import Foundation
 
 /// What `convert --json` prints of a file. The manual page has its fields, which stay.

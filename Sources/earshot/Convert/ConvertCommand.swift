@@ -1,7 +1,7 @@
 import ArgumentParser
-import AudioBase
-import AudioContainers
-import AudioFiles
+import EarshotAudioBase
+import EarshotAudioContainers
+import EarshotAudioFiles
 import Foundation
 
 struct ConvertCommand: ParsableCommand {

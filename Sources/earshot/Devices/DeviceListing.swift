@@ -1,4 +1,4 @@
-import AudioDevices
+import EarshotAudioDevices
 
 /// A sound system's devices at one instant.
 struct DeviceListing {

@@ -1,4 +1,4 @@
-import AudioDevices
+import EarshotAudioDevices
 import Foundation
 
 /// What `devices --json` prints. The manual page has its fields, which stay.

@@ -1,4 +1,4 @@
-import AudioDevices
+import EarshotAudioDevices
 
 /// Devices for people: a table for each sound system, and advice under it.
 struct DeviceTable {

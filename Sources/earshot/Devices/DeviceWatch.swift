@@ -1,5 +1,5 @@
 import ArgumentParser
-import AudioDevices
+import EarshotAudioDevices
 import Foundation
 import Synchronization
 

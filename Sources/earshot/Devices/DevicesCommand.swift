@@ -1,5 +1,5 @@
 import ArgumentParser
-import AudioDevices
+import EarshotAudioDevices
 
 struct DevicesCommand: ParsableCommand {
     static let configuration = CommandConfiguration(

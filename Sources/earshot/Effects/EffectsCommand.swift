@@ -1,7 +1,7 @@
 import ArgumentParser
-import AudioBase
-import AudioDSP
-import AudioPlugIns
+import EarshotAudioBase
+import EarshotAudioDSP
+import EarshotAudioPlugIns
 
 struct EffectsCommand: ParsableCommand {
     static let configuration = CommandConfiguration(

@@ -1,4 +1,4 @@
-import AudioDSP
+import EarshotAudioDSP
 import Foundation
 
 /// What `effects --json` prints. The manual page has its fields, which stay.

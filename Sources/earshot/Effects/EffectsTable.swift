@@ -1,4 +1,4 @@
-import AudioDSP
+import EarshotAudioDSP
 
 /// Units for people: a line each, or one with all its parameters.
 struct EffectsTable {

@@ -1,5 +1,5 @@
-import AudioDevices
-import AudioSession
+import EarshotAudioDevices
+import EarshotAudioSession
 
 extension AudioDeviceError: AdvisedError {
     var advice: String? {

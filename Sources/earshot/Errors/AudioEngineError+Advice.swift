@@ -1,6 +1,6 @@
-import AudioEngine
-import AudioPlugIns
-import AudioQueues
+import EarshotAudioEngine
+import EarshotAudioPlugIns
+import EarshotAudioQueues
 
 extension AudioEngineError: AdvisedError {
     var advice: String? {

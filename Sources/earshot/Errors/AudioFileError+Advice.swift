@@ -1,5 +1,5 @@
-import AudioContainers
-import AudioFiles
+import EarshotAudioContainers
+import EarshotAudioFiles
 
 extension AudioFileError: AdvisedError {
     var advice: String? {

@@ -1,4 +1,4 @@
-import AudioStreams
+import EarshotAudioStreams
 
 extension AudioStreamError: AdvisedError {
     var advice: String? {

@@ -1,7 +1,7 @@
-import AudioBase
-import AudioCodecs
-import Call
-import VoiceProcessing
+import EarshotAudioBase
+import EarshotAudioCodecs
+import EarshotCall
+import EarshotVoiceProcessing
 
 extension CodecError: AdvisedError {
     var advice: String? {

@@ -1,5 +1,5 @@
-import Diagnostics
-import Simulation
+import EarshotDiagnostics
+import EarshotSimulation
 
 extension RoundTripError: AdvisedError {
     var advice: String? {

@@ -1,4 +1,4 @@
-import Nearby
+import EarshotNearby
 
 extension Firewall {
     /// The administrator's command that opens a port, at least until the machine restarts.

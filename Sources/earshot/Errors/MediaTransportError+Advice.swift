@@ -1,4 +1,4 @@
-import MediaTransport
+import EarshotMediaTransport
 
 extension UDPSocketError: AdvisedError {
     var advice: String? {

@@ -1,4 +1,4 @@
-import AudioDevices
+import EarshotAudioDevices
 
 extension MicrophoneCheck.Finding {
     /// One line that says what is wrong and what to do; nil if the microphone is fine.

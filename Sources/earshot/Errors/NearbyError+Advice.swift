@@ -1,5 +1,5 @@
 import Foundation
-import Nearby
+import EarshotNearby
 
 extension NearbyError: AdvisedError {
     var advice: String? {

@@ -1,4 +1,4 @@
-import AudioDevices
+import EarshotAudioDevices
 
 extension RealTimeScheduling {
     /// One line that says how a callback's thread is scheduled; if not in real time, also why, and what to change.

@@ -1,10 +1,10 @@
 import ArgumentParser
-import Call
+import EarshotCall
 import Foundation
-import MediaTransport
-import Nearby
-import Playout
-import Rooms
+import EarshotMediaTransport
+import EarshotNearby
+import EarshotPlayout
+import EarshotRooms
 
 struct ForecastCommand: ParsableCommand {
     static let configuration = CommandConfiguration(

@@ -1,9 +1,9 @@
-import AudioBase
-import Call
+import EarshotAudioBase
+import EarshotCall
 import Foundation
-import LiveCall
-import Playout
-import Rooms
+import EarshotLiveCall
+import EarshotPlayout
+import EarshotRooms
 
 /// In a room as a silent guest, for as long as it takes to know the ways from the others.
 final class ForecastRunner {

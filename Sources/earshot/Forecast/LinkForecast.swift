@@ -1,4 +1,4 @@
-import Playout
+import EarshotPlayout
 
 /// What each dial, and each depth of playout's buffer, would do on one link, as reports have it.
 struct LinkForecast: Codable {

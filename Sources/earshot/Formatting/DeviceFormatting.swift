@@ -1,4 +1,4 @@
-import AudioDevices
+import EarshotAudioDevices
 import Foundation
 
 /// Formats a device's properties for people.

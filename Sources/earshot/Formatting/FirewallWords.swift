@@ -1,4 +1,4 @@
-import Nearby
+import EarshotNearby
 
 /// What a person should know of packet filters: which port, which protocol, and the command that opens it.
 enum FirewallWords {

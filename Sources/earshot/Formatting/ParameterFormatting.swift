@@ -1,4 +1,4 @@
-import AudioDSP
+import EarshotAudioDSP
 import Foundation
 
 /// A unit's parameter in words.

@@ -1,4 +1,4 @@
-import Call
+import EarshotCall
 
 extension RateState {
     /// One line that says what a slow link carries, what is sent, and what to do; nil if the link carries all.

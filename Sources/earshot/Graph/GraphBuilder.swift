@@ -1,10 +1,10 @@
-import AudioBase
-import AudioContainers
-import AudioDSP
-import AudioEngine
-import AudioFiles
+import EarshotAudioBase
+import EarshotAudioContainers
+import EarshotAudioDSP
+import EarshotAudioEngine
+import EarshotAudioFiles
 import Foundation
-import TOMLReader
+import EarshotTOMLReader
 
 /// A graph file made into an engine that can render, with what it plays opened.
 struct GraphBuilder {

@@ -1,6 +1,6 @@
-import AudioBase
-import AudioDSP
-import TOMLReader
+import EarshotAudioBase
+import EarshotAudioDSP
+import EarshotTOMLReader
 
 /// The fields of one table of a graph file, each asked for by name, kind and range.
 struct GraphFields {

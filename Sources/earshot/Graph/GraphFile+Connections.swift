@@ -1,5 +1,5 @@
-import AudioDSP
-import TOMLReader
+import EarshotAudioDSP
+import EarshotTOMLReader
 
 extension GraphFile {
     func connection(_ value: TOMLValue) throws(GraphFileError) -> Connection {

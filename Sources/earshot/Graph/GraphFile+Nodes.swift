@@ -1,7 +1,7 @@
-import AudioBase
-import AudioDSP
-import AudioPlugIns
-import TOMLReader
+import EarshotAudioBase
+import EarshotAudioDSP
+import EarshotAudioPlugIns
+import EarshotTOMLReader
 
 extension GraphFile {
     /// What `type` can be besides a unit's subtype.

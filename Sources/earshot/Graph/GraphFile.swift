@@ -1,6 +1,6 @@
-import AudioDSP
-import AudioPlugIns
-import TOMLReader
+import EarshotAudioDSP
+import EarshotAudioPlugIns
+import EarshotTOMLReader
 
 /// A graph as a TOML file has it (docs/graph-files.md), checked as far as that goes without opening sound files: every name,
 /// field, range and connection. What it says is not yet built.

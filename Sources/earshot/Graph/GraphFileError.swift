@@ -1,4 +1,4 @@
-import TOMLReader
+import EarshotTOMLReader
 
 /// What is wrong with a graph file, and where.
 struct GraphFileError: Error, Hashable, CustomStringConvertible {

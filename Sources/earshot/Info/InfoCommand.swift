@@ -1,6 +1,6 @@
 import ArgumentParser
-import AudioContainers
-import AudioFiles
+import EarshotAudioContainers
+import EarshotAudioFiles
 
 struct InfoCommand: ParsableCommand {
     static let configuration = CommandConfiguration(

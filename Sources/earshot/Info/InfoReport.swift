@@ -1,4 +1,4 @@
-import AudioFiles
+import EarshotAudioFiles
 import Foundation
 
 /// What `info --json` prints of a file. The manual page has its fields, which stay.

@@ -1,7 +1,7 @@
-import AudioBase
-import AudioDevices
-import AudioSession
-import Diagnostics
+import EarshotAudioBase
+import EarshotAudioDevices
+import EarshotAudioSession
+import EarshotDiagnostics
 import Foundation
 
 /// The sound card of `earshot loopback`, on a session that follows what becomes of it.

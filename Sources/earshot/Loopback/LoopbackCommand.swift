@@ -1,5 +1,5 @@
 import ArgumentParser
-import Diagnostics
+import EarshotDiagnostics
 
 struct LoopbackCommand: ParsableCommand {
     static let configuration = CommandConfiguration(

@@ -1,5 +1,5 @@
-import AudioBase
-import Diagnostics
+import EarshotAudioBase
+import EarshotDiagnostics
 
 /// Measures a loop several times in a row, a little at each ``step(_:now:)``.
 struct LoopbackProbing {

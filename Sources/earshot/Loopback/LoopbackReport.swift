@@ -1,4 +1,4 @@
-import Diagnostics
+import EarshotDiagnostics
 
 /// What `earshot loopback --json` prints at the end. Milliseconds, but for what is named otherwise.
 struct LoopbackReport: Codable {

@@ -1,7 +1,7 @@
-import AudioBase
-import AudioDevices
-import AudioSession
-import Diagnostics
+import EarshotAudioBase
+import EarshotAudioDevices
+import EarshotAudioSession
+import EarshotDiagnostics
 import Foundation
 
 /// Runs a loopback from the first block to the report: shows how it stands, measures, ends it for the right reason.

@@ -1,5 +1,5 @@
-import AudioBase
-import Diagnostics
+import EarshotAudioBase
+import EarshotDiagnostics
 import Foundation
 
 /// What `earshot loopback` says while it runs.

@@ -1,10 +1,10 @@
-import AudioBase
-import AudioDevices
-import AudioEngine
-import AudioFiles
-import AudioSession
-import Call
-import Diagnostics
+import EarshotAudioBase
+import EarshotAudioDevices
+import EarshotAudioEngine
+import EarshotAudioFiles
+import EarshotAudioSession
+import EarshotCall
+import EarshotDiagnostics
 import Foundation
 
 /// The sound card of `earshot monitor` with its graph: microphone → effects → a mixer, from which the file is written → the

@@ -1,6 +1,6 @@
-import AudioBase
-import AudioDevices
-import AudioSession
+import EarshotAudioBase
+import EarshotAudioDevices
+import EarshotAudioSession
 import Foundation
 
 /// Runs the monitor from the first block to the report.

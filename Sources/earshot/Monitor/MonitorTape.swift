@@ -1,6 +1,6 @@
-import AudioBase
-import AudioDSP
-import Diagnostics
+import EarshotAudioBase
+import EarshotAudioDSP
+import EarshotDiagnostics
 import Synchronization
 
 /// Takes sound out of the monitor's graph on the render thread: measures it, and writes it into a ring for a file.

@@ -1,9 +1,9 @@
-import AudioBase
-import AudioDSP
-import AudioDevices
-import AudioEngine
-import AudioQueues
-import AudioSession
+import EarshotAudioBase
+import EarshotAudioDSP
+import EarshotAudioDevices
+import EarshotAudioEngine
+import EarshotAudioQueues
+import EarshotAudioSession
 import Foundation
 
 /// What `earshot play` plays on: player → effects → the main mixer, which has the volume → loudspeaker.

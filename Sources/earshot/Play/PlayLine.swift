@@ -1,4 +1,4 @@
-import AudioStreams
+import EarshotAudioStreams
 import Foundation
 
 /// How playing stands, in one line.

@@ -1,8 +1,8 @@
-import AudioBase
-import AudioContainers
-import AudioFiles
-import AudioQueues
-import AudioStreams
+import EarshotAudioBase
+import EarshotAudioContainers
+import EarshotAudioFiles
+import EarshotAudioQueues
+import EarshotAudioStreams
 import Foundation
 
 /// Gives the player what comes next, one ahead, and keeps account of what was played. What cannot be opened is told and left

@@ -1,5 +1,5 @@
-import AudioBase
-import AudioStreams
+import EarshotAudioBase
+import EarshotAudioStreams
 
 /// What `earshot play --json` prints at the end. The manual page has its fields, which stay.
 struct PlayReport: Codable {

@@ -1,5 +1,5 @@
-import AudioBase
-import AudioStreams
+import EarshotAudioBase
+import EarshotAudioStreams
 
 /// Streams that failed while everything is played again and again, and when each is tried once more: later each time.
 struct PlayRetries {

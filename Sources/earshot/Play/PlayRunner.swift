@@ -1,7 +1,7 @@
-import AudioBase
-import AudioDevices
-import AudioQueues
-import AudioSession
+import EarshotAudioBase
+import EarshotAudioDevices
+import EarshotAudioQueues
+import EarshotAudioSession
 import Foundation
 
 /// Plays, from the first block to the report.

@@ -1,5 +1,5 @@
-import AudioFiles
-import AudioStreams
+import EarshotAudioFiles
+import EarshotAudioStreams
 import Foundation
 
 /// One thing to play.

@@ -1,5 +1,5 @@
-import AudioContainers
-import AudioFiles
+import EarshotAudioContainers
+import EarshotAudioFiles
 import Foundation
 
 /// What a file that plays is called.

@@ -1,6 +1,6 @@
 import ArgumentParser
 import Foundation
-import VoiceProcessing
+import EarshotVoiceProcessing
 
 struct ProcessVoiceCommand: ParsableCommand {
     static let configuration = CommandConfiguration(

@@ -1,5 +1,5 @@
 import Foundation
-import VoiceProcessing
+import EarshotVoiceProcessing
 
 /// What `earshot process-voice --json` prints. Milliseconds and decibels, but for what is named otherwise.
 struct ProcessVoiceReport: Codable {

@@ -1,8 +1,8 @@
-import AudioBase
-import AudioContainers
-import AudioFiles
+import EarshotAudioBase
+import EarshotAudioContainers
+import EarshotAudioFiles
 import Foundation
-import VoiceProcessing
+import EarshotVoiceProcessing
 
 /// The files of `earshot process-voice`: two are read, a frame of 10 ms at a time, one is written.
 struct VoiceFiles {

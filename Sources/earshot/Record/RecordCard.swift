@@ -1,10 +1,10 @@
-import AudioBase
-import AudioContainers
-import AudioDevices
-import AudioEngine
-import AudioFiles
-import AudioQueues
-import AudioSession
+import EarshotAudioBase
+import EarshotAudioContainers
+import EarshotAudioDevices
+import EarshotAudioEngine
+import EarshotAudioFiles
+import EarshotAudioQueues
+import EarshotAudioSession
 import Foundation
 
 /// The sound card of `earshot record`: microphone → recorder, and a meter beside it.

@@ -1,5 +1,5 @@
 import ArgumentParser
-import AudioBase
+import EarshotAudioBase
 
 struct RecordCommand: ParsableCommand {
     static let configuration = CommandConfiguration(

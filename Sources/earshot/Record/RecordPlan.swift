@@ -1,7 +1,7 @@
-import AudioBase
-import AudioContainers
-import AudioFiles
-import AudioQueues
+import EarshotAudioBase
+import EarshotAudioContainers
+import EarshotAudioFiles
+import EarshotAudioQueues
 import Foundation
 
 /// Which files are recorded into, checked before any is touched.

@@ -1,7 +1,7 @@
-import AudioBase
-import AudioDSP
-import AudioFiles
-import AudioQueues
+import EarshotAudioBase
+import EarshotAudioDSP
+import EarshotAudioFiles
+import EarshotAudioQueues
 import Foundation
 
 /// What `record --json` prints. The manual page has its fields, which stay.

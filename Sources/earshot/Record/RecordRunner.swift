@@ -1,7 +1,7 @@
-import AudioBase
-import AudioDevices
-import AudioFiles
-import AudioQueues
+import EarshotAudioBase
+import EarshotAudioDevices
+import EarshotAudioFiles
+import EarshotAudioQueues
 import Foundation
 
 /// Runs a recording from the first block to the report.

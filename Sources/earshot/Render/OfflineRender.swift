@@ -1,7 +1,7 @@
-import AudioBase
-import AudioDSP
-import AudioEngine
-import AudioFiles
+import EarshotAudioBase
+import EarshotAudioDSP
+import EarshotAudioEngine
+import EarshotAudioFiles
 import Foundation
 
 /// Renders a graph into a file, block by block, until its inputs have ended and what they left behind has died away.

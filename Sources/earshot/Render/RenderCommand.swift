@@ -1,8 +1,8 @@
 import ArgumentParser
-import AudioBase
-import AudioFiles
+import EarshotAudioBase
+import EarshotAudioFiles
 import Foundation
-import TOMLReader
+import EarshotTOMLReader
 
 struct RenderCommand: ParsableCommand {
     static let configuration = CommandConfiguration(

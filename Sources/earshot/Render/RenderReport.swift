@@ -1,5 +1,5 @@
-import AudioEngine
-import AudioFiles
+import EarshotAudioEngine
+import EarshotAudioFiles
 import Foundation
 
 /// What `render --json` prints. The manual page has its fields, which stay.

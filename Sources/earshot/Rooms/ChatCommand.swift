@@ -1,8 +1,8 @@
 import ArgumentParser
 import Foundation
-import LiveCall
-import Nearby
-import Rooms
+import EarshotLiveCall
+import EarshotNearby
+import EarshotRooms
 
 struct ChatCommand: ParsableCommand {
     static let configuration = CommandConfiguration(

@@ -1,9 +1,9 @@
-import Call
+import EarshotCall
 import Foundation
-import LiveCall
-import MediaTransport
-import Nearby
-import Rooms
+import EarshotLiveCall
+import EarshotMediaTransport
+import EarshotNearby
+import EarshotRooms
 
 /// In a room as a guest with a sound card: what `join` and `forecast` share.
 struct GuestCall {

@@ -1,10 +1,10 @@
 import ArgumentParser
-import Call
+import EarshotCall
 import Foundation
-import LiveCall
-import MediaTransport
-import Nearby
-import Rooms
+import EarshotLiveCall
+import EarshotMediaTransport
+import EarshotNearby
+import EarshotRooms
 
 struct HostCommand: ParsableCommand {
     static let configuration = CommandConfiguration(

@@ -1,9 +1,9 @@
 import ArgumentParser
-import Call
+import EarshotCall
 import Foundation
-import MediaTransport
-import Nearby
-import Rooms
+import EarshotMediaTransport
+import EarshotNearby
+import EarshotRooms
 
 struct JoinCommand: ParsableCommand {
     static let configuration = CommandConfiguration(

@@ -1,7 +1,7 @@
 import ArgumentParser
 import Foundation
-import MediaTransport
-import Rooms
+import EarshotMediaTransport
+import EarshotRooms
 
 /// What a person types to say which room is meant.
 enum JoinTarget: Equatable {

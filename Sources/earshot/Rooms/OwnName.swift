@@ -1,5 +1,5 @@
 import Foundation
-import Rooms
+import EarshotRooms
 
 /// What this machine's person is called where nothing is said.
 enum OwnName {

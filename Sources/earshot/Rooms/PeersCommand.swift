@@ -1,8 +1,8 @@
 import ArgumentParser
 import Foundation
-import MediaTransport
-import Nearby
-import Rooms
+import EarshotMediaTransport
+import EarshotNearby
+import EarshotRooms
 
 struct PeersCommand: ParsableCommand {
     static let configuration = CommandConfiguration(

@@ -1,6 +1,6 @@
 import Foundation
-import LiveCall
-import Rooms
+import EarshotLiveCall
+import EarshotRooms
 
 /// Turns keys and typed answers into commands of a call.
 ///

@@ -1,6 +1,6 @@
-import LiveCall
-import MediaTransport
-import Rooms
+import EarshotLiveCall
+import EarshotMediaTransport
+import EarshotRooms
 
 /// What the person of a room reads: how others come in, and who is let in.
 enum RoomIntroduction {

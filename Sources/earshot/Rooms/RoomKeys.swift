@@ -1,5 +1,5 @@
-import LiveCall
-import Rooms
+import EarshotLiveCall
+import EarshotRooms
 
 /// Turns keys into commands while the user is in a room. It remembers a question that a number will answer.
 struct RoomKeys {

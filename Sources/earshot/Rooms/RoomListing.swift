@@ -1,5 +1,5 @@
 import Foundation
-import Nearby
+import EarshotNearby
 
 /// Rooms that are seen: as a table, or as JSON.
 struct RoomListing {

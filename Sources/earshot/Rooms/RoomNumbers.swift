@@ -1,4 +1,4 @@
-import Nearby
+import EarshotNearby
 
 /// Rooms with the numbers under which a person picks them: in the order of their coming, each keeps its own.
 struct RoomNumbers {

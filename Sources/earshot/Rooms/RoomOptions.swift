@@ -1,7 +1,7 @@
 import ArgumentParser
 import Foundation
-import Nearby
-import Rooms
+import EarshotNearby
+import EarshotRooms
 
 extension AdmissionPolicy: ExpressibleByArgument {}
 

@@ -1,10 +1,10 @@
-import AudioDevices
-import Call
+import EarshotAudioDevices
+import EarshotCall
 import Foundation
-import LiveCall
-import MediaTransport
-import Nearby
-import Rooms
+import EarshotLiveCall
+import EarshotMediaTransport
+import EarshotNearby
+import EarshotRooms
 
 /// Prints what happens in a call.
 ///

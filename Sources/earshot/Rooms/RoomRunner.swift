@@ -1,7 +1,7 @@
-import AudioBase
-import Call
+import EarshotAudioBase
+import EarshotCall
 import Foundation
-import LiveCall
+import EarshotLiveCall
 
 /// A call in a terminal: shows its state, passes on keys, prints the report.
 final class RoomRunner {

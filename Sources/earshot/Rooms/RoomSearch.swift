@@ -1,8 +1,8 @@
-import AudioBase
+import EarshotAudioBase
 import Foundation
-import MediaTransport
-import Nearby
-import Rooms
+import EarshotMediaTransport
+import EarshotNearby
+import EarshotRooms
 
 /// Looks for a room: by its name, or has the person pick one of those that are seen.
 struct RoomSearch {

@@ -1,9 +1,9 @@
 import ArgumentParser
-import AudioBase
+import EarshotAudioBase
 import Foundation
-import LiveCall
-import Nearby
-import Rooms
+import EarshotLiveCall
+import EarshotNearby
+import EarshotRooms
 
 struct SendCommand: ParsableCommand {
     static let configuration = CommandConfiguration(

@@ -1,5 +1,5 @@
-import AudioBase
-import AudioSession
+import EarshotAudioBase
+import EarshotAudioSession
 import Foundation
 
 extension AudioSession {

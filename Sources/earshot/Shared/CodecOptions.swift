@@ -1,7 +1,7 @@
 import ArgumentParser
-import Call
-import MediaTransport
-import Playout
+import EarshotCall
+import EarshotMediaTransport
+import EarshotPlayout
 
 extension Codec: ExpressibleByArgument {}
 extension PlayoutDial: ExpressibleByArgument {}

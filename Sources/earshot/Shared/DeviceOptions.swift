@@ -1,6 +1,6 @@
 import ArgumentParser
-import AudioDevices
-import AudioSession
+import EarshotAudioDevices
+import EarshotAudioSession
 
 extension AudioBackend: ExpressibleByArgument {}
 extension AudioSession.OtherAudio: ExpressibleByArgument {}

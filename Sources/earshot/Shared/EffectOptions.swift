@@ -1,8 +1,8 @@
 import ArgumentParser
-import AudioBase
-import AudioDSP
-import AudioEngine
-import AudioPlugIns
+import EarshotAudioBase
+import EarshotAudioDSP
+import EarshotAudioEngine
+import EarshotAudioPlugIns
 
 /// What one's own voice goes through: the option that `host`, `join` and `monitor` share.
 struct EffectOptions: ParsableArguments {

@@ -1,6 +1,6 @@
 import ArgumentParser
-import AudioContainers
-import AudioFiles
+import EarshotAudioContainers
+import EarshotAudioFiles
 
 /// How a new file keeps its sound.
 struct EncodingOptions: ParsableArguments {

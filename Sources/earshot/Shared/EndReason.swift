@@ -1,4 +1,4 @@
-import LiveCall
+import EarshotLiveCall
 
 /// The reason why a command stopped running.
 enum EndReason {

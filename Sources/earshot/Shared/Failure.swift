@@ -1,17 +1,17 @@
 import ArgumentParser
-import AudioCodecs
-import AudioContainers
-import AudioDevices
-import AudioFiles
-import AudioQueues
-import AudioStreams
-import Diagnostics
+import EarshotAudioCodecs
+import EarshotAudioContainers
+import EarshotAudioDevices
+import EarshotAudioFiles
+import EarshotAudioQueues
+import EarshotAudioStreams
+import EarshotDiagnostics
 import Foundation
-import LiveCall
-import MediaTransport
-import Nearby
-import Rooms
-import Simulation
+import EarshotLiveCall
+import EarshotMediaTransport
+import EarshotNearby
+import EarshotRooms
+import EarshotSimulation
 
 /// What ends the program early: one line for the person, a status for the script. Statuses are those of sysexits(3).
 struct Failure: Error {

@@ -1,4 +1,4 @@
-import AudioFiles
+import EarshotAudioFiles
 import Foundation
 
 /// The sound files that a command line names: files as they are, what folders hold, standard input.

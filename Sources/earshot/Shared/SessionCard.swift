@@ -1,5 +1,5 @@
-import AudioDevices
-import AudioSession
+import EarshotAudioDevices
+import EarshotAudioSession
 
 /// The sound card of a command: a session, and what the command runs on its device.
 protocol SessionCard {

@@ -1,5 +1,5 @@
 import ArgumentParser
-import AudioDevices
+import EarshotAudioDevices
 
 /// What becomes of a simulated card, and what its microphone hears.
 struct SimulatedOptions: ParsableArguments {

@@ -1,5 +1,5 @@
 import ArgumentParser
-import AudioFiles
+import EarshotAudioFiles
 
 /// What a file is to say of itself.
 struct TagOptions: ParsableArguments {

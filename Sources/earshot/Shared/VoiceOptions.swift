@@ -1,7 +1,7 @@
 import ArgumentParser
-import AudioBase
-import AudioEngine
-import Call
+import EarshotAudioBase
+import EarshotAudioEngine
+import EarshotCall
 
 extension VoiceProcessingMode: ExpressibleByArgument {}
 

@@ -1,8 +1,8 @@
 import ArgumentParser
-import AudioBase
-import AudioContainers
+import EarshotAudioBase
+import EarshotAudioContainers
 import Foundation
-import Simulation
+import EarshotSimulation
 
 extension CallSimulation.Repair: ExpressibleByArgument {}
 

@@ -1,5 +1,5 @@
 import Foundation
-import Simulation
+import EarshotSimulation
 
 /// What `simulate` prints: the simulation's report, and what it was asked for.
 struct SimulateReport: Encodable {

@@ -1,6 +1,6 @@
 import ArgumentParser
-import AudioBase
-import Simulation
+import EarshotAudioBase
+import EarshotSimulation
 
 /// The sound cards of a simulated call: each option one number for all, or one for each peer.
 struct SimulatedCardsOptions: ParsableArguments {

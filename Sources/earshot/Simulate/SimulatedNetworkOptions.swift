@@ -1,6 +1,6 @@
 import ArgumentParser
 import Foundation
-import Simulation
+import EarshotSimulation
 
 extension NetworkProfile.Name: ExpressibleByArgument {}
 

@@ -1,11 +1,11 @@
-import AudioBase
-import Diagnostics
+import EarshotAudioBase
+import EarshotDiagnostics
 import Foundation
-import MediaTransport
+import EarshotMediaTransport
 import Synchronization
 import TestSupport
 
-@testable import Call
+@testable import EarshotCall
 
 /// An end of a call that answers a browser, as a host of a room does: a port in ICE's lite mode on loopback.
 final class BrowserEnd: @unchecked Sendable {  // constant but for the number, which one thread counts

@@ -1,11 +1,11 @@
-import AudioBase
-import Diagnostics
+import EarshotAudioBase
+import EarshotDiagnostics
 import Foundation
-import MediaTransport
+import EarshotMediaTransport
 import TestSupport
 import Testing
 
-@testable import Call
+@testable import EarshotCall
 
 /// Records speech between Chromium and a call, in both DTLS roles, for Tests/Quality to score: set EARSHOT_BROWSER_FOLDER to
 /// a folder with `speech.f32` (raw 32-bit floats, mono, 48 kHz), as `scripts/bench browser` does.

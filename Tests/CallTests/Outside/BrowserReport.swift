@@ -1,5 +1,5 @@
-import AudioBase
-import Diagnostics
+import EarshotAudioBase
+import EarshotDiagnostics
 import Foundation
 
 /// What a browser's page tells of its connection and its clocks.

@@ -1,12 +1,12 @@
-import AudioBase
-import Diagnostics
+import EarshotAudioBase
+import EarshotDiagnostics
 import Foundation
-import MediaTransport
+import EarshotMediaTransport
 import TestSupport
 import TestTraits
 import Testing
 
-@testable import Call
+@testable import EarshotCall
 
 /// A headless Chromium on a call, and what is heard at either end.
 @Suite(.serialized) struct BrowserTests {

@@ -1,5 +1,5 @@
 import Foundation
-import MediaTransport
+import EarshotMediaTransport
 import TestSupport
 import Testing
 

@@ -1,6 +1,6 @@
-import AudioBase
+import EarshotAudioBase
 import Foundation
-import MediaTransport
+import EarshotMediaTransport
 import Synchronization
 
 /// A call's media over plain RTP on loopback, without ICE, DTLS and SRTP: with programs that know no other.

@@ -1,12 +1,12 @@
-import AudioBase
-import Diagnostics
+import EarshotAudioBase
+import EarshotDiagnostics
 import Foundation
-import MediaTransport
+import EarshotMediaTransport
 import TestSupport
 import TestTraits
 import Testing
 
-@testable import Call
+@testable import EarshotCall
 
 /// Plain RTP with ffmpeg and GStreamer, both ways at once: they are told by our session description what comes, we by theirs;
 /// what they hear, and what we hear of them, is compared with what was said.

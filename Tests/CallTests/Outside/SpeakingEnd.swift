@@ -1,9 +1,9 @@
-import AudioBase
-import AudioDevices
-import Diagnostics
-import MediaTransport
+import EarshotAudioBase
+import EarshotAudioDevices
+import EarshotDiagnostics
+import EarshotMediaTransport
 
-@testable import Call
+@testable import EarshotCall
 
 /// A call's end in life on a simulated card: its microphone hears a sound that is known, what its loudspeaker says is kept.
 final class SpeakingEnd {

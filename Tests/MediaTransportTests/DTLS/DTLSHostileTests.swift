@@ -1,9 +1,9 @@
-import AudioBase
+import EarshotAudioBase
 import TestSupport
 import Testing
 import TestTraits
 
-@testable import MediaTransport
+@testable import EarshotMediaTransport
 
 /// Datagrams of those who are not the peer, and of a peer who means no good.
 @Suite struct DTLSHostileTests {

@@ -1,8 +1,8 @@
-import AudioBase
+import EarshotAudioBase
 import TestSupport
 import Testing
 
-@testable import MediaTransport
+@testable import EarshotMediaTransport
 
 /// Handshakes and messages over networks that lose, double, delay and reorder, from seeds.
 @Suite struct DTLSNetworkTests {

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import MediaTransport
+@testable import EarshotMediaTransport
 
 @Suite struct DTLSRecordTests {
     /// A record with this content.

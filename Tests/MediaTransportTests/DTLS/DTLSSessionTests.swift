@@ -1,12 +1,12 @@
-import AudioBase
-import COpenSSL
+import EarshotAudioBase
+import CEarshotOpenSSL
 import Dispatch
 import Glibc
 import TestSupport
 import Testing
 import TestTraits
 
-@testable import MediaTransport
+@testable import EarshotMediaTransport
 
 @Suite struct DTLSSessionTests {
     @Test func `two peers agree on keys, and each knows the other's`() throws {

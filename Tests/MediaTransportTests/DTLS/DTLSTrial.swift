@@ -1,7 +1,7 @@
-import AudioBase
+import EarshotAudioBase
 import TestSupport
 
-@testable import MediaTransport
+@testable import EarshotMediaTransport
 
 /// Identities that tests need not make again.
 enum Peers {

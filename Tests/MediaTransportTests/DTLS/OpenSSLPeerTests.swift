@@ -1,9 +1,9 @@
-import AudioBase
+import EarshotAudioBase
 import Glibc
 import TestSupport
 import Testing
 
-@testable import MediaTransport
+@testable import EarshotMediaTransport
 
 /// `openssl s_server` and `s_client` as the peer, over UDP on the loopback interface: another program, the real clock.
 @Suite struct OpenSSLPeerTests {

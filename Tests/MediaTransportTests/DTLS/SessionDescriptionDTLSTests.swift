@@ -1,6 +1,6 @@
 import Testing
 
-@testable import MediaTransport
+@testable import EarshotMediaTransport
 
 @Suite struct SessionDescriptionDTLSTests {
     private let digits = (0..<32).map { _ in "AB" }.joined(separator: ":")

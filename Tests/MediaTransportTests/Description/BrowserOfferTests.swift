@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@testable import MediaTransport
+@testable import EarshotMediaTransport
 
 /// Offers as Chromium 156 made them, each in a file of `Tests/Offers/`.
 @Suite struct BrowserOfferTests {

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import MediaTransport
+@testable import EarshotMediaTransport
 
 /// What two descriptions say of redundancy, and what comes of it.
 @Suite struct RepairDescriptionTests {

@@ -1,8 +1,8 @@
-import AudioBase
+import EarshotAudioBase
 import TestSupport
 import Testing
 
-@testable import MediaTransport
+@testable import EarshotMediaTransport
 
 /// Endpoints and the network between them on virtual time; what happens to each datagram comes from a seed. End `n` is the
 /// others' peer `n`.

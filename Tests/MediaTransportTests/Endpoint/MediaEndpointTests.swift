@@ -1,8 +1,8 @@
-import AudioBase
+import EarshotAudioBase
 import TestSupport
 import Testing
 
-@testable import MediaTransport
+@testable import EarshotMediaTransport
 
 /// Ways between endpoints, whole, on virtual time: found, proven, kept, moved, ended; and what strangers can do to them.
 @Suite struct MediaEndpointTests {

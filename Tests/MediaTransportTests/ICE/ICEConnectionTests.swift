@@ -1,8 +1,8 @@
-import AudioBase
+import EarshotAudioBase
 import TestSupport
 import Testing
 
-@testable import MediaTransport
+@testable import EarshotMediaTransport
 
 /// How two peers come together.
 @Suite struct ICEConnectionTests {

@@ -1,7 +1,7 @@
 import TestSupport
 import Testing
 
-@testable import MediaTransport
+@testable import EarshotMediaTransport
 
 /// What session descriptions say of ICE.
 @Suite struct ICEDescriptionTests {

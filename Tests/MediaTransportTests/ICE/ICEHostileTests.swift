@@ -1,8 +1,8 @@
-import AudioBase
+import EarshotAudioBase
 import TestSupport
 import Testing
 
-@testable import MediaTransport
+@testable import EarshotMediaTransport
 
 /// What others on the network, and a peer itself, may try.
 @Suite struct ICEHostileTests {

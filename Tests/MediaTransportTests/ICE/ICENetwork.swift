@@ -1,8 +1,8 @@
-import AudioBase
+import EarshotAudioBase
 import TestSupport
 import Testing
 
-@testable import MediaTransport
+@testable import EarshotMediaTransport
 
 /// Agents and the network between them on virtual time; what happens to each datagram comes from a seed.
 final class ICENetwork {

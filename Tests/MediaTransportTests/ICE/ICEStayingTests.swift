@@ -1,8 +1,8 @@
-import AudioBase
+import EarshotAudioBase
 import TestSupport
 import Testing
 
-@testable import MediaTransport
+@testable import EarshotMediaTransport
 
 /// Peers that are cut off, are stopped, leave, and come back.
 @Suite struct ICEStayingTests {

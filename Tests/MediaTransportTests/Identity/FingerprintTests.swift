@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@testable import MediaTransport
+@testable import EarshotMediaTransport
 
 @Suite struct FingerprintTests {
     private let bytes32 = (0..<32).map { UInt8($0 * 8 + 1) }

@@ -1,8 +1,8 @@
-import COpenSSL
+import CEarshotOpenSSL
 import TestSupport
 import Testing
 
-@testable import MediaTransport
+@testable import EarshotMediaTransport
 
 /// 22 November 2026.
 let today: Int64 = 1_795_305_600

@@ -1,10 +1,10 @@
-import AudioBase
+import EarshotAudioBase
 import Glibc
 import Synchronization
 import TestSupport
 import Testing
 
-@testable import MediaTransport
+@testable import EarshotMediaTransport
 
 /// Ports with real sockets and threads, over loopback.
 @Suite struct MediaPortTests {

@@ -1,6 +1,6 @@
-import COpenSSL
+import CEarshotOpenSSL
 
-@testable import MediaTransport
+@testable import EarshotMediaTransport
 
 /// SRTP as its RFCs describe it, written for tests from AES and HMAC alone, to hold beside libsrtp.
 struct ReferenceSRTP {

@@ -1,4 +1,4 @@
-@testable import MediaTransport
+@testable import EarshotMediaTransport
 
 /// Both ends of a protected stream.
 struct SRTPPair {

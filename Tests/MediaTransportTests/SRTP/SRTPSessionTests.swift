@@ -1,10 +1,10 @@
-import AudioBase
+import EarshotAudioBase
 import Dispatch
 import TestSupport
 import Testing
 import TestTraits
 
-@testable import MediaTransport
+@testable import EarshotMediaTransport
 
 @Suite struct SRTPSessionTests {
     private func packet(_ number: Int, ssrc: UInt32 = 2, size: Int = 40) -> [UInt8] {

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import MediaTransport
+@testable import EarshotMediaTransport
 
 /// The RFCs' vectors for the reference, and the reference for libsrtp, which takes master keys only.
 @Suite struct SRTPVectorTests {

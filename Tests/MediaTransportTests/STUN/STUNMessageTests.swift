@@ -1,8 +1,8 @@
-import COpenSSL
+import CEarshotOpenSSL
 import TestSupport
 import Testing
 
-@testable import MediaTransport
+@testable import EarshotMediaTransport
 
 @Suite struct STUNMessageTests {
     private let key = Array(STUNVectors.password.utf8)

@@ -1,4 +1,4 @@
-@testable import MediaTransport
+@testable import EarshotMediaTransport
 
 /// What a message says, without its memory.
 struct STUNContents: Hashable {

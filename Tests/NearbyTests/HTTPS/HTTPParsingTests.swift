@@ -1,6 +1,6 @@
 import Testing
 
-@testable import Nearby
+@testable import EarshotNearby
 
 @Suite(.timeLimit(.minutes(1))) struct HTTPTargetTests {
     @Test func `paths are taken apart, and queries passed over`() {

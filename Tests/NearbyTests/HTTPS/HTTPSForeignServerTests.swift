@@ -1,11 +1,11 @@
 import Foundation
-import MediaTransport
+import EarshotMediaTransport
 import NIOHTTP1
 import TestSupport
 import Testing
 import TestTraits
 
-@testable import Nearby
+@testable import EarshotNearby
 
 /// Our client before servers of Python, right ones and wrong ones.
 @Suite(.realTime(leastStandstill: 1), .timeLimit(.minutes(1))) struct HTTPSForeignServerTests {

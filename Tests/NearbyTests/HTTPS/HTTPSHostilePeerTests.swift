@@ -1,12 +1,12 @@
 import Foundation
-import MediaTransport
+import EarshotMediaTransport
 import NIOHTTP1
-import Rooms
+import EarshotRooms
 import TestSupport
 import Testing
 import TestTraits
 
-@testable import Nearby
+@testable import EarshotNearby
 
 /// Our server before clients that are slow, many, stopped, or no clients at all.
 @Suite(.realTime(leastStandstill: 1), .timeLimit(.minutes(1))) struct HTTPSHostilePeerTests {

@@ -1,10 +1,10 @@
 import Foundation
-import MediaTransport
+import EarshotMediaTransport
 import NIOHTTP1
 import Testing
 import TestTraits
 
-@testable import Nearby
+@testable import EarshotNearby
 
 /// Our client and our server.
 @Suite(.realTime(leastStandstill: 1), .timeLimit(.minutes(1))) struct HTTPSPairTests {

@@ -1,12 +1,12 @@
-import MediaTransport
+import EarshotMediaTransport
 import NIOCore
 import NIOHTTP1
-import Rooms
+import EarshotRooms
 import Synchronization
 import Testing
 import TestTraits
 
-@testable import Nearby
+@testable import EarshotNearby
 
 /// Streams, and who leaves or stops in the midst of one.
 @Suite(.realTime(leastStandstill: 1), .timeLimit(.minutes(1))) struct HTTPSStreamTests {

@@ -1,8 +1,8 @@
 import Foundation
-import MediaTransport
+import EarshotMediaTransport
 import TestSupport
 
-@testable import Nearby
+@testable import EarshotNearby
 
 /// A key and certificate made by openssl, as files and as we take them.
 struct TestIdentity: Sendable {

@@ -1,11 +1,11 @@
 import Foundation
-import MediaTransport
-import Rooms
+import EarshotMediaTransport
+import EarshotRooms
 import Synchronization
 import Testing
 import TestTraits
 
-@testable import Nearby
+@testable import EarshotNearby
 
 /// What a session does where others, or files, do not do as they should.
 @Suite(.realTime(leastStandstill: 1), .timeLimit(.minutes(1))) struct NearbySessionHardshipTests {

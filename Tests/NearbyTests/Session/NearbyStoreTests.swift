@@ -1,10 +1,10 @@
 import Foundation
-import MediaTransport
-import Rooms
+import EarshotMediaTransport
+import EarshotRooms
 import TestSupport
 import Testing
 
-@testable import Nearby
+@testable import EarshotNearby
 
 @Suite struct NearbyStoreTests {
     private func mode(_ path: String) throws -> Int {

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import Nearby
+@testable import EarshotNearby
 
 /// Names and numbers that somebody on the network chose.
 @Suite(.timeLimit(.minutes(1))) struct FileNameTests {

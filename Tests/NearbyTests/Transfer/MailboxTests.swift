@@ -1,7 +1,7 @@
 import Synchronization
 import Testing
 
-@testable import Nearby
+@testable import EarshotNearby
 
 /// The queue between tasks, in either order of readiness.
 @Suite(.timeLimit(.minutes(1))) struct MailboxTests {

@@ -1,7 +1,7 @@
-import Rooms
+import EarshotRooms
 import Testing
 
-@testable import Nearby
+@testable import EarshotNearby
 
 /// What is shown of a file's way, on virtual time.
 @Suite(.timeLimit(.minutes(1))) struct ProgressMeterTests {

@@ -1,9 +1,9 @@
 import Foundation
-import MediaTransport
+import EarshotMediaTransport
 import NIOHTTP1
 import Testing
 
-@testable import Nearby
+@testable import EarshotNearby
 
 /// What a file of 200 MB takes on loopback and in memory, beside what curl and openssl take; printed where EARSHOT_FIGURES is set.
 @Suite(.timeLimit(.minutes(1))) struct TransferFigureTests {

@@ -1,13 +1,13 @@
 import Foundation
-import MediaTransport
+import EarshotMediaTransport
 import NIOCore
 import NIOHTTP1
-import Rooms
+import EarshotRooms
 import Synchronization
 import Testing
 import TestTraits
 
-@testable import Nearby
+@testable import EarshotNearby
 
 /// Files from member to member, when something is wrong.
 @Suite(.realTime(leastStandstill: 1), .timeLimit(.minutes(1))) struct TransferFileErrorTests {

@@ -1,14 +1,14 @@
 import Foundation
-import MediaTransport
+import EarshotMediaTransport
 import NIOCore
 import NIOHTTP1
-import Rooms
+import EarshotRooms
 import Synchronization
 import TestSupport
 import Testing
 import TestTraits
 
-@testable import Nearby
+@testable import EarshotNearby
 
 /// Files from member to member, the good ways.
 @Suite(.realTime(leastStandstill: 1), .timeLimit(.minutes(1))) struct TransferFileTests {

@@ -1,12 +1,12 @@
-import MediaTransport
+import EarshotMediaTransport
 import NIOCore
 import NIOHTTP1
-import Rooms
+import EarshotRooms
 import Synchronization
 import Testing
 import TestTraits
 
-@testable import Nearby
+@testable import EarshotNearby
 
 /// Streams of bytes from member to member.
 @Suite(.realTime(leastStandstill: 1), .timeLimit(.minutes(1))) struct TransferStreamTests {

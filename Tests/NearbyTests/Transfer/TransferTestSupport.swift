@@ -1,11 +1,11 @@
 import Foundation
-import MediaTransport
-import Rooms
+import EarshotMediaTransport
+import EarshotRooms
 import Synchronization
 
-import struct MediaTransport.SocketAddress
+import struct EarshotMediaTransport.SocketAddress
 
-@testable import Nearby
+@testable import EarshotNearby
 
 /// A room of processes on loopback: who is in it, and where each may be called.
 final class TestRoom: TransferRoom, Sendable {

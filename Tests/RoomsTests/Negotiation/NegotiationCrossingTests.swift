@@ -1,9 +1,9 @@
-import AudioBase
-import MediaTransport
+import EarshotAudioBase
+import EarshotMediaTransport
 import TestSupport
 import Testing
 
-@testable import Rooms
+@testable import EarshotRooms
 
 /// Two peers that act before either has heard of the other: both orders of arrival of each pair of messages.
 @Suite struct NegotiationCrossingTests {

@@ -1,8 +1,8 @@
-import AudioBase
-import MediaTransport
+import EarshotAudioBase
+import EarshotMediaTransport
 import TestSupport
 
-@testable import Rooms
+@testable import EarshotRooms
 
 /// Peers that negotiate through a room, on virtual time: descriptions are delayed, overtake each other and are lost.
 final class NegotiationNetwork {

@@ -1,7 +1,7 @@
-import AudioBase
-import MediaTransport
+import EarshotAudioBase
+import EarshotMediaTransport
 
-@testable import Rooms
+@testable import EarshotRooms
 
 /// A peer of a ``NegotiationNetwork``: a negotiation, and what executes its actions.
 final class NegotiationNode {

@@ -1,7 +1,7 @@
-import MediaTransport
+import EarshotMediaTransport
 import Testing
 
-@testable import Rooms
+@testable import EarshotRooms
 
 /// Offers that a later description of the same session has overtaken.
 @Suite struct NegotiationOriginTests {

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 import TestTraits
 
-@testable import Rooms
+@testable import EarshotRooms
 
 /// Rooms of two to four peers that negotiate media through delay, loss, restarts and changes, from seeds.
 @Suite(.optimized) struct NegotiationSimulationTests {

@@ -1,9 +1,9 @@
-import AudioBase
-import MediaTransport
+import EarshotAudioBase
+import EarshotMediaTransport
 import TestSupport
 import Testing
 
-@testable import Rooms
+@testable import EarshotRooms
 
 /// Each event in each state of a negotiation, with a remote peer that joined before or after the local one.
 @Suite struct NegotiationTableTests {

@@ -1,8 +1,8 @@
-import AudioBase
-import MediaTransport
+import EarshotAudioBase
+import EarshotMediaTransport
 import TestSupport
 
-@testable import Rooms
+@testable import EarshotRooms
 
 /// Peers on virtual time in a network that delays, breaks connections, splits and heals, all from one seed.
 final class Network {

@@ -1,8 +1,8 @@
-import AudioBase
-import MediaTransport
+import EarshotAudioBase
+import EarshotMediaTransport
 import TestSupport
 
-@testable import Rooms
+@testable import EarshotRooms
 
 /// What a peer does for its room, and what must always be so.
 extension Peer {

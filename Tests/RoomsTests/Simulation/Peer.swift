@@ -1,8 +1,8 @@
-import AudioBase
-import MediaTransport
+import EarshotAudioBase
+import EarshotMediaTransport
 import TestSupport
 
-@testable import Rooms
+@testable import EarshotRooms
 
 /// One machine with Earshot and a person: a host, a guest, or neither.
 final class Peer {

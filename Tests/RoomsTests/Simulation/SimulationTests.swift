@@ -1,10 +1,10 @@
 import Foundation
-import MediaTransport
+import EarshotMediaTransport
 import TestSupport
 import Testing
 import TestTraits
 
-@testable import Rooms
+@testable import EarshotRooms
 
 /// Rooms of two to eight peers through everything that a network and a machine do, from seeds.
 @Suite(.optimized) struct SimulationTests {

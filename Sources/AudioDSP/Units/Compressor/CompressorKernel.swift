@@ -1,5 +1,5 @@
-import AudioBase
-import CRealtime
+import EarshotAudioBase
+import CEarshotRealtime
 
 extension UnitType {
     /// Makes loud passages softer, so that the whole can be louder.

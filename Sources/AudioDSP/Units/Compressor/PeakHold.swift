@@ -1,4 +1,4 @@
-import CRealtime
+import CEarshotRealtime
 
 /// The greatest of the last few milliseconds: so that a steady low tone is a steady level, not one that falls between its
 /// half waves.

@@ -1,5 +1,5 @@
-import AudioBase
-import CRealtime
+import EarshotAudioBase
+import CEarshotRealtime
 
 extension UnitType {
     /// Eight bands, each of any of the cookbook's shapes.

@@ -1,4 +1,4 @@
-import CRealtime
+import CEarshotRealtime
 
 /// What a section multiplies with, once for each of two channels: from ``SectionDesign``, the fewest products that do the same.
 struct SectionCoefficients: BitwiseCopyable {

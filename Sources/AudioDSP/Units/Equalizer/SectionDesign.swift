@@ -1,4 +1,4 @@
-import CRealtime
+import CEarshotRealtime
 
 /// A second-order section by the numbers of its state-variable form, all of which can move on a straight line while it sounds.
 ///

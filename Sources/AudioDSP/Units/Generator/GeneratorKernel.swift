@@ -1,5 +1,5 @@
-import AudioBase
-import CRealtime
+import EarshotAudioBase
+import CEarshotRealtime
 
 extension UnitType {
     /// Makes a tone, a sweep, noise or clicks, whatever comes in.

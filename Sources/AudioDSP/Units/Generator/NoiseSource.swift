@@ -1,4 +1,4 @@
-import CRealtime
+import CEarshotRealtime
 
 /// White and pink noise, of each channel its own, the same from each start with the same seed.
 ///

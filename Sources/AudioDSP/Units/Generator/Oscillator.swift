@@ -1,4 +1,4 @@
-import CRealtime
+import CEarshotRealtime
 
 /// sin(2π · turns) by its power series up to x¹⁵ on a quarter turn; within 10⁻¹¹. - Precondition: 0 ≤ `turns` < 1.
 @_noLocks

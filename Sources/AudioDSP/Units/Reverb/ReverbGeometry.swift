@@ -1,4 +1,4 @@
-import CRealtime
+import CEarshotRealtime
 
 /// Where the samples of a tank lie; the same for all tanks of a unit.
 ///

@@ -1,5 +1,5 @@
-import AudioBase
-import CRealtime
+import EarshotAudioBase
+import CEarshotRealtime
 
 extension ReverbTank {
     /// A group's four lines through their low-passes and gains, frame by frame, gains and coefficients moving.

@@ -1,5 +1,5 @@
-import AudioBase
-import CRealtime
+import EarshotAudioBase
+import CEarshotRealtime
 
 /// A feedback-delay network of sixteen lines for one pair of channels.
 ///

@@ -1,4 +1,4 @@
-import CRealtime
+import CEarshotRealtime
 
 /// How a source grows quieter with distance: AVAudioEnvironmentDistanceAttenuationParameters' three laws.
 ///

@@ -1,4 +1,4 @@
-import CRealtime
+import CEarshotRealtime
 
 /// Where a listener is and which way the head points, to see the world from there.
 ///

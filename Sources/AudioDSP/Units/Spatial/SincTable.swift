@@ -1,4 +1,4 @@
-import CRealtime
+import CEarshotRealtime
 
 /// Sixteen-tap interpolation between samples, at any fraction of a frame: a sinc under a Kaiser window (β = 7). Within
 /// −60 dB of the true delay up to 0.72 of half the rate.

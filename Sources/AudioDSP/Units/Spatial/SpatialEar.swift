@@ -1,4 +1,4 @@
-import CRealtime
+import CEarshotRealtime
 
 /// One ear of a listener: a moving delay, then a moving impulse response.
 ///

@@ -1,5 +1,5 @@
-import AudioBase
-import CRealtime
+import EarshotAudioBase
+import CEarshotRealtime
 
 extension UnitType {
     /// Places one source around a listener: mono in (more channels are averaged), two ears or two loudspeakers out.

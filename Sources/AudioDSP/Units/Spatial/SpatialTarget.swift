@@ -1,4 +1,4 @@
-import CRealtime
+import CEarshotRealtime
 
 /// What a source's parameters come to for the ears.
 struct SpatialTarget: BitwiseCopyable {

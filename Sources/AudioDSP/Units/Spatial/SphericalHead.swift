@@ -1,4 +1,4 @@
-import CRealtime
+import CEarshotRealtime
 
 /// What a rigid sphere does to a distant sound on its way to a point on it, by the angle between that point and the
 /// source: a delay and an impulse response.

@@ -1,4 +1,4 @@
-import CRealtime
+import CEarshotRealtime
 
 /// What grains are cut and read with: half a window, and a sinc for what lies between samples.
 struct GrainTables: ~Copyable {

@@ -1,4 +1,4 @@
-import AudioBase
+import EarshotAudioBase
 
 /// The recent past of some channels by frame number, each sample written twice so that any stretch reads in one piece.
 struct MirrorRing: ~Copyable {

@@ -1,4 +1,4 @@
-import CRealtime
+import CEarshotRealtime
 
 /// Brings a signal to a whole fraction of its rate: a sinc low-pass under a Hann window, worked out at the low rate only.
 struct VoiceDecimator: ~Copyable {

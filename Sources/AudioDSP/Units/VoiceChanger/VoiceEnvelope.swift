@@ -1,5 +1,5 @@
-import AudioBase
-import CRealtime
+import EarshotAudioBase
+import CEarshotRealtime
 
 /// What one channel's vocal tract does to the sound, taken off and put on again, higher or lower.
 ///

@@ -1,4 +1,4 @@
-import CRealtime
+import CEarshotRealtime
 
 /// Finds the period of a voice from its last 10 to 30 ms.
 ///

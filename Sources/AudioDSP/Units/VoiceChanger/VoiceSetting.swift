@@ -1,4 +1,4 @@
-import CRealtime
+import CEarshotRealtime
 
 /// A voice changer's parameters, worked out.
 struct VoiceSetting: BitwiseCopyable {

@@ -1,5 +1,5 @@
-import MediaTransport
-import Rooms
+import EarshotMediaTransport
+import EarshotRooms
 
 /// A room that somebody near announces. All of it is what the network says: who is there the TLS handshake proves.
 public struct NearbyRoom: Hashable, Sendable, Identifiable {

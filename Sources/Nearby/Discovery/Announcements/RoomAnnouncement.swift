@@ -1,5 +1,5 @@
-import MediaTransport
-import Rooms
+import EarshotMediaTransport
+import EarshotRooms
 
 /// What a room tells of itself to those who look for rooms: the TXT record of its DNS-SD service. A hint, no proof: whether it
 /// is true the TLS handshake shows.

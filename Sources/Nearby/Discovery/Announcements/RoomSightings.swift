@@ -1,4 +1,4 @@
-import MediaTransport
+import EarshotMediaTransport
 
 /// What a browser saw, put together: one room is seen once for each interface and each family of addresses.
 struct RoomSightings {

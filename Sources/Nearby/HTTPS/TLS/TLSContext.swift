@@ -1,4 +1,4 @@
-import COpenSSL
+import CEarshotOpenSSL
 
 /// The settings shared by all connections of one server or one client: an `SSL_CTX`. TLS 1.2 and 1.3.
 ///

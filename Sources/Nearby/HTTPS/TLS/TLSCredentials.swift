@@ -1,4 +1,4 @@
-import COpenSSL
+import CEarshotOpenSSL
 
 /// A certificate with its chain, and its private key. Whether key and certificate belong together is known when a
 /// ``TLSContext`` uses them.

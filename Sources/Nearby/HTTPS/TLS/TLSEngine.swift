@@ -1,4 +1,4 @@
-import COpenSSL
+import CEarshotOpenSSL
 
 /// One side of a TLS connection: an `SSL` of OpenSSL between two memory BIOs. It takes bytes and returns bytes; it knows no
 /// network and no time. One thread at a time.

@@ -1,4 +1,4 @@
-import COpenSSL
+import CEarshotOpenSSL
 
 /// Why a TLS connection did not come about, or ended.
 enum TLSError: Error, Hashable, Sendable {

@@ -1,5 +1,5 @@
 import Foundation
-import MediaTransport
+import EarshotMediaTransport
 
 /// What a file is offered by: the body of `POST /files/{hash}`.
 struct FileOffer: Codable, Hashable, Sendable {

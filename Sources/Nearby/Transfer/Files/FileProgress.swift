@@ -1,4 +1,4 @@
-import Rooms
+import EarshotRooms
 
 /// How far a file has come.
 public struct FileProgress: Hashable, Sendable {

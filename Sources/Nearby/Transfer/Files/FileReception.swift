@@ -1,8 +1,8 @@
-import MediaTransport
+import EarshotMediaTransport
 import NIOCore
 import NIOHTTP1
 import NIOPosix
-import Rooms
+import EarshotRooms
 import Synchronization
 
 /// One file that comes, over as many requests as it takes.

@@ -1,7 +1,7 @@
-import MediaTransport
+import EarshotMediaTransport
 import NIOCore
 import NIOHTTP1
-import Rooms
+import EarshotRooms
 import Synchronization
 
 /// A file on its way to one member, over as many requests as it takes.

@@ -1,5 +1,5 @@
-import MediaTransport
-import Rooms
+import EarshotMediaTransport
+import EarshotRooms
 import Synchronization
 
 /// The files that come, and the last ones that came.

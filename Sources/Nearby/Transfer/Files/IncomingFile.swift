@@ -1,5 +1,5 @@
-import MediaTransport
-import Rooms
+import EarshotMediaTransport
+import EarshotRooms
 
 /// A file that a member of the room offers. It comes when it is accepted; let go of undecided, it is declined. Any task.
 public final class IncomingFile: Sendable {

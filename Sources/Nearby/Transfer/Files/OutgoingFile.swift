@@ -1,5 +1,5 @@
-import MediaTransport
-import Rooms
+import EarshotMediaTransport
+import EarshotRooms
 import Synchronization
 
 /// A file on its way to members of the room. It goes on without anybody looking at it. Any task.

@@ -1,5 +1,5 @@
 import Glibc
-import MediaTransport
+import EarshotMediaTransport
 import NIOCore
 import NIOPosix
 

@@ -1,4 +1,4 @@
-import MediaTransport
+import EarshotMediaTransport
 import NIOHTTP1
 import Synchronization
 

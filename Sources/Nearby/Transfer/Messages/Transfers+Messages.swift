@@ -1,6 +1,6 @@
-import MediaTransport
+import EarshotMediaTransport
 import NIOHTTP1
-import Rooms
+import EarshotRooms
 
 extension Transfers {
     /// Sends a message to each of the members, in the order of the calls; it returns when each has it, once.

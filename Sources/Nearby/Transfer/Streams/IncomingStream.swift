@@ -1,4 +1,4 @@
-import Rooms
+import EarshotRooms
 import Synchronization
 
 /// What goes through a stream from one task to another.

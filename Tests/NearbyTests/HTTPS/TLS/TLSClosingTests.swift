@@ -3,7 +3,7 @@ import NIOEmbedded
 import Testing
 import TestTraits
 
-@testable import Nearby
+@testable import EarshotNearby
 
 /// The end of a handler's connection.
 @Suite(.realTime(leastStandstill: 1), .timeLimit(.minutes(1))) struct TLSClosingTests {

@@ -1,8 +1,8 @@
-import COpenSSL
+import CEarshotOpenSSL
 import TestSupport
 import Testing
 
-@testable import Nearby
+@testable import EarshotNearby
 
 /// An engine before a peer that sends what it should not.
 @Suite(.timeLimit(.minutes(2))) struct TLSEngineHostileTests {

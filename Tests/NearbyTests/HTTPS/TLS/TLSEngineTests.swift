@@ -1,8 +1,8 @@
-import COpenSSL
+import CEarshotOpenSSL
 import TestSupport
 import Testing
 
-@testable import Nearby
+@testable import EarshotNearby
 
 /// Two engines, and an engine beside OpenSSL, without a network.
 @Suite(.timeLimit(.minutes(2))) struct TLSEngineTests {

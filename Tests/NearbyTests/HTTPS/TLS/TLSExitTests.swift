@@ -3,7 +3,7 @@ import NIOHTTP1
 import Testing
 import TestTraits
 
-@testable import Nearby
+@testable import EarshotNearby
 
 /// A process that exits while its HTTPS thread is at work.
 @Suite(.realTime(leastStandstill: 1), .timeLimit(.minutes(1))) struct TLSExitTests {

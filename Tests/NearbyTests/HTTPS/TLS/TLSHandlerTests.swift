@@ -4,7 +4,7 @@ import NIOTLS
 import Testing
 import TestTraits
 
-@testable import Nearby
+@testable import EarshotNearby
 
 /// The handler in a pipeline without a network, before an engine.
 @Suite(.realTime(leastStandstill: 1), .timeLimit(.minutes(1))) struct TLSHandlerTests {

@@ -2,7 +2,7 @@ import NIOCore
 import NIOEmbedded
 import NIOTLS
 
-@testable import Nearby
+@testable import EarshotNearby
 
 /// A handler in an embedded channel, with what it does seen from both sides, and an engine as its peer.
 final class TLSLine {

@@ -1,11 +1,11 @@
 import Foundation
-import MediaTransport
+import EarshotMediaTransport
 import NIOHTTP1
 import TestSupport
 import Testing
 import TestTraits
 
-@testable import Nearby
+@testable import EarshotNearby
 
 /// Our server before `openssl s_client`, and our client before `openssl s_server`.
 @Suite(.realTime(leastStandstill: 1), .timeLimit(.minutes(1))) struct TLSOpenSSLTests {

@@ -1,8 +1,8 @@
-import COpenSSL
+import CEarshotOpenSSL
 import Foundation
 import TestSupport
 
-@testable import Nearby
+@testable import EarshotNearby
 
 /// A version of TLS, as a limit.
 enum TLSVersion: CInt, CaseIterable, Sendable {
