@@ -1,5 +1,5 @@
-import EarshotAudioBase
 import CEarshotLibAV
+import EarshotAudioBase
 
 /// Encodes planar audio as AAC-LC with libavcodec's own encoder, chosen by name, one 1,024-frame block a call.
 ///

@@ -1,5 +1,5 @@
-import EarshotAudioBase
 import CEarshotLibAV
+import EarshotAudioBase
 
 /// A decoder of libavcodec's, chosen by name: a packet in, a frame of planar floats out.
 final class AVDecoder {

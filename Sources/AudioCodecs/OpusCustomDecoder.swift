@@ -1,5 +1,5 @@
-import EarshotAudioBase
 import CEarshotOpus
+import EarshotAudioBase
 
 /// Decodes what ``OpusCustomEncoder`` makes, and conceals what is missing.
 ///

@@ -1,5 +1,5 @@
-import EarshotAudioBase
 import CEarshotOpus
+import EarshotAudioBase
 
 /// Encodes planar audio in frames of 64 by Opus Custom (RFC 6716, section 6.2): the transform coder of Opus with a frame as
 /// short as a sound card's block. All frames have the same number of bytes.

@@ -1,5 +1,5 @@
-import EarshotAudioBase
 import CEarshotOpus
+import EarshotAudioBase
 
 extension OpusDecoder: PacketDecoder {
     /// A decoder of a file's or a stream's packets, louder or softer as their header wants it (RFC 7845, 5.1).

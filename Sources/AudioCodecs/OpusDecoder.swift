@@ -1,5 +1,5 @@
-import EarshotAudioBase
 import CEarshotOpus
+import EarshotAudioBase
 
 /// Decodes Opus (RFC 6716) to 48 kHz planar audio, and conceals what is missing.
 ///

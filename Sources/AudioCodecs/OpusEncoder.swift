@@ -1,5 +1,5 @@
-import EarshotAudioBase
 import CEarshotOpus
+import EarshotAudioBase
 
 /// Encodes 48 kHz planar audio as Opus (RFC 6716), one packet a call.
 ///

@@ -1,5 +1,5 @@
-import EarshotAudioBase
 import CEarshotRealtime
+import EarshotAudioBase
 
 /// Continues a signal beyond its end by linear prediction, for the concealment of lost audio.
 ///

@@ -1,5 +1,5 @@
-import EarshotAudioBase
 import CEarshotRealtime
+import EarshotAudioBase
 import Synchronization
 
 /// What a device's callback took, call by call, and the device's xruns: written by the device, read by whoever reports,

@@ -1,7 +1,7 @@
 import EarshotAudioBase
 import EarshotAudioDevices
-import Synchronization
 import EarshotVoiceProcessing
+import Synchronization
 
 /// A graph of nodes that renders for a device, live, or into memory, faster than real time.
 ///

@@ -1,6 +1,6 @@
-import EarshotAudioBase
 import CEarshotSndfile
 import CEarshotTagLib
+import EarshotAudioBase
 
 /// What a sound file is, found without decoding it.
 public struct AudioFileInfo: Hashable, Sendable {

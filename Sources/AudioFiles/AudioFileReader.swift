@@ -1,5 +1,5 @@
-import EarshotAudioBase
 import CEarshotSndfile
+import EarshotAudioBase
 
 /// Reads any sound file that libsndfile knows (WAV, RF64, AIFF, CAF, FLAC, Ogg Vorbis and Opus, MP3, …) as planar floats.
 ///

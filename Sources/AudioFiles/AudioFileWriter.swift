@@ -1,5 +1,5 @@
-import EarshotAudioBase
 import CEarshotSndfile
+import EarshotAudioBase
 import Glibc
 
 /// Writes a sound file by libsndfile (WAV, RF64, AIFF, CAF, FLAC, Ogg Opus) or libvorbis (Ogg Vorbis).

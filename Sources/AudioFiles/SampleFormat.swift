@@ -1,5 +1,5 @@
-import EarshotAudioBase
 import CEarshotSndfile
+import EarshotAudioBase
 
 extension AudioFileWriter {
     /// How samples are stored.

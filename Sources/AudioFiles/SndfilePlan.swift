@@ -1,5 +1,5 @@
-import EarshotAudioBase
 import CEarshotSndfile
+import EarshotAudioBase
 import Glibc
 
 extension AudioFileType {

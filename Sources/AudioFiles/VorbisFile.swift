@@ -1,5 +1,5 @@
-import EarshotAudioBase
 import CEarshotVorbis
+import EarshotAudioBase
 
 /// An Ogg Vorbis file that is being written, by libvorbis: a page at least each quarter of a second, however little is in it, so
 /// that a process that is killed loses no more. What libsndfile writes would wait until a page is full, near silence for seconds.

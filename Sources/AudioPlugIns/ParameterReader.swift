@@ -1,5 +1,5 @@
-import EarshotAudioDSP
 import CEarshotLilv
+import EarshotAudioDSP
 
 /// Makes a parameter out of what a file says of a control port, however little or wrong that is.
 struct ParameterReader {

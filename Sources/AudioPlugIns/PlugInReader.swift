@@ -1,6 +1,6 @@
-import EarshotAudioDSP
 import CEarshotLilv
 import CEarshotRealtime
+import EarshotAudioDSP
 
 /// Reads a plug-in's files: what it is, how its ports are connected, and whether it can run. Under the world's lock.
 struct PlugInReader {

@@ -1,7 +1,7 @@
-import EarshotAudioBase
-import EarshotAudioDSP
 import CEarshotLilv
 import CEarshotRealtime
+import EarshotAudioBase
+import EarshotAudioDSP
 import Synchronization
 
 /// A unit's plug-ins and the memory that their ports are connected to, as the render thread has them: pointers and counts.

@@ -1,5 +1,5 @@
-import EarshotAudioBase
 import CEarshotLilv
+import EarshotAudioBase
 import Synchronization
 
 /// The plug-ins of one unit, twice, with their memory; they go when it goes.

@@ -1,5 +1,5 @@
-import EarshotAudioDSP
 import CEarshotLilv
+import EarshotAudioDSP
 
 /// Reads presets as far as they are values of ports; what else a plug-in keeps in a state (files, say) is left out.
 struct PresetReader {

@@ -1,5 +1,5 @@
-import EarshotAudioBase
 import CEarshotRealtime
+import EarshotAudioBase
 import Synchronization
 
 /// The thread that makes new plug-ins after resets, one for the process; it starts with the first unit and then sleeps.

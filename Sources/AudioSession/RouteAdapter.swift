@@ -1,6 +1,6 @@
+import CEarshotRealtime
 import EarshotAudioBase
 import EarshotAudioDevices
-import CEarshotRealtime
 import Synchronization
 
 /// What stands between whichever device is open and the session's client: one frame counter, one rate, one number of channels

@@ -1,5 +1,5 @@
-import EarshotAudioBase
 import CEarshotDBus
+import EarshotAudioBase
 import Foundation
 
 /// A connection to the desktop's session bus, for a few calls that wait for their replies. One thread at a time.

@@ -1,6 +1,6 @@
+import CEarshotRealtime
 import EarshotAudioBase
 import EarshotAudioDevices
-import CEarshotRealtime
 import Synchronization
 
 /// The session's thread: looks at the devices when they change, and does what ``SessionState`` decides.

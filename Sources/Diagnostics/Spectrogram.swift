@@ -1,5 +1,5 @@
-import EarshotAudioBase
 import CEarshotKissFFT
+import EarshotAudioBase
 import Glibc
 
 /// The power of a sound over time and frequency: short-time Fourier transform under a Hann window.

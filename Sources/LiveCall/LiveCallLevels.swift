@@ -1,7 +1,7 @@
 import EarshotAudioBase
 import EarshotCall
-import EarshotNearby
 import EarshotMediaTransport
+import EarshotNearby
 import EarshotRooms
 
 /// The values of a call that change many times a second.

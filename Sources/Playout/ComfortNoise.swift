@@ -1,6 +1,6 @@
+import CEarshotRealtime
 import EarshotAudioBase
 import EarshotAudioDSP
-import CEarshotRealtime
 
 /// The background of a stream, for gaps that are too long to be bridged: noise of the level and the spectrum of the
 /// quietest 10 ms of the last seconds. Where even that is louder than -45 dBFS it is no background, and there is none.

@@ -1,6 +1,6 @@
+import CEarshotRealtime
 import EarshotAudioBase
 import EarshotAudioDSP
-import CEarshotRealtime
 
 /// Bridges what is missing: continues the sound by linear prediction, lets it fade into the stream's background, and
 /// blends back into what comes.

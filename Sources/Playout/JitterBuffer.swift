@@ -1,5 +1,5 @@
-import EarshotAudioBase
 import CEarshotRealtime
+import EarshotAudioBase
 
 /// The packets that wait for their time, found by sequence number. The render callback's own; nothing here is shared.
 struct JitterBuffer: ~Copyable {

@@ -1,5 +1,5 @@
-import EarshotAudioBase
 import CEarshotRealtime
+import EarshotAudioBase
 
 extension TimeScaler {
     /// Below this mean square, about -54 dBFS, there is silence.

@@ -1,5 +1,5 @@
-import EarshotAudioBase
 import CEarshotRealtime
+import EarshotAudioBase
 
 /// What was decoded and waits for the resampler, with the last 21 ms before it, from which periods can be taken out or
 /// to which they can be added.

@@ -1,5 +1,5 @@
-import EarshotAudioBase
 import CEarshotRealtime
+import EarshotAudioBase
 
 /// Hears whether what voice processing delivers is the voice that it was given, and recommends to leave it where it is
 /// empty, noise, far too loud, stuck, not finite or late.

@@ -1,5 +1,5 @@
-import EarshotAudioBase
 import CEarshotRealtime
+import EarshotAudioBase
 import Synchronization
 
 /// Voice processing beside a render callback: on a thread of its own, under SCHED_FIFO just below the device's, since the

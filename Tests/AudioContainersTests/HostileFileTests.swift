@@ -3,8 +3,8 @@ import EarshotAudioContainers
 import EarshotAudioFiles
 import Foundation
 import TestSupport
-import Testing
 import TestTraits
+import Testing
 
 /// Any bytes are an error or samples: never a crash, and never more work than the file is worth.
 @Suite struct HostileFileTests {

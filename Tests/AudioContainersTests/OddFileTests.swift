@@ -3,8 +3,8 @@ import EarshotAudioContainers
 import EarshotAudioFiles
 import Foundation
 import TestSupport
-import Testing
 import TestTraits
+import Testing
 
 /// Files that are cut, lie, or are none: a clear error that names them, or what sound there is.
 @Suite struct OddFileTests {

@@ -1,7 +1,7 @@
-import EarshotAudioBase
 import CEarshotRealtime
-import Testing
+import EarshotAudioBase
 import TestSupport
+import Testing
 import UnitMeasures
 
 @testable import EarshotAudioDSP

@@ -1,7 +1,7 @@
 import EarshotAudioBase
 import EarshotAudioDSP
-import Testing
 import TestTraits
+import Testing
 import UnitMeasures
 
 /// What every unit promises, of the two that remember longest.

@@ -1,6 +1,6 @@
 import EarshotAudioBase
-import Testing
 import TestSupport
+import Testing
 import UnitMeasures
 
 @testable import EarshotAudioDSP

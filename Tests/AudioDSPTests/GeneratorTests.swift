@@ -1,8 +1,8 @@
 import EarshotAudioBase
 import EarshotAudioDSP
-import Testing
-import TestTraits
 import TestSupport
+import TestTraits
+import Testing
 import UnitMeasures
 
 @Suite(.optimized) struct GeneratorTests {

@@ -1,8 +1,8 @@
 import EarshotAudioBase
 import EarshotAudioDSP
-import Testing
-import TestTraits
 import TestSupport
+import TestTraits
+import Testing
 
 @Suite(.optimized) struct JointConverterTests {
     static let rates = [8_000.0, 11_025, 16_000, 22_050, 32_000, 44_100, 47_999.5, 48_000, 96_000, 192_000]

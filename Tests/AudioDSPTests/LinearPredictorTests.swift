@@ -1,8 +1,8 @@
-import EarshotAudioBase
 import CEarshotRealtime
+import EarshotAudioBase
 import Glibc
-import Testing
 import TestSupport
+import Testing
 
 @testable import EarshotAudioDSP
 

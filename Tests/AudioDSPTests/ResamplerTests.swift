@@ -1,7 +1,7 @@
-import EarshotAudioBase
 import CEarshotRealtime
-import Testing
+import EarshotAudioBase
 import TestSupport
+import Testing
 
 @testable import EarshotAudioDSP
 

@@ -1,7 +1,7 @@
 import EarshotAudioDSP
 import Glibc
-import Testing
 import TestTraits
+import Testing
 import UnitMeasures
 
 @Suite(.optimized) struct ReverbTests {

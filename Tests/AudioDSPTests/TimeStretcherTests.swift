@@ -1,8 +1,8 @@
 import EarshotAudioBase
 import EarshotAudioDSP
 import TestSupport
-import Testing
 import TestTraits
+import Testing
 
 @Suite(.optimized) struct TimeStretcherTests {
     private func stretch(

@@ -1,6 +1,6 @@
 import EarshotAudioBase
-import Testing
 import TestTraits
+import Testing
 import UnitMeasures
 
 @testable import EarshotAudioDSP

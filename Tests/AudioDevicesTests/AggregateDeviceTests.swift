@@ -1,8 +1,8 @@
 import EarshotAudioBase
 import EarshotAudioDevices
-import Testing
 import TestSupport
 import TestTraits
+import Testing
 
 /// Two devices as one, in real time.
 @Suite("AggregateDevice", .serialized, .realTime) struct AggregateDeviceTests {

@@ -1,9 +1,9 @@
 import EarshotAudioBase
 import EarshotAudioDevices
 import Foundation
-import Testing
 import TestSupport
 import TestTraits
+import Testing
 
 /// What every device and its system do when something is gone.
 @Suite("AudioDevice: faults", .serialized, .realTime, .needs("jackd", "pipewire")) struct AudioDeviceFaultTests {

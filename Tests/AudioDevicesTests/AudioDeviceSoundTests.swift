@@ -1,9 +1,9 @@
 import EarshotAudioBase
 import EarshotAudioDevices
 import Foundation
-import Testing
 import TestSupport
 import TestTraits
+import Testing
 
 /// What goes out of a device and comes in again, of whichever sound system.
 @Suite("AudioDevice: sound", .serialized, .realTime, .needs("jackd", "pipewire")) struct AudioDeviceSoundTests {

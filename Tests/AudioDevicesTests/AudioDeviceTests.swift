@@ -1,9 +1,9 @@
 import EarshotAudioBase
 import EarshotAudioDevices
 import Foundation
-import Testing
 import TestSupport
 import TestTraits
+import Testing
 
 /// What every device must do, of whichever sound system.
 @Suite("AudioDevice", .serialized, .realTime, .needs("jackd", "pipewire")) struct AudioDeviceTests {

@@ -1,8 +1,8 @@
 import EarshotAudioDevices
 import Foundation
-import Testing
 import TestSupport
 import TestTraits
+import Testing
 
 @Suite(.serialized, .realTime, .needs("jackd", "pipewire")) struct AudioSystemsTests {
     @Test func `PipeWire is taken where it runs`() throws {

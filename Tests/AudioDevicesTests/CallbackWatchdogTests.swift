@@ -1,9 +1,9 @@
 import EarshotAudioBase
 import EarshotAudioDevices
 import Foundation
-import Testing
 import TestSupport
 import TestTraits
+import Testing
 
 @Suite struct CallbackWatchdogTests {
     /// Blocks of 10 ms, each called when it is due plus its number in microseconds.

@@ -1,9 +1,9 @@
-import EarshotAudioBase
 import CEarshotPipeWire
+import EarshotAudioBase
 import Foundation
-import Testing
 import TestSupport
 import TestTraits
+import Testing
 
 @testable import EarshotAudioDevices
 

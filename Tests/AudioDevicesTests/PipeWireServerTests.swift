@@ -1,7 +1,7 @@
 import Foundation
-import Testing
 import TestSupport
 import TestTraits
+import Testing
 
 /// The tests' own server, so that those which need it say what is wrong with it.
 @Suite("PipeWireServer", .serialized, .realTime, .needs("pipewire")) struct PipeWireServerTests {

@@ -1,9 +1,9 @@
 import EarshotAudioBase
 import Foundation
 import Synchronization
-import Testing
 import TestSupport
 import TestTraits
+import Testing
 
 @testable import EarshotAudioDevices
 

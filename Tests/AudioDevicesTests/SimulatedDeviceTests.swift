@@ -1,8 +1,8 @@
 import EarshotAudioBase
 import EarshotAudioDevices
-import Testing
 import TestSupport
 import TestTraits
+import Testing
 
 @Suite("SimulatedDevice", .serialized, .realTime) struct SimulatedDeviceTests {
     @Test("what the air brings is heard, each frame at its time")

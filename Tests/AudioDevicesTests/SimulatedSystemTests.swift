@@ -1,8 +1,8 @@
 import EarshotAudioBase
 import EarshotAudioDevices
-import Testing
 import TestSupport
 import TestTraits
+import Testing
 
 /// Cards that come and go, and who may open them.
 @Suite("SimulatedSystem", .serialized, .realTime) struct SimulatedSystemTests {

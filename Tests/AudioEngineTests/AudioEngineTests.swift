@@ -1,10 +1,10 @@
 import EarshotAudioBase
-import EarshotAudioDevices
 import EarshotAudioDSP
+import EarshotAudioDevices
 import EngineMeasures
-import Testing
 import TestSupport
 import TestTraits
+import Testing
 
 @testable import EarshotAudioEngine
 

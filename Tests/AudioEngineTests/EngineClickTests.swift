@@ -2,8 +2,8 @@ import EarshotAudioBase
 import EarshotAudioDSP
 import EngineMeasures
 import TestSupport
-import Testing
 import TestTraits
+import Testing
 
 @testable import EarshotAudioEngine
 

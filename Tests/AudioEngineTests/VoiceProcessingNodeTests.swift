@@ -1,8 +1,8 @@
-import Foundation
 import EarshotAudioBase
+import EarshotVoiceProcessing
+import Foundation
 import TestSupport
 import Testing
-import EarshotVoiceProcessing
 
 @testable import EarshotAudioEngine
 

@@ -2,8 +2,8 @@ import EarshotAudioBase
 import EarshotAudioFiles
 import Foundation
 import TestSupport
-import Testing
 import TestTraits
+import Testing
 
 @Suite struct TagTests {
     static let kinds = ["wav", "aiff", "flac", "ogg", "opus", "mp3", "m4a"]

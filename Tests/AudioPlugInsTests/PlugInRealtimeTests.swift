@@ -1,7 +1,7 @@
+import CEarshotRealtime
 import EarshotAudioBase
 import EarshotAudioDSP
 import EarshotAudioPlugIns
-import CEarshotRealtime
 import Foundation
 import Testing
 

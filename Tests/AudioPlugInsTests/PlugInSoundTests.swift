@@ -1,7 +1,7 @@
+import Dispatch
 import EarshotAudioBase
 import EarshotAudioDSP
 import EarshotAudioPlugIns
-import Dispatch
 import Foundation
 import Synchronization
 import TestSupport

@@ -1,7 +1,7 @@
+import Dispatch
 import EarshotAudioBase
 import EarshotAudioEngine
 import EarshotAudioQueues
-import Dispatch
 import EngineMeasures
 import Glibc
 import TestSupport

@@ -4,8 +4,8 @@ import EarshotAudioFiles
 import EngineMeasures
 import Foundation
 import TestSupport
-import Testing
 import TestTraits
+import Testing
 
 @testable import EarshotAudioQueues
 

@@ -4,9 +4,9 @@ import EarshotAudioEngine
 import EarshotAudioFiles
 import EarshotAudioQueues
 import Foundation
-import Testing
 import TestSupport
 import TestTraits
+import Testing
 
 @Suite struct AudioRecorderTests {
     private let folder = FileManager.default.temporaryDirectory.path + "/earshot-\(UUID().uuidString)"

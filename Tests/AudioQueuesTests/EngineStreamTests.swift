@@ -2,9 +2,9 @@ import EarshotAudioBase
 import EarshotAudioEngine
 import EarshotAudioStreams
 import Foundation
-import Testing
 import TestSupport
 import TestTraits
+import Testing
 
 @testable import EarshotAudioQueues
 

@@ -2,8 +2,8 @@ import EarshotAudioBase
 import EarshotAudioEngine
 import EarshotAudioStreams
 import Foundation
-import Testing
 import TestSupport
+import Testing
 
 @testable import EarshotAudioQueues
 

@@ -3,9 +3,9 @@ import EarshotAudioEngine
 import EarshotAudioStreams
 import Foundation
 import Synchronization
-import Testing
 import TestSupport
 import TestTraits
+import Testing
 
 @testable import EarshotAudioQueues
 

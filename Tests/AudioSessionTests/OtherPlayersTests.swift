@@ -1,8 +1,8 @@
 import EarshotAudioDevices
 import Foundation
-import Testing
 import TestSupport
 import TestTraits
+import Testing
 
 @testable import EarshotAudioSession
 

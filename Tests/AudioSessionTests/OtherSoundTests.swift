@@ -2,9 +2,9 @@ import EarshotAudioBase
 import EarshotAudioDevices
 import Foundation
 import Synchronization
-import Testing
 import TestSupport
 import TestTraits
+import Testing
 
 @testable import EarshotAudioSession
 

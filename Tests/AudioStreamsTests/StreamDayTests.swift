@@ -1,8 +1,8 @@
 import EarshotAudioBase
 import Foundation
 import TestSupport
-import Testing
 import TestTraits
+import Testing
 
 @testable import EarshotAudioStreams
 

@@ -1,8 +1,8 @@
 import EarshotMediaTransport
 import EarshotSimulation
 import TestSupport
-import Testing
 import TestTraits
+import Testing
 
 @testable import EarshotCall
 

@@ -1,10 +1,10 @@
 import EarshotAudioBase
-import Foundation
 import EarshotMediaTransport
 import EarshotPlayout
+import Foundation
 import TestSupport
-import Testing
 import TestTraits
+import Testing
 
 @testable import EarshotCall
 

@@ -2,8 +2,8 @@ import EarshotAudioBase
 import EarshotMediaTransport
 import EarshotSimulation
 import TestSupport
-import Testing
 import TestTraits
+import Testing
 
 @testable import EarshotCall
 

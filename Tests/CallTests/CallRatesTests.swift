@@ -1,8 +1,8 @@
 import EarshotAudioBase
-import Foundation
 import EarshotMediaTransport
 import EarshotPlayout
 import EarshotSimulation
+import Foundation
 import TestSupport
 import TestTraits
 import Testing

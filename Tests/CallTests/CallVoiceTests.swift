@@ -2,11 +2,11 @@ import EarshotAudioBase
 import EarshotAudioDevices
 import EarshotAudioEngine
 import EarshotAudioFiles
-import Foundation
 import EarshotSimulation
+import Foundation
 import TestSupport
-import Testing
 import TestTraits
+import Testing
 
 @testable import EarshotCall
 

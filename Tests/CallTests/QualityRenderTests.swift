@@ -1,6 +1,6 @@
-import Foundation
 import EarshotMediaTransport
 import EarshotSimulation
+import Foundation
 import Testing
 
 @testable import EarshotCall

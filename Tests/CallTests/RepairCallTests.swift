@@ -2,8 +2,8 @@ import EarshotAudioBase
 import EarshotMediaTransport
 import EarshotPlayout
 import TestSupport
-import Testing
 import TestTraits
+import Testing
 
 @testable import EarshotCall
 

@@ -4,8 +4,8 @@ import EarshotMediaTransport
 import EarshotPlayout
 import EarshotSimulation
 import TestSupport
-import Testing
 import TestTraits
+import Testing
 
 @testable import EarshotCall
 

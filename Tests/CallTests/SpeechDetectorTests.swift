@@ -1,6 +1,6 @@
 import EarshotAudioDSP
-import Testing
 import TestSupport
+import Testing
 
 @testable import EarshotCall
 

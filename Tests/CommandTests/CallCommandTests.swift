@@ -1,7 +1,7 @@
 import Foundation
-import Testing
 import TestSupport
 import TestTraits
+import Testing
 
 /// Calls between two processes on simulated cards, and every way in which one can end.
 @Suite(.serialized, .realTime) struct CallCommandTests {

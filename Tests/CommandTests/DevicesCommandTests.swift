@@ -1,7 +1,7 @@
 import Foundation
-import Testing
 import TestSupport
 import TestTraits
+import Testing
 
 /// `earshot devices` against real servers.
 @Suite(.serialized, .realTime, .needs("jackd", "pipewire")) struct DevicesCommandTests {

@@ -1,8 +1,8 @@
 import EarshotAudioFiles
 import Foundation
 import Synchronization
-import Testing
 import TestSupport
+import Testing
 
 /// The program, as a person has it.
 enum Earshot {

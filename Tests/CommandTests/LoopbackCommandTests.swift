@@ -1,7 +1,7 @@
 import Foundation
-import Testing
 import TestSupport
 import TestTraits
+import Testing
 
 /// `earshot loopback` on real servers, with and without a loop.
 @Suite(.serialized, .realTime, .needs("jackd", "pipewire")) struct LoopbackCommandTests {

@@ -1,9 +1,9 @@
 import EarshotAudioBase
 import EarshotAudioFiles
 import Foundation
-import Testing
 import TestSupport
 import TestTraits
+import Testing
 
 /// `earshot monitor` on real servers: a tone goes in at the microphone, and comes out of the loudspeaker and the file.
 @Suite(.serialized, .realTime, .needs("jackd", "pipewire")) struct MonitorCommandTests {

@@ -2,9 +2,9 @@ import EarshotAudioBase
 import EarshotAudioContainers
 import EarshotAudioFiles
 import Foundation
-import Testing
 import TestSupport
 import TestTraits
+import Testing
 
 /// `earshot record` on simulated cards and on real servers: what was played is what is in the files.
 @Suite(.serialized, .realTime, .needs("jackd", "pipewire")) struct RecordCommandTests {

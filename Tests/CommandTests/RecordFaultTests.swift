@@ -2,9 +2,9 @@ import EarshotAudioBase
 import EarshotAudioContainers
 import EarshotAudioFiles
 import Foundation
-import Testing
 import TestSupport
 import TestTraits
+import Testing
 
 /// What goes wrong while `earshot record` records: what was recorded survives, and it is said.
 @Suite(.serialized, .realTime, .needs("pipewire")) struct RecordFaultTests {

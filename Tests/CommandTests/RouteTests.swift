@@ -1,7 +1,7 @@
 import Foundation
-import Testing
 import TestSupport
 import TestTraits
+import Testing
 
 /// A running call whose sound cards come, go, hang and sleep, with the real program on real servers. Once each, or
 /// EARSHOT_REPEATS times; `scripts/bench routes` does it 20 times and keeps the figures.

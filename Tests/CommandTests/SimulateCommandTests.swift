@@ -2,8 +2,8 @@ import EarshotAudioBase
 import EarshotAudioFiles
 import Foundation
 import TestSupport
-import Testing
 import TestTraits
+import Testing
 
 @Suite(.optimized) struct SimulateCommandTests {
     private func simulate(_ arguments: String...) throws -> ChildProcess {

@@ -1,7 +1,7 @@
 import Foundation
-import Testing
 import TestSupport
 import TestTraits
+import Testing
 
 /// What wrong input gets: one line that says what is wrong and what to do, the right status, no stack trace.
 @Suite(.serialized, .realTime, .needs("jackd", "pipewire")) struct WrongInputTests {

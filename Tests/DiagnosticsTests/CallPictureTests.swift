@@ -1,5 +1,5 @@
-import EarshotAudioBase
 import CEarshotCairo
+import EarshotAudioBase
 import EarshotDiagnostics
 import Foundation
 import Testing

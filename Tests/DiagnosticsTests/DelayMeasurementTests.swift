@@ -1,8 +1,8 @@
 import EarshotAudioBase
 import EarshotDiagnostics
 import Foundation
-import Testing
 import TestTraits
+import Testing
 
 @Suite(.optimized) struct DelayMeasurementTests {
     private let start = HostTime(nanoseconds: 5_000_000_000)

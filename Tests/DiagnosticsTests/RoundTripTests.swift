@@ -1,8 +1,8 @@
 import EarshotAudioBase
 import Foundation
-import Testing
-import TestTraits
 import TestSupport
+import TestTraits
+import Testing
 
 @testable import EarshotDiagnostics
 

@@ -33,7 +33,9 @@ struct SourceTree {
     }
 
     /// The name of a layer or a shim: its module's without the prefix.
-    private static func plainName(_ module: String) -> String { module.replacing("Earshot", with: "", maxReplacements: 1) }
+    private static func plainName(_ module: String) -> String {
+        module.replacing("Earshot", with: "", maxReplacements: 1)
+    }
 
     private struct Manifest: Decodable {
         struct Target: Decodable {

@@ -2,10 +2,10 @@ import EarshotAudioBase
 import EarshotAudioDevices
 import EarshotAudioSession
 import EarshotCall
-import Foundation
 import EarshotMediaTransport
 import EarshotNearby
 import EarshotVoiceProcessing
+import Foundation
 
 @testable import EarshotLiveCall
 @testable import EarshotRooms

@@ -1,7 +1,7 @@
 import EarshotAudioBase
-import Foundation
 import EarshotMediaTransport
 import EarshotNearby
+import Foundation
 import TestSupport
 import Testing
 

@@ -1,9 +1,9 @@
 import EarshotAudioDevices
 import EarshotAudioSession
-import Foundation
 import EarshotMediaTransport
 import EarshotNearby
 import EarshotRooms
+import Foundation
 import TestSupport
 import TestTraits
 import Testing

@@ -2,11 +2,11 @@ import EarshotAudioBase
 import EarshotAudioDevices
 import EarshotAudioSession
 import EarshotCall
-import Foundation
 import EarshotMediaTransport
 import EarshotNearby
 import EarshotPlayout
 import EarshotRooms
+import Foundation
 
 @testable import EarshotLiveCall
 

@@ -1,5 +1,5 @@
-import Glibc
 import EarshotMediaTransport
+import Glibc
 import Testing
 
 @Suite struct MediaSocketTests {

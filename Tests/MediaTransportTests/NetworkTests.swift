@@ -2,8 +2,8 @@ import EarshotAudioBase
 import Foundation
 import Glibc
 import TestSupport
-import Testing
 import TestTraits
+import Testing
 
 @testable import EarshotMediaTransport
 

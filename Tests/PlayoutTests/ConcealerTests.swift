@@ -1,7 +1,7 @@
 import EarshotAudioBase
 import Foundation
-import Testing
 import TestSupport
+import Testing
 
 @testable import EarshotPlayout
 

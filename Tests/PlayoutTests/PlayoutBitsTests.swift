@@ -1,7 +1,7 @@
 import EarshotAudioBase
 import EarshotAudioCodecs
-import Testing
 import TestTraits
+import Testing
 
 @testable import EarshotPlayout
 

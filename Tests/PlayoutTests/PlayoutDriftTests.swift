@@ -1,7 +1,7 @@
 import Foundation
-import Testing
-import TestTraits
 import TestSupport
+import TestTraits
+import Testing
 
 @testable import EarshotPlayout
 

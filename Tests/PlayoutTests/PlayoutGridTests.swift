@@ -1,6 +1,6 @@
-import Testing
-import TestTraits
 import TestSupport
+import TestTraits
+import Testing
 
 @testable import EarshotPlayout
 

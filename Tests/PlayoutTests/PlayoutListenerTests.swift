@@ -1,8 +1,8 @@
-import EarshotAudioCodecs
 import EarshotAudioBase
+import EarshotAudioCodecs
 import TestSupport
-import Testing
 import TestTraits
+import Testing
 
 @testable import EarshotPlayout
 

@@ -1,8 +1,8 @@
-import EarshotAudioCodecs
 import EarshotAudioBase
-import Testing
-import TestTraits
+import EarshotAudioCodecs
 import TestSupport
+import TestTraits
+import Testing
 
 @testable import EarshotPlayout
 

@@ -1,7 +1,7 @@
 import EarshotAudioBase
-import Testing
-import TestTraits
 import TestSupport
+import TestTraits
+import Testing
 
 @testable import EarshotPlayout
 

@@ -2,11 +2,11 @@ import EarshotAudioBase
 import EarshotAudioDevices
 import EarshotAudioFiles
 import EarshotCall
-import Foundation
 import EarshotMediaTransport
+import Foundation
 import TestSupport
-import Testing
 import TestTraits
+import Testing
 
 @testable import EarshotSimulation
 

@@ -2,8 +2,8 @@ import EarshotAudioBase
 import EarshotCall
 import EarshotMediaTransport
 import TestSupport
-import Testing
 import TestTraits
+import Testing
 
 @testable import EarshotSimulation
 

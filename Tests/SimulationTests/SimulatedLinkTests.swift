@@ -1,6 +1,6 @@
 import Foundation
-import Testing
 import TestTraits
+import Testing
 
 @testable import EarshotSimulation
 

@@ -1,6 +1,6 @@
+import CEarshotEBUR128
 import EarshotAudioBase
 import EarshotAudioDSP
-import CEarshotEBUR128
 import Glibc
 
 /// The loudness meter beside libebur128 and the test signals of EBU Tech 3341.

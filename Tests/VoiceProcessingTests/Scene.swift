@@ -1,8 +1,8 @@
+import CEarshotRealtime
 import EarshotAudioBase
 import EarshotAudioFiles
-import CEarshotRealtime
-import TestSupport
 import EarshotVoiceProcessing
+import TestSupport
 
 /// Sound of a room with a loudspeaker: real speech, an echo by a decaying-noise response, a near talker.
 struct Scene {

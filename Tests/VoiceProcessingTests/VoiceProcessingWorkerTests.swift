@@ -1,7 +1,7 @@
 import EarshotAudioBase
 import Glibc
-import Testing
 import TestTraits
+import Testing
 
 @testable import EarshotVoiceProcessing
 

@@ -1,6 +1,6 @@
 import EarshotAudioBase
-import Foundation
 import EarshotMediaTransport
+import Foundation
 
 /// Two endpoints with a session between them, in memory: what one sends is in its outbox until somebody hands it over.
 public final class EndpointPair {

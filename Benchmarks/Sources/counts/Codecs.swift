@@ -1,6 +1,6 @@
+import BenchScenes
 import EarshotAudioBase
 import EarshotAudioCodecs
-import BenchScenes
 
 /// Our side of the codecs: what libopus and libavcodec compute is not counted, what they are given and what is done with it is.
 enum Codecs {

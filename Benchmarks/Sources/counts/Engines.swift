@@ -1,6 +1,6 @@
+import BenchScenes
 import EarshotAudioBase
 import EarshotAudioEngine
-import BenchScenes
 
 /// Blocks that a device's thread renders, 64 stereo frames.
 enum Engines {

@@ -1,6 +1,6 @@
+import BenchScenes
 import EarshotAudioBase
 import EarshotAudioDSP
-import BenchScenes
 
 /// Kernels of the render path, at the lengths that scripts/bench units times.
 enum Kernels {

@@ -1,5 +1,5 @@
-import EarshotAudioBase
 import BenchScenes
+import EarshotAudioBase
 import EarshotMediaTransport
 
 /// Packets through a ``MediaEndpoint``, from the caller's memory to what a socket is given and back.

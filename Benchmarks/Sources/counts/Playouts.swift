@@ -1,6 +1,6 @@
+import BenchScenes
 import EarshotAudioBase
 import EarshotAudioCodecs
-import BenchScenes
 import EarshotPlayout
 
 /// A callback's pull of all peers, whose packets all come at once.

@@ -1,5 +1,5 @@
-import EarshotAudioBase
 import CEarshotRealtime
+import EarshotAudioBase
 import Foundation
 
 // counts TOPIC: does the topic's work, under callgrind, which writes what it counted of each case; prints a line for each:

@@ -1,6 +1,6 @@
+import BenchScenes
 import EarshotAudioBase
 import EarshotAudioCodecs
-import BenchScenes
 import Foundation
 import PairedTimes
 

@@ -1,9 +1,9 @@
+import BenchScenes
 import EarshotAudioBase
 import EarshotAudioCodecs
 import EarshotAudioDSP
-import BenchScenes
-import PairedTimes
 import EarshotPlayout
+import PairedTimes
 
 /// The worst that losses do to a callback: seven peers' packets of PCM, a period each, all lost at once, now and then.
 struct ConcealmentBenchmark {

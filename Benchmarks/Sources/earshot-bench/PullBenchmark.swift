@@ -1,8 +1,8 @@
+import BenchScenes
 import EarshotAudioBase
 import EarshotAudioCodecs
-import BenchScenes
-import PairedTimes
 import EarshotPlayout
+import PairedTimes
 
 /// What playout of Opus takes of a core in a callback of 64 frames: peers whose packets all come at the same moment, which is
 /// the worst that their phases can be.

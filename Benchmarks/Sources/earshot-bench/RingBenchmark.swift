@@ -1,5 +1,5 @@
-import EarshotAudioBase
 import CJACKRing
+import EarshotAudioBase
 import Foundation
 import PairedTimes
 

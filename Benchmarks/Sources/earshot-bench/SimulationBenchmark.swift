@@ -1,6 +1,6 @@
 import EarshotAudioBase
-import PairedTimes
 import EarshotSimulation
+import PairedTimes
 
 /// A call of two PCM peers at 128 frames on virtual time, with this program's own code at both ends, beside real time.
 struct SimulationBenchmark {

@@ -1,9 +1,9 @@
+import BenchReports
+import BenchScenes
 import EarshotAudioBase
 import EarshotAudioDSP
 import EarshotAudioDevices
 import EarshotAudioEngine
-import BenchReports
-import BenchScenes
 import Foundation
 import TestSupport
 

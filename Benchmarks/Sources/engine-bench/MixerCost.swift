@@ -1,8 +1,8 @@
-import EarshotAudioBase
-import EarshotAudioEngine
 import BenchReports
 import BenchScenes
 import CKernels
+import EarshotAudioBase
+import EarshotAudioEngine
 import PairedTimes
 import UnitMeasures
 

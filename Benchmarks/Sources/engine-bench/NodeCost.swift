@@ -1,9 +1,9 @@
-import EarshotAudioBase
-import EarshotAudioDSP
-import EarshotAudioEngine
 import BenchReports
 import BenchScenes
 import CKernels
+import EarshotAudioBase
+import EarshotAudioDSP
+import EarshotAudioEngine
 import PairedTimes
 
 /// What nodes cost that do nothing: the engine's own work.

@@ -1,8 +1,8 @@
+import BenchReports
+import BenchScenes
 import EarshotAudioBase
 import EarshotAudioEngine
 import EarshotAudioFiles
-import BenchReports
-import BenchScenes
 import Foundation
 import PairedTimes
 

@@ -1,7 +1,7 @@
-import EarshotAudioBase
-import EarshotAudioEngine
 import BenchReports
 import BenchScenes
+import EarshotAudioBase
+import EarshotAudioEngine
 import Foundation
 import PairedTimes
 

@@ -1,5 +1,5 @@
-import EarshotAudioBase
 import BenchReports
+import EarshotAudioBase
 import Foundation
 import PairedTimes
 

@@ -1,5 +1,5 @@
-import EarshotAudioBase
 import BenchReports
+import EarshotAudioBase
 import Foundation
 
 /// ViSQOL of songs that ours, LAME and ffmpeg have coded at 128 kb/s, all decoded by ffmpeg.

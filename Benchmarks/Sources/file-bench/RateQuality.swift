@@ -1,6 +1,6 @@
+import BenchReports
 import EarshotAudioBase
 import EarshotAudioFiles
-import BenchReports
 import Foundation
 import UnitMeasures
 

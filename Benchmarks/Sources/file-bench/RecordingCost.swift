@@ -1,8 +1,8 @@
+import BenchReports
 import EarshotAudioBase
 import EarshotAudioDevices
 import EarshotAudioEngine
 import EarshotAudioFiles
-import BenchReports
 import Foundation
 import PairedTimes
 import TestSupport

@@ -1,7 +1,7 @@
+import BenchReports
 import EarshotAudioBase
 import EarshotAudioContainers
 import EarshotAudioFiles
-import BenchReports
 import Foundation
 import PairedTimes
 import TestSupport

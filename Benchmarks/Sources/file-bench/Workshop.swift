@@ -1,7 +1,7 @@
+import BenchReports
 import EarshotAudioBase
 import EarshotAudioContainers
 import EarshotAudioFiles
-import BenchReports
 import Foundation
 
 /// A folder for one run, the programs, and sound: songs and speech that others recorded, from the distribution's packages.

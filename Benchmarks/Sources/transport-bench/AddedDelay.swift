@@ -1,8 +1,8 @@
-import EarshotAudioBase
 import BenchReports
 import BenchScenes
-import Foundation
+import EarshotAudioBase
 import EarshotMediaTransport
+import Foundation
 import Synchronization
 
 /// How much later a PCM packet is at the far side's media thread than over a plain UDP socket: 128 frames of mono, 375 a

@@ -1,7 +1,7 @@
-import EarshotAudioBase
 import BenchScenes
-import Glibc
+import EarshotAudioBase
 import EarshotMediaTransport
+import Glibc
 import Synchronization
 
 /// Media of a measure: packets that know when they were sent, at an even pace or when somebody asks for one.

@@ -1,7 +1,7 @@
-import EarshotAudioBase
 import BenchReports
-import Foundation
+import EarshotAudioBase
 import EarshotMediaTransport
+import Foundation
 import PairedTimes
 
 /// What a handshake costs both ends together, beside the public-key work that is in it.

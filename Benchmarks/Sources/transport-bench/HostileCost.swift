@@ -1,6 +1,6 @@
-import EarshotAudioBase
 import BenchReports
 import BenchScenes
+import EarshotAudioBase
 import EarshotMediaTransport
 import TestSupport
 

@@ -1,8 +1,8 @@
-import EarshotAudioBase
 import BenchReports
 import BenchScenes
-import Foundation
+import EarshotAudioBase
 import EarshotMediaTransport
+import Foundation
 import Synchronization
 import TestSupport
 

@@ -1,11 +1,11 @@
-import EarshotAudioBase
 import BenchReports
 import BenchScenes
 import CAllocations
 import CCrypto
 import CSRTPAlone
-import Foundation
+import EarshotAudioBase
 import EarshotMediaTransport
+import Foundation
 
 /// What a packet costs each way through a ``MediaEndpoint``, beside libsrtp alone and AES-128-GCM alone over the same bytes.
 struct PacketCost {

@@ -1,5 +1,5 @@
-import Glibc
 import EarshotMediaTransport
+import Glibc
 
 /// A UDP socket on loopback, as somebody would use it in C.
 final class PlainSocket {

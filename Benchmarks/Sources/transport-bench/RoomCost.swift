@@ -1,10 +1,10 @@
+import BenchReports
 import EarshotAudioBase
 import EarshotAudioCodecs
 import EarshotAudioDevices
-import BenchReports
 import EarshotCall
-import Foundation
 import EarshotMediaTransport
+import Foundation
 import PairedTimes
 
 /// What a peer of a room of eight costs, all of it: a simulated card in real time, capture, Opus of 10 ms, a port with seven

@@ -1,6 +1,6 @@
-import EarshotAudioBase
 import BenchReports
 import BenchScenes
+import EarshotAudioBase
 import EarshotMediaTransport
 
 /// What a packet costs from one program's memory into another's over loopback, with all that is ours and beside plain

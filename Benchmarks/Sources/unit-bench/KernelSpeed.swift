@@ -1,6 +1,6 @@
+import CKernels
 import EarshotAudioBase
 import EarshotAudioDSP
-import CKernels
 import PairedTimes
 import UnitMeasures
 

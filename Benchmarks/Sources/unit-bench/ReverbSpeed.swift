@@ -1,6 +1,6 @@
+import CEarshotRealtime
 import EarshotAudioBase
 import EarshotAudioDSP
-import CEarshotRealtime
 import Foundation
 import UnitMeasures
 

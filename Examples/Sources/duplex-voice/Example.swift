@@ -2,8 +2,8 @@ import EarshotAudioBase
 import EarshotAudioContainers
 import EarshotAudioDSP
 import EarshotAudioEngine
-import Stage
 import EarshotVoiceProcessing
+import Stage
 
 /// Sing to an accompaniment, with effects on one's own voice, and nothing that comes out is ever too loud.
 @main struct Example {

@@ -1,6 +1,6 @@
 import EarshotAudioBase
-import Foundation
 import EarshotMediaTransport
+import Foundation
 
 @testable import EarshotRooms
 

@@ -1,6 +1,6 @@
 import EarshotAudioBase
-import Glibc
 import EarshotMediaTransport
+import Glibc
 
 /// A few inputs that reach into each parser, so that libFuzzer need not find the formats by itself.
 func seeds(of target: Target) -> [[UInt8]] {

@@ -1,9 +1,10 @@
 import EarshotAudioBase
 import EarshotAudioFiles
-@testable import HTTPParsing
 import EarshotMediaTransport
-@testable import PacketRules
 import EarshotTOMLReader
+
+@testable import HTTPParsing
+@testable import PacketRules
 @testable import TransferParsing
 
 /// What can be fuzzed. Each is a parser and the invariants its results must keep; a broken one traps.

@@ -1,5 +1,5 @@
-import EarshotAudioFiles
 import CEarshotLibAVFormat
+import EarshotAudioFiles
 
 /// A file's sound as a demultiplexer knows it: packets, what their decoder must be told, and the times.
 struct CodedTrack {

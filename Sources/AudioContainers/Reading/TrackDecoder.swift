@@ -1,7 +1,7 @@
+import CEarshotLibAVFormat
 import EarshotAudioBase
 import EarshotAudioCodecs
 import EarshotAudioFiles
-import CEarshotLibAVFormat
 
 /// Decodes a track's packets one after another, by libavcodec, to planar floats.
 ///

@@ -1,5 +1,5 @@
-import EarshotAudioBase
 import CEarshotRealtime
+import EarshotAudioBase
 
 /// Converts between sample rates by any ratio.
 ///

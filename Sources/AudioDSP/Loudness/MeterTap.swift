@@ -1,5 +1,5 @@
-import EarshotAudioBase
 import CEarshotRealtime
+import EarshotAudioBase
 
 /// What a meter shows: plain numbers, made on the render thread and handed over by `LatestValue<MeterReading>`.
 @frozen

@@ -1,5 +1,5 @@
-import EarshotAudioBase
 import CEarshotRealtime
+import EarshotAudioBase
 
 extension UnitType {
     /// Makes the sound louder or softer.

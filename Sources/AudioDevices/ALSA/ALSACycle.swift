@@ -1,5 +1,5 @@
-import EarshotAudioBase
 import CEarshotRealtime
+import EarshotAudioBase
 import Synchronization
 
 /// What a cycle does between the card's two buffers.

@@ -1,6 +1,6 @@
-import EarshotAudioBase
 import CEarshotALSA
 import CEarshotRealtime
+import EarshotAudioBase
 import Synchronization
 
 extension ALSALoop {

@@ -1,6 +1,6 @@
-import EarshotAudioBase
 import CEarshotALSA
 import CEarshotRealtime
+import EarshotAudioBase
 import Synchronization
 
 /// The device's thread: waits until both directions have a block, and runs a cycle.

@@ -1,5 +1,5 @@
-import EarshotAudioBase
 import CEarshotALSA
+import EarshotAudioBase
 
 /// One direction of a PCM, open without waiting; closed with this object.
 final class ALSAPCM: @unchecked Sendable {  // its handle is used by one thread at a time

@@ -1,5 +1,5 @@
-import EarshotAudioBase
 import CEarshotALSA
+import EarshotAudioBase
 
 /// What an open PCM can still be configured to; each choice narrows it. Nothing starts.
 final class ALSAParameters {

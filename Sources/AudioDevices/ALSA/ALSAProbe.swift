@@ -1,5 +1,5 @@
-import EarshotAudioBase
 import CEarshotALSA
+import EarshotAudioBase
 
 /// What a PCM says of itself when it is opened and nothing is started.
 struct ALSAProbe {

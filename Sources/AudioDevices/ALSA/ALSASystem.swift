@@ -1,5 +1,5 @@
-import EarshotAudioBase
 import CEarshotALSA
+import EarshotAudioBase
 import Foundation
 import Synchronization
 

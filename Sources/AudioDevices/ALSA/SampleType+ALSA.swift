@@ -1,5 +1,5 @@
-import EarshotAudioBase
 import CEarshotALSA
+import EarshotAudioBase
 
 extension SampleType {
     /// ALSA's name for it.

@@ -1,6 +1,6 @@
+import CEarshotRealtime
 import EarshotAudioBase
 import EarshotAudioDSP
-import CEarshotRealtime
 import Synchronization
 
 /// The output device's side of an aggregate: its cycle is the client's, with input resampled from the other device's clock

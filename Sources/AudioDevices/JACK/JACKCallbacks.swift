@@ -1,6 +1,6 @@
-import EarshotAudioBase
 import CEarshotJACK
 import CEarshotRealtime
+import EarshotAudioBase
 import Synchronization
 
 // libjack's callbacks, free functions so that no actor and no class is involved; the argument is the JACKState. libjack

@@ -1,6 +1,6 @@
-import EarshotAudioBase
 import CEarshotJACK
 import CEarshotRealtime
+import EarshotAudioBase
 import Synchronization
 
 /// A client of this process until it is closed, by its owner, or by ``JACKProcess`` when the server has ended. Any thread,

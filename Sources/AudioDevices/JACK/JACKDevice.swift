@@ -1,6 +1,6 @@
-import EarshotAudioBase
 import CEarshotJACK
 import CEarshotRealtime
+import EarshotAudioBase
 import Synchronization
 
 /// A client of a running JACK server.

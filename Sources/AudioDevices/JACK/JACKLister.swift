@@ -1,6 +1,6 @@
-import EarshotAudioBase
 import CEarshotJACK
 import CEarshotRealtime
+import EarshotAudioBase
 import Synchronization
 
 /// Keeps a registry as the server is: a client that is told of ports and clients, and a thread that looks again, since

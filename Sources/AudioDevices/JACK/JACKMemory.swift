@@ -1,6 +1,6 @@
-import EarshotAudioBase
 import CEarshotJACK
 import CEarshotRealtime
+import EarshotAudioBase
 import Synchronization
 
 /// What the control thread and libjack's threads share, in memory that does not move: the process thread may retain no

@@ -1,6 +1,6 @@
-import EarshotAudioBase
 import CEarshotJACK
 import CEarshotRealtime
+import EarshotAudioBase
 import Synchronization
 
 /// This process's clients.

@@ -1,5 +1,5 @@
-import EarshotAudioBase
 import CEarshotPipeWire
+import EarshotAudioBase
 import Synchronization
 
 /// One open device's presence on the server: a filter with a port for each channel, and its links to a source's and a

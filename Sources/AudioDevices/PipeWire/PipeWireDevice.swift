@@ -1,6 +1,6 @@
-import EarshotAudioBase
 import CEarshotPipeWire
 import CEarshotRealtime
+import EarshotAudioBase
 import Synchronization
 
 /// A filter in a PipeWire server's graph with its links to a source and a sink.

@@ -1,6 +1,6 @@
-import EarshotAudioBase
 import CEarshotPipeWire
 import CEarshotRealtime
+import EarshotAudioBase
 
 /// A thread of libpipewire's with its context; whatever hangs on it is touched under its lock only.
 ///

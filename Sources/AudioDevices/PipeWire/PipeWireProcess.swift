@@ -1,6 +1,6 @@
-import EarshotAudioBase
 import CEarshotPipeWire
 import CEarshotRealtime
+import EarshotAudioBase
 import Synchronization
 
 /// One cycle, on the context's data thread; the argument is the ``PipeWireState``.

@@ -1,6 +1,6 @@
-import EarshotAudioBase
 import CEarshotPipeWire
 import CEarshotRealtime
+import EarshotAudioBase
 import Synchronization
 
 /// How long sound is under way beyond our ports, as the server says it: a sum of parts in three units.

@@ -1,5 +1,5 @@
-import EarshotAudioBase
 import CEarshotPipeWire
+import EarshotAudioBase
 
 /// What other programs play, made quieter and restored. Under the loop's lock.
 ///

@@ -1,5 +1,5 @@
-import EarshotAudioBase
 import CEarshotRealtime
+import EarshotAudioBase
 
 extension SimulatedCard {
     /// Where a device left its card's rings: when the next frame of each passes its converter, in nanoseconds of the

@@ -1,5 +1,5 @@
-import EarshotAudioBase
 import CEarshotRealtime
+import EarshotAudioBase
 
 extension SimulatedCard {
     /// A script, made ready for the render thread: when each frame passes the converters, and when there is no call.

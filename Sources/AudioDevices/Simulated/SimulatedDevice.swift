@@ -1,5 +1,5 @@
-import EarshotAudioBase
 import CEarshotRealtime
+import EarshotAudioBase
 import Synchronization
 
 /// A ``SimulatedCard`` in real time, driven by a thread of its own under SCHED_FIFO at priority 70.

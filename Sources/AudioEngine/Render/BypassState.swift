@@ -1,6 +1,6 @@
+import CEarshotRealtime
 import EarshotAudioBase
 import EarshotAudioDSP
-import CEarshotRealtime
 
 /// Round a unit's state once it was bypassed: keeps its input for as long as the unit is late, and fades between the two.
 ///

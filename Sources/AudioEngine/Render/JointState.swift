@@ -1,5 +1,5 @@
-import EarshotAudioBase
 import CEarshotRealtime
+import EarshotAudioBase
 
 /// Where connections meet an input during a change: fades the old ones out and the new ones in, and adds them.
 struct JointState: ~Copyable {

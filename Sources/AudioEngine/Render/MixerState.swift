@@ -1,6 +1,6 @@
+import CEarshotRealtime
 import EarshotAudioBase
 import EarshotAudioDSP
-import CEarshotRealtime
 
 /// One input of a mixer: gain and pan, moved without a click, and a meter.
 struct MixerStrip: ~Copyable {

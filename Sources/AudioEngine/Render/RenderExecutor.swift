@@ -1,5 +1,5 @@
-import EarshotAudioBase
 import CEarshotRealtime
+import EarshotAudioBase
 import Synchronization
 
 /// Runs programs: what the device's callback calls.

@@ -1,5 +1,5 @@
-import EarshotAudioBase
 import CEarshotRealtime
+import EarshotAudioBase
 
 /// A buffer that nodes hand each other: planar samples, and whether all of them are zero.
 struct RenderBus: BitwiseCopyable {

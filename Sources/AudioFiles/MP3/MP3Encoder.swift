@@ -1,5 +1,5 @@
-import EarshotAudioBase
 import CEarshotLAME
+import EarshotAudioBase
 
 /// Why MP3 could not be encoded.
 public enum MP3Error: Error, Hashable, Sendable, CustomStringConvertible {

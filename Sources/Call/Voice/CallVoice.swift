@@ -1,7 +1,7 @@
 import EarshotAudioBase
 import EarshotAudioDevices
-import Synchronization
 import EarshotVoiceProcessing
+import Synchronization
 
 /// One's own voice on its way out: voice processing, then effects.
 ///

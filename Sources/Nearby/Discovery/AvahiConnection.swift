@@ -1,6 +1,6 @@
-import EarshotAudioBase
 import CEarshotAvahi
 import CEarshotDBus
+import EarshotAudioBase
 import Glibc
 
 /// What is done with a client of Avahi's daemon, all on the loop's thread.

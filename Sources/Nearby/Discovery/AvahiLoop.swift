@@ -1,7 +1,7 @@
-import EarshotAudioBase
 import CEarshotAvahi
 import CEarshotRealtime
 import Dispatch
+import EarshotAudioBase
 import Foundation
 import Synchronization
 

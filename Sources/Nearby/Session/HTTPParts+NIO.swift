@@ -1,5 +1,5 @@
-import NIOHTTP1
 import EarshotRooms
+import NIOHTTP1
 
 extension HTTPParts {
     /// Of several fields of a name the first counts.

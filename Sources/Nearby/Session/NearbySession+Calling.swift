@@ -1,7 +1,7 @@
 import EarshotAudioBase
 import EarshotMediaTransport
-import NIOHTTP1
 import EarshotRooms
+import NIOHTTP1
 
 import struct EarshotMediaTransport.SocketAddress
 

@@ -1,7 +1,7 @@
 import EarshotAudioBase
-import Foundation
 import EarshotMediaTransport
 import EarshotRooms
+import Foundation
 
 /// What is told of the room by DNS-SD, and what other parts of it are looked for.
 extension NearbySession {

@@ -1,6 +1,6 @@
 import EarshotMediaTransport
-import NIOHTTP1
 import EarshotRooms
+import NIOHTTP1
 
 /// Requests of others.
 extension NearbySession {

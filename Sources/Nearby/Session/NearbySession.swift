@@ -1,7 +1,7 @@
 import EarshotAudioBase
-import Foundation
 import EarshotMediaTransport
 import EarshotRooms
+import Foundation
 
 /// A room with people near: advertised or found, with admission, media and messages, encrypted. The successor to
 /// MultipeerConnectivity's session, advertiser and browser in one.

@@ -1,7 +1,7 @@
-import Foundation
-import Glibc
 import EarshotMediaTransport
 import EarshotRooms
+import Foundation
+import Glibc
 import Synchronization
 
 /// Where a machine keeps who it is and whom it knows: `identity.pem` and `known-peers.json`, both of mode 0600, in a folder of

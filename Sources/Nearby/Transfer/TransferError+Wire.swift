@@ -1,5 +1,5 @@
-import Foundation
 import EarshotMediaTransport
+import Foundation
 import NIOHTTP1
 
 /// What errors are on the wire.

@@ -1,7 +1,7 @@
-import Glibc
 import EarshotMediaTransport
-import NIOHTTP1
 import EarshotRooms
+import Glibc
+import NIOHTTP1
 
 /// Why a message, a stream or a file does not arrive, on either side.
 public enum TransferError: Error, Hashable, Sendable {

@@ -1,6 +1,6 @@
 import EarshotMediaTransport
-import NIOHTTP1
 import EarshotRooms
+import NIOHTTP1
 import Synchronization
 
 /// The room, as far as what goes from member to member asks of it.

@@ -1,5 +1,5 @@
-import Foundation
 import EarshotMediaTransport
+import Foundation
 
 /// The file: a JSON object `{"version": 1, "peers": [{"key", "names", "firstSeen", "lastSeen", "accepted", "blocked"}]}`.
 extension KnownPeers {

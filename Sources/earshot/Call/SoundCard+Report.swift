@@ -1,8 +1,8 @@
 import EarshotAudioBase
 import EarshotAudioDevices
 import EarshotAudioSession
-import Foundation
 import EarshotLiveCall
+import Foundation
 
 extension AudioSession {
     /// Those after the first activation.

@@ -3,8 +3,8 @@ import EarshotAudioContainers
 import EarshotAudioDevices
 import EarshotAudioFiles
 import EarshotAudioSession
-import Foundation
 import EarshotLiveCall
+import Foundation
 
 /// The sound card of a call, with the files that a simulated one hears and speaks through.
 final class SoundCard: LiveCallDevice {

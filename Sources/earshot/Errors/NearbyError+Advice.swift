@@ -1,5 +1,5 @@
-import Foundation
 import EarshotNearby
+import Foundation
 
 extension NearbyError: AdvisedError {
     var advice: String? {

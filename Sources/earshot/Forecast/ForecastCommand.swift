@@ -1,10 +1,10 @@
 import ArgumentParser
 import EarshotCall
-import Foundation
 import EarshotMediaTransport
 import EarshotNearby
 import EarshotPlayout
 import EarshotRooms
+import Foundation
 
 struct ForecastCommand: ParsableCommand {
     static let configuration = CommandConfiguration(

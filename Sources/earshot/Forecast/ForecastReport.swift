@@ -1,8 +1,8 @@
 import EarshotCall
-import Foundation
 import EarshotLiveCall
 import EarshotPlayout
 import EarshotRooms
+import Foundation
 
 /// What `forecast` prints: of each who is in the room, how the way from it is, and what each dial would make of it.
 struct ForecastReport: Encodable {

@@ -1,9 +1,9 @@
 import EarshotAudioBase
 import EarshotCall
-import Foundation
 import EarshotLiveCall
 import EarshotPlayout
 import EarshotRooms
+import Foundation
 
 /// In a room as a silent guest, for as long as it takes to know the ways from the others.
 final class ForecastRunner {

@@ -3,8 +3,8 @@ import EarshotAudioContainers
 import EarshotAudioDSP
 import EarshotAudioEngine
 import EarshotAudioFiles
-import Foundation
 import EarshotTOMLReader
+import Foundation
 
 /// A graph file made into an engine that can render, with what it plays opened.
 struct GraphBuilder {

@@ -1,6 +1,6 @@
 import ArgumentParser
-import Foundation
 import EarshotVoiceProcessing
+import Foundation
 
 struct ProcessVoiceCommand: ParsableCommand {
     static let configuration = CommandConfiguration(

@@ -1,5 +1,5 @@
-import Foundation
 import EarshotVoiceProcessing
+import Foundation
 
 /// What `earshot process-voice --json` prints. Milliseconds and decibels, but for what is named otherwise.
 struct ProcessVoiceReport: Codable {

@@ -1,8 +1,8 @@
 import EarshotAudioBase
 import EarshotAudioContainers
 import EarshotAudioFiles
-import Foundation
 import EarshotVoiceProcessing
+import Foundation
 
 /// The files of `earshot process-voice`: two are read, a frame of 10 ms at a time, one is written.
 struct VoiceFiles {

@@ -1,8 +1,8 @@
 import ArgumentParser
 import EarshotAudioBase
 import EarshotAudioFiles
-import Foundation
 import EarshotTOMLReader
+import Foundation
 
 struct RenderCommand: ParsableCommand {
     static let configuration = CommandConfiguration(

@@ -1,8 +1,8 @@
 import ArgumentParser
-import Foundation
 import EarshotLiveCall
 import EarshotNearby
 import EarshotRooms
+import Foundation
 
 struct ChatCommand: ParsableCommand {
     static let configuration = CommandConfiguration(

@@ -1,9 +1,9 @@
 import EarshotCall
-import Foundation
 import EarshotLiveCall
 import EarshotMediaTransport
 import EarshotNearby
 import EarshotRooms
+import Foundation
 
 /// In a room as a guest with a sound card: what `join` and `forecast` share.
 struct GuestCall {

@@ -1,10 +1,10 @@
 import ArgumentParser
 import EarshotCall
-import Foundation
 import EarshotLiveCall
 import EarshotMediaTransport
 import EarshotNearby
 import EarshotRooms
+import Foundation
 
 struct HostCommand: ParsableCommand {
     static let configuration = CommandConfiguration(

@@ -1,9 +1,9 @@
 import ArgumentParser
 import EarshotCall
-import Foundation
 import EarshotMediaTransport
 import EarshotNearby
 import EarshotRooms
+import Foundation
 
 struct JoinCommand: ParsableCommand {
     static let configuration = CommandConfiguration(

@@ -1,7 +1,7 @@
 import ArgumentParser
-import Foundation
 import EarshotMediaTransport
 import EarshotRooms
+import Foundation
 
 /// What a person types to say which room is meant.
 enum JoinTarget: Equatable {

@@ -1,5 +1,5 @@
-import Foundation
 import EarshotRooms
+import Foundation
 
 /// What this machine's person is called where nothing is said.
 enum OwnName {

@@ -1,8 +1,8 @@
 import ArgumentParser
-import Foundation
 import EarshotMediaTransport
 import EarshotNearby
 import EarshotRooms
+import Foundation
 
 struct PeersCommand: ParsableCommand {
     static let configuration = CommandConfiguration(

@@ -1,9 +1,9 @@
 import ArgumentParser
-import Foundation
 import EarshotLiveCall
 import EarshotMediaTransport
 import EarshotNearby
 import EarshotRooms
+import Foundation
 
 /// Which room is meant, and how one comes in: what `join`, `chat` and `send` share.
 struct EntranceOptions: ParsableArguments {

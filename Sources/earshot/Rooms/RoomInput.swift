@@ -1,6 +1,6 @@
-import Foundation
 import EarshotLiveCall
 import EarshotRooms
+import Foundation
 
 /// Turns keys and typed answers into commands of a call.
 ///

@@ -1,5 +1,5 @@
-import Foundation
 import EarshotNearby
+import Foundation
 
 /// Rooms that are seen: as a table, or as JSON.
 struct RoomListing {

@@ -1,7 +1,7 @@
 import ArgumentParser
-import Foundation
 import EarshotNearby
 import EarshotRooms
+import Foundation
 
 extension AdmissionPolicy: ExpressibleByArgument {}
 

@@ -1,10 +1,10 @@
 import EarshotAudioDevices
 import EarshotCall
-import Foundation
 import EarshotLiveCall
 import EarshotMediaTransport
 import EarshotNearby
 import EarshotRooms
+import Foundation
 
 /// Prints what happens in a call.
 ///

@@ -1,7 +1,7 @@
 import EarshotAudioBase
 import EarshotCall
-import Foundation
 import EarshotLiveCall
+import Foundation
 
 /// A call in a terminal: shows its state, passes on keys, prints the report.
 final class RoomRunner {

@@ -1,8 +1,8 @@
 import EarshotAudioBase
-import Foundation
 import EarshotMediaTransport
 import EarshotNearby
 import EarshotRooms
+import Foundation
 
 /// Looks for a room: by its name, or has the person pick one of those that are seen.
 struct RoomSearch {

@@ -1,9 +1,9 @@
 import ArgumentParser
 import EarshotAudioBase
-import Foundation
 import EarshotLiveCall
 import EarshotNearby
 import EarshotRooms
+import Foundation
 
 struct SendCommand: ParsableCommand {
     static let configuration = CommandConfiguration(

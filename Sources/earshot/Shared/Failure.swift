@@ -6,12 +6,12 @@ import EarshotAudioFiles
 import EarshotAudioQueues
 import EarshotAudioStreams
 import EarshotDiagnostics
-import Foundation
 import EarshotLiveCall
 import EarshotMediaTransport
 import EarshotNearby
 import EarshotRooms
 import EarshotSimulation
+import Foundation
 
 /// What ends the program early: one line for the person, a status for the script. Statuses are those of sysexits(3).
 struct Failure: Error {

@@ -1,8 +1,8 @@
 import ArgumentParser
 import EarshotAudioBase
 import EarshotAudioContainers
-import Foundation
 import EarshotSimulation
+import Foundation
 
 extension CallSimulation.Repair: ExpressibleByArgument {}
 

@@ -1,5 +1,5 @@
-import Foundation
 import EarshotSimulation
+import Foundation
 
 /// What `simulate` prints: the simulation's report, and what it was asked for.
 struct SimulateReport: Encodable {

@@ -1,6 +1,6 @@
 import ArgumentParser
-import Foundation
 import EarshotSimulation
+import Foundation
 
 extension NetworkProfile.Name: ExpressibleByArgument {}
 

@@ -2,8 +2,8 @@ import EarshotAudioBase
 import EarshotAudioFiles
 import Foundation
 import TestSupport
-import Testing
 import TestTraits
+import Testing
 
 /// All that a parser makes of bytes that come in pieces of these sizes, again and again.
 func parse(_ bytes: [UInt8], pieces: [Int] = [.max]) -> (events: [AudioStreamEvent], error: StreamParserError?) {

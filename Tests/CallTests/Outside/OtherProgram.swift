@@ -1,5 +1,5 @@
-import Foundation
 import EarshotMediaTransport
+import Foundation
 import TestSupport
 import Testing
 

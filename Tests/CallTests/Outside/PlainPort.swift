@@ -1,6 +1,6 @@
 import EarshotAudioBase
-import Foundation
 import EarshotMediaTransport
+import Foundation
 import Synchronization
 
 /// A call's media over plain RTP on loopback, without ICE, DTLS and SRTP: with programs that know no other.

@@ -1,7 +1,7 @@
 import EarshotAudioBase
 import EarshotDiagnostics
-import Foundation
 import EarshotMediaTransport
+import Foundation
 import TestSupport
 import TestTraits
 import Testing

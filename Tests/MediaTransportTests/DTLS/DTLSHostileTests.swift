@@ -1,7 +1,7 @@
 import EarshotAudioBase
 import TestSupport
-import Testing
 import TestTraits
+import Testing
 
 @testable import EarshotMediaTransport
 

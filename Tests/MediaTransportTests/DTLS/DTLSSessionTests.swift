@@ -1,10 +1,10 @@
-import EarshotAudioBase
 import CEarshotOpenSSL
 import Dispatch
+import EarshotAudioBase
 import Glibc
 import TestSupport
-import Testing
 import TestTraits
+import Testing
 
 @testable import EarshotMediaTransport
 

@@ -1,8 +1,8 @@
-import EarshotAudioBase
 import Dispatch
+import EarshotAudioBase
 import TestSupport
-import Testing
 import TestTraits
+import Testing
 
 @testable import EarshotMediaTransport
 

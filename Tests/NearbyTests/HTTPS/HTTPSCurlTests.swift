@@ -1,7 +1,7 @@
 import Foundation
 import NIOHTTP1
-import Testing
 import TestTraits
+import Testing
 
 @testable import EarshotNearby
 

@@ -1,9 +1,9 @@
-import Foundation
 import EarshotMediaTransport
+import Foundation
 import NIOHTTP1
 import TestSupport
-import Testing
 import TestTraits
+import Testing
 
 @testable import EarshotNearby
 

@@ -1,10 +1,10 @@
-import Foundation
 import EarshotMediaTransport
-import NIOHTTP1
 import EarshotRooms
+import Foundation
+import NIOHTTP1
 import TestSupport
-import Testing
 import TestTraits
+import Testing
 
 @testable import EarshotNearby
 

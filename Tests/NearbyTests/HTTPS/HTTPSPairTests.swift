@@ -1,8 +1,8 @@
-import Foundation
 import EarshotMediaTransport
+import Foundation
 import NIOHTTP1
-import Testing
 import TestTraits
+import Testing
 
 @testable import EarshotNearby
 

@@ -1,9 +1,9 @@
-import Foundation
 import EarshotMediaTransport
 import EarshotRooms
+import Foundation
 import Synchronization
-import Testing
 import TestTraits
+import Testing
 
 @testable import EarshotNearby
 

@@ -1,8 +1,8 @@
-import Foundation
 import EarshotMediaTransport
 import EarshotRooms
-import Testing
+import Foundation
 import TestTraits
+import Testing
 
 @testable import EarshotNearby
 

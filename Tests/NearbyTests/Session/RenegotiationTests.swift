@@ -1,8 +1,8 @@
 import EarshotMediaTransport
 import EarshotRooms
 import Synchronization
-import Testing
 import TestTraits
+import Testing
 
 @testable import EarshotNearby
 

@@ -1,6 +1,6 @@
-import Foundation
 import EarshotMediaTransport
 import EarshotRooms
+import Foundation
 import Synchronization
 import Testing
 

@@ -1,11 +1,11 @@
-import Foundation
 import EarshotMediaTransport
+import EarshotRooms
+import Foundation
 import NIOCore
 import NIOHTTP1
-import EarshotRooms
 import Synchronization
-import Testing
 import TestTraits
+import Testing
 
 @testable import EarshotNearby
 

@@ -1,12 +1,12 @@
-import Foundation
 import EarshotMediaTransport
+import EarshotRooms
+import Foundation
 import NIOCore
 import NIOHTTP1
-import EarshotRooms
 import Synchronization
 import TestSupport
-import Testing
 import TestTraits
+import Testing
 
 @testable import EarshotNearby
 

@@ -1,10 +1,10 @@
 import EarshotMediaTransport
+import EarshotRooms
 import NIOCore
 import NIOHTTP1
-import EarshotRooms
 import Synchronization
-import Testing
 import TestTraits
+import Testing
 
 @testable import EarshotNearby
 

@@ -1,8 +1,8 @@
-import Foundation
 import EarshotMediaTransport
+import Foundation
 import TestSupport
-import Testing
 import TestTraits
+import Testing
 
 @testable import EarshotRooms
 

@@ -1,5 +1,5 @@
-import EarshotAudioBase
 import CEarshotRealtime
+import EarshotAudioBase
 
 extension UnitType {
     /// Eight bands, each of any of the cookbook's shapes.

@@ -1,5 +1,5 @@
-import EarshotAudioBase
 import CEarshotRealtime
+import EarshotAudioBase
 
 extension UnitType {
     /// Makes a tone, a sweep, noise or clicks, whatever comes in.

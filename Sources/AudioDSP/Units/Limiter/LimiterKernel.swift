@@ -1,5 +1,5 @@
-import EarshotAudioBase
 import CEarshotRealtime
+import EarshotAudioBase
 
 extension UnitType {
     /// Keeps the sound below a ceiling, also between its samples.

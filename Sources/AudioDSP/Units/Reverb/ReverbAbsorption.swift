@@ -1,5 +1,5 @@
-import EarshotAudioBase
 import CEarshotRealtime
+import EarshotAudioBase
 
 /// What each line loses in one pass: so many dB for each frame of its length, whatever its length, so that all modes decay
 /// alike (J.-M. Jot, A. Chaigne, "Digital Delay Networks for Designing Artificial Reverberators", 90th AES Convention, 1991).

@@ -1,5 +1,5 @@
-import EarshotAudioBase
 import CEarshotRealtime
+import EarshotAudioBase
 
 /// How long a room's sixteen lines and 24 all-passes are: prime numbers of frames in proportion to its size.
 ///

@@ -1,5 +1,5 @@
-import EarshotAudioBase
 import CEarshotRealtime
+import EarshotAudioBase
 
 extension ReverbTank {
     /// A group's four lines through their low-passes and gains, frame by frame, gains and coefficients moving.

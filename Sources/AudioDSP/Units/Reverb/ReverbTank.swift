@@ -1,5 +1,5 @@
-import EarshotAudioBase
 import CEarshotRealtime
+import EarshotAudioBase
 
 /// A feedback-delay network of sixteen lines for one pair of channels.
 ///

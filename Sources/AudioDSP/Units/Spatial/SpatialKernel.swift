@@ -1,5 +1,5 @@
-import EarshotAudioBase
 import CEarshotRealtime
+import EarshotAudioBase
 
 extension UnitType {
     /// Places one source around a listener: mono in (more channels are averaged), two ears or two loudspeakers out.

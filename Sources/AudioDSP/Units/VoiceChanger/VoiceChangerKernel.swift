@@ -1,5 +1,5 @@
-import EarshotAudioBase
 import CEarshotRealtime
+import EarshotAudioBase
 
 /// Pitch-synchronous overlap-add on the residual of linear prediction (E. Moulines and F. Charpentier, Speech
 /// Communication 9, 1990): two periods about each mark are cut out and laid down again at the new pitch's distance, then

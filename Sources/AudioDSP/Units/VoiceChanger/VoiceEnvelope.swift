@@ -1,5 +1,5 @@
-import EarshotAudioBase
 import CEarshotRealtime
+import EarshotAudioBase
 
 /// What one channel's vocal tract does to the sound, taken off and put on again, higher or lower.
 ///

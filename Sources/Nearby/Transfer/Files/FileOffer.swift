@@ -1,5 +1,5 @@
-import Foundation
 import EarshotMediaTransport
+import Foundation
 
 /// What a file is offered by: the body of `POST /files/{hash}`.
 struct FileOffer: Codable, Hashable, Sendable {

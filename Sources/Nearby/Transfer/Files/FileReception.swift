@@ -1,8 +1,8 @@
 import EarshotMediaTransport
+import EarshotRooms
 import NIOCore
 import NIOHTTP1
 import NIOPosix
-import EarshotRooms
 import Synchronization
 
 /// One file that comes, over as many requests as it takes.

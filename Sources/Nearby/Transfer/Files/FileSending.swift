@@ -1,7 +1,7 @@
 import EarshotMediaTransport
+import EarshotRooms
 import NIOCore
 import NIOHTTP1
-import EarshotRooms
 import Synchronization
 
 /// A file on its way to one member, over as many requests as it takes.

@@ -1,5 +1,5 @@
-import Glibc
 import EarshotMediaTransport
+import Glibc
 import NIOCore
 
 /// A file that is on its way, as `.NAME.HASH.part` in the folder where it will be. What is in it is kept when the way is cut,

@@ -1,6 +1,6 @@
 import EarshotMediaTransport
-import NIOHTTP1
 import EarshotRooms
+import NIOHTTP1
 
 extension Transfers {
     /// Begins to send a file: its hash is made, it is offered to each of the members, and sent to those who accept.

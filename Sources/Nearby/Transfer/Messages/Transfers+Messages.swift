@@ -1,6 +1,6 @@
 import EarshotMediaTransport
-import NIOHTTP1
 import EarshotRooms
+import NIOHTTP1
 
 extension Transfers {
     /// Sends a message to each of the members, in the order of the calls; it returns when each has it, once.

@@ -1,6 +1,6 @@
 import EarshotMediaTransport
-import NIOCore
 import EarshotRooms
+import NIOCore
 import Synchronization
 
 /// Bytes that go to a member of the room by and by. Whoever writes is held up while the far side does not read.

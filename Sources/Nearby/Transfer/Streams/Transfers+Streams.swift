@@ -1,7 +1,7 @@
 import EarshotMediaTransport
+import EarshotRooms
 import NIOCore
 import NIOHTTP1
-import EarshotRooms
 
 extension Transfers {
     /// Opens a stream to a member; it returns when the connection stands. What the far side says against it, the first

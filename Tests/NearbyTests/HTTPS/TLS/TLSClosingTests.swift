@@ -1,7 +1,7 @@
 import NIOCore
 import NIOEmbedded
-import Testing
 import TestTraits
+import Testing
 
 @testable import EarshotNearby
 

@@ -1,7 +1,7 @@
 import Glibc
 import NIOHTTP1
-import Testing
 import TestTraits
+import Testing
 
 @testable import EarshotNearby
 

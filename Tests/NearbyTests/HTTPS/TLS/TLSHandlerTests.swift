@@ -1,8 +1,8 @@
 import NIOCore
 import NIOEmbedded
 import NIOTLS
-import Testing
 import TestTraits
+import Testing
 
 @testable import EarshotNearby
 
