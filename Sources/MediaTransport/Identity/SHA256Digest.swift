@@ -1,15 +1,15 @@
 import CEarshotOpenSSL
 
 /// The 32 bytes of a SHA-256 (FIPS 180-4): what both kinds of fingerprint are, and what a file is known by.
-package struct SHA256Digest: Hashable, Sendable {
+public struct SHA256Digest: Hashable, Sendable {
     /// Bytes of a digest.
-    package static let size = 32
+    public static let size = 32
 
     /// The 32 bytes.
-    package let bytes: [UInt8]
+    public let bytes: [UInt8]
 
     /// Of these bytes.
-    package init(of input: [UInt8]) {
+    public init(of input: [UInt8]) {
         bytes = [UInt8](unsafeUninitializedCapacity: Self.size) { buffer, count in
             _ = SHA256(input, input.count, buffer.baseAddress)
             count = Self.size
@@ -23,10 +23,10 @@ package struct SHA256Digest: Hashable, Sendable {
     }
 
     /// Of 64 hexadecimal digits in either case; nil for anything else.
-    package init?(hex: String) { self.init(hex: hex, separator: nil) }
+    public init?(hex: String) { self.init(hex: hex, separator: nil) }
 
     /// 64 hexadecimal digits, lower case.
-    package var hex: String { hex() }
+    public var hex: String { hex() }
 
     /// Reads hexadecimal digits, upper or lower case, with `separator` between bytes where there is one.
     init?(hex text: some StringProtocol, separator: UInt8?) {
